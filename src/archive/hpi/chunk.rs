@@ -1,0 +1,117 @@
+//! SQSH chunks: the unit in which both versions pack data (FORMATS, HPI 5).
+
+use zerocopy::little_endian::U32;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// Decoded length of every chunk of a version 1 file but its last.
+pub const CHUNK_SIZE: usize = 65536;
+
+/// `SQSH`, the first four bytes of a chunk.
+pub const MARKER: [u8; 4] = *b"SQSH";
+
+/// The 19 bytes in front of a chunk's payload. All numbers are little-endian.
+#[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct ChunkHeader {
+    /// [`MARKER`].
+    pub marker: [u8; 4],
+    /// 2 in every known archive; ignored by the games.
+    pub version: u8,
+    /// How the payload is packed: see [`Method`].
+    pub method: u8,
+    /// Not 0: the payload is scrambled by [`scramble`].
+    pub scrambled: u8,
+    /// Length of the payload in bytes.
+    pub compressed_size: U32,
+    /// Decoded length in bytes.
+    pub decompressed_size: U32,
+    /// [`checksum`] of the payload as stored, scrambled.
+    pub checksum: U32,
+}
+
+/// How a payload is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// Not at all.
+    Stored,
+    /// The games' own LZ77.
+    Lz77,
+    /// RFC 1950.
+    Zlib,
+}
+
+impl Method {
+    /// The method with this number in a chunk header.
+    pub fn from_number(number: u8) -> Option<Self> {
+        match number {
+            0 => Some(Self::Stored),
+            1 => Some(Self::Lz77),
+            2 => Some(Self::Zlib),
+            _ => None,
+        }
+    }
+
+    /// The number for a chunk header or a version 1 file record.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Stored => 0,
+            Self::Lz77 => 1,
+            Self::Zlib => 2,
+        }
+    }
+
+    /// The name that users see and give.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stored => "stored",
+            Self::Lz77 => "lz77",
+            Self::Zlib => "zlib",
+        }
+    }
+}
+
+/// Sum of the bytes of a payload, modulo 2^32.
+pub fn checksum(payload: &[u8]) -> u32 {
+    payload
+        .iter()
+        .fold(0, |sum: u32, &byte| sum.wrapping_add(byte.into()))
+}
+
+/// Scrambles the bytes of a payload that begin at `position` in it.
+pub fn scramble(position: u64, bytes: &mut [u8]) {
+    let mut index = position as u8;
+    for byte in bytes {
+        *byte = (*byte ^ index).wrapping_add(index);
+        index = index.wrapping_add(1);
+    }
+}
+
+/// Undoes [`scramble`].
+pub fn unscramble(position: u64, bytes: &mut [u8]) {
+    let mut index = position as u8;
+    for byte in bytes {
+        *byte = byte.wrapping_sub(index) ^ index;
+        index = index.wrapping_add(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_is_nineteen_bytes() {
+        assert_eq!(size_of::<ChunkHeader>(), 19);
+    }
+
+    #[test]
+    fn unscramble_undoes_scramble_from_any_position() {
+        let plain: Vec<u8> = (0..=255).cycle().take(700).collect();
+        let mut bytes = plain.clone();
+        scramble(0, &mut bytes);
+        assert_ne!(bytes, plain);
+        unscramble(0, &mut bytes[..300]);
+        unscramble(300, &mut bytes[300..]);
+        assert_eq!(bytes, plain);
+    }
+}

@@ -1,0 +1,189 @@
+//! Positioned reads from whatever holds an archive.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{Error, Result};
+
+/// Bytes that can be read at any position by several threads at once.
+///
+/// Implementations never map the source into memory: a file truncated under a
+/// mapping would kill the process with SIGBUS, a truncated read is an error.
+pub trait ReadAt: Send + Sync {
+    /// Length of the source in bytes, as it was when it was opened.
+    fn len(&self) -> u64;
+
+    /// Fills `buf` with the bytes at `offset`.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` where the source ends too early, and whatever the
+    /// operating system reports. Interrupted and short reads are continued.
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
+
+    /// Whether the source has no bytes at all.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A file on disk, opened for reading.
+#[derive(Debug)]
+pub struct FileSource {
+    file: File,
+    len: u64,
+}
+
+impl FileSource {
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    /// Whatever the operating system reports; `IsADirectory` for a directory.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        Ok(Self {
+            file,
+            len: metadata.len(),
+        })
+    }
+}
+
+impl ReadAt for FileSource {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.file.read_exact_at(buf, offset)
+    }
+}
+
+impl ReadAt for Vec<u8> {
+    fn len(&self) -> u64 {
+        self.as_slice().len() as u64
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let found = usize::try_from(offset)
+            .ok()
+            .and_then(|start| self.get(start..start.checked_add(buf.len())?));
+        buf.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+}
+
+/// Reads `length` bytes at `offset`, having checked that the source holds them
+/// before any memory is taken.
+///
+/// # Errors
+/// [`Error::Damaged`] naming `field` where the range reaches past the end of
+/// the source, [`Error::Read`] where the operating system fails.
+pub fn read_vec(
+    source: &dyn ReadAt,
+    offset: u64,
+    length: u64,
+    field: &'static str,
+) -> Result<Vec<u8>> {
+    check_range(source, offset, length, field)?;
+    let mut bytes = vec![0; length as usize];
+    source
+        .read_exact_at(&mut bytes, offset)
+        .map_err(|cause| read_error(offset, length, cause))?;
+    Ok(bytes)
+}
+
+/// Checks that `length` bytes at `offset` lie inside the source.
+fn check_range(source: &dyn ReadAt, offset: u64, length: u64, field: &'static str) -> Result<()> {
+    let end = source.len();
+    if offset.checked_add(length).is_none_or(|last| last > end) {
+        return Err(Error::damaged(
+            offset,
+            field,
+            format!("its {length} bytes reach past the end of the file at {end:#x}"),
+        ));
+    }
+    Ok(())
+}
+
+/// An [`Error::Read`] for a read of `length` bytes at `offset`.
+pub(crate) fn read_error(offset: u64, length: u64, cause: io::Error) -> Error {
+    Error::Read {
+        offset,
+        length,
+        cause: Arc::new(cause),
+    }
+}
+
+/// A range of a source as a forward [`io::Read`].
+pub struct SourceReader {
+    source: Arc<dyn ReadAt>,
+    position: u64,
+    end: u64,
+}
+
+impl SourceReader {
+    /// Reads the `length` bytes at `offset` of `source`, or as many of them
+    /// as there are.
+    pub fn new(source: Arc<dyn ReadAt>, offset: u64, length: u64) -> Self {
+        let end = offset.saturating_add(length).min(source.len());
+        Self {
+            source,
+            position: offset,
+            end,
+        }
+    }
+
+    /// Absolute offset in the source of the next byte.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+}
+
+impl io::Read for SourceReader {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let left = self.end.saturating_sub(self.position);
+        let wanted = buf.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        self.source
+            .read_exact_at(&mut buf[..wanted], self.position)?;
+        self.position += wanted as u64;
+        Ok(wanted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn a_range_past_the_end_is_refused_before_memory_is_taken() {
+        let source = vec![1, 2, 3];
+        let error = read_vec(&source, 1, u64::MAX, "directory").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "directory at 0x1: its 18446744073709551615 bytes reach past the end of the file at 0x3"
+        );
+        assert_eq!(read_vec(&source, 1, 2, "directory").unwrap(), [2, 3]);
+    }
+
+    #[test]
+    fn a_source_reader_stops_at_its_range_and_at_the_end() {
+        let source: Arc<dyn ReadAt> = Arc::new(vec![1, 2, 3, 4]);
+        let read = |offset, length| {
+            let mut bytes = Vec::new();
+            SourceReader::new(source.clone(), offset, length)
+                .read_to_end(&mut bytes)
+                .unwrap();
+            bytes
+        };
+        assert_eq!(read(1, 2), [2, 3]);
+        assert_eq!(read(2, 100), [3, 4]);
+        assert!(read(9, 1).is_empty());
+    }
+}

@@ -1,0 +1,13 @@
+//! hpimount puts the inside of old game archives into the file system.
+//!
+//! The library is built in floors, and a floor knows only those below it:
+//!
+//! * [`io`]: positioned reads, a bounded cursor, errors with offsets;
+//! * [`asset`]: formats inside archives, from bytes to typed models;
+//! * [`archive`]: containers, from source bytes to entries and their bytes;
+//! * [`view`]: synthetic files that show an asset's model.
+
+pub mod archive;
+pub mod asset;
+pub mod io;
+pub mod view;

@@ -1,0 +1,99 @@
+//! Tab-separated tables with a header line.
+
+use std::fmt::Write;
+
+/// A table that is being written.
+///
+/// In text cells, tab, newline, carriage return and backslash are escaped as
+/// `\t`, `\n`, `\r` and `\\`, so that a line is a row and a tab ends a cell.
+#[derive(Debug)]
+pub struct Table {
+    text: String,
+    in_row: bool,
+}
+
+impl Table {
+    /// A table with these column names.
+    pub fn new(columns: &[&str]) -> Self {
+        Self {
+            text: columns.join("\t") + "\n",
+            in_row: false,
+        }
+    }
+
+    /// Adds a cell that shows a number or another value without text in it.
+    pub fn cell(&mut self, value: impl std::fmt::Display) -> &mut Self {
+        self.separate();
+        write!(self.text, "{value}").expect("writing to a String cannot fail");
+        self
+    }
+
+    /// Adds a cell that is left empty where there is no value.
+    pub fn optional(&mut self, value: Option<impl std::fmt::Display>) -> &mut Self {
+        match value {
+            Some(value) => self.cell(value),
+            None => self.cell(""),
+        }
+    }
+
+    /// Adds a cell with a name or another text.
+    pub fn text(&mut self, value: &str) -> &mut Self {
+        self.separate();
+        for character in value.chars() {
+            match character {
+                '\t' => self.text.push_str("\\t"),
+                '\n' => self.text.push_str("\\n"),
+                '\r' => self.text.push_str("\\r"),
+                '\\' => self.text.push_str("\\\\"),
+                other => self.text.push(other),
+            }
+        }
+        self
+    }
+
+    /// Adds a cell with a floating-point number, shortest-exact; `null` for
+    /// what is not a number or infinite.
+    pub fn float(&mut self, value: f32) -> &mut Self {
+        if value.is_finite() {
+            self.cell(value)
+        } else {
+            self.cell("null")
+        }
+    }
+
+    /// Ends the row.
+    pub fn end_row(&mut self) {
+        self.text.push('\n');
+        self.in_row = false;
+    }
+
+    /// The whole table.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.text.into_bytes()
+    }
+
+    fn separate(&mut self) {
+        if self.in_row {
+            self.text.push('\t');
+        }
+        self.in_row = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_stays_one_line_whatever_the_names_hold() {
+        let mut table = Table::new(&["index", "name", "size", "note"]);
+        table.cell(1).text("a\tb\nc\\d").float(f32::NAN);
+        table.optional(None::<u8>).end_row();
+        table.cell(2).text("plain").float(0.1).optional(Some(7));
+        table.end_row();
+        assert_eq!(
+            String::from_utf8(table.into_bytes()).unwrap(),
+            "index\tname\tsize\tnote\n1\ta\\tb\\nc\\\\d\tnull\t\n2\tplain\t0.1\t7\n"
+        );
+    }
+}
