@@ -1,6 +1,6 @@
 //! A bounded reader over bytes in memory that knows where they came from.
 
-use zerocopy::{FromBytes, Immutable, KnownLayout};
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use super::{Error, Result};
 
@@ -139,12 +139,9 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// [`Error::Damaged`] where too few bytes are left.
-    pub fn record<T: FromBytes + KnownLayout + Immutable>(
-        &mut self,
-        field: &'static str,
-    ) -> Result<&'a T>
+    pub fn record<T>(&mut self, field: &'static str) -> Result<&'a T>
     where
-        T: zerocopy::Unaligned,
+        T: FromBytes + KnownLayout + Immutable + Unaligned,
     {
         let offset = self.offset();
         let bytes = self.take(size_of::<T>(), field)?;

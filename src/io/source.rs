@@ -149,9 +149,11 @@ impl io::Read for SourceReader {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let left = self.end.saturating_sub(self.position);
         let wanted = buf.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-        self.source
-            .read_exact_at(&mut buf[..wanted], self.position)?;
-        self.position += wanted as u64;
+        if wanted > 0 {
+            self.source
+                .read_exact_at(&mut buf[..wanted], self.position)?;
+            self.position += wanted as u64;
+        }
         Ok(wanted)
     }
 }
