@@ -6,3 +6,4 @@
 
 pub mod chunk;
 pub mod cipher;
+pub mod lz77;

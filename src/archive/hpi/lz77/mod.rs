@@ -1,0 +1,94 @@
+//! The games' own LZ77 (FORMATS, HPI 5).
+//!
+//! Data comes in groups: a tag byte and, for each of its bits from the lowest
+//! up, an item. A 0 stands for a literal byte. A 1 stands for a little-endian
+//! 16-bit pair: its upper twelve bits are a position in a window of 4096
+//! bytes, its lower four are the length of a match, less two. Every byte that
+//! comes out is also written to the window, whose cursor starts at 1 and
+//! whose bytes start as 0. Position 0 is the end mark.
+
+mod decode;
+mod encode;
+
+pub use decode::{Reader, decode};
+pub use encode::encode;
+
+/// Bytes in the window.
+const WINDOW: usize = 4096;
+
+/// Where the window's cursor starts.
+const START: usize = 1;
+
+/// Shortest match.
+const MIN_MATCH: usize = 2;
+
+/// Longest match.
+const MAX_MATCH: usize = 17;
+
+/// Items of a group: the bits of its tag.
+const GROUP: usize = 8;
+
+/// Why data cannot be decoded. Positions are byte offsets in the packed data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Lz77Error {
+    /// The data ends before the end mark.
+    #[error("LZ77 data ends at byte {position} without an end mark")]
+    Truncated {
+        /// Length of the data.
+        position: u64,
+    },
+    /// There is more to come out than was announced.
+    #[error("LZ77 item at byte {position} reaches past the announced {length} bytes")]
+    TooLong {
+        /// Start of the literal or pair that is too much.
+        position: u64,
+        /// The announced length.
+        length: u64,
+    },
+    /// The end mark comes early.
+    #[error("LZ77 end mark at byte {position} after {produced} of {length} bytes")]
+    TooShort {
+        /// Start of the end mark.
+        position: u64,
+        /// Bytes that came out.
+        produced: u64,
+        /// The announced length.
+        length: u64,
+    },
+}
+
+/// What a pair stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Pair {
+    /// Absolute position in the window; 0 is the end mark.
+    position: usize,
+    /// Length of the match in bytes.
+    length: usize,
+}
+
+impl Pair {
+    fn from_bits(bits: u16) -> Self {
+        Self {
+            position: usize::from(bits >> 4),
+            length: usize::from(bits & 15) + MIN_MATCH,
+        }
+    }
+
+    fn bits(self) -> u16 {
+        ((self.position << 4) | (self.length - MIN_MATCH)) as u16
+    }
+
+    /// How far back the match starts when `produced` bytes have come out:
+    /// 1 to 4096.
+    fn distance(self, produced: usize) -> usize {
+        (produced + START - 1).wrapping_sub(self.position) % WINDOW + 1
+    }
+}
+
+/// Position in the window of the byte that comes out after `produced` others.
+fn window_position(produced: usize) -> usize {
+    (produced + START) % WINDOW
+}
+
+#[cfg(test)]
+mod tests;
