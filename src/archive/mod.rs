@@ -106,24 +106,55 @@ pub struct Chunk {
 }
 
 /// Where the chunks of one file are, packed to eight bytes a chunk.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+///
+/// A table may be broken: from some chunk on nobody can tell where the others
+/// begin. The chunks before can be read all the same.
+#[derive(Debug, Clone)]
 pub struct ChunkTable {
     /// Offset in the source and position in the decoded file of every chunk,
-    /// then of the end.
+    /// then of the end; both grow strictly.
     bounds: Vec<(u32, u32)>,
+    broken: Option<Error>,
 }
 
 impl ChunkTable {
-    /// A table from the bounds of its chunks: for each the absolute offset in
-    /// the source and the position in the decoded file, both growing; last
-    /// the two ends.
-    pub fn new(bounds: Vec<(u32, u32)>) -> Self {
-        Self { bounds }
+    /// An empty table for chunks of which the first stands at `offset`.
+    pub fn starting_at(offset: u32) -> Self {
+        Self {
+            bounds: vec![(offset, 0)],
+            broken: None,
+        }
+    }
+
+    /// Adds the next chunk: `stored` bytes in the source, header included,
+    /// which decode to `length` bytes. False, and nothing is added, where
+    /// either is 0 or a position would no longer fit into 32 bits.
+    #[must_use]
+    pub fn push(&mut self, stored: u32, length: u32) -> bool {
+        let (offset, start) = self.end();
+        match (offset.checked_add(stored), start.checked_add(length)) {
+            (Some(next_offset), Some(next_start)) if stored > 0 && length > 0 => {
+                self.bounds.push((next_offset, next_start));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Says why there is no chunk after those that were added.
+    pub fn break_off(&mut self, error: Error) {
+        self.broken = Some(error);
+    }
+
+    /// Offset in the source and position in the decoded file behind the last
+    /// chunk.
+    pub fn end(&self) -> (u32, u32) {
+        *self.bounds.last().expect("a table has its first bound")
     }
 
     /// Number of chunks.
     pub fn len(&self) -> usize {
-        self.bounds.len().saturating_sub(1)
+        self.bounds.len() - 1
     }
 
     /// Whether there are no chunks.
@@ -132,31 +163,38 @@ impl ChunkTable {
     }
 
     /// Memory that the table takes, in bytes.
-    pub fn size(&self) -> usize {
-        self.bounds.len() * size_of::<(u32, u32)>()
+    pub fn memory(&self) -> usize {
+        size_of::<Self>() + self.bounds.capacity() * size_of::<(u32, u32)>()
     }
 
-    /// The chunk with number `index`.
-    pub fn get(&self, index: usize) -> Option<Chunk> {
-        let &[(offset, start), (next_offset, next_start)] = self.bounds.get(index..index + 2)?
-        else {
-            return None;
+    /// The chunk that holds the byte at `position` of the decoded file.
+    ///
+    /// # Errors
+    /// Where the table is broken off before that chunk.
+    pub fn at(&self, position: u64) -> Result<Chunk> {
+        let after = self
+            .bounds
+            .partition_point(|&(_, start)| u64::from(start) <= position);
+        let (Some(&(offset, start)), Some(&(next_offset, next_start))) = (
+            self.bounds.get(after.wrapping_sub(1)),
+            self.bounds.get(after),
+        ) else {
+            let (offset, start) = self.end();
+            return Err(self.broken.clone().unwrap_or_else(|| {
+                Error::damaged(
+                    offset.into(),
+                    "chunks",
+                    format!("end at byte {start} of the file"),
+                )
+            }));
         };
-        Some(Chunk {
-            index: index as u32,
+        Ok(Chunk {
+            index: (after - 1) as u32,
             offset: offset.into(),
             stored: next_offset - offset,
             start,
             length: next_start - start,
         })
-    }
-
-    /// The chunk that holds the byte at `position` of the decoded file.
-    pub fn at(&self, position: u64) -> Option<Chunk> {
-        let after = self
-            .bounds
-            .partition_point(|&(_, start)| u64::from(start) <= position);
-        self.get(after.checked_sub(1)?)
     }
 }
 
@@ -178,9 +216,11 @@ impl Default for Scratch {
     }
 }
 
-/// What the reader of an archive may be asked to do differently.
-#[derive(Debug, Default, Clone, Copy)]
+/// What the reader of an archive is told about it and asked to do.
+#[derive(Debug, Default, Clone)]
 pub struct Options {
+    /// Name of the archive, as users know it.
+    pub name: String,
     /// Mount and read past damage as far as possible (`-o force`).
     pub force: bool,
     /// Compute checksums for listings as well, not only when one is asked
@@ -275,7 +315,7 @@ pub struct Format {
 }
 
 /// The formats, in the order in which they are tried.
-pub const FORMATS: &[Format] = &[];
+pub const FORMATS: &[Format] = &[hpi::FORMAT];
 
 /// The format of a source, told by its first bytes.
 ///

@@ -10,4 +10,5 @@ mod source;
 
 pub use cursor::{Cursor, Endian};
 pub use error::{Error, Result};
+pub(crate) use source::read_error;
 pub use source::{FileSource, ReadAt, SourceReader, read_vec};

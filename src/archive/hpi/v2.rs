@@ -1,0 +1,246 @@
+//! Version 2 directories and chunk runs (HPI 7).
+
+use std::sync::Arc;
+
+use serde_json::json;
+use zerocopy::little_endian::U32;
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
+
+use super::chunk::{ChunkHeader, MARKER};
+use super::cipher::Cipher;
+use super::walk::{Pending, Walk};
+use super::{FileRecord, Hpi, MAX_DIRECTORY, Packing, VERSION_2, decode, has_trailer};
+use crate::archive::{ChunkTable, Options, Sink};
+use crate::io::{self, Cursor, Endian, Error, ReadAt, Result};
+
+/// The header. Some writers leave out the last field and begin the data
+/// there; nothing here needs it. All numbers are little-endian.
+#[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+struct Header {
+    magic: [u8; 4],
+    version: U32,
+    /// Absolute, as all offsets in the header.
+    dir_block: U32,
+    dir_size: U32,
+    name_block: U32,
+    name_size: U32,
+    data_start: U32,
+}
+
+/// A directory. The root is the record at offset 0 of the directory block.
+#[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+struct DirRecord {
+    /// Offset in the decoded name block, as all names.
+    name: U32,
+    /// Offset in the decoded directory block, as `first_file`.
+    first_subdirectory: U32,
+    subdirectories: U32,
+    first_file: U32,
+    files: U32,
+}
+
+/// A file.
+#[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+struct Record {
+    name: U32,
+    /// Absolute offset in the archive.
+    start: U32,
+    size: U32,
+    /// 0: stored.
+    stored_size: U32,
+    /// Seconds since 1970 UTC.
+    date: U32,
+    checksum: U32,
+}
+
+/// Opens a version 2 archive.
+pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Options) -> Result<Hpi> {
+    let bytes = io::read_vec(&*source, 0, size_of::<Header>() as u64, "header")?;
+    let header: &Header = Cursor::new(&bytes, 0, Endian::Little).record("header")?;
+    let directory = block(
+        &source,
+        header.dir_block,
+        header.dir_size,
+        "directory block",
+    )?;
+    let names = block(&source, header.name_block, header.name_size, "name block")?;
+
+    let mut reader = Reader {
+        directory: Cursor::new(&directory, 0, Endian::Little),
+        names: Cursor::new(&names, 0, Endian::Little),
+        walk: Walk::new(
+            sink,
+            options.force,
+            0,
+            directory.len() / size_of::<DirRecord>(),
+        ),
+        file_sums: Vec::new(),
+    };
+    while let Some(pending) = reader.walk.next() {
+        let read = reader.directory_record(&pending);
+        reader.walk.tolerate(read)?;
+    }
+    let mut file_sums = reader.file_sums;
+    let Walk {
+        mut files,
+        directories,
+        warnings,
+        ..
+    } = reader.walk;
+    files.shrink_to_fit();
+    file_sums.shrink_to_fit();
+
+    let info = json!({
+        "format": "HPI",
+        "version": format!("{VERSION_2:#010x}"),
+        "game": "Total Annihilation: Kingdoms",
+        "dir_block": header.dir_block.get(),
+        "name_block": header.name_block.get(),
+        "data_start": header.data_start.get(),
+        "files": files.len(),
+        "directories": directories,
+        "mounts_in_game": has_trailer(&*source),
+    });
+    Ok(Hpi {
+        source,
+        options,
+        cipher: Cipher::PLAIN,
+        files,
+        file_sums,
+        info,
+        warnings,
+    })
+}
+
+/// Reads the directory or the name block: one chunk, or plain bytes.
+fn block(source: &Arc<dyn ReadAt>, offset: U32, size: U32, field: &'static str) -> Result<Vec<u8>> {
+    let (offset, size) = (u64::from(offset.get()), u64::from(size.get()));
+    if size > MAX_DIRECTORY {
+        return Err(Error::damaged(offset, field, format!("has {size} bytes")));
+    }
+    let bytes = io::read_vec(&**source, offset, size, field)?;
+    if bytes.starts_with(&MARKER) {
+        decode::block(source, offset, size, MAX_DIRECTORY).map_err(|error| error.within(field))
+    } else {
+        Ok(bytes)
+    }
+}
+
+/// The directory while it is read.
+struct Reader<'a> {
+    directory: Cursor<'a>,
+    names: Cursor<'a>,
+    walk: Walk<'a>,
+    /// The checksum of every file, in the order of the walk's files.
+    file_sums: Vec<u32>,
+}
+
+impl<'a> Reader<'a> {
+    /// Reads the subdirectories and files of one directory.
+    fn directory_record(&mut self, pending: &Pending) -> Result<()> {
+        let mut subdirectories = self.directory.clone();
+        subdirectories.seek(pending.offset.into(), "directory record")?;
+        let record: &DirRecord = subdirectories.record("directory record")?;
+        let mut files = subdirectories.clone();
+        let subdirectory_count = list::<DirRecord>(
+            &mut subdirectories,
+            record.first_subdirectory,
+            record.subdirectories,
+            "subdirectories",
+        )?;
+        let file_count = list::<Record>(&mut files, record.first_file, record.files, "files")?;
+        self.walk.enter(pending, subdirectory_count + file_count)?;
+        for _ in 0..subdirectory_count {
+            let offset = subdirectories.offset() as u32;
+            let subdirectory: &DirRecord = subdirectories.record("subdirectory")?;
+            let read = self
+                .name(subdirectory.name)
+                .and_then(|name| self.walk.dir(pending, name, offset));
+            self.walk.tolerate(read)?;
+        }
+        for _ in 0..file_count {
+            let file: &Record = files.record("file record")?;
+            let read = self.file(pending, file);
+            self.walk.tolerate(read)?;
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, parent: &Pending, record: &Record) -> Result<()> {
+        let name = self.name(record.name)?;
+        let checksum = record.checksum.get();
+        let date = record.date.get();
+        let record = FileRecord {
+            data_offset: record.start.get(),
+            size: record.size.get(),
+            packing: match record.stored_size.get() {
+                0 => Packing::Stored,
+                stored_size => Packing::Run { stored_size },
+            },
+        };
+        self.walk.file(parent, name, record, Some(date.into()))?;
+        self.file_sums.push(checksum);
+        Ok(())
+    }
+
+    fn name(&self, offset: U32) -> Result<&'a [u8]> {
+        let mut names = self.names.clone();
+        names.seek(offset.get().into(), "name")?;
+        names.c_string("name")
+    }
+}
+
+/// Moves to a list of `count` records and checks that they are there. Where
+/// there are none, the offset may be anything.
+fn list<T>(cursor: &mut Cursor, first: U32, count: U32, field: &'static str) -> Result<usize> {
+    if count.get() == 0 {
+        return Ok(0);
+    }
+    cursor.seek(first.get().into(), field)?;
+    cursor.check_count(count.get().into(), size_of::<T>(), field)
+}
+
+/// Finds the chunks of a file by going from header to header.
+///
+/// A header that cannot be right breaks the table off at its chunk.
+pub(super) fn chunk_table(
+    source: &dyn ReadAt,
+    record: FileRecord,
+    stored_size: u32,
+) -> Result<ChunkTable> {
+    let mut table = ChunkTable::starting_at(record.data_offset);
+    let run_end = u64::from(record.data_offset) + u64::from(stored_size);
+    while table.end().1 < record.size {
+        if let Err(error) = next_chunk(source, &mut table, run_end, record.size) {
+            table.break_off(error);
+            break;
+        }
+    }
+    Ok(table)
+}
+
+/// Adds the chunk that stands behind the last one of the table.
+fn next_chunk(source: &dyn ReadAt, table: &mut ChunkTable, run_end: u64, size: u32) -> Result<()> {
+    let (offset, start) = table.end();
+    let name = format!("chunk {}", table.len());
+    let header = decode::header(source, Cipher::PLAIN, offset.into(), name.clone())?;
+    let stored = (size_of::<ChunkHeader>() as u32).checked_add(header.compressed_size.get());
+    let length = header.decompressed_size.get();
+    let problem = match stored {
+        Some(stored) if u64::from(offset) + u64::from(stored) > run_end => {
+            format!("its {stored} bytes reach past the file's data at {run_end:#x}")
+        }
+        _ if length > size - start => {
+            format!(
+                "decodes to {length} bytes, {} are left of the file",
+                size - start
+            )
+        }
+        Some(stored) if table.push(stored, length) => return Ok(()),
+        _ => format!("decodes to {length} bytes"),
+    };
+    Err(Error::damaged(offset.into(), name, problem))
+}
