@@ -5,9 +5,12 @@
 //! * [`io`]: positioned reads, a bounded cursor, errors with offsets;
 //! * [`asset`]: formats inside archives, from bytes to typed models;
 //! * [`archive`]: containers, from source bytes to entries and their bytes;
-//! * [`view`]: synthetic files that show an asset's model.
+//! * [`view`]: synthetic files that show an asset's model;
+//! * [`vfs`]: what is mounted, without FUSE.
 
 pub mod archive;
 pub mod asset;
+pub mod fuse;
 pub mod io;
+pub mod vfs;
 pub mod view;

@@ -48,7 +48,8 @@ pub struct Entry {
 ///
 /// Names are the raw bytes that the archive holds, in Windows-1252; making
 /// them fit for a file system is the sink's business. Several entries of one
-/// directory may have the same name.
+/// directory may have the same name. An archive gives its files the numbers
+/// 0, 1, 2 and so on.
 pub trait Sink {
     /// The directory that stands for the archive itself.
     fn root(&self) -> NodeId;
@@ -238,7 +239,10 @@ pub trait Archive: Send + Sync {
     ///
     /// # Errors
     /// [`Error::Read`] where the source does not give them.
-    fn read_stored(&self, file: FileId, position: u64, buf: &mut [u8]) -> Result<()>;
+    fn read_stored(&self, file: FileId, position: u64, buf: &mut [u8]) -> Result<()> {
+        let _ = (position, buf);
+        Err(no_such_part(file, "stored bytes"))
+    }
 
     /// Finds the chunks of a [`Storage::Chunked`] file.
     ///
@@ -277,16 +281,24 @@ pub trait Archive: Send + Sync {
 
     /// Names of the extended attributes that tell what the archive knows
     /// about `file`.
-    fn xattr_names(&self, file: FileId) -> Vec<&'static str>;
+    fn xattr_names(&self, file: FileId) -> Vec<&'static str> {
+        let _ = file;
+        Vec::new()
+    }
 
     /// Value of one of [`Archive::xattr_names`]; `None` for any other name.
     ///
     /// # Errors
     /// Where the source must be read for it and cannot be.
-    fn xattr(&self, file: FileId, name: &str) -> Result<Option<String>>;
+    fn xattr(&self, file: FileId, name: &str) -> Result<Option<String>> {
+        let _ = (file, name);
+        Ok(None)
+    }
 
     /// What there is to say about the archive as a whole.
-    fn info(&self) -> serde_json::Value;
+    fn info(&self) -> serde_json::Value {
+        serde_json::Value::Null
+    }
 
     /// What is odd about the archive, a sentence each.
     fn warnings(&self) -> &[String] {

@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::{Error, Result};
 
@@ -34,6 +35,7 @@ pub trait ReadAt: Send + Sync {
 pub struct FileSource {
     file: File,
     len: u64,
+    modified: SystemTime,
 }
 
 impl FileSource {
@@ -50,7 +52,13 @@ impl FileSource {
         Ok(Self {
             file,
             len: metadata.len(),
+            modified: metadata.modified()?,
         })
+    }
+
+    /// When the file was last modified, as of its opening.
+    pub fn modified(&self) -> SystemTime {
+        self.modified
     }
 }
 

@@ -1,0 +1,457 @@
+//! The mounted tree as the kernel sees it: the only file that names `fuser`.
+//!
+//! The tree never changes, so everything that spares a request is switched
+//! on: names and attributes are good for ever, also those of missing names;
+//! `open` and `opendir` are answered once, with "not needed"; listings carry
+//! attributes. What is left of a warm walk is no request at all.
+
+use std::ffi::OsStr;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
+
+use fuser::{
+    Errno, FileAttr, FileHandle, FileType, Filesystem, Generation, INodeNo, InitFlags,
+    KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyDirectoryPlus,
+    ReplyEntry, ReplyOpen, ReplyStatfs, ReplyXattr, Request, Session, SessionACL,
+};
+
+use crate::vfs::{Attr, Error, FileKind, Ino, Vfs};
+
+/// How long the kernel may rely on a lasting answer. The tree never changes;
+/// 100 years stay clear of overflows in the kernel's arithmetic.
+const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+/// How long the kernel may rely on an answer that changes.
+const NOT_AT_ALL: Duration = Duration::ZERO;
+
+/// Inodes are never used twice, so one generation is enough.
+const GENERATION: Generation = Generation(0);
+
+/// Preferred size of a read, and of the chunks in the archives.
+const BLOCK_SIZE: u32 = 65_536;
+
+/// Unit of `st_blocks`.
+const SECTOR: u64 = 512;
+
+/// Requests that the kernel may have under way for read-ahead.
+const MAX_BACKGROUND: u16 = 64;
+
+/// Offsets of a listing: `.` and `..` come before the entries of the tree.
+const DOTS: u64 = 2;
+
+/// Who owns the files and who may do what with them.
+#[derive(Debug, Clone, Copy)]
+pub struct Ownership {
+    /// Owner of everything.
+    pub uid: u32,
+    /// Group of everything.
+    pub gid: u32,
+    /// Permission bits that are taken away.
+    pub umask: u16,
+}
+
+/// Called at the start of every handler with its name, for the tests.
+type Hook = Option<Arc<dyn Fn(&str) + Send + Sync>>;
+
+/// The file system that `fuser` calls.
+struct Mounted {
+    vfs: Arc<Vfs>,
+    ownership: Ownership,
+    hook: Hook,
+}
+
+/// How the session with the kernel is run.
+#[derive(Debug, Clone, Copy)]
+pub struct SessionOptions {
+    /// Threads that answer requests. Platforms other than Linux have one.
+    pub threads: usize,
+    /// Whether other users than the mounting one are answered.
+    pub allow_other: bool,
+}
+
+fn config(options: SessionOptions) -> fuser::Config {
+    let mut config = fuser::Config::default();
+    config.acl = if options.allow_other {
+        SessionACL::All
+    } else {
+        SessionACL::Owner
+    };
+    config.n_threads = Some(if cfg!(target_os = "linux") {
+        options.threads.max(1)
+    } else {
+        1
+    });
+    config
+}
+
+/// Takes up the conversation with the kernel over an open FUSE device, and
+/// answers requests on threads of its own until the mount is gone.
+///
+/// # Errors
+/// Where the kernel and this program cannot agree, and where threads cannot
+/// be started.
+#[cfg(target_os = "linux")]
+pub fn serve(
+    vfs: Arc<Vfs>,
+    ownership: Ownership,
+    options: SessionOptions,
+    device: std::os::fd::OwnedFd,
+) -> io::Result<JoinHandle<io::Result<()>>> {
+    let config = config(options);
+    let session = Session::from_fd(Mounted::new(vfs, ownership), device, config.acl, config)?;
+    run(session)
+}
+
+/// Mounts on `mount_point` and answers requests on a thread of its own until
+/// the mount is gone.
+///
+/// # Errors
+/// Where the system refuses the mount.
+#[cfg(not(target_os = "linux"))]
+pub fn mount_and_serve(
+    vfs: Arc<Vfs>,
+    ownership: Ownership,
+    options: SessionOptions,
+    mount_point: &std::path::Path,
+    name: &str,
+) -> io::Result<JoinHandle<io::Result<()>>> {
+    use fuser::MountOption;
+
+    let mut config = config(options);
+    config.mount_options = vec![
+        MountOption::FSName(name.to_owned()),
+        MountOption::Subtype("hpimount".to_owned()),
+        MountOption::RO,
+        MountOption::NoSuid,
+        MountOption::NoDev,
+        MountOption::DefaultPermissions,
+    ];
+    run(Session::new(
+        Mounted::new(vfs, ownership),
+        mount_point,
+        &config,
+    )?)
+}
+
+fn run(session: Session<Mounted>) -> io::Result<JoinHandle<io::Result<()>>> {
+    std::thread::Builder::new()
+        .name("session".to_owned())
+        .spawn(move || session.run())
+}
+
+impl Mounted {
+    fn new(vfs: Arc<Vfs>, ownership: Ownership) -> Self {
+        Self {
+            vfs,
+            ownership,
+            hook: panic_hook(),
+        }
+    }
+
+    /// Runs a handler. A panic in it must not end the thread that answers
+    /// the kernel; the reply, dropped on the way, has answered EIO.
+    fn guard(&self, name: &str, handler: impl FnOnce()) {
+        let guarded = AssertUnwindSafe(|| {
+            if let Some(hook) = &self.hook {
+                hook(name);
+            }
+            handler();
+        });
+        if catch_unwind(guarded).is_err() {
+            log::error!("{name}: internal error, answered with EIO");
+        }
+    }
+
+    /// What of `.` and `..` comes at `offset` of a listing: name, attributes
+    /// and the offset behind it.
+    fn dots(&self, directory: Ino, offset: u64) -> Result<Vec<(&'static str, Attr, u64)>, Error> {
+        let mut dots = Vec::new();
+        if offset < 1 {
+            dots.push((".", self.vfs.getattr(directory)?, 1));
+        }
+        if offset < DOTS {
+            let parent = self.vfs.parent(directory)?;
+            dots.push(("..", self.vfs.getattr(parent)?, DOTS));
+        }
+        Ok(dots)
+    }
+
+    fn attr(&self, attr: Attr) -> FileAttr {
+        let (kind, mode) = match attr.kind {
+            FileKind::Directory => (FileType::Directory, 0o555),
+            FileKind::File => (FileType::RegularFile, 0o444),
+            FileKind::Symlink => (FileType::Symlink, 0o777),
+        };
+        let perm = match attr.kind {
+            FileKind::Symlink => mode,
+            _ => mode & !self.ownership.umask,
+        };
+        let time = time(attr.modified);
+        FileAttr {
+            ino: number(attr.ino),
+            size: attr.size,
+            // Of the decoded size: a smaller number would make `cp` and
+            // `grep` take the file for sparse.
+            blocks: attr.size.div_ceil(SECTOR),
+            atime: time,
+            mtime: time,
+            ctime: time,
+            crtime: time,
+            kind,
+            perm,
+            nlink: attr.nlink,
+            uid: self.ownership.uid,
+            gid: self.ownership.gid,
+            rdev: 0,
+            blksize: BLOCK_SIZE,
+            flags: 0,
+        }
+    }
+}
+
+/// A handler named in this variable panics: that is how the tests see that
+/// the mount survives it. Not in released programs.
+fn panic_hook() -> Hook {
+    if !cfg!(debug_assertions) {
+        return None;
+    }
+    let victim = std::env::var("HPIMOUNT_TEST_PANIC").ok()?;
+    Some(Arc::new(move |name| assert_ne!(name, victim)))
+}
+
+impl Filesystem for Mounted {
+    fn init(&mut self, _req: &Request, config: &mut KernelConfig) -> io::Result<()> {
+        let wanted = [
+            InitFlags::FUSE_PARALLEL_DIROPS,
+            InitFlags::FUSE_DO_READDIRPLUS,
+            InitFlags::FUSE_CACHE_SYMLINKS,
+            InitFlags::FUSE_NO_OPEN_SUPPORT,
+            InitFlags::FUSE_NO_OPENDIR_SUPPORT,
+        ];
+        for capability in wanted {
+            if config.add_capabilities(capability).is_err() {
+                log::debug!("the kernel does not offer {capability:?}");
+            }
+        }
+        // Refused only where it is 0.
+        let _ = config.set_max_background(MAX_BACKGROUND);
+        Ok(())
+    }
+
+    fn lookup(&self, _req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
+        self.guard("lookup", || {
+            let found = match name.to_str() {
+                Some(name) => self.vfs.lookup(ino(parent), name),
+                None => Err(Error::NotFound),
+            };
+            match found {
+                Ok(attr) => reply.entry(&ttl(attr), &self.attr(attr), GENERATION),
+                // Inode 0 tells the kernel to remember that there is none.
+                Err(Error::NotFound) => {
+                    reply.entry(&FOREVER, &self.attr(NO_INODE), GENERATION);
+                }
+                Err(error) => reply.error(errno(error)),
+            }
+        });
+    }
+
+    fn forget(&self, _req: &Request, inode: INodeNo, nlookup: u64) {
+        self.guard("forget", || self.vfs.forget(ino(inode), nlookup));
+    }
+
+    fn getattr(&self, _req: &Request, inode: INodeNo, _fh: Option<FileHandle>, reply: ReplyAttr) {
+        self.guard("getattr", || match self.vfs.getattr(ino(inode)) {
+            Ok(attr) => reply.attr(&ttl(attr), &self.attr(attr)),
+            Err(error) => reply.error(errno(error)),
+        });
+    }
+
+    fn readlink(&self, _req: &Request, inode: INodeNo, reply: ReplyData) {
+        self.guard("readlink", || match self.vfs.readlink(ino(inode)) {
+            Ok(target) => reply.data(target.as_bytes()),
+            Err(error) => reply.error(errno(error)),
+        });
+    }
+
+    fn open(&self, _req: &Request, _inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
+        // The kernel never asks again, and keeps pages from open to open.
+        reply.error(Errno::ENOSYS);
+    }
+
+    fn read(
+        &self,
+        _req: &Request,
+        inode: INodeNo,
+        _fh: FileHandle,
+        offset: u64,
+        size: u32,
+        _flags: OpenFlags,
+        _lock_owner: Option<LockOwner>,
+        reply: ReplyData,
+    ) {
+        self.guard("read", || match self.vfs.read(ino(inode), offset, size) {
+            Ok(bytes) => reply.data(&bytes),
+            Err(error) => reply.error(errno(error)),
+        });
+    }
+
+    fn opendir(&self, _req: &Request, _inode: INodeNo, _flags: OpenFlags, reply: ReplyOpen) {
+        reply.error(Errno::ENOSYS);
+    }
+
+    fn readdir(
+        &self,
+        _req: &Request,
+        inode: INodeNo,
+        _fh: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectory,
+    ) {
+        self.guard("readdir", || {
+            let directory = ino(inode);
+            let dots = match self.dots(directory, offset) {
+                Ok(dots) => dots,
+                Err(error) => return reply.error(errno(error)),
+            };
+            for (name, attr, next) in dots {
+                if reply.add(number(attr.ino), next, FileType::Directory, name) {
+                    return reply.ok();
+                }
+            }
+            let start = offset.saturating_sub(DOTS);
+            let listed = self
+                .vfs
+                .readdir(directory, start, &mut |name, child, kind, next| {
+                    reply.add(number(child), next + DOTS, file_type(kind), name)
+                });
+            match listed {
+                Ok(()) => reply.ok(),
+                Err(error) => reply.error(errno(error)),
+            }
+        });
+    }
+
+    fn readdirplus(
+        &self,
+        _req: &Request,
+        inode: INodeNo,
+        _fh: FileHandle,
+        offset: u64,
+        mut reply: ReplyDirectoryPlus,
+    ) {
+        self.guard("readdirplus", || {
+            let directory = ino(inode);
+            let mut add = |name: &str, attr: Attr, next: u64| {
+                let (ttl, attr) = (ttl(attr), self.attr(attr));
+                reply.add(attr.ino, next, name, &ttl, &attr, GENERATION)
+            };
+            let dots = match self.dots(directory, offset) {
+                Ok(dots) => dots,
+                Err(error) => return reply.error(errno(error)),
+            };
+            for (name, attr, next) in dots {
+                if add(name, attr, next) {
+                    return reply.ok();
+                }
+            }
+            let start = offset.saturating_sub(DOTS);
+            let listed = self
+                .vfs
+                .readdir_plus(directory, start, &mut |name, attr, next| {
+                    add(name, attr, next + DOTS)
+                });
+            match listed {
+                Ok(()) => reply.ok(),
+                Err(error) => reply.error(errno(error)),
+            }
+        });
+    }
+
+    fn statfs(&self, _req: &Request, _inode: INodeNo, reply: ReplyStatfs) {
+        self.guard("statfs", || {
+            let extent = self.vfs.extent();
+            let blocks = extent.bytes.div_ceil(BLOCK_SIZE.into());
+            reply.statfs(blocks, 0, 0, extent.inodes, 0, BLOCK_SIZE, 255, BLOCK_SIZE);
+        });
+    }
+
+    fn getxattr(&self, _req: &Request, inode: INodeNo, name: &OsStr, size: u32, reply: ReplyXattr) {
+        self.guard("getxattr", || {
+            let value = match name.to_str() {
+                Some(name) => self.vfs.xattr(ino(inode), name),
+                None => Err(Error::NoAttribute),
+            };
+            answer_xattr(reply, size, value);
+        });
+    }
+
+    fn listxattr(&self, _req: &Request, inode: INodeNo, size: u32, reply: ReplyXattr) {
+        self.guard("listxattr", || {
+            let names = self.vfs.xattr_names(ino(inode));
+            let list = |names: Vec<&str>| {
+                let terminated = names.iter().flat_map(|name| [*name, "\0"]);
+                terminated.collect::<String>().into_bytes()
+            };
+            answer_xattr(reply, size, names.map(list));
+        });
+    }
+}
+
+/// Answers `getxattr` and `listxattr`: a size of 0 asks for the size only.
+fn answer_xattr(reply: ReplyXattr, size: u32, value: Result<Vec<u8>, Error>) {
+    match value {
+        Ok(value) if size == 0 => reply.size(value.len() as u32),
+        Ok(value) if value.len() <= size as usize => reply.data(&value),
+        Ok(_) => reply.error(Errno::ERANGE),
+        Err(error) => reply.error(errno(error)),
+    }
+}
+
+/// The answer for a name that does not exist.
+const NO_INODE: Attr = Attr {
+    ino: Ino(0),
+    kind: FileKind::File,
+    size: 0,
+    modified: 0,
+    nlink: 0,
+    lasting: true,
+};
+
+fn ttl(attr: Attr) -> Duration {
+    if attr.lasting { FOREVER } else { NOT_AT_ALL }
+}
+
+fn errno(error: Error) -> Errno {
+    Errno::from_i32(error.errno())
+}
+
+fn number(ino: Ino) -> INodeNo {
+    INodeNo(ino.0.into())
+}
+
+/// A number from the kernel. Numbers of ours fit into 32 bits; another one
+/// becomes that of no inode.
+fn ino(number: INodeNo) -> Ino {
+    Ino(u32::try_from(number.0).unwrap_or(0))
+}
+
+fn file_type(kind: FileKind) -> FileType {
+    match kind {
+        FileKind::Directory => FileType::Directory,
+        FileKind::File => FileType::RegularFile,
+        FileKind::Symlink => FileType::Symlink,
+    }
+}
+
+fn time(seconds: i64) -> SystemTime {
+    let distance = Duration::from_secs(seconds.unsigned_abs());
+    let time = if seconds < 0 {
+        SystemTime::UNIX_EPOCH.checked_sub(distance)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_add(distance)
+    };
+    time.unwrap_or(SystemTime::UNIX_EPOCH)
+}

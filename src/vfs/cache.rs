@@ -1,0 +1,253 @@
+//! Decoded blocks, kept in memory within a byte budget.
+//!
+//! The cache is cut into shards, each with a lock of its own and its part of
+//! the budget. A block that several readers ask for at once is made by one of
+//! them, without a lock on the shard; the others wait for it.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lru::LruCache;
+
+/// What a block is found by: the inode, and the position in the file at which
+/// the block begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    /// Number of the inode in the mount.
+    pub(super) inode: u32,
+    /// Position of the first byte, or one of the reserved numbers of
+    /// the reader.
+    pub(super) start: u32,
+}
+
+/// A value and the memory that it takes.
+pub(super) trait Weight {
+    /// Bytes in memory.
+    fn weight(&self) -> usize;
+}
+
+/// How often the cache helped.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    /// Found, or made by another reader meanwhile.
+    pub(super) hits: AtomicU64,
+    /// Made.
+    pub(super) misses: AtomicU64,
+}
+
+/// A value that is being made: empty until it is there. Whoever holds the
+/// lock makes it, the others wait for the lock.
+type Flight<V, E> = Arc<Mutex<Option<Result<V, E>>>>;
+
+/// A cache of `V`, which are cheap to clone.
+pub(super) struct Cache<V, E> {
+    shards: Vec<Mutex<Shard<V, E>>>,
+    /// Of each shard, in bytes.
+    budget: usize,
+    /// For the statistics.
+    pub(super) counters: Counters,
+}
+
+struct Shard<V, E> {
+    blocks: LruCache<Key, V>,
+    flights: HashMap<Key, Flight<V, E>>,
+    /// Memory of `blocks` in bytes, never above the budget.
+    used: usize,
+}
+
+/// What a block costs beside its bytes: its places in the list and the map.
+const OVERHEAD: usize = 128;
+
+/// Smallest budget of a shard for which another shard is worth having.
+const SHARD_BUDGET: usize = 1 << 20;
+
+/// Most shards.
+const MAX_SHARDS: usize = 16;
+
+impl<V: Clone + Weight, E: Clone> Cache<V, E> {
+    /// A cache that never holds more than `budget` bytes.
+    pub(super) fn new(budget: usize) -> Self {
+        let shards = (budget / SHARD_BUDGET).clamp(1, MAX_SHARDS);
+        let shard = || Shard {
+            blocks: LruCache::unbounded(),
+            flights: HashMap::new(),
+            used: 0,
+        };
+        Self {
+            shards: (0..shards).map(|_| Mutex::new(shard())).collect(),
+            budget: budget / shards,
+            counters: Counters::default(),
+        }
+    }
+
+    /// Bytes that are held.
+    pub(super) fn used(&self) -> usize {
+        self.shards.iter().map(|shard| lock(shard).used).sum()
+    }
+
+    /// The value for `key`, made by `make` where it is not there. While one
+    /// caller makes it, others that ask for it wait; all get the same result.
+    /// A failure is not kept.
+    pub(super) fn get(&self, key: Key, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
+        let shard = &self.shards[self.shard_of(key)];
+        let flight = {
+            let mut shard = lock(shard);
+            if let Some(value) = shard.blocks.get(&key) {
+                self.counters.hits.fetch_add(1, Ordering::Relaxed);
+                return Ok(value.clone());
+            }
+            match shard.flights.entry(key) {
+                Entry::Occupied(flight) => flight.get().clone(),
+                Entry::Vacant(place) => place.insert(Arc::default()).clone(),
+            }
+        };
+        let mut slot = lock(&flight);
+        if let Some(result) = &*slot {
+            self.counters.hits.fetch_add(1, Ordering::Relaxed);
+            return result.clone();
+        }
+        self.counters.misses.fetch_add(1, Ordering::Relaxed);
+        let result = make();
+        *slot = Some(result.clone());
+        let mut shard = lock(shard);
+        shard.flights.remove(&key);
+        if let Ok(value) = &result {
+            shard.insert(key, value.clone(), self.budget);
+        }
+        result
+    }
+
+    /// Puts in a value that was made on the way to another one.
+    pub(super) fn put(&self, key: Key, value: V) {
+        lock(&self.shards[self.shard_of(key)]).insert(key, value, self.budget);
+    }
+
+    fn shard_of(&self, key: Key) -> usize {
+        // Neighbouring blocks of a file, which are read together, go to
+        // different shards.
+        let mixed =
+            key.inode.wrapping_mul(0x9E37_79B9) ^ (key.start >> 16).wrapping_mul(0x85EB_CA6B);
+        (mixed >> 16) as usize % self.shards.len()
+    }
+}
+
+impl<V: Clone + Weight, E> Shard<V, E> {
+    /// Keeps `value`, at the price of the least recently used ones. What is
+    /// larger than the whole budget is not kept.
+    fn insert(&mut self, key: Key, value: V, budget: usize) {
+        let weight = value.weight() + OVERHEAD;
+        if weight > budget {
+            return;
+        }
+        self.used += weight;
+        if let Some(replaced) = self.blocks.put(key, value) {
+            self.used -= replaced.weight() + OVERHEAD;
+        }
+        while self.used > budget {
+            let Some((_, dropped)) = self.blocks.pop_lru() else {
+                break;
+            };
+            self.used -= dropped.weight() + OVERHEAD;
+        }
+    }
+}
+
+/// Locks, and goes on where another thread panicked: every state that a panic
+/// can leave behind is a sound one.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+    use std::sync::atomic::AtomicUsize;
+    use std::time::Duration;
+
+    impl Weight for Arc<Vec<u8>> {
+        fn weight(&self) -> usize {
+            self.len()
+        }
+    }
+
+    type TestCache = Cache<Arc<Vec<u8>>, String>;
+
+    fn key(number: u32) -> Key {
+        Key {
+            inode: number,
+            start: 0,
+        }
+    }
+
+    #[test]
+    fn the_budget_is_never_exceeded_and_the_oldest_goes_first() {
+        let cache = TestCache::new(10 * (1000 + OVERHEAD));
+        for number in 0..50 {
+            let block = || Ok(Arc::new(vec![0; 1000]));
+            cache.get(key(number), block).unwrap();
+            cache.get(key(0), block).unwrap();
+            assert!(cache.used() <= 10 * (1000 + OVERHEAD));
+        }
+        let made = AtomicUsize::new(0);
+        let count = || {
+            made.fetch_add(1, Ordering::Relaxed);
+            Ok(Arc::new(vec![0; 1000]))
+        };
+        cache.get(key(0), count).unwrap();
+        cache.get(key(49), count).unwrap();
+        assert_eq!(made.load(Ordering::Relaxed), 0, "used lately, still there");
+        cache.get(key(10), count).unwrap();
+        assert_eq!(made.load(Ordering::Relaxed), 1, "long unused, gone");
+    }
+
+    #[test]
+    fn a_block_larger_than_the_budget_is_given_but_not_kept() {
+        let cache = TestCache::new(100);
+        let block = cache.get(key(1), || Ok(Arc::new(vec![7; 1000]))).unwrap();
+        assert_eq!(block.len(), 1000);
+        assert_eq!(cache.used(), 0);
+    }
+
+    #[test]
+    fn eight_readers_of_one_block_have_it_decoded_once() {
+        let cache = TestCache::new(1 << 20);
+        let (made, start) = (AtomicUsize::new(0), Barrier::new(8));
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    start.wait();
+                    let block = cache.get(key(1), || {
+                        made.fetch_add(1, Ordering::Relaxed);
+                        std::thread::sleep(Duration::from_millis(50));
+                        Ok(Arc::new(vec![1]))
+                    });
+                    assert_eq!(*block.unwrap(), [1]);
+                });
+            }
+        });
+        assert_eq!(made.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_failure_is_told_and_not_kept() {
+        let cache = TestCache::new(1 << 20);
+        assert_eq!(
+            cache.get(key(1), || Err("damaged".to_owned())),
+            Err("damaged".to_owned())
+        );
+        assert_eq!(*cache.get(key(1), || Ok(Arc::new(vec![2]))).unwrap(), [2]);
+    }
+
+    #[test]
+    fn a_panic_while_decoding_does_not_lock_others_out() {
+        let cache = TestCache::new(1 << 20);
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            cache.get(key(1), || panic!("in the decoder"))
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(*cache.get(key(1), || Ok(Arc::new(vec![2]))).unwrap(), [2]);
+    }
+}

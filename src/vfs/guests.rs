@@ -1,0 +1,169 @@
+//! Inodes that exist only while the kernel knows them.
+//!
+//! A directory inode may have one live dentry. If a directory had one inode
+//! under all spellings of its name, looking it up as `maps` would rename the
+//! live dentry `MAPS`, and with it the working directory of every process in
+//! it. So a directory that is reached by another spelling has an inode of its
+//! own, an alias, for as long as the kernel holds it. What is found below an
+//! alias is aliased too.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::Ino;
+use super::forest::Forest;
+
+/// Most aliases that are alive at once, at about 300 bytes each. Beyond them
+/// another spelling of a directory is answered with a symbolic link to the
+/// right one, which needs no memory.
+const MAX_ALIASES: usize = 65_536;
+
+/// The guests of a mount.
+pub(super) struct Guests {
+    by_ino: HashMap<Ino, Guest>,
+    aliases: HashMap<(Ino, Box<str>), Ino>,
+    max_aliases: usize,
+}
+
+struct Guest {
+    kind: GuestKind,
+    /// How often the kernel was told of it and has not forgotten it.
+    lookups: u64,
+}
+
+/// What a guest is.
+#[derive(Clone)]
+pub(super) enum GuestKind {
+    /// A directory under another spelling, or below one.
+    Alias {
+        /// The directory itself.
+        directory: Ino,
+        /// The directory in which it was looked up, itself perhaps an alias.
+        parent: Ino,
+        /// How it was spelt.
+        spelling: Box<str>,
+    },
+    /// A text as it was when it was looked up.
+    Snapshot(Arc<Vec<u8>>),
+}
+
+impl Guests {
+    /// No guests yet.
+    pub(super) fn new() -> Self {
+        Self {
+            by_ino: HashMap::new(),
+            aliases: HashMap::new(),
+            max_aliases: MAX_ALIASES,
+        }
+    }
+
+    /// What the guest with this number is.
+    pub(super) fn get(&self, ino: Ino) -> Option<&GuestKind> {
+        self.by_ino.get(&ino).map(|guest| &guest.kind)
+    }
+
+    /// The alias of `directory` for its name `spelling` in `parent`, and one
+    /// more lookup of it; `None` where there are too many.
+    pub(super) fn alias(
+        &mut self,
+        forest: &Forest,
+        parent: Ino,
+        spelling: &str,
+        directory: Ino,
+    ) -> Option<Ino> {
+        let key = (parent, Box::from(spelling));
+        if let Some(&ino) = self.aliases.get(&key) {
+            self.by_ino.get_mut(&ino)?.lookups += 1;
+            return Some(ino);
+        }
+        if self.aliases.len() >= self.max_aliases {
+            return None;
+        }
+        let kind = GuestKind::Alias {
+            directory,
+            parent,
+            spelling: key.1.clone(),
+        };
+        let ino = self.admit(forest, kind)?;
+        self.aliases.insert(key, ino);
+        Some(ino)
+    }
+
+    /// Takes in a text, looked up once.
+    pub(super) fn snapshot(&mut self, forest: &Forest, text: Arc<Vec<u8>>) -> Option<Ino> {
+        self.admit(forest, GuestKind::Snapshot(text))
+    }
+
+    /// The kernel forgets `lookups` lookups; a guest without any is gone.
+    pub(super) fn forget(&mut self, ino: Ino, lookups: u64) {
+        let Some(guest) = self.by_ino.get_mut(&ino) else {
+            return;
+        };
+        guest.lookups = guest.lookups.saturating_sub(lookups);
+        if guest.lookups > 0 {
+            return;
+        }
+        if let Some(Guest {
+            kind: GuestKind::Alias {
+                parent, spelling, ..
+            },
+            ..
+        }) = self.by_ino.remove(&ino)
+        {
+            self.aliases.remove(&(parent, spelling));
+        }
+    }
+
+    /// Number of guests.
+    pub(super) fn len(&self) -> usize {
+        self.by_ino.len()
+    }
+
+    fn admit(&mut self, forest: &Forest, kind: GuestKind) -> Option<Ino> {
+        let ino = forest.fresh_number()?;
+        self.by_ino.insert(ino, Guest { kind, lookups: 1 });
+        Some(ino)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIRECTORY: Ino = Ino(77);
+
+    #[test]
+    fn a_spelling_keeps_its_inode_until_the_last_lookup_is_forgotten() {
+        let (forest, mut guests) = (Forest::new(), Guests::new());
+        let mut look =
+            |guests: &mut Guests, name| guests.alias(&forest, Ino::ROOT, name, DIRECTORY).unwrap();
+        let maps = look(&mut guests, "maps");
+        assert_eq!(look(&mut guests, "maps"), maps);
+        assert_ne!(look(&mut guests, "Maps"), maps);
+
+        guests.forget(maps, 1);
+        assert!(guests.get(maps).is_some());
+        guests.forget(maps, 1);
+        assert!(guests.get(maps).is_none());
+        assert_ne!(look(&mut guests, "maps"), maps, "numbers are not reused");
+        assert_eq!(guests.len(), 2);
+    }
+
+    #[test]
+    fn beyond_the_cap_there_are_no_more_aliases_until_some_are_forgotten() {
+        let (forest, mut guests) = (Forest::new(), Guests::new());
+        guests.max_aliases = 1;
+        let first = guests.alias(&forest, Ino::ROOT, "maps", DIRECTORY).unwrap();
+        assert_eq!(guests.alias(&forest, Ino::ROOT, "mAPS", DIRECTORY), None);
+        assert_eq!(
+            guests.alias(&forest, Ino::ROOT, "maps", DIRECTORY),
+            Some(first)
+        );
+        guests.forget(first, 2);
+        assert!(
+            guests
+                .alias(&forest, Ino::ROOT, "mAPS", DIRECTORY)
+                .is_some()
+        );
+    }
+}
