@@ -10,6 +10,8 @@
 
 pub mod archive;
 pub mod asset;
+pub mod cli;
+pub mod daemon;
 pub mod fuse;
 pub mod io;
 pub mod vfs;

@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn a_spelling_keeps_its_inode_until_the_last_lookup_is_forgotten() {
         let (forest, mut guests) = (Forest::new(), Guests::new());
-        let mut look =
+        let look =
             |guests: &mut Guests, name| guests.alias(&forest, Ino::ROOT, name, DIRECTORY).unwrap();
         let maps = look(&mut guests, "maps");
         assert_eq!(look(&mut guests, "maps"), maps);

@@ -272,6 +272,7 @@ impl TreeBuilder {
         self.archive = archive;
         self.root = root.0;
         self.modified = modified;
+        self.tree.inodes[root.0 as usize].modified = modified;
     }
 
     /// Sorts the entries by directory and gives every one a name of its own.

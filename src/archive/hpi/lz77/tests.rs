@@ -64,7 +64,7 @@ fn a_match_ahead_of_the_cursor_reads_zeros() {
 
 #[test]
 fn a_match_at_the_cursor_is_a_whole_window_back() {
-    let plain: Vec<u8> = (0..WINDOW).map(|at| (at * at >> 5) as u8).collect();
+    let plain: Vec<u8> = (0..WINDOW).map(|at| ((at * at) >> 5) as u8).collect();
     let mut packed: Vec<u8> = plain
         .chunks(GROUP)
         .flat_map(|group| [&[0], group].concat())

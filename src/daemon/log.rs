@@ -1,0 +1,63 @@
+//! Where the log goes: standard error while somebody is there to read it,
+//! the system log afterwards.
+
+use std::sync::OnceLock;
+
+use log::{LevelFilter, Log, Metadata, Record};
+
+/// The logger of the process.
+static LOGGER: OnceLock<Logger> = OnceLock::new();
+
+struct Logger {
+    stderr: env_logger::Logger,
+    /// Set when the process has gone into the background; `None` inside where
+    /// there is no system log.
+    system: OnceLock<Option<syslog::BasicLogger>>,
+}
+
+/// Starts logging to standard error.
+pub(super) fn start(level: LevelFilter) {
+    let logger = LOGGER.get_or_init(|| Logger {
+        stderr: env_logger::Builder::new()
+            .filter_level(level)
+            .format_target(false)
+            .build(),
+        system: OnceLock::new(),
+    });
+    // Only a second start could fail, and there is none.
+    if log::set_logger(logger).is_ok() {
+        log::set_max_level(level);
+    }
+}
+
+/// Logs to the system log from now on.
+pub(super) fn move_to_system_log() {
+    let formatter = syslog::Formatter3164 {
+        process: "hpimount".to_owned(),
+        pid: std::process::id(),
+        ..syslog::Formatter3164::default()
+    };
+    let system = syslog::unix(formatter).ok().map(syslog::BasicLogger::new);
+    if let Some(logger) = LOGGER.get() {
+        // Only a second move could fail, and there is none.
+        let _ = logger.system.set(system);
+    }
+}
+
+impl Log for Logger {
+    fn enabled(&self, metadata: &Metadata) -> bool {
+        self.stderr.enabled(metadata)
+    }
+
+    fn log(&self, record: &Record) {
+        match self.system.get() {
+            None => self.stderr.log(record),
+            Some(Some(system)) if self.enabled(record.metadata()) => system.log(record),
+            Some(_) => {}
+        }
+    }
+
+    fn flush(&self) {
+        self.stderr.flush();
+    }
+}

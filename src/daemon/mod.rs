@@ -1,0 +1,226 @@
+//! Being a process: going into the background, signals, mounting, and ending
+//! without leaving anything behind.
+
+mod exit;
+mod log;
+#[cfg(target_os = "linux")]
+mod mount;
+#[cfg(target_os = "linux")]
+mod mount_table;
+
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+
+use ::log::LevelFilter;
+use rustix::fs::{Mode, OFlags};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+pub use self::exit::Failure;
+use crate::fuse::{Ownership, SessionOptions};
+use crate::vfs::Vfs;
+
+/// Set for the process that goes into the background; the value means
+/// nothing.
+const IN_BACKGROUND: &str = "HPIMOUNT_IN_BACKGROUND";
+
+/// What the background process writes to its standard output when the mount
+/// answers.
+const READY: [u8; 1] = *b"+";
+
+/// What to mount, and where.
+#[derive(Debug)]
+pub struct Plan {
+    /// The archives.
+    pub sources: Vec<PathBuf>,
+    /// The directory to mount on.
+    pub mount_point: PathBuf,
+    /// How the mount behaves.
+    pub options: MountOptions,
+}
+
+/// What the `-o` options add up to.
+#[derive(Debug, Clone, Default)]
+pub struct MountOptions {
+    /// Whether other users are let in.
+    pub allow_other: bool,
+    /// Owner of all files, where it is given.
+    pub uid: Option<u32>,
+    /// Group of all files, where it is given.
+    pub gid: Option<u32>,
+    /// Permission bits to take away.
+    pub umask: u16,
+    /// Threads that answer, where it is given.
+    pub threads: Option<usize>,
+    /// How the tree behaves.
+    pub vfs: crate::vfs::Options,
+}
+
+/// Says whether this process is the one that [`detach`] has started.
+pub fn is_background() -> bool {
+    std::env::var_os(IN_BACKGROUND).is_some()
+}
+
+/// Starts logging to standard error.
+pub fn start_log(level: LevelFilter) {
+    log::start(level);
+}
+
+/// Runs this program once more, in the background, with the same arguments,
+/// and waits until its mount answers or it gives up.
+///
+/// A second process instead of a fork: nothing of this one's state, threads
+/// and locks goes along.
+///
+/// # Errors
+/// [`Failure::Other`] where the program cannot be started.
+pub fn detach() -> Result<ExitCode, Failure> {
+    let cannot = |error| Failure::Other("cannot go into the background", error);
+    let program = std::env::current_exe().map_err(cannot)?;
+    let mut child = Command::new(program)
+        .args(std::env::args_os().skip(1))
+        .env(IN_BACKGROUND, "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(cannot)?;
+    let mut answer = [0];
+    // Exactly one byte: the end of the pipe may be held open by others.
+    let ready = child
+        .stdout
+        .take()
+        .is_some_and(|mut stdout| stdout.read_exact(&mut answer).is_ok());
+    if ready && answer == READY {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let status = child.wait().map_err(cannot)?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(ExitCode::from(code.unwrap_or(1)))
+}
+
+/// Mounts, and serves until the mount is gone.
+///
+/// # Errors
+/// Why nothing was mounted.
+pub fn run(plan: &Plan) -> Result<(), Failure> {
+    let background = is_background();
+    if background {
+        // Refused only to the leader of a group, which this is not.
+        let _ = rustix::process::setsid();
+    }
+    // From here on a signal ends the program in order.
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
+        .map_err(|error| Failure::Other("cannot handle signals", error))?;
+    let vfs = Arc::new(Vfs::open(&plan.sources, plan.options.vfs.clone())?);
+    let serving = serve(plan, vfs)?;
+    let handle = signals.handle();
+    let unmounter = serving.unmounter.clone();
+    let signal_thread = std::thread::spawn(move || {
+        for (count, signal) in signals.forever().enumerate() {
+            ::log::info!("signal {signal}");
+            unmounter();
+            if count > 0 {
+                // Asked twice: whoever still uses the mount is cut off.
+                std::process::exit(0);
+            }
+        }
+    });
+    if background {
+        leave_terminal();
+    }
+    let outcome = serving
+        .session
+        .join()
+        .unwrap_or_else(|_| Err(std::io::Error::other("the session panicked")));
+    handle.close();
+    // It ends with the handle; a panic in it has been logged.
+    let _ = signal_thread.join();
+    outcome.map_err(|error| Failure::Other("the session with the kernel broke off", error))
+}
+
+/// A mount that answers.
+struct Serving {
+    session: std::thread::JoinHandle<std::io::Result<()>>,
+    unmounter: Arc<dyn Fn() + Send + Sync>,
+}
+
+#[cfg(target_os = "linux")]
+fn serve(plan: &Plan, vfs: Arc<Vfs>) -> Result<Serving, Failure> {
+    let point = mount::mount_point(&plan.mount_point)?;
+    let options = &plan.options;
+    let (mount, device) = mount::mount(&point, &source_name(plan), options.allow_other)?;
+    let (ownership, session) = (ownership(plan), session_options(plan));
+    let session = crate::fuse::serve(vfs, ownership, session, device)
+        .map_err(|error| Failure::Refused(format!("{}: {error}", point.display())))?;
+    Ok(Serving {
+        session,
+        unmounter: Arc::new(move || mount.unmount()),
+    })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn serve(plan: &Plan, vfs: Arc<Vfs>) -> Result<Serving, Failure> {
+    let point = plan.mount_point.clone();
+    let refused = |error| Failure::Refused(format!("{}: {error}", point.display()));
+    let (ownership, session) = (ownership(plan), session_options(plan));
+    let name = source_name(plan);
+    let session =
+        crate::fuse::mount_and_serve(vfs, ownership, session, &point, &name).map_err(refused)?;
+    Ok(Serving {
+        session,
+        unmounter: Arc::new(move || {
+            if let Err(error) = Command::new("umount").arg("-f").arg(&point).status() {
+                ::log::error!("cannot run umount: {error}");
+            }
+        }),
+    })
+}
+
+/// What the mount table shows as the source.
+fn source_name(plan: &Plan) -> String {
+    let first = plan.sources.first().map(PathBuf::as_path);
+    let name = first.map_or_else(Default::default, |path| {
+        std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+    });
+    name.to_string_lossy().into_owned()
+}
+
+fn ownership(plan: &Plan) -> Ownership {
+    let options = &plan.options;
+    Ownership {
+        uid: options
+            .uid
+            .unwrap_or_else(|| rustix::process::getuid().as_raw()),
+        gid: options
+            .gid
+            .unwrap_or_else(|| rustix::process::getgid().as_raw()),
+        umask: options.umask,
+    }
+}
+
+fn session_options(plan: &Plan) -> SessionOptions {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    SessionOptions {
+        threads: plan.options.threads.unwrap_or_else(cores),
+        allow_other: plan.options.allow_other,
+    }
+}
+
+/// Tells the waiting process that the mount answers, and lets go of the
+/// terminal, the pipe and the current directory.
+fn leave_terminal() {
+    let mut stdout = std::io::stdout();
+    let told = stdout.write_all(&READY).and_then(|()| stdout.flush());
+    if let Err(error) = told {
+        ::log::warn!("nobody waits for the mount: {error}");
+    }
+    log::move_to_system_log();
+    // What fails here leaves a descriptor as it is, which does no harm.
+    let _ = std::env::set_current_dir("/");
+    if let Ok(null) = rustix::fs::open("/dev/null", OFlags::RDWR, Mode::empty()) {
+        let _ = rustix::stdio::dup2_stdout(&null);
+        let _ = rustix::stdio::dup2_stderr(&null);
+    }
+}

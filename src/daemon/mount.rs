@@ -1,0 +1,271 @@
+//! Mounting and unmounting on Linux.
+//!
+//! The mount is made here and not by `fuser`, whose guard would unmount the
+//! path once more after somebody else has unmounted it, and with it whatever
+//! was mounted below.
+
+use std::ffi::CString;
+use std::fs;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, FdFlags};
+use rustix::mount::{MountFlags, UnmountFlags};
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
+
+use super::exit::Failure;
+use super::mount_table::{self, MountId};
+
+/// The device through which the kernel talks.
+const DEVICE: &str = "/dev/fuse";
+
+/// The program that mounts for ordinary users.
+const FUSERMOUNT: &str = "fusermount3";
+
+/// Type of our mounts in the mount table.
+const FS_TYPE: &str = "fuse.hpimount";
+
+/// A mount of ours. It is unmounted when this is dropped, unless it is gone
+/// or another mount covers it.
+#[derive(Debug)]
+pub(super) struct Mount {
+    point: PathBuf,
+    id: MountId,
+    how: How,
+}
+
+/// Who made the mount, and so has to undo it.
+#[derive(Debug, Clone, Copy)]
+enum How {
+    /// This process, by the system call.
+    Directly,
+    /// `fusermount3`, for an ordinary user.
+    ByHelper,
+}
+
+/// Mounts on `point`, which [`mount_point`] has checked; `name` is what the
+/// mount table shows as the source. Gives the device to serve as well.
+///
+/// # Errors
+/// [`Failure::NoFuse`] and [`Failure::Refused`].
+pub(super) fn mount(
+    point: &Path,
+    name: &str,
+    allow_other: bool,
+) -> Result<(Mount, OwnedFd), Failure> {
+    let direct = rustix::process::geteuid().is_root();
+    let attempt = if direct {
+        mount_directly(point, name, allow_other)
+    } else {
+        Err(Errno::PERM)
+    };
+    let (device, how) = match attempt {
+        Ok(device) => (device, How::Directly),
+        Err(Errno::NOENT | Errno::NODEV | Errno::NXIO) => {
+            return Err(Failure::NoFuse(format!(
+                "there is no {DEVICE}; load the kernel module with `modprobe fuse`"
+            )));
+        }
+        // Also what root is told in a container.
+        Err(Errno::PERM | Errno::ACCESS) => {
+            (mount_by_helper(point, name, allow_other)?, How::ByHelper)
+        }
+        Err(error) => return Err(Failure::Refused(format!("{}: {error}", point.display()))),
+    };
+    let id = mount_table::topmost(point)
+        .map_err(|error| Failure::Other("cannot read the mount table", error))?
+        .ok_or_else(|| Failure::Refused(format!("{}: is not mounted", point.display())))?
+        .id;
+    let point = point.to_owned();
+    Ok((Mount { point, id, how }, device))
+}
+
+fn mount_directly(point: &Path, name: &str, allow_other: bool) -> Result<OwnedFd, Errno> {
+    let device = rustix::fs::open(DEVICE, OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    let mut data = format!(
+        "fd={},rootmode=40000,user_id={},group_id={},default_permissions",
+        device.as_raw_fd(),
+        rustix::process::getuid().as_raw(),
+        rustix::process::getgid().as_raw(),
+    );
+    if allow_other {
+        data.push_str(",allow_other");
+    }
+    let data = CString::new(data).map_err(|_| Errno::INVAL)?;
+    let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+    rustix::mount::mount(name, point, FS_TYPE, flags, Some(&*data))?;
+    Ok(device)
+}
+
+/// Has `fusermount3` make the mount, and takes the device from it over a
+/// socket.
+fn mount_by_helper(point: &Path, name: &str, allow_other: bool) -> Result<OwnedFd, Failure> {
+    let other = |error| Failure::Other("cannot talk to fusermount3", error);
+    let (ours, theirs) = UnixStream::pair().map_err(other)?;
+    rustix::io::fcntl_setfd(&theirs, FdFlags::empty()).map_err(|error| other(error.into()))?;
+    let mut options = format!(
+        "ro,nosuid,nodev,default_permissions,subtype=hpimount,fsname={}",
+        escape_option(name)
+    );
+    if allow_other {
+        options.push_str(",allow_other");
+    }
+    let output = Command::new(FUSERMOUNT)
+        .arg("-o")
+        .arg(options)
+        .arg("--")
+        .arg(point)
+        .env("_FUSE_COMMFD", theirs.as_raw_fd().to_string())
+        .output();
+    drop(theirs);
+    let output = match output {
+        Ok(output) => output,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(Failure::NoFuse(format!(
+                "{FUSERMOUNT}, which mounts for ordinary users, is not installed; \
+                 on Debian: `apt install fuse3`"
+            )));
+        }
+        Err(error) => return Err(other(error)),
+    };
+    let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    if !output.status.success() {
+        return Err(if Path::new(DEVICE).exists() {
+            Failure::Refused(message)
+        } else {
+            Failure::NoFuse(message)
+        });
+    }
+    receive_device(&ours).map_err(other)
+}
+
+/// Takes over the one file descriptor that is sent on `socket`.
+fn receive_device(socket: &UnixStream) -> io::Result<OwnedFd> {
+    let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    rustix::net::recvmsg(
+        socket,
+        &mut [io::IoSliceMut::new(&mut byte)],
+        &mut ancillary,
+        RecvFlags::CMSG_CLOEXEC,
+    )?;
+    ancillary
+        .drain()
+        .find_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+            _ => None,
+        })
+        .ok_or_else(|| io::Error::other("no device was sent"))
+}
+
+/// Keeps a comma in a file name from beginning another mount option.
+fn escape_option(value: &str) -> String {
+    value.replace('\\', "\\\\").replace(',', "\\,")
+}
+
+impl Mount {
+    /// Unmounts if the mount is still there and on top. One that is in use is
+    /// detached: it is gone from the tree at once, and ends when the last
+    /// user has finished.
+    pub(super) fn unmount(&self) {
+        match mount_table::topmost(&self.point) {
+            Ok(Some(top)) if top.id == self.id => detach(&self.point, self.how),
+            Ok(_) => log::info!("{}: is not mounted any more", self.point.display()),
+            Err(error) => log::error!("cannot read the mount table: {error}"),
+        }
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        self.unmount();
+    }
+}
+
+fn detach(point: &Path, how: How) {
+    let outcome = match how {
+        How::Directly => {
+            rustix::mount::unmount(point, UnmountFlags::DETACH).map_err(io::Error::from)
+        }
+        How::ByHelper => Command::new(FUSERMOUNT)
+            .args(["-u", "-z", "--"])
+            .arg(point)
+            .output()
+            .and_then(|output| match output.status.success() {
+                true => Ok(()),
+                false => Err(io::Error::other(
+                    String::from_utf8_lossy(&output.stderr).trim().to_owned(),
+                )),
+            }),
+    };
+    if let Err(error) = outcome {
+        log::error!("cannot unmount {}: {error}", point.display());
+    }
+}
+
+/// Checks that something can be mounted on `path`, and makes it absolute. A
+/// mount of ours there whose daemon has died is cleared away first.
+///
+/// # Errors
+/// [`Failure::MountPoint`].
+pub(super) fn mount_point(path: &Path) -> Result<PathBuf, Failure> {
+    let unusable = |why: &dyn std::fmt::Display| {
+        Failure::MountPoint(format!("mount point {}: {why}", path.display()))
+    };
+    let point = resolve(path).map_err(|error| unusable(&error))?;
+    let ours_on_top = mount_table::topmost(&point)
+        .map_err(|error| Failure::Other("cannot read the mount table", error))?
+        .is_some_and(|mount| mount.fs_type.as_bytes() == FS_TYPE.as_bytes());
+    match fs::metadata(&point) {
+        Err(error) if ours_on_top && is_dead(&error) => {
+            log::warn!("{}: clearing away a dead mount", point.display());
+            let how = match rustix::process::geteuid().is_root() {
+                true => How::Directly,
+                false => How::ByHelper,
+            };
+            detach(&point, how);
+            mount_point(path)
+        }
+        Err(error) => Err(unusable(&error)),
+        Ok(_) if ours_on_top => Err(unusable(&"an archive is mounted there already")),
+        Ok(metadata) if !metadata.is_dir() => Err(unusable(&"is not a directory")),
+        Ok(_) => Ok(point),
+    }
+}
+
+/// Makes a path absolute without asking the file system at its end, which may
+/// be a dead mount.
+fn resolve(path: &Path) -> io::Result<PathBuf> {
+    match fs::canonicalize(path) {
+        Err(error) if is_dead(&error) => {
+            let path = std::path::absolute(path)?;
+            match (path.parent(), path.file_name()) {
+                (Some(parent), Some(name)) => Ok(fs::canonicalize(parent)?.join(name)),
+                _ => Err(error),
+            }
+        }
+        other => other,
+    }
+}
+
+/// What the kernel says of a FUSE mount without its daemon.
+fn is_dead(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(Errno::NOTCONN.raw_os_error())
+        || error.raw_os_error() == Some(Errno::CONNABORTED.raw_os_error())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comma_in_a_name_begins_no_option() {
+        assert_eq!(escape_option("a,suid\\b"), "a\\,suid\\\\b");
+    }
+}
