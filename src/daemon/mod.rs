@@ -3,7 +3,7 @@
 
 mod exit;
 mod log;
-#[cfg(target_os = "linux")]
+#[cfg_attr(not(target_os = "linux"), path = "mount_elsewhere.rs")]
 mod mount;
 #[cfg(target_os = "linux")]
 mod mount_table;
@@ -114,13 +114,13 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|error| Failure::Other("cannot handle signals", error))?;
     let vfs = Arc::new(Vfs::open(&plan.sources, plan.options.vfs.clone())?);
-    let serving = serve(plan, vfs)?;
+    let Serving { session, mount } = serve(plan, vfs)?;
     let handle = signals.handle();
-    let unmounter = serving.unmounter.clone();
+    let mounted = mount.clone();
     let signal_thread = std::thread::spawn(move || {
         for (count, signal) in signals.forever().enumerate() {
             ::log::info!("signal {signal}");
-            unmounter();
+            mounted.unmount();
             if count > 0 {
                 // Asked twice: whoever still uses the mount is cut off.
                 std::process::exit(0);
@@ -130,10 +130,13 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
     if background {
         leave_terminal();
     }
-    let outcome = serving
-        .session
+    let outcome = session
         .join()
         .unwrap_or_else(|_| Err(std::io::Error::other("the session panicked")));
+    match outcome {
+        Ok(()) => mount.set_gone(),
+        Err(_) => mount.unmount(),
+    }
     handle.close();
     // It ends with the handle; a panic in it has been logged.
     let _ = signal_thread.join();
@@ -143,7 +146,7 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
 /// A mount that answers.
 struct Serving {
     session: std::thread::JoinHandle<std::io::Result<()>>,
-    unmounter: Arc<dyn Fn() + Send + Sync>,
+    mount: Arc<mount::Mount>,
 }
 
 #[cfg(target_os = "linux")]
@@ -152,12 +155,16 @@ fn serve(plan: &Plan, vfs: Arc<Vfs>) -> Result<Serving, Failure> {
     let options = &plan.options;
     let (mount, device) = mount::mount(&point, &source_name(plan), options.allow_other)?;
     let (ownership, session) = (ownership(plan), session_options(plan));
-    let session = crate::fuse::serve(vfs, ownership, session, device)
-        .map_err(|error| Failure::Refused(format!("{}: {error}", point.display())))?;
-    Ok(Serving {
-        session,
-        unmounter: Arc::new(move || mount.unmount()),
-    })
+    match crate::fuse::serve(vfs, ownership, session, device) {
+        Ok(session) => Ok(Serving {
+            session,
+            mount: Arc::new(mount),
+        }),
+        Err(error) => {
+            mount.unmount();
+            Err(Failure::Refused(format!("{}: {error}", point.display())))
+        }
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -170,11 +177,7 @@ fn serve(plan: &Plan, vfs: Arc<Vfs>) -> Result<Serving, Failure> {
         crate::fuse::mount_and_serve(vfs, ownership, session, &point, &name).map_err(refused)?;
     Ok(Serving {
         session,
-        unmounter: Arc::new(move || {
-            if let Err(error) = Command::new("umount").arg("-f").arg(&point).status() {
-                ::log::error!("cannot run umount: {error}");
-            }
-        }),
+        mount: Arc::new(mount::Mount::new(point)),
     })
 }
 

@@ -12,6 +12,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, FdFlags};
@@ -30,13 +31,15 @@ const FUSERMOUNT: &str = "fusermount3";
 /// Type of our mounts in the mount table.
 const FS_TYPE: &str = "fuse.hpimount";
 
-/// A mount of ours. It is unmounted when this is dropped, unless it is gone
-/// or another mount covers it.
+/// A mount of ours.
 #[derive(Debug)]
 pub(super) struct Mount {
     point: PathBuf,
     id: MountId,
     how: How,
+    /// Set when the kernel has ended the session. From then on the numbers of
+    /// the mount may be those of another one, which is not ours to unmount.
+    gone: AtomicBool,
 }
 
 /// Who made the mount, and so has to undo it.
@@ -82,7 +85,16 @@ pub(super) fn mount(
         .ok_or_else(|| Failure::Refused(format!("{}: is not mounted", point.display())))?
         .id;
     let point = point.to_owned();
-    Ok((Mount { point, id, how }, device))
+    let gone = AtomicBool::new(false);
+    Ok((
+        Mount {
+            point,
+            id,
+            how,
+            gone,
+        },
+        device,
+    ))
 }
 
 fn mount_directly(point: &Path, name: &str, allow_other: bool) -> Result<OwnedFd, Errno> {
@@ -174,17 +186,19 @@ impl Mount {
     /// detached: it is gone from the tree at once, and ends when the last
     /// user has finished.
     pub(super) fn unmount(&self) {
+        if self.gone.load(Ordering::Acquire) {
+            return;
+        }
         match mount_table::topmost(&self.point) {
             Ok(Some(top)) if top.id == self.id => detach(&self.point, self.how),
             Ok(_) => log::info!("{}: is not mounted any more", self.point.display()),
             Err(error) => log::error!("cannot read the mount table: {error}"),
         }
     }
-}
 
-impl Drop for Mount {
-    fn drop(&mut self) {
-        self.unmount();
+    /// Notes that the kernel has ended the session.
+    pub(super) fn set_gone(&self) {
+        self.gone.store(true, Ordering::Release);
     }
 }
 

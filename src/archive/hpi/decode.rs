@@ -9,6 +9,7 @@ use std::io::Read;
 use std::sync::Arc;
 
 use flate2::read::ZlibDecoder;
+use libdeflater::DecompressionError;
 use zerocopy::FromBytes;
 
 use super::chunk::{ChunkHeader, MARKER, Method, checksum, unscramble};
@@ -148,12 +149,19 @@ pub(super) fn chunk(
             decoded.copy_from_slice(payload);
             Ok(())
         }
-        Method::Stored => Err(format!("holds {} bytes", payload.len())),
+        Method::Stored => Err(format!(
+            "holds {} bytes, should be {}",
+            payload.len(),
+            chunk.length
+        )),
         Method::Lz77 => lz77::decode(payload, &mut decoded).map_err(|error| error.to_string()),
         Method::Zlib => match inflate.zlib_decompress(payload, &mut decoded) {
             Ok(length) if length == decoded.len() => Ok(()),
-            Ok(length) => Err(format!("zlib stream ends at byte {length}")),
-            Err(error) => Err(format!("zlib stream is damaged ({error})")),
+            Ok(length) => Err(format!("decodes to {length} of {} bytes", chunk.length)),
+            Err(DecompressionError::BadData) => Err("zlib stream is damaged".to_owned()),
+            Err(DecompressionError::InsufficientSpace) => {
+                Err(format!("decodes to more than {} bytes", chunk.length))
+            }
         },
     };
     match outcome {
@@ -163,7 +171,7 @@ pub(super) fn chunk(
             salvage(payload, &mut decoded);
             Ok(decoded)
         }
-        Err(text) => Err(problem.error(format!("{text}, should be {}", chunk.length))),
+        Err(text) => Err(problem.error(text)),
     }
 }
 
