@@ -4,3 +4,21 @@
 //! export geometry, textures and keyframes from without reading the bytes
 //! again. Lost structure is an error with an offset; an odd value (a bad
 //! index, a missing palette) is a warning, and parsing goes on.
+
+pub mod count;
+pub mod name;
+mod warnings;
+
+pub use warnings::Warnings;
+
+use crate::io::Error;
+
+/// An asset whose structure is lost somewhere.
+#[derive(Debug)]
+pub struct Incomplete<M> {
+    /// What is wrong, and where.
+    pub error: Error,
+    /// What was read until then; the parts that were being read when the
+    /// error struck are there as far as they were known.
+    pub model: M,
+}

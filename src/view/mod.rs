@@ -4,8 +4,11 @@
 //! [`ViewFile`]s of the asset's [`View`]. A new asset format is one folder in
 //! `asset/`, one here, and one line in [`VIEW_FORMATS`].
 
+pub mod json;
+mod summary;
 mod table;
 
+pub use summary::Summary;
 pub use table::Table;
 
 use crate::io::Error;

@@ -1,0 +1,44 @@
+//! Names as the asset formats hold them: single-byte text, often in a field
+//! of fixed size and with a NUL behind it.
+
+use encoding_rs::WINDOWS_1252;
+
+/// The text of `bytes` up to the first NUL, or all of it where there is none.
+///
+/// The bytes are taken for Windows-1252, where every byte is a character.
+pub fn until_nul(bytes: &[u8]) -> String {
+    let end = nul(bytes).unwrap_or(bytes.len());
+    let (text, _) = WINDOWS_1252.decode_without_bom_handling(&bytes[..end]);
+    text.into_owned()
+}
+
+/// How many bytes behind the first NUL are not NUL: leftovers of the tool
+/// that wrote the name, which no game looks at.
+pub fn junk_after_nul(bytes: &[u8]) -> usize {
+    let tail = nul(bytes).map_or(&[][..], |end| &bytes[end..]);
+    tail.iter().filter(|&&byte| byte != 0).count()
+}
+
+fn nul(bytes: &[u8]) -> Option<usize> {
+    bytes.iter().position(|&byte| byte == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_ends_at_its_first_nul_and_what_follows_is_counted() {
+        let field = b"abseil\0\0=C:\0x";
+        assert_eq!(until_nul(field), "abseil");
+        assert_eq!(junk_after_nul(field), 4);
+        assert_eq!(until_nul(b"full"), "full");
+        assert_eq!(junk_after_nul(b"full"), 0);
+    }
+
+    #[test]
+    fn every_byte_is_a_character() {
+        assert_eq!(until_nul(b"caf\xe9 \x80"), "caf\u{e9} \u{20ac}");
+        assert_eq!(until_nul(b"\xef\xbb\xbf"), "\u{ef}\u{bb}\u{bf}");
+    }
+}

@@ -1,0 +1,61 @@
+//! What is odd about an asset, without being the end of it.
+
+/// Warnings that are kept; the rest is only counted, because a hostile file
+/// of a megabyte can be odd a hundred thousand times.
+const MOST: usize = 1000;
+
+/// The warnings of one asset, a sentence each, in the order of the file.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Warnings {
+    texts: Vec<String>,
+    dropped: usize,
+}
+
+impl Warnings {
+    /// Adds a warning. It says what is odd, and where.
+    pub fn push(&mut self, text: impl Into<String>) {
+        if self.texts.len() < MOST {
+            self.texts.push(text.into());
+        } else {
+            self.dropped += 1;
+        }
+    }
+
+    /// Number of warnings, those included whose text was not kept.
+    pub fn len(&self) -> usize {
+        self.texts.len() + self.dropped
+    }
+
+    /// Whether nothing is odd.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// The warnings as they are shown; where there were too many, the last
+    /// one says how many more there are.
+    pub fn texts(&self) -> Vec<String> {
+        let mut texts = self.texts.clone();
+        if self.dropped > 0 {
+            texts.push(format!("and {} more warnings", self.dropped));
+        }
+        texts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_beyond_the_limit_are_counted_and_not_kept() {
+        let mut warnings = Warnings::default();
+        assert!(warnings.is_empty());
+        for number in 0..MOST + 7 {
+            warnings.push(format!("odd {number}"));
+        }
+        assert_eq!(warnings.len(), MOST + 7);
+        let texts = warnings.texts();
+        assert_eq!(texts.len(), MOST + 1);
+        assert_eq!(texts[MOST], "and 7 more warnings");
+    }
+}

@@ -1,0 +1,257 @@
+//! JSON as the synthetic files show it: a field a line, so that `grep` finds
+//! a field with its value.
+//!
+//! A list of plain values stays on the line of its field
+//! (`"origin": [0.0, 1.0, 0.0]`). Floating-point numbers print shortest-exact
+//! in their own width, and as `null` where they are not a number or infinite;
+//! to keep the width, models are written straight from their types and never
+//! by way of a [`serde_json::Value`].
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
+
+/// The JSON text of `value`, a field a line, with a newline at its end.
+pub fn pretty(value: &impl Serialize) -> Vec<u8> {
+    lines(value, usize::MAX)
+}
+
+/// As [`pretty`], but objects and lists that are `depth` deep are written on
+/// one line, whatever is in them. The outermost value is 0 deep.
+///
+/// For long lists of small objects, such as keyframes.
+pub fn lines(value: &impl Serialize, depth: usize) -> Vec<u8> {
+    let mut text = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut text, Lines::new(depth));
+    value
+        .serialize(&mut serializer)
+        .expect("writing JSON to memory cannot fail");
+    text.push(b'\n');
+    text
+}
+
+/// `value` as a [`serde_json::Value`] that prints as `value` itself does.
+pub fn value(value: &impl Serialize) -> serde_json::Value {
+    // A 32-bit number put into a `Value` directly would get the digits of its
+    // 64-bit neighbour; its text has only those that are its own.
+    serde_json::from_slice(&lines(value, 0)).expect("what was written as JSON reads as JSON")
+}
+
+/// How a list or an object that is being written is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// A list whose first element has not been seen.
+    Undecided,
+    /// All on one line.
+    Flat,
+    /// An element a line.
+    Broken,
+}
+
+struct Lines {
+    flat_from: usize,
+    open: Vec<Layout>,
+}
+
+impl Lines {
+    fn new(flat_from: usize) -> Self {
+        Self {
+            flat_from,
+            open: Vec::new(),
+        }
+    }
+
+    /// Whether what begins now must stay on its line.
+    fn must_be_flat(&self) -> bool {
+        self.open.len() >= self.flat_from || self.open.last() == Some(&Layout::Flat)
+    }
+
+    fn layout(&self) -> Layout {
+        self.open.last().copied().unwrap_or(Layout::Flat)
+    }
+
+    fn new_line<W: ?Sized + Write>(&self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b"\n")?;
+        for _ in &self.open {
+            writer.write_all(b"  ")?;
+        }
+        Ok(())
+    }
+
+    /// The first element of an undecided list is a plain value.
+    fn plain(&mut self) {
+        if let Some(layout @ Layout::Undecided) = self.open.last_mut() {
+            *layout = Layout::Flat;
+        }
+    }
+
+    /// A list or an object begins. Where it is the first element of an
+    /// undecided list, that list gets an element a line.
+    fn nested<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        if let Some(layout @ Layout::Undecided) = self.open.last_mut() {
+            *layout = Layout::Broken;
+            self.new_line(writer)?;
+        }
+        Ok(())
+    }
+
+    fn separate<W: ?Sized + Write>(&self, writer: &mut W, first: bool) -> io::Result<()> {
+        match (self.layout(), first) {
+            (Layout::Undecided, _) | (Layout::Flat, true) => Ok(()),
+            (Layout::Flat, false) => writer.write_all(b", "),
+            (Layout::Broken, true) => self.new_line(writer),
+            (Layout::Broken, false) => {
+                writer.write_all(b",")?;
+                self.new_line(writer)
+            }
+        }
+    }
+}
+
+macro_rules! plain_values {
+    ($($write:ident($($value:ident: $type:ty)?);)*) => {$(
+        fn $write<W: ?Sized + Write>(&mut self, writer: &mut W $(, $value: $type)?) -> io::Result<()> {
+            self.plain();
+            CompactFormatter.$write(writer $(, $value)?)
+        }
+    )*};
+}
+
+impl Formatter for Lines {
+    plain_values! {
+        write_null();
+        write_bool(value: bool);
+        write_i8(value: i8);
+        write_i16(value: i16);
+        write_i32(value: i32);
+        write_i64(value: i64);
+        write_u8(value: u8);
+        write_u16(value: u16);
+        write_u32(value: u32);
+        write_u64(value: u64);
+        write_f32(value: f32);
+        write_f64(value: f64);
+        begin_string();
+    }
+
+    fn write_char_escape<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        escape: CharEscape,
+    ) -> io::Result<()> {
+        CompactFormatter.write_char_escape(writer, escape)
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.nested(writer)?;
+        self.open.push(if self.must_be_flat() {
+            Layout::Flat
+        } else {
+            Layout::Undecided
+        });
+        writer.write_all(b"[")
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        self.separate(writer, first)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        if self.open.pop() == Some(Layout::Broken) {
+            self.new_line(writer)?;
+        }
+        writer.write_all(b"]")
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.nested(writer)?;
+        self.open.push(if self.must_be_flat() {
+            Layout::Flat
+        } else {
+            Layout::Broken
+        });
+        writer.write_all(b"{")
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(
+        &mut self,
+        writer: &mut W,
+        first: bool,
+    ) -> io::Result<()> {
+        self.separate(writer, first)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        if self.open.pop() == Some(Layout::Broken) {
+            self.new_line(writer)?;
+        }
+        writer.write_all(b"}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn text(bytes: Vec<u8>) -> String {
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn a_field_and_its_plain_values_share_a_line() {
+        let model = json!({
+            "name": "a\"b",
+            "origin": [0.5, 1, null],
+            "meshes": [{"id": 1}, {"id": 2}],
+            "matrix": [[1, 0], [0, 1]],
+            "none": [],
+        });
+        assert_eq!(
+            text(pretty(&model)),
+            r#"{
+  "name": "a\"b",
+  "origin": [0.5, 1, null],
+  "meshes": [
+    {
+      "id": 1
+    },
+    {
+      "id": 2
+    }
+  ],
+  "matrix": [
+    [1, 0],
+    [0, 1]
+  ],
+  "none": []
+}
+"#
+        );
+    }
+
+    #[test]
+    fn what_is_deep_enough_stays_on_one_line() {
+        let model = json!({"keys": [{"t": 0, "q": [1, 2]}, {"t": 1, "list": [{"a": 1}]}]});
+        assert_eq!(
+            text(lines(&model, 2)),
+            "{\n  \"keys\": [\n    {\"t\": 0, \"q\": [1, 2]},\n    {\"t\": 1, \"list\": [{\"a\": 1}]}\n  ]\n}\n"
+        );
+    }
+
+    #[test]
+    fn numbers_print_shortest_exact_and_never_as_nan() {
+        let numbers = [0.1_f32, f32::NAN, f32::NEG_INFINITY, 1e-7, 3.0];
+        assert_eq!(text(pretty(&numbers)), "[0.1, null, null, 1e-7, 3.0]\n");
+        assert_eq!(pretty(&value(&numbers)), pretty(&numbers));
+    }
+}

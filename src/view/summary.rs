@@ -1,0 +1,106 @@
+//! `info.txt`: the half page that a person wants first.
+
+use std::fmt::{Display, Write};
+
+use crate::asset::Warnings;
+
+/// Warnings that are shown; `info.json` has them all.
+const WARNINGS_SHOWN: usize = 10;
+
+/// Width of the labels. A longer label pushes its own value to the right.
+const LABEL_WIDTH: usize = 14;
+
+/// An `info.txt` that is being written: a heading, a line for every fact, then
+/// the warnings.
+#[derive(Debug)]
+pub struct Summary {
+    text: String,
+}
+
+impl Summary {
+    /// A summary under a heading that says what the file is.
+    pub fn new(heading: impl Display) -> Self {
+        Self {
+            text: format!("{heading}\n\n"),
+        }
+    }
+
+    /// Adds a fact.
+    pub fn line(&mut self, label: &str, value: impl Display) -> &mut Self {
+        let value = value.to_string();
+        self.push(label, &value);
+        self
+    }
+
+    /// Adds the warnings and ends the summary.
+    pub fn finish(mut self, warnings: &Warnings) -> Vec<u8> {
+        if warnings.is_empty() {
+            self.push("warnings", "none");
+            return self.text.into_bytes();
+        }
+        self.push("warnings", &warnings.len().to_string());
+        let texts = warnings.texts();
+        for text in texts.iter().take(WARNINGS_SHOWN) {
+            self.text.push_str("  ");
+            self.push_plain(text);
+            self.text.push('\n');
+        }
+        if warnings.len() > WARNINGS_SHOWN {
+            let more = warnings.len() - WARNINGS_SHOWN;
+            writeln!(self.text, "  and {more} more, see info.json")
+                .expect("writing to a String cannot fail");
+        }
+        self.text.into_bytes()
+    }
+
+    fn push(&mut self, label: &str, value: &str) {
+        write!(self.text, "{label:LABEL_WIDTH$} ").expect("writing to a String cannot fail");
+        self.push_plain(value);
+        self.text.push('\n');
+    }
+
+    /// Names come from the file, and a control character in one must not
+    /// break the layout or reach a terminal.
+    fn push_plain(&mut self, value: &str) {
+        for character in value.chars() {
+            if character.is_control() {
+                self.text.extend(character.escape_default());
+            } else {
+                self.text.push(character);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(bytes: Vec<u8>) -> String {
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn a_fact_is_a_line_whatever_the_names_hold() {
+        let mut summary = Summary::new("IFP animation package");
+        summary.line("name", "a\nb\u{1b}[2J").line("animations", 3);
+        assert_eq!(
+            text(summary.finish(&Warnings::default())),
+            "IFP animation package\n\n\
+             name           a\\nb\\u{1b}[2J\n\
+             animations     3\n\
+             warnings       none\n"
+        );
+    }
+
+    #[test]
+    fn only_the_first_warnings_are_shown_and_the_others_counted() {
+        let mut warnings = Warnings::default();
+        for number in 0..12 {
+            warnings.push(format!("odd {number}"));
+        }
+        let shown = text(Summary::new("x").finish(&warnings));
+        assert!(shown.contains("warnings       12\n  odd 0\n"));
+        assert!(shown.ends_with("  odd 9\n  and 2 more, see info.json\n"));
+    }
+}
