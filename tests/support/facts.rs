@@ -1,0 +1,81 @@
+//! Compares what the project says about a file with what is known about it.
+
+use serde_json::Value;
+
+/// The places where `known` is not a part of `ours`, a line each:
+/// `layers[0].name: "HIGH" is known, ours is null`.
+///
+/// Objects may have more fields than are known; lists must have the same
+/// length. Numbers are equal where they are the same 32-bit number, since
+/// that is how the formats store them.
+pub fn differences(known: &Value, ours: &Value) -> Vec<String> {
+    let mut found = Vec::new();
+    compare(known, ours, "", &mut found);
+    found
+}
+
+fn compare(known: &Value, ours: &Value, path: &str, found: &mut Vec<String>) {
+    match (known, ours) {
+        (Value::Object(known), Value::Object(ours)) => {
+            for (key, value) in known {
+                let path = if path.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{path}.{key}")
+                };
+                match ours.get(key) {
+                    Some(other) => compare(value, other, &path, found),
+                    None => found.push(format!("{path}: {value} is known, ours is absent")),
+                }
+            }
+        }
+        (Value::Array(known), Value::Array(ours)) => {
+            if known.len() != ours.len() {
+                let (known, ours) = (known.len(), ours.len());
+                found.push(format!("{path}: {known} items are known, ours are {ours}"));
+            }
+            for (index, (known, ours)) in known.iter().zip(ours).enumerate() {
+                compare(known, ours, &format!("{path}[{index}]"), found);
+            }
+        }
+        (Value::Number(_), Value::Number(_)) if same_number(known, ours) => {}
+        _ if known == ours => {}
+        _ => found.push(format!("{path}: {known} is known, ours is {ours}")),
+    }
+}
+
+fn same_number(known: &Value, ours: &Value) -> bool {
+    match (known.as_i64(), ours.as_i64()) {
+        (Some(known), Some(ours)) => known == ours,
+        _ => known.as_f64().map(|number| number as f32) == ours.as_f64().map(|number| number as f32),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_difference_is_named_by_its_path() {
+        let known = json!({"a": {"b": [1, 2.5, 3]}, "gone": true, "same": "x"});
+        let ours = json!({"a": {"b": [1, 2.25]}, "same": "x", "more": 1});
+        assert_eq!(
+            differences(&known, &ours),
+            [
+                "a.b: 3 items are known, ours are 2",
+                "a.b[1]: 2.5 is known, ours is 2.25",
+                "gone: true is known, ours is absent",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_number_is_the_same_at_both_widths_and_never_a_text() {
+        assert!(differences(&json!(0.20000000298023224), &json!(0.2)).is_empty());
+        assert!(differences(&json!(1.0), &json!(1)).is_empty());
+        assert!(!differences(&json!(16777217), &json!(16777216)).is_empty());
+        assert!(!differences(&json!(1), &json!("1")).is_empty());
+        assert!(!differences(&json!(0), &json!(null)).is_empty());
+    }
+}
