@@ -4,6 +4,7 @@
 //! [`ViewFile`]s of the asset's [`View`]. A new asset format is one folder in
 //! `asset/`, one here, and one line in [`VIEW_FORMATS`].
 
+pub mod ifp;
 pub mod json;
 mod summary;
 mod table;
@@ -59,4 +60,4 @@ pub struct ViewFormat {
 }
 
 /// The asset formats that have views.
-pub const VIEW_FORMATS: &[ViewFormat] = &[];
+pub const VIEW_FORMATS: &[ViewFormat] = &[ifp::FORMAT];

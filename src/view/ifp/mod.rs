@@ -1,0 +1,235 @@
+//! What an IFP animation package looks like: the tables, and a JSON file for
+//! every animation.
+
+mod animation;
+mod info;
+mod tables;
+
+use super::{Failure, View, ViewFile, ViewFormat, json};
+use crate::asset::ifp::{self, Ifp, Keys};
+
+/// IFP animation packages.
+pub const FORMAT: ViewFormat = ViewFormat {
+    name: "IFP",
+    extensions: &["ifp"],
+    open,
+};
+
+/// Folder of the animations.
+const FOLDER: &str = "animations";
+
+type Render = fn(&Ifp) -> Vec<u8>;
+
+/// The files that every package has; those of the animations follow.
+const FILES: &[(&str, Render)] = &[
+    ("info.json", info::json),
+    ("info.txt", info::text),
+    ("animations.tsv", tables::animations),
+    ("bones.tsv", tables::bones),
+];
+
+fn open(bytes: &[u8]) -> Result<Box<dyn View>, Box<Failure>> {
+    match ifp::parse(bytes) {
+        Ok(model) => Ok(Box::new(IfpView { model })),
+        Err(incomplete) => Err(Box::new(Failure {
+            partial: json::value(&info::facts(&incomplete.model)),
+            error: incomplete.error,
+        })),
+    }
+}
+
+struct IfpView {
+    model: Ifp,
+}
+
+impl View for IfpView {
+    fn files(&self) -> Vec<ViewFile> {
+        let fixed = FILES.iter().map(|&(name, _)| ViewFile {
+            folder: None,
+            name: name.into(),
+        });
+        let animations = self.model.animations().enumerate();
+        let animations = animations.map(|(index, animation)| ViewFile {
+            folder: Some(FOLDER),
+            name: format!("{index:03} {}.json", animation.name),
+        });
+        fixed.chain(animations).collect()
+    }
+
+    fn render(&self, index: usize) -> Vec<u8> {
+        if let Some((_, render)) = FILES.get(index) {
+            return render(&self.model);
+        }
+        let index = index - FILES.len();
+        match self.model.animations().nth(index) {
+            Some(animation) => animation::json(index, animation),
+            None => Vec::new(),
+        }
+    }
+
+    fn memory(&self) -> usize {
+        let objects = |objects: &[ifp::Object]| -> usize {
+            let size = |object: &ifp::Object| {
+                let keys = object.keys.as_ref().map_or(0, |keys| keys.bytes().len());
+                size_of_val(object) + object.name.len() + size_of_val(&object.extra[..]) + keys
+            };
+            objects.iter().map(size).sum()
+        };
+        let animations = self.model.animations();
+        let sizes = animations.map(|animation| {
+            size_of_val(animation) + animation.name.len() + objects(&animation.objects)
+        });
+        size_of_val(self) + sizes.sum::<usize>()
+    }
+}
+
+/// How keys are stored, as the files show it: the number of `ANP3`, the tag of
+/// `ANPK`.
+fn key_type(keys: &Keys) -> serde_json::Value {
+    match keys.kind().number() {
+        Some(number) => number.into(),
+        None => keys.kind().name().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asset::ifp::build::{self, Tail, floats, shorts};
+
+    /// The text of the file with this name.
+    fn rendered(bytes: &[u8], name: &str) -> String {
+        let view = open(bytes).unwrap();
+        let files = view.files();
+        let index = files.iter().position(|file| file.name == name);
+        let index = index.unwrap_or_else(|| panic!("no {name} in {files:?}"));
+        String::from_utf8(view.render(index)).unwrap()
+    }
+
+    fn walk() -> Vec<u8> {
+        let keys = [[0, 0, 0, 4096, 0, 0, 0, 0], [0, 0, 0, 4096, 30, 512, 0, 0]].concat();
+        let root = build::anp_object("Root", 4, 0, &shorts(&keys));
+        let spine = build::anp_object(" Spine", 3, 2, &shorts(&[0, 0, 0, 4096, 60]));
+        let still = build::anp_object(" Spine", 3, 2, &[]);
+        build::anp(
+            true,
+            "ped",
+            &[("wa\tlk", vec![root, spine]), ("still", vec![still])],
+        )
+    }
+
+    #[test]
+    fn the_animations_table_has_a_row_for_every_animation() {
+        assert_eq!(
+            rendered(&walk(), "animations.tsv"),
+            "index\tname\tobjects\tframes\tduration_s\troot_motion\tkey_types\n\
+             0\twa\\tlk\t2\t2\t1\ttrue\t3,4\n\
+             1\tstill\t1\t0\t0\tfalse\t3\n"
+        );
+    }
+
+    #[test]
+    fn the_bones_table_counts_the_animations_of_every_bone() {
+        assert_eq!(
+            rendered(&walk(), "bones.tsv"),
+            "bone_id\tname\tanimations\n0\tRoot\t1\n2\t Spine\t2\n"
+        );
+    }
+
+    #[test]
+    fn an_animation_shows_its_keys_one_a_line() {
+        assert_eq!(
+            rendered(&walk(), "000 wa\tlk.json"),
+            r#"{
+  "index": 0,
+  "name": "wa\tlk",
+  "duration": 1.0,
+  "objects": [
+    {
+      "name": "Root",
+      "bone_id": 0,
+      "type": 4,
+      "keys": [
+        {"time": 0.0, "rotation": [0.0, 0.0, 0.0, 1.0], "translation": [0.0, 0.0, 0.0]},
+        {"time": 0.5, "rotation": [0.0, 0.0, 0.0, 1.0], "translation": [0.5, 0.0, 0.0]}
+      ]
+    },
+    {
+      "name": " Spine",
+      "bone_id": 2,
+      "type": 3,
+      "keys": [
+        {"time": 1.0, "rotation": [0.0, 0.0, 0.0, 1.0]}
+      ]
+    }
+  ]
+}
+"#
+        );
+    }
+
+    #[test]
+    fn numbers_that_are_none_are_shown_as_null() {
+        let keys = floats(&[f32::NAN, 0.0, 0.0, 1.0, f32::INFINITY]);
+        let object = build::anpk_object("Root", Tail::Bone(0), Some((b"KR00", &keys)));
+        let bytes = build::anpk("ped", &[("walk", &[object])]);
+        let text = rendered(&bytes, "000 walk.json");
+        assert!(text.contains(r#"{"time": null, "rotation": [null, 0.0, 0.0, 1.0]}"#));
+        assert!(rendered(&bytes, "info.json").contains("\"duration\": null,"));
+        assert!(rendered(&bytes, "animations.tsv").contains("\tnull\tfalse\tKR00\n"));
+    }
+
+    #[test]
+    fn the_animations_of_all_packages_of_a_list_are_there() {
+        let list = build::anlf(&[walk_anpk("a"), walk_anpk("b")]);
+        let names: Vec<_> = open(&list).unwrap().files()[FILES.len()..]
+            .iter()
+            .map(|file| file.name.clone())
+            .collect();
+        assert_eq!(names, ["000 a.json", "001 b.json"]);
+        assert!(rendered(&list, "001 b.json").contains("\"index\": 1,"));
+        let info = rendered(&list, "info.txt");
+        assert!(info.contains("packages       2: ped, ped\n"), "{info}");
+    }
+
+    fn walk_anpk(name: &str) -> Vec<u8> {
+        build::anpk("ped", &[(name, &[])])
+    }
+
+    #[test]
+    fn the_half_page_says_what_the_package_is() {
+        assert_eq!(
+            rendered(&walk(), "info.txt"),
+            "IFP animation package (ANP3: GTA San Andreas)\n\
+             \n\
+             package        ped\n\
+             file size      258 bytes\n\
+             animations     2, together 1.00 s\n\
+             longest        wa\\tlk, 1.00 s\n\
+             root motion    1 animation\n\
+             objects        3\n\
+             bones          2\n\
+             keys           3\n\
+             key types      3,4\n\
+             warnings       none\n"
+        );
+    }
+
+    #[test]
+    fn a_damaged_package_shows_what_was_read_until_then() {
+        let mut bytes = walk();
+        let at = bytes.windows(5).rposition(|name| name == b"still").unwrap();
+        bytes.truncate(at + 30);
+        let failure = open(&bytes).err().unwrap();
+        let known = &failure.partial["animations"][0]["objects"];
+        assert_eq!(known[1]["bone_id"], 2);
+        assert_eq!(failure.partial["animations"][1]["name"], "still");
+    }
+
+    #[test]
+    fn a_number_without_a_file_renders_to_nothing() {
+        let view = open(&walk()).unwrap();
+        assert!(view.render(view.files().len()).is_empty());
+        assert!(view.render(usize::MAX).is_empty());
+    }
+}
