@@ -1,8 +1,8 @@
 //! JSON as the synthetic files show it: a field a line, so that `grep` finds
 //! a field with its value.
 //!
-//! A list of plain values stays on the line of its field
-//! (`"origin": [0.0, 1.0, 0.0]`). Floating-point numbers print shortest-exact
+//! A list of numbers stays on the line of its field
+//! (`"origin": [0.0, 1.0, 0.0]`); a list of texts gets a line for each. Floating-point numbers print shortest-exact
 //! in their own width, and as `null` where they are not a number or infinite;
 //! to keep the width, models are written straight from their types and never
 //! by way of a [`serde_json::Value`].
@@ -79,15 +79,16 @@ impl Lines {
         Ok(())
     }
 
-    /// The first element of an undecided list is a plain value.
+    /// A number or the like. Where it is the first element of an undecided
+    /// list, that list stays on its line.
     fn plain(&mut self) {
         if let Some(layout @ Layout::Undecided) = self.open.last_mut() {
             *layout = Layout::Flat;
         }
     }
 
-    /// A list or an object begins. Where it is the first element of an
-    /// undecided list, that list gets an element a line.
+    /// A text, a list or an object begins. Where it is the first element of
+    /// an undecided list, that list gets an element a line.
     fn nested<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
         if let Some(layout @ Layout::Undecided) = self.open.last_mut() {
             *layout = Layout::Broken;
@@ -132,7 +133,11 @@ impl Formatter for Lines {
         write_u64(value: u64);
         write_f32(value: f32);
         write_f64(value: f64);
-        begin_string();
+    }
+
+    fn begin_string<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.nested(writer)?;
+        CompactFormatter.begin_string(writer)
     }
 
     fn write_char_escape<W: ?Sized + Write>(
@@ -208,12 +213,13 @@ mod tests {
     }
 
     #[test]
-    fn a_field_and_its_plain_values_share_a_line() {
+    fn a_field_and_its_numbers_share_a_line() {
         let model = json!({
             "name": "a\"b",
             "origin": [0.5, 1, null],
             "meshes": [{"id": 1}, {"id": 2}],
             "matrix": [[1, 0], [0, 1]],
+            "names": ["a", "b"],
             "none": [],
         });
         assert_eq!(
@@ -232,6 +238,10 @@ mod tests {
   "matrix": [
     [1, 0],
     [0, 1]
+  ],
+  "names": [
+    "a",
+    "b"
   ],
   "none": []
 }

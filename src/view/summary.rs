@@ -7,6 +7,9 @@ use crate::asset::Warnings;
 /// Warnings that are shown; `info.json` has them all.
 const WARNINGS_SHOWN: usize = 10;
 
+/// Items of a list that are shown.
+const ITEMS_SHOWN: usize = 8;
+
 /// Width of the labels. A longer label pushes its own value to the right.
 const LABEL_WIDTH: usize = 14;
 
@@ -28,6 +31,28 @@ impl Summary {
     /// Adds a fact.
     pub fn line(&mut self, label: &str, value: impl Display) -> &mut Self {
         let value = value.to_string();
+        self.push(label, &value);
+        self
+    }
+
+    /// Adds the number of items, and what the first of them are.
+    pub fn list<T: Display>(
+        &mut self,
+        label: &str,
+        items: impl ExactSizeIterator<Item = T>,
+    ) -> &mut Self {
+        let count = items.len();
+        let shown: Vec<_> = items
+            .take(ITEMS_SHOWN)
+            .map(|item| item.to_string())
+            .collect();
+        let mut value = match count {
+            0 => "0".into(),
+            _ => format!("{count}: {}", shown.join(", ")),
+        };
+        if count > ITEMS_SHOWN {
+            value += &format!(" and {} more", count - ITEMS_SHOWN);
+        }
         self.push(label, &value);
         self
     }
@@ -91,6 +116,19 @@ mod tests {
              animations     3\n\
              warnings       none\n"
         );
+    }
+
+    #[test]
+    fn a_list_shows_its_first_items() {
+        let mut summary = Summary::new("x");
+        summary
+            .list("few", 0..2)
+            .list("many", 0..20)
+            .list("none", 0..0);
+        let shown = text(summary.finish(&Warnings::default()));
+        assert!(shown.contains("few            2: 0, 1\n"), "{shown}");
+        assert!(shown.contains("20: 0, 1, 2, 3, 4, 5, 6, 7 and 12 more\n"));
+        assert!(shown.contains("none           0\n"));
     }
 
     #[test]

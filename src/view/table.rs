@@ -39,16 +39,13 @@ impl Table {
     /// Adds a cell with a name or another text.
     pub fn text(&mut self, value: &str) -> &mut Self {
         self.separate();
-        for character in value.chars() {
-            match character {
-                '\t' => self.text.push_str("\\t"),
-                '\n' => self.text.push_str("\\n"),
-                '\r' => self.text.push_str("\\r"),
-                '\\' => self.text.push_str("\\\\"),
-                other => self.text.push(other),
-            }
-        }
+        push_escaped(&mut self.text, value);
         self
+    }
+
+    /// Adds a cell with a name that there may not be.
+    pub fn optional_text(&mut self, value: Option<&str>) -> &mut Self {
+        self.text(value.unwrap_or_default())
     }
 
     /// Adds a cell with a floating-point number, shortest-exact; `null` for
@@ -77,6 +74,19 @@ impl Table {
             self.text.push('\t');
         }
         self.in_row = true;
+    }
+}
+
+/// Appends a text in the form that cells have.
+pub(super) fn push_escaped(text: &mut String, value: &str) {
+    for character in value.chars() {
+        match character {
+            '\t' => text.push_str("\\t"),
+            '\n' => text.push_str("\\n"),
+            '\r' => text.push_str("\\r"),
+            '\\' => text.push_str("\\\\"),
+            other => text.push(other),
+        }
     }
 }
 

@@ -217,12 +217,13 @@ fn norm_error(keys: &Keys) -> f64 {
 /// `info.txt`.
 pub(super) fn text(ifp: &Ifp) -> Vec<u8> {
     let mut summary = Summary::new(heading(ifp));
-    let names: Vec<_> = ifp.packages.iter().map(|p| p.name.as_str()).collect();
+    let names = ifp.packages.iter().map(|package| &package.name);
     if ifp.is_list {
-        let count = names.len();
-        summary.line("packages", format!("{count}: {}", names.join(", ")));
+        summary.list("packages", names);
     } else {
-        summary.line("package", names.join(", "));
+        names.for_each(|name| {
+            summary.line("package", name);
+        });
     }
     summary.line("file size", format!("{} bytes", ifp.file_size));
     if ifp.trailing() > 0 {

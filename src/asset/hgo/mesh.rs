@@ -1,0 +1,519 @@
+//! Meshes: vertices, triangles, skin and blend shapes (FORMATS, HGO 7).
+
+use super::material::floats;
+use crate::asset::Warnings;
+use crate::asset::count::{count, fill, fitting};
+use crate::io::{Cursor, Error, Result};
+
+/// Least bytes of a mesh: its six numbers.
+pub(super) const MESH_SIZE: usize = 24;
+
+/// Bytes of a vertex.
+const VERTEX_SIZE: usize = 36;
+
+/// Bytes of the weights of a vertex.
+const WEIGHTS_SIZE: usize = 16;
+
+/// Triangles of one material.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct Mesh {
+    /// Number of the material.
+    pub material: i32,
+    /// The vertices.
+    pub vertices: Vec<Vertex>,
+    /// 0 in all files that are known.
+    pub control: i32,
+    /// The triangles.
+    pub primitives: Vec<Primitive>,
+    /// How joints bend it.
+    pub skin: Option<Skin>,
+    /// Shapes that it can take.
+    pub blend_shapes: Option<BlendShapes>,
+}
+
+impl Mesh {
+    /// Number of triangles.
+    pub fn triangle_count(&self) -> usize {
+        let primitives = self.primitives.iter();
+        primitives
+            .map(|primitive| primitive.triangles().len())
+            .sum()
+    }
+}
+
+/// A vertex. Lengths are in the game's units, y up.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Vertex {
+    /// Place.
+    pub position: [f32; 3],
+    /// Normal.
+    pub normal: [f32; 3],
+    /// Colour: alpha in the highest byte, then red, green, blue.
+    pub colour: u32,
+    /// Place on the texture, 0 to 1, and beyond where it repeats.
+    pub uv: [f32; 2],
+}
+
+/// Triangles.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Primitive {
+    /// How they are stored.
+    pub kind: PrimitiveKind,
+    /// The numbers as stored.
+    pub indices: Vec<u16>,
+}
+
+/// How triangles are stored.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum PrimitiveKind {
+    /// Three numbers of vertices each.
+    #[default]
+    List,
+    /// Strips, each with its length in front.
+    Strips,
+}
+
+impl PrimitiveKind {
+    /// Its number in the file.
+    pub fn code(self) -> i32 {
+        match self {
+            Self::List => 5,
+            Self::Strips => 6,
+        }
+    }
+}
+
+impl Primitive {
+    /// The triangles as numbers of vertices, all wound the same way, those
+    /// without an area left out of strips. The numbers may be too large.
+    pub fn triangles(&self) -> Vec<[u16; 3]> {
+        match self.kind {
+            PrimitiveKind::List => {
+                let (triangles, _) = self.indices.as_chunks();
+                triangles.to_vec()
+            }
+            PrimitiveKind::Strips => {
+                let strips = Strips {
+                    rest: &self.indices,
+                };
+                strips.flat_map(strip_triangles).collect()
+            }
+        }
+    }
+
+    /// Whether the last strip claims more numbers than there are.
+    fn overruns(&self) -> bool {
+        let mut position = 0;
+        while let Some(&length) = self.indices.get(position) {
+            position += 1 + usize::from(length);
+        }
+        self.kind == PrimitiveKind::Strips && position > self.indices.len()
+    }
+}
+
+/// The strips of a list of numbers, the last cut where the list ends.
+struct Strips<'a> {
+    rest: &'a [u16],
+}
+
+impl<'a> Iterator for Strips<'a> {
+    type Item = &'a [u16];
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (&length, rest) = self.rest.split_first()?;
+        let (strip, rest) = rest.split_at(usize::from(length).min(rest.len()));
+        self.rest = rest;
+        Some(strip)
+    }
+}
+
+fn strip_triangles(strip: &[u16]) -> impl Iterator<Item = [u16; 3]> {
+    strip.windows(3).enumerate().filter_map(|(index, corners)| {
+        let &[a, b, c] = corners else { return None };
+        // Every second triangle of a strip is wound the other way.
+        let triangle = if index % 2 == 0 { [a, b, c] } else { [b, a, c] };
+        (a != b && b != c && a != c).then_some(triangle)
+    })
+}
+
+/// How joints bend a mesh.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Skin {
+    /// Three joints for every vertex.
+    Vertex(Vec<VertexWeights>),
+    /// Any number of joints for runs of vertices.
+    Grouped(Vec<SkinGroup>),
+}
+
+/// The joints that move a vertex.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct VertexWeights {
+    /// How much each joint counts; 0 for a joint that does not.
+    pub weights: [f32; 3],
+    /// Numbers of the joints.
+    pub joints: [u8; 3],
+}
+
+/// The joints that move a run of vertices.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct SkinGroup {
+    /// Number of the first vertex.
+    pub first: i32,
+    /// Number of vertices.
+    pub vertex_count: usize,
+    /// Numbers of the joints.
+    pub joints: Vec<i32>,
+    /// How much each joint counts for each vertex, as stored: as many floats
+    /// as joints times vertices.
+    pub weights: Vec<f32>,
+}
+
+impl Skin {
+    /// The joints that count for some vertex.
+    pub fn joints(&self) -> Vec<i32> {
+        let mut joints = Vec::new();
+        match self {
+            Self::Vertex(vertices) => {
+                let mut used = [false; 256];
+                for vertex in vertices {
+                    for (&weight, &joint) in vertex.weights.iter().zip(&vertex.joints) {
+                        // Joint 0 is a joint like others: the weight decides.
+                        used[usize::from(joint)] |= weight != 0.0;
+                    }
+                }
+                let numbers = (0..).zip(used).filter(|&(_, used)| used);
+                joints.extend(numbers.map(|(joint, _)| joint));
+            }
+            Self::Grouped(groups) => {
+                joints.extend(groups.iter().flat_map(|group| &group.joints));
+                joints.sort_unstable();
+                joints.dedup();
+            }
+        }
+        joints
+    }
+}
+
+/// Shapes that a mesh can take.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub struct BlendShapes {
+    /// Numbers under which animations know the shapes.
+    pub ids: Vec<i32>,
+    /// Length of the vectors in bytes, as stored.
+    pub byte_count: u32,
+    /// How far every vertex moves: for each shape that is present, a vector
+    /// for each vertex.
+    pub deltas: Vec<[f32; 3]>,
+    /// For each shape, whether it is present (not 0).
+    pub present: Vec<u8>,
+}
+
+/// Reads a mesh of an object with this number of joints.
+pub(super) fn read(
+    cursor: &mut Cursor<'_>,
+    joints: usize,
+    mesh: &mut Mesh,
+    warnings: &mut Warnings,
+) -> Result<()> {
+    let start = cursor.offset();
+    mesh.material = cursor.i32("mesh material")?;
+    for _ in 0..count(cursor, VERTEX_SIZE, "vertex count")? {
+        mesh.vertices.push(Vertex {
+            position: floats(cursor, "vertex position")?,
+            normal: floats(cursor, "vertex normal")?,
+            colour: cursor.u32("vertex colour")?,
+            uv: floats(cursor, "vertex uv")?,
+        });
+    }
+    mesh.control = cursor.i32("mesh control")?;
+    for _ in 0..count(cursor, 8, "primitive count")? {
+        let primitive = read_primitive(cursor)?;
+        check_indices(&primitive, mesh.vertices.len(), start, warnings);
+        mesh.primitives.push(primitive);
+    }
+    mesh.skin = read_skin(cursor, mesh.vertices.len())?;
+    let bent_by = mesh.skin.iter().flat_map(Skin::joints);
+    for joint in bent_by.filter(|&joint| usize::try_from(joint).is_ok_and(|j| j >= joints)) {
+        warnings.push(format!(
+            "mesh at {start:#x}: joint {joint} of its skin does not exist"
+        ));
+    }
+    mesh.blend_shapes = read_blend_shapes(cursor, mesh.vertices.len(), start, warnings)?;
+    Ok(())
+}
+
+fn read_primitive(cursor: &mut Cursor<'_>) -> Result<Primitive> {
+    let offset = cursor.offset();
+    let kind = match cursor.i32("primitive type")? {
+        5 => PrimitiveKind::List,
+        6 => PrimitiveKind::Strips,
+        other => {
+            let problem = format!("is {other}, should be 5 or 6");
+            return Err(Error::damaged(offset, "primitive type", problem));
+        }
+    };
+    let mut indices = Vec::new();
+    for _ in 0..count(cursor, 2, "index count")? {
+        indices.push(cursor.u16("index")?);
+    }
+    Ok(Primitive { kind, indices })
+}
+
+fn check_indices(primitive: &Primitive, vertices: usize, mesh: u64, warnings: &mut Warnings) {
+    if primitive.overruns() {
+        warnings.push(format!(
+            "mesh at {mesh:#x}: its last strip is cut off by the end of the strips"
+        ));
+    }
+    let triangles = primitive.triangles();
+    let corners = triangles.iter().flatten();
+    let wrong = corners.filter(|&&corner| usize::from(corner) >= vertices);
+    let wrong = wrong.count();
+    if wrong > 0 {
+        warnings.push(format!(
+            "mesh at {mesh:#x}: {wrong} corners of its triangles are past its {vertices} vertices"
+        ));
+    }
+}
+
+fn read_skin(cursor: &mut Cursor<'_>, vertices: usize) -> Result<Option<Skin>> {
+    let count_offset = cursor.offset();
+    let groups = cursor.u32("skin count")?;
+    if groups == 0 {
+        return Ok(None);
+    }
+    if cursor.u8("skin type")? == 0 {
+        return read_skin_groups(cursor, count_offset, groups).map(Some);
+    }
+    let left = u32::try_from(vertices).unwrap_or(u32::MAX);
+    let vertices = fitting(
+        cursor,
+        cursor.offset(),
+        left,
+        WEIGHTS_SIZE,
+        "vertex weights",
+    )?;
+    let mut weights = Vec::with_capacity(vertices);
+    for _ in 0..vertices {
+        let entry = VertexWeights {
+            weights: floats(cursor, "vertex weight")?,
+            joints: [
+                cursor.u8("vertex joint")?,
+                cursor.u8("vertex joint")?,
+                cursor.u8("vertex joint")?,
+            ],
+        };
+        cursor.u8("vertex joint padding")?;
+        weights.push(entry);
+    }
+    Ok(Some(Skin::Vertex(weights)))
+}
+
+fn read_skin_groups(cursor: &mut Cursor<'_>, count_offset: u64, groups: u32) -> Result<Skin> {
+    let groups = fitting(cursor, count_offset, groups, 12, "skin group count")?;
+    let mut list = Vec::new();
+    for _ in 0..groups {
+        fill(&mut list, |group: &mut SkinGroup| {
+            group.first = cursor.i32("skin group start")?;
+            let vertices_offset = cursor.offset();
+            let vertices = cursor.u32("skin group vertex count")?;
+            let joints = count(cursor, 4, "skin group joint count")?;
+            for _ in 0..joints {
+                group.joints.push(cursor.i32("skin group joint")?);
+            }
+            // A run without joints has no weights that could bound its length.
+            let unit = 4 * joints.max(1);
+            let field = "skin group vertex count";
+            group.vertex_count = fitting(cursor, vertices_offset, vertices, unit, field)?;
+            for _ in 0..group.vertex_count * joints {
+                group.weights.push(cursor.f32("skin group weight")?);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(Skin::Grouped(list))
+}
+
+fn read_blend_shapes(
+    cursor: &mut Cursor<'_>,
+    vertices: usize,
+    mesh: u64,
+    warnings: &mut Warnings,
+) -> Result<Option<BlendShapes>> {
+    let shapes = count(cursor, 5, "blend shape count")?;
+    if shapes == 0 {
+        return Ok(None);
+    }
+    let mut blend = BlendShapes::default();
+    for _ in 0..shapes {
+        blend.ids.push(cursor.i32("blend shape id")?);
+    }
+    let bytes = count(cursor, 1, "blend shape length")?;
+    blend.byte_count = bytes as u32;
+    let mut data = cursor.section(bytes, "blend shapes")?;
+    while data.remaining() >= 12 {
+        blend.deltas.push(floats(&mut data, "blend shape")?);
+    }
+    blend.present = cursor.take(shapes, "blend shape presence")?.to_vec();
+    let present = blend.present.iter().filter(|&&present| present != 0);
+    let expected = 12 * vertices as u64 * present.count() as u64;
+    if bytes as u64 != expected {
+        warnings.push(format!(
+            "mesh at {mesh:#x}: its blend shapes have {bytes} bytes, they should have {expected}"
+        ));
+    }
+    Ok(Some(blend))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asset::hgo::build::Build;
+    use crate::io::Endian;
+
+    fn strips(indices: &[u16]) -> Primitive {
+        Primitive {
+            kind: PrimitiveKind::Strips,
+            indices: indices.to_vec(),
+        }
+    }
+
+    /// Reads a mesh with four vertices and these words behind them.
+    fn read_mesh(joints: usize, tail: &[u8]) -> (Result<()>, Mesh, Vec<String>) {
+        let build = Build::new(Endian::Big);
+        let bytes = [build.quad(0), tail.to_vec()].concat();
+        let mut cursor = Cursor::new(&bytes, 0x100, Endian::Big);
+        let (mut mesh, mut warnings) = (Mesh::default(), Warnings::default());
+        let result = read(&mut cursor, joints, &mut mesh, &mut warnings);
+        (result, mesh, warnings.texts())
+    }
+
+    #[test]
+    fn strips_turn_every_second_triangle_and_drop_flat_ones() {
+        let triangles = strips(&[5, 0, 1, 2, 3, 3, 3, 7, 8, 9]).triangles();
+        assert_eq!(triangles, [[0, 1, 2], [2, 1, 3], [7, 8, 9]]);
+    }
+
+    #[test]
+    fn a_strip_ends_with_its_list() {
+        let cut = strips(&[9, 0, 1, 2]);
+        assert!(cut.overruns());
+        assert_eq!(cut.triangles(), [[0, 1, 2]]);
+        assert!(!strips(&[3, 0, 1, 2]).overruns());
+        assert!(strips(&[0, 0, 2, 1]).triangles().is_empty());
+    }
+
+    #[test]
+    fn a_list_has_whole_triangles_only() {
+        let list = Primitive {
+            kind: PrimitiveKind::List,
+            indices: vec![0, 1, 2, 2, 1],
+        };
+        assert_eq!(list.triangles(), [[0, 1, 2]]);
+    }
+
+    #[test]
+    fn weights_of_a_vertex_may_be_those_of_joint_0() {
+        let build = Build::new(Endian::Big);
+        let vertex = [build.f32s(&[0.5, 0.5, 0.0]), vec![0, 3, 9, 0]].concat();
+        let tail = [
+            build.i32s(&[0, 0, 1]),
+            vec![1],
+            vertex.repeat(4),
+            build.i32s(&[0]),
+        ];
+        let (result, mesh, warnings) = read_mesh(2, &tail.concat());
+        result.unwrap();
+        assert_eq!(mesh.skin.unwrap().joints(), [0, 3]);
+        assert_eq!(
+            warnings,
+            ["mesh at 0x100: joint 3 of its skin does not exist"]
+        );
+    }
+
+    #[test]
+    fn groups_have_a_weight_for_every_joint_of_every_vertex() {
+        let build = Build::new(Endian::Big);
+        let tail = [
+            build.i32s(&[0, 0, 1]),
+            vec![0],
+            build.i32s(&[0, 2, 2, 1, 0]),
+            build.f32s(&[0.25, 0.75, 1.0, 0.0]),
+            build.i32s(&[0]),
+        ];
+        let (result, mesh, _) = read_mesh(2, &tail.concat());
+        result.unwrap();
+        let skin = mesh.skin.unwrap();
+        assert_eq!(skin.joints(), [0, 1]);
+        let Skin::Grouped(groups) = skin else {
+            panic!("not grouped");
+        };
+        assert_eq!(groups[0].weights, [0.25, 0.75, 1.0, 0.0]);
+    }
+
+    #[test]
+    fn blend_shapes_have_vectors_for_those_that_are_present() {
+        let build = Build::new(Endian::Big);
+        let shapes = |bytes: i32| {
+            [
+                build.i32s(&[0, 0, 0, 2, 7, 9, bytes]),
+                build.f32s(&vec![0.5; bytes as usize / 4]),
+                vec![0, 1],
+            ]
+            .concat()
+        };
+        let (result, mesh, warnings) = read_mesh(1, &shapes(48));
+        result.unwrap();
+        let blend = mesh.blend_shapes.unwrap();
+        assert_eq!((blend.ids, blend.deltas.len()), (vec![7, 9], 4));
+        assert!(warnings.is_empty());
+        let (result, _, warnings) = read_mesh(1, &shapes(36));
+        result.unwrap();
+        assert_eq!(
+            warnings,
+            ["mesh at 0x100: its blend shapes have 36 bytes, they should have 48"]
+        );
+    }
+
+    #[test]
+    fn corners_without_a_vertex_are_counted() {
+        let build = Build::new(Endian::Big);
+        let tail = [build.i32s(&[0, 1, 5, 4]), build.u16s(&[0, 4, 5, 9])];
+        let tail = [tail.concat(), build.i32s(&[0, 0])].concat();
+        let (result, mesh, warnings) = read_mesh(1, &tail);
+        result.unwrap();
+        assert_eq!(mesh.triangle_count(), 1);
+        assert_eq!(
+            warnings,
+            ["mesh at 0x100: 2 corners of its triangles are past its 4 vertices"]
+        );
+    }
+
+    #[test]
+    fn counts_that_do_not_fit_are_errors_at_the_count() {
+        let build = Build::new(Endian::Big);
+        // The vertices of the mesh end at 0x198.
+        let cases: [(&[i32], &str); 4] = [
+            (&[0, -1], "primitive count at 0x19c: "),
+            (&[0, 1, 5, -1], "index count at 0x1a4: "),
+            (
+                &[0, 1, 4, 0],
+                "primitive type at 0x1a0: is 4, should be 5 or 6",
+            ),
+            (&[0, 0, 0, -1], "blend shape count at 0x1a4: "),
+        ];
+        for (words, expected) in cases {
+            let (result, mesh, _) = read_mesh(1, &build.i32s(words));
+            let error = result.unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+            assert_eq!(mesh.vertices.len(), 4);
+        }
+        let groups = [build.i32s(&[0, 0, 1]), vec![0], build.i32s(&[0, -1, 0])];
+        let (result, ..) = read_mesh(1, &groups.concat());
+        let error = result.unwrap_err().to_string();
+        assert!(
+            error.starts_with("skin group vertex count at 0x1a9: "),
+            "{error}"
+        );
+    }
+}

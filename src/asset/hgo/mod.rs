@@ -1,0 +1,293 @@
+//! HGO: the models of Crash Bandicoot: The Wrath of Cortex on GameCube, as a
+//! typed model.
+//!
+//! A file is a block that holds blocks (FORMATS, HGO 1): names, textures,
+//! materials, texture animations, and the object itself, a skeleton with
+//! layers of geometry. Numbers are big-endian; a little-endian twin is read
+//! as well. [`blk`] reads the table of blocks that lies beside some files.
+
+pub mod blk;
+mod block;
+#[cfg(test)]
+pub(crate) mod build;
+mod geometry;
+mod material;
+mod mesh;
+mod object;
+mod texture;
+
+pub use block::{Block, BlockKind};
+pub use geometry::{Geometry, Sprite, Sprites};
+pub use material::{Attributes, Material, TextureAnimation};
+pub use mesh::{
+    BlendShapes, Mesh, Primitive, PrimitiveKind, Skin, SkinGroup, Vertex, VertexWeights,
+};
+pub use object::{Bounds, Joint, Layer, Matrix, Part, Point, Shadow, ShadowMesh, Slot};
+pub use texture::{Texture, TextureFormat};
+
+use super::{Incomplete, Warnings, name};
+use crate::io::{Cursor, Endian, Error};
+
+/// The parsed contents of an HGO file.
+#[derive(Debug)]
+pub struct Hgo {
+    /// Byte order of the file: big on GameCube.
+    pub endian: Endian,
+    /// Length of the file in bytes.
+    pub file_size: u64,
+    /// All blocks, each before those inside it; the first is the root.
+    pub blocks: Vec<Block>,
+    /// The name table.
+    pub names: NameTable,
+    /// Textures as the texture set says to have (`None` without one).
+    pub texture_count: Option<i32>,
+    /// Textures, in the order of the file.
+    pub textures: Vec<Texture>,
+    /// Materials.
+    pub materials: Vec<Material>,
+    /// Texture animations.
+    pub texture_animations: Vec<TextureAnimation>,
+    /// Numbers of textures that the texture animations go through.
+    pub texture_ids: Vec<i16>,
+    /// Joints; a parent usually stands before its children.
+    pub joints: Vec<Joint>,
+    /// Joint numbers under which animations know the joints.
+    pub joint_index: Vec<u8>,
+    /// Numbers of points of interest by their meaning; 255 for none.
+    pub point_index: Vec<u8>,
+    /// Layers of geometry.
+    pub layers: Vec<Layer>,
+    /// Points of interest.
+    pub points: Vec<Point>,
+    /// Shapes that cast the shadow.
+    pub shadows: Vec<Shadow>,
+    /// Bounds of the whole object.
+    pub bounds: Option<Bounds>,
+    /// What is odd.
+    pub warnings: Warnings,
+}
+
+impl Hgo {
+    fn new(file_size: u64, endian: Endian) -> Self {
+        Self {
+            endian,
+            file_size,
+            blocks: Vec::new(),
+            names: NameTable::default(),
+            texture_count: None,
+            textures: Vec::new(),
+            materials: Vec::new(),
+            texture_animations: Vec::new(),
+            texture_ids: Vec::new(),
+            joints: Vec::new(),
+            joint_index: Vec::new(),
+            point_index: Vec::new(),
+            layers: Vec::new(),
+            points: Vec::new(),
+            shadows: Vec::new(),
+            bounds: None,
+            warnings: Warnings::default(),
+        }
+    }
+}
+
+/// The bytes that the names stand in, each with a NUL behind it.
+#[derive(Debug, Default)]
+pub struct NameTable {
+    bytes: Box<[u8]>,
+}
+
+/// Longest name that is looked up, so that a table with one endless name and
+/// many references to it cannot fill the memory.
+const LONGEST_NAME: usize = 255;
+
+impl NameTable {
+    /// The name at `offset`; the format counts from 0 or from 1, and that is
+    /// up to the caller.
+    fn at(&self, offset: usize) -> Option<String> {
+        let rest = self.bytes.get(offset..).filter(|rest| !rest.is_empty())?;
+        Some(name::until_nul(&rest[..rest.len().min(LONGEST_NAME)]))
+    }
+
+    /// All names that are not empty, in the order of the table.
+    pub fn iter(&self) -> impl Iterator<Item = String> {
+        let names = self.bytes.split(|&byte| byte == 0);
+        names.filter(|name| !name.is_empty()).map(name::until_nul)
+    }
+
+    /// Length of the table in bytes.
+    pub fn size(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The name that a number refers to which is 0 for none and otherwise one
+    /// more than the offset. An offset outside the table is a warning.
+    fn one_based(&self, at: u64, number: i32, warnings: &mut Warnings) -> Option<String> {
+        match number {
+            0 => None,
+            _ => self.zero_based(at, number.wrapping_sub(1), warnings),
+        }
+    }
+
+    /// The name at the offset `number`. One outside the table is a warning.
+    fn zero_based(&self, at: u64, number: i32, warnings: &mut Warnings) -> Option<String> {
+        let found = usize::try_from(number).ok().and_then(|at| self.at(at));
+        if found.is_none() {
+            let size = self.bytes.len();
+            warnings.push(format!(
+                "name at {at:#x}: offset {number} is outside the table of {size} bytes"
+            ));
+        }
+        found
+    }
+}
+
+/// Type of the root block as a number: `HGOF`, first character lowest.
+const ROOT: [u8; 4] = *b"HGOF";
+
+/// The byte order of a file that starts with these bytes, or `None` where
+/// they do not start an HGO file.
+pub fn endian(head: &[u8]) -> Option<Endian> {
+    let mut reversed = ROOT;
+    reversed.reverse();
+    match head.get(..4)? {
+        magic if magic == ROOT => Some(Endian::Little),
+        magic if magic == reversed => Some(Endian::Big),
+        _ => None,
+    }
+}
+
+/// Parses an HGO file.
+///
+/// # Errors
+/// [`Incomplete`] with the model so far where the structure is lost: a count
+/// that does not fit, a block shorter than its header, an unknown kind of
+/// geometry. Indices that lead nowhere are warnings.
+pub fn parse(bytes: &[u8]) -> Result<Hgo, Box<Incomplete<Hgo>>> {
+    let file_size = bytes.len() as u64;
+    let mut hgo = Hgo::new(file_size, endian(bytes).unwrap_or(Endian::Big));
+    let mut cursor = Cursor::new(bytes, 0, hgo.endian);
+    let result = match endian(bytes) {
+        Some(_) => block::read_file(&mut cursor, &mut hgo),
+        None => Err(Error::damaged(
+            0,
+            "magic",
+            format!(
+                "is \"{}\", should be FOGH or HGOF",
+                bytes[..bytes.len().min(4)].escape_ascii()
+            ),
+        )),
+    };
+    match result {
+        Ok(()) => {
+            hgo.check_indices();
+            Ok(hgo)
+        }
+        Err(error) => Err(Box::new(Incomplete { error, model: hgo })),
+    }
+}
+
+impl Hgo {
+    /// Warns of numbers that refer to what is not there.
+    fn check_indices(&mut self) {
+        let textures = self.textures.len();
+        let warnings = &mut self.warnings;
+        for (index, material) in self.materials.iter().enumerate() {
+            let texture = material.texture;
+            let exists = usize::try_from(texture).is_ok_and(|texture| texture < textures);
+            if texture != -1 && !exists {
+                warnings.push(format!(
+                    "material {index}: texture {texture} does not exist"
+                ));
+            }
+        }
+        let joints = self.joints.len();
+        for (index, joint) in self.joints.iter().enumerate() {
+            if let Some(parent) = joint.parent.filter(|&parent| usize::from(parent) >= joints) {
+                warnings.push(format!("joint {index}: parent {parent} does not exist"));
+            }
+        }
+        for (index, layer) in self.layers.iter().enumerate() {
+            let geometry = layer.parts.iter().flat_map(|part| &part.geometry);
+            for material in geometry.flat_map(Geometry::materials) {
+                let materials = self.materials.len();
+                if usize::try_from(material).is_ok_and(|material| material < materials) {
+                    continue;
+                }
+                warnings.push(format!("layer {index}: material {material} does not exist"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use build::Build;
+
+    #[test]
+    fn both_byte_orders_give_the_same_model() {
+        for endian in [Endian::Big, Endian::Little] {
+            let hgo = parse(&Build::new(endian).mouse()).unwrap();
+            assert_eq!(hgo.endian, endian);
+            assert_eq!(hgo.joints[1].name.as_deref(), Some("head"));
+            assert_eq!(hgo.joints[1].parent, Some(0));
+            assert_eq!(hgo.joints[1].local[12..15], [0.0, 1.0, 0.5]);
+            assert_eq!(hgo.layers[0].name.as_deref(), Some("HIGH"));
+            assert_eq!(hgo.textures[0].format, TextureFormat::Rgb5a3);
+            assert_eq!(hgo.materials[0].texture, 0);
+            assert_eq!(hgo.bounds.unwrap().sphere_radius, 1.0);
+            assert!(hgo.warnings.is_empty(), "{:?}", hgo.warnings);
+        }
+    }
+
+    #[test]
+    fn names_are_found_by_both_ways_of_counting() {
+        let table = NameTable {
+            bytes: (*b"root\0head\0").into(),
+        };
+        let mut warnings = Warnings::default();
+        let found = table.one_based(0, 6, &mut warnings);
+        assert_eq!(found.as_deref(), Some("head"));
+        let found = table.zero_based(0, 5, &mut warnings);
+        assert_eq!(found.as_deref(), Some("head"));
+        assert_eq!(table.one_based(0, 0, &mut warnings), None);
+        assert!(warnings.is_empty());
+        for outside in [11, -1, i32::MIN, i32::MAX] {
+            assert_eq!(table.one_based(0x20, outside, &mut warnings), None);
+        }
+        assert_eq!(warnings.len(), 4);
+        assert_eq!(
+            warnings.texts()[0],
+            "name at 0x20: offset 10 is outside the table of 10 bytes"
+        );
+    }
+
+    #[test]
+    fn indices_that_lead_nowhere_are_warnings() {
+        let mut hgo = parse(&Build::new(Endian::Big).mouse()).unwrap();
+        hgo.materials[0].texture = 9;
+        hgo.joints[1].parent = Some(7);
+        hgo.materials.truncate(1);
+        hgo.layers[0].parts[0].geometry[0].set_material(3);
+        hgo.check_indices();
+        assert_eq!(
+            hgo.warnings.texts(),
+            [
+                "material 0: texture 9 does not exist",
+                "joint 1: parent 7 does not exist",
+                "layer 0: material 3 does not exist",
+            ]
+        );
+    }
+
+    #[test]
+    fn another_magic_is_an_error_at_the_start() {
+        let error = parse(b"FOGX\0\0\0\x08").unwrap_err().error;
+        assert_eq!(
+            error.to_string(),
+            "magic at 0x0: is \"FOGX\", should be FOGH or HGOF"
+        );
+        assert!(parse(b"FO").is_err());
+    }
+}
