@@ -35,7 +35,25 @@ pub fn lines(value: &impl Serialize, depth: usize) -> Vec<u8> {
 pub fn value(value: &impl Serialize) -> serde_json::Value {
     // A 32-bit number put into a `Value` directly would get the digits of its
     // 64-bit neighbour; its text has only those that are its own.
-    serde_json::from_slice(&lines(value, 0)).expect("what was written as JSON reads as JSON")
+    parsed(&lines(value, 0))
+}
+
+/// Length of the text above which [`bounded_value`] prefers the brief form: a
+/// [`serde_json::Value`] takes ten times as much memory as its text.
+const LONGEST_FULL: usize = 1 << 20;
+
+/// As [`value`], but of `brief` where `full` would take much memory.
+pub fn bounded_value(full: &impl Serialize, brief: &impl Serialize) -> serde_json::Value {
+    let text = lines(full, 0);
+    if text.len() <= LONGEST_FULL {
+        parsed(&text)
+    } else {
+        value(brief)
+    }
+}
+
+fn parsed(text: &[u8]) -> serde_json::Value {
+    serde_json::from_slice(text).expect("what was written as JSON reads as JSON")
 }
 
 /// How a list or an object that is being written is laid out.
@@ -263,5 +281,11 @@ mod tests {
         let numbers = [0.1_f32, f32::NAN, f32::NEG_INFINITY, 1e-7, 3.0];
         assert_eq!(text(pretty(&numbers)), "[0.1, null, null, 1e-7, 3.0]\n");
         assert_eq!(pretty(&value(&numbers)), pretty(&numbers));
+    }
+
+    #[test]
+    fn a_value_that_would_be_large_is_the_brief_one() {
+        assert_eq!(bounded_value(&[1, 2], &0), json!([1, 2]));
+        assert_eq!(bounded_value(&vec![0; LONGEST_FULL], &0), json!(0));
     }
 }

@@ -4,6 +4,8 @@
 //! [`ViewFile`]s of the asset's [`View`]. A new asset format is one folder in
 //! `asset/`, one here, and one line in [`VIEW_FORMATS`].
 
+mod fixed;
+pub mod hgo;
 pub mod ifp;
 pub mod json;
 mod summary;
@@ -53,11 +55,46 @@ pub type Open = fn(&[u8]) -> Result<Box<dyn View>, Box<Failure>>;
 pub struct ViewFormat {
     /// Short name, as `info.json` shows it.
     pub name: &'static str,
-    /// Extensions of its files, in lower case, without the dot.
+    /// Extensions of its files, in lower case, without the first dot
+    /// (`hgo.blk`).
     pub extensions: &'static [&'static str],
     /// Parses a file.
     pub open: Open,
 }
 
+impl ViewFormat {
+    /// Whether a file with this name is shown, by its extension alone.
+    pub fn shows(&self, name: &[u8]) -> bool {
+        self.extensions.iter().any(|extension| {
+            let stem = name.len().checked_sub(extension.len() + 1);
+            // A file that is called `.hgo` has no extension.
+            let Some((_, rest)) = stem.filter(|&stem| stem > 0).map(|s| name.split_at(s)) else {
+                return false;
+            };
+            rest[0] == b'.' && rest[1..].eq_ignore_ascii_case(extension.as_bytes())
+        })
+    }
+}
+
 /// The asset formats that have views.
-pub const VIEW_FORMATS: &[ViewFormat] = &[ifp::FORMAT];
+pub const VIEW_FORMATS: &[ViewFormat] = &[hgo::FORMAT, hgo::blk::FORMAT, ifp::FORMAT];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_view_is_shown_by_the_extension_in_any_case() {
+        let format = |name: &str| {
+            let mut formats = VIEW_FORMATS.iter();
+            let format = formats.find(|format| format.shows(name.as_bytes()));
+            format.map(|format| format.name)
+        };
+        assert_eq!(format("crash.hgo"), Some("HGO"));
+        assert_eq!(format("CRASH.HGO.BLK"), Some("HGO block table"));
+        assert_eq!(format("ped.Ifp"), Some("IFP"));
+        for name in ["ped.blk", "hgo.blk", ".hgo", "hgo", "crash.hgo.txt", ""] {
+            assert_eq!(format(name), None, "{name}");
+        }
+    }
+}

@@ -97,18 +97,11 @@ pub struct NameTable {
     bytes: Box<[u8]>,
 }
 
-/// Longest name that is looked up, so that a table with one endless name and
-/// many references to it cannot fill the memory.
-const LONGEST_NAME: usize = 255;
+/// Longest name that is looked up, in bytes, so that a table with one endless
+/// name and many references to it cannot fill the memory.
+const LONGEST_NAME: usize = 64;
 
 impl NameTable {
-    /// The name at `offset`; the format counts from 0 or from 1, and that is
-    /// up to the caller.
-    fn at(&self, offset: usize) -> Option<String> {
-        let rest = self.bytes.get(offset..).filter(|rest| !rest.is_empty())?;
-        Some(name::until_nul(&rest[..rest.len().min(LONGEST_NAME)]))
-    }
-
     /// All names that are not empty, in the order of the table.
     pub fn iter(&self) -> impl Iterator<Item = String> {
         let names = self.bytes.split(|&byte| byte == 0);
@@ -131,14 +124,24 @@ impl NameTable {
 
     /// The name at the offset `number`. One outside the table is a warning.
     fn zero_based(&self, at: u64, number: i32, warnings: &mut Warnings) -> Option<String> {
-        let found = usize::try_from(number).ok().and_then(|at| self.at(at));
-        if found.is_none() {
+        let rest = usize::try_from(number)
+            .ok()
+            .and_then(|offset| self.bytes.get(offset..))
+            .filter(|rest| !rest.is_empty());
+        let Some(rest) = rest else {
             let size = self.bytes.len();
             warnings.push(format!(
                 "name at {at:#x}: offset {number} is outside the table of {size} bytes"
             ));
+            return None;
+        };
+        let longest = &rest[..rest.len().min(LONGEST_NAME)];
+        if rest.len() > LONGEST_NAME && !longest.contains(&0) {
+            warnings.push(format!(
+                "name at {at:#x}: is cut after {LONGEST_NAME} bytes"
+            ));
         }
-        found
+        Some(name::until_nul(longest))
     }
 }
 
@@ -261,6 +264,17 @@ mod tests {
             warnings.texts()[0],
             "name at 0x20: offset 10 is outside the table of 10 bytes"
         );
+    }
+
+    #[test]
+    fn an_endless_name_is_cut() {
+        let table = NameTable {
+            bytes: vec![b'a'; 1000].into(),
+        };
+        let mut warnings = Warnings::default();
+        let found = table.one_based(0x20, 1, &mut warnings).unwrap();
+        assert_eq!(found.len(), LONGEST_NAME);
+        assert_eq!(warnings.texts(), ["name at 0x20: is cut after 64 bytes"]);
     }
 
     #[test]

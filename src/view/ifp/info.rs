@@ -15,8 +15,42 @@ pub(super) fn json(ifp: &Ifp) -> Vec<u8> {
     json::pretty(&facts(ifp))
 }
 
-/// What `info.json` tells.
-pub(super) fn facts(ifp: &Ifp) -> impl Serialize {
+/// What is known of a damaged package.
+pub(super) fn partial(ifp: &Ifp) -> Value {
+    let objects = ifp.animations().map(|animation| animation.objects.len());
+    let brief = Brief {
+        format: format(ifp),
+        file_size: ifp.file_size,
+        parsed_end: ifp.parsed_end,
+        package_count: ifp.packages.len(),
+        animation_count: ifp.animations().count(),
+        object_count: objects.sum(),
+        warnings: ifp.warnings.texts(),
+    };
+    json::bounded_value(&facts(ifp), &brief)
+}
+
+/// The first four characters, where they are known.
+fn format(ifp: &Ifp) -> Option<&'static str> {
+    if ifp.is_list {
+        return Some("ANLF");
+    }
+    ifp.packages.first().map(|package| package.version.magic())
+}
+
+/// What is told of a damaged package with very many objects.
+#[derive(Serialize)]
+struct Brief {
+    format: Option<&'static str>,
+    file_size: u64,
+    parsed_end: u64,
+    package_count: usize,
+    animation_count: usize,
+    object_count: usize,
+    warnings: Vec<String>,
+}
+
+fn facts(ifp: &Ifp) -> impl Serialize {
     let mut packages: Vec<_> = ifp.packages.iter().map(PackageFacts::new).collect();
     let single = if ifp.is_list { None } else { packages.pop() };
     FileFacts {
@@ -278,6 +312,6 @@ fn heading(ifp: &Ifp) -> String {
         Some(Version::Anpk) => "GTA III, Vice City, cutscenes of San Andreas",
         _ => "GTA San Andreas",
     };
-    let magic = ifp.packages.first().map_or("", |p| p.version.magic());
+    let magic = format(ifp).unwrap_or_default();
     format!("IFP animation package ({magic}: {games})")
 }

@@ -5,7 +5,8 @@ mod animation;
 mod info;
 mod tables;
 
-use super::{Failure, View, ViewFile, ViewFormat, json};
+use super::fixed::Render;
+use super::{Failure, View, ViewFile, ViewFormat};
 use crate::asset::ifp::{self, Ifp, Keys};
 
 /// IFP animation packages.
@@ -18,10 +19,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// Folder of the animations.
 const FOLDER: &str = "animations";
 
-type Render = fn(&Ifp) -> Vec<u8>;
-
 /// The files that every package has; those of the animations follow.
-const FILES: &[(&str, Render)] = &[
+const FILES: &[Render<Ifp>] = &[
     ("info.json", info::json),
     ("info.txt", info::text),
     ("animations.tsv", tables::animations),
@@ -32,7 +31,7 @@ fn open(bytes: &[u8]) -> Result<Box<dyn View>, Box<Failure>> {
     match ifp::parse(bytes) {
         Ok(model) => Ok(Box::new(IfpView { model })),
         Err(incomplete) => Err(Box::new(Failure {
-            partial: json::value(&info::facts(&incomplete.model)),
+            partial: info::partial(&incomplete.model),
             error: incomplete.error,
         })),
     }

@@ -1,0 +1,156 @@
+//! What a `*.hgo.blk` file looks like: its table of blocks.
+
+use serde::Serialize;
+
+use super::tables::{meaning, tag};
+use crate::asset::Warnings;
+use crate::asset::hgo::blk::{self, BlockTable, Entry, Mismatch};
+use crate::view::fixed::{FixedView, Render};
+use crate::view::{Failure, Summary, Table, View, ViewFormat, json};
+
+/// Tables of the blocks of an HGO file.
+pub const FORMAT: ViewFormat = ViewFormat {
+    name: "HGO block table",
+    extensions: &["hgo.blk"],
+    open,
+};
+
+/// The files, in their order.
+const FILES: &[Render<BlockTable>] = &[
+    ("info.json", info_json),
+    ("info.txt", info_text),
+    ("blocks.tsv", blocks),
+];
+
+fn open(bytes: &[u8]) -> Result<Box<dyn View>, Box<Failure>> {
+    match blk::parse(bytes) {
+        Ok(model) => Ok(Box::new(FixedView {
+            model,
+            files: FILES,
+            memory: |table| size_of_val(&table.entries[..]),
+        })),
+        Err(incomplete) => Err(Box::new(Failure {
+            partial: partial(&incomplete.model),
+            error: incomplete.error,
+        })),
+    }
+}
+
+#[derive(Serialize)]
+struct FileFacts {
+    format: &'static str,
+    blocks: Vec<EntryFacts>,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct EntryFacts {
+    #[serde(rename = "type")]
+    kind: String,
+    offset: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mismatch: Option<String>,
+}
+
+fn facts(table: &BlockTable) -> impl Serialize {
+    let entries = table.entries.iter();
+    let blocks = entries.map(|entry| EntryFacts {
+        kind: tag(entry.tag),
+        offset: entry.offset,
+        mismatch: entry.mismatch.map(describe),
+    });
+    FileFacts {
+        format: FORMAT.name,
+        blocks: blocks.collect(),
+        warnings: warnings(table).texts(),
+    }
+}
+
+/// What is known of a damaged table.
+fn partial(table: &BlockTable) -> serde_json::Value {
+    json::bounded_value(&facts(table), &warnings(table).texts())
+}
+
+fn describe(mismatch: Mismatch) -> String {
+    match mismatch {
+        Mismatch::UnknownType => "no such block is known".into(),
+        Mismatch::ShouldBe(expected) => format!("should be {expected}"),
+        Mismatch::TooEarly(before) => format!("inside the header of the block at {before}"),
+    }
+}
+
+fn warnings(table: &BlockTable) -> Warnings {
+    let mut warnings = Warnings::default();
+    for (index, entry) in table.entries.iter().enumerate() {
+        if let Some(mismatch) = entry.mismatch {
+            let (tag, offset) = (tag(entry.tag), entry.offset);
+            let text = describe(mismatch);
+            warnings.push(format!("entry {index}, {tag} at {offset}: {text}"));
+        }
+    }
+    warnings
+}
+
+fn info_json(table: &BlockTable) -> Vec<u8> {
+    json::pretty(&facts(table))
+}
+
+fn info_text(table: &BlockTable) -> Vec<u8> {
+    let heading = "Table of the blocks of an HGO model (left by a tool; no game reads it)";
+    let mut summary = Summary::new(heading);
+    let tags = table.entries.iter().map(|entry: &Entry| tag(entry.tag));
+    summary.list("blocks", tags);
+    summary.finish(&warnings(table))
+}
+
+fn blocks(table: &BlockTable) -> Vec<u8> {
+    let mut rows = Table::new(&["index", "type", "offset", "meaning", "mismatch"]);
+    for (index, entry) in table.entries.iter().enumerate() {
+        rows.cell(index)
+            .text(&tag(entry.tag))
+            .cell(entry.offset)
+            .cell(meaning(entry.tag))
+            .optional(entry.mismatch.map(describe))
+            .end_row();
+    }
+    rows.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TABLE: &[u8] = b"HGOF\x04\0\0\0NTBL\x0d\0\0\0";
+
+    fn rendered(name: &str) -> String {
+        let view = open(TABLE).unwrap();
+        let index = view.files().iter().position(|file| file.name == name);
+        String::from_utf8(view.render(index.unwrap())).unwrap()
+    }
+
+    #[test]
+    fn the_table_marks_what_does_not_fit() {
+        assert_eq!(
+            rendered("blocks.tsv"),
+            "index\ttype\toffset\tmeaning\tmismatch\n\
+             0\tHGOF\t4\twhole file\t\n\
+             1\tNTBL\t13\tname table\tshould be 12\n"
+        );
+        let info = rendered("info.txt");
+        assert!(info.contains("blocks         2: HGOF, NTBL\n"), "{info}");
+        assert!(
+            info.contains("  entry 1, NTBL at 13: should be 12\n"),
+            "{info}"
+        );
+    }
+
+    #[test]
+    fn a_broken_table_shows_its_whole_entries() {
+        let failure = open(&TABLE[..12]).err().unwrap();
+        assert_eq!(failure.partial["blocks"][0]["type"], "HGOF");
+        assert_eq!(
+            failure.error.to_string(),
+            "entry at 0x8: has 4 bytes, should have 8"
+        );
+    }
+}

@@ -1,0 +1,194 @@
+//! What an HGO model looks like: skeleton, layers, materials, textures.
+
+pub mod blk;
+mod info;
+mod tables;
+
+use super::fixed::{FixedView, Render};
+use super::{Failure, View, ViewFormat, json};
+use crate::asset::hgo::{self, Geometry, Hgo, Mesh, Skin};
+
+/// HGO models.
+pub const FORMAT: ViewFormat = ViewFormat {
+    name: "HGO",
+    extensions: &["hgo"],
+    open,
+};
+
+/// The files, in their order.
+const FILES: &[Render<Hgo>] = &[
+    ("info.json", info::json),
+    ("info.txt", info::text),
+    ("joints.tsv", tables::joints),
+    ("layers.tsv", tables::layers),
+    ("materials.tsv", tables::materials),
+    ("textures.tsv", tables::textures),
+    ("names.txt", tables::names),
+    ("points.tsv", tables::points),
+    ("blocks.tsv", tables::blocks),
+];
+
+fn open(bytes: &[u8]) -> Result<Box<dyn View>, Box<Failure>> {
+    match hgo::parse(bytes) {
+        Ok(model) => Ok(Box::new(FixedView {
+            model,
+            files: FILES,
+            memory,
+        })),
+        Err(incomplete) => Err(Box::new(Failure {
+            partial: info::partial(&incomplete.model),
+            error: incomplete.error,
+        })),
+    }
+}
+
+fn memory(hgo: &Hgo) -> usize {
+    let textures = hgo.textures.iter();
+    let pixels = textures.map(|texture| texture.data.len() + texture.palette.len());
+    let parts = hgo.layers.iter().flat_map(|layer| &layer.parts);
+    let geometry = parts.flat_map(|part| &part.geometry).map(geometry_memory);
+    hgo.names.size()
+        + size_of_val(&hgo.blocks[..])
+        + size_of_val(&hgo.textures[..])
+        + size_of_val(&hgo.materials[..])
+        + size_of_val(&hgo.texture_animations[..])
+        + size_of_val(&hgo.texture_ids[..])
+        + size_of_val(&hgo.joints[..])
+        + pixels.sum::<usize>()
+        + geometry.sum::<usize>()
+}
+
+fn geometry_memory(geometry: &Geometry) -> usize {
+    let meshes = geometry.meshes().iter().map(mesh_memory);
+    let sprites = geometry.sprites().iter();
+    let sprites = sprites.map(|set| size_of_val(set) + size_of_val(&set.sprites[..]));
+    size_of_val(geometry) + meshes.sum::<usize>() + sprites.sum::<usize>()
+}
+
+fn mesh_memory(mesh: &Mesh) -> usize {
+    let primitives = mesh.primitives.iter();
+    let primitives = primitives.map(|p| size_of_val(p) + size_of_val(&p.indices[..]));
+    let skin = match &mesh.skin {
+        None => 0,
+        Some(Skin::Vertex(weights)) => size_of_val(&weights[..]),
+        Some(Skin::Grouped(groups)) => {
+            let inside =
+                |g: &hgo::SkinGroup| size_of_val(g) + 4 * (g.joints.len() + g.weights.len());
+            groups.iter().map(inside).sum()
+        }
+    };
+    let blend = mesh.blend_shapes.as_ref();
+    let blend = blend.map_or(0, |blend| {
+        size_of_val(&blend.deltas[..]) + 5 * blend.ids.len()
+    });
+    size_of_val(mesh) + size_of_val(&mesh.vertices[..]) + primitives.sum::<usize>() + skin + blend
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asset::hgo::build::Build;
+    use crate::io::Endian;
+
+    fn mouse() -> Vec<u8> {
+        Build::new(Endian::Big).mouse()
+    }
+
+    /// The text of the file with this name.
+    fn rendered(bytes: &[u8], name: &str) -> String {
+        let view = open(bytes).unwrap();
+        let index = view.files().iter().position(|file| file.name == name);
+        String::from_utf8(view.render(index.unwrap())).unwrap()
+    }
+
+    #[test]
+    fn the_joints_table_tells_the_rest_pose() {
+        assert_eq!(
+            rendered(&mouse(), "joints.tsv"),
+            "index\tname\tparent\tparent_name\tflags\tx\ty\tz\tlocator_x\tlocator_y\tlocator_z\n\
+             0\troot\t\t\t1\t0\t0\t0\t0\t0\t0\n\
+             1\thead\t0\troot\t1\t0\t1\t0.5\t0\t0\t0\n"
+        );
+    }
+
+    #[test]
+    fn the_layers_table_has_a_row_for_every_part() {
+        assert_eq!(
+            rendered(&mouse(), "layers.tsv"),
+            "name\tslot\tjoint\tmeshes\tvertices\ttriangles\tskinned\tblend_shapes\n\
+             HIGH\trigid\t1\t1\t4\t2\tfalse\t0\n\
+             HIGH\tblend_skin\t\t1\t4\t2\tfalse\t1\n"
+        );
+    }
+
+    #[test]
+    fn the_materials_table_has_all_fields() {
+        let table = rendered(&mouse(), "materials.tsv");
+        let mut lines = table.lines().map(|line| line.split('\t'));
+        let cells: Vec<_> = lines.next().unwrap().zip(lines.next().unwrap()).collect();
+        assert_eq!(cells.len(), 40);
+        assert!(cells.contains(&("diffuse_g", "0.5")));
+        assert!(cells.contains(&("attr_alpha", "0")));
+        assert!(cells.contains(&("alpha", "1")));
+        assert!(cells.contains(&("attributes", "0x00000000")));
+        assert!(lines.next().is_none());
+    }
+
+    #[test]
+    fn the_other_tables_have_a_row_for_every_item() {
+        let bytes = mouse();
+        assert_eq!(
+            rendered(&bytes, "textures.tsv"),
+            "index\ttype\tformat\twidth\theight\tmipmaps\toffset\tdata_size\tpalette_size\n\
+             0\t0x81\tRGB5A3\t4\t4\t\t84\t32\t0\n"
+        );
+        assert_eq!(rendered(&bytes, "names.txt"), "root\nhead\nHIGH\nhat\n");
+        assert_eq!(
+            rendered(&bytes, "points.tsv"),
+            "index\tname\tjoint\tjoint_name\tx\ty\tz\n0\that\t1\thead\t0\t0.25\t0\n"
+        );
+        let blocks = rendered(&bytes, "blocks.tsv");
+        assert!(
+            blocks.contains("\n1\t1\tNTBL\t8\t32\t31\tname table\n"),
+            "{blocks}"
+        );
+        assert_eq!(blocks.lines().count(), 8);
+    }
+
+    #[test]
+    fn the_half_page_says_what_the_model_is() {
+        assert_eq!(
+            rendered(&mouse(), "info.txt"),
+            "HGO model (Crash Bandicoot: The Wrath of Cortex; big-endian, as on GameCube)\n\
+             \n\
+             file size      1440 bytes\n\
+             joints         2\n\
+             layers         1: HIGH\n\
+             meshes         2\n\
+             vertices       8\n\
+             triangles      4\n\
+             sprites        1\n\
+             blend shapes   1\n\
+             materials      1\n\
+             textures       1: RGB5A3 4x4\n\
+             animated       0\n\
+             points         1: hat\n\
+             bounds         (3, 4, 5) to (6, 7, 8), radius 1\n\
+             warnings       none\n"
+        );
+    }
+
+    #[test]
+    fn a_damaged_model_shows_what_was_read_until_then() {
+        let bytes = mouse();
+        let failure = open(&bytes[..bytes.len() - 50]).err().unwrap();
+        assert_eq!(failure.partial["joints"][1]["name"], "head");
+        assert_eq!(failure.partial["layers"][0]["blend_skin"][1]["type"], 1);
+        assert!(failure.partial["bounds"].is_null());
+    }
+
+    #[test]
+    fn a_number_without_a_file_renders_to_nothing() {
+        assert!(open(&mouse()).unwrap().render(FILES.len()).is_empty());
+    }
+}
