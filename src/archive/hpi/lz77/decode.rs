@@ -173,16 +173,27 @@ fn check_end(position: u64, produced: u64, length: u64) -> Result<(), Lz77Error>
     })
 }
 
-/// Fills the array with repetitions of its first `period` bytes, which are at
-/// least one.
-fn repeat(bytes: [u8; 16], period: usize) -> [u8; 16] {
-    let mut bits = 8 * period as u32;
-    let mut pattern = u128::from_le_bytes(bytes) & ((1 << bits) - 1);
-    while bits < u128::BITS {
-        pattern |= pattern << bits;
-        bits *= 2;
+/// For a number of bytes, what to multiply them by to repeat them all over a
+/// 16-byte word: a 1 at every multiple of that number.
+const REPETITIONS: [u128; 16] = {
+    let mut factors = [0; 16];
+    let mut period = 1;
+    while period < 16 {
+        let mut at = 0;
+        while at < 16 {
+            factors[period] |= 1 << (8 * at);
+            at += period;
+        }
+        period += 1;
     }
-    pattern.to_le_bytes()
+    factors
+};
+
+/// Fills the array with repetitions of its first `period` bytes, which are at
+/// least one and fewer than all.
+fn repeat(bytes: [u8; 16], period: usize) -> [u8; 16] {
+    let first = u128::from_le_bytes(bytes) & ((1 << (8 * period)) - 1);
+    first.wrapping_mul(REPETITIONS[period]).to_le_bytes()
 }
 
 /// Decodes a stream of any length through a window, byte by byte.

@@ -8,9 +8,10 @@ const LITERAL_COST: u32 = 9;
 /// Cost of a match in bits, whatever its length and distance.
 const MATCH_COST: u32 = 17;
 
-/// Encodes `input`, end mark included. The result decodes to `input` and is
-/// as short as the format allows for matches inside the input, but for those
-/// that a hash collision hides.
+/// Encodes `input`, end mark included.
+///
+/// The result is as short as matches inside the input allow, except that once
+/// in 4096 bytes a position has no match of its own: [`Finder::advance`].
 pub fn encode(input: &[u8]) -> Vec<u8> {
     let matches = longest_matches(input);
     let lengths = cheapest_lengths(&matches);
@@ -46,88 +47,76 @@ fn longest_matches(input: &[u8]) -> Vec<Match> {
     (0..input.len()).map(|at| finder.advance(at)).collect()
 }
 
-/// Bits of the hash of three bytes.
-const HASH_BITS: u32 = 15;
-
 /// Stands for no position.
 const NONE: u32 = u32::MAX;
 
 /// Knows where in the last [`WINDOW`] bytes what is next has been before.
+///
+/// Positions are kept in binary search trees, one for every two bytes that
+/// they may start with, ordered by the [`MAX_MATCH`] bytes there. The newest
+/// position is the root and a child is older than its parent, so the way down
+/// from the root meets the longest match before it leaves the window.
 struct Finder<'a> {
     input: &'a [u8],
-    /// Last position of every two bytes. One is enough: all matches of
-    /// length two cost the same.
-    pairs: Vec<u32>,
-    /// Last position of every hash of three bytes.
-    heads: Vec<u32>,
-    /// For a position, modulo the window, the one before it with its hash.
-    previous: Vec<u32>,
+    /// Root of the tree for every two bytes.
+    roots: Vec<u32>,
+    /// For a position, modulo the window, the tree of what is in front of it
+    /// in order, and the tree of what is behind it.
+    children: Vec<[u32; 2]>,
 }
 
 impl<'a> Finder<'a> {
     fn new(input: &'a [u8]) -> Self {
         Self {
             input,
-            pairs: vec![NONE; 1 << 16],
-            heads: vec![NONE; 1 << HASH_BITS],
-            previous: vec![NONE; WINDOW],
+            roots: vec![NONE; 1 << 16],
+            children: vec![[NONE; 2]; WINDOW],
         }
     }
 
-    /// Finds the longest match at `at`, and takes `at` in for later ones.
+    /// Finds the longest match at `at`, and takes `at` in as the new root.
     fn advance(&mut self, at: usize) -> Match {
         let mut best = Match::default();
-        let Some(&[a, b, ref rest @ ..]) = self.input.get(at..) else {
+        let next = &self.input[at..];
+        // A position that is the end mark's in the window cannot be a source,
+        // so it is left out of the trees, and looking for it is left out too.
+        if next.len() < MIN_MATCH || window_position(at) == 0 {
             return best;
+        }
+        let root = &mut self.roots[usize::from(u16::from_le_bytes([next[0], next[1]]))];
+        let mut node = std::mem::replace(root, at as u32);
+        // Where the next node in front of `at` is to hang, and the next behind.
+        let mut hooks = [(at % WINDOW, 0), (at % WINDOW, 1)];
+        let set = |children: &mut [[u32; 2]], (parent, side): (usize, usize), node| {
+            children[parent][side] = node;
         };
-        // A match cannot start at the position that is the end mark's.
-        let usable = window_position(at) != 0;
-        let pair = usize::from(u16::from_le_bytes([a, b]));
-        self.improve(&mut best, at, self.pairs[pair]);
-        if usable {
-            self.pairs[pair] = at as u32;
-        }
-        if let Some(&c) = rest.first() {
-            let hash = hash([a, b, c]);
-            let mut candidate = self.heads[hash];
-            while usize::from(best.length) < MAX_MATCH && self.improve(&mut best, at, candidate) {
-                candidate = self.previous[candidate as usize % WINDOW];
-            }
-            if usable {
-                self.previous[at % WINDOW] = self.heads[hash];
-                self.heads[hash] = at as u32;
-            }
-        }
-        best
-    }
-
-    /// Takes the match at `candidate` if it is longer than `best`. Tells
-    /// whether the candidate, and perhaps one before it, is near enough.
-    fn improve(&self, best: &mut Match, at: usize, candidate: u32) -> bool {
-        let start = candidate as usize;
         // A match a whole window back would start where the cursor is. Some
         // decoders take that for a distance of nothing.
-        if candidate == NONE || at - start >= WINDOW {
-            return false;
-        }
-        let tail = usize::from(best.length);
-        if self.input.get(start + tail) == self.input.get(at + tail) {
-            let length = common_prefix(&self.input[start..], &self.input[at..]);
-            if length >= MIN_MATCH && length > tail {
-                *best = Match {
+        while node != NONE && at - (node as usize) < WINDOW {
+            let start = node as usize;
+            let length = common_prefix(&self.input[start..], next);
+            if length > usize::from(best.length) {
+                best = Match {
                     distance: (at - start) as u16,
                     length: length as u8,
                 };
             }
+            let below = self.children[start % WINDOW];
+            if length == MAX_MATCH || length == next.len() {
+                // As good as the old position, and newer: take its place.
+                set(&mut self.children, hooks[0], below[0]);
+                set(&mut self.children, hooks[1], below[1]);
+                return best;
+            }
+            let side = usize::from(self.input[start + length] > next[length]);
+            set(&mut self.children, hooks[side], node);
+            hooks[side] = (start % WINDOW, 1 - side);
+            node = below[1 - side];
         }
-        true
+        set(&mut self.children, hooks[0], NONE);
+        set(&mut self.children, hooks[1], NONE);
+        best
     }
-}
-
-/// Hash of three bytes, of [`HASH_BITS`] bits.
-fn hash([a, b, c]: [u8; 3]) -> usize {
-    let bytes = u32::from_le_bytes([a, b, c, 0]);
-    (bytes.wrapping_mul(0x9E37_79B1) >> (u32::BITS - HASH_BITS)) as usize
 }
 
 /// Number of bytes in which both begin alike, up to [`MAX_MATCH`].
