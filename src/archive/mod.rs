@@ -6,7 +6,7 @@
 //! in it; what it keeps in memory is the little that it needs to find the
 //! bytes of a file again.
 //!
-//! Everything is pure: no threads, no clock, no global state. Archives are
+//! Reading is pure: no threads, no clock, no global state. Archives are
 //! untrusted, so every number is checked against what is there before it is
 //! used to allocate, loop or index.
 

@@ -7,10 +7,13 @@
 pub mod chunk;
 pub mod cipher;
 mod decode;
+pub mod file_sum;
 pub mod lz77;
+pub mod record;
 mod v1;
 mod v2;
 mod walk;
+pub mod write;
 
 use std::io::Read;
 use std::sync::Arc;

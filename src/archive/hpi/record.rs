@@ -1,0 +1,137 @@
+//! The fixed-size records of both versions. All numbers are little-endian,
+//! nothing is aligned.
+
+use zerocopy::little_endian::U32;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// `HAPI`, the first four bytes of every archive.
+pub const MARKER: [u8; 4] = *b"HAPI";
+
+/// Version 1 as it stands in the header.
+pub const VERSION_1: u32 = 0x0001_0000;
+
+/// Version 2 as it stands in the header.
+pub const VERSION_2: u32 = 0x0002_0000;
+
+macro_rules! records {
+    ($($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $field:ident: $type:ty),* $(,)? })*) => {$(
+        $(#[$about])*
+        #[derive(Debug, Default, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+        #[repr(C)]
+        pub struct $name {
+            $($(#[$what])* pub $field: $type,)*
+        }
+    )*};
+}
+
+records! {
+    /// Header of version 1 (FORMATS, HPI 1). Never enciphered.
+    Header1 {
+        /// [`MARKER`].
+        marker: [u8; 4],
+        /// [`VERSION_1`].
+        version: U32,
+        /// Absolute offset of the end of the directory.
+        dir_end: U32,
+        /// Cipher key. Only its lowest byte matters to the games.
+        key: U32,
+        /// Absolute offset of the root's node.
+        dir_start: U32,
+    }
+
+    /// A directory of version 1 (FORMATS, HPI 3).
+    Node1 {
+        /// Number of entries.
+        count: U32,
+        /// Absolute offset of the entries.
+        entry_list_offset: U32,
+    }
+
+    /// An entry of a directory of version 1 (FORMATS, HPI 3).
+    Entry1 {
+        /// Absolute offset of the name, which ends with a NUL.
+        name_offset: U32,
+        /// Absolute offset of the [`Node1`] or the [`File1`].
+        data_offset: U32,
+        /// Bit 0 is set for a directory.
+        flag: u8,
+    }
+
+    /// A file of version 1 (FORMATS, HPI 4).
+    File1 {
+        /// Absolute offset of the file's data.
+        data_offset: U32,
+        /// Decoded size in bytes.
+        size: U32,
+        /// 0: as it is. Not 0: in chunks.
+        compression: u8,
+    }
+
+    /// Header of version 2 (FORMATS, HPI 6).
+    Header2 {
+        /// [`MARKER`].
+        marker: [u8; 4],
+        /// [`VERSION_2`].
+        version: U32,
+        /// Absolute offset of the directory block.
+        dir_offset: U32,
+        /// Length of the directory block as stored, in bytes.
+        dir_size: U32,
+        /// Absolute offset of the name block.
+        name_offset: U32,
+        /// Length of the name block as stored, in bytes.
+        name_size: U32,
+        /// Absolute offset of the files' data.
+        data_start: U32,
+        /// Absolute offset of a signature; 0 where there is none.
+        last_78: U32,
+    }
+
+    /// A directory of version 2 (FORMATS, HPI 6). The offsets count within
+    /// the decoded directory and name blocks.
+    Dir2 {
+        /// Offset of the name in the name block.
+        name_offset: U32,
+        /// Offset of the records of its subdirectories.
+        first_subdirectory: U32,
+        /// Number of its subdirectories.
+        subdirectory_count: U32,
+        /// Offset of the records of its files.
+        first_file: U32,
+        /// Number of its files.
+        file_count: U32,
+    }
+
+    /// A file of version 2 (FORMATS, HPI 6).
+    File2 {
+        /// Offset of the name in the name block.
+        name_offset: U32,
+        /// Absolute offset of the file's data.
+        start: U32,
+        /// Decoded size in bytes.
+        size: U32,
+        /// Length of the file's chunks with their headers, in bytes; 0 where
+        /// the data stands as it is.
+        stored_size: U32,
+        /// Time of the last change, in seconds since 1970 UTC.
+        date: U32,
+        /// [`FileSum`](super::file_sum::FileSum) of the decoded data.
+        checksum: U32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_packed() {
+        assert_eq!(size_of::<Header1>(), 20);
+        assert_eq!(size_of::<Node1>(), 8);
+        assert_eq!(size_of::<Entry1>(), 9);
+        assert_eq!(size_of::<File1>(), 9);
+        assert_eq!(size_of::<Header2>(), 32);
+        assert_eq!(size_of::<Dir2>(), 20);
+        assert_eq!(size_of::<File2>(), 24);
+    }
+}
