@@ -6,7 +6,8 @@
 //! * [`asset`]: formats inside archives, from bytes to typed models;
 //! * [`archive`]: containers, from source bytes to entries and their bytes;
 //! * [`view`]: synthetic files that show an asset's model;
-//! * [`vfs`]: what is mounted, without FUSE.
+//! * [`vfs`]: what is mounted, without FUSE;
+//! * [`pack`]: the way back, from a directory to an archive.
 
 pub mod archive;
 pub mod asset;
@@ -14,5 +15,6 @@ pub mod cli;
 pub mod daemon;
 pub mod fuse;
 pub mod io;
+pub mod pack;
 pub mod vfs;
 pub mod view;

@@ -1,0 +1,75 @@
+//! The archive's place on disk, where it appears whole or not at all.
+
+use std::fs::{File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+
+use super::{Error, Result};
+
+/// A file that will appear at its place when it is complete. Until then it
+/// has another name in the same directory, and it is gone when it is dropped.
+#[derive(Debug)]
+pub struct Target {
+    file: NamedTempFile,
+    path: PathBuf,
+    force: bool,
+}
+
+impl Target {
+    /// Starts a file that is to appear at `path`, taking the place of one that
+    /// is there already only with `force`.
+    ///
+    /// # Errors
+    /// [`Error::Target`] where the place is taken or cannot be written to.
+    pub fn new(path: &Path, force: bool) -> Result<Self> {
+        let problem = |problem: &str| Err(Error::target(path, problem));
+        match path.symlink_metadata() {
+            Ok(found) if found.is_dir() => return problem("is a directory"),
+            Ok(_) if !force => return problem("exists; --force replaces it"),
+            _ => {}
+        }
+        let directory = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let file = Builder::new()
+            .prefix(".hpipack-")
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(directory)
+            .map_err(|cause| Error::target(directory, cause))?;
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            force,
+        })
+    }
+
+    /// The file to write to.
+    pub fn file(&self) -> &File {
+        self.file.as_file()
+    }
+
+    /// The name that the file has until it is complete.
+    pub fn temporary(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// Makes the file appear at its place.
+    ///
+    /// # Errors
+    /// [`Error::Target`] where the file cannot be brought to disk, or the
+    /// place has been taken meanwhile.
+    pub fn keep(self) -> Result<()> {
+        let failed = |cause| Error::target(&self.path, cause);
+        self.file.as_file().sync_all().map_err(failed)?;
+        let kept = if self.force {
+            self.file.persist(&self.path)
+        } else {
+            self.file.persist_noclobber(&self.path)
+        };
+        kept.map_err(|error| failed(error.error))?;
+        Ok(())
+    }
+}

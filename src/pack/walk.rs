@@ -1,0 +1,180 @@
+//! Finding out what is in a directory on disk.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::{Error, Result, identity};
+use crate::archive::MAX_DEPTH;
+use crate::archive::hpi::write::{Directory, File, Node, Source};
+
+/// What is in a directory on disk.
+#[derive(Debug, Default)]
+pub struct Walked {
+    /// The tree; its files are opened when they are packed.
+    pub root: Directory,
+    /// Number of files.
+    pub files: u64,
+    /// Sum of their sizes in bytes.
+    pub bytes: u64,
+    /// Files that were left out because they are the archive itself.
+    pub left_out: Vec<PathBuf>,
+}
+
+/// Finds out what is in `directory`, except for a file that is at `target`,
+/// the place of the archive to be made.
+///
+/// Symbolic links are followed, because an archive cannot hold them.
+///
+/// # Errors
+/// [`Error::Source`] for what cannot be read or is neither a file nor a
+/// directory, for a link that leads nowhere or around in a circle, and for a
+/// name that is not UTF-8.
+pub fn walk(directory: &Path, target: &Path) -> Result<Walked> {
+    let mut walk = Walk {
+        found: Walked::default(),
+        target: target.metadata().ok().map(|target| identity(&target)),
+        ancestors: Vec::new(),
+    };
+    let metadata = metadata(directory)?;
+    if !metadata.is_dir() {
+        return Err(Error::source(directory, "is not a directory"));
+    }
+    walk.found.root = walk.directory(directory, &metadata)?;
+    Ok(walk.found)
+}
+
+/// A walk that is under way.
+struct Walk {
+    found: Walked,
+    /// Identity of the file that is left out.
+    target: Option<(u64, u64)>,
+    /// Identities of the directories that lead to where the walk is.
+    ancestors: Vec<(u64, u64)>,
+}
+
+impl Walk {
+    fn directory(&mut self, path: &Path, metadata: &Metadata) -> Result<Directory> {
+        let identity = identity(metadata);
+        if self.ancestors.contains(&identity) {
+            return Err(Error::source(
+                path,
+                "is a link to a directory that it is in",
+            ));
+        }
+        if self.ancestors.len() > MAX_DEPTH {
+            let problem = format!("lies more than {MAX_DEPTH} directories deep");
+            return Err(Error::source(path, problem));
+        }
+        self.ancestors.push(identity);
+        let listed = fs::read_dir(path).and_then(|entries| {
+            entries
+                .map(|entry| entry.map(|entry| entry.path()))
+                .collect::<std::io::Result<Vec<_>>>()
+        });
+        let mut paths = listed.map_err(|cause| Error::source(path, cause))?;
+        paths.sort();
+        let mut directory = Directory::default();
+        for path in paths {
+            if let Some(node) = self.node(&path)? {
+                directory.entries.push((name(&path)?, node));
+            }
+        }
+        self.ancestors.pop();
+        Ok(directory)
+    }
+
+    /// What stands at `path`; nothing for the archive itself.
+    fn node(&mut self, path: &Path) -> Result<Option<Node>> {
+        let metadata = metadata(path)?;
+        if metadata.is_dir() {
+            return Ok(Some(Node::Directory(self.directory(path, &metadata)?)));
+        }
+        if !metadata.is_file() {
+            return Err(Error::source(path, "is neither a file nor a directory"));
+        }
+        if self.target == Some(identity(&metadata)) {
+            self.found.left_out.push(path.to_owned());
+            return Ok(None);
+        }
+        self.found.files += 1;
+        self.found.bytes += metadata.len();
+        Ok(Some(Node::File(File {
+            source: Source::Path(path.to_owned()),
+            modified: metadata.mtime().clamp(0, u32::MAX.into()) as u32,
+        })))
+    }
+}
+
+/// The last part of a path.
+fn name(path: &Path) -> Result<String> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let name = name.ok_or_else(|| Error::source(path, "its name is not UTF-8"))?;
+    Ok(name.to_owned())
+}
+
+/// What the path, or the link there, leads to.
+fn metadata(path: &Path) -> Result<Metadata> {
+    path.metadata().map_err(|cause| Error::source(path, cause))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn problem(directory: &Path) -> String {
+        let nowhere = Path::new("/nonexistent");
+        let error = walk(directory, nowhere).unwrap_err().to_string();
+        error.replace(&directory.display().to_string(), "DIR")
+    }
+
+    #[test]
+    fn links_to_files_and_directories_are_followed() {
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("file"), "12345").unwrap();
+        let inside = tempfile::tempdir().unwrap();
+        symlink(outside.path(), inside.path().join("d")).unwrap();
+        symlink(outside.path().join("file"), inside.path().join("f")).unwrap();
+        let walked = walk(inside.path(), Path::new("/nonexistent")).unwrap();
+        assert_eq!((walked.files, walked.bytes), (2, 10));
+        let names: Vec<_> = walked.root.entries.iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["d", "f"]);
+    }
+
+    #[test]
+    fn a_link_to_nowhere_or_in_a_circle_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let link = directory.path().join("link");
+        symlink("nowhere", &link).unwrap();
+        assert!(problem(directory.path()).starts_with("DIR/link: No such file"));
+        fs::remove_file(&link).unwrap();
+        symlink(".", &link).unwrap();
+        assert_eq!(
+            problem(directory.path()),
+            "DIR/link: is a link to a directory that it is in"
+        );
+    }
+
+    #[test]
+    fn what_is_not_a_file_is_refused() {
+        let directory = tempfile::tempdir().unwrap();
+        let socket = directory.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(socket).unwrap();
+        assert_eq!(
+            problem(directory.path()),
+            "DIR/socket: is neither a file nor a directory"
+        );
+    }
+
+    #[test]
+    fn the_archive_itself_is_left_out() {
+        let directory = tempfile::tempdir().unwrap();
+        let target = directory.path().join("mod.hpi");
+        fs::write(&target, "old").unwrap();
+        fs::write(directory.path().join("unit.fbi"), "unit").unwrap();
+        let walked = walk(directory.path(), &target).unwrap();
+        assert_eq!((walked.files, walked.left_out), (1, vec![target]));
+    }
+}
