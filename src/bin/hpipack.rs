@@ -19,7 +19,7 @@ use signal_hook::low_level::emulate_default_handler;
 /// in Windows-1252, and may not differ in case alone. OUT appears when it is
 /// complete, or not at all.
 #[derive(Parser)]
-#[command(version, after_help = EXIT_CODES)]
+#[command(name = "hpipack", version, after_help = EXIT_CODES)]
 struct Arguments {
     /// The directory to pack
     dir: PathBuf,

@@ -1,26 +1,54 @@
 //! What the integration tests share.
 
-#![allow(dead_code)] // each test program uses its own part of it
+// Every integration test is a program of its own, in which nothing is public,
+// and uses a part of this.
+#![allow(dead_code, unreachable_pub)]
 
 pub mod facts;
+pub mod hpi;
 
 use std::path::PathBuf;
 
-/// A file or folder of the test material that lies beside the project, or
-/// `None`, said on stderr, where the material is absent.
-///
-/// # Panics
-/// Where it is absent and the environment says `CI=true`.
+/// A file or folder of the samples that stand beside the project, which are
+/// not part of it. Where they are absent the test that asks is skipped, and
+/// says so; with `CI=true` it fails.
 pub fn shared(path: &str) -> Option<PathBuf> {
-    let full = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).join(path);
-    if full.exists() {
-        return Some(full);
+    let found = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).join(path);
+    if found.exists() {
+        return Some(found);
     }
     assert!(
         std::env::var("CI").as_deref() != Ok("true"),
-        "{} is absent",
-        full.display()
+        "{} is missing",
+        found.display()
     );
-    eprintln!("skipped: {} is absent", full.display());
+    eprintln!("skipped: {} is missing", found.display());
     None
+}
+
+/// Bytes that do not compress, always the same for a seed.
+pub fn noise(seed: u64, length: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(2).wrapping_add(1);
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 32) as u8
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+/// Bytes that compress as game data does: text with changing numbers in it.
+pub fn text(length: usize) -> Vec<u8> {
+    (0..)
+        .flat_map(|number: usize| {
+            format!(
+                "[UNIT{}]\r\n\t{{\r\n\tMaxDamage={};\r\n\t}}\r\n",
+                number % 97,
+                number * 7
+            )
+            .into_bytes()
+        })
+        .take(length)
+        .collect()
 }

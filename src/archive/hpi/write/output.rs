@@ -64,3 +64,38 @@ impl<W: Write + Seek> Output<W> {
         self.out.flush().map_err(Error::Output)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    #[test]
+    fn an_archive_stays_below_4_gib() {
+        let mut written = Cursor::new(Vec::new());
+        let mut out = Output {
+            end: u32::MAX - 3,
+            ..Output::new(&mut written, Cipher::PLAIN)
+        };
+        assert!(out.append(vec![0; 3]).is_ok());
+        assert!(matches!(out.append(vec![0]), Err(Error::ArchiveTooLarge)));
+        assert_eq!(written.into_inner().len(), 3);
+    }
+
+    #[test]
+    fn what_is_overwritten_is_enciphered_for_its_place() {
+        let cipher = Cipher::from_header(0x7D);
+        let mut written = Cursor::new(Vec::new());
+        let mut out = Output::new(&mut written, cipher);
+        out.append_plain(b"head").unwrap();
+        out.append(vec![0; 6]).unwrap();
+        out.overwrite(6, b"hpi".to_vec()).unwrap();
+        out.append(b"end".to_vec()).unwrap();
+        assert_eq!(out.end(), 13);
+        out.finish().unwrap();
+        let mut bytes = written.into_inner();
+        cipher.apply(4, &mut bytes[4..]);
+        assert_eq!(bytes, b"head\0\0hpi\0end");
+    }
+}

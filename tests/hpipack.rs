@@ -1,0 +1,332 @@
+//! hpipack as users run it.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use hpimount::archive::hpi::chunk::{ChunkHeader, MARKER, checksum, unscramble};
+use hpimount::archive::hpi::cipher::Cipher;
+use hpimount::archive::hpi::lz77;
+use rustix::process::{Pid, Signal, kill_process};
+use support::{noise, shared, text};
+use tempfile::{TempDir, tempdir};
+use zerocopy::FromBytes;
+
+const HPIPACK: &str = env!("CARGO_BIN_EXE_hpipack");
+
+fn hpipack(options: &[&str], dir: &Path, out: &Path) -> Output {
+    let mut command = Command::new(HPIPACK);
+    command.args(options).arg(dir).arg(out).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Everything below a directory: paths, and the bytes of files.
+fn contents(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    let mut left = vec![directory.to_owned()];
+    while let Some(directory_left) = left.pop() {
+        for entry in fs::read_dir(directory_left).unwrap() {
+            let path = entry.unwrap().path();
+            let bytes = if path.is_dir() {
+                left.push(path.clone());
+                None
+            } else {
+                Some(fs::read(&path).unwrap())
+            };
+            found.insert(path.strip_prefix(directory).unwrap().to_owned(), bytes);
+        }
+    }
+    found
+}
+
+/// A directory with files of telling sizes, deep and empty directories.
+fn usual_directory() -> TempDir {
+    let root = tempdir().unwrap();
+    let path = root.path();
+    fs::create_dir_all(path.join("a/b/c/d/e/f/g/h")).unwrap();
+    fs::create_dir(path.join("empty")).unwrap();
+    for size in [0, 1, 65535, 65536, 65537, 200_000] {
+        fs::write(path.join(format!("text{size}.tdf")), text(size)).unwrap();
+        fs::write(path.join(format!("a/Noise {size}")), noise(3, size)).unwrap();
+    }
+    fs::write(path.join("a/b/c/d/e/f/g/h/caf\u{e9} \u{20ac}.txt"), "deep").unwrap();
+    root
+}
+
+/// A directory with one file, and a place for an archive.
+fn one_file() -> (TempDir, TempDir, PathBuf) {
+    let (dir, place) = (tempdir().unwrap(), tempdir().unwrap());
+    fs::write(dir.path().join("unit.fbi"), text(500)).unwrap();
+    let out = place.path().join("out.hpi");
+    (dir, place, out)
+}
+
+/// Runs the independent reader.
+fn reference(reader: &Path, arguments: &[&Path]) -> String {
+    let mut command = Command::new("python3");
+    let output = command.arg(reader).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", stderr(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn what_is_packed_comes_out_the_same_elsewhere() {
+    let Some(reader) = shared("oracle/hpi_ref.py") else {
+        return;
+    };
+    let dir = usual_directory();
+    let expected = contents(dir.path());
+    let keys = ["0", "0x7D", "254"];
+    let ta = ["stored", "lz77", "zlib"].map(|method| keys.map(|key| ["ta", method, key]));
+    let kingdoms = ["stored", "zlib"].map(|method| ["kingdoms", method, "0"]);
+    for [format, method, key] in ta.into_iter().flatten().chain(kingdoms) {
+        let place = tempdir().unwrap();
+        let out = place.path().join("out.hpi");
+        let options = ["--format", format, "--method", method, "--key", key];
+        let output = hpipack(&options, dir.path(), &out);
+        assert!(output.status.success(), "{options:?}: {}", stderr(&output));
+
+        let info = reference(&reader, &[Path::new("info"), &out]);
+        let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+        assert_eq!(info["errors"], serde_json::json!([]), "{options:?}");
+        assert_eq!(info["trailer_ok"], true, "{options:?}");
+        assert_eq!((&info["ngaps"], &info["overlaps"]), (&0.into(), &0.into()));
+        assert_eq!(info["features"]["tak_sum_BAD"], serde_json::Value::Null);
+        let unpacked = place.path().join("unpacked");
+        reference(&reader, &[Path::new("extract"), &out, &unpacked]);
+        assert!(contents(&unpacked) == expected, "{options:?} differs");
+    }
+}
+
+#[test]
+fn kingdoms_archives_keep_dates() {
+    let Some(reader) = shared("oracle/hpi_ref.py") else {
+        return;
+    };
+    let (dir, _place, out) = one_file();
+    let file = fs::File::open(dir.path().join("unit.fbi")).unwrap();
+    file.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(925_000_000))
+        .unwrap();
+    assert!(
+        hpipack(&["--format", "kingdoms"], dir.path(), &out)
+            .status
+            .success()
+    );
+    let manifest = reference(&reader, &[Path::new("manifest"), &out]);
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(manifest["files"][0]["date"], 925_000_000);
+}
+
+#[test]
+fn the_same_directory_makes_the_same_archive() {
+    let dir = usual_directory();
+    let place = tempdir().unwrap();
+    let [first, second] = ["first", "second"].map(|name| {
+        let out = place.path().join(name);
+        assert!(
+            hpipack(&["--method", "lz77"], dir.path(), &out)
+                .status
+                .success()
+        );
+        fs::read(out).unwrap()
+    });
+    assert!(first == second);
+}
+
+#[test]
+fn an_archive_is_replaced_only_with_force() {
+    let (dir, _place, out) = one_file();
+    fs::write(&out, "precious").unwrap();
+    let refused = hpipack(&[], dir.path(), &out);
+    assert_eq!(refused.status.code(), Some(20));
+    assert_eq!(
+        stderr(&refused),
+        format!("hpipack: {}: exists; --force replaces it\n", out.display())
+    );
+    assert_eq!(fs::read(&out).unwrap(), b"precious");
+    assert!(hpipack(&["--force"], dir.path(), &out).status.success());
+    assert!(fs::read(&out).unwrap().starts_with(b"HAPI"));
+}
+
+#[test]
+fn an_archive_has_the_usual_permissions() {
+    let (dir, place, out) = one_file();
+    let usual = place.path().join("usual");
+    fs::write(&usual, "").unwrap();
+    assert!(hpipack(&[], dir.path(), &out).status.success());
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode();
+    assert_eq!(mode(&out), mode(&usual));
+}
+
+#[test]
+fn an_archive_inside_its_directory_is_left_out_of_itself() {
+    let (dir, _place, _) = one_file();
+    let out = dir.path().join("out.hpi");
+    assert!(hpipack(&[], dir.path(), &out).status.success());
+    let first = fs::read(&out).unwrap();
+    let again = hpipack(&["--force"], dir.path(), &out);
+    assert!(stderr(&again).contains("out.hpi: left out"));
+    assert!(fs::read(&out).unwrap() == first);
+}
+
+#[test]
+fn nothing_is_left_where_space_runs_out() {
+    let dir = usual_directory();
+    let place = tempdir().unwrap();
+    let out = place.path().join("out.hpi");
+    let limited = Command::new("sh")
+        .args(["-c", "ulimit -f 64; exec \"$@\"", "sh", HPIPACK])
+        .args([dir.path(), &out])
+        .output()
+        .unwrap();
+    assert_eq!(limited.status.code(), Some(20), "{}", stderr(&limited));
+    assert!(stderr(&limited).contains("cannot write the archive: File too large"));
+    assert!(contents(place.path()).is_empty());
+}
+
+#[test]
+fn what_was_there_stays_where_packing_with_force_fails() {
+    let (dir, place, out) = one_file();
+    fs::write(&out, "precious").unwrap();
+    fs::write(dir.path().join("\u{416}"), "").unwrap();
+    let failed = hpipack(&["--force"], dir.path(), &out);
+    assert_eq!(failed.status.code(), Some(10));
+    assert_eq!(
+        stderr(&failed),
+        "hpipack: \u{416}: its name has letters that Windows-1252 does not have\n"
+    );
+    let expected = [(PathBuf::from("out.hpi"), Some(b"precious".to_vec()))];
+    assert_eq!(contents(place.path()), BTreeMap::from(expected));
+}
+
+#[test]
+fn nothing_is_left_when_a_signal_ends_it() {
+    let (dir, place, out) = one_file();
+    let large = fs::File::create(dir.path().join("large")).unwrap();
+    large.set_len(3 << 30).unwrap();
+    let mut child = Command::new(HPIPACK)
+        .args([dir.path(), &out])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    // The handlers are there when the first bytes are.
+    while !contents(place.path())
+        .values()
+        .flatten()
+        .any(|bytes| !bytes.is_empty())
+    {
+        assert!(
+            start.elapsed() < Duration::from_secs(60),
+            "nothing is written"
+        );
+        assert_eq!(child.try_wait().unwrap(), None, "it is over too soon");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), None);
+    assert!(contents(place.path()).is_empty());
+}
+
+#[test]
+fn a_place_that_cannot_be_written_to_is_named() {
+    let (dir, place, _) = one_file();
+    let failed = hpipack(&[], dir.path(), &place.path().join("none/out.hpi"));
+    assert_eq!(failed.status.code(), Some(20));
+    assert!(stderr(&failed).contains("none: No such file or directory"));
+    let failed = hpipack(&["--force"], dir.path(), place.path());
+    assert_eq!(failed.status.code(), Some(20));
+    assert!(stderr(&failed).contains("is a directory"));
+}
+
+#[test]
+fn a_directory_that_cannot_be_read_is_named() {
+    let (dir, place, out) = one_file();
+    for (wrong, problem) in [
+        (place.path().join("none"), "none: No such file"),
+        (dir.path().join("unit.fbi"), "unit.fbi: is not a directory"),
+    ] {
+        let failed = hpipack(&[], &wrong, &out);
+        assert_eq!(failed.status.code(), Some(10));
+        assert!(stderr(&failed).contains(problem), "{}", stderr(&failed));
+    }
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_as_usage() {
+    let (dir, _place, out) = one_file();
+    for options in [
+        &["--format", "kingdoms", "--key", "7"][..],
+        &["--format", "kingdoms", "--method", "lz77"],
+        &["--key", "255"],
+        &["--key", "0x100"],
+        &["--method", "rar"],
+    ] {
+        assert_eq!(hpipack(options, dir.path(), &out).status.code(), Some(2));
+        assert!(!out.exists());
+    }
+}
+
+#[test]
+fn nothing_is_said_away_from_a_terminal() {
+    let (dir, _place, out) = one_file();
+    let output = hpipack(&[], dir.path(), &out);
+    assert!(output.stdout.is_empty() && output.stderr.is_empty());
+}
+
+/// The packed and decoded sizes of all LZ77 chunks in an archive, and the size
+/// to which the encoder packs them. An archive's key and chunks can be found
+/// without its directory.
+fn lz77_sizes(archive: &[u8]) -> (usize, usize) {
+    let mut bytes = archive.to_vec();
+    Cipher::from_header(bytes[12]).apply(20, &mut bytes[20..]);
+    let (mut theirs, mut ours) = (0, 0);
+    for at in 20..bytes.len() - 4 {
+        if bytes[at..at + 4] != MARKER {
+            continue;
+        }
+        let (header, rest) = ChunkHeader::read_from_prefix(&bytes[at..]).unwrap();
+        let payload = rest.get(..header.compressed_size.get() as usize);
+        let Some(payload) = payload.filter(|&bytes| header.checksum == checksum(bytes)) else {
+            continue;
+        };
+        if header.method != 1 {
+            continue;
+        }
+        let mut payload = payload.to_vec();
+        unscramble(0, &mut payload);
+        let mut plain = vec![0; header.decompressed_size.get() as usize];
+        lz77::decode(&payload, &mut plain).unwrap();
+        theirs += payload.len();
+        ours += lz77::encode(&plain).len();
+    }
+    (theirs, ours)
+}
+
+#[test]
+fn lz77_packs_as_well_as_known_archives() {
+    let Some(samples) = shared("samples/hpi/real") else {
+        return;
+    };
+    let (mut theirs, mut ours) = (0, 0);
+    for sample in fs::read_dir(samples).unwrap() {
+        let path = sample.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "ufo") {
+            let sizes = lz77_sizes(&fs::read(path).unwrap());
+            theirs += sizes.0;
+            ours += sizes.1;
+        }
+    }
+    let ratio = ours as f64 / theirs as f64;
+    println!("LZ77: {ours} bytes here, {theirs} there, ratio {ratio:.4}");
+    assert!(theirs > 1_000_000, "the samples have LZ77 chunks");
+    assert!(ratio <= 1.02);
+}
