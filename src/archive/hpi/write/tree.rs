@@ -62,9 +62,8 @@ pub(super) struct Input<'a> {
     pub(super) path: String,
 }
 
-/// Checks a tree and puts it into the order of an archive: by name, upper and
-/// lower case of ASCII letters being the same, as the game's own packer has
-/// it and as the game compares.
+/// Checks a tree and puts it into the order of an archive: by name, ASCII
+/// letters counting as upper case, as the game compares them.
 pub(super) fn prepare(root: &Directory) -> Result<Vec<Entry<'_>>> {
     directory(root, "", 1)
 }
