@@ -1,4 +1,4 @@
-//! The checksum that version 2 keeps for every file (FORMATS, HPI 6).
+//! The checksum that version 2 keeps for every file (FORMATS, HPI 7).
 
 /// Checksum over the decoded bytes of a file, in the making.
 ///

@@ -22,6 +22,7 @@ use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use self::cipher::Cipher;
+use self::record::{MAGIC, VERSION_1, VERSION_2};
 use super::{
     Archive, Chunk, ChunkTable, FileId, Format, Options, Scratch, Sink, Storage, no_such_part,
 };
@@ -33,15 +34,6 @@ pub const FORMAT: Format = Format {
     matches: |head| head.starts_with(&MAGIC),
     open,
 };
-
-/// The first four bytes of every version.
-const MAGIC: [u8; 4] = *b"HAPI";
-
-/// Version number of Total Annihilation's archives.
-const VERSION_1: u32 = 0x0001_0000;
-
-/// Version number of Kingdoms' archives.
-const VERSION_2: u32 = 0x0002_0000;
 
 /// Longest directory that is read. The largest of a game has 1 MiB.
 const MAX_DIRECTORY: u64 = 128 << 20;

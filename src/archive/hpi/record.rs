@@ -5,13 +5,16 @@ use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// `HAPI`, the first four bytes of every archive.
-pub const MARKER: [u8; 4] = *b"HAPI";
+pub const MAGIC: [u8; 4] = *b"HAPI";
 
-/// Version 1 as it stands in the header.
+/// Version number of Total Annihilation's archives.
 pub const VERSION_1: u32 = 0x0001_0000;
 
-/// Version 2 as it stands in the header.
+/// Version number of Kingdoms' archives.
 pub const VERSION_2: u32 = 0x0002_0000;
+
+/// Set in [`Entry1::flags`] of a directory; the games ignore the other bits.
+pub const IS_DIRECTORY: u8 = 1;
 
 macro_rules! records {
     ($($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $field:ident: $type:ty),* $(,)? })*) => {$(
@@ -27,14 +30,15 @@ macro_rules! records {
 records! {
     /// Header of version 1 (FORMATS, HPI 1). Never enciphered.
     Header1 {
-        /// [`MARKER`].
-        marker: [u8; 4],
+        /// [`MAGIC`].
+        magic: [u8; 4],
         /// [`VERSION_1`].
         version: U32,
-        /// Absolute offset of the end of the directory.
+        /// Absolute offset of the end of the directory; not its length,
+        /// whatever its name elsewhere.
         dir_end: U32,
-        /// Cipher key. Only its lowest byte matters to the games.
-        key: U32,
+        /// Cipher key. Only its first byte matters to the games.
+        key: [u8; 4],
         /// Absolute offset of the root's node.
         dir_start: U32,
     }
@@ -53,8 +57,8 @@ records! {
         name_offset: U32,
         /// Absolute offset of the [`Node1`] or the [`File1`].
         data_offset: U32,
-        /// Bit 0 is set for a directory.
-        flag: u8,
+        /// [`IS_DIRECTORY`], or nothing that the games care for.
+        flags: u8,
     }
 
     /// A file of version 1 (FORMATS, HPI 4).
@@ -67,45 +71,44 @@ records! {
         compression: u8,
     }
 
-    /// Header of version 2 (FORMATS, HPI 6).
+    /// Header of version 2 (FORMATS, HPI 7).
     Header2 {
-        /// [`MARKER`].
-        marker: [u8; 4],
+        /// [`MAGIC`].
+        magic: [u8; 4],
         /// [`VERSION_2`].
         version: U32,
         /// Absolute offset of the directory block.
-        dir_offset: U32,
+        dir_block: U32,
         /// Length of the directory block as stored, in bytes.
         dir_size: U32,
         /// Absolute offset of the name block.
-        name_offset: U32,
+        name_block: U32,
         /// Length of the name block as stored, in bytes.
         name_size: U32,
-        /// Absolute offset of the files' data.
+        /// Absolute offset of the files' data. Some writers begin it here;
+        /// others put the absolute offset of a signature between, or 0.
         data_start: U32,
-        /// Absolute offset of a signature; 0 where there is none.
-        last_78: U32,
     }
 
-    /// A directory of version 2 (FORMATS, HPI 6). The offsets count within
+    /// A directory of version 2 (FORMATS, HPI 7). The offsets count within
     /// the decoded directory and name blocks.
     Dir2 {
         /// Offset of the name in the name block.
-        name_offset: U32,
+        name: U32,
         /// Offset of the records of its subdirectories.
         first_subdirectory: U32,
         /// Number of its subdirectories.
-        subdirectory_count: U32,
+        subdirectories: U32,
         /// Offset of the records of its files.
         first_file: U32,
         /// Number of its files.
-        file_count: U32,
+        files: U32,
     }
 
-    /// A file of version 2 (FORMATS, HPI 6).
+    /// A file of version 2 (FORMATS, HPI 7).
     File2 {
         /// Offset of the name in the name block.
-        name_offset: U32,
+        name: U32,
         /// Absolute offset of the file's data.
         start: U32,
         /// Decoded size in bytes.
@@ -130,7 +133,7 @@ mod tests {
         assert_eq!(size_of::<Node1>(), 8);
         assert_eq!(size_of::<Entry1>(), 9);
         assert_eq!(size_of::<File1>(), 9);
-        assert_eq!(size_of::<Header2>(), 32);
+        assert_eq!(size_of::<Header2>(), 28);
         assert_eq!(size_of::<Dir2>(), 20);
         assert_eq!(size_of::<File2>(), 24);
     }

@@ -3,68 +3,21 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use zerocopy::little_endian::U32;
-use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use super::chunk::{CHUNK_SIZE, ChunkHeader};
 use super::cipher::Cipher;
+use super::record::{Entry1, File1, Header1, IS_DIRECTORY, Node1, VERSION_1};
 use super::walk::{Pending, Walk};
-use super::{FileRecord, Hpi, MAX_DIRECTORY, Packing, VERSION_1, has_trailer};
+use super::{FileRecord, Hpi, MAX_DIRECTORY, Packing, has_trailer};
 use crate::archive::{ChunkTable, Options, Sink};
 use crate::io::{self, Cursor, Endian, Error, ReadAt, Result};
 
-/// The 20 bytes at the start, never enciphered. All numbers in this file are
-/// little-endian, all offsets absolute.
-#[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
-#[repr(C)]
-struct Header {
-    magic: [u8; 4],
-    version: U32,
-    /// Where the directory ends (not its length, whatever its name elsewhere).
-    dir_end: U32,
-    /// Only the first byte matters.
-    key: [u8; 4],
-    /// Where the root node stands.
-    dir_start: U32,
-}
-
-/// A directory.
-#[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
-#[repr(C)]
-struct Node {
-    count: U32,
-    entry_list_offset: U32,
-}
-
-/// One entry of a directory's list.
-#[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
-#[repr(C)]
-struct DirEntry {
-    name_offset: U32,
-    /// Of a [`Node`] or a [`Record`].
-    data_offset: U32,
-    flags: u8,
-}
-
-/// Set in [`DirEntry::flags`] of a directory; the games ignore the others.
-const IS_DIRECTORY: u8 = 1;
-
-/// A file.
-#[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
-#[repr(C)]
-struct Record {
-    data_offset: U32,
-    size: U32,
-    /// 0: stored; anything else: chunks, each with its own method.
-    compression: u8,
-}
-
 /// Opens a version 1 archive.
 pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Options) -> Result<Hpi> {
-    let bytes = io::read_vec(&*source, 0, size_of::<Header>() as u64, "header")?;
-    let header: &Header = Cursor::new(&bytes, 0, Endian::Little).record("header")?;
+    let bytes = io::read_vec(&*source, 0, size_of::<Header1>() as u64, "header")?;
+    let header: &Header1 = Cursor::new(&bytes, 0, Endian::Little).record("header")?;
     let (start, end) = (header.dir_start.get(), header.dir_end.get());
-    if u64::from(start) < size_of::<Header>() as u64 || start > end {
+    if u64::from(start) < size_of::<Header1>() as u64 || start > end {
         return Err(Error::damaged(
             16,
             "dir_start",
@@ -81,7 +34,7 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
     let stored = io::read_vec(&*source, start.into(), (end - start).into(), "directory")?;
     let (cipher, directory) = decipher(header.key[0], start, stored);
 
-    let room = directory.len() / size_of::<DirEntry>();
+    let room = directory.len() / size_of::<Entry1>();
     let mut walk = Walk::new(sink, options.force, start, room);
     let cursor = Cursor::new(&directory, start.into(), Endian::Little);
     while let Some(pending) = walk.next() {
@@ -136,7 +89,7 @@ fn decipher(key: u8, start: u32, stored: Vec<u8>) -> (Cipher, Vec<u8>) {
 /// directory.
 fn root_is_sound(directory: &[u8], start: u32) -> bool {
     let mut cursor = Cursor::new(directory, start.into(), Endian::Little);
-    let Ok(root) = cursor.record::<Node>("root") else {
+    let Ok(root) = cursor.record::<Node1>("root") else {
         return false;
     };
     let count = root.count.get();
@@ -144,14 +97,14 @@ fn root_is_sound(directory: &[u8], start: u32) -> bool {
         .seek(root.entry_list_offset.get().into(), "root")
         .is_err()
         || cursor
-            .check_count(count.into(), size_of::<DirEntry>(), "root")
+            .check_count(count.into(), size_of::<Entry1>(), "root")
             .is_err()
     {
         return false;
     }
     let names = cursor.clone();
     (0..count).all(|_| {
-        cursor.record::<DirEntry>("root").is_ok_and(|entry| {
+        cursor.record::<Entry1>("root").is_ok_and(|entry| {
             let mut names = names.clone();
             names.seek(entry.name_offset.get().into(), "root").is_ok()
                 && names.c_string("root").is_ok()
@@ -163,7 +116,7 @@ fn root_is_sound(directory: &[u8], start: u32) -> bool {
 fn read_node(walk: &mut Walk, directory: &Cursor, pending: &Pending) -> Result<()> {
     let mut cursor = directory.clone();
     cursor.seek(pending.offset.into(), "directory node")?;
-    let node: &Node = cursor.record("directory node")?;
+    let node: &Node1 = cursor.record("directory node")?;
     let count = node.count.get();
     if count == 0 {
         return Ok(());
@@ -177,10 +130,10 @@ fn read_node(walk: &mut Walk, directory: &Cursor, pending: &Pending) -> Result<(
         return Ok(());
     }
     cursor.seek(node.entry_list_offset.get().into(), "entry list")?;
-    let count = cursor.check_count(count.into(), size_of::<DirEntry>(), "entry list")?;
+    let count = cursor.check_count(count.into(), size_of::<Entry1>(), "entry list")?;
     walk.enter(pending, count)?;
     for _ in 0..count {
-        let entry: &DirEntry = cursor.record("entry")?;
+        let entry: &Entry1 = cursor.record("entry")?;
         let read = read_entry(walk, directory, pending, entry);
         walk.tolerate(read)?;
     }
@@ -188,12 +141,7 @@ fn read_node(walk: &mut Walk, directory: &Cursor, pending: &Pending) -> Result<(
 }
 
 /// Reads one entry of a list.
-fn read_entry(
-    walk: &mut Walk,
-    directory: &Cursor,
-    parent: &Pending,
-    entry: &DirEntry,
-) -> Result<()> {
+fn read_entry(walk: &mut Walk, directory: &Cursor, parent: &Pending, entry: &Entry1) -> Result<()> {
     let mut cursor = directory.clone();
     cursor.seek(entry.name_offset.get().into(), "entry name")?;
     let name = cursor.c_string("entry name")?;
@@ -202,7 +150,7 @@ fn read_entry(
         return walk.dir(parent, name, data_offset);
     }
     cursor.seek(data_offset.into(), "file record")?;
-    let record: &Record = cursor.record("file record")?;
+    let record: &File1 = cursor.record("file record")?;
     let record = FileRecord {
         data_offset: record.data_offset.get(),
         size: record.size.get(),

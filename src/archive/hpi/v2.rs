@@ -4,62 +4,19 @@ use std::sync::Arc;
 
 use serde_json::json;
 use zerocopy::little_endian::U32;
-use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use super::chunk::{ChunkHeader, MARKER};
 use super::cipher::Cipher;
+use super::record::{Dir2, File2, Header2, VERSION_2};
 use super::walk::{Pending, Walk};
-use super::{FileRecord, Hpi, MAX_DIRECTORY, Packing, VERSION_2, decode, has_trailer};
+use super::{FileRecord, Hpi, MAX_DIRECTORY, Packing, decode, has_trailer};
 use crate::archive::{ChunkTable, Options, Sink};
 use crate::io::{self, Cursor, Endian, Error, ReadAt, Result};
 
-/// The header. Some writers leave out the last field and begin the data
-/// there; nothing here needs it. All numbers are little-endian.
-#[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
-#[repr(C)]
-struct Header {
-    magic: [u8; 4],
-    version: U32,
-    /// Absolute, as all offsets in the header.
-    dir_block: U32,
-    dir_size: U32,
-    name_block: U32,
-    name_size: U32,
-    data_start: U32,
-}
-
-/// A directory. The root is the record at offset 0 of the directory block.
-#[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
-#[repr(C)]
-struct DirRecord {
-    /// Offset in the decoded name block, as all names.
-    name: U32,
-    /// Offset in the decoded directory block, as `first_file`.
-    first_subdirectory: U32,
-    subdirectories: U32,
-    first_file: U32,
-    files: U32,
-}
-
-/// A file.
-#[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
-#[repr(C)]
-struct Record {
-    name: U32,
-    /// Absolute offset in the archive.
-    start: U32,
-    size: U32,
-    /// 0: stored.
-    stored_size: U32,
-    /// Seconds since 1970 UTC.
-    date: U32,
-    checksum: U32,
-}
-
 /// Opens a version 2 archive.
 pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Options) -> Result<Hpi> {
-    let bytes = io::read_vec(&*source, 0, size_of::<Header>() as u64, "header")?;
-    let header: &Header = Cursor::new(&bytes, 0, Endian::Little).record("header")?;
+    let bytes = io::read_vec(&*source, 0, size_of::<Header2>() as u64, "header")?;
+    let header: &Header2 = Cursor::new(&bytes, 0, Endian::Little).record("header")?;
     let directory = block(
         &source,
         header.dir_block,
@@ -71,12 +28,7 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
     let mut reader = Reader {
         directory: Cursor::new(&directory, 0, Endian::Little),
         names: Cursor::new(&names, 0, Endian::Little),
-        walk: Walk::new(
-            sink,
-            options.force,
-            0,
-            directory.len() / size_of::<DirRecord>(),
-        ),
+        walk: Walk::new(sink, options.force, 0, directory.len() / size_of::<Dir2>()),
         file_sums: Vec::new(),
     };
     while let Some(pending) = reader.walk.next() {
@@ -143,33 +95,33 @@ impl<'a> Reader<'a> {
     fn directory_record(&mut self, pending: &Pending) -> Result<()> {
         let mut subdirectories = self.directory.clone();
         subdirectories.seek(pending.offset.into(), "directory record")?;
-        let record: &DirRecord = subdirectories.record("directory record")?;
+        let record: &Dir2 = subdirectories.record("directory record")?;
         let mut files = subdirectories.clone();
-        let subdirectory_count = list::<DirRecord>(
+        let subdirectory_count = list::<Dir2>(
             &mut subdirectories,
             record.first_subdirectory,
             record.subdirectories,
             "subdirectories",
         )?;
-        let file_count = list::<Record>(&mut files, record.first_file, record.files, "files")?;
+        let file_count = list::<File2>(&mut files, record.first_file, record.files, "files")?;
         self.walk.enter(pending, subdirectory_count + file_count)?;
         for _ in 0..subdirectory_count {
             let offset = subdirectories.offset() as u32;
-            let subdirectory: &DirRecord = subdirectories.record("subdirectory")?;
+            let subdirectory: &Dir2 = subdirectories.record("subdirectory")?;
             let read = self
                 .name(subdirectory.name)
                 .and_then(|name| self.walk.dir(pending, name, offset));
             self.walk.tolerate(read)?;
         }
         for _ in 0..file_count {
-            let file: &Record = files.record("file record")?;
+            let file: &File2 = files.record("file record")?;
             let read = self.file(pending, file);
             self.walk.tolerate(read)?;
         }
         Ok(())
     }
 
-    fn file(&mut self, parent: &Pending, record: &Record) -> Result<()> {
+    fn file(&mut self, parent: &Pending, record: &File2) -> Result<()> {
         let name = self.name(record.name)?;
         let checksum = record.checksum.get();
         let date = record.date.get();

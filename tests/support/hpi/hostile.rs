@@ -1,7 +1,7 @@
 //! Archives that are broken, by accident or by intent.
 
 use hpimount::archive::hpi::chunk::Method;
-use hpimount::archive::hpi::record::{Entry1, File1, Header1, MARKER, Node1, VERSION_1};
+use hpimount::archive::hpi::record::{Entry1, File1, Header1, MAGIC, Node1, VERSION_1};
 use zerocopy::IntoBytes;
 
 use super::super::text;
@@ -34,7 +34,7 @@ pub fn unopenable() -> Vec<Broken> {
     let version = |version: &[u8; 4]| usual.patched(4, version);
     let mut all = vec![
         broken("empty", []),
-        broken("marker alone", MARKER),
+        broken("marker alone", MAGIC),
         broken("header alone", &bytes[..ROOT]),
         broken("another format", [&b"PK\x03\x04"[..], &[0; 60]].concat()),
         broken("saved game", version(b"BANK")),
@@ -172,10 +172,10 @@ pub fn one_chunk(method: Method, payload: Vec<u8>, size: usize) -> Vec<u8> {
 /// An archive with nothing but a directory, from the root's node on.
 fn directory_alone(directory: &[u8]) -> Vec<u8> {
     let header = Header1 {
-        marker: MARKER,
+        magic: MAGIC,
         version: VERSION_1.into(),
         dir_end: ((ROOT + directory.len()) as u32).into(),
-        key: 0.into(),
+        key: [0; 4],
         dir_start: (ROOT as u32).into(),
     };
     [header.as_bytes(), directory, TRAILER].concat()
@@ -188,11 +188,11 @@ fn node(count: usize, list: usize) -> Node1 {
     }
 }
 
-fn entry(name: usize, data: usize, flag: u8) -> Entry1 {
+fn entry(name: usize, data: usize, flags: u8) -> Entry1 {
     Entry1 {
         name_offset: (name as u32).into(),
         data_offset: (data as u32).into(),
-        flag,
+        flags,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Version 1 archives.
 
 use hpimount::archive::hpi::cipher::Cipher;
-use hpimount::archive::hpi::record::{Entry1, File1, Header1, MARKER, Node1, VERSION_1};
+use hpimount::archive::hpi::record::{Entry1, File1, Header1, MAGIC, Node1, VERSION_1};
 use zerocopy::{Immutable, IntoBytes};
 
 use super::{Built, Content, Entry, File, Place, TRAILER};
@@ -58,10 +58,10 @@ impl V1 {
         let files = builder.data();
         let mut bytes = builder.bytes;
         let header = Header1 {
-            marker: MARKER,
+            magic: MAGIC,
             version: VERSION_1.into(),
             dir_end: (dir_end as u32).into(),
-            key: self.key.into(),
+            key: self.key.to_le_bytes(),
             dir_start: (self.root as u32).into(),
         };
         bytes[..size_of::<Header1>()].copy_from_slice(header.as_bytes());
@@ -106,7 +106,7 @@ impl<'a> Builder<'a> {
             let name = self.bytes.len();
             self.bytes.extend(&entry.name);
             self.bytes.push(0);
-            let (data, flag) = match &entry.content {
+            let (data, flags) = match &entry.content {
                 Content::Directory(inner) => (self.directory(inner), 1),
                 Content::File(file) => {
                     let record = self.room(size_of::<File1>());
@@ -117,7 +117,7 @@ impl<'a> Builder<'a> {
             let record = Entry1 {
                 name_offset: (name as u32).into(),
                 data_offset: (data as u32).into(),
-                flag,
+                flags,
             };
             self.put(list + index * size_of::<Entry1>(), &record);
         }

@@ -2,10 +2,13 @@
 
 use hpimount::archive::hpi::chunk::Method;
 use hpimount::archive::hpi::file_sum::FileSum;
-use hpimount::archive::hpi::record::{Dir2, File2, Header2, MARKER, VERSION_2};
+use hpimount::archive::hpi::record::{Dir2, File2, Header2, MAGIC, VERSION_2};
 use zerocopy::{Immutable, IntoBytes};
 
 use super::{Built, Chunk, Content, Entry, File, Place};
+
+/// Where the data starts: behind the header and four bytes of 0.
+const DATA_START: u32 = 32;
 
 /// A version 2 archive, and what is odd about it.
 #[derive(Clone)]
@@ -36,7 +39,7 @@ impl V2 {
     pub fn build(&self) -> Built {
         let mut builder = Builder {
             archive: self,
-            bytes: vec![0; size_of::<Header2>()],
+            bytes: vec![0; DATA_START as usize],
             directories: vec![0; size_of::<Dir2>()],
             names: vec![0],
             files: Vec::new(),
@@ -61,14 +64,13 @@ impl V2 {
         let (name_offset, name_size) = block(&names);
         let (dir_offset, dir_size) = block(&directories);
         let header = Header2 {
-            marker: MARKER,
+            magic: MAGIC,
             version: VERSION_2.into(),
-            dir_offset: dir_offset.into(),
+            dir_block: dir_offset.into(),
             dir_size: dir_size.into(),
-            name_offset: name_offset.into(),
+            name_block: name_offset.into(),
             name_size: name_size.into(),
-            data_start: (size_of::<Header2>() as u32).into(),
-            last_78: 0.into(),
+            data_start: DATA_START.into(),
         };
         bytes[..size_of::<Header2>()].copy_from_slice(header.as_bytes());
         bytes.extend(&self.trailer);
@@ -119,11 +121,11 @@ impl Builder<'_> {
         let first_directory = self.room::<Dir2>(directories.len());
         let first_file = self.room::<File2>(files.len());
         let record = Dir2 {
-            name_offset: (name as u32).into(),
+            name: (name as u32).into(),
             first_subdirectory: (first_directory as u32).into(),
-            subdirectory_count: (directories.len() as u32).into(),
+            subdirectories: (directories.len() as u32).into(),
             first_file: (first_file as u32).into(),
-            file_count: (files.len() as u32).into(),
+            files: (files.len() as u32).into(),
         };
         self.put(at, &record);
         for (index, (name, file)) in files.into_iter().enumerate() {
@@ -159,7 +161,7 @@ impl Builder<'_> {
             false => self.bytes.len() - data,
         };
         let record = File2 {
-            name_offset: (self.name(name) as u32).into(),
+            name: (self.name(name) as u32).into(),
             start: (data as u32).into(),
             size: (file.data.len() as u32).into(),
             stored_size: (stored_size as u32).into(),

@@ -12,7 +12,7 @@ use super::tree::{Content, Directory, Entry, Input, prepare};
 use super::{Result, number};
 use crate::archive::hpi::chunk::{CHUNK_SIZE, Method};
 use crate::archive::hpi::cipher::Cipher;
-use crate::archive::hpi::record::{Entry1, File1, Header1, MARKER, Node1, VERSION_1};
+use crate::archive::hpi::record::{Entry1, File1, Header1, MAGIC, Node1, VERSION_1};
 
 /// The last bytes of an archive. The game does not take it without them.
 const TRAILER: &[u8] = b"Copyright 1997 Cavedog Entertainment";
@@ -48,10 +48,10 @@ pub fn write(
     let dir_start = layout.directory(&root)?;
     let dir_end = layout.block.end()?;
     let header = Header1 {
-        marker: MARKER,
+        magic: MAGIC,
         version: VERSION_1.into(),
         dir_end: dir_end.into(),
-        key: u32::from(options.key).into(),
+        key: [options.key, 0, 0, 0],
         dir_start: dir_start.into(),
     };
     layout.block.put(0, &header);
@@ -104,14 +104,14 @@ impl<'a> Layout<'a> {
         self.block.put(node, &record);
         for (index, entry) in entries.iter().enumerate() {
             let name_offset = self.block.append_name(&entry.name)?;
-            let (data_offset, flag) = match &entry.content {
+            let (data_offset, flags) = match &entry.content {
                 Content::Directory(inner) => (self.directory(inner)?, 1),
                 Content::File(input) => (self.file(input)?, 0),
             };
             let record = Entry1 {
                 name_offset: name_offset.into(),
                 data_offset: data_offset.into(),
-                flag,
+                flags,
             };
             self.block.put(nth::<Entry1>(list, index), &record);
         }

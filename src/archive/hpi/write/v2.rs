@@ -11,10 +11,14 @@ use super::tree::{Content, Directory, Entry, Input, prepare};
 use super::{Result, number, pack};
 use crate::archive::hpi::chunk::Method;
 use crate::archive::hpi::cipher::Cipher;
-use crate::archive::hpi::record::{Dir2, File2, Header2, MARKER, VERSION_2};
+use crate::archive::hpi::record::{Dir2, File2, Header2, MAGIC, VERSION_2};
 
 /// The last bytes of an archive, as all known ones have them.
 const TRAILER: &[u8] = b"Copyright 1999 Cavedog Entertainment";
+
+/// Where data starts in known archives: behind the header and the offset of a
+/// signature, which is 0 where there is none.
+const DATA_START: u32 = size_of::<Header2>() as u32 + 4;
 
 /// How a version 2 archive is made.
 #[derive(Debug, Clone, Copy)]
@@ -40,9 +44,8 @@ pub fn write(
 ) -> Result<()> {
     let root = prepare(root)?;
     let mut layout = Layout::new(&root)?;
-    let data_start = size_of::<Header2>() as u32;
     let mut out = Output::new(out, Cipher::PLAIN);
-    out.append_plain(&[0; size_of::<Header2>()])?;
+    out.append_plain(&[0; DATA_START as usize])?;
     let mut files = Files {
         out: &mut out,
         block: &mut layout.directories,
@@ -73,17 +76,16 @@ pub fn write(
         out.append(stored)?;
         Ok((offset.into(), size.into()))
     };
-    let (name_offset, name_size) = block(&layout.names)?;
-    let (dir_offset, dir_size) = block(&layout.directories)?;
+    let (name_block, name_size) = block(&layout.names)?;
+    let (dir_block, dir_size) = block(&layout.directories)?;
     let header = Header2 {
-        marker: MARKER,
+        magic: MAGIC,
         version: VERSION_2.into(),
-        dir_offset,
+        dir_block,
         dir_size,
-        name_offset,
+        name_block,
         name_size,
-        data_start: data_start.into(),
-        last_78: 0.into(),
+        data_start: DATA_START.into(),
     };
     out.overwrite_plain(0, header.as_bytes())?;
     out.append_plain(TRAILER)?;
@@ -125,16 +127,16 @@ impl<'a> Layout<'a> {
         let first_subdirectory = block.reserve::<Dir2>(subdirectories.len())?;
         let first_file = block.reserve::<File2>(files.len())?;
         let record = Dir2 {
-            name_offset: name_offset.into(),
+            name: name_offset.into(),
             first_subdirectory: first_subdirectory.into(),
-            subdirectory_count: number(subdirectories.len())?.into(),
+            subdirectories: number(subdirectories.len())?.into(),
             first_file: first_file.into(),
-            file_count: number(files.len())?.into(),
+            files: number(files.len())?.into(),
         };
         block.put(offset, &record);
         for (index, (name, input)) in files.into_iter().enumerate() {
             let record = File2 {
-                name_offset: self.names.append_name(name)?.into(),
+                name: self.names.append_name(name)?.into(),
                 date: input.file.modified.into(),
                 ..File2::default()
             };
