@@ -3,6 +3,7 @@
 //! The library is built in floors, and a floor knows only those below it:
 //!
 //! * [`io`]: positioned reads, a bounded cursor, errors with offsets;
+//! * [`text`]: tables and single-byte names;
 //! * [`asset`]: formats inside archives, from bytes to typed models;
 //! * [`archive`]: containers, from source bytes to entries and their bytes;
 //! * [`view`]: synthetic files that show an asset's model;
@@ -16,5 +17,6 @@ pub mod daemon;
 pub mod fuse;
 pub mod io;
 pub mod pack;
+pub mod text;
 pub mod vfs;
 pub mod view;

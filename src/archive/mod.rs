@@ -10,6 +10,7 @@
 //! untrusted, so every number is checked against what is there before it is
 //! used to allocate, loop or index.
 
+pub mod hip;
 pub mod hpi;
 
 use std::io::Read;
@@ -327,7 +328,7 @@ pub struct Format {
 }
 
 /// The formats, in the order in which they are tried.
-pub const FORMATS: &[Format] = &[hpi::FORMAT];
+pub const FORMATS: &[Format] = &[hpi::FORMAT, hip::FORMAT];
 
 /// The format of a source, told by its first bytes.
 ///

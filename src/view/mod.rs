@@ -9,10 +9,9 @@ pub mod hgo;
 pub mod ifp;
 pub mod json;
 mod summary;
-mod table;
 
-pub use summary::Summary;
-pub use table::Table;
+pub use self::summary::Summary;
+pub use crate::text::Table;
 
 use crate::io::Error;
 

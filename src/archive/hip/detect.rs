@@ -1,0 +1,322 @@
+//! Which game and platform an archive was made for (FORMATS, HIP 4).
+
+use std::ops::Range;
+
+use super::hipb::Hipb;
+use super::package::Package;
+
+/// `clientVersion` of the Scooby-Doo prototype on PlayStation 2.
+const CLIENT_SCOOBY_PROTOTYPE: u32 = 1;
+
+/// `clientVersion` of Scooby-Doo.
+const CLIENT_SCOOBY: u32 = 0x0004_0006;
+
+/// Seconds since 1970 UTC of the first and the next of some months and years.
+const APRIL_2002: Range<u32> = 1_017_619_200..1_020_211_200;
+const AUGUST_2002: Range<u32> = 1_028_160_000..1_030_838_400;
+const YEAR_2003: Range<u32> = 1_041_379_200..1_072_915_200;
+const YEAR_2004: Range<u32> = 1_072_915_200..1_104_537_600;
+const YEAR_2005: Range<u32> = 1_104_537_600..1_136_073_600;
+const YEAR_2006: Range<u32> = 1_136_073_600..1_167_609_600;
+
+/// The game an archive was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Game {
+    /// Scooby-Doo! Night of 100 Frights.
+    Scooby,
+    /// Its prototype on PlayStation 2.
+    ScoobyPrototype,
+    /// SpongeBob SquarePants: Battle for Bikini Bottom.
+    Bfbb,
+    /// The Incredibles or The SpongeBob SquarePants Movie; their headers do
+    /// not differ.
+    Incredibles,
+    /// The Incredibles: Rise of the Underminer.
+    Rotu,
+    /// The Ratatouille prototype.
+    RatProto,
+    /// None of these; such an archive is read like one of the first two.
+    Unknown,
+}
+
+impl Game {
+    /// The name that `info.json` shows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Scooby => "scooby",
+            Self::ScoobyPrototype => "scooby-proto",
+            Self::Bfbb => "bfbb",
+            Self::Incredibles => "incredibles/tssm",
+            Self::Rotu => "rotu",
+            Self::RatProto => "ratproto",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The name that HipHopTool's `Settings.ini` has for it. The prototype is
+    /// called Scooby, because HipHopTool has no name for it and its own
+    /// version numbers stand in the file.
+    pub fn hiphoptool_name(self) -> &'static str {
+        match self {
+            Self::Scooby | Self::ScoobyPrototype => "Scooby",
+            Self::Bfbb => "BFBB",
+            Self::Incredibles => "Incredibles",
+            Self::Rotu => "ROTU",
+            Self::RatProto => "RatProto",
+            Self::Unknown => "Unknown",
+        }
+    }
+
+    /// Whether layers are numbered as in The Incredibles and later games.
+    pub fn has_texture_streams(self) -> bool {
+        matches!(self, Self::Incredibles | Self::Rotu | Self::RatProto)
+    }
+}
+
+/// The platform an archive was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Platform {
+    /// Nintendo GameCube; asset contents are big-endian.
+    GameCube,
+    /// PlayStation 2; asset contents are little-endian.
+    PlayStation2,
+    /// Xbox; asset contents are little-endian.
+    Xbox,
+    /// None of these.
+    Unknown,
+}
+
+impl Platform {
+    /// The name that `info.json` shows.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GameCube => "gc",
+            Self::PlayStation2 => "ps2",
+            Self::Xbox => "xbox",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    fn from_plat(string: &[u8]) -> Self {
+        match string {
+            b"GC" | b"GameCube" => Self::GameCube,
+            b"P2" | b"PS2" | b"PlayStation 2" => Self::PlayStation2,
+            b"XB" | b"BX" | b"Xbox" => Self::Xbox,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// Something that was told, and by what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Told<T> {
+    /// What was told.
+    pub(super) is: T,
+    /// What told it, in words.
+    pub(super) by: &'static str,
+}
+
+fn told<T>(is: T, by: &'static str) -> Told<T> {
+    Told { is, by }
+}
+
+/// Tells the game: by PLAT where there is one, else by the version.
+pub(super) fn game(package: &Package, hipb: Option<&Hipb>) -> Told<Game> {
+    let Some(plat) = &package.plat else {
+        return match package.version.map(|version| version.client) {
+            Some(CLIENT_SCOOBY) => told(Game::Scooby, "no PLAT and clientVersion 0x40006"),
+            Some(CLIENT_SCOOBY_PROTOTYPE) => {
+                told(Game::ScoobyPrototype, "no PLAT and clientVersion 1")
+            }
+            Some(_) => told(
+                Game::Unknown,
+                "no PLAT and a clientVersion of no known game",
+            ),
+            None => told(Game::Unknown, "no PLAT and no PVER"),
+        };
+    };
+    let second = plat.get(1).map_or(&b""[..], Vec::as_slice);
+    if matches!(second, b"GameCube" | b"Xbox" | b"PlayStation 2") {
+        return told(Game::Bfbb, "the second string of PLAT names the platform");
+    }
+    match plat.len() {
+        5.. => told(Game::Bfbb, "PLAT has five strings"),
+        4 => family(package, hipb),
+        _ => told(Game::Unknown, "PLAT has fewer than four strings"),
+    }
+}
+
+/// Tells the games apart whose PLAT has four strings.
+fn family(package: &Package, hipb: Option<&Hipb>) -> Told<Game> {
+    match hipb.map(|hipb| hipb.game) {
+        Some(3) => return told(Game::Incredibles, "HIPB"),
+        Some(4) => return told(Game::Rotu, "HIPB"),
+        Some(5) => return told(Game::RatProto, "HIPB"),
+        _ => {}
+    }
+    match package.created.as_ref().map(|created| created.time) {
+        Some(time) if YEAR_2004.contains(&time) => {
+            told(Game::Incredibles, "PLAT has four strings, PCRT is of 2004")
+        }
+        Some(time) if YEAR_2005.contains(&time) => {
+            told(Game::Rotu, "PLAT has four strings, PCRT is of 2005")
+        }
+        Some(time) if YEAR_2006.contains(&time) => {
+            told(Game::RatProto, "PLAT has four strings, PCRT is of 2006")
+        }
+        _ => told(
+            Game::Incredibles,
+            "PLAT has four strings, PCRT is of no year of a later game",
+        ),
+    }
+}
+
+/// Tells the platform: by PLAT where there is one, else by what tools left or
+/// by the date, and in the end by how the first asset is aligned, which stands
+/// at `first_data` in the source.
+pub(super) fn platform(
+    package: &Package,
+    hipb: Option<&Hipb>,
+    game: Game,
+    first_data: Option<u32>,
+) -> Told<Platform> {
+    if let Some(plat) = &package.plat {
+        for (string, by) in plat
+            .iter()
+            .zip(["the first string of PLAT", "the second string of PLAT"])
+        {
+            let platform = Platform::from_plat(string);
+            if platform != Platform::Unknown {
+                return told(platform, by);
+            }
+        }
+        return told(Platform::Unknown, "PLAT names no known platform");
+    }
+    match hipb.map(|hipb| hipb.scooby_platform) {
+        Some(1) => return told(Platform::PlayStation2, "HIPB"),
+        Some(2) => return told(Platform::GameCube, "HIPB"),
+        Some(3) => return told(Platform::Xbox, "HIPB"),
+        _ => {}
+    }
+    match package.created.as_ref().map(|created| created.time) {
+        Some(time) if APRIL_2002.contains(&time) => {
+            return told(Platform::PlayStation2, "no PLAT, PCRT is of April 2002");
+        }
+        Some(time) if AUGUST_2002.contains(&time) => {
+            return told(Platform::GameCube, "no PLAT, PCRT is of August 2002");
+        }
+        Some(time) if YEAR_2003.contains(&time) => {
+            return told(Platform::Xbox, "no PLAT, PCRT is of 2003");
+        }
+        _ => {}
+    }
+    match first_data {
+        _ if game == Game::ScoobyPrototype => {
+            told(Platform::PlayStation2, "the game was on no other platform")
+        }
+        Some(offset) if offset % 2048 == 0 => told(
+            Platform::Unknown,
+            "nothing; the first asset is aligned as on PlayStation 2 and Xbox",
+        ),
+        Some(offset) if offset % 32 == 0 => {
+            told(Platform::GameCube, "the first asset is aligned to 32 bytes")
+        }
+        _ => told(Platform::Unknown, "nothing"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::package::{Created, Version};
+    use super::*;
+
+    fn package(plat: Option<&[&str]>, client: u32, time: u32) -> Package {
+        Package {
+            version: Some(Version {
+                sub: 2,
+                client,
+                compat: 1,
+            }),
+            created: Some(Created {
+                time,
+                text: Vec::new(),
+            }),
+            plat: plat.map(|strings| strings.iter().map(|s| s.as_bytes().to_vec()).collect()),
+            ..Package::default()
+        }
+    }
+
+    fn both(package: &Package, hipb: Option<&Hipb>, first: Option<u32>) -> (Game, Platform) {
+        let game = game(package, hipb).is;
+        (game, platform(package, hipb, game, first).is)
+    }
+
+    #[test]
+    fn plat_tells_bikini_bottom_from_the_later_games() {
+        let strings = ["XB", "Xbox", "NTSC", "US Common", "Sponge Bob"];
+        let bfbb = package(Some(&strings), 0xA000F, 0);
+        assert_eq!(both(&bfbb, None, None), (Game::Bfbb, Platform::Xbox));
+        // A name of the platform is enough, whatever the number of strings.
+        let cut = package(Some(&strings[..2]), 0xA000F, 0);
+        assert_eq!(both(&cut, None, None), (Game::Bfbb, Platform::Xbox));
+        let odd = package(Some(&["WII", "Wii", "PAL", "French", "Game"]), 0xA000F, 0);
+        assert_eq!(both(&odd, None, None), (Game::Bfbb, Platform::Unknown));
+    }
+
+    #[test]
+    fn later_games_are_told_by_hipb_and_by_the_year() {
+        let strings: &[&str] = &["PS2", "US", "NTSC", "Incredibles"];
+        for (time, game) in [
+            (YEAR_2004.start, Game::Incredibles),
+            (YEAR_2005.start, Game::Rotu),
+            (YEAR_2006.end - 1, Game::RatProto),
+            (YEAR_2006.end, Game::Incredibles),
+        ] {
+            let package = package(Some(strings), 0xA000F, time);
+            assert_eq!(both(&package, None, None), (game, Platform::PlayStation2));
+            let hipb = Hipb {
+                game: 4,
+                ..Hipb::default()
+            };
+            assert_eq!(both(&package, Some(&hipb), None).0, Game::Rotu);
+        }
+    }
+
+    #[test]
+    fn scooby_is_told_by_the_version_and_its_platform_by_the_date() {
+        for (time, platform) in [
+            (APRIL_2002.start, Platform::PlayStation2),
+            (AUGUST_2002.start, Platform::GameCube),
+            (YEAR_2003.start, Platform::Xbox),
+            (APRIL_2002.start - 1, Platform::Unknown),
+        ] {
+            let package = package(None, CLIENT_SCOOBY, time);
+            assert_eq!(both(&package, None, None), (Game::Scooby, platform));
+            let hipb = Hipb {
+                scooby_platform: 1,
+                ..Hipb::default()
+            };
+            let found = both(&package, Some(&hipb), None).1;
+            assert_eq!(found, Platform::PlayStation2);
+        }
+        let prototype = package(None, CLIENT_SCOOBY_PROTOTYPE, 0);
+        let expected = (Game::ScoobyPrototype, Platform::PlayStation2);
+        assert_eq!(both(&prototype, None, Some(32)), expected);
+    }
+
+    #[test]
+    fn without_any_other_sign_the_alignment_tells() {
+        let package = package(None, CLIENT_SCOOBY, 0);
+        let found = |first| both(&package, None, Some(first)).1;
+        assert_eq!(found(0x460), Platform::GameCube);
+        assert_eq!(found(0x800), Platform::Unknown);
+        assert_eq!(found(0x461), Platform::Unknown);
+    }
+
+    #[test]
+    fn other_versions_without_plat_are_unknown() {
+        let package = package(None, 0xA000F, 0);
+        assert_eq!(game(&package, None).is, Game::Unknown);
+        assert_eq!(game(&Package::default(), None).is, Game::Unknown);
+    }
+}

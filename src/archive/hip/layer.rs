@@ -1,0 +1,75 @@
+//! What the types of layers are called (FORMATS, HIP 6).
+
+use super::detect::Game;
+
+/// Layer types of Scooby-Doo and Battle for Bikini Bottom, by number.
+const EARLY: [&str; 11] = [
+    "DEFAULT",
+    "TEXTURE",
+    "BSP",
+    "MODEL",
+    "ANIMATION",
+    "VRAM",
+    "SRAM",
+    "SNDTOC",
+    "CUTSCENE",
+    "CUTSCENETOC",
+    "JSPINFO",
+];
+
+/// Layer types of The Movie, The Incredibles and later games, by number.
+const LATE: [&str; 12] = [
+    "DEFAULT",
+    "TEXTURE",
+    "TEXTURE_STRM",
+    "BSP",
+    "MODEL",
+    "ANIMATION",
+    "VRAM",
+    "SRAM",
+    "SNDTOC",
+    "CUTSCENE",
+    "CUTSCENETOC",
+    "JSPINFO",
+];
+
+/// Last type of a layer in which HipHopTool takes JSP assets for geometry.
+const LAST_GEOMETRY: i32 = 9;
+
+/// The name of layer type `number` in `game`, where it has one.
+pub fn name(game: Game, number: u32) -> Option<&'static str> {
+    let names = if game.has_texture_streams() {
+        &LATE[..]
+    } else {
+        &EARLY[..]
+    };
+    names.get(usize::try_from(number).ok()?).copied()
+}
+
+/// Whether the JSP assets of a layer of type `number` are JSPINFO, as
+/// HipHopTool decides it: for all games alike, and with a signed number.
+pub(super) fn holds_jsp_info(number: u32) -> bool {
+    number.cast_signed() > LAST_GEOMETRY
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_incredibles_put_texture_streams_in_between() {
+        assert_eq!(name(Game::Bfbb, 2), Some("BSP"));
+        assert_eq!(name(Game::Bfbb, 10), Some("JSPINFO"));
+        assert_eq!(name(Game::Unknown, 3), Some("MODEL"));
+        assert_eq!(name(Game::Rotu, 2), Some("TEXTURE_STRM"));
+        assert_eq!(name(Game::RatProto, 11), Some("JSPINFO"));
+        assert_eq!(name(Game::Bfbb, 11), None);
+        assert_eq!(name(Game::Incredibles, u32::MAX), None);
+    }
+
+    #[test]
+    fn jsp_info_is_told_by_the_layer() {
+        assert!(holds_jsp_info(10) && holds_jsp_info(11));
+        assert!(!holds_jsp_info(9) && !holds_jsp_info(u32::MAX));
+    }
+}

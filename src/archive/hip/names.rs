@@ -1,0 +1,116 @@
+//! Names of the folders and files that show an archive.
+//!
+//! They are raw bytes, as the assets' names are; what a file system cannot
+//! take is escaped where they are taken in.
+
+use std::collections::HashMap;
+
+use super::detect::{Game, Platform};
+use super::layer;
+use super::toc::{Asset, Toc};
+
+/// How often names are compared with each other. Once finds assets that have
+/// one name; the second time finds the name that looks as if an id had been
+/// added to it.
+const ROUNDS: usize = 2;
+
+/// Name of a layer's type, or its number where it has no name.
+pub(super) fn layer_type(game: Game, kind: u32) -> String {
+    layer::name(game, kind).map_or_else(|| format!("TYPE_{kind}"), str::to_owned)
+}
+
+/// Name of the folder of layer `number`, with the name that people gave it.
+pub(super) fn layer_folder(number: usize, kind: &str, given: Option<&Vec<u8>>) -> Vec<u8> {
+    let mut name = format!("{number:02}-{kind}").into_bytes();
+    if let Some(given) = given.filter(|given| !given.is_empty()) {
+        name.push(b' ');
+        name.extend_from_slice(given);
+    }
+    name
+}
+
+/// Name of an asset in HipHopTool's folders. On Linux HipHopTool replaces
+/// nothing but `/` and NUL, and adds no extension.
+pub(super) fn hiphoptool_file(asset: &Asset, name: &[u8]) -> Vec<u8> {
+    let name = name.iter().map(|&byte| match byte {
+        b'/' | 0 => b'_',
+        other => other,
+    });
+    format!("[{:08X}] ", asset.id)
+        .into_bytes()
+        .into_iter()
+        .chain(name)
+        .collect()
+}
+
+/// Names of the files of one layer, for its assets `members`.
+///
+/// A name is the asset's name and, unless it already carries one, the
+/// extension of its type. Where names of a layer are equal but for ASCII
+/// case, all of them get ` [ID]` before the extension. An asset without a
+/// name is called `[ID]`, so that its file is not a hidden one.
+pub(super) fn files(toc: &Toc, members: &[u32], platform: Platform) -> Vec<Vec<u8>> {
+    let mut names: Vec<FileName> = members
+        .iter()
+        .map(|&index| FileName::new(toc, &toc.assets[index as usize], platform))
+        .collect();
+    for _ in 0..ROUNDS {
+        let mut count: HashMap<Vec<u8>, u32> = HashMap::new();
+        for name in &names {
+            *count.entry(name.folded()).or_default() += 1;
+        }
+        if count.len() == names.len() {
+            break;
+        }
+        for name in &mut names {
+            name.with_id |= count[&name.folded()] > 1;
+        }
+    }
+    names.iter().map(FileName::bytes).collect()
+}
+
+/// The parts of a file's name.
+struct FileName<'a> {
+    stem: &'a [u8],
+    extension: Vec<u8>,
+    id: u32,
+    with_id: bool,
+}
+
+impl<'a> FileName<'a> {
+    fn new(toc: &'a Toc, asset: &Asset, platform: Platform) -> Self {
+        let name = toc.name(asset);
+        let carried = asset.kind.carried(name, platform);
+        let (stem, own) = name.split_at(name.len() - carried);
+        let extension = if own.is_empty() {
+            match &*asset.kind.extension(platform) {
+                "" => Vec::new(),
+                extension => format!(".{extension}").into_bytes(),
+            }
+        } else {
+            own.to_vec()
+        };
+        Self {
+            stem,
+            extension,
+            id: asset.id,
+            with_id: name.is_empty(),
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut name = self.stem.to_vec();
+        if self.with_id {
+            if !name.is_empty() {
+                name.push(b' ');
+            }
+            name.extend_from_slice(format!("[{:08X}]", self.id).as_bytes());
+        }
+        name.extend_from_slice(&self.extension);
+        name
+    }
+
+    fn folded(&self) -> Vec<u8> {
+        self.bytes().to_ascii_lowercase()
+    }
+}

@@ -1,0 +1,178 @@
+//! The texts about an archive: `info.json` and `assets.tsv`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::text::{Table, windows_1252};
+
+use super::contents::Stream;
+use super::hipb::Hipb;
+use super::package::Package;
+use super::{Hip, attributes, names};
+
+/// Columns of `assets.tsv`.
+const COLUMNS: [&str; 14] = [
+    "layer",
+    "layer_name",
+    "id",
+    "type",
+    "name",
+    "file",
+    "size",
+    "offset",
+    "plus",
+    "flags",
+    "alignment",
+    "source_file",
+    "checksum",
+    "checksum_ok",
+];
+
+/// `info.json`, a field a line.
+pub(super) fn info_file(hip: &Hip) -> Vec<u8> {
+    let text = serde_json::to_string_pretty(&info(hip)).expect("a JSON value is always written");
+    (text + "\n").into_bytes()
+}
+
+/// Everything there is to know about the archive as a whole.
+pub(super) fn info(hip: &Hip) -> Value {
+    let contents = &hip.contents;
+    json!({
+        "format": super::FORMAT.name,
+        "game": hip.game.is.name(),
+        "game_told_by": hip.game.by,
+        "platform": hip.platform.is.name(),
+        "platform_told_by": hip.platform.by,
+        "size": hip.source.len(),
+        "assets": contents.toc.assets.len(),
+        "unlayered": hip.layout.unlayered.len(),
+        "types": types(hip),
+        "PACK": package(&contents.package),
+        "DICT": {
+            "AINF": contents.toc.asset_info,
+            "LINF": contents.toc.layer_info,
+        },
+        "STRM": contents.stream.map(stream),
+        "HIPB": contents.hipb.as_ref().map(hipb),
+        "layers": layers(hip),
+        "warnings": hip.warnings,
+    })
+}
+
+/// How many assets of each type there are.
+fn types(hip: &Hip) -> BTreeMap<String, usize> {
+    let mut types = BTreeMap::new();
+    for asset in &hip.contents.toc.assets {
+        *types.entry(asset.kind.folder().into_owned()).or_default() += 1;
+    }
+    types
+}
+
+fn package(package: &Package) -> Value {
+    json!({
+        "PVER": package.version.map(|version| json!({
+            "subVersion": version.sub,
+            "clientVersion": format!("{:08X}", version.client),
+            "compatVersion": version.compat,
+        })),
+        "PFLG": package.flags.map(|flags| format!("{flags:08X}")),
+        "PCNT": package.counts.map(|counts| json!({
+            "assetCount": counts.assets,
+            "layerCount": counts.layers,
+            "maxAssetSize": counts.max_asset,
+            "maxLayerSize": counts.max_layer,
+            "maxXformAssetSize": counts.max_xform,
+        })),
+        "PCRT": package.created.as_ref().map(|created| json!({
+            "createdDate": created.time,
+            "createdDateString": windows_1252(&created.text),
+        })),
+        "PMOD": package.modified,
+        "PLAT": package.plat.as_ref().map(|strings| {
+            strings.iter().map(|string| windows_1252(string)).collect::<Vec<_>>()
+        }),
+    })
+}
+
+fn stream(stream: Stream) -> Value {
+    json!({
+        "size": stream.size,
+        "DHDR": stream.debug.map(u32::cast_signed),
+        "DPAK": stream.data.map(|data| json!({
+            "offset": data.body(),
+            "size": data.size,
+            "padding": stream.padding,
+        })),
+    })
+}
+
+fn hipb(hipb: &Hipb) -> Value {
+    let names: BTreeMap<String, _> = hipb
+        .layer_names
+        .iter()
+        .map(|(layer, name)| (layer.to_string(), windows_1252(name)))
+        .collect();
+    json!({
+        "version": hipb.version,
+        "noLayers": hipb.no_layers,
+        "scoobyPlatform": hipb.scooby_platform,
+        "layerNames": names,
+        "game": hipb.game,
+    })
+}
+
+fn layers(hip: &Hip) -> Vec<Value> {
+    let layers = hip.contents.toc.layers.iter().zip(&hip.layout.layers);
+    layers
+        .enumerate()
+        .map(|(number, (layer, members))| {
+            json!({
+                "number": number,
+                "type": layer.kind,
+                "name": hip.layer_type(number),
+                "folder": windows_1252(&hip.layer_folder(number)),
+                "assets": members.len(),
+                "missing": hip.layout.missing[number],
+                "LDBG": layer.debug.map(u32::cast_signed),
+            })
+        })
+        .collect()
+}
+
+/// `assets.tsv`: a row for every file in `layers/`, in order. `file` is the
+/// file's name before anything in it is escaped. `checksum_ok` is blank
+/// unless checksums are to be verified; an asset whose bytes cannot be read
+/// is `unreadable` there.
+pub(super) fn assets(hip: &Hip) -> Vec<u8> {
+    let mut table = Table::new(&COLUMNS);
+    for (number, members) in hip.layout.layers.iter().enumerate() {
+        rows(hip, &mut table, Some(number), members);
+    }
+    rows(hip, &mut table, None, &hip.layout.unlayered);
+    table.into_bytes()
+}
+
+fn rows(hip: &Hip, table: &mut Table, layer: Option<usize>, members: &[u32]) {
+    let toc = &hip.contents.toc;
+    let layer_name = layer.map_or_else(String::new, |number| hip.layer_type(number));
+    let files = names::files(toc, members, hip.platform.is);
+    for (&number, file) in members.iter().zip(&files) {
+        let asset = hip.asset(number);
+        table.optional(layer).text(&layer_name);
+        table.cell(format_args!("{:08X}", asset.id));
+        table.text(&asset.kind.text());
+        table.text(&windows_1252(toc.name(asset)));
+        table.text(&windows_1252(file));
+        table.cell(asset.size).cell(asset.offset).cell(asset.plus);
+        table.cell(asset.flags).optional(asset.align);
+        table.text(&windows_1252(toc.source_file(asset)));
+        table.optional(asset.checksum.map(|checksum| format!("{checksum:08X}")));
+        let verdict = hip.options.verify.then(|| {
+            let fits = hip.checksum_fits(asset);
+            fits.map_or("unreadable", attributes::verdict)
+        });
+        table.optional(verdict);
+        table.end_row();
+    }
+}

@@ -1,0 +1,153 @@
+//! `Settings.ini`, from which HipHopTool packs an archive again
+//! (FORMATS, HIP 11).
+
+use std::fmt::Write;
+
+use super::toc::Asset;
+use super::{Game, Hip};
+
+/// Value of a field that the archive does not have: of PVER, PFLG, PCRT, AINF
+/// and LINF.
+const NOTHING: u32 = 0;
+
+/// LDBG and DHDR where the archive does not have them.
+const NO_DEBUG: u32 = u32::MAX;
+
+/// The text for this archive.
+///
+/// HipHopTool reads every asset that a layer names from the folders beside
+/// the file and lays the bytes out anew. It refuses an asset that stands in
+/// two layers, so here it stands in the first one only.
+pub(super) fn ini(hip: &Hip) -> String {
+    let mut text = String::new();
+    write_settings(hip, &mut text).expect("writing to a String cannot fail");
+    text
+}
+
+fn write_settings(hip: &Hip, text: &mut String) -> std::fmt::Result {
+    write_package(hip, text)?;
+    let toc = &hip.contents.toc;
+    let info = toc.asset_info.unwrap_or(NOTHING).cast_signed();
+    writeln!(text, "\nDICT.ATOC.AINF={info}")?;
+    let info = toc.layer_info.unwrap_or(NOTHING).cast_signed();
+    writeln!(text, "DICT.LTOC.LINF={info}\n")?;
+    let mut written = vec![false; toc.assets.len()];
+    for number in 0..hip.layout.layers.len() {
+        write_layer(hip, number, &mut written, text)?;
+    }
+    let stream = hip.contents.stream.and_then(|stream| stream.debug);
+    let debug = stream.unwrap_or(NO_DEBUG).cast_signed();
+    writeln!(text, "STRM.DHDR={debug}\n")
+}
+
+fn write_package(hip: &Hip, text: &mut String) -> std::fmt::Result {
+    let package = &hip.contents.package;
+    writeln!(text, "Game={}", hip.game.is.hiphoptool_name())?;
+    writeln!(text, "IniVersion=2")?;
+    let version = package.version.map_or([NOTHING; 3], |version| {
+        [version.sub, version.client, version.compat]
+    });
+    let [sub, client, compat] = version.map(u32::cast_signed);
+    writeln!(text, "PACK.PVER={sub};{client};{compat}")?;
+    let flags = package.flags.unwrap_or(NOTHING).cast_signed();
+    writeln!(text, "PACK.PFLG={flags}")?;
+    let (time, words) = match &package.created {
+        // Scooby's dates end in a line end, which a line cannot hold.
+        Some(created) => (
+            created.time.cast_signed(),
+            value(created.text.trim_ascii_end()),
+        ),
+        None => (0, String::new()),
+    };
+    writeln!(text, "PACK.PCRT={time};{words}")?;
+    for &(field, index) in plat_fields(hip.game.is) {
+        let strings = package.plat.as_deref().unwrap_or_default();
+        let string = strings.get(index).map(|string| value(string));
+        writeln!(text, "PACK.PLAT.{field}={}", string.unwrap_or_default())?;
+    }
+    Ok(())
+}
+
+/// HipHopTool's names for the strings of PLAT, and where each stands in it.
+fn plat_fields(game: Game) -> &'static [(&'static str, usize)] {
+    match game {
+        Game::Bfbb => &[
+            ("Target", 0),
+            ("RegionFormat", 2),
+            ("Language", 3),
+            ("TargetGame", 4),
+            ("TargetPlatformName", 1),
+        ],
+        Game::Incredibles | Game::Rotu | Game::RatProto => &[
+            ("Target", 0),
+            ("RegionFormat", 2),
+            ("Language", 1),
+            ("TargetGame", 3),
+        ],
+        Game::Scooby | Game::ScoobyPrototype | Game::Unknown => &[],
+    }
+}
+
+fn write_layer(
+    hip: &Hip,
+    number: usize,
+    written: &mut [bool],
+    text: &mut String,
+) -> std::fmt::Result {
+    let layer = hip.contents.toc.layers[number];
+    let kind = layer.kind.cast_signed();
+    match super::layer_name(hip.game.is, layer.kind) {
+        Some(name) => writeln!(text, "LayerType={kind} {name}")?,
+        None => writeln!(text, "LayerType={kind} {kind}")?,
+    }
+    let mut members = hip.layout.layers[number].clone();
+    members.retain(|&asset| !std::mem::replace(&mut written[asset as usize], true));
+    if members.is_empty() {
+        writeln!(text, "AssetAmount=0")?;
+    }
+    let debug = layer.debug.unwrap_or(NO_DEBUG).cast_signed();
+    writeln!(text, "LHDR.LDBG={debug}")?;
+    for &asset in &members {
+        write_asset(hip, hip.asset(asset), text)?;
+    }
+    writeln!(text, "EndLayer\n")
+}
+
+fn write_asset(hip: &Hip, asset: &Asset, text: &mut String) -> std::fmt::Result {
+    let toc = &hip.contents.toc;
+    writeln!(
+        text,
+        "Asset={:08X};{};{};{};{};{};{:08X}",
+        asset.id,
+        asset.kind.folder(),
+        asset.flags.cast_signed(),
+        asset.align.unwrap_or_default(),
+        value(toc.name(asset)),
+        value(toc.source_file(asset)),
+        asset.checksum.unwrap_or_default(),
+    )
+}
+
+/// A string as HipHopTool reads it back. It takes every byte for the character
+/// with that number, and splits lines at `=` and `;`: like its own `;` in
+/// names, these and line ends become `_`.
+fn value(string: &[u8]) -> String {
+    string
+        .iter()
+        .map(|&byte| match byte {
+            b';' | b'=' | b'\n' | b'\r' => '_',
+            other => char::from(other),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_survive_hiphoptools_splitting() {
+        assert_eq!(value(b"{sound:a;b=c}\xe9\x99"), "{sound:a_b_c}\u{e9}\u{99}");
+        assert_eq!(value(b"two\r\nlines"), "two__lines");
+    }
+}

@@ -1,0 +1,31 @@
+//! Text that several floors write and read: tab-separated tables, and the
+//! single-byte names of the archives and assets.
+
+mod table;
+
+pub use table::Table;
+
+use std::borrow::Cow;
+
+use encoding_rs::WINDOWS_1252;
+
+/// The text of a single-byte name, taken for Windows-1252. Every byte is a
+/// character, so that different names are different texts.
+pub fn windows_1252(name: &[u8]) -> Cow<'_, str> {
+    WINDOWS_1252.decode_without_bom_handling(name).0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_of_a_name_is_a_character_of_its_own() {
+        let all: Vec<u8> = (0..=255).collect();
+        let text = windows_1252(&all);
+        let characters: std::collections::HashSet<char> = text.chars().collect();
+        assert_eq!(characters.len(), 256);
+        assert_eq!(windows_1252(b"caf\xe9 \x80"), "café €");
+        assert_eq!(windows_1252(b"\xef\xbb\xbf"), "ï»¿");
+    }
+}
