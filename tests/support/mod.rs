@@ -5,7 +5,9 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod facts;
+pub mod hip;
 pub mod hpi;
+pub mod record;
 
 use std::path::PathBuf;
 

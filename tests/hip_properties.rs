@@ -1,0 +1,329 @@
+//! What holds for every HIP archive, and for bytes that are none.
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hpimount::archive::{FileId, Options, Storage};
+use hpimount::text::windows_1252;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use support::hip::{Asset, Game, Hip, Platform, TARGETS, hipb};
+use support::record::{Node, Opened, open};
+
+/// Names as people and tools have made them, and worse.
+fn names() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        "[a-z_]{1,12}(\\.(dff|RW3|anm))?".prop_map(String::into_bytes),
+        select(vec![
+            &b""[..],
+            b".",
+            b"..",
+            b"/",
+            b"a/b",
+            b"\"?*<>|:;=",
+            b"tab\tnl\n\x01",
+            b"caf\xe9 \x80\xff",
+            b"[12345678] fake",
+            b"same",
+            b"SAME",
+            b"same.mrkr",
+        ])
+        .prop_map(<[u8]>::to_vec),
+        vec(1_u8.., 0..=255),
+    ]
+}
+
+fn assets() -> impl Strategy<Value = Asset> {
+    let codes = select(vec![
+        *b"RWTX",
+        *b"MODL",
+        *b"ANIM",
+        *b"MRKR",
+        *b"TEXT",
+        *b"DYNA",
+        *b"JSP ",
+        *b"SND ",
+        *b"BSP ",
+        *b"ZZZZ",
+        *b"\x01/  ",
+    ]);
+    let checksum = prop_oneof![Just(None), Just(Some(0)), any::<u32>().prop_map(Some)];
+    let numbers = (any::<u32>(), any::<u32>(), any::<i32>(), checksum);
+    (codes, names(), names(), vec(any::<u8>(), 0..200), numbers).prop_map(
+        |(code, name, source_file, bytes, (id, flags, align, checksum))| Asset {
+            id,
+            code,
+            name,
+            source_file,
+            flags,
+            align,
+            bytes,
+            checksum,
+        },
+    )
+}
+
+/// Archives whose ids are all different, with empty layers, shared assets,
+/// and ids that are missing.
+fn archives() -> impl Strategy<Value = ((Game, Platform), Hip)> {
+    let layer = (0_u32..14, vec(any::<Index>(), 0..12), any::<bool>());
+    let layers = vec(layer, 0..6);
+    let given = prop_oneof![Just(None), names().prop_map(Some)];
+    (select(&TARGETS[..]), vec(assets(), 0..20), layers, given).prop_map(
+        |(target, mut assets, layers, given)| {
+            let mut ids = BTreeSet::new();
+            assets.retain(|asset| ids.insert(asset.id));
+            let mut hip = Hip::target(target.0, target.1);
+            for (kind, picks, dangling) in layers {
+                let mut members: Vec<u32> = Vec::new();
+                if !assets.is_empty() {
+                    members.extend(picks.iter().map(|pick| pick.get(&assets).id));
+                }
+                if dangling && !ids.contains(&0xDEAD_BEEF) {
+                    members.push(0xDEAD_BEEF);
+                }
+                hip.layers.push((kind, members));
+            }
+            hip.assets = assets;
+            // Tools that add this block know the game.
+            hip.hipb = given.map(|name| {
+                let platform = match target {
+                    (Game::Scooby, Platform::Ps2) => 1,
+                    (Game::Scooby, Platform::Gc) => 2,
+                    (Game::Scooby, Platform::Xbox) => 3,
+                    _ => 0,
+                };
+                let game = match target.0 {
+                    Game::Incredibles => 3,
+                    Game::Rotu => 4,
+                    Game::RatProto => 5,
+                    _ => 0,
+                };
+                hipb(platform, &[(0, &name)], game)
+            });
+            (target, hip)
+        },
+    )
+}
+
+/// The assets of each layer as they are to be seen: those that are there,
+/// each once.
+fn members(hip: &Hip) -> Vec<Vec<usize>> {
+    let mut layers = Vec::new();
+    for (_, ids) in &hip.layers {
+        let mut seen = BTreeSet::new();
+        let found = ids.iter().filter(|&&id| seen.insert(id));
+        let place = |id: &u32| hip.assets.iter().position(|asset| asset.id == *id);
+        layers.push(found.filter_map(place).collect());
+    }
+    layers
+}
+
+fn check_identity(target: (Game, Platform), opened: &Opened) {
+    let game = match target.0 {
+        Game::Scooby => "scooby",
+        Game::ScoobyPrototype => "scooby-proto",
+        Game::Bfbb => "bfbb",
+        Game::Incredibles => "incredibles/tssm",
+        Game::Rotu => "rotu",
+        Game::RatProto => "ratproto",
+    };
+    let platform = match target.1 {
+        Platform::Gc => "gc",
+        Platform::Ps2 => "ps2",
+        Platform::Xbox => "xbox",
+    };
+    let info = opened.archive.info();
+    assert_eq!(info["game"], game);
+    assert_eq!(info["platform"], platform);
+}
+
+fn check_layers(hip: &Hip, opened: &Opened) {
+    let mut folders = opened.tree.list(opened.tree.find("layers")).iter();
+    let mut placed = BTreeSet::new();
+    for members in members(hip) {
+        let (_, folder) = folders.next().unwrap();
+        let entries = opened.tree.list(*folder);
+        let files = entries
+            .iter()
+            .map(|&(_, node)| opened.tree.entry(node).file);
+        let found: Vec<usize> = files.map(|file| file.0 as usize).collect();
+        assert_eq!(found, members);
+        placed.extend(found);
+        let names: BTreeSet<_> = entries
+            .iter()
+            .map(|(name, _)| name.to_ascii_lowercase())
+            .collect();
+        assert_eq!(names.len(), entries.len(), "names of a layer are different");
+    }
+    let rest: Vec<usize> = (0..hip.assets.len())
+        .filter(|number| !placed.contains(number))
+        .collect();
+    let unlayered = folders
+        .next()
+        .map_or(&[][..], |&(_, node)| opened.tree.list(node));
+    let files = unlayered
+        .iter()
+        .map(|&(_, node)| opened.tree.entry(node).file);
+    assert_eq!(files.map(|file| file.0 as usize).collect::<Vec<_>>(), rest);
+}
+
+fn check_assets(hip: &Hip, opened: &Opened) {
+    for (number, asset) in (0..).zip(&hip.assets) {
+        let file = FileId(number);
+        let entry = opened.tree.find(&format!("ids/{:08X}", asset.id));
+        let entry = opened.tree.entry(entry);
+        assert_eq!(
+            (entry.file, entry.size),
+            (file, Some(asset.bytes.len() as u64))
+        );
+        assert_eq!(opened.read(entry).unwrap(), asset.bytes);
+        let attributes = opened.attributes(file);
+        let value = |name: &str| attributes[name].as_ref().unwrap().as_str();
+        assert_eq!(value("user.hip.name"), windows_1252(&asset.name));
+        assert_eq!(
+            value("user.hip.source_file"),
+            windows_1252(&asset.source_file)
+        );
+        assert_eq!(value("user.hip.flags"), asset.flags.to_string());
+        assert_eq!(value("user.hip.alignment"), asset.align.to_string());
+        let right = hpimount::archive::hip::CHECKSUM.checksum(&asset.bytes);
+        let verdict = match asset.checksum {
+            Some(0) => "unset".to_owned(),
+            stated => stated.is_none_or(|stated| stated == right).to_string(),
+        };
+        assert_eq!(value("user.hip.checksum_ok"), verdict);
+    }
+}
+
+/// Reads `types/` with its `Settings.ini` by HipHopTool's rules, and finds in
+/// it the layers with all the assets that stand in any.
+fn check_settings(hip: &Hip, opened: &Opened) {
+    let mut files = BTreeMap::new();
+    for (folder, node) in opened.tree.list(opened.tree.find("types")) {
+        let Node::Dir(entries) = &opened.tree.nodes[node.0 as usize] else {
+            continue;
+        };
+        for (name, file) in entries {
+            assert!(!name.contains(&b'/') && name[0] == b'[' && name[9..11] == *b"] ");
+            let id = std::str::from_utf8(&name[1..9]).unwrap();
+            let bytes = opened.read(opened.tree.entry(*file)).unwrap();
+            let folder = String::from_utf8(folder.clone()).unwrap();
+            let old = files.insert(u32::from_str_radix(id, 16).unwrap(), (folder, bytes));
+            assert!(old.is_none());
+        }
+    }
+    let text = opened.text("types/Settings.ini");
+    let mut layers = Vec::new();
+    let mut packed = BTreeSet::new();
+    for line in text.lines() {
+        let mut parts = line.split('=');
+        let (key, value) = (parts.next().unwrap(), parts.next().unwrap_or_default());
+        assert!(parts.next().is_none(), "{line}");
+        match key {
+            "LayerType" => {
+                let kind = value.split(' ').next().unwrap();
+                layers.push((kind.parse::<u32>().unwrap(), Vec::new()));
+            }
+            "Asset" => {
+                let fields: Vec<&str> = value.split(';').collect();
+                assert_eq!(fields.len(), 7, "{line}");
+                let id = u32::from_str_radix(fields[0], 16).unwrap();
+                let place = hip.assets.iter().position(|asset| asset.id == id).unwrap();
+                let asset = &hip.assets[place];
+                let (folder, bytes) = &files[&id];
+                assert_eq!((fields[1], bytes), (folder.as_str(), &asset.bytes));
+                assert_eq!(fields[2].parse::<i32>().unwrap(), asset.flags.cast_signed());
+                assert_eq!(fields[3].parse::<i32>().unwrap(), asset.align);
+                assert_eq!(fields[4].chars().count(), asset.name.len());
+                assert!(packed.insert(place), "{id:08X} is packed twice");
+                layers.last_mut().unwrap().1.push(place);
+            }
+            _ => {}
+        }
+    }
+    let mut seen = BTreeSet::new();
+    let expected: Vec<(u32, Vec<usize>)> = hip
+        .layers
+        .iter()
+        .zip(members(hip))
+        .map(|(&(kind, _), mut members)| {
+            members.retain(|&member| seen.insert(member));
+            (kind, members)
+        })
+        .collect();
+    assert_eq!(layers, expected);
+}
+
+/// Asks an archive for everything that it has. Only the first bytes of assets
+/// are read, whose sizes may be wrong.
+fn ask_for_everything(opened: &Opened) {
+    let _ = opened.archive.info();
+    for node in &opened.tree.nodes {
+        let Node::File(entry) = node else { continue };
+        if opened.archive.storage(entry.file) == Storage::Generated {
+            assert!(opened.archive.generate(entry.file).is_ok());
+            continue;
+        }
+        let _ = opened.attributes(entry.file);
+        let size = entry.size.unwrap_or_default();
+        let mut start = vec![0; size.min(4096) as usize];
+        let _ = opened.archive.read_stored(entry.file, 0, &mut start);
+        let end = size.saturating_sub(1);
+        let _ = opened.archive.read_stored(entry.file, end, &mut [0]);
+    }
+}
+
+/// Opens what may be no archive, in every way.
+fn poke(bytes: &[u8]) {
+    for (force, verify) in [(false, false), (true, true)] {
+        if let Ok(opened) = open(bytes.to_vec(), Options { force, verify }) {
+            ask_for_everything(&opened);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn an_archive_reads_back_as_it_was_built((target, hip) in archives()) {
+        let opened = open(hip.build(), Options::default()).unwrap();
+        check_identity(target, &opened);
+        check_layers(&hip, &opened);
+        check_assets(&hip, &opened);
+        check_settings(&hip, &opened);
+    }
+
+    #[test]
+    fn a_damaged_archive_is_never_a_panic(
+        (_, hip) in archives(),
+        changes in vec((any::<Index>(), any::<u8>()), 0..20),
+        length in any::<Index>(),
+        cut in any::<bool>(),
+    ) {
+        let mut bytes = hip.build();
+        for (place, value) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = value;
+        }
+        if cut {
+            bytes.truncate(length.index(bytes.len()));
+        }
+        poke(&bytes);
+    }
+
+    #[test]
+    fn arbitrary_bytes_are_never_a_panic(bytes in vec(any::<u8>(), 0..600)) {
+        poke(&bytes);
+        poke(&[b"HIPA\0\0\0\0", bytes.as_slice()].concat());
+        let size = (bytes.len() as u32).to_be_bytes();
+        let table = [b"ATOC", &size[..], bytes.as_slice()].concat();
+        poke(&[&b"HIPA\0\0\0\0DICT\0\0\xff\xff"[..], &table].concat());
+    }
+}

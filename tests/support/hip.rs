@@ -1,0 +1,326 @@
+//! Builds HIP archives.
+
+use hpimount::archive::hip::{CHECKSUM, asset_id};
+
+/// Byte with which gaps are filled.
+const FILLER: u8 = 0x33;
+
+/// An archive to be built. The defaults are those of Battle for Bikini Bottom
+/// on GameCube.
+#[derive(Debug, Clone)]
+pub struct Hip {
+    pub sub_version: u32,
+    pub client_version: u32,
+    pub flags: u32,
+    /// PCRT and PMOD.
+    pub time: u32,
+    pub date: Vec<u8>,
+    /// Strings of PLAT, which is left out where there are none.
+    pub plat: Vec<&'static str>,
+    /// Alignment of layers.
+    pub alignment: usize,
+    pub assets: Vec<Asset>,
+    /// Type and asset ids of each layer.
+    pub layers: Vec<(u32, Vec<u32>)>,
+    /// Body of the HIPB block.
+    pub hipb: Option<Vec<u8>>,
+}
+
+/// An asset to be put into an archive.
+#[derive(Debug, Clone)]
+pub struct Asset {
+    pub id: u32,
+    pub code: [u8; 4],
+    pub name: Vec<u8>,
+    pub source_file: Vec<u8>,
+    pub flags: u32,
+    pub align: i32,
+    pub bytes: Vec<u8>,
+    /// `None` for the right one.
+    pub checksum: Option<u32>,
+}
+
+/// The games and platforms that archives can be built for.
+pub const TARGETS: [(Game, Platform); 16] = {
+    use Game::*;
+    use Platform::*;
+    [
+        (Scooby, Gc),
+        (Scooby, Ps2),
+        (Scooby, Xbox),
+        (ScoobyPrototype, Ps2),
+        (Bfbb, Gc),
+        (Bfbb, Ps2),
+        (Bfbb, Xbox),
+        (Incredibles, Gc),
+        (Incredibles, Ps2),
+        (Incredibles, Xbox),
+        (Rotu, Gc),
+        (Rotu, Ps2),
+        (Rotu, Xbox),
+        (RatProto, Gc),
+        (RatProto, Ps2),
+        (RatProto, Xbox),
+    ]
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Game {
+    Scooby,
+    ScoobyPrototype,
+    Bfbb,
+    Incredibles,
+    Rotu,
+    RatProto,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Platform {
+    Gc,
+    Ps2,
+    Xbox,
+}
+
+impl Default for Hip {
+    fn default() -> Self {
+        Self::target(Game::Bfbb, Platform::Gc)
+    }
+}
+
+impl Hip {
+    /// An empty archive for a game and a platform.
+    pub fn target(game: Game, platform: Platform) -> Self {
+        let (time, date): (u32, &[u8]) = match (game, platform) {
+            (Game::ScoobyPrototype, _) => (1_005_000_000, b"Mon Nov 05 14:40:00 2001\n"),
+            (Game::Scooby, Platform::Gc) => (1_029_024_000, b"Sat Aug 10 17:00:00 2002\n"),
+            (Game::Scooby, Platform::Ps2) => (1_018_483_200, b"Wed Apr 10 17:00:00 2002\n"),
+            (Game::Scooby, Platform::Xbox) => (1_050_019_200, b"Thu Apr 10 17:00:00 2003\n"),
+            (Game::Bfbb, _) => (1_063_238_400, b"Wed Sep 10 17:00:00 2003"),
+            (Game::Incredibles, _) => (1_094_127_346, b"Thu Sep 02 05:15:46 2004"),
+            (Game::Rotu, _) => (1_125_663_346, b"Fri Sep 02 05:15:46 2005"),
+            (Game::RatProto, _) => (1_157_199_346, b"Sat Sep 02 05:15:46 2006"),
+        };
+        let plat = match (game, platform) {
+            (Game::Scooby | Game::ScoobyPrototype, _) => vec![],
+            (Game::Bfbb, Platform::Gc) => {
+                vec!["GC", "GameCube", "NTSC", "US Common", "Sponge Bob"]
+            }
+            (Game::Bfbb, Platform::Ps2) => {
+                vec!["P2", "PlayStation 2", "NTSC", "US Common", "Sponge Bob"]
+            }
+            (Game::Bfbb, Platform::Xbox) => vec!["XB", "Xbox", "NTSC", "US Common", "Sponge Bob"],
+            (_, Platform::Gc) => vec!["GC", "US", "NTSC", "Incredibles"],
+            (_, Platform::Ps2) => vec!["PS2", "US", "NTSC", "Incredibles"],
+            (_, Platform::Xbox) => vec!["BX", "US", "NTSC", "Incredibles"],
+        };
+        Self {
+            sub_version: 2,
+            client_version: match game {
+                Game::ScoobyPrototype => 1,
+                Game::Scooby => 0x0004_0006,
+                _ => 0x000A_000F,
+            },
+            flags: if game == Game::Bfbb {
+                0x0229_002E
+            } else {
+                0x2E
+            },
+            time,
+            date: date.to_vec(),
+            plat,
+            alignment: if platform == Platform::Gc { 32 } else { 2048 },
+            assets: Vec::new(),
+            layers: Vec::new(),
+            hipb: None,
+        }
+    }
+
+    /// Adds an asset to the last layer.
+    pub fn add(&mut self, asset: Asset) -> &mut Self {
+        let (_, ids) = self.layers.last_mut().expect("a layer comes first");
+        ids.push(asset.id);
+        self.assets.push(asset);
+        self
+    }
+
+    /// Adds an empty layer.
+    pub fn layer(&mut self, kind: u32) -> &mut Self {
+        self.layers.push((kind, Vec::new()));
+        self
+    }
+
+    /// The bytes of the archive.
+    pub fn build(&self) -> Vec<u8> {
+        // The tables are as long whatever the offsets are that they hold.
+        let unplaced = vec![Place::default(); self.assets.len()];
+        let start = self.head(&unplaced).len();
+        let data_header = block(b"DHDR", &u32::MAX.to_be_bytes());
+        let base = start + 8 + data_header.len() + 8;
+        let (places, data) = self.data(base);
+        let stream = [data_header, block(b"DPAK", &data)].concat();
+        let mut bytes = self.head(&places);
+        bytes.extend(block(b"STRM", &stream));
+        if let Some(hipb) = &self.hipb {
+            bytes.extend(block(b"HIPB", hipb));
+        }
+        bytes
+    }
+
+    /// Lays out the assets, layer by layer, and behind them those of no layer.
+    fn data(&self, base: usize) -> (Vec<Place>, Vec<u8>) {
+        let mut places = vec![Place::default(); self.assets.len()];
+        let mut data = Vec::new();
+        if self.assets.is_empty() {
+            return (places, data);
+        }
+        let padding = (base + 4).next_multiple_of(self.alignment) - base - 4;
+        data.extend((padding as u32).to_be_bytes());
+        data.resize(data.len() + padding, FILLER);
+        let mut placed = vec![false; self.assets.len()];
+        let layers = self.layers.iter().map(|(_, ids)| Some(ids));
+        for ids in layers.chain([None]) {
+            for (number, asset) in self.assets.iter().enumerate() {
+                if placed[number] || ids.is_some_and(|ids| !ids.contains(&asset.id)) {
+                    continue;
+                }
+                placed[number] = true;
+                let plus = asset.bytes.len().next_multiple_of(16) - asset.bytes.len();
+                places[number] = Place {
+                    offset: (base + data.len()) as u32,
+                    plus: plus as u32,
+                };
+                data.extend(&asset.bytes);
+                data.resize(data.len() + plus, FILLER);
+            }
+            let end = (base + data.len()).next_multiple_of(self.alignment) - base;
+            data.resize(end, FILLER);
+        }
+        (places, data)
+    }
+
+    /// HIPA, PACK and DICT.
+    fn head(&self, places: &[Place]) -> Vec<u8> {
+        let assets = self.assets.iter().zip(places);
+        let assets = assets.flat_map(|(asset, &place)| self.asset_header(asset, place));
+        let layers = self.layers.iter();
+        let layers = layers.flat_map(|(kind, ids)| self.layer_header(*kind, ids));
+        let asset_table = [block(b"AINF", &[0; 4]), assets.collect()].concat();
+        let layer_table = [block(b"LINF", &[0; 4]), layers.collect()].concat();
+        let tables = [block(b"ATOC", &asset_table), block(b"LTOC", &layer_table)].concat();
+        [block(b"HIPA", b""), self.package(), block(b"DICT", &tables)].concat()
+    }
+
+    fn package(&self) -> Vec<u8> {
+        let counts = [self.assets.len() as u32, self.layers.len() as u32, 0, 0, 0];
+        let mut created = numbers(&[self.time]);
+        if self.sub_version > 1 {
+            created.extend(string(&self.date));
+        }
+        let mut body = [
+            block(
+                b"PVER",
+                &numbers(&[self.sub_version, self.client_version, 1]),
+            ),
+            block(b"PFLG", &numbers(&[self.flags])),
+            block(b"PCNT", &numbers(&counts)),
+            block(b"PCRT", &created),
+            block(b"PMOD", &numbers(&[self.time])),
+        ]
+        .concat();
+        if !self.plat.is_empty() {
+            let strings = self.plat.iter().flat_map(|text| string(text.as_bytes()));
+            body.extend(block(b"PLAT", &strings.collect::<Vec<u8>>()));
+        }
+        block(b"PACK", &body)
+    }
+
+    fn asset_header(&self, asset: &Asset, place: Place) -> Vec<u8> {
+        let size = asset.bytes.len() as u32;
+        let mut debug = asset.align.to_be_bytes().to_vec();
+        debug.extend(string(&asset.name));
+        debug.extend(string(&asset.source_file));
+        if self.sub_version > 1 {
+            let right = || CHECKSUM.checksum(&asset.bytes);
+            debug.extend(numbers(&[asset.checksum.unwrap_or_else(right)]));
+        }
+        let header = [
+            numbers(&[asset.id]),
+            asset.code.to_vec(),
+            numbers(&[place.offset, size, place.plus, asset.flags]),
+            block(b"ADBG", &debug),
+        ];
+        block(b"AHDR", &header.concat())
+    }
+
+    fn layer_header(&self, kind: u32, ids: &[u32]) -> Vec<u8> {
+        let mut body = numbers(&[kind, ids.len() as u32]);
+        body.extend(numbers(ids));
+        let debug = if self.sub_version > 1 {
+            &[0xFF; 4][..]
+        } else {
+            &[]
+        };
+        body.extend(block(b"LDBG", debug));
+        block(b"LHDR", &body)
+    }
+}
+
+impl Asset {
+    /// An asset whose id is the hash of its name.
+    pub fn new(code: &[u8; 4], name: &str, bytes: &[u8]) -> Self {
+        Self {
+            id: asset_id(name.as_bytes()),
+            code: *code,
+            name: name.as_bytes().to_vec(),
+            source_file: Vec::new(),
+            flags: 2,
+            align: 0,
+            bytes: bytes.to_vec(),
+            checksum: None,
+        }
+    }
+
+    /// The same asset with another id.
+    pub fn with_id(self, id: u32) -> Self {
+        Self { id, ..self }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Place {
+    offset: u32,
+    plus: u32,
+}
+
+/// Body of a HIPB block of version 3.
+pub fn hipb(scooby_platform: u32, layer_names: &[(u32, &[u8])], game: u32) -> Vec<u8> {
+    let mut body = numbers(&[3, 0, scooby_platform, layer_names.len() as u32]);
+    for (layer, name) in layer_names {
+        body.extend(numbers(&[*layer]));
+        body.extend(string(name));
+    }
+    body.extend(numbers(&[game]));
+    body
+}
+
+/// A block with its header.
+pub fn block(name: &[u8; 4], body: &[u8]) -> Vec<u8> {
+    [name, &(body.len() as u32).to_be_bytes()[..], body].concat()
+}
+
+fn numbers(values: &[u32]) -> Vec<u8> {
+    values
+        .iter()
+        .flat_map(|value| value.to_be_bytes())
+        .collect()
+}
+
+fn string(text: &[u8]) -> Vec<u8> {
+    let mut bytes = text.to_vec();
+    bytes.extend(if text.len() % 2 == 0 {
+        &[0, 0][..]
+    } else {
+        &[0]
+    });
+    bytes
+}

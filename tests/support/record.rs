@@ -1,0 +1,160 @@
+//! A sink that keeps everything that an archive tells it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hpimount::archive::{self, Archive, Entry, FileId, NodeId, Options, Sink, Storage};
+use hpimount::io::{ReadAt, Result};
+
+/// One node of a recorded tree.
+#[derive(Debug, Clone)]
+pub enum Node {
+    Dir(Vec<(Vec<u8>, NodeId)>),
+    File(Entry),
+    Symlink(NodeId),
+}
+
+/// A recorded tree. Node 0 is the root.
+#[derive(Debug, Clone)]
+pub struct Recorder {
+    pub nodes: Vec<Node>,
+}
+
+impl Default for Recorder {
+    fn default() -> Self {
+        Self {
+            nodes: vec![Node::Dir(Vec::new())],
+        }
+    }
+}
+
+impl Recorder {
+    /// The entries of a directory, in the order in which they were told.
+    pub fn list(&self, dir: NodeId) -> &[(Vec<u8>, NodeId)] {
+        match &self.nodes[dir.0 as usize] {
+            Node::Dir(entries) => entries,
+            other => panic!("{dir:?} is no directory but {other:?}"),
+        }
+    }
+
+    /// The node at a path below the root; a panic where there is none.
+    pub fn find(&self, path: &str) -> NodeId {
+        path.split('/').fold(self.root(), |dir, name| {
+            let entries = self.list(dir);
+            let found = entries.iter().find(|(entry, _)| entry == name.as_bytes());
+            let names: Vec<_> = entries.iter().map(|(name, _)| text(name)).collect();
+            found
+                .unwrap_or_else(|| panic!("no {name} of {path} in {names:?}"))
+                .1
+        })
+    }
+
+    /// Names in the directory at `path`.
+    pub fn names(&self, path: &str) -> Vec<String> {
+        let entries = self.list(self.find(path));
+        entries.iter().map(|(name, _)| text(name)).collect()
+    }
+
+    /// The file that a node is, or that a symbolic link leads to.
+    pub fn entry(&self, node: NodeId) -> Entry {
+        match &self.nodes[node.0 as usize] {
+            Node::File(entry) => *entry,
+            Node::Symlink(target) => self.entry(*target),
+            Node::Dir(_) => panic!("{node:?} is a directory"),
+        }
+    }
+
+    fn add(&mut self, parent: NodeId, name: &[u8], node: Node) -> NodeId {
+        let id = NodeId(self.nodes.len() as u32);
+        self.nodes.push(node);
+        self.name(parent, name, id);
+        id
+    }
+
+    fn name(&mut self, parent: NodeId, name: &[u8], node: NodeId) {
+        match &mut self.nodes[parent.0 as usize] {
+            Node::Dir(entries) => entries.push((name.to_vec(), node)),
+            other => panic!("{parent:?} is no directory but {other:?}"),
+        }
+    }
+}
+
+impl Sink for Recorder {
+    fn root(&self) -> NodeId {
+        NodeId(0)
+    }
+
+    fn dir(&mut self, parent: NodeId, name: &[u8]) -> Result<NodeId> {
+        Ok(self.add(parent, name, Node::Dir(Vec::new())))
+    }
+
+    fn file(&mut self, parent: NodeId, name: &[u8], entry: Entry) -> Result<NodeId> {
+        Ok(self.add(parent, name, Node::File(entry)))
+    }
+
+    fn link(&mut self, parent: NodeId, name: &[u8], file: NodeId) -> Result<()> {
+        assert!(matches!(self.nodes[file.0 as usize], Node::File(_)));
+        self.name(parent, name, file);
+        Ok(())
+    }
+
+    fn symlink(&mut self, parent: NodeId, name: &[u8], target: NodeId) -> Result<()> {
+        assert!((target.0 as usize) < self.nodes.len());
+        self.add(parent, name, Node::Symlink(target));
+        Ok(())
+    }
+}
+
+/// An archive and the tree that it told.
+pub struct Opened {
+    pub archive: Box<dyn Archive>,
+    pub tree: Recorder,
+}
+
+/// Opens an archive whose format is told by its bytes.
+pub fn open(bytes: Vec<u8>, options: Options) -> Result<Opened> {
+    let source: Arc<dyn ReadAt> = Arc::new(bytes);
+    let format = archive::detect(&*source)?;
+    let mut tree = Recorder::default();
+    let archive = (format.open)(source, &mut tree, options)?;
+    Ok(Opened { archive, tree })
+}
+
+impl Opened {
+    /// The bytes of a stored file, or the text of a generated one.
+    pub fn read(&self, entry: Entry) -> Result<Vec<u8>> {
+        match self.archive.storage(entry.file) {
+            Storage::Generated => self.archive.generate(entry.file),
+            Storage::Stored => {
+                let size = entry.size.expect("a stored file has a size");
+                assert!(size < 1 << 30, "too large to be read at once");
+                let mut bytes = vec![0; size as usize];
+                self.archive.read_stored(entry.file, 0, &mut bytes)?;
+                Ok(bytes)
+            }
+            Storage::Chunked => panic!("no chunks here"),
+        }
+    }
+
+    /// The text of the generated file at `path`.
+    pub fn text(&self, path: &str) -> String {
+        let entry = self.tree.entry(self.tree.find(path));
+        String::from_utf8(self.read(entry).expect("is generated")).expect("is UTF-8")
+    }
+
+    /// The attributes of a file.
+    pub fn attributes(&self, file: FileId) -> BTreeMap<&'static str, Result<String>> {
+        let names = self.archive.xattr_names(file);
+        names
+            .into_iter()
+            .map(|name| {
+                let value = self.archive.xattr(file, name);
+                (name, value.map(|value| value.expect("a named attribute")))
+            })
+            .collect()
+    }
+}
+
+fn text(name: &[u8]) -> String {
+    hpimount::text::windows_1252(name).into_owned()
+}
