@@ -55,15 +55,16 @@ pub(super) fn files(toc: &Toc, members: &[u32], platform: Platform) -> Vec<Vec<u
         .map(|&index| FileName::new(toc, &toc.assets[index as usize], platform))
         .collect();
     for _ in 0..ROUNDS {
-        let mut count: HashMap<Vec<u8>, u32> = HashMap::new();
-        for name in &names {
-            *count.entry(name.folded()).or_default() += 1;
+        let folded: Vec<Vec<u8>> = names.iter().map(FileName::folded).collect();
+        let mut count: HashMap<&[u8], u32> = HashMap::with_capacity(folded.len());
+        for name in &folded {
+            *count.entry(name).or_default() += 1;
         }
         if count.len() == names.len() {
             break;
         }
-        for name in &mut names {
-            name.with_id |= count[&name.folded()] > 1;
+        for (name, folded) in names.iter_mut().zip(&folded) {
+            name.with_id |= count[folded.as_slice()] > 1;
         }
     }
     names.iter().map(FileName::bytes).collect()
