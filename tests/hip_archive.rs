@@ -4,9 +4,10 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hpimount::archive::hip::{Game, Platform};
 use hpimount::archive::{FileId, NodeId, Options};
 use hpimount::io::{Error, Result};
-use support::hip::{Asset, Game, Hip, Platform, hipb};
+use support::hip::{Asset, Hip, hipb};
 use support::record::{Node, Opened, open};
 
 fn opened(hip: &Hip) -> Opened {
@@ -189,7 +190,7 @@ fn people_name_layers_and_unknown_layers_have_numbers() {
 
 #[test]
 fn the_incredibles_have_layers_of_texture_streams() {
-    let mut hip = Hip::target(Game::Incredibles, Platform::Ps2);
+    let mut hip = Hip::target(Game::Incredibles, Platform::PlayStation2);
     hip.layer(2).layer(11);
     let names = opened(&hip).tree.names("layers");
     assert_eq!(names, ["00-TEXTURE_STRM", "01-JSPINFO"]);
@@ -289,7 +290,7 @@ fn attributes_say_what_the_archive_knows() {
 fn an_archive_of_the_first_version_has_no_checksums() {
     let mut hip = Hip {
         sub_version: 1,
-        ..Hip::target(Game::Scooby, Platform::Gc)
+        ..Hip::target(Game::Scooby, Platform::GameCube)
     };
     hip.layer(0).add(Asset::new(b"TIMR", "TIMER_01", b"timer"));
     let archive = opened(&hip);
@@ -465,7 +466,7 @@ STRM.DHDR=-1
         "PACK.PLAT.Target=BX\nPACK.PLAT.RegionFormat=NTSC\nPACK.PLAT.Language=US\n\
          PACK.PLAT.TargetGame=Incredibles\n\nDICT"
     ));
-    let scooby = opened(&Hip::target(Game::Scooby, Platform::Gc)).text("types/Settings.ini");
+    let scooby = opened(&Hip::target(Game::Scooby, Platform::GameCube)).text("types/Settings.ini");
     assert!(scooby.contains("PACK.PCRT=1029024000;Sat Aug 10 17:00:00 2002\n\nDICT"));
 }
 

@@ -4,12 +4,13 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hpimount::archive::hip::{Game, Platform};
 use hpimount::archive::{FileId, Options, Storage};
 use hpimount::text::windows_1252;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use support::hip::{Asset, Game, Hip, Platform, TARGETS, hipb};
+use support::hip::{Asset, Hip, TARGETS, hipb};
 use support::record::{Node, Opened, open};
 
 /// Names as people and tools have made them, and worse.
@@ -90,8 +91,8 @@ fn archives() -> impl Strategy<Value = ((Game, Platform), Hip)> {
             // Tools that add this block know the game.
             hip.hipb = given.map(|name| {
                 let platform = match target {
-                    (Game::Scooby, Platform::Ps2) => 1,
-                    (Game::Scooby, Platform::Gc) => 2,
+                    (Game::Scooby, Platform::PlayStation2) => 1,
+                    (Game::Scooby, Platform::GameCube) => 2,
                     (Game::Scooby, Platform::Xbox) => 3,
                     _ => 0,
                 };
@@ -122,22 +123,9 @@ fn members(hip: &Hip) -> Vec<Vec<usize>> {
 }
 
 fn check_identity(target: (Game, Platform), opened: &Opened) {
-    let game = match target.0 {
-        Game::Scooby => "scooby",
-        Game::ScoobyPrototype => "scooby-proto",
-        Game::Bfbb => "bfbb",
-        Game::Incredibles => "incredibles/tssm",
-        Game::Rotu => "rotu",
-        Game::RatProto => "ratproto",
-    };
-    let platform = match target.1 {
-        Platform::Gc => "gc",
-        Platform::Ps2 => "ps2",
-        Platform::Xbox => "xbox",
-    };
     let info = opened.archive.info();
-    assert_eq!(info["game"], game);
-    assert_eq!(info["platform"], platform);
+    assert_eq!(info["game"], target.0.name());
+    assert_eq!(info["platform"], target.1.name());
 }
 
 fn check_layers(hip: &Hip, opened: &Opened) {

@@ -1,6 +1,6 @@
 //! Builds HIP archives.
 
-use hpimount::archive::hip::{CHECKSUM, asset_id};
+use hpimount::archive::hip::{CHECKSUM, Game, Platform, asset_id};
 
 /// Byte with which gaps are filled.
 const FILLER: u8 = 0x33;
@@ -41,49 +41,32 @@ pub struct Asset {
 }
 
 /// The games and platforms that archives can be built for.
-pub const TARGETS: [(Game, Platform); 16] = {
-    use Game::*;
-    use Platform::*;
-    [
-        (Scooby, Gc),
-        (Scooby, Ps2),
-        (Scooby, Xbox),
-        (ScoobyPrototype, Ps2),
-        (Bfbb, Gc),
-        (Bfbb, Ps2),
-        (Bfbb, Xbox),
-        (Incredibles, Gc),
-        (Incredibles, Ps2),
-        (Incredibles, Xbox),
-        (Rotu, Gc),
-        (Rotu, Ps2),
-        (Rotu, Xbox),
-        (RatProto, Gc),
-        (RatProto, Ps2),
-        (RatProto, Xbox),
-    ]
-};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Game {
-    Scooby,
-    ScoobyPrototype,
-    Bfbb,
-    Incredibles,
-    Rotu,
-    RatProto,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Platform {
-    Gc,
-    Ps2,
-    Xbox,
-}
+pub const TARGETS: [(Game, Platform); 20] = [
+    (Game::Scooby, Platform::GameCube),
+    (Game::Scooby, Platform::PlayStation2),
+    (Game::Scooby, Platform::Xbox),
+    (Game::Scooby, Platform::Unknown),
+    (Game::ScoobyPrototype, Platform::PlayStation2),
+    (Game::Bfbb, Platform::GameCube),
+    (Game::Bfbb, Platform::PlayStation2),
+    (Game::Bfbb, Platform::Xbox),
+    (Game::Bfbb, Platform::Unknown),
+    (Game::Incredibles, Platform::GameCube),
+    (Game::Incredibles, Platform::PlayStation2),
+    (Game::Incredibles, Platform::Xbox),
+    (Game::Incredibles, Platform::Unknown),
+    (Game::Rotu, Platform::GameCube),
+    (Game::Rotu, Platform::PlayStation2),
+    (Game::Rotu, Platform::Xbox),
+    (Game::RatProto, Platform::GameCube),
+    (Game::RatProto, Platform::PlayStation2),
+    (Game::RatProto, Platform::Xbox),
+    (Game::Unknown, Platform::Unknown),
+];
 
 impl Default for Hip {
     fn default() -> Self {
-        Self::target(Game::Bfbb, Platform::Gc)
+        Self::target(Game::Bfbb, Platform::GameCube)
     }
 }
 
@@ -91,27 +74,31 @@ impl Hip {
     /// An empty archive for a game and a platform.
     pub fn target(game: Game, platform: Platform) -> Self {
         let (time, date): (u32, &[u8]) = match (game, platform) {
-            (Game::ScoobyPrototype, _) => (1_005_000_000, b"Mon Nov 05 14:40:00 2001\n"),
-            (Game::Scooby, Platform::Gc) => (1_029_024_000, b"Sat Aug 10 17:00:00 2002\n"),
-            (Game::Scooby, Platform::Ps2) => (1_018_483_200, b"Wed Apr 10 17:00:00 2002\n"),
+            (Game::Scooby, Platform::GameCube) => (1_029_024_000, b"Sat Aug 10 17:00:00 2002\n"),
+            (Game::Scooby, Platform::PlayStation2) => {
+                (1_018_483_200, b"Wed Apr 10 17:00:00 2002\n")
+            }
             (Game::Scooby, Platform::Xbox) => (1_050_019_200, b"Thu Apr 10 17:00:00 2003\n"),
             (Game::Bfbb, _) => (1_063_238_400, b"Wed Sep 10 17:00:00 2003"),
             (Game::Incredibles, _) => (1_094_127_346, b"Thu Sep 02 05:15:46 2004"),
             (Game::Rotu, _) => (1_125_663_346, b"Fri Sep 02 05:15:46 2005"),
             (Game::RatProto, _) => (1_157_199_346, b"Sat Sep 02 05:15:46 2006"),
+            (Game::ScoobyPrototype | Game::Scooby | Game::Unknown, _) => {
+                (1_005_000_000, b"Mon Nov 05 14:40:00 2001\n")
+            }
         };
-        let plat = match (game, platform) {
-            (Game::Scooby | Game::ScoobyPrototype, _) => vec![],
-            (Game::Bfbb, Platform::Gc) => {
-                vec!["GC", "GameCube", "NTSC", "US Common", "Sponge Bob"]
+        let (early_id, name, late_id) = match platform {
+            Platform::GameCube => ("GC", "GameCube", "GC"),
+            Platform::PlayStation2 => ("P2", "PlayStation 2", "PS2"),
+            Platform::Xbox => ("XB", "Xbox", "BX"),
+            Platform::Unknown => ("WII", "Wii", "WII"),
+        };
+        let plat = match game {
+            Game::Scooby | Game::ScoobyPrototype | Game::Unknown => vec![],
+            Game::Bfbb => vec![early_id, name, "NTSC", "US Common", "Sponge Bob"],
+            Game::Incredibles | Game::Rotu | Game::RatProto => {
+                vec![late_id, "US", "NTSC", "Incredibles"]
             }
-            (Game::Bfbb, Platform::Ps2) => {
-                vec!["P2", "PlayStation 2", "NTSC", "US Common", "Sponge Bob"]
-            }
-            (Game::Bfbb, Platform::Xbox) => vec!["XB", "Xbox", "NTSC", "US Common", "Sponge Bob"],
-            (_, Platform::Gc) => vec!["GC", "US", "NTSC", "Incredibles"],
-            (_, Platform::Ps2) => vec!["PS2", "US", "NTSC", "Incredibles"],
-            (_, Platform::Xbox) => vec!["BX", "US", "NTSC", "Incredibles"],
         };
         Self {
             sub_version: 2,
@@ -128,7 +115,11 @@ impl Hip {
             time,
             date: date.to_vec(),
             plat,
-            alignment: if platform == Platform::Gc { 32 } else { 2048 },
+            alignment: if platform == Platform::GameCube {
+                32
+            } else {
+                2048
+            },
             assets: Vec::new(),
             layers: Vec::new(),
             hipb: None,
@@ -317,7 +308,7 @@ fn numbers(values: &[u32]) -> Vec<u8> {
 
 fn string(text: &[u8]) -> Vec<u8> {
     let mut bytes = text.to_vec();
-    bytes.extend(if text.len() % 2 == 0 {
+    bytes.extend(if text.len().is_multiple_of(2) {
         &[0, 0][..]
     } else {
         &[0]

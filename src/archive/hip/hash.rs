@@ -5,7 +5,7 @@ use crc::{CRC_32_MPEG_2, Crc, Table};
 
 /// The checksum of ADBG, over the asset's bytes without padding: polynomial
 /// 04C11DB7, initial value FFFFFFFF, not reflected, no final exclusive or.
-pub const CHECKSUM: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_MPEG_2);
+pub static CHECKSUM: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_MPEG_2);
 
 /// The id that the engine makes of a name: `hash * 131 + byte`, modulo 2^32.
 ///

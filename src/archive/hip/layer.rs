@@ -2,23 +2,9 @@
 
 use super::detect::Game;
 
-/// Layer types of Scooby-Doo and Battle for Bikini Bottom, by number.
-const EARLY: [&str; 11] = [
-    "DEFAULT",
-    "TEXTURE",
-    "BSP",
-    "MODEL",
-    "ANIMATION",
-    "VRAM",
-    "SRAM",
-    "SNDTOC",
-    "CUTSCENE",
-    "CUTSCENETOC",
-    "JSPINFO",
-];
-
 /// Layer types of The Movie, The Incredibles and later games, by number.
-const LATE: [&str; 12] = [
+/// Earlier games have the same without [`TEXTURE_STREAM`].
+const NAMES: [&str; 12] = [
     "DEFAULT",
     "TEXTURE",
     "TEXTURE_STRM",
@@ -33,17 +19,17 @@ const LATE: [&str; 12] = [
     "JSPINFO",
 ];
 
+/// Number of the layer type that earlier games do not have.
+const TEXTURE_STREAM: usize = 2;
+
 /// Last type of a layer in which HipHopTool takes JSP assets for geometry.
 const LAST_GEOMETRY: i32 = 9;
 
 /// The name of layer type `number` in `game`, where it has one.
 pub fn name(game: Game, number: u32) -> Option<&'static str> {
-    let names = if game.has_texture_streams() {
-        &LATE[..]
-    } else {
-        &EARLY[..]
-    };
-    names.get(usize::try_from(number).ok()?).copied()
+    let number = usize::try_from(number).ok()?;
+    let earlier = !game.has_texture_streams() && number >= TEXTURE_STREAM;
+    NAMES.get(number.checked_add(earlier.into())?).copied()
 }
 
 /// Whether the JSP assets of a layer of type `number` are JSPINFO, as

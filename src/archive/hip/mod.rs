@@ -190,8 +190,9 @@ fn check(contents: &Contents, length: u64, warnings: &mut Warnings) {
             ("assetCount", counts.assets, toc.assets.len()),
             ("layerCount", counts.layers, toc.layers.len()),
         ] {
-            if stated.is_some_and(|stated| stated as usize != found) {
-                let stated = stated.unwrap_or_default();
+            if let Some(stated) = stated
+                && stated as usize != found
+            {
                 warnings.push(format!("PCNT: {field} is {stated}, there are {found}"));
             }
         }

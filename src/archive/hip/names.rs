@@ -20,7 +20,7 @@ pub(super) fn layer_type(game: Game, kind: u32) -> String {
 }
 
 /// Name of the folder of layer `number`, with the name that people gave it.
-pub(super) fn layer_folder(number: usize, kind: &str, given: Option<&Vec<u8>>) -> Vec<u8> {
+pub(super) fn layer_folder(number: usize, kind: &str, given: Option<&[u8]>) -> Vec<u8> {
     let mut name = format!("{number:02}-{kind}").into_bytes();
     if let Some(given) = given.filter(|given| !given.is_empty()) {
         name.push(b' ');

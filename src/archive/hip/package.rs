@@ -66,7 +66,7 @@ impl Package {
     pub(super) fn read(&mut self, mut body: Cursor, warnings: &mut Warnings) -> Result<()> {
         while let Some(mut block) = block::next(&mut body, warnings)? {
             let body = &mut block.body;
-            let known = match &block.name {
+            let complete = match &block.name {
                 b"PVER" => replace(&mut self.version, version(body)),
                 b"PFLG" => replace(&mut self.flags, block::number(body, "PFLG")),
                 b"PCNT" => replace(&mut self.counts, Some(counts(body))),
@@ -75,7 +75,7 @@ impl Package {
                 b"PLAT" => replace(&mut self.plat, Some(strings(body)?)),
                 _ => true,
             };
-            if !known {
+            if !complete {
                 let name = String::from_utf8_lossy(&block.name);
                 warnings.push(format!("{name} at {:#x}: is too short", block.offset));
             }

@@ -114,9 +114,9 @@ fn generated(
 impl Hip {
     /// Name of the folder of layer `number`.
     pub(super) fn layer_folder(&self, number: usize) -> Vec<u8> {
-        let given = u32::try_from(number)
-            .ok()
-            .and_then(|key| self.contents.hipb.as_ref()?.layer_names.get(&key));
+        let hipb = self.contents.hipb.as_ref();
+        let given = hipb.and_then(|hipb| hipb.layer_names.get(&(number as u32)));
+        let given = given.map(Vec::as_slice);
         names::layer_folder(number, &self.layer_type(number), given)
     }
 
