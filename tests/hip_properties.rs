@@ -267,7 +267,12 @@ fn ask_for_everything(opened: &Opened) {
 /// Opens what may be no archive, in every way.
 fn poke(bytes: &[u8]) {
     for (force, verify) in [(false, false), (true, true)] {
-        if let Ok(opened) = open(bytes.to_vec(), Options { force, verify }) {
+        let options = Options {
+            force,
+            verify,
+            ..Options::default()
+        };
+        if let Ok(opened) = open(bytes.to_vec(), options) {
             ask_for_everything(&opened);
         }
     }

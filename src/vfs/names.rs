@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use encoding_rs::WINDOWS_1252;
+use crate::text::windows_1252;
 
 /// Longest name of a directory entry in bytes.
 const MAX_LENGTH: usize = 255;
@@ -19,8 +19,7 @@ const MAX_EXTENSION: usize = 16;
 /// * What is then longer than 255 bytes is cut and marked with `~` and a hash
 ///   of the raw name; the extension stays.
 pub(super) fn display_name(raw: &[u8]) -> Cow<'_, str> {
-    let (name, _) = WINDOWS_1252.decode_without_bom_handling(raw);
-    shorten(escape(name), raw)
+    shorten(escape(windows_1252(raw)), raw)
 }
 
 /// The name under which something is shown that is called `name` outside,

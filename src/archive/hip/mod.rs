@@ -65,7 +65,8 @@ struct Hip {
     layout: Layout,
     game: Told<Game>,
     platform: Told<Platform>,
-    options: Options,
+    /// Whether `assets.tsv` shows computed checksums.
+    verify: bool,
     warnings: Vec<String>,
 }
 
@@ -91,13 +92,13 @@ fn open(
     sink: &mut dyn Sink,
     options: Options,
 ) -> Result<Box<dyn Archive>> {
-    let hip = Hip::read(source, options)?;
+    let hip = Hip::read(source, &options)?;
     tree::announce(&hip, sink)?;
     Ok(Box::new(hip))
 }
 
 impl Hip {
-    fn read(source: Arc<dyn ReadAt>, options: Options) -> Result<Self> {
+    fn read(source: Arc<dyn ReadAt>, options: &Options) -> Result<Self> {
         let mut warnings = Warnings::default();
         let mut contents = Contents::read(&*source, options.force, &mut warnings)?;
         let hipb = contents.hipb.as_ref();
@@ -117,7 +118,7 @@ impl Hip {
             layout,
             game,
             platform,
-            options,
+            verify: options.verify,
             warnings: warnings.into_texts(),
         })
     }

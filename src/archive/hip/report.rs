@@ -168,7 +168,7 @@ fn rows(hip: &Hip, table: &mut Table, layer: Option<usize>, members: &[u32]) {
         table.cell(asset.flags).optional(asset.align);
         table.text(&windows_1252(toc.source_file(asset)));
         table.optional(asset.checksum.map(|checksum| format!("{checksum:08X}")));
-        let verdict = hip.options.verify.then(|| {
+        let verdict = hip.verify.then(|| {
             let fits = hip.checksum_fits(asset);
             fits.map_or("unreadable", attributes::verdict)
         });
