@@ -1,15 +1,14 @@
 //! Names as the asset formats hold them: single-byte text, often in a field
 //! of fixed size and with a NUL behind it.
 
-use encoding_rs::WINDOWS_1252;
+use crate::text::windows_1252;
 
 /// The text of `bytes` up to the first NUL, or all of it where there is none.
 ///
 /// The bytes are taken for Windows-1252, where every byte is a character.
 pub fn until_nul(bytes: &[u8]) -> String {
     let end = nul(bytes).unwrap_or(bytes.len());
-    let (text, _) = WINDOWS_1252.decode_without_bom_handling(&bytes[..end]);
-    text.into_owned()
+    windows_1252(&bytes[..end]).into_owned()
 }
 
 /// How many bytes behind the first NUL are not NUL: leftovers of the tool

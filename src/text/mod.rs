@@ -4,6 +4,7 @@
 mod table;
 
 pub use table::Table;
+pub(crate) use table::push_escaped;
 
 use std::borrow::Cow;
 

@@ -78,7 +78,7 @@ impl Table {
 }
 
 /// Appends a text in the form that cells have.
-pub(super) fn push_escaped(text: &mut String, value: &str) {
+pub(crate) fn push_escaped(text: &mut String, value: &str) {
     for character in value.chars() {
         match character {
             '\t' => text.push_str("\\t"),

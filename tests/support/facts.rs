@@ -47,7 +47,9 @@ fn compare(known: &Value, ours: &Value, path: &str, found: &mut Vec<String>) {
 fn same_number(known: &Value, ours: &Value) -> bool {
     match (known.as_i64(), ours.as_i64()) {
         (Some(known), Some(ours)) => known == ours,
-        _ => known.as_f64().map(|number| number as f32) == ours.as_f64().map(|number| number as f32),
+        _ => {
+            known.as_f64().map(|number| number as f32) == ours.as_f64().map(|number| number as f32)
+        }
     }
 }
 

@@ -5,7 +5,7 @@ mod info;
 mod tables;
 
 use super::fixed::{FixedView, Render};
-use super::{Failure, View, ViewFormat, json};
+use super::{Failure, View, ViewFormat};
 use crate::asset::hgo::{self, Geometry, Hgo, Mesh, Skin};
 
 /// HGO models.

@@ -1,8 +1,8 @@
 //! The tables; `docs/formats/hgo.md` says what each column means.
 
 use crate::asset::hgo::{Attributes, BlockKind, Geometry, Hgo, Layer, Matrix, Mesh, Part};
+use crate::text::push_escaped;
 use crate::view::Table;
-use crate::view::table::push_escaped;
 
 /// Place of a matrix.
 pub(super) fn translation(matrix: &Matrix) -> [f32; 3] {
