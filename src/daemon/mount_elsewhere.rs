@@ -1,0 +1,28 @@
+//! Unmounting where `fuser` makes the mounts.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// A mount of ours.
+#[derive(Debug)]
+pub(super) struct Mount {
+    point: PathBuf,
+}
+
+impl Mount {
+    /// The mount that `fuser` has made on `point`.
+    pub(super) fn new(point: PathBuf) -> Self {
+        Self { point }
+    }
+
+    /// Unmounts, also while it is in use.
+    pub(super) fn unmount(&self) {
+        let outcome = Command::new("umount").arg("-f").arg(&self.point).status();
+        if let Err(error) = outcome {
+            log::error!("cannot run umount: {error}");
+        }
+    }
+
+    /// Notes that the session has ended; `fuser` has unmounted then.
+    pub(super) fn set_gone(&self) {}
+}
