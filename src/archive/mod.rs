@@ -320,6 +320,8 @@ pub type Open = fn(Arc<dyn ReadAt>, &mut dyn Sink, Options) -> Result<Box<dyn Ar
 pub struct Format {
     /// Short name, as `info.json` shows it.
     pub name: &'static str,
+    /// Extensions of its files, in lower case, without the dot.
+    pub extensions: &'static [&'static str],
     /// Whether a source that starts with these bytes (up to 64) is of the
     /// format.
     pub matches: fn(&[u8]) -> bool,

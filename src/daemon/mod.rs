@@ -113,7 +113,7 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
     // From here on a signal ends the program in order.
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|error| Failure::Other("cannot handle signals", error))?;
-    let vfs = Arc::new(Vfs::open(&plan.sources, plan.options.vfs.clone())?);
+    let vfs = Vfs::open(&plan.sources, plan.options.vfs.clone())?;
     let Serving { session, mount } = serve(plan, vfs)?;
     let handle = signals.handle();
     let mounted = mount.clone();

@@ -6,9 +6,11 @@
 
 mod cursor;
 mod error;
+mod pool;
 mod source;
 
 pub use cursor::{Cursor, Endian};
 pub use error::{Error, Result};
+pub use pool::{FileIdentity, FilePool, FileSource};
 pub(crate) use source::read_error;
-pub use source::{FileSource, ReadAt, SourceReader, read_vec};
+pub use source::{ReadAt, SourceReader, read_vec};

@@ -1,11 +1,7 @@
 //! Positioned reads from whatever holds an archive.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
-use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use super::{Error, Result};
 
@@ -27,48 +23,6 @@ pub trait ReadAt: Send + Sync {
     /// Whether the source has no bytes at all.
     fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-}
-
-/// A file on disk, opened for reading.
-#[derive(Debug)]
-pub struct FileSource {
-    file: File,
-    len: u64,
-    modified: SystemTime,
-}
-
-impl FileSource {
-    /// Opens the file at `path`.
-    ///
-    /// # Errors
-    /// Whatever the operating system reports; `IsADirectory` for a directory.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
-        let metadata = file.metadata()?;
-        if metadata.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
-        Ok(Self {
-            file,
-            len: metadata.len(),
-            modified: metadata.modified()?,
-        })
-    }
-
-    /// When the file was last modified, as of its opening.
-    pub fn modified(&self) -> SystemTime {
-        self.modified
-    }
-}
-
-impl ReadAt for FileSource {
-    fn len(&self) -> u64 {
-        self.len
-    }
-
-    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        self.file.read_exact_at(buf, offset)
     }
 }
 

@@ -2,9 +2,11 @@
 //!
 //! It can be entered by name and is never listed, as `.zfs` is.
 
+use super::companion::Companions;
 use super::tree::{Index, Tree, TreeBuilder};
 use crate::archive::{Archive, Entry, FileId, Sink, Storage};
 use crate::io;
+use crate::view::json;
 
 /// Name of the directory in the root of the mount.
 pub(super) const NAME: &str = ".hpimount";
@@ -23,15 +25,15 @@ pub(super) struct Control {
 impl Control {
     /// The files for a mount that `info` describes.
     pub(super) fn new(info: &serde_json::Value) -> Self {
-        Self { info: pretty(info) }
+        Self {
+            info: json::pretty(info),
+        }
     }
 
-    /// The tree of the directory, whose files belong to archive number
-    /// `archive`, and the index of its `stats.json`.
-    pub(super) fn tree(&self, archive: u32, modified: i64) -> io::Result<(Tree, Index)> {
-        let mut builder = TreeBuilder::new(modified);
+    /// The tree of the directory, and the index of its `stats.json`.
+    pub(super) fn tree(&self, modified: i64) -> io::Result<(Tree, Index)> {
+        let mut builder = TreeBuilder::new(modified, Companions::NONE);
         let root = builder.root();
-        builder.begin(archive, root, modified);
         let entry = |file, size| Entry {
             file,
             size: Some(size),
@@ -41,13 +43,6 @@ impl Control {
         let stats = builder.file(root, b"stats.json", entry(STATS, 0))?;
         Ok((builder.finish(), stats.0))
     }
-}
-
-/// JSON with one field a line.
-pub(super) fn pretty(value: &serde_json::Value) -> Vec<u8> {
-    let mut text = format!("{value:#}").into_bytes();
-    text.push(b'\n');
-    text
 }
 
 impl Archive for Control {

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::Ino;
 use super::cache::lock;
-use super::tree::{Index, Tree};
+use super::tree::{Index, Kind, Tree};
 
 /// Highest inode number. The top bit stays free for numbers that are derived
 /// from others, and no number needs more than 32 bits: 32-bit programs could
@@ -38,6 +38,11 @@ pub(super) struct Node<'a> {
 }
 
 impl Node<'_> {
+    /// What the inode is.
+    pub(super) fn kind(&self) -> Option<Kind> {
+        self.tree.inode(self.index).map(|inode| inode.kind)
+    }
+
     /// Its number in the mount.
     pub(super) fn ino(&self) -> Ino {
         self.ino_of(self.index)

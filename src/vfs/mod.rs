@@ -6,8 +6,11 @@
 //! for other spellings of directories), never changes.
 
 mod cache;
+mod companion;
 mod control;
+mod enter;
 mod error;
+mod folder;
 mod forest;
 mod guests;
 mod names;
@@ -15,23 +18,25 @@ mod open;
 mod read;
 mod stats;
 mod tree;
+mod volume;
 
+use std::collections::HashMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
-
-use serde_json::json;
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use self::cache::lock;
-use self::control::Control;
+use self::enter::Entrance;
 pub use self::error::{Error, OpenCause, OpenError};
 use self::forest::{Forest, Node};
 use self::guests::{GuestKind, Guests};
-use self::open::Volume;
 pub use self::read::Bytes;
 use self::read::{Reader, Source};
 use self::stats::Stats;
 use self::tree::{Kind, Tree};
-use crate::archive::Archive;
+use self::volume::{Content, Volume};
+use crate::archive;
+use crate::io::{self, FilePool};
+use crate::view::json;
 
 /// Number of an inode in the mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -61,6 +66,19 @@ pub struct Options {
     pub force: bool,
     /// Compute checksums for listings.
     pub verify: bool,
+    /// Show what is inside archives and assets in directories beside them.
+    pub meta: bool,
+}
+
+impl Options {
+    /// What the archive called `name` is told.
+    fn archive_options(&self, name: &str) -> archive::Options {
+        archive::Options {
+            name: name.to_owned(),
+            force: self.force,
+            verify: self.verify,
+        }
+    }
 }
 
 impl Default for Options {
@@ -70,6 +88,7 @@ impl Default for Options {
             cache_size: 64 << 20,
             force: false,
             verify: false,
+            meta: true,
         }
     }
 }
@@ -114,22 +133,34 @@ pub struct Extent {
 /// The mounted file system.
 pub struct Vfs {
     forest: Forest,
-    volumes: Vec<Volume>,
-    control: Control,
-    control_root: Option<Ino>,
-    /// The inode of `.hpimount/stats.json` in listings; a lookup gives a
-    /// snapshot instead.
-    stats_ino: Option<Ino>,
+    volumes: boxcar::Vec<Volume>,
+    /// Held while a tree and its volumes are added.
+    planting: Mutex<()>,
+    /// The directories that were entered, if they are not plain ones.
+    entrances: Mutex<HashMap<Ino, Entrance>>,
+    control: OnceLock<ControlInodes>,
     guests: Mutex<Guests>,
     /// Sizes of the generated texts that were made, for good.
-    text_sizes: Mutex<std::collections::HashMap<Ino, u64>>,
+    text_sizes: Mutex<HashMap<Ino, u64>>,
     reader: Reader,
+    pool: Arc<FilePool>,
     stats: Stats,
     options: Options,
+    /// For the archives inside archives, which read through the mount.
+    me: Weak<Self>,
+}
+
+/// The inodes of `.hpimount`.
+#[derive(Debug, Clone, Copy)]
+struct ControlInodes {
+    root: Ino,
+    /// `stats.json` in listings; a lookup gives a snapshot instead.
+    stats: Ino,
 }
 
 /// A directory that was looked up by its number.
 struct Directory<'a> {
+    /// What holds its entries.
     node: Node<'a>,
     /// Whether it was reached by another spelling, so that its children must
     /// be too.
@@ -137,29 +168,22 @@ struct Directory<'a> {
 }
 
 impl Vfs {
-    fn new(tree: Tree, volumes: Vec<Volume>, control: Control, options: Options) -> Self {
-        let forest = Forest::new();
-        let modified = tree.inode(tree::ROOT).map_or(0, |root| root.modified);
-        forest.plant(tree);
-        let (mut control_root, mut stats_ino) = (None, None);
-        if let Ok((tree, stats)) = control.tree(volumes.len() as u32, modified)
-            && let Some(root) = forest.plant(tree)
-        {
-            control_root = Some(root);
-            stats_ino = Some(Ino(root.0 + stats));
-        }
-        Self {
-            forest,
-            volumes,
-            control,
-            control_root,
-            stats_ino,
+    /// A mount without trees.
+    fn empty(options: Options, pool: Arc<FilePool>) -> Arc<Self> {
+        Arc::new_cyclic(|me| Self {
+            forest: Forest::new(),
+            volumes: boxcar::Vec::new(),
+            planting: Mutex::default(),
+            entrances: Mutex::default(),
+            control: OnceLock::new(),
             guests: Mutex::new(Guests::new()),
             text_sizes: Mutex::default(),
             reader: Reader::new(options.cache_size),
+            pool,
             stats: Stats::default(),
             options,
-        }
+            me: me.clone(),
+        })
     }
 
     /// Finds the entry `name` of a directory, and counts one lookup of what
@@ -172,8 +196,10 @@ impl Vfs {
         let directory = self.directory(parent)?;
         let Directory { node, alias } = directory;
         let Some((true_name, index)) = node.tree.find(node.index, name, self.folds()) else {
-            return match self.control_root {
-                Some(root) if parent == Ino::ROOT && name == control::NAME => self.getattr(root),
+            return match self.control.get() {
+                Some(control) if parent == Ino::ROOT && name == control::NAME => {
+                    self.getattr(control.root)
+                }
                 _ => Err(Error::NotFound),
             };
         };
@@ -183,8 +209,12 @@ impl Vfs {
     /// The attributes of an entry that is going to be told to the kernel.
     fn entry(&self, parent: Ino, name: &str, node: Node<'_>, aliased: bool) -> Result<Attr> {
         let ino = node.ino();
-        if Some(ino) == self.stats_ino {
-            let text = Arc::new(control::pretty(&self.stats_json()));
+        if self
+            .control
+            .get()
+            .is_some_and(|control| ino == control.stats)
+        {
+            let text = Arc::new(json::pretty(&self.stats_json()));
             let guest = lock(&self.guests).snapshot(&self.forest, text);
             return self.guest_attr(guest.ok_or(Error::NoNumbers)?);
         }
@@ -232,10 +262,8 @@ impl Vfs {
             return Ok(node.tree.name(node.index).to_owned());
         }
         let node = self.forest.get(ino).ok_or(Error::NotFound)?;
-        match node.tree.inode(node.index).map(|inode| inode.kind) {
-            Some(Kind::Symlink { target }) => Ok(node.tree.link_text(node.index, target)),
-            _ => Err(Error::NotALink),
-        }
+        let text = node.tree.link(node.index);
+        text.map(Into::into).ok_or(Error::NotALink)
     }
 
     /// Lists the entries of a directory from `offset` on: name, inode, kind
@@ -257,7 +285,8 @@ impl Vfs {
         for (place, (name, index)) in entries.enumerate() {
             let child = node.other(index);
             let next = offset + place as u64 + 1;
-            if emit(name, child.ino(), kind_of(child), next) {
+            let kind = child.kind().map_or(FileKind::File, Kind::file_kind);
+            if emit(name, child.ino(), kind, next) {
                 break;
             }
         }
@@ -298,12 +327,16 @@ impl Vfs {
         if let Some(GuestKind::Alias { parent, .. }) = lock(&self.guests).get(ino) {
             return Ok(*parent);
         }
-        let Directory { node, .. } = self.directory(ino)?;
+        let node = self.forest.get(ino).ok_or(Error::NotFound)?;
+        let inode = node.tree.inode(node.index).ok_or(Error::NotFound)?;
         if node.index == tree::ROOT {
             return Ok(Ino::ROOT);
         }
-        let inode = node.tree.inode(node.index).ok_or(Error::NotFound)?;
-        Ok(node.ino_of(inode.parent))
+        // The root of a planted tree is seen as the directory it is for.
+        match node.tree.origin.filter(|_| inode.parent == tree::ROOT) {
+            Some(origin) => Ok(origin),
+            None => Ok(node.ino_of(inode.parent)),
+        }
     }
 
     /// Reads at most `size` bytes of a file from `offset` on; fewer only at
@@ -318,8 +351,7 @@ impl Vfs {
             Some(node) => self.read_node(node, offset, size)?,
             None => match lock(&self.guests).get(ino) {
                 Some(GuestKind::Snapshot(text)) => {
-                    let end = text.len().min(offset as usize + size as usize);
-                    Bytes::Shared(text.clone(), end.min(offset as usize)..end)
+                    Bytes::part_of(text.clone(), offset..offset.saturating_add(size.into()))
                 }
                 Some(GuestKind::Alias { .. }) => return Err(Error::IsADirectory),
                 None => return Err(Error::NotFound),
@@ -331,15 +363,41 @@ impl Vfs {
     }
 
     fn read_node(&self, node: Node<'_>, offset: u64, size: u32) -> Result<Bytes> {
-        let source = self.source(node)?;
         let file_size = self.node_attr(node)?.size;
         let end = file_size.min(offset.saturating_add(size.into()));
+        let Some(Kind::File { file, .. }) = node.kind() else {
+            return Err(Error::IsADirectory);
+        };
         if offset >= end {
             return Ok(Bytes::Owned(Vec::new()));
         }
-        self.reader
-            .read(source, offset..end, &self.stats)
-            .map_err(|error| self.failed(node, &error))
+        let archive = self.volume(node).and_then(Volume::archive);
+        let bytes = match archive {
+            Some(archive) => {
+                let ino = node.ino();
+                let source = Source { ino, archive, file };
+                self.reader.read(source, offset..end, &self.stats)
+            }
+            None => self
+                .text(node)
+                .map(|text| Bytes::part_of(text, offset..end)),
+        };
+        bytes.map_err(|error| self.failed(node, &error))
+    }
+
+    /// The text of a generated file.
+    fn text(&self, node: Node<'_>) -> io::Result<Arc<Vec<u8>>> {
+        let (Some(volume), Some(Kind::File { file, .. })) = (self.volume(node), node.kind()) else {
+            return Ok(Arc::default());
+        };
+        self.reader.text(node.ino(), || match &volume.content {
+            Content::Meta { asset, format } => match self.forest.get(*asset) {
+                Some(asset) => Ok(self.model(asset, format)?.render(file.0 as usize)),
+                None => Ok(Vec::new()),
+            },
+            Content::Archive(archive) => archive.generate(file),
+            Content::Folder(_) => Ok(Vec::new()),
+        })
     }
 
     /// Names of the extended attributes of an inode.
@@ -352,9 +410,10 @@ impl Vfs {
         if node.index != tree::ROOT {
             names.push(RAW_NAME);
         }
-        if let Ok(source) = self.source(node) {
+        if let (Some(volume), Some(Kind::File { file, .. })) = (self.volume(node), node.kind()) {
             names.push(SOURCE);
-            names.extend(source.archive.xattr_names(source.file));
+            let archive = volume.archive();
+            names.extend(archive.map_or(Vec::new(), |archive| archive.xattr_names(file)));
         }
         Ok(names)
     }
@@ -375,11 +434,14 @@ impl Vfs {
         if name == RAW_NAME && node.index != tree::ROOT {
             return Ok(node.tree.raw_name(node.index).to_owned());
         }
-        let source = self.source(node).map_err(|_| Error::NoAttribute)?;
+        let (Some(volume), Some(Kind::File { file, .. })) = (self.volume(node), node.kind()) else {
+            return Err(Error::NoAttribute);
+        };
         if name == SOURCE {
-            return Ok(self.volume_name(node).as_bytes().to_owned());
+            return Ok(volume.name.clone().into_bytes());
         }
-        match source.archive.xattr(source.file, name) {
+        let archive = volume.archive().ok_or(Error::NoAttribute)?;
+        match archive.xattr(file, name) {
             Ok(Some(value)) => Ok(value.into_bytes()),
             Ok(None) => Err(Error::NoAttribute),
             Err(error) => Err(self.failed(node, &error)),
@@ -417,22 +479,20 @@ impl Vfs {
             },
         };
         let node = self.forest.get(ino).ok_or(Error::NotFound)?;
-        match kind_of(node) {
-            FileKind::Directory => Ok(Directory { node, alias }),
-            _ => Err(Error::NotADirectory),
-        }
+        let node = self.enter(node)?;
+        Ok(Directory { node, alias })
     }
 
     fn node_attr(&self, node: Node<'_>) -> Result<Attr> {
         let inode = node.tree.inode(node.index).ok_or(Error::NotFound)?;
-        let size = match (inode.kind, inode.size()) {
-            (Kind::Symlink { target }, _) => node.tree.link_text(node.index, target).len() as u64,
-            (_, Some(size)) => size,
-            (_, None) => self.text_size(node)?,
+        let size = match (node.tree.link(node.index), inode.size()) {
+            (Some(text), _) => text.len() as u64,
+            (None, Some(size)) => size,
+            (None, None) => self.text_size(node)?,
         };
         Ok(Attr {
             ino: node.ino(),
-            kind: kind_of(node),
+            kind: inode.kind.file_kind(),
             size,
             modified: inode.modified,
             nlink: inode.nlink,
@@ -475,46 +535,37 @@ impl Vfs {
         if let Some(&size) = lock(&self.text_sizes).get(&node.ino()) {
             return Ok(size);
         }
-        let text = self
-            .reader
-            .text(self.source(node)?)
-            .map_err(|error| self.failed(node, &error))?;
+        let text = self.text(node).map_err(|error| self.failed(node, &error))?;
         let size = text.len() as u64;
         lock(&self.text_sizes).insert(node.ino(), size);
         Ok(size)
     }
 
-    /// Where the bytes of a file come from.
-    fn source(&self, node: Node<'_>) -> Result<Source<'_>> {
-        let inode = node.tree.inode(node.index).ok_or(Error::NotFound)?;
-        let Kind::File { archive, file } = inode.kind else {
-            return Err(Error::IsADirectory);
-        };
-        let archive: &dyn Archive = match self.volumes.get(archive as usize) {
-            Some(volume) => &*volume.archive,
-            None => &self.control,
-        };
-        Ok(Source {
-            ino: node.ino(),
-            archive,
-            file,
-        })
-    }
-
-    /// File name of the archive that a file comes from.
-    fn volume_name(&self, node: Node<'_>) -> &str {
-        match node.tree.inode(node.index).map(|inode| inode.kind) {
-            Some(Kind::File { archive, .. }) => self
+    /// What a file, or a directory of a folder, is read from.
+    fn volume(&self, node: Node<'_>) -> Option<&Volume> {
+        match node.kind()? {
+            Kind::File { archive, .. } | Kind::HostDir { archive, .. } => self
                 .volumes
-                .get(archive as usize)
-                .map_or(control::NAME, |volume| &volume.name),
-            _ => "",
+                .get((node.tree.first_volume + archive) as usize),
+            _ => None,
         }
     }
 
-    fn failed(&self, node: Node<'_>, error: &crate::io::Error) -> Error {
-        let path = node.tree.path(node.index);
-        let archive = self.volume_name(node);
+    /// Path of an inode from the mount point on.
+    fn path(&self, node: Node<'_>) -> String {
+        let mut path = node.tree.path(node.index);
+        let mut tree = node.tree;
+        while let Some(outer) = tree.origin.and_then(|origin| self.forest.get(origin)) {
+            path = format!("{}/{path}", outer.tree.path(outer.index));
+            tree = outer.tree;
+        }
+        path
+    }
+
+    /// Logs why a file cannot be read.
+    fn failed(&self, node: Node<'_>, error: &io::Error) -> Error {
+        let path = self.path(node);
+        let archive = self.volume(node).map_or("", |volume| &volume.name);
         self.stats.failed(format!("{archive}: {path}: {error}"));
         Error::Io
     }
@@ -522,14 +573,14 @@ impl Vfs {
     fn stats_json(&self) -> serde_json::Value {
         let (hits, misses, used) = self.reader.cache_state();
         let mut stats = self.stats.to_json();
-        stats["cache"] = json!({
+        stats["cache"] = serde_json::json!({
             "hits": hits,
             "misses": misses,
             "bytes": used,
             "budget": self.options.cache_size,
         });
-        stats["tree_bytes"] = json!(self.forest.trees().map(Tree::memory).sum::<usize>());
-        stats["guests"] = json!(lock(&self.guests).len());
+        stats["tree_bytes"] = self.forest.trees().map(Tree::memory).sum::<usize>().into();
+        stats["guests"] = lock(&self.guests).len().into();
         stats
     }
 }
@@ -539,14 +590,6 @@ const RAW_NAME: &str = "user.hpimount.raw_name";
 
 /// File name of the archive that a file comes from.
 const SOURCE: &str = "user.hpimount.source";
-
-fn kind_of(node: Node<'_>) -> FileKind {
-    match node.tree.inode(node.index).map(|inode| inode.kind) {
-        Some(Kind::Dir { .. }) => FileKind::Directory,
-        Some(Kind::Symlink { .. }) => FileKind::Symlink,
-        _ => FileKind::File,
-    }
-}
 
 /// The directory that a shortcut leads to.
 fn shortcut_target(ino: Ino) -> Option<Ino> {

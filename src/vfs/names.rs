@@ -2,7 +2,9 @@
 //! (SEMANTICS, Names).
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
 
 use crate::text::windows_1252;
 
@@ -22,10 +24,20 @@ pub(super) fn display_name(raw: &[u8]) -> Cow<'_, str> {
     shorten(escape(windows_1252(raw)), raw)
 }
 
-/// The name under which something is shown that is called `name` outside,
-/// by the same rules.
-pub(super) fn host_name(name: &str) -> Cow<'_, str> {
-    shorten(escape(Cow::Borrowed(name)), name.as_bytes())
+/// The name under which something is shown that is called `name` on disk, by
+/// the same rules; bytes that are not UTF-8 become `%XX`.
+pub(super) fn host_name(name: &OsStr) -> Cow<'_, str> {
+    if let Some(name) = name.to_str() {
+        return shorten(escape(Cow::Borrowed(name)), name.as_bytes());
+    }
+    let mut escaped = String::new();
+    for chunk in name.as_bytes().utf8_chunks() {
+        escaped += &chunk.valid().replace('%', "%25");
+        for byte in chunk.invalid() {
+            write!(escaped, "%{byte:02X}").expect("a String takes any text");
+        }
+    }
+    shorten(Cow::Owned(escaped), name.as_bytes())
 }
 
 fn shorten<'a>(name: Cow<'a, str>, raw: &[u8]) -> Cow<'a, str> {
@@ -138,6 +150,12 @@ mod tests {
         assert_ne!(first, second);
         assert_eq!(display_name(&[0xE9; 200]).len(), 255);
         assert_eq!(display_name(&[0x93; 300]).len(), 255);
+    }
+
+    #[test]
+    fn names_on_disk_that_are_not_utf_8_are_escaped() {
+        assert_eq!(host_name(OsStr::new("50%.txt")), "50%.txt");
+        assert_eq!(host_name(OsStr::from_bytes(b"5%\xff.txt")), "5%25%FF.txt");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Reading bytes: decoded blocks out of the cache, or into it.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::ops::{Deref, Range};
@@ -14,6 +14,7 @@ use super::cache::{Cache, Key, Weight, lock};
 use super::stats::Stats;
 use crate::archive::{Archive, Chunk, ChunkTable, FileId, Scratch, Storage};
 use crate::io::{self, Error};
+use crate::view::View;
 
 /// Longest chunk that is decoded as a whole, and the length of the pieces in
 /// which longer ones are.
@@ -23,6 +24,10 @@ const BLOCK_SIZE: u32 = 65_536;
 /// a file has at most `u32::MAX` bytes.
 const TABLE: u32 = u32::MAX;
 
+/// Start of the [`Key`] of an asset's parsed model, which no block has
+/// either: blocks begin at multiples of 64 KiB, or where chunks do.
+const MODEL: u32 = u32::MAX - 1;
+
 /// Most long chunks whose decoding can go on where it stopped.
 const MAX_STREAMS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 
@@ -31,6 +36,7 @@ const MAX_STREAMS: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 enum Block {
     Bytes(Arc<Vec<u8>>),
     Table(Arc<ChunkTable>),
+    Model(Arc<dyn View>),
 }
 
 impl Weight for Block {
@@ -38,6 +44,7 @@ impl Weight for Block {
         match self {
             Self::Bytes(bytes) => bytes.capacity(),
             Self::Table(table) => table.memory(),
+            Self::Model(model) => model.memory(),
         }
     }
 }
@@ -49,6 +56,17 @@ pub enum Bytes {
     Shared(Arc<Vec<u8>>, Range<usize>),
     /// Bytes put together for this read.
     Owned(Vec<u8>),
+}
+
+impl Bytes {
+    /// What of `range` lies inside `text`.
+    pub(super) fn part_of(text: Arc<Vec<u8>>, range: Range<u64>) -> Self {
+        let end = text
+            .len()
+            .min(usize::try_from(range.end).unwrap_or(usize::MAX));
+        let start = end.min(usize::try_from(range.start).unwrap_or(usize::MAX));
+        Self::Shared(text, start..end)
+    }
 }
 
 impl Deref for Bytes {
@@ -90,8 +108,18 @@ struct Stream {
 }
 
 thread_local! {
-    /// Each thread decodes with buffers of its own.
-    static SCRATCH: RefCell<Scratch> = RefCell::default();
+    /// Each thread decodes with buffers of its own. They are taken out while
+    /// they are in use: an archive inside an archive is read while the outer
+    /// one decodes.
+    static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+}
+
+/// Runs `decode` with this thread's buffers.
+fn with_scratch<T>(decode: impl FnOnce(&mut Scratch) -> T) -> T {
+    let mut scratch = SCRATCH.take().unwrap_or_default();
+    let decoded = decode(&mut scratch);
+    SCRATCH.set(Some(scratch));
+    decoded
 }
 
 impl Reader {
@@ -129,18 +157,35 @@ impl Reader {
                 Ok(Bytes::Owned(bytes))
             }
             Storage::Generated => {
-                let text = self.text(source)?;
-                let end = text.len().min(range.end as usize);
-                let start = end.min(range.start as usize);
-                Ok(Bytes::Shared(text, start..end))
+                let text = self.text(source.ino, || source.archive.generate(source.file))?;
+                Ok(Bytes::part_of(text, range))
             }
             Storage::Chunked => self.read_chunks(source, range, stats),
         }
     }
 
-    /// The text of a generated file.
-    pub(super) fn text(&self, source: Source<'_>) -> io::Result<Arc<Vec<u8>>> {
-        self.bytes(source, 0, || source.archive.generate(source.file))
+    /// The generated text of a file, made where it is not at hand.
+    pub(super) fn text(
+        &self,
+        ino: Ino,
+        make: impl FnOnce() -> io::Result<Vec<u8>>,
+    ) -> io::Result<Arc<Vec<u8>>> {
+        self.bytes(key(ino, 0), make)
+    }
+
+    /// The parsed model of an asset, made where it is not at hand.
+    pub(super) fn model(
+        &self,
+        asset: Ino,
+        make: impl FnOnce() -> io::Result<Arc<dyn View>>,
+    ) -> io::Result<Arc<dyn View>> {
+        let made = self
+            .cache
+            .get(key(asset, MODEL), || make().map(Block::Model))?;
+        match made {
+            Block::Model(model) => Ok(model),
+            _ => unreachable!("only a model has a model's key"),
+        }
     }
 
     fn read_chunks(
@@ -172,14 +217,13 @@ impl Reader {
     }
 
     fn chunk_table(&self, source: Source<'_>) -> io::Result<Arc<ChunkTable>> {
-        let key = key(source, TABLE);
-        let block = self.cache.get(key, || {
+        let block = self.cache.get(key(source.ino, TABLE), || {
             let table = source.archive.chunk_table(source.file)?;
             Ok(Block::Table(Arc::new(table)))
         })?;
         match block {
             Block::Table(table) => Ok(table),
-            Block::Bytes(_) => unreachable!("a table's key has no bytes"),
+            _ => unreachable!("only a table has a table's key"),
         }
     }
 
@@ -198,19 +242,17 @@ impl Reader {
                 .fetch_add(bytes.len() as u64, Ordering::Relaxed);
         };
         if chunk.length <= BLOCK_SIZE {
-            let block = self.bytes(source, chunk.start, || {
-                let decode = |scratch: &RefCell<Scratch>| {
-                    source
-                        .archive
-                        .decode_chunk(source.file, chunk, &mut scratch.borrow_mut())
+            let block = self.bytes(key(source.ino, chunk.start), || {
+                let decode = |scratch: &mut Scratch| {
+                    source.archive.decode_chunk(source.file, chunk, scratch)
                 };
-                SCRATCH.with(decode).inspect(count)
+                with_scratch(decode).inspect(count)
             })?;
             return Ok((chunk.start, block));
         }
         let into_chunk = position as u32 - chunk.start;
         let start = position as u32 - into_chunk % BLOCK_SIZE;
-        let block = self.bytes(source, start, || {
+        let block = self.bytes(key(source.ino, start), || {
             self.piece(source, chunk, start).inspect(count)
         })?;
         Ok((start, block))
@@ -245,7 +287,7 @@ impl Reader {
                 break piece;
             }
             self.cache
-                .put(key(source, at), Block::Bytes(Arc::new(piece)));
+                .put(key(source.ino, at), Block::Bytes(Arc::new(piece)));
         };
         drop(decoding);
         lock(&self.streams).put((source.ino, chunk.index), stream);
@@ -254,16 +296,13 @@ impl Reader {
 
     fn bytes(
         &self,
-        source: Source<'_>,
-        start: u32,
+        key: Key,
         make: impl FnOnce() -> io::Result<Vec<u8>>,
     ) -> io::Result<Arc<Vec<u8>>> {
-        let block = self
-            .cache
-            .get(key(source, start), || Ok(Block::Bytes(Arc::new(make()?))))?;
-        match block {
+        let make = || Ok(Block::Bytes(Arc::new(make()?)));
+        match self.cache.get(key, make)? {
             Block::Bytes(bytes) => Ok(bytes),
-            Block::Table(_) => unreachable!("only a table's key has a table"),
+            _ => unreachable!("the keys of tables and models are reserved"),
         }
     }
 }
@@ -288,9 +327,9 @@ impl Stream {
     }
 }
 
-fn key(source: Source<'_>, start: u32) -> Key {
+fn key(ino: Ino, start: u32) -> Key {
     Key {
-        inode: source.ino.0,
+        inode: ino.0,
         start,
     }
 }

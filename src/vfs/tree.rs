@@ -4,11 +4,16 @@
 //! entries to, and does not change afterwards. An inode takes 40 bytes, a
 //! directory entry 16 and its name; an archive adds at most 20 for a file.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
 
+use super::companion::{Companions, Shows};
 use super::names;
+use super::{FileKind, Ino};
 use crate::archive::{Entry, FileId, MAX_ENTRIES, NodeId, Sink};
 use crate::io;
 
@@ -31,9 +36,9 @@ pub(super) enum Kind {
         /// Their number.
         count: u32,
     },
-    /// A file of one of the mount's archives.
+    /// A file of one of the tree's archives.
     File {
-        /// The archive's number in the mount.
+        /// The archive's number in the tree.
         archive: u32,
         /// The file's number in the archive.
         file: FileId,
@@ -43,6 +48,39 @@ pub(super) enum Kind {
         /// What it leads to.
         target: Index,
     },
+    /// A symbolic link whose text is given.
+    Verbatim {
+        /// Where the text begins in `Tree::names`.
+        start: u32,
+        /// Bytes of the text.
+        length: u32,
+    },
+    /// A directory of a folder on disk, listed when somebody enters it.
+    HostDir {
+        /// The folder's number in the tree.
+        archive: u32,
+        /// The directory's number in the folder.
+        file: FileId,
+    },
+    /// A directory that shows what is inside a file, made when somebody
+    /// enters it.
+    Companion {
+        /// The file.
+        of: Index,
+        /// What of it is shown.
+        shows: Shows,
+    },
+}
+
+impl Kind {
+    /// The kind that users see.
+    pub(super) fn file_kind(self) -> FileKind {
+        match self {
+            Self::Dir { .. } | Self::HostDir { .. } | Self::Companion { .. } => FileKind::Directory,
+            Self::File { .. } => FileKind::File,
+            Self::Symlink { .. } | Self::Verbatim { .. } => FileKind::Symlink,
+        }
+    }
 }
 
 /// A directory before its entries are counted.
@@ -79,8 +117,8 @@ struct Dentry {
     /// Bytes of the name.
     length: u8,
     inode: Index,
-    /// The directory, while the tree is built; then place `n` holds the
-    /// number in the directory of the entry that is `n`th by name.
+    /// Place `n` of a directory holds the number of the entry that is `n`th
+    /// by name.
     by_name: u32,
 }
 
@@ -95,6 +133,10 @@ pub(super) struct Tree {
     raw_names: HashMap<Index, Box<[u8]>>,
     /// Decoded bytes of all files.
     total_size: u64,
+    /// The directory in another tree as which this tree's root is seen.
+    pub(super) origin: Option<Ino>,
+    /// The mount's number of the tree's archive number 0.
+    pub(super) first_volume: u32,
 }
 
 impl Tree {
@@ -149,7 +191,7 @@ impl Tree {
     }
 
     /// Text of a symbolic link from the directory of `link` to `target`.
-    pub(super) fn link_text(&self, link: Index, target: Index) -> String {
+    fn link_text(&self, link: Index, target: Index) -> String {
         let directory = self.inode(link).map_or(ROOT, |inode| inode.parent);
         let (from, to) = (self.path(directory), self.path(target));
         let mut from: Vec<&str> = from.split('/').filter(|name| !name.is_empty()).collect();
@@ -160,6 +202,18 @@ impl Tree {
         let mut text = "../".repeat(from.len());
         text.push_str(&to.join("/"));
         text
+    }
+
+    /// Text of a symbolic link, `None` for another inode.
+    pub(super) fn link(&self, index: Index) -> Option<Cow<'_, str>> {
+        match self.inode(index)?.kind {
+            Kind::Symlink { target } => Some(self.link_text(index, target).into()),
+            Kind::Verbatim { start, length } => {
+                let (start, length) = (start as usize, length as usize);
+                Some(self.names.get(start..start + length)?.into())
+            }
+            _ => None,
+        }
     }
 
     /// The entries of a directory from number `start` on: names and inodes.
@@ -224,6 +278,11 @@ fn compare_folded(a: &str, b: &str) -> Ordering {
 /// Takes in entries and makes a [`Tree`] of them.
 pub(super) struct TreeBuilder {
     tree: Tree,
+    /// Which files have companions.
+    companions: Companions,
+    /// Entries and their directories; while they come, those of `tree` are
+    /// empty.
+    entries: Vec<(Index, Dentry)>,
     /// The archive whose entries are announced.
     archive: u32,
     /// The directory that stands for it.
@@ -234,7 +293,7 @@ pub(super) struct TreeBuilder {
 
 impl TreeBuilder {
     /// A builder with an empty root directory.
-    pub(super) fn new(modified: i64) -> Self {
+    pub(super) fn new(modified: i64, companions: Companions) -> Self {
         let root = Inode {
             size: 0,
             modified,
@@ -250,18 +309,79 @@ impl TreeBuilder {
                 names: String::new(),
                 raw_names: HashMap::new(),
                 total_size: 0,
+                origin: None,
+                first_volume: 0,
             },
+            companions,
+            entries: Vec::new(),
             archive: 0,
             root: ROOT,
             modified,
         }
     }
 
-    /// Adds a directory to the root under a name that is not an archive's.
-    pub(super) fn host_dir(&mut self, name: &str) -> io::Result<NodeId> {
+    /// Adds a directory to the root that stands for a source called `name`.
+    pub(super) fn source_dir(&mut self, name: &OsStr) -> io::Result<NodeId> {
+        self.root = ROOT;
+        self.host_entry(name, 0, EMPTY_DIR)
+    }
+
+    /// Adds a generated text whose name is not an archive's raw one.
+    pub(super) fn text(&mut self, parent: NodeId, name: &str, file: FileId) -> io::Result<()> {
+        let archive = self.archive;
+        let node = self.add_inode(parent, NOT_MADE, Kind::File { archive, file });
+        let shown = names::host_name(OsStr::new(name));
+        self.add_dentry(parent, &shown, name.as_bytes(), node)
+    }
+
+    /// Gives companions to files without a known extension as well.
+    pub(super) fn show_others(&mut self, shows: Option<Shows>) {
+        self.companions.others = shows;
+    }
+
+    /// Adds a directory of the folder on disk that is announced.
+    pub(super) fn host_subdir(
+        &mut self,
+        name: &OsStr,
+        modified: i64,
+        file: FileId,
+    ) -> io::Result<()> {
+        let archive = self.archive;
+        let node = self.host_entry(name, 0, Kind::HostDir { archive, file })?;
+        self.tree.inodes[node.0 as usize].modified = modified;
+        Ok(())
+    }
+
+    /// Adds a file of the folder on disk that is announced.
+    pub(super) fn host_file(
+        &mut self,
+        name: &OsStr,
+        modified: i64,
+        size: u64,
+        file: FileId,
+    ) -> io::Result<()> {
+        let archive = self.archive;
+        let node = self.host_entry(name, size, Kind::File { archive, file })?;
+        self.tree.inodes[node.0 as usize].modified = modified;
+        self.tree.total_size = self.tree.total_size.saturating_add(size);
+        Ok(())
+    }
+
+    /// Adds a symbolic link that stands on disk.
+    pub(super) fn host_link(&mut self, name: &OsStr, modified: i64, text: &str) -> io::Result<()> {
+        let start = self.tree.names.len() as u32;
+        self.tree.names.push_str(text);
+        let length = text.len() as u32;
+        let node = self.host_entry(name, 0, Kind::Verbatim { start, length })?;
+        self.tree.inodes[node.0 as usize].modified = modified;
+        Ok(())
+    }
+
+    fn host_entry(&mut self, name: &OsStr, size: u64, kind: Kind) -> io::Result<NodeId> {
+        let parent = NodeId(self.root);
+        let node = self.add_inode(parent, size, kind);
         let shown = names::host_name(name);
-        let node = self.add_inode(NodeId(ROOT), 0, EMPTY_DIR);
-        self.add_dentry(NodeId(ROOT), &shown, name.as_bytes(), node)?;
+        self.add_dentry(parent, &shown, name.as_bytes(), node)?;
         Ok(node)
     }
 
@@ -275,18 +395,14 @@ impl TreeBuilder {
         self.tree.inodes[root.0 as usize].modified = modified;
     }
 
-    /// Sorts the entries by directory and gives every one a name of its own.
+    /// Sorts the entries by directory, gives every one a name of its own, and
+    /// adds the companions.
     pub(super) fn finish(mut self) -> Tree {
         self.group_by_directory();
-        for directory in 0..self.tree.inodes.len() {
-            let range = self.tree.range(directory as Index);
-            if range.is_empty() {
-                continue;
-            }
-            sort_by_name(&mut self.tree, range.clone());
-            if number_duplicates(&mut self.tree, range.clone()) {
-                sort_by_name(&mut self.tree, range);
-            }
+        self.name_entries();
+        if self.add_companions() {
+            self.group_by_directory();
+            self.name_entries();
         }
         let tree = &mut self.tree;
         tree.inodes.shrink_to_fit();
@@ -298,26 +414,83 @@ impl TreeBuilder {
     /// Brings the entries of each directory together, in the order in which
     /// they came.
     fn group_by_directory(&mut self) {
-        let Tree {
-            inodes, dentries, ..
-        } = &mut self.tree;
-        // Stable, and linear where an archive announces one directory after
-        // the other.
-        dentries.sort_by_key(|dentry| dentry.by_name);
-        for (place, dentry) in dentries.iter().enumerate() {
-            if let Kind::Dir { first, count } = &mut inodes[dentry.by_name as usize].kind {
+        // Stable, and linear where one directory came after the other.
+        self.entries.sort_by_key(|&(directory, _)| directory);
+        let inodes = &mut self.tree.inodes;
+        for (place, (directory, _)) in self.entries.iter().enumerate() {
+            if let Kind::Dir { first, count } = &mut inodes[*directory as usize].kind {
                 if *count == 0 {
                     *first = place as u32;
                 }
                 *count += 1;
             }
         }
-        for (place, dentry) in dentries.iter().enumerate().rev() {
+        for (place, (directory, dentry)) in self.entries.iter().enumerate().rev() {
             let inode = &mut inodes[dentry.inode as usize];
-            if inode.parent == dentry.by_name {
+            if inode.parent == *directory {
                 inode.dentry = place as u32;
             }
         }
+        let entries = std::mem::take(&mut self.entries);
+        self.tree.dentries = entries.into_iter().map(|(_, dentry)| dentry).collect();
+    }
+
+    fn name_entries(&mut self) {
+        for directory in 0..self.tree.inodes.len() {
+            let range = self.tree.range(directory as Index);
+            if range.is_empty() {
+                continue;
+            }
+            sort_by_name(&mut self.tree, range.clone());
+            if number_duplicates(&mut self.tree, range.clone()) {
+                sort_by_name(&mut self.tree, range);
+            }
+        }
+    }
+
+    /// Adds `X.d` and `X.meta` beside the files `X` that have them, unless
+    /// there is a real entry of that name. Says whether there were any; then
+    /// the entries have to be grouped again.
+    fn add_companions(&mut self) -> bool {
+        let tree = &self.tree;
+        let mut found = Vec::new();
+        for directory in 0..tree.len() {
+            for (name, file) in tree.entries(directory, 0) {
+                let is_file = matches!(tree.inodes[file as usize].kind, Kind::File { .. });
+                let Some(shows) = self.companions.of(name).filter(|_| is_file) else {
+                    continue;
+                };
+                let companion = names::host_name(OsStr::new(&shows.name_beside(name))).into_owned();
+                if tree.find(directory, &companion, false).is_none() {
+                    found.push((directory, companion, Kind::Companion { of: file, shows }));
+                }
+            }
+        }
+        if found.is_empty() {
+            return false;
+        }
+        self.ungroup();
+        for (directory, name, kind) in found {
+            let node = self.add_inode(NodeId(directory), 0, kind);
+            // Too many entries: the real ones come first.
+            let _ = self.add_dentry(NodeId(directory), &name, name.as_bytes(), node);
+        }
+        true
+    }
+
+    /// Undoes [`Self::group_by_directory`].
+    fn ungroup(&mut self) {
+        let tree = &mut self.tree;
+        let ranges: Vec<_> = (0..tree.len()).map(|index| tree.range(index)).collect();
+        for (directory, range) in ranges.into_iter().enumerate() {
+            let dentries = tree.dentries[range].iter().cloned();
+            self.entries
+                .extend(dentries.map(|dentry| (directory as Index, dentry)));
+            if let Kind::Dir { count, .. } = &mut tree.inodes[directory].kind {
+                *count = 0;
+            }
+        }
+        tree.dentries.clear();
     }
 
     fn add(&mut self, parent: NodeId, raw: &[u8], size: u64, kind: Kind) -> io::Result<NodeId> {
@@ -328,7 +501,7 @@ impl TreeBuilder {
 
     fn add_inode(&mut self, parent: NodeId, size: u64, kind: Kind) -> NodeId {
         let node = self.tree.inodes.len();
-        let is_dir = matches!(kind, Kind::Dir { .. });
+        let is_dir = kind.file_kind() == FileKind::Directory;
         self.tree.inodes.push(Inode {
             size,
             modified: self.modified,
@@ -354,18 +527,19 @@ impl TreeBuilder {
     ) -> io::Result<()> {
         let tree = &mut self.tree;
         let start = u32::try_from(tree.names.len());
-        let (Ok(start), true) = (start, tree.dentries.len() < MAX_ENTRIES) else {
+        let (Ok(start), true) = (start, self.entries.len() < MAX_ENTRIES) else {
             return Err(io::Error::Unsupported(format!(
                 "has more than {MAX_ENTRIES} entries"
             )));
         };
         tree.names.push_str(name);
-        tree.dentries.push(Dentry {
+        let dentry = Dentry {
             name: start,
             length: u8::try_from(name.len()).unwrap_or(u8::MAX),
             inode: node.0,
-            by_name: parent.0,
-        });
+            by_name: 0,
+        };
+        self.entries.push((parent.0, dentry));
         tree.inodes[node.0 as usize].nlink += 1;
         if name.as_bytes() != raw {
             tree.raw_names.entry(node.0).or_insert_with(|| raw.into());

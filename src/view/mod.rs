@@ -75,6 +75,38 @@ impl ViewFormat {
     }
 }
 
+/// Parses the bytes of an asset; one that cannot be parsed to its end shows
+/// in `error.txt` why, and in `info.json` what was read until then.
+pub fn open(format: &ViewFormat, bytes: &[u8]) -> Box<dyn View> {
+    (format.open)(bytes).unwrap_or_else(|failure| Box::new(Broken(*failure)))
+}
+
+/// The view of an asset that could not be parsed.
+struct Broken(Failure);
+
+impl View for Broken {
+    fn files(&self) -> Vec<ViewFile> {
+        let file = |name: &str| ViewFile {
+            folder: None,
+            name: name.to_owned(),
+        };
+        vec![file("error.txt"), file("info.json")]
+    }
+
+    fn render(&self, index: usize) -> Vec<u8> {
+        match index {
+            0 => format!("{}\n", self.0.error).into_bytes(),
+            1 => json::pretty(&self.0.partial),
+            _ => Vec::new(),
+        }
+    }
+
+    fn memory(&self) -> usize {
+        // The facts of half an asset, each with a name and its place in maps.
+        json::pretty(&self.0.partial).len() * 4
+    }
+}
+
 /// The asset formats that have views.
 pub const VIEW_FORMATS: &[ViewFormat] = &[hgo::FORMAT, hgo::blk::FORMAT, ifp::FORMAT];
 

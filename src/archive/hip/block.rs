@@ -3,7 +3,7 @@
 
 use crate::io::{Cursor, Endian, Error, ReadAt, Result};
 
-use super::warnings::Warnings;
+use crate::asset::Warnings;
 
 /// Bytes of a block in front of its body: its name and its size.
 pub(super) const HEADER: u64 = 8;
@@ -142,7 +142,7 @@ mod tests {
         let second = next(&mut parent, &mut warnings).unwrap().unwrap();
         assert_eq!((second.name, second.offset), (*b"PMOD", 0x1C));
         assert!(next(&mut parent, &mut warnings).unwrap().is_none());
-        assert!(warnings.into_texts().is_empty());
+        assert!(warnings.texts().is_empty());
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         let block = next(&mut parent, &mut warnings).unwrap().unwrap();
         assert_eq!(block.body.remaining(), 3);
         assert_eq!(
-            warnings.into_texts(),
+            warnings.texts(),
             ["AHDR at 0x10: its 2147483647 bytes reach past the 3 that are left"]
         );
     }

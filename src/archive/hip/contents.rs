@@ -7,7 +7,7 @@ use super::block::{self, Header};
 use super::hipb::Hipb;
 use super::package::Package;
 use super::toc::Toc;
-use super::warnings::Warnings;
+use crate::asset::Warnings;
 
 /// Most blocks that are looked at; archives have five.
 const MOST_BLOCKS: usize = 64;
@@ -199,7 +199,7 @@ mod tests {
     fn read(bytes: Vec<u8>) -> (Contents, Vec<String>) {
         let mut warnings = Warnings::default();
         let contents = Contents::read(&bytes, false, &mut warnings).unwrap();
-        (contents, warnings.into_texts())
+        (contents, warnings.texts())
     }
 
     /// An archive whose STRM claims `stream` bytes and whose DPAK claims

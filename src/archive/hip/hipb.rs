@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::io::{Cursor, Result};
 
 use super::block;
-use super::warnings::Warnings;
+use crate::asset::Warnings;
 
 /// Version of HIPB that is known in full. Later ones begin in the same way.
 const KNOWN_VERSION: u32 = 3;
@@ -75,7 +75,7 @@ mod tests {
     fn read(bytes: &[u8]) -> (Hipb, Vec<String>) {
         let mut warnings = Warnings::default();
         let hipb = Hipb::read(Cursor::new(bytes, 0, Endian::Big), &mut warnings);
-        (hipb, warnings.into_texts())
+        (hipb, warnings.texts())
     }
 
     #[test]

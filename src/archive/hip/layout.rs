@@ -3,7 +3,7 @@
 use super::kinds::JSP_INFO;
 use super::layer;
 use super::toc::Toc;
-use super::warnings::Warnings;
+use crate::asset::Warnings;
 
 /// The assets of every layer, by their number in [`Toc::assets`].
 #[derive(Debug, Default)]

@@ -24,7 +24,6 @@ mod report;
 mod settings;
 mod toc;
 mod tree;
-mod warnings;
 
 pub use detect::{Game, Platform};
 pub use hash::{CHECKSUM, asset_id};
@@ -35,15 +34,16 @@ use std::sync::Arc;
 use super::{Archive, FileId, Format, Options, Sink, Storage};
 use crate::io::{ReadAt, Result, read_error};
 
+use crate::asset::Warnings;
 use contents::Contents;
 use detect::Told;
 use layout::Layout;
 use toc::Asset;
-use warnings::Warnings;
 
 /// How HIP archives are told and opened.
 pub const FORMAT: Format = Format {
-    name: "hip",
+    name: "HIP",
+    extensions: &["hip", "hop"],
     matches,
     open,
 };
@@ -119,7 +119,7 @@ impl Hip {
             game,
             platform,
             verify: options.verify,
-            warnings: warnings.into_texts(),
+            warnings: warnings.texts(),
         })
     }
 

@@ -3,7 +3,7 @@
 use crate::io::{Cursor, Result};
 
 use super::block;
-use super::warnings::Warnings;
+use crate::asset::Warnings;
 
 /// Most strings of a PLAT block that are read; games have four or five.
 const MOST_STRINGS: usize = 16;
@@ -138,7 +138,7 @@ mod tests {
         package
             .read(Cursor::new(bytes, 0, Endian::Big), &mut warnings)
             .unwrap();
-        (package, warnings.into_texts())
+        (package, warnings.texts())
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::io::{Cursor, Error, Result};
 
 use super::block::{self, Block};
 use super::kinds::{Code, Type};
-use super::warnings::Warnings;
+use crate::asset::Warnings;
 
 /// The fixed part of an AHDR block.
 #[derive(Debug, FromBytes, KnownLayout, Immutable, Unaligned)]
@@ -266,7 +266,7 @@ mod tests {
         let mut warnings = Warnings::default();
         let body = Cursor::new(dict, 0x100, Endian::Big);
         toc.read(body, force, &mut warnings)?;
-        Ok((toc, warnings.into_texts()))
+        Ok((toc, warnings.texts()))
     }
 
     fn header(id: u8, kind: &[u8; 4]) -> Vec<u8> {

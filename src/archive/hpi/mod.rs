@@ -31,6 +31,7 @@ use crate::io::{self, Error, ReadAt, Result};
 /// The entry for the table of formats.
 pub const FORMAT: Format = Format {
     name: "HPI",
+    extensions: &["hpi", "ufo", "ccx", "gp3", "gpf", "kmp"],
     matches: |head| head.starts_with(&MAGIC),
     open,
 };

@@ -1,0 +1,167 @@
+//! Files on disk, opened when they are read and a bounded number at a time.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use lru::LruCache;
+
+use super::ReadAt;
+
+/// Files that a pool keeps open. A thousand archives need no more; what is
+/// read in turns is opened again, which costs microseconds.
+const MAX_OPEN: NonZeroUsize = NonZeroUsize::new(32).unwrap();
+
+/// What tells a file from others, whatever it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileIdentity {
+    device: u64,
+    inode: u64,
+}
+
+impl From<&Metadata> for FileIdentity {
+    fn from(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        }
+    }
+}
+
+/// Keeps the files open that were read last.
+#[derive(Debug)]
+pub struct FilePool {
+    open: Mutex<LruCache<FileIdentity, Arc<File>>>,
+}
+
+impl Default for FilePool {
+    fn default() -> Self {
+        Self {
+            open: Mutex::new(LruCache::new(MAX_OPEN)),
+        }
+    }
+}
+
+impl FilePool {
+    /// The file at `path`, opened if it is not open.
+    ///
+    /// # Errors
+    /// Whatever the operating system reports, and `NotFound` where another
+    /// file than the one with this identity is there by now.
+    pub fn get(&self, path: &Path, identity: FileIdentity) -> io::Result<Arc<File>> {
+        if let Some(file) = self.lock().get(&identity) {
+            return Ok(file.clone());
+        }
+        let file = Arc::new(File::open(path)?);
+        if FileIdentity::from(&file.metadata()?) != identity {
+            return Err(io::Error::new(
+                io::ErrorKind::NotFound,
+                "the file has been replaced",
+            ));
+        }
+        self.lock().put(identity, file.clone());
+        Ok(file)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, LruCache<FileIdentity, Arc<File>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A file on disk as a source.
+#[derive(Debug)]
+pub struct FileSource {
+    pool: Arc<FilePool>,
+    path: PathBuf,
+    identity: FileIdentity,
+    len: u64,
+    modified: SystemTime,
+}
+
+impl FileSource {
+    /// Opens the file at `path`, which must be absolute.
+    ///
+    /// # Errors
+    /// Whatever the operating system reports; `InvalidInput` for what is not
+    /// a regular file.
+    pub fn open(path: &Path, pool: &Arc<FilePool>) -> io::Result<Self> {
+        let metadata = std::fs::metadata(path)?;
+        if !metadata.is_file() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "is not a regular file",
+            ));
+        }
+        let identity = FileIdentity::from(&metadata);
+        pool.get(path, identity)?;
+        Ok(Self {
+            pool: pool.clone(),
+            path: path.to_owned(),
+            identity,
+            len: metadata.len(),
+            modified: metadata.modified()?,
+        })
+    }
+
+    /// When the file was last modified, as of its opening.
+    pub fn modified(&self) -> SystemTime {
+        self.modified
+    }
+}
+
+impl ReadAt for FileSource {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        self.pool
+            .get(&self.path, self.identity)?
+            .read_exact_at(buf, offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_files_are_read_with_a_few_open() {
+        let dir = tempfile::tempdir().unwrap();
+        let pool = Arc::new(FilePool::default());
+        let sources: Vec<FileSource> = (0..3 * MAX_OPEN.get())
+            .map(|number| {
+                let path = dir.path().join(number.to_string());
+                std::fs::write(&path, [number as u8]).unwrap();
+                FileSource::open(&path, &pool).unwrap()
+            })
+            .collect();
+        for (number, source) in sources.iter().enumerate() {
+            let mut byte = [0];
+            source.read_exact_at(&mut byte, 0).unwrap();
+            assert_eq!(byte, [number as u8]);
+        }
+        assert_eq!(pool.lock().len(), MAX_OPEN.get());
+    }
+
+    #[test]
+    fn a_replaced_file_is_not_read_for_the_old_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let pool = Arc::new(FilePool::default());
+        let path = dir.path().join("a");
+        std::fs::write(&path, "old").unwrap();
+        let source = FileSource::open(&path, &pool).unwrap();
+        std::fs::write(dir.path().join("b"), "new").unwrap();
+        std::fs::rename(dir.path().join("b"), &path).unwrap();
+
+        let mut bytes = [0; 3];
+        source.read_exact_at(&mut bytes, 0).unwrap();
+        assert_eq!(&bytes, b"old", "as long as it is open");
+        pool.lock().clear();
+        assert!(source.read_exact_at(&mut bytes, 0).is_err());
+    }
+}
