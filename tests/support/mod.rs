@@ -5,8 +5,10 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod facts;
+pub mod full;
 pub mod hip;
 pub mod hpi;
+pub mod limits;
 pub mod record;
 
 use std::path::PathBuf;

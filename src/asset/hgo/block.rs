@@ -173,6 +173,7 @@ fn read_block(kind: BlockKind, cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result
             let bytes = cursor.take(length, "name table")?;
             hgo.names = NameTable {
                 bytes: bytes.into(),
+                ..NameTable::default()
             };
         }
         BlockKind::Textures => texture::read_set(cursor, hgo)?,

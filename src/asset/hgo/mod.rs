@@ -95,11 +95,17 @@ impl Hgo {
 #[derive(Debug, Default)]
 pub struct NameTable {
     bytes: Box<[u8]>,
+    /// Bytes of all names that were looked up.
+    looked_up: usize,
 }
 
-/// Longest name that is looked up, in bytes, so that a table with one endless
-/// name and many references to it cannot fill the memory.
-const LONGEST_NAME: usize = 64;
+/// Longest name that is looked up, in bytes.
+const LONGEST_NAME: usize = 255;
+
+/// Most bytes that the names of one file may have together, each counted as
+/// often as something has it. Few tables reach a hundredth of it; the limit
+/// keeps many references to one long name from filling the memory.
+const MOST_LOOKED_UP: usize = 1 << 20;
 
 impl NameTable {
     /// All names that are not empty, in the order of the table.
@@ -115,7 +121,7 @@ impl NameTable {
 
     /// The name that a number refers to which is 0 for none and otherwise one
     /// more than the offset. An offset outside the table is a warning.
-    fn one_based(&self, at: u64, number: i32, warnings: &mut Warnings) -> Option<String> {
+    fn one_based(&mut self, at: u64, number: i32, warnings: &mut Warnings) -> Option<String> {
         match number {
             0 => None,
             _ => self.zero_based(at, number.wrapping_sub(1), warnings),
@@ -123,7 +129,7 @@ impl NameTable {
     }
 
     /// The name at the offset `number`. One outside the table is a warning.
-    fn zero_based(&self, at: u64, number: i32, warnings: &mut Warnings) -> Option<String> {
+    fn zero_based(&mut self, at: u64, number: i32, warnings: &mut Warnings) -> Option<String> {
         let rest = usize::try_from(number)
             .ok()
             .and_then(|offset| self.bytes.get(offset..))
@@ -135,13 +141,21 @@ impl NameTable {
             ));
             return None;
         };
-        let longest = &rest[..rest.len().min(LONGEST_NAME)];
-        if rest.len() > LONGEST_NAME && !longest.contains(&0) {
+        let end = rest.iter().take(LONGEST_NAME).position(|&byte| byte == 0);
+        let length = end.unwrap_or(rest.len().min(LONGEST_NAME));
+        if end.is_none() && rest.len() > LONGEST_NAME {
             warnings.push(format!(
                 "name at {at:#x}: is cut after {LONGEST_NAME} bytes"
             ));
         }
-        Some(name::until_nul(longest))
+        if self.looked_up + length > MOST_LOOKED_UP {
+            warnings.push(format!(
+                "name at {at:#x}: is left out, the file has too many long names"
+            ));
+            return None;
+        }
+        self.looked_up += length;
+        Some(name::until_nul(&rest[..length]))
     }
 }
 
@@ -246,8 +260,9 @@ mod tests {
 
     #[test]
     fn names_are_found_by_both_ways_of_counting() {
-        let table = NameTable {
+        let mut table = NameTable {
             bytes: (*b"root\0head\0").into(),
+            ..NameTable::default()
         };
         let mut warnings = Warnings::default();
         let found = table.one_based(0, 6, &mut warnings);
@@ -268,13 +283,32 @@ mod tests {
 
     #[test]
     fn an_endless_name_is_cut() {
-        let table = NameTable {
+        let mut table = NameTable {
             bytes: vec![b'a'; 1000].into(),
+            ..NameTable::default()
         };
         let mut warnings = Warnings::default();
         let found = table.one_based(0x20, 1, &mut warnings).unwrap();
         assert_eq!(found.len(), LONGEST_NAME);
-        assert_eq!(warnings.texts(), ["name at 0x20: is cut after 64 bytes"]);
+        assert_eq!(warnings.texts(), ["name at 0x20: is cut after 255 bytes"]);
+    }
+
+    #[test]
+    fn names_are_left_out_where_all_together_are_too_long() {
+        let mut table = NameTable {
+            bytes: vec![b'a'; LONGEST_NAME].into(),
+            ..NameTable::default()
+        };
+        let mut warnings = Warnings::default();
+        for _ in 0..MOST_LOOKED_UP / LONGEST_NAME {
+            assert!(table.zero_based(0x20, 0, &mut warnings).is_some());
+        }
+        assert!(warnings.is_empty());
+        assert_eq!(table.zero_based(0x24, 0, &mut warnings), None);
+        assert_eq!(
+            warnings.texts(),
+            ["name at 0x24: is left out, the file has too many long names"]
+        );
     }
 
     #[test]

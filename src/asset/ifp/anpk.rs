@@ -16,8 +16,10 @@ const PACKAGE_SIZE: usize = 20;
 /// Least bytes of an animation: `NAME`, `DGAN`, and `INFO` with a number.
 const ANIMATION_SIZE: usize = 28;
 
-/// Least bytes of an object: `CPAN`, and `ANIM` with name and number.
-const OBJECT_SIZE: usize = 48;
+/// Bytes that bound the number of objects: the headers of `CPAN` and `ANIM`.
+/// Objects have more, but the first ones of a file that was cut off should be
+/// found all the same.
+const OBJECT_SIZE: usize = 16;
 
 /// Bytes of an object's name.
 const NAME_SIZE: usize = 28;

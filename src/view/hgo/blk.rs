@@ -52,9 +52,9 @@ struct EntryFacts {
     mismatch: Option<String>,
 }
 
-fn facts(table: &BlockTable) -> impl Serialize {
-    let entries = table.entries.iter();
-    let blocks = entries.map(|entry| EntryFacts {
+/// What `info.json` tells, with these entries of the table.
+fn facts(table: &BlockTable, entries: &[Entry]) -> impl Serialize + use<> {
+    let blocks = entries.iter().map(|entry| EntryFacts {
         kind: tag(entry.tag),
         offset: entry.offset,
         mismatch: entry.mismatch.map(describe),
@@ -68,7 +68,7 @@ fn facts(table: &BlockTable) -> impl Serialize {
 
 /// What is known of a damaged table.
 fn partial(table: &BlockTable) -> serde_json::Value {
-    json::bounded_value(&facts(table), &warnings(table).texts())
+    json::bounded_value(&facts(table, &table.entries), &facts(table, &[]))
 }
 
 fn describe(mismatch: Mismatch) -> String {
@@ -92,7 +92,7 @@ fn warnings(table: &BlockTable) -> Warnings {
 }
 
 fn info_json(table: &BlockTable) -> Vec<u8> {
-    json::pretty(&facts(table))
+    json::pretty(&facts(table, &table.entries))
 }
 
 fn info_text(table: &BlockTable) -> Vec<u8> {

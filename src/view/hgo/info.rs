@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use super::tables::{blend_shapes, tag, translation};
+use super::tables::{blend_shapes, translation};
 use crate::asset::hgo::{
-    Attributes, Block, BlockKind, Bounds, Geometry, Hgo, Joint, Layer, Material, Mesh, Part, Point,
-    Shadow, Skin, Slot, Sprites, Texture, TextureAnimation, Vertex,
+    Attributes, Block, BlockKind, Bounds, Geometry, Hgo, Joint, Layer, Material, Mesh, NameTable,
+    Part, Point, Shadow, Skin, Slot, Sprites, Texture, TextureAnimation, Vertex,
 };
 use crate::io::Endian;
 use crate::view::{Summary, json};
@@ -92,13 +92,13 @@ struct FileFacts<'a> {
 
 #[derive(Serialize)]
 struct ChunkFacts<'a> {
-    #[serde(rename = "type")]
-    kind: String,
+    #[serde(rename = "type", serialize_with = "tag")]
+    kind: [u8; 4],
     offset: u64,
     size: u32,
     consumed: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    names: Option<Vec<String>>,
+    #[serde(serialize_with = "name_list", skip_serializing_if = "Option::is_none")]
+    names: Option<&'a NameTable>,
     #[serde(skip_serializing_if = "Option::is_none")]
     count: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,15 +109,23 @@ impl<'a> ChunkFacts<'a> {
     fn new(block: &Block, hgo: &'a Hgo) -> Self {
         let is = |kind| BlockKind::from_tag(block.tag) == Some(kind);
         Self {
-            kind: tag(block.tag),
+            kind: block.tag,
             offset: block.offset,
             size: block.size,
             consumed: block.consumed,
-            names: is(BlockKind::Names).then(|| hgo.names.iter().collect()),
+            names: is(BlockKind::Names).then_some(&hgo.names),
             count: hgo.texture_count.filter(|_| is(BlockKind::Textures)),
             tids: is(BlockKind::TextureAnimations).then_some(&hgo.texture_ids),
         }
     }
+}
+
+fn tag<S: Serializer>(tag: &[u8; 4], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&tag.escape_ascii())
+}
+
+fn name_list<S: Serializer>(names: &Option<&NameTable>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(names.iter().flat_map(|names| names.iter()))
 }
 
 #[derive(Serialize)]
