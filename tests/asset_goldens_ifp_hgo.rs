@@ -51,7 +51,7 @@ fn offsets(text: &str) -> Vec<&str> {
 /// Takes the warnings out of what is known and of ours, and compares them: our
 /// words are others, but there are as many, and each names the same offsets.
 fn compare_warnings(known: &mut Value, ours: &mut Value) -> Vec<String> {
-    let mut take = |facts: &mut Value| -> Vec<String> {
+    let take = |facts: &mut Value| -> Vec<String> {
         let warnings = facts.as_object_mut().unwrap().remove("warnings").unwrap();
         serde_json::from_value(warnings).unwrap()
     };
