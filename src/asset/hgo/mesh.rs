@@ -217,7 +217,9 @@ pub(super) fn read(
 ) -> Result<()> {
     let start = cursor.offset();
     mesh.material = cursor.i32("mesh material")?;
-    for _ in 0..count(cursor, VERTEX_SIZE, "vertex count")? {
+    let vertices = count(cursor, VERTEX_SIZE, "vertex count")?;
+    mesh.vertices.reserve_exact(vertices);
+    for _ in 0..vertices {
         mesh.vertices.push(Vertex {
             position: floats(cursor, "vertex position")?,
             normal: floats(cursor, "vertex normal")?,
@@ -233,7 +235,8 @@ pub(super) fn read(
     }
     mesh.skin = read_skin(cursor, mesh.vertices.len())?;
     let bent_by = mesh.skin.iter().flat_map(Skin::joints);
-    for joint in bent_by.filter(|&joint| usize::try_from(joint).is_ok_and(|j| j >= joints)) {
+    let exists = |joint: &i32| usize::try_from(*joint).is_ok_and(|joint| joint < joints);
+    for joint in bent_by.filter(|joint| !exists(joint)) {
         warnings.push(format!(
             "mesh at {start:#x}: joint {joint} of its skin does not exist"
         ));
@@ -252,8 +255,9 @@ fn read_primitive(cursor: &mut Cursor<'_>) -> Result<Primitive> {
             return Err(Error::damaged(offset, "primitive type", problem));
         }
     };
-    let mut indices = Vec::new();
-    for _ in 0..count(cursor, 2, "index count")? {
+    let count = count(cursor, 2, "index count")?;
+    let mut indices = Vec::with_capacity(count);
+    for _ in 0..count {
         indices.push(cursor.u16("index")?);
     }
     Ok(Primitive { kind, indices })
@@ -351,6 +355,7 @@ fn read_blend_shapes(
     let bytes = count(cursor, 1, "blend shape length")?;
     blend.byte_count = bytes as u32;
     let mut data = cursor.section(bytes, "blend shapes")?;
+    blend.deltas.reserve_exact(bytes / 12);
     while data.remaining() >= 12 {
         blend.deltas.push(floats(&mut data, "blend shape")?);
     }
@@ -437,14 +442,18 @@ mod tests {
         let tail = [
             build.i32s(&[0, 0, 1]),
             vec![0],
-            build.i32s(&[0, 2, 2, 1, 0]),
+            build.i32s(&[0, 2, 2, 1, -1]),
             build.f32s(&[0.25, 0.75, 1.0, 0.0]),
             build.i32s(&[0]),
         ];
-        let (result, mesh, _) = read_mesh(2, &tail.concat());
+        let (result, mesh, warnings) = read_mesh(2, &tail.concat());
         result.unwrap();
         let skin = mesh.skin.unwrap();
-        assert_eq!(skin.joints(), [0, 1]);
+        assert_eq!(skin.joints(), [-1, 1]);
+        assert_eq!(
+            warnings,
+            ["mesh at 0x100: joint -1 of its skin does not exist"]
+        );
         let Skin::Grouped(groups) = skin else {
             panic!("not grouped");
         };

@@ -224,6 +224,13 @@ impl Hgo {
                 warnings.push(format!("joint {index}: parent {parent} does not exist"));
             }
         }
+        let points = self.points.iter().map(|point| ("point", point.joint));
+        let shadows = self.shadows.iter().map(|shadow| ("shadow", shadow.joint));
+        for (what, joint) in points.chain(shadows) {
+            if usize::from(joint) >= joints {
+                warnings.push(format!("{what} of joint {joint}: it does not exist"));
+            }
+        }
         for (index, layer) in self.layers.iter().enumerate() {
             let geometry = layer.parts.iter().flat_map(|part| &part.geometry);
             for material in geometry.flat_map(Geometry::materials) {
@@ -316,7 +323,7 @@ mod tests {
         let mut hgo = parse(&Build::new(Endian::Big).mouse()).unwrap();
         hgo.materials[0].texture = 9;
         hgo.joints[1].parent = Some(7);
-        hgo.materials.truncate(1);
+        hgo.points[0].joint = 2;
         hgo.layers[0].parts[0].geometry[0].set_material(3);
         hgo.check_indices();
         assert_eq!(
@@ -324,6 +331,7 @@ mod tests {
             [
                 "material 0: texture 9 does not exist",
                 "joint 1: parent 7 does not exist",
+                "point of joint 2: it does not exist",
                 "layer 0: material 3 does not exist",
             ]
         );

@@ -28,7 +28,8 @@ pub struct Joint {
     pub orientation: Matrix,
     /// Where things are fastened to it, relative to the joint.
     pub locator_offset: [f32; 3],
-    /// Number of the parent; `None` for a root.
+    /// Number of the parent; `None` for a root. Nothing keeps it from being
+    /// too large, or from being part of a circle.
     pub parent: Option<u8>,
     /// Its name.
     pub name: Option<String>,
