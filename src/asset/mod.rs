@@ -9,6 +9,7 @@ pub mod count;
 pub mod hgo;
 pub mod ifp;
 pub mod name;
+pub mod psx;
 mod warnings;
 
 pub use warnings::Warnings;

@@ -1,0 +1,267 @@
+//! Animations: keyframes of characters, frames of sprites (FORMATS, PSX 6).
+
+use zerocopy::little_endian::I16;
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
+
+use super::limits::Budget;
+use crate::asset::count::count;
+use crate::asset::name::until_nul;
+use crate::io::{Cursor, Result};
+
+/// An uncompressed keyframe animation.
+#[derive(Debug, Clone)]
+pub struct AnimationV1 {
+    /// Offset of its frames in the chunk.
+    pub offset: u32,
+    /// Number of frames that are shown.
+    pub frames: u16,
+    /// Number of frames that are interpolated between two stored ones.
+    pub tween: u16,
+    /// Poses of all objects for each stored frame: those of the first frame,
+    /// then those of the second, and so on. Shorter than
+    /// [`AnimationV1::stored_frames`] where the chunk is damaged.
+    pub poses: Vec<Transform>,
+}
+
+/// Where an object is in a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transform {
+    /// Rotation, row by row, with 12 fractional bits.
+    pub matrix: [[i16; 3]; 3],
+    /// Translation; see [`Psx::vertex_scale`] for its unit.
+    ///
+    /// [`Psx::vertex_scale`]: super::Psx::vertex_scale
+    pub translation: [i16; 3],
+}
+
+/// A compressed keyframe animation, whose frames are not decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnimationV2 {
+    /// Offset of its data in the chunk.
+    pub offset: u32,
+    /// Number of frames.
+    pub frames: u32,
+}
+
+/// An animation made of textures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpriteAnimation {
+    /// Name up to its first NUL. Games ignore the case.
+    pub name: String,
+    /// Its frames.
+    pub frames: Vec<SpriteFrame>,
+}
+
+/// A frame of a sprite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpriteFrame {
+    /// Offset to the right in pixels.
+    pub offx: i8,
+    /// Offset downwards in pixels.
+    pub offy: i8,
+    /// Width in pixels.
+    pub width: u8,
+    /// Height in pixels.
+    pub height: u8,
+    /// Index into the texture ids.
+    pub texture: u32,
+}
+
+/// The 24 bytes of a pose of an object.
+#[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+struct TransformRecord {
+    matrix: [[I16; 3]; 3],
+    translation: [I16; 3],
+}
+
+impl AnimationV1 {
+    /// Number of frames that are stored.
+    pub fn stored_frames(&self) -> u16 {
+        match self.frames.checked_sub(1) {
+            Some(last) => (u32::from(last) / (u32::from(self.tween) + 1) + 1) as u16,
+            None => 0,
+        }
+    }
+
+    fn read_poses(&mut self, chunk: &Cursor, object_count: usize) -> Result<()> {
+        let mut cursor = chunk.clone();
+        cursor.seek(chunk.offset() + u64::from(self.offset), "frames")?;
+        let count = u64::from(self.stored_frames()).saturating_mul(object_count as u64);
+        let count = cursor.check_count(count, size_of::<TransformRecord>(), "frames")?;
+        self.poses = (0..count)
+            .map(|_| {
+                let record = cursor.record::<TransformRecord>("frame")?;
+                Ok(Transform {
+                    matrix: record.matrix.map(|row| row.map(I16::get)),
+                    translation: record.translation.map(I16::get),
+                })
+            })
+            .collect::<Result<_>>()?;
+        Ok(())
+    }
+}
+
+/// Reads a 0x2A chunk: the table, then each animation's frames.
+pub(super) fn read_v1(
+    data: &mut Cursor,
+    object_count: usize,
+    list: &mut Vec<AnimationV1>,
+) -> Result<()> {
+    let chunk = data.clone();
+    let mut budget = Budget::new(data.remaining() as u64);
+    let animations = count(data, 8, "animations")?;
+    let table = data.offset();
+    for _ in 0..animations {
+        list.push(AnimationV1 {
+            offset: data.u32("animation's offset")?,
+            frames: data.u16("animation's frames")?,
+            tween: data.u16("animation's tween")?,
+            poses: Vec::new(),
+        });
+    }
+    for (index, animation) in list.iter_mut().enumerate() {
+        animation
+            .read_poses(&chunk, object_count)
+            .and_then(|()| {
+                let bytes = animation.poses.len() * size_of::<TransformRecord>();
+                budget.spend(bytes as u64, table + 8 * index as u64, "offset")
+            })
+            .map_err(|error| error.within(format_args!("animation {index}")))?;
+    }
+    Ok(())
+}
+
+/// Reads the table of a 0x2C chunk.
+pub(super) fn read_v2(data: &mut Cursor, list: &mut Vec<AnimationV2>) -> Result<()> {
+    for _ in 0..count(data, 8, "animations")? {
+        list.push(AnimationV2 {
+            offset: data.u32("animation's offset")?,
+            frames: data.u32("animation's frames")?,
+        });
+    }
+    Ok(())
+}
+
+/// Reads a 0x45 chunk.
+pub(super) fn read_sprites(data: &mut Cursor, list: &mut Vec<SpriteAnimation>) -> Result<()> {
+    for _ in 0..count(data, 12, "sprites")? {
+        let name = data.take(8, "sprite's name")?;
+        let frames = count(data, 8, "sprite's frames")?;
+        let frames = (0..frames)
+            .map(|_| {
+                Ok(SpriteFrame {
+                    offx: data.i8("offx")?,
+                    offy: data.i8("offy")?,
+                    width: data.u8("width")?,
+                    height: data.u8("height")?,
+                    texture: data.u32("texture")?,
+                })
+            })
+            .collect::<Result<_>>()?;
+        list.push(SpriteAnimation {
+            name: until_nul(name),
+            frames,
+        });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::build::{shorts, words};
+    use super::*;
+    use crate::io::Endian;
+
+    /// The animations of a 0x2A chunk for one object.
+    fn read(data: &[u8]) -> (Vec<AnimationV1>, Result<()>) {
+        let mut list = Vec::new();
+        let mut cursor = Cursor::new(data, 0x200, Endian::Little);
+        let result = read_v1(&mut cursor, 1, &mut list);
+        (list, result)
+    }
+
+    fn pose(x: i16) -> Vec<u8> {
+        shorts(&[4096, 0, 0, 0, 4096, 0, 0, 0, 4096, x, -32, 0])
+    }
+
+    /// Offset, frames and frames in between, as in the table.
+    fn entry(offset: u32, frames: u32, tween: u32) -> Vec<u8> {
+        words(&[offset, frames | tween << 16])
+    }
+
+    #[test]
+    fn frames_in_between_are_not_stored() {
+        let stored = |frames, tween| {
+            let animation = AnimationV1 {
+                offset: 0,
+                frames,
+                tween,
+                poses: Vec::new(),
+            };
+            animation.stored_frames()
+        };
+        assert_eq!(stored(0, 0), 0);
+        assert_eq!(stored(1, 0), 1);
+        assert_eq!(stored(30, 0), 30);
+        assert_eq!(stored(40, 2), 14);
+        assert_eq!(stored(u16::MAX, u16::MAX), 1);
+    }
+
+    #[test]
+    fn keyframes_are_found_by_their_offset_in_the_chunk() {
+        let table = [words(&[2]), entry(44, 3, 1), entry(20, 1, 0)].concat();
+        let (list, result) = read(&[table, pose(1), pose(2), pose(3)].concat());
+        result.unwrap();
+        let x = |index: usize| -> Vec<i16> {
+            let poses = list[index].poses.iter();
+            poses.map(|pose| pose.translation[0]).collect()
+        };
+        assert_eq!((x(0), x(1)), (vec![2, 3], vec![1]));
+        assert_eq!(list[0].poses[0].matrix[1], [0, 4096, 0]);
+    }
+
+    #[test]
+    fn frames_past_the_chunk_are_an_error_and_the_table_stays() {
+        let table = [words(&[2]), entry(20, 2, 0), entry(20, 1, 0)].concat();
+        let (list, result) = read(&[table, pose(1)].concat());
+        assert_eq!(
+            result.unwrap_err().to_string(),
+            "animation 0: frames at 0x214: 2 items of 24 bytes do not fit into 24 bytes"
+        );
+        assert_eq!(list.len(), 2);
+        let (_, result) = read(&[words(&[1]), entry(0x1000, 1, 0)].concat());
+        assert!(result.is_err());
+    }
+
+    #[test]
+    fn animations_may_share_frames_but_not_without_end() {
+        let shared = |count: usize| {
+            let at = 4 + 8 * count as u32;
+            let table = [words(&[count as u32]), entry(at, 8, 0).repeat(count)].concat();
+            read(&[table, pose(1).repeat(8)].concat()).1
+        };
+        shared(2).unwrap();
+        let error = shared(4).unwrap_err().to_string();
+        assert!(
+            error.starts_with("animation 2: offset at 0x214: "),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn sprite_names_fill_their_field_or_end_at_a_nul() {
+        let mut data = words(&[2]);
+        data.extend(b"FIREBALL");
+        data.extend([words(&[1]), vec![0xFC, 4, 8, 16], words(&[9])].concat());
+        data.extend(b"smoke\0xx");
+        data.extend(words(&[0]));
+        let mut list = Vec::new();
+        read_sprites(&mut Cursor::new(&data, 0, Endian::Little), &mut list).unwrap();
+        let names: Vec<_> = list.iter().map(|sprite| sprite.name.as_str()).collect();
+        assert_eq!(names, ["FIREBALL", "smoke"]);
+        let frame = &list[0].frames[0];
+        assert_eq!((frame.offx, frame.offy, frame.texture), (-4, 4, 9));
+        assert_eq!((frame.width, frame.height), (8, 16));
+    }
+}

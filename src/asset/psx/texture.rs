@@ -1,0 +1,378 @@
+//! Palettes and textures (FORMATS, PSX 7 and 8).
+
+use std::collections::HashMap;
+
+use zerocopy::little_endian::{U16, U32};
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
+
+use super::limits::{Budget, counted_list, follow};
+use super::{Psx, Version};
+use crate::asset::count::count;
+use crate::asset::{Warnings, name};
+use crate::io::{Cursor, Result};
+
+/// Number of textures that stands for two more lists in front of the number.
+const EXTENDED: u32 = 0xFFFF_FFFF;
+
+/// Flag of a texture whose pixels are in a PVR file of their own.
+const EXTERNAL: u32 = 0x8000_0000;
+
+/// Colours of textures.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Palette {
+    /// Offset of the palette in the file.
+    pub offset: u64,
+    /// What textures call it.
+    pub id: u32,
+    /// 16 or 256 colours: red in bits 0 to 4, green in 5 to 9, blue in 10 to
+    /// 14, and bit 15 for blending.
+    pub colours: Vec<u16>,
+}
+
+impl Palette {
+    /// Whether a colour is the one that is not drawn: magenta, whatever its
+    /// bit 15 says.
+    pub fn is_transparent(colour: u16) -> bool {
+        colour & 0x7FFF == 0x7C1F
+    }
+}
+
+/// A texture record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Texture {
+    /// Offset of the record in the file.
+    pub offset: u64,
+    /// Bit 0: has transparent parts. Bit 31: no pixels follow.
+    pub flags: u32,
+    /// 16, 256 or 65536.
+    pub colours: u32,
+    /// Id of the palette, which may be in another file.
+    pub palette: u32,
+    /// Index of the palette with that id and so many colours, where it is in
+    /// this file.
+    pub palette_index: Option<usize>,
+    /// Index into the texture ids.
+    pub index: u32,
+    /// Width in pixels.
+    pub width: u16,
+    /// Height in pixels.
+    pub height: u16,
+    /// Length of the pixels in bytes, as the numbers above say.
+    pub data_size: u64,
+    /// The pixels.
+    pub data: TextureData,
+}
+
+/// Pixels of a texture. They are shorter than they should be where the file
+/// ends in them; a warning says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextureData {
+    /// Indices into the palette, row by row from the top; each row has
+    /// `row_size` bytes. With 4 bits the left pixel is in the low half.
+    Indexed {
+        /// Bits of an index: 4 or 8.
+        bits: u8,
+        /// Length of a row in bytes.
+        row_size: usize,
+        /// The rows.
+        rows: Vec<u8>,
+    },
+    /// 16-bit pixels as the Dreamcast's PVR chip stores them.
+    Pvr {
+        /// Low byte: pixel format; the next one: arrangement.
+        pixel_format: u32,
+        /// The pixels, as arranged.
+        data: Vec<u8>,
+    },
+    /// In a file of their own, named after the texture's id.
+    External,
+    /// In an unknown form.
+    Unknown,
+}
+
+impl TextureData {
+    /// Bits that each pixel has, where that is known.
+    pub fn bits(&self) -> Option<u8> {
+        match self {
+            Self::Indexed { bits, .. } => Some(*bits),
+            Self::Pvr { .. } => Some(16),
+            Self::External | Self::Unknown => None,
+        }
+    }
+}
+
+/// The 20 bytes in front of a texture's pixels.
+#[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+struct TextureRecord {
+    flags: U32,
+    ncolours: U32,
+    palette: U32,
+    index: U32,
+    width: U16,
+    height: U16,
+}
+
+/// Reads a count and as many palettes of `size` colours.
+pub(super) fn read_palettes(
+    cursor: &mut Cursor,
+    size: usize,
+    palettes: &mut Vec<Palette>,
+) -> Result<()> {
+    for _ in 0..count(cursor, 4 + 2 * size, "palettes")? {
+        palettes.push(Palette {
+            offset: cursor.offset(),
+            id: cursor.u32("palette id")?,
+            colours: (0..size)
+                .map(|_| cursor.u16("colour"))
+                .collect::<Result<_>>()?,
+        });
+    }
+    Ok(())
+}
+
+/// Reads the table of texture pointers, and the records they point to.
+pub(super) fn read_textures(psx: &mut Psx, cursor: &mut Cursor, budget: &mut Budget) -> Result<()> {
+    if psx.version == Version::V6 && cursor.clone().u32("ntex")? == EXTENDED {
+        cursor.u32("ntex")?;
+        psx.texture_refs = Some([read_refs(cursor)?, read_refs(cursor)?]);
+    }
+    let pointers_at = cursor.offset() + 4;
+    let pointers = counted_list(cursor, "ntex")?;
+    psx.end = cursor.offset();
+    let mut palettes = HashMap::new();
+    for (index, palette) in psx.palettes.iter().enumerate() {
+        let key = (palette.colours.len(), palette.id);
+        palettes.entry(key).or_insert(index);
+    }
+    for (index, &pointer) in pointers.iter().enumerate() {
+        let stored_at = pointers_at + 4 * index as u64;
+        let (mut texture, end) = follow(cursor, pointer, stored_at, "pointer")
+            .and_then(|mut cursor| Texture::read(&mut cursor, &mut psx.warnings))
+            .and_then(|(texture, end)| {
+                let length = psx.file_size.min(end) - texture.offset;
+                budget.spend(length.max(Budget::RECORD), stored_at, "pointer")?;
+                Ok((texture, end))
+            })
+            .map_err(|error| error.within(format_args!("texture {index}")))?;
+        let key = (texture.colours as usize, texture.palette);
+        texture.palette_index = palettes.get(&key).copied();
+        psx.end = psx.end.max(end);
+        psx.textures.push(texture);
+    }
+    Ok(())
+}
+
+/// Reads a list of names of a version 6 file.
+fn read_refs(cursor: &mut Cursor) -> Result<Vec<String>> {
+    const NAME_SIZE: usize = 32;
+    (0..count(cursor, NAME_SIZE + 4, "texture references")?)
+        .map(|_| {
+            let name = cursor.take(NAME_SIZE, "texture reference")?;
+            cursor.u32("texture reference's flag")?;
+            Ok(name::until_nul(name))
+        })
+        .collect()
+}
+
+impl Texture {
+    /// Whether the palette is in this file; nothing for a texture that needs
+    /// none.
+    pub fn palette_found(&self) -> Option<bool> {
+        matches!(self.data, TextureData::Indexed { .. }).then_some(self.palette_index.is_some())
+    }
+
+    /// Reads a record and its pixels; returns the offset where they end by
+    /// their own account.
+    fn read(cursor: &mut Cursor, warnings: &mut Warnings) -> Result<(Self, u64)> {
+        let offset = cursor.offset();
+        let record = cursor.record::<TextureRecord>("record")?;
+        let flags = record.flags.get();
+        let colours = record.ncolours.get();
+        let (width, height) = (record.width.get(), record.height.get());
+        let (data, data_size) = if flags & EXTERNAL != 0 {
+            (TextureData::External, 0)
+        } else {
+            match colours {
+                16 => indexed(
+                    cursor,
+                    4,
+                    usize::from(width).next_multiple_of(4) / 2,
+                    height,
+                ),
+                256 => indexed(cursor, 8, usize::from(width).next_multiple_of(2), height),
+                65536 => pvr(cursor)?,
+                _ => {
+                    warnings.push(format!(
+                        "texture at {offset:#x} has {colours} colours, of which nothing is known"
+                    ));
+                    (TextureData::Unknown, 0)
+                }
+            }
+        };
+        let needed = match &data {
+            TextureData::Indexed { row_size, .. } => *row_size as u64 * u64::from(height),
+            _ => data_size,
+        };
+        let present = match &data {
+            TextureData::Indexed { rows, .. } => rows.len(),
+            TextureData::Pvr { data, .. } => data.len(),
+            TextureData::External | TextureData::Unknown => 0,
+        };
+        if needed > present as u64 {
+            warnings.push(format!("texture at {offset:#x} overruns file"));
+        }
+        let end = cursor.offset() - present as u64 + data_size;
+        let texture = Self {
+            offset,
+            flags,
+            colours,
+            palette: record.palette.get(),
+            palette_index: None,
+            index: record.index.get(),
+            width,
+            height,
+            data_size,
+            data,
+        };
+        Ok((texture, end))
+    }
+}
+
+/// Takes rows of indices, as far as the file has them. They are padded to a
+/// multiple of 4 bytes, which the last texture of a file may lack.
+fn indexed(cursor: &mut Cursor, bits: u8, row_size: usize, height: u16) -> (TextureData, u64) {
+    let length = row_size * usize::from(height);
+    let data = TextureData::Indexed {
+        bits,
+        row_size,
+        rows: take_present(cursor, length),
+    };
+    (data, length.next_multiple_of(4) as u64)
+}
+
+/// Takes what a PVR texture has behind its record.
+fn pvr(cursor: &mut Cursor) -> Result<(TextureData, u64)> {
+    let pixel_format = cursor.u32("pixel format")?;
+    let size = cursor.u32("size")?;
+    let data = TextureData::Pvr {
+        pixel_format,
+        data: take_present(cursor, size as usize),
+    };
+    Ok((data, size.into()))
+}
+
+/// Takes `length` bytes, or as many of them as there are.
+fn take_present(cursor: &mut Cursor, length: usize) -> Vec<u8> {
+    let present = length.min(cursor.remaining());
+    cursor
+        .take(present, "pixels")
+        .map(<[u8]>::to_vec)
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::build::{File, texture, words};
+    use super::super::parse;
+    use super::*;
+
+    /// A file with these textures, whose palette 0xAA has 16 colours.
+    fn library(textures: &[Vec<u8>]) -> File {
+        File {
+            texture_ids: vec![1],
+            palettes: vec![0xAA],
+            textures: textures.to_vec(),
+            ..File::new(4)
+        }
+    }
+
+    fn read(textures: &[Vec<u8>]) -> Psx {
+        parse(&library(textures).bytes()).unwrap()
+    }
+
+    #[test]
+    fn rows_are_padded_to_whole_words_and_records_to_double_ones() {
+        let four = texture([0, 16, 0xAA, 0], [5, 3], &[0x21; 12]);
+        let eight = texture([0, 256, 0xAA, 0], [3, 5], &[7; 20]);
+        let psx = read(&[four, eight]);
+        let row_size = |index: usize| match &psx.textures[index].data {
+            TextureData::Indexed { row_size, rows, .. } => (*row_size, rows.len()),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!((row_size(0), psx.textures[0].data_size), ((4, 12), 12));
+        assert_eq!((row_size(1), psx.textures[1].data_size), ((4, 20), 20));
+        assert_eq!(psx.textures[0].palette_index, Some(0));
+        assert_eq!(
+            psx.textures[1].palette_found(),
+            Some(false),
+            "it has 16 colours"
+        );
+    }
+
+    #[test]
+    fn the_last_texture_may_lack_its_padding_but_no_pixels() {
+        let odd = |pixels: &[u8]| read(&[texture([0, 16, 0xAA, 0], [4, 1], pixels)]);
+        assert!(odd(&[1, 2]).warnings.is_empty());
+        let short = odd(&[1]);
+        let offset = short.textures[0].offset;
+        assert_eq!(
+            short.warnings.texts(),
+            [format!("texture at {offset:#x} overruns file")]
+        );
+        assert!(
+            matches!(&short.textures[0].data, TextureData::Indexed { rows, .. } if *rows == [1])
+        );
+    }
+
+    #[test]
+    fn pvr_data_are_taken_as_they_are() {
+        let pixels = [words(&[0x0901, 4]), vec![1, 2, 3, 4]].concat();
+        let psx = read(&[texture([0, 65536, 0, 0], [2, 1], &pixels)]);
+        let expected = TextureData::Pvr {
+            pixel_format: 0x0901,
+            data: vec![1, 2, 3, 4],
+        };
+        assert_eq!(psx.textures[0].data, expected);
+        assert_eq!(psx.textures[0].palette_found(), None);
+        assert!(psx.warnings.is_empty());
+    }
+
+    #[test]
+    fn a_texture_without_known_pixels_is_listed() {
+        let external = texture([EXTERNAL, 16, 0xBB, 0], [64, 64], &[]);
+        let strange = texture([0, 17, 0xBB, 0], [64, 64], &[]);
+        let psx = read(&[external, strange]);
+        assert_eq!(psx.textures[0].data, TextureData::External);
+        assert_eq!(psx.textures[1].data, TextureData::Unknown);
+        let warnings = psx.warnings.texts();
+        assert_eq!(warnings.len(), 1);
+        assert!(warnings[0].contains("has 17 colours"), "{warnings:?}");
+    }
+
+    #[test]
+    fn version_6_may_have_two_lists_of_names_in_front_of_its_textures() {
+        let mut file = library(&[]);
+        file.version = 6;
+        let mut bytes = file.bytes();
+        bytes.truncate(bytes.len() - 4);
+        bytes.extend(words(&[EXTENDED]));
+        for name in ["detail1", "cube_sky"] {
+            let mut field = name.as_bytes().to_vec();
+            field.resize(32, 0);
+            bytes.extend([words(&[1]), field, words(&[1])].concat());
+        }
+        bytes.extend(words(&[0]));
+        let refs = parse(&bytes).unwrap().texture_refs.unwrap();
+        assert_eq!(refs, [["detail1"], ["cube_sky"]]);
+        bytes[0] = 4;
+        assert!(parse(&bytes).is_err());
+    }
+
+    #[test]
+    fn magenta_is_transparent_with_and_without_its_top_bit() {
+        assert!(Palette::is_transparent(0x7C1F));
+        assert!(Palette::is_transparent(0xFC1F));
+        assert!(!Palette::is_transparent(0x7C1E));
+    }
+}
