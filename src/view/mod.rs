@@ -8,6 +8,7 @@ mod fixed;
 pub mod hgo;
 pub mod ifp;
 pub mod json;
+pub mod psx;
 mod summary;
 
 pub use self::summary::Summary;
@@ -108,7 +109,7 @@ impl View for Broken {
 }
 
 /// The asset formats that have views.
-pub const VIEW_FORMATS: &[ViewFormat] = &[hgo::FORMAT, hgo::blk::FORMAT, ifp::FORMAT];
+pub const VIEW_FORMATS: &[ViewFormat] = &[hgo::FORMAT, hgo::blk::FORMAT, ifp::FORMAT, psx::FORMAT];
 
 #[cfg(test)]
 mod tests {
@@ -124,6 +125,7 @@ mod tests {
         assert_eq!(format("crash.hgo"), Some("HGO"));
         assert_eq!(format("CRASH.HGO.BLK"), Some("HGO block table"));
         assert_eq!(format("ped.Ifp"), Some("IFP"));
+        assert_eq!(format("skhan.PSX"), Some("PSX"));
         for name in ["ped.blk", "hgo.blk", ".hgo", "hgo", "crash.hgo.txt", ""] {
             assert_eq!(format(name), None, "{name}");
         }
