@@ -5,20 +5,47 @@
 use std::path::PathBuf;
 
 use clap::Parser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::daemon::MountOptions;
+use crate::vfs::{Order, Sources};
 
 /// Mount game archives as read-only file systems.
 ///
-/// SOURCE is an archive: HPI, UFO, CCX, GP3 or KMP of Total Annihilation and
-/// TA: Kingdoms. What it is is told by its content. The command returns when
-/// the mount answers; unmount with `fusermount3 -u MOUNTPOINT`.
+/// SOURCE is an archive (HPI, UFO, CCX, GP3, KMP of Total Annihilation and TA:
+/// Kingdoms; HIP, HOP of Heavy Iron's games), a folder, or a lone PSX, HGO or
+/// IFP file. What it is is told by its content. Several HPI archives are
+/// merged, the last one on top; others stand side by side. The command returns
+/// when the mount answers; unmount with `fusermount3 -u MOUNTPOINT`.
 #[derive(Debug, Parser)]
 #[command(version, max_term_width = 100, after_help = after_help())]
 pub struct Args {
-    /// Archives to mount, then the directory to mount them on.
-    #[arg(required = true, num_args = 2.., value_name = "SOURCE... MOUNTPOINT")]
+    /// What to mount, then the directory to mount it on.
+    #[arg(required = true, num_args = 1.., value_name = "SOURCE... MOUNTPOINT")]
     paths: Vec<PathBuf>,
+
+    /// Mount the archives and loose files of a game's folder, merged as the
+    /// game does; no SOURCE is given then.
+    #[arg(long, value_name = "FOLDER")]
+    game: Option<PathBuf>,
+
+    /// Which archive wins: as in Total Annihilation, in Kingdoms, in the RWE
+    /// engine, or the last one on the command line.
+    #[arg(long, value_parser = order_parser(), conflicts_with = "separate")]
+    order: Option<Order>,
+
+    /// Give each archive a directory of its own instead of merging them.
+    #[arg(long, conflicts_with = "game")]
+    separate: bool,
+
+    /// Refuse to mount where one of several archives is damaged, instead of
+    /// leaving it out.
+    #[arg(long)]
+    strict: bool,
+
+    /// Show no `X.d` and `X.meta` directories beside archives and assets.
+    #[arg(long)]
+    no_meta: bool,
 
     /// Mount options, as of mount(8), separated by commas.
     #[arg(short = 'o', value_name = "OPTION,...", value_delimiter = ',')]
@@ -115,6 +142,14 @@ const MOUNT_OPTIONS: &[MountOption] = &[
         },
     },
     MountOption {
+        usage: "verify",
+        help: "compute checksums for listings",
+        apply: |options, _| {
+            options.vfs.verify = true;
+            Ok(())
+        },
+    },
+    MountOption {
         usage: "force",
         help: "mount and read past damage as far as possible",
         apply: |options, _| {
@@ -159,10 +194,31 @@ const IGNORED_OPTIONS: &[&str] = &[
 const MAX_THREADS: usize = 256;
 
 impl Args {
-    /// The sources and the mount point.
-    pub fn paths(&self) -> (&[PathBuf], &PathBuf) {
-        let (mount_point, sources) = self.paths.split_last().expect("clap asks for two paths");
-        (sources, mount_point)
+    /// What to mount, and the directory to mount it on.
+    ///
+    /// # Errors
+    /// A sentence about what is missing or too much.
+    pub fn sources(&self) -> Result<(Sources, &PathBuf), String> {
+        let (mount_point, paths) = self.paths.split_last().ok_or("nothing to mount")?;
+        let sources = match (&self.game, paths) {
+            (Some(_), [_, ..]) => {
+                return Err("--game takes all archives of its folder and no SOURCE".to_owned());
+            }
+            (Some(_), []) if self.order == Some(Order::Cli) => {
+                return Err("--order cli orders SOURCEs, and --game has none".to_owned());
+            }
+            (Some(folder), []) => Sources::Game {
+                folder: folder.clone(),
+                order: self.order,
+            },
+            (None, []) => return Err("the mount point is missing".to_owned()),
+            (None, paths) => Sources::Given {
+                paths: paths.to_vec(),
+                order: self.order,
+                separate: self.separate,
+            },
+        };
+        Ok((sources, mount_point))
     }
 
     /// The `-o` options.
@@ -171,6 +227,8 @@ impl Args {
     /// A sentence about the first option that is not understood.
     pub fn mount_options(&self) -> Result<MountOptions, String> {
         let mut options = MountOptions::default();
+        options.vfs.meta = !self.no_meta;
+        options.vfs.strict = self.strict;
         for text in self.options.iter().filter(|text| !text.is_empty()) {
             let (name, value) = match text.split_once('=') {
                 Some((name, value)) => (name, Some(value)),
@@ -199,6 +257,13 @@ impl Args {
             _ => log::LevelFilter::Debug,
         }
     }
+}
+
+fn order_parser() -> impl TypedValueParser<Value = Order> {
+    PossibleValuesParser::new(Order::NAMES.map(|(name, _)| name)).map(|chosen| {
+        let known = Order::NAMES.iter().find(|(name, _)| *name == chosen);
+        known.map_or(Order::Cli, |&(_, order)| order)
+    })
 }
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T, String> {
@@ -250,14 +315,37 @@ mod tests {
     #[test]
     fn the_last_path_is_the_mount_point() {
         let args = Args::parse_from(["hpimount", "a", "b", "mnt", "-o", "ro"]);
-        let (sources, mount_point) = args.paths();
-        assert_eq!(sources, [PathBuf::from("a"), PathBuf::from("b")]);
+        let (sources, mount_point) = args.sources().unwrap();
+        let Sources::Given { paths, .. } = sources else {
+            panic!("{sources:?}");
+        };
+        assert_eq!(paths, [PathBuf::from("a"), PathBuf::from("b")]);
         assert_eq!(mount_point, &PathBuf::from("mnt"));
     }
 
     #[test]
+    fn a_game_has_a_mount_point_and_no_sources() {
+        let sources = |line: &[&str]| {
+            let args = Args::parse_from([&["hpimount", "--game", "ta"], line].concat());
+            args.sources().map(|(sources, _)| sources)
+        };
+        assert!(matches!(
+            sources(&["--order", "rwe", "mnt"]),
+            Ok(Sources::Game {
+                order: Some(Order::Rwe),
+                ..
+            })
+        ));
+        assert!(sources(&["a.hpi", "mnt"]).is_err());
+        assert!(sources(&["--order", "cli", "mnt"]).is_err());
+        let alone = Args::parse_from(["hpimount", "mnt"]);
+        assert_eq!(alone.sources().unwrap_err(), "the mount point is missing");
+    }
+
+    #[test]
     fn every_documented_option_is_understood() {
-        let all = "allow_other,uid=5,gid=6,umask=027,cachesize=3M,threads=2,case_sensitive,force";
+        let all =
+            "allow_other,uid=5,gid=6,umask=027,cachesize=3M,threads=2,case_sensitive,verify,force";
         let parsed = options(all).unwrap();
         assert!(parsed.allow_other && parsed.vfs.case_sensitive && parsed.vfs.force);
         assert_eq!(

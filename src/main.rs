@@ -13,13 +13,13 @@ fn main() -> ExitCode {
 
 fn run(args: &Args) -> Result<ExitCode, Failure> {
     let options = args.mount_options().map_err(Failure::Usage)?;
+    let (sources, mount_point) = args.sources().map_err(Failure::Usage)?;
     if !args.foreground && !daemon::is_background() {
         return daemon::detach();
     }
     daemon::start_log(args.log_level());
-    let (sources, mount_point) = args.paths();
     daemon::run(&Plan {
-        sources: sources.to_vec(),
+        sources,
         mount_point: mount_point.clone(),
         options,
     })?;

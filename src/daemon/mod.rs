@@ -20,7 +20,7 @@ use signal_hook::iterator::Signals;
 
 pub use self::exit::Failure;
 use crate::fuse::{Ownership, SessionOptions};
-use crate::vfs::Vfs;
+use crate::vfs::{Sources, Vfs};
 
 /// Set for the process that goes into the background; the value means
 /// nothing.
@@ -33,8 +33,8 @@ const READY: [u8; 1] = *b"+";
 /// What to mount, and where.
 #[derive(Debug)]
 pub struct Plan {
-    /// The archives.
-    pub sources: Vec<PathBuf>,
+    /// The archives, or a game's folder.
+    pub sources: Sources,
     /// The directory to mount on.
     pub mount_point: PathBuf,
     /// How the mount behaves.
@@ -183,9 +183,12 @@ fn serve(plan: &Plan, vfs: Arc<Vfs>) -> Result<Serving, Failure> {
 
 /// What the mount table shows as the source.
 fn source_name(plan: &Plan) -> String {
-    let first = plan.sources.first().map(PathBuf::as_path);
+    let first = match &plan.sources {
+        Sources::Given { paths, .. } => paths.first(),
+        Sources::Game { folder, .. } => Some(folder),
+    };
     let name = first.map_or_else(Default::default, |path| {
-        std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+        std::path::absolute(path).unwrap_or_else(|_| path.clone())
     });
     name.to_string_lossy().into_owned()
 }

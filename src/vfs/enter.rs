@@ -3,6 +3,7 @@
 //!
 //! Entering one plants a tree, once, whose root takes the directory's place.
 
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +11,7 @@ use super::cache::lock;
 use super::companion::{Companions, Shows};
 use super::folder::Folder;
 use super::forest::Node;
-use super::tree::{Kind, Tree, TreeBuilder};
+use super::tree::{Kind, Label, NewInode, Tree, TreeBuilder};
 use super::volume::{Content, Inner, Problem, Volume};
 use super::{Attr, Error, Ino, Result, Vfs};
 use crate::archive::{self, Archive, Entry, FileId, Sink};
@@ -37,7 +38,9 @@ impl Vfs {
         let kind = node.kind().ok_or(Error::NotFound)?;
         let root = match kind {
             Kind::Dir { .. } => return Ok(node),
-            Kind::HostDir { .. } | Kind::Companion { .. } => self.planted(node, kind)?,
+            Kind::HostDir { .. } | Kind::Companion { .. } | Kind::Place => {
+                self.planted(node, kind)?
+            }
             Kind::File { .. } | Kind::Symlink { .. } | Kind::Verbatim { .. } => {
                 return Err(Error::NotADirectory);
             }
@@ -88,7 +91,7 @@ impl Vfs {
             len: self.node_attr(file)?.size,
         });
         let companions = Companions::usual(nesting, self.options.meta);
-        let mut builder = TreeBuilder::new(attr.modified, companions);
+        let mut builder = TreeBuilder::new(0, attr.modified, companions);
         let opened = archive::detect(&*source).and_then(|format| {
             let options = self.options.archive_options(&name);
             let archive = (format.open)(source, &mut builder, options)?;
@@ -163,7 +166,7 @@ impl Vfs {
         };
         let path = folder.path_of(file).ok_or(Error::NotFound)?;
         let companions = Companions::usual(0, self.options.meta);
-        let mut builder = TreeBuilder::new(attr.modified, companions);
+        let mut builder = TreeBuilder::new(0, attr.modified, companions);
         let folder = Folder::scan(&path, &self.pool, &mut builder).map_err(|error| {
             self.stats.failed(format!("{}: {error}", path.display()));
             Error::Io
@@ -195,7 +198,7 @@ pub(super) fn file_name(path: &Path) -> String {
 /// In the place of an archive that cannot be opened: `error.txt`.
 fn problem(attr: Attr, error: &io::Error) -> Option<(&'static str, Box<dyn Archive>, TreeBuilder)> {
     let text = format!("{error}\n");
-    let mut builder = TreeBuilder::new(attr.modified, Companions::NONE);
+    let mut builder = TreeBuilder::new(0, attr.modified, Companions::NONE);
     let entry = Entry {
         file: FileId(0),
         size: Some(text.len() as u64),
@@ -208,7 +211,7 @@ fn problem(attr: Attr, error: &io::Error) -> Option<(&'static str, Box<dyn Archi
 
 /// The files of a view, with their folders.
 fn view_tree(view: &dyn View, modified: i64) -> io::Result<Tree> {
-    let mut builder = TreeBuilder::new(modified, Companions::NONE);
+    let mut builder = TreeBuilder::new(0, modified, Companions::NONE);
     let root = builder.root();
     let mut folders: Vec<(&str, archive::NodeId)> = Vec::new();
     for (number, file) in view.files().into_iter().enumerate() {
@@ -223,7 +226,12 @@ fn view_tree(view: &dyn View, modified: i64) -> io::Result<Tree> {
                 }
             },
         };
-        builder.text(parent, &file.name, FileId(number as u32))?;
+        let inode = NewInode {
+            kind: builder.file_kind(FileId(number as u32)),
+            size: None,
+            modified: None,
+        };
+        builder.add(parent, &Label::host(OsStr::new(&file.name)), inode)?;
     }
     Ok(builder.finish())
 }

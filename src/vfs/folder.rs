@@ -1,27 +1,38 @@
-//! Folders on disk as sources: one directory at a time, its files read
-//! through.
+//! Folders on disk as sources: a directory at a time, or all of it, their
+//! files read through.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{DirEntry, Metadata};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::open::seconds;
-use super::tree::TreeBuilder;
-use crate::archive::{Archive, FileId, Storage};
+use super::tree::{Label, NewInode, TreeBuilder};
+use crate::archive::{Archive, FileId, MAX_DEPTH, NodeId, Sink, Storage};
 use crate::io::{self, FileIdentity, FilePool};
 
 /// A directory on disk as it was when it was first seen.
 pub(super) struct Folder {
     path: PathBuf,
-    /// The subdirectories and files; a [`FileId`] is a place here.
-    entries: Vec<(OsString, FileIdentity)>,
+    /// The subdirectories and files, with their paths from the folder on; a
+    /// [`FileId`] is a place here.
+    entries: Vec<(PathBuf, FileIdentity)>,
     pool: Arc<FilePool>,
 }
 
+/// What is done with the directories in a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Subdirectories {
+    /// They are listed when somebody enters them.
+    Later,
+    /// They are listed with it.
+    Now,
+}
+
 impl Folder {
-    /// Lists the directory at `path` into `builder`, sorted by name.
+    /// Lists the directory at `path` into `builder`, sorted by name; its
+    /// subdirectories are listed when somebody enters them.
     ///
     /// Symbolic links stay symbolic links and are not followed; sockets,
     /// devices and pipes are left out.
@@ -34,15 +45,40 @@ impl Folder {
         pool: &Arc<FilePool>,
         builder: &mut TreeBuilder,
     ) -> std::io::Result<Self> {
-        let mut found: Vec<DirEntry> = std::fs::read_dir(path)?.collect::<Result<_, _>>()?;
-        found.sort_by_key(DirEntry::file_name);
         let mut folder = Self::new(path, pool);
-        for entry in found {
-            // Not followed, as `DirEntry` promises.
-            if let Ok(metadata) = entry.metadata() {
-                folder
-                    .add(entry.file_name(), &metadata, builder)
-                    .map_err(std::io::Error::other)?;
+        let root = builder.root();
+        folder.list(
+            Path::new(""),
+            root,
+            Subdirectories::Later,
+            builder,
+            &mut |_| true,
+        )?;
+        Ok(folder)
+    }
+
+    /// Lists the directory at `path` and all below it. Of the entries of the
+    /// directory itself, those are left out that `takes` refuses.
+    ///
+    /// # Errors
+    /// As for [`Folder::scan`]. Subdirectories that cannot be read are empty.
+    pub(super) fn scan_all(
+        path: &Path,
+        pool: &Arc<FilePool>,
+        builder: &mut TreeBuilder,
+        mut takes: impl FnMut(&OsStr) -> bool,
+    ) -> std::io::Result<Self> {
+        let mut folder = Self::new(path, pool);
+        let root = builder.root();
+        let now = Subdirectories::Now;
+        let mut pending = folder.list(Path::new(""), root, now, builder, &mut takes)?;
+        while let Some((relative, node)) = pending.pop() {
+            if relative.components().count() > MAX_DEPTH {
+                continue;
+            }
+            match folder.list(&relative, node, now, builder, &mut |_| true) {
+                Ok(more) => pending.extend(more),
+                Err(error) => log::warn!("{}: {error}", path.join(relative).display()),
             }
         }
         Ok(folder)
@@ -61,8 +97,15 @@ impl Folder {
         let mut folder = Self::new(directory, pool);
         if let Some(name) = path.file_name() {
             let metadata = std::fs::metadata(path)?;
+            let root = builder.root();
             folder
-                .add(name.to_owned(), &metadata, builder)
+                .add(
+                    Path::new(name),
+                    &metadata,
+                    root,
+                    Subdirectories::Later,
+                    builder,
+                )
                 .map_err(std::io::Error::other)?;
         }
         Ok(folder)
@@ -76,36 +119,81 @@ impl Folder {
         }
     }
 
+    /// Lists one directory; gives the subdirectories that are still to be
+    /// listed.
+    fn list(
+        &mut self,
+        relative: &Path,
+        parent: NodeId,
+        subdirectories: Subdirectories,
+        builder: &mut TreeBuilder,
+        takes: &mut dyn FnMut(&OsStr) -> bool,
+    ) -> std::io::Result<Vec<(PathBuf, NodeId)>> {
+        let directory = std::fs::read_dir(self.path.join(relative))?;
+        let mut found: Vec<DirEntry> = directory.collect::<Result<_, _>>()?;
+        found.sort_by_key(DirEntry::file_name);
+        let mut pending = Vec::new();
+        for entry in found {
+            let name: OsString = entry.file_name();
+            // Not followed, as `DirEntry` promises.
+            let Ok(metadata) = entry.metadata() else {
+                continue;
+            };
+            if !takes(&name) {
+                continue;
+            }
+            let path = relative.join(&name);
+            let node = self
+                .add(&path, &metadata, parent, subdirectories, builder)
+                .map_err(std::io::Error::other)?;
+            if let Some(node) = node.filter(|_| metadata.is_dir()) {
+                pending.push((path, node));
+            }
+        }
+        Ok(pending)
+    }
+
     fn add(
         &mut self,
-        name: OsString,
+        relative: &Path,
         metadata: &Metadata,
+        parent: NodeId,
+        subdirectories: Subdirectories,
         builder: &mut TreeBuilder,
-    ) -> io::Result<()> {
+    ) -> io::Result<Option<NodeId>> {
         let file = FileId(self.entries.len() as u32);
-        let modified = metadata.modified().map_or(0, seconds);
+        let mut inode = NewInode {
+            modified: metadata.modified().ok().map(seconds),
+            ..NewInode::DIR
+        };
         let kind = metadata.file_type();
         if kind.is_symlink() {
-            if let Ok(text) = std::fs::read_link(self.path.join(&name)) {
-                builder.host_link(&name, modified, &text.to_string_lossy())?;
+            let Ok(text) = std::fs::read_link(self.path.join(relative)) else {
+                return Ok(None);
+            };
+            inode.kind = builder.link_kind(&text.to_string_lossy());
+        } else if kind.is_dir() {
+            if subdirectories == Subdirectories::Later {
+                inode.kind = builder.host_dir_kind(file);
             }
-            return Ok(());
-        }
-        if kind.is_dir() {
-            builder.host_subdir(&name, modified, file)?;
         } else if kind.is_file() {
-            builder.host_file(&name, modified, metadata.len(), file)?;
+            inode.kind = builder.file_kind(file);
+            inode.size = Some(metadata.len());
         } else {
-            return Ok(());
+            return Ok(None);
         }
-        self.entries.push((name, metadata.into()));
-        Ok(())
+        let name = relative.file_name().unwrap_or_default();
+        let node = builder.add(parent, &Label::host(name), inode)?;
+        if !kind.is_symlink() {
+            self.entries.push((relative.to_owned(), metadata.into()));
+        }
+        Ok(Some(node))
     }
 
     /// Path of one of the entries.
     pub(super) fn path_of(&self, file: FileId) -> Option<PathBuf> {
-        let (name, _) = self.entries.get(file.0 as usize)?;
-        Some(self.path.join(name))
+        let (relative, _) = self.entries.get(file.0 as usize)?;
+        Some(self.path.join(relative))
     }
 }
 
@@ -115,12 +203,15 @@ impl Archive for Folder {
     }
 
     fn read_stored(&self, file: FileId, position: u64, buf: &mut [u8]) -> io::Result<()> {
-        let failed = |cause| io::read_error(position, buf.len() as u64, cause);
-        let Some((name, identity)) = self.entries.get(file.0 as usize) else {
-            return Err(failed(std::io::ErrorKind::NotFound.into()));
+        let length = buf.len() as u64;
+        let entry = self.entries.get(file.0 as usize);
+        let read = match entry {
+            Some((relative, identity)) => self
+                .pool
+                .get(&self.path.join(relative), *identity)
+                .and_then(|file| file.read_exact_at(buf, position)),
+            None => Err(std::io::ErrorKind::NotFound.into()),
         };
-        let file = self.pool.get(&self.path.join(name), *identity);
-        let read = file.and_then(|file| file.read_exact_at(buf, position));
-        read.map_err(|cause| io::read_error(position, buf.len() as u64, cause))
+        read.map_err(|cause| io::read_error(position, length, cause))
     }
 }

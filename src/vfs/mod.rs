@@ -12,7 +12,9 @@ mod enter;
 mod error;
 mod folder;
 mod forest;
+mod game;
 mod guests;
+mod merge;
 mod names;
 mod open;
 mod read;
@@ -28,7 +30,9 @@ use self::cache::lock;
 use self::enter::Entrance;
 pub use self::error::{Error, OpenCause, OpenError};
 use self::forest::{Forest, Node};
+pub use self::game::Order;
 use self::guests::{GuestKind, Guests};
+pub use self::open::Sources;
 pub use self::read::Bytes;
 use self::read::{Reader, Source};
 use self::stats::Stats;
@@ -68,6 +72,8 @@ pub struct Options {
     pub verify: bool,
     /// Show what is inside archives and assets in directories beside them.
     pub meta: bool,
+    /// Refuse to mount where one of several sources cannot be.
+    pub strict: bool,
 }
 
 impl Options {
@@ -89,6 +95,7 @@ impl Default for Options {
             force: false,
             verify: false,
             meta: true,
+            strict: false,
         }
     }
 }
@@ -412,6 +419,9 @@ impl Vfs {
         }
         if let (Some(volume), Some(Kind::File { file, .. })) = (self.volume(node), node.kind()) {
             names.push(SOURCE);
+            if !node.tree.hidden(node.index).is_empty() {
+                names.push(SHADOWS);
+            }
             let archive = volume.archive();
             names.extend(archive.map_or(Vec::new(), |archive| archive.xattr_names(file)));
         }
@@ -440,12 +450,24 @@ impl Vfs {
         if name == SOURCE {
             return Ok(volume.name.clone().into_bytes());
         }
+        if name == SHADOWS {
+            return self.shadows(node).ok_or(Error::NoAttribute);
+        }
         let archive = volume.archive().ok_or(Error::NoAttribute)?;
         match archive.xattr(file, name) {
             Ok(Some(value)) => Ok(value.into_bytes()),
             Ok(None) => Err(Error::NoAttribute),
             Err(error) => Err(self.failed(node, &error)),
         }
+    }
+
+    /// File names of the archives whose files a file hides, highest first.
+    fn shadows(&self, node: Node<'_>) -> Option<Vec<u8>> {
+        let first = node.tree.first_volume;
+        let hidden = node.tree.hidden(node.index).iter();
+        let volumes = hidden.filter_map(|number| self.volumes.get((first + number) as usize));
+        let names: Vec<&str> = volumes.map(|volume| volume.name.as_str()).collect();
+        (!names.is_empty()).then(|| names.join("\n").into_bytes())
     }
 
     /// The inode whose attributes an inode has.
@@ -590,6 +612,9 @@ const RAW_NAME: &str = "user.hpimount.raw_name";
 
 /// File name of the archive that a file comes from.
 const SOURCE: &str = "user.hpimount.source";
+
+/// File names, a line each, of the archives whose files a file hides.
+const SHADOWS: &str = "user.hpimount.shadows";
 
 /// The directory that a shortcut leads to.
 fn shortcut_target(ino: Ino) -> Option<Ino> {

@@ -2,134 +2,382 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::SystemTime;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::companion::{self, Companions, Shows};
 use super::control::Control;
 use super::enter::{file_name, folder_volume};
 use super::error::{OpenCause, OpenError};
 use super::folder::Folder;
-use super::tree::{ROOT, TreeBuilder};
+use super::game::{self, GameFolder, Order};
+use super::merge::{self, Rule, Shadow};
+use super::tree::{Kind, Label, NewInode, ROOT, Tree, TreeBuilder};
 use super::volume::{Content, Volume};
 use super::{Ino, Options, Vfs};
 use crate::archive::{self, NodeId};
 use crate::io::{self, FilePool, FileSource, ReadAt};
-use crate::view::VIEW_FORMATS;
+use crate::view::{VIEW_FORMATS, ViewFormat};
 
 /// Largest file that is tried as a lone asset without the extension of one.
 const MAX_LONE_ASSET: u64 = 64 << 20;
 
+/// What to mount.
+#[derive(Debug, Clone)]
+pub enum Sources {
+    /// Archives, folders and lone assets. Several HPI archives are merged,
+    /// unless `separate`; anything else stands side by side.
+    Given {
+        /// In their order, the last one on top.
+        paths: Vec<PathBuf>,
+        /// How to order them instead.
+        order: Option<Order>,
+        /// Merge nothing.
+        separate: bool,
+    },
+    /// A game's folder: its archives and loose files, merged as the game
+    /// does.
+    Game {
+        /// The folder.
+        folder: PathBuf,
+        /// How to order them; `None` for as the game does whose archives
+        /// these are.
+        order: Option<Order>,
+    },
+}
+
+/// A source that was opened: its tree, and what its files are read from.
+struct Opened {
+    tree: Tree,
+    volume: Volume,
+}
+
+/// The parts of a mount before they are planted.
+struct Layout {
+    tree: Tree,
+    volumes: Vec<Volume>,
+    /// Trees that take places in the root of `tree`, by the places' indices.
+    placed: Vec<(NodeId, Opened)>,
+    /// The trees of the merged archives and what of them is hidden.
+    layers: Vec<Tree>,
+    shadowed: Vec<Shadow>,
+    /// What `info.json` says about the order.
+    order: Value,
+}
+
 impl Vfs {
-    /// Opens `sources` and lays their trees out: a single one is the root,
-    /// several stand in directories that are named after their files.
+    /// Opens the sources and lays out their trees.
     ///
     /// # Errors
-    /// The first source that cannot be mounted, and why.
-    pub fn open(sources: &[PathBuf], options: Options) -> Result<Arc<Self>, OpenError> {
+    /// The first source that cannot be mounted, and why. Of several sources
+    /// those that can be are mounted, unless `options.strict`; then the
+    /// others are in the log and in `info.json`.
+    pub fn open(sources: &Sources, options: Options) -> Result<Arc<Self>, OpenError> {
         let pool = Arc::new(FilePool::default());
-        let now = seconds(SystemTime::now());
-        let mut builder = TreeBuilder::new(now, Companions::usual(0, options.meta));
-        let mut volumes = Vec::with_capacity(sources.len());
-        for path in sources {
-            let path = std::path::absolute(path)
-                .map_err(|error| OpenError::new(path, OpenCause::Unreadable(error)))?;
-            let root = match sources {
-                [_] => NodeId(ROOT),
-                _ => builder
-                    .source_dir(path.file_name().unwrap_or(path.as_os_str()))
-                    .map_err(|error| OpenError::new(&path, error))?,
-            };
-            let place = Place {
-                number: volumes.len() as u32,
-                root,
-            };
-            let volume = open_source(&path, place, &pool, &mut builder, &options)
-                .map_err(|cause| OpenError::new(&path, cause))?;
-            volumes.push(volume);
-        }
-        for volume in &volumes {
+        let mut opener = Opener {
+            pool: &pool,
+            options: &options,
+            skipped: Vec::new(),
+        };
+        let layout = opener.layout(sources)?;
+        let skipped = opener.skipped;
+
+        let all = layout.placed.iter().map(|(_, opened)| &opened.volume);
+        let all: Vec<&Volume> = layout.volumes.iter().chain(all).collect();
+        for volume in &all {
             for warning in volume.warnings() {
                 log::warn!("{}: {warning}", volume.name);
             }
         }
-        let tree = builder.finish();
-        let control = Control::new(&describe(&volumes, &options, tree.len()));
-        let modified = tree.inode(ROOT).map_or(now, |root| root.modified);
-        let vfs = Self::empty(options, pool);
-        let planted = vfs.plant(tree, volumes);
-        debug_assert_eq!(planted, Some(Ino::ROOT));
-        vfs.plant_control(control, modified);
+        let info = describe(&all, &skipped, layout.order.clone(), &options);
+        let vfs = Self::empty(options.clone(), pool);
+        vfs.plant_layout(layout, &info);
         Ok(vfs)
     }
 
-    fn plant_control(&self, control: Control, modified: i64) {
-        let Ok((tree, stats)) = control.tree(modified) else {
-            return;
-        };
-        let volume = Volume {
+    fn plant_layout(&self, layout: Layout, info: &Value) {
+        let modified = layout.tree.inode(ROOT).map_or(0, |root| root.modified);
+        let mut volumes = layout.volumes;
+        let names = volumes.iter().map(|volume| volume.name.clone()).collect();
+        let control = Control::new(info, names);
+        let control_number = volumes.len() as u32;
+        let control_tree = control.tree(control_number, modified, &layout.layers, &layout.shadowed);
+        volumes.push(Volume {
             name: super::control::NAME.to_owned(),
             path: PathBuf::new(),
             format: "control",
             content: Content::Archive(Box::new(control)),
             nesting: 0,
-        };
-        if let Some(root) = self.plant(tree, vec![volume]) {
-            let control = super::ControlInodes {
+        });
+        let root = self.plant(layout.tree, volumes);
+        debug_assert_eq!(root, Some(Ino::ROOT));
+        for (place, opened) in layout.placed {
+            let place = Ino(Ino::ROOT.0 + place.0);
+            let Opened { mut tree, volume } = opened;
+            tree.origin = Some(place);
+            let planted = self.plant(tree, vec![volume]);
+            let entrance = Arc::new(Mutex::new(planted));
+            super::lock(&self.entrances).insert(place, entrance);
+        }
+        // Its files belong to the volumes of the first tree.
+        if let Ok((tree, stats)) = control_tree
+            && let Some(root) = self.forest.plant(tree)
+        {
+            // The mount is new: nobody has set it before.
+            let _ = self.control.set(super::ControlInodes {
                 root,
                 stats: Ino(root.0 + stats),
+            });
+        }
+    }
+}
+
+/// Opens sources one after the other.
+struct Opener<'a> {
+    pool: &'a Arc<FilePool>,
+    options: &'a Options,
+    /// Sources that could not be opened.
+    skipped: Vec<OpenError>,
+}
+
+impl Opener<'_> {
+    fn layout(&mut self, sources: &Sources) -> Result<Layout, OpenError> {
+        match sources {
+            Sources::Game { folder, order } => self.game(folder, *order),
+            Sources::Given {
+                paths,
+                order,
+                separate,
+            } => {
+                let mut opened = self.open_all(paths)?;
+                let is_hpi = |opened: &Opened| opened.volume.format == archive::hpi::FORMAT.name;
+                if opened.len() == 1 && paths.len() == 1 {
+                    return Ok(Layout::single(opened.remove(0)));
+                }
+                if *separate || !opened.iter().all(is_hpi) {
+                    return Layout::side_by_side(opened, self.options);
+                }
+                let order = order.unwrap_or(Order::Cli);
+                order.sort(&mut opened, |opened| &opened.volume.path);
+                let why = match order {
+                    Order::Cli => "as given, the last one on top",
+                    _ => "as --order says",
+                };
+                self.merged(opened, order, why, None)
+            }
+        }
+    }
+
+    /// Opens all of several sources, or one.
+    fn open_all(&mut self, paths: &[PathBuf]) -> Result<Vec<Opened>, OpenError> {
+        let mut opened = Vec::with_capacity(paths.len());
+        for path in paths {
+            match self.open(path) {
+                Ok(source) => opened.push(source),
+                Err(error) if paths.len() == 1 || self.options.strict => return Err(error),
+                Err(error) => {
+                    log::error!("left out: {error}");
+                    self.skipped.push(error);
+                }
+            }
+        }
+        match self.skipped.pop() {
+            Some(error) if opened.is_empty() => Err(error),
+            error => {
+                self.skipped.extend(error);
+                Ok(opened)
+            }
+        }
+    }
+
+    fn open(&self, path: &Path) -> Result<Opened, OpenError> {
+        let unreadable = |error| OpenError::new(path, OpenCause::Unreadable(error));
+        // Absolute, because the daemon does not stay in the current directory.
+        let path = std::path::absolute(path).map_err(unreadable)?;
+        self.open_source(&path)
+            .map_err(|cause| OpenError::new(&path, cause))
+    }
+
+    fn open_source(&self, path: &Path) -> Result<Opened, OpenCause> {
+        let metadata = fs::metadata(path).map_err(OpenCause::Unreadable)?;
+        let modified = metadata.modified().map_or(0, seconds);
+        let companions = Companions::usual(0, self.options.meta);
+        let mut builder = TreeBuilder::new(0, modified, companions);
+        let volume = if metadata.is_dir() {
+            let folder = Folder::scan(path, self.pool, &mut builder);
+            folder_volume(path, folder.map_err(OpenCause::Unreadable)?)
+        } else {
+            self.open_file(path, &mut builder)?
+        };
+        let tree = builder.finish();
+        Ok(Opened { tree, volume })
+    }
+
+    fn open_file(&self, path: &Path, builder: &mut TreeBuilder) -> Result<Volume, OpenCause> {
+        let source = FileSource::open(path, self.pool).map_err(OpenCause::Unreadable)?;
+        let name = file_name(path);
+        let format = match archive::detect(&source) {
+            Err(io::Error::UnknownFormat) => {
+                let shows = lone_asset(&name, &source)?;
+                builder.show_others(shows.filter(|_| self.options.meta));
+                let folder = Folder::of_one_file(path, self.pool, builder);
+                return Ok(folder_volume(path, folder.map_err(OpenCause::Unreadable)?));
+            }
+            detected => detected?,
+        };
+        let archive_options = self.options.archive_options(&name);
+        let archive = (format.open)(Arc::new(source), builder, archive_options)?;
+        Ok(Volume {
+            name,
+            path: path.to_owned(),
+            format: format.name,
+            content: Content::Archive(archive),
+            nesting: 0,
+        })
+    }
+
+    /// The archives and loose files of a game's folder.
+    fn game(&mut self, folder: &Path, order: Option<Order>) -> Result<Layout, OpenError> {
+        let unreadable = |error| OpenError::new(folder, OpenCause::Unreadable(error));
+        let folder = &std::path::absolute(folder).map_err(unreadable)?;
+        let mut found = GameFolder::look(folder).map_err(unreadable)?;
+        if found.archives.is_empty() {
+            return Err(OpenError::new(folder, io::Error::UnknownFormat));
+        }
+        let (order, why) = match order {
+            Some(order) => (order, "as --order says"),
+            None => self.which_game(&found.archives),
+        };
+        found.restrict(order);
+        order.sort(&mut found.archives, |path| path);
+        let opened = self.open_all(&found.archives)?;
+        let loose = self
+            .loose_files(folder, &found.archives)
+            .map_err(unreadable)?;
+        self.merged(opened, order, why, Some(loose))
+    }
+
+    /// The game whose archives these are, told by their versions.
+    fn which_game(&self, archives: &[PathBuf]) -> (Order, &'static str) {
+        let is_kingdoms = |path: &&PathBuf| {
+            FileSource::open(path, self.pool)
+                .is_ok_and(|source| archive::hpi::is_version_2(&source))
+        };
+        let kingdoms = archives.iter().filter(is_kingdoms).count();
+        if 2 * kingdoms > archives.len() {
+            (Order::Kingdoms, "most archives are of TA: Kingdoms")
+        } else {
+            (Order::Ta, "most archives are of Total Annihilation")
+        }
+    }
+
+    /// Everything in the folder but the archives that are merged.
+    fn loose_files(&self, folder: &Path, archives: &[PathBuf]) -> std::io::Result<Opened> {
+        let modified = fs::metadata(folder)?.modified().map_or(0, seconds);
+        let mut builder = TreeBuilder::new(0, modified, Companions::NONE);
+        let merged: std::collections::HashSet<_> = archives
+            .iter()
+            .filter_map(|path| path.file_name())
+            .collect();
+        let takes = |name: &std::ffi::OsStr| !merged.contains(name);
+        let files = Folder::scan_all(folder, self.pool, &mut builder, takes)?;
+        Ok(Opened {
+            tree: builder.finish(),
+            volume: folder_volume(folder, files),
+        })
+    }
+
+    /// Lays sources over each other, the last one on top, loose files above
+    /// all.
+    fn merged(
+        &self,
+        mut sources: Vec<Opened>,
+        order: Order,
+        why: &str,
+        loose: Option<Opened>,
+    ) -> Result<Layout, OpenError> {
+        let rule = match order {
+            Order::Kingdoms => Rule::NewestBelow(sources.len()),
+            _ => Rule::Highest,
+        };
+        let paths = sources.iter().map(|source| source.volume.path.as_path());
+        let warning = game::beyond_the_limit(order, paths);
+        if let Some(warning) = &warning {
+            log::warn!("{warning}");
+        }
+        sources.extend(loose);
+        let names = sources.iter().map(|source| source.volume.name.clone());
+        let order = json!({
+            "rule": order,
+            "why": why,
+            "lowest_to_highest": names.collect::<Vec<_>>(),
+            "warning": warning,
+        });
+        let mut layers = Vec::with_capacity(sources.len());
+        let mut volumes = Vec::with_capacity(sources.len());
+        for Opened { tree, volume } in sources {
+            layers.push(tree);
+            volumes.push(volume);
+        }
+        let companions = Companions::usual(0, self.options.meta);
+        let merged = merge::merge(&layers, rule, companions).map_err(|error| {
+            let first = volumes.first().map_or(Path::new(""), |volume| &volume.path);
+            OpenError::new(first, error)
+        })?;
+        Ok(Layout {
+            tree: merged.tree.finish(),
+            volumes,
+            placed: Vec::new(),
+            layers,
+            shadowed: merged.shadowed,
+            order,
+        })
+    }
+}
+
+impl Layout {
+    /// One source, which is the root.
+    fn single(Opened { tree, volume }: Opened) -> Self {
+        Self {
+            tree,
+            volumes: vec![volume],
+            placed: Vec::new(),
+            layers: Vec::new(),
+            shadowed: Vec::new(),
+            order: Value::Null,
+        }
+    }
+
+    /// Each source in a directory that is named after its file.
+    fn side_by_side(sources: Vec<Opened>, options: &Options) -> Result<Self, OpenError> {
+        let now = seconds(SystemTime::now());
+        let companions = Companions::usual(0, options.meta);
+        let mut builder = TreeBuilder::new(0, now, companions);
+        let mut placed = Vec::with_capacity(sources.len());
+        for source in sources {
+            let place = NewInode {
+                kind: Kind::Place,
+                modified: source.tree.inode(ROOT).map(|root| root.modified),
+                ..NewInode::DIR
             };
-            // The mount is new: nobody has set it before.
-            let _ = self.control.set(control);
+            let path = &source.volume.path;
+            let label = Label::host(path.file_name().unwrap_or(path.as_os_str()));
+            let node = builder
+                .add(NodeId(ROOT), &label, place)
+                .map_err(|error| OpenError::new(path, error))?;
+            placed.push((node, source));
         }
+        Ok(Self {
+            tree: builder.finish(),
+            volumes: Vec::new(),
+            placed,
+            layers: Vec::new(),
+            shadowed: Vec::new(),
+            order: Value::Null,
+        })
     }
-}
-
-/// Where in the tree a source goes.
-#[derive(Clone, Copy)]
-struct Place {
-    /// Number of its volume.
-    number: u32,
-    /// The directory that stands for it.
-    root: NodeId,
-}
-
-fn open_source(
-    path: &Path,
-    place: Place,
-    pool: &Arc<FilePool>,
-    builder: &mut TreeBuilder,
-    options: &Options,
-) -> Result<Volume, OpenCause> {
-    let metadata = fs::metadata(path).map_err(OpenCause::Unreadable)?;
-    let modified = metadata.modified().map_or(0, seconds);
-    builder.begin(place.number, place.root, modified);
-    if metadata.is_dir() {
-        let folder = Folder::scan(path, pool, builder).map_err(OpenCause::Unreadable)?;
-        return Ok(folder_volume(path, folder));
-    }
-    let source = FileSource::open(path, pool).map_err(OpenCause::Unreadable)?;
-    let name = file_name(path);
-    let format = match archive::detect(&source) {
-        Err(io::Error::UnknownFormat) => {
-            let shows = lone_asset(&name, &source)?;
-            builder.show_others(shows.filter(|_| options.meta));
-            let folder = Folder::of_one_file(path, pool, builder).map_err(OpenCause::Unreadable)?;
-            return Ok(folder_volume(path, folder));
-        }
-        detected => detected?,
-    };
-    let archive_options = options.archive_options(&name);
-    let archive = (format.open)(Arc::new(source), builder, archive_options)?;
-    Ok(Volume {
-        name,
-        path: path.to_owned(),
-        format: format.name,
-        content: Content::Archive(archive),
-        nesting: 0,
-    })
 }
 
 /// What is to be shown of a file that is no archive: nothing more than its
@@ -142,15 +390,15 @@ fn lone_asset(name: &str, source: &FileSource) -> Result<Option<Shows>, io::Erro
         return Err(io::Error::UnknownFormat);
     }
     let bytes = io::read_vec(source, 0, source.len(), "file")?;
-    let opens = |format: &crate::view::ViewFormat| (format.open)(&bytes).is_ok();
+    let opens = |format: &ViewFormat| (format.open)(&bytes).is_ok();
     let format = VIEW_FORMATS.iter().position(opens);
     let format = format.ok_or(io::Error::UnknownFormat)?;
     Ok(Some(Shows::Meta(format as u8)))
 }
 
 /// What `.hpimount/info.json` says.
-fn describe(volumes: &[Volume], options: &Options, inodes: u32) -> serde_json::Value {
-    let source = |volume: &Volume| {
+fn describe(volumes: &[&Volume], skipped: &[OpenError], order: Value, options: &Options) -> Value {
+    let source = |volume: &&Volume| {
         json!({
             "path": volume.path.to_string_lossy(),
             "format": volume.format,
@@ -160,8 +408,9 @@ fn describe(volumes: &[Volume], options: &Options, inodes: u32) -> serde_json::V
     };
     json!({
         "hpimount": env!("CARGO_PKG_VERSION"),
-        "sources": Vec::from_iter(volumes.iter().map(source)),
-        "inodes": inodes,
+        "sources": volumes.iter().map(source).collect::<Vec<_>>(),
+        "left_out": skipped.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "order": order,
         "case_sensitive": options.case_sensitive,
         "cache_size": options.cache_size,
         "meta": options.meta,

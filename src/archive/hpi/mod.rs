@@ -80,6 +80,14 @@ struct Hpi {
     warnings: Vec<String>,
 }
 
+/// Whether a source is an archive of TA: Kingdoms, by its header alone.
+pub fn is_version_2(source: &dyn ReadAt) -> bool {
+    let mut head = [0; 8];
+    source.read_exact_at(&mut head, 0).is_ok()
+        && head[..4] == MAGIC
+        && head[4..] == VERSION_2.to_le_bytes()
+}
+
 /// Opens either version.
 fn open(
     source: Arc<dyn ReadAt>,
