@@ -31,14 +31,13 @@ pub use layer::name as layer_name;
 
 use std::sync::Arc;
 
+use self::contents::Contents;
+use self::detect::Told;
+use self::layout::Layout;
+use self::toc::Asset;
 use super::{Archive, FileId, Format, Options, Sink, Storage};
-use crate::io::{ReadAt, Result, read_error};
-
 use crate::asset::Warnings;
-use contents::Contents;
-use detect::Told;
-use layout::Layout;
-use toc::Asset;
+use crate::io::{ReadAt, Result, read_error};
 
 /// How HIP archives are told and opened.
 pub const FORMAT: Format = Format {
