@@ -2,9 +2,9 @@
 # Shared by the scripts here, which source it (bash). They then stand in the
 # root of the repository.
 
-# What is missing is told by one line, on standard error.
+# Ends the script, and says why on standard error.
 die() {
-    echo "$(basename "$0"): $*" >&2
+    echo "scripts/$(basename "$0"): $*" >&2
     exit 1
 }
 

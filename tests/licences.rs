@@ -47,7 +47,12 @@ fn rules() -> Rules {
 
 fn packages() -> Vec<Package> {
     let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version=1", "--locked", "--all-features"])
+        .args([
+            "metadata",
+            "--format-version=1",
+            "--locked",
+            "--all-features",
+        ])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();
