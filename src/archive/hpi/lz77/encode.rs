@@ -11,7 +11,7 @@ const MATCH_COST: u32 = 17;
 /// Encodes `input`, end mark included.
 ///
 /// The result is as short as matches inside the input allow, except that once
-/// in 4096 bytes a position has no match of its own: [`Finder::advance`].
+/// in 4096 bytes a position has no match of its own: `Finder::advance`.
 pub fn encode(input: &[u8]) -> Vec<u8> {
     let matches = longest_matches(input);
     let lengths = cheapest_lengths(&matches);
