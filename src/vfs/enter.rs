@@ -167,7 +167,7 @@ impl Vfs {
         let path = folder.path_of(file).ok_or(Error::NotFound)?;
         let companions = Companions::usual(0, self.options.meta);
         let mut builder = TreeBuilder::new(0, attr.modified, companions);
-        let folder = Folder::scan(&path, &self.pool, &mut builder).map_err(|error| {
+        let folder = Folder::scan(&path, &self.disk, &mut builder).map_err(|error| {
             self.stats.failed(format!("{}: {error}", path.display()));
             Error::Io
         })?;

@@ -12,13 +12,23 @@ use super::tree::{Label, NewInode, TreeBuilder};
 use crate::archive::{Archive, FileId, MAX_DEPTH, NodeId, Sink, Storage};
 use crate::io::{self, FileIdentity, FilePool};
 
+/// What all folders on disk have in common.
+#[derive(Debug, Default)]
+pub(super) struct Disk {
+    /// The files that are open.
+    pub(super) pool: Arc<FilePool>,
+    /// Where the mount itself is, which no folder shows: it would be seen in
+    /// itself without end.
+    pub(super) mount_point: Option<PathBuf>,
+}
+
 /// A directory on disk as it was when it was first seen.
 pub(super) struct Folder {
     path: PathBuf,
     /// The subdirectories and files, with their paths from the folder on; a
     /// [`FileId`] is a place here.
     entries: Vec<(PathBuf, FileIdentity)>,
-    pool: Arc<FilePool>,
+    disk: Arc<Disk>,
 }
 
 /// What is done with the directories in a directory.
@@ -42,10 +52,10 @@ impl Folder {
     /// that vanish meanwhile are left out.
     pub(super) fn scan(
         path: &Path,
-        pool: &Arc<FilePool>,
+        disk: &Arc<Disk>,
         builder: &mut TreeBuilder,
     ) -> std::io::Result<Self> {
-        let mut folder = Self::new(path, pool);
+        let mut folder = Self::new(path, disk);
         let root = builder.root();
         folder.list(
             Path::new(""),
@@ -64,11 +74,11 @@ impl Folder {
     /// As for [`Folder::scan`]. Subdirectories that cannot be read are empty.
     pub(super) fn scan_all(
         path: &Path,
-        pool: &Arc<FilePool>,
+        disk: &Arc<Disk>,
         builder: &mut TreeBuilder,
         mut takes: impl FnMut(&OsStr) -> bool,
     ) -> std::io::Result<Self> {
-        let mut folder = Self::new(path, pool);
+        let mut folder = Self::new(path, disk);
         let root = builder.root();
         let now = Subdirectories::Now;
         let mut pending = folder.list(Path::new(""), root, now, builder, &mut takes)?;
@@ -90,11 +100,11 @@ impl Folder {
     /// Whatever the operating system reports.
     pub(super) fn of_one_file(
         path: &Path,
-        pool: &Arc<FilePool>,
+        disk: &Arc<Disk>,
         builder: &mut TreeBuilder,
     ) -> std::io::Result<Self> {
         let directory = path.parent().unwrap_or(path);
-        let mut folder = Self::new(directory, pool);
+        let mut folder = Self::new(directory, disk);
         if let Some(name) = path.file_name() {
             let metadata = std::fs::metadata(path)?;
             let root = builder.root();
@@ -111,11 +121,11 @@ impl Folder {
         Ok(folder)
     }
 
-    fn new(path: &Path, pool: &Arc<FilePool>) -> Self {
+    fn new(path: &Path, disk: &Arc<Disk>) -> Self {
         Self {
             path: path.to_owned(),
             entries: Vec::new(),
-            pool: pool.clone(),
+            disk: disk.clone(),
         }
     }
 
@@ -139,10 +149,11 @@ impl Folder {
             let Ok(metadata) = entry.metadata() else {
                 continue;
             };
-            if !takes(&name) {
+            let path = relative.join(&name);
+            let is_mount = self.disk.mount_point.as_deref() == Some(&*self.path.join(&path));
+            if is_mount || !takes(&name) {
                 continue;
             }
-            let path = relative.join(&name);
             let node = self
                 .add(&path, &metadata, parent, subdirectories, builder)
                 .map_err(std::io::Error::other)?;
@@ -207,6 +218,7 @@ impl Archive for Folder {
         let entry = self.entries.get(file.0 as usize);
         let read = match entry {
             Some((relative, identity)) => self
+                .disk
                 .pool
                 .get(&self.path.join(relative), *identity)
                 .and_then(|file| file.read_exact_at(buf, position)),

@@ -23,12 +23,14 @@ mod tree;
 mod volume;
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use self::cache::lock;
 use self::enter::Entrance;
 pub use self::error::{Error, OpenCause, OpenError};
+use self::folder::Disk;
 use self::forest::{Forest, Node};
 pub use self::game::Order;
 use self::guests::{GuestKind, Guests};
@@ -39,7 +41,7 @@ use self::stats::Stats;
 use self::tree::{Kind, Tree};
 use self::volume::{Content, Volume};
 use crate::archive;
-use crate::io::{self, FilePool};
+use crate::io;
 use crate::view::json;
 
 /// Number of an inode in the mount.
@@ -74,6 +76,9 @@ pub struct Options {
     pub meta: bool,
     /// Refuse to mount where one of several sources cannot be.
     pub strict: bool,
+    /// Where it will be mounted, as an absolute path without symbolic links:
+    /// a folder that it lies in does not show it.
+    pub mount_point: Option<PathBuf>,
 }
 
 impl Options {
@@ -96,6 +101,7 @@ impl Default for Options {
             verify: false,
             meta: true,
             strict: false,
+            mount_point: None,
         }
     }
 }
@@ -150,7 +156,7 @@ pub struct Vfs {
     /// Sizes of the generated texts that were made, for good.
     text_sizes: Mutex<HashMap<Ino, u64>>,
     reader: Reader,
-    pool: Arc<FilePool>,
+    disk: Arc<Disk>,
     stats: Stats,
     options: Options,
     /// For the archives inside archives, which read through the mount.
@@ -176,7 +182,7 @@ struct Directory<'a> {
 
 impl Vfs {
     /// A mount without trees.
-    fn empty(options: Options, pool: Arc<FilePool>) -> Arc<Self> {
+    fn empty(options: Options, disk: Arc<Disk>) -> Arc<Self> {
         Arc::new_cyclic(|me| Self {
             forest: Forest::new(),
             volumes: boxcar::Vec::new(),
@@ -186,7 +192,7 @@ impl Vfs {
             guests: Mutex::new(Guests::new()),
             text_sizes: Mutex::default(),
             reader: Reader::new(options.cache_size),
-            pool,
+            disk,
             stats: Stats::default(),
             options,
             me: me.clone(),

@@ -11,14 +11,14 @@ use super::companion::{self, Companions, Shows};
 use super::control::Control;
 use super::enter::{file_name, folder_volume};
 use super::error::{OpenCause, OpenError};
-use super::folder::Folder;
+use super::folder::{Disk, Folder};
 use super::game::{self, GameFolder, Order};
 use super::merge::{self, Rule, Shadow};
 use super::tree::{Kind, Label, NewInode, ROOT, Tree, TreeBuilder};
 use super::volume::{Content, Volume};
 use super::{Ino, Options, Vfs};
 use crate::archive::{self, NodeId};
-use crate::io::{self, FilePool, FileSource, ReadAt};
+use crate::io::{self, FileSource, ReadAt};
 use crate::view::{VIEW_FORMATS, ViewFormat};
 
 /// Largest file that is tried as a lone asset without the extension of one.
@@ -75,9 +75,12 @@ impl Vfs {
     /// those that can be are mounted, unless `options.strict`; then the
     /// others are in the log and in `info.json`.
     pub fn open(sources: &Sources, options: Options) -> Result<Arc<Self>, OpenError> {
-        let pool = Arc::new(FilePool::default());
+        let disk = Arc::new(Disk {
+            mount_point: options.mount_point.clone(),
+            ..Disk::default()
+        });
         let mut opener = Opener {
-            pool: &pool,
+            disk: &disk,
             options: &options,
             skipped: Vec::new(),
         };
@@ -92,7 +95,7 @@ impl Vfs {
             }
         }
         let info = describe(&all, &skipped, layout.order.clone(), &options);
-        let vfs = Self::empty(options.clone(), pool);
+        let vfs = Self::empty(options.clone(), disk);
         vfs.plant_layout(layout, &info);
         Ok(vfs)
     }
@@ -136,7 +139,7 @@ impl Vfs {
 
 /// Opens sources one after the other.
 struct Opener<'a> {
-    pool: &'a Arc<FilePool>,
+    disk: &'a Arc<Disk>,
     options: &'a Options,
     /// Sources that could not be opened.
     skipped: Vec<OpenError>,
@@ -206,8 +209,9 @@ impl Opener<'_> {
         let companions = Companions::usual(0, self.options.meta);
         let mut builder = TreeBuilder::new(0, modified, companions);
         let volume = if metadata.is_dir() {
-            let folder = Folder::scan(path, self.pool, &mut builder);
-            folder_volume(path, folder.map_err(OpenCause::Unreadable)?)
+            let path = fs::canonicalize(path).map_err(OpenCause::Unreadable)?;
+            let folder = Folder::scan(&path, self.disk, &mut builder);
+            folder_volume(&path, folder.map_err(OpenCause::Unreadable)?)
         } else {
             self.open_file(path, &mut builder)?
         };
@@ -216,13 +220,13 @@ impl Opener<'_> {
     }
 
     fn open_file(&self, path: &Path, builder: &mut TreeBuilder) -> Result<Volume, OpenCause> {
-        let source = FileSource::open(path, self.pool).map_err(OpenCause::Unreadable)?;
+        let source = FileSource::open(path, &self.disk.pool).map_err(OpenCause::Unreadable)?;
         let name = file_name(path);
         let format = match archive::detect(&source) {
             Err(io::Error::UnknownFormat) => {
                 let shows = lone_asset(&name, &source)?;
                 builder.show_others(shows.filter(|_| self.options.meta));
-                let folder = Folder::of_one_file(path, self.pool, builder);
+                let folder = Folder::of_one_file(path, self.disk, builder);
                 return Ok(folder_volume(path, folder.map_err(OpenCause::Unreadable)?));
             }
             detected => detected?,
@@ -241,7 +245,7 @@ impl Opener<'_> {
     /// The archives and loose files of a game's folder.
     fn game(&mut self, folder: &Path, order: Option<Order>) -> Result<Layout, OpenError> {
         let unreadable = |error| OpenError::new(folder, OpenCause::Unreadable(error));
-        let folder = &std::path::absolute(folder).map_err(unreadable)?;
+        let folder = &fs::canonicalize(folder).map_err(unreadable)?;
         let mut found = GameFolder::look(folder).map_err(unreadable)?;
         if found.archives.is_empty() {
             return Err(OpenError::new(folder, io::Error::UnknownFormat));
@@ -262,7 +266,7 @@ impl Opener<'_> {
     /// The game whose archives these are, told by their versions.
     fn which_game(&self, archives: &[PathBuf]) -> (Order, &'static str) {
         let is_kingdoms = |path: &&PathBuf| {
-            FileSource::open(path, self.pool)
+            FileSource::open(path, &self.disk.pool)
                 .is_ok_and(|source| archive::hpi::is_version_2(&source))
         };
         let kingdoms = archives.iter().filter(is_kingdoms).count();
@@ -282,7 +286,7 @@ impl Opener<'_> {
             .filter_map(|path| path.file_name())
             .collect();
         let takes = |name: &std::ffi::OsStr| !merged.contains(name);
-        let files = Folder::scan_all(folder, self.pool, &mut builder, takes)?;
+        let files = Folder::scan_all(folder, self.disk, &mut builder, takes)?;
         Ok(Opened {
             tree: builder.finish(),
             volume: folder_volume(folder, files),
