@@ -1,5 +1,6 @@
 //! Why the program ends, and the exit code that says so.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use crate::io;
@@ -48,7 +49,8 @@ impl Failure {
 
     /// Tells the user, and says how the program exits.
     pub fn report(&self) -> ExitCode {
-        eprintln!("hpimount: {self}");
+        // Not eprintln!, which panics where nobody can be told.
+        let _ = writeln!(std::io::stderr(), "hpimount: {self}");
         ExitCode::from(self.code())
     }
 }
