@@ -8,7 +8,7 @@ mod mount;
 #[cfg(target_os = "linux")]
 mod mount_table;
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
@@ -96,8 +96,13 @@ pub fn detach() -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let status = child.wait().map_err(cannot)?;
-    let code = status.code().and_then(|code| u8::try_from(code).ok());
-    Ok(ExitCode::from(code.unwrap_or(1)))
+    match status.code().map(u8::try_from) {
+        Some(Ok(code)) => Ok(ExitCode::from(code)),
+        _ => Err(Failure::Other(
+            "the background process ended",
+            io::Error::other(status.to_string()),
+        )),
+    }
 }
 
 /// Mounts, and serves until the mount is gone.
@@ -106,36 +111,41 @@ pub fn detach() -> Result<ExitCode, Failure> {
 /// Why nothing was mounted.
 pub fn run(plan: &Plan) -> Result<(), Failure> {
     let background = is_background();
-    if background {
-        // Refused only to the leader of a group, which this is not.
-        let _ = rustix::process::setsid();
-    }
     // From here on a signal ends the program in order.
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|error| Failure::Other("cannot handle signals", error))?;
     let vfs = Vfs::open(&plan.sources, plan.options.vfs.clone())?;
+    if signals.pending().next().is_some() {
+        let cause = io::ErrorKind::Interrupted.into();
+        return Err(Failure::Other("ended before the mount was made", cause));
+    }
     let Serving { session, mount } = serve(plan, vfs)?;
     let handle = signals.handle();
     let mounted = mount.clone();
     let signal_thread = std::thread::spawn(move || {
-        for (count, signal) in signals.forever().enumerate() {
+        let mut unmounted = false;
+        for signal in &mut signals {
             ::log::info!("signal {signal}");
-            mounted.unmount();
-            if count > 0 {
+            if unmounted {
                 // Asked twice: whoever still uses the mount is cut off.
                 std::process::exit(0);
             }
+            unmounted = mounted.unmount();
         }
     });
-    if background {
-        leave_terminal();
+    if background && let Err(error) = leave_terminal() {
+        // Whoever asked for the mount has given up waiting for it.
+        ::log::warn!("nobody waits for the mount: {error}");
+        mount.unmount();
     }
     let outcome = session
         .join()
-        .unwrap_or_else(|_| Err(std::io::Error::other("the session panicked")));
+        .unwrap_or_else(|_| Err(io::Error::other("the session panicked")));
     match outcome {
-        Ok(()) => mount.set_gone(),
-        Err(_) => mount.unmount(),
+        Ok(()) => mount.end(),
+        Err(_) => {
+            mount.unmount();
+        }
     }
     handle.close();
     // It ends with the handle; a panic in it has been logged.
@@ -145,7 +155,7 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
 
 /// A mount that answers.
 struct Serving {
-    session: std::thread::JoinHandle<std::io::Result<()>>,
+    session: std::thread::JoinHandle<io::Result<()>>,
     mount: Arc<mount::Mount>,
 }
 
@@ -214,14 +224,17 @@ fn session_options(plan: &Plan) -> SessionOptions {
     }
 }
 
-/// Tells the waiting process that the mount answers, and lets go of the
-/// terminal, the pipe and the current directory.
-fn leave_terminal() {
-    let mut stdout = std::io::stdout();
+/// Leaves the terminal's session, tells the waiting process that the mount
+/// answers, and lets go of the terminal, the pipe and the current directory.
+///
+/// # Errors
+/// Where nobody waits any more.
+fn leave_terminal() -> io::Result<()> {
+    // Not before: until the mount answers, Ctrl-C means this process too.
+    // Refused only to the leader of a group, which this is not.
+    let _ = rustix::process::setsid();
+    let mut stdout = io::stdout();
     let told = stdout.write_all(&READY).and_then(|()| stdout.flush());
-    if let Err(error) = told {
-        ::log::warn!("nobody waits for the mount: {error}");
-    }
     log::move_to_system_log();
     // What fails here leaves a descriptor as it is, which does no harm.
     let _ = std::env::set_current_dir("/");
@@ -229,4 +242,5 @@ fn leave_terminal() {
         let _ = rustix::stdio::dup2_stdout(&null);
         let _ = rustix::stdio::dup2_stderr(&null);
     }
+    told
 }

@@ -8,22 +8,24 @@ use std::ffi::CString;
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Access, Mode, OFlags};
 use rustix::io::{Errno, FdFlags};
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 
 use super::exit::Failure;
-use super::mount_table::{self, MountId};
+use super::mount_table::{Entry, MountId, MountTable};
 
 /// The device through which the kernel talks.
 const DEVICE: &str = "/dev/fuse";
+
+/// What a user needs to do with it.
+const DEVICE_ACCESS: Access = Access::READ_OK.union(Access::WRITE_OK);
 
 /// The program that mounts for ordinary users.
 const FUSERMOUNT: &str = "fusermount3";
@@ -39,7 +41,7 @@ pub(super) struct Mount {
     how: How,
     /// Set when the kernel has ended the session. From then on the numbers of
     /// the mount may be those of another one, which is not ours to unmount.
-    gone: AtomicBool,
+    ended: AtomicBool,
 }
 
 /// Who made the mount, and so has to undo it.
@@ -80,18 +82,19 @@ pub(super) fn mount(
         }
         Err(error) => return Err(Failure::Refused(format!("{}: {error}", point.display()))),
     };
-    let id = mount_table::topmost(point)
-        .map_err(|error| Failure::Other("cannot read the mount table", error))?
+    let id = mount_table()?
+        .topmost(point)
         .ok_or_else(|| Failure::Refused(format!("{}: is not mounted", point.display())))?
-        .id;
+        .id
+        .clone();
     let point = point.to_owned();
-    let gone = AtomicBool::new(false);
+    let ended = AtomicBool::new(false);
     Ok((
         Mount {
             point,
             id,
             how,
-            gone,
+            ended,
         },
         device,
     ))
@@ -147,10 +150,12 @@ fn mount_by_helper(point: &Path, name: &str, allow_other: bool) -> Result<OwnedF
     };
     let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
     if !output.status.success() {
-        return Err(if Path::new(DEVICE).exists() {
-            Failure::Refused(message)
-        } else {
-            Failure::NoFuse(message)
+        return Err(match rustix::fs::access(DEVICE, DEVICE_ACCESS) {
+            Ok(()) => Failure::Refused(message),
+            Err(Errno::ACCESS) => Failure::NoFuse(format!(
+                "{message}; only users who may read and write {DEVICE} can mount"
+            )),
+            Err(_) => Failure::NoFuse(message),
         });
     }
     receive_device(&ours).map_err(other)
@@ -182,45 +187,65 @@ fn escape_option(value: &str) -> String {
 }
 
 impl Mount {
-    /// Unmounts if the mount is still there and on top. One that is in use is
-    /// detached: it is gone from the tree at once, and ends when the last
-    /// user has finished.
-    pub(super) fn unmount(&self) {
-        if self.gone.load(Ordering::Acquire) {
-            return;
-        }
-        match mount_table::topmost(&self.point) {
-            Ok(Some(top)) if top.id == self.id => detach(&self.point, self.how),
-            Ok(_) => log::info!("{}: is not mounted any more", self.point.display()),
-            Err(error) => log::error!("cannot read the mount table: {error}"),
-        }
+    /// Unmounts, wherever the mount has been moved to, unless another mount
+    /// covers it. One that is in use is detached: it is gone from the tree at
+    /// once, and ends when the last user has finished. Says whether the mount
+    /// is gone.
+    pub(super) fn unmount(&self) -> bool {
+        self.ended.load(Ordering::Acquire) || self.unmount_if(|_| true)
     }
 
-    /// Notes that the kernel has ended the session.
-    pub(super) fn set_gone(&self) {
-        self.gone.store(true, Ordering::Release);
+    /// Notes that the kernel has ended the session. It can do that and leave
+    /// the mount, as for `umount -f` of a busy one: then it is cleared away.
+    pub(super) fn end(&self) {
+        self.ended.store(true, Ordering::Release);
+        self.unmount_if(is_dead_mount);
+    }
+
+    /// Unmounts if `condition` holds for the place where the mount is by now.
+    fn unmount_if(&self, condition: fn(&Path) -> bool) -> bool {
+        self.try_unmount_if(condition).unwrap_or_else(|error| {
+            log::error!("cannot unmount {}: {error}", self.point.display());
+            false
+        })
+    }
+
+    fn try_unmount_if(&self, condition: fn(&Path) -> bool) -> io::Result<bool> {
+        let table = MountTable::read()?;
+        let Some(Entry { point, .. }) = table.find(&self.id) else {
+            return Ok(true);
+        };
+        if !condition(point) {
+            return Ok(false);
+        }
+        if table.topmost(point).is_some_and(|top| top.id != self.id) {
+            log::warn!("{}: another mount covers it", point.display());
+            return Ok(false);
+        }
+        detach(point, self.how)?;
+        Ok(true)
     }
 }
 
-fn detach(point: &Path, how: How) {
-    let outcome = match how {
-        How::Directly => {
-            rustix::mount::unmount(point, UnmountFlags::DETACH).map_err(io::Error::from)
-        }
-        How::ByHelper => Command::new(FUSERMOUNT)
-            .args(["-u", "-z", "--"])
-            .arg(point)
-            .output()
-            .and_then(|output| match output.status.success() {
+/// Unmounts what is on top at `point`.
+fn detach(point: &Path, how: How) -> io::Result<()> {
+    match how {
+        How::Directly => Ok(rustix::mount::unmount(point, UnmountFlags::DETACH)?),
+        How::ByHelper => {
+            let mut fusermount = Command::new(FUSERMOUNT);
+            let output = fusermount.args(["-u", "-z", "--"]).arg(point).output()?;
+            match output.status.success() {
                 true => Ok(()),
                 false => Err(io::Error::other(
                     String::from_utf8_lossy(&output.stderr).trim().to_owned(),
                 )),
-            }),
-    };
-    if let Err(error) = outcome {
-        log::error!("cannot unmount {}: {error}", point.display());
+            }
+        }
     }
+}
+
+fn mount_table() -> Result<MountTable, Failure> {
+    MountTable::read().map_err(|error| Failure::Other("cannot read the mount table", error))
 }
 
 /// Checks that something can be mounted on `path`, and makes it absolute. A
@@ -233,21 +258,23 @@ pub(super) fn mount_point(path: &Path) -> Result<PathBuf, Failure> {
         Failure::MountPoint(format!("mount point {}: {why}", path.display()))
     };
     let point = resolve(path).map_err(|error| unusable(&error))?;
-    let ours_on_top = mount_table::topmost(&point)
-        .map_err(|error| Failure::Other("cannot read the mount table", error))?
-        .is_some_and(|mount| mount.fs_type.as_bytes() == FS_TYPE.as_bytes());
-    match fs::metadata(&point) {
-        Err(error) if ours_on_top && is_dead(&error) => {
-            log::warn!("{}: clearing away a dead mount", point.display());
-            let how = match rustix::process::geteuid().is_root() {
-                true => How::Directly,
-                false => How::ByHelper,
-            };
-            detach(&point, how);
-            mount_point(path)
+    while mount_table()?
+        .topmost(&point)
+        .is_some_and(|mount| mount.fs_type == FS_TYPE)
+    {
+        if !is_dead_mount(&point) {
+            return Err(unusable(&"an archive is mounted there already"));
         }
+        log::warn!("{}: clearing away a dead mount", point.display());
+        let how = match rustix::process::geteuid().is_root() {
+            true => How::Directly,
+            false => How::ByHelper,
+        };
+        detach(&point, how)
+            .map_err(|error| unusable(&format!("cannot clear away a dead mount: {error}")))?;
+    }
+    match fs::metadata(&point) {
         Err(error) => Err(unusable(&error)),
-        Ok(_) if ours_on_top => Err(unusable(&"an archive is mounted there already")),
         Ok(metadata) if !metadata.is_dir() => Err(unusable(&"is not a directory")),
         Ok(_) => Ok(point),
     }
@@ -268,10 +295,18 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
+/// Says whether a FUSE mount has lost its daemon. `statfs` is what the kernel
+/// never answers by itself; attributes and listings may come from its caches.
+fn is_dead_mount(point: &Path) -> bool {
+    rustix::fs::statfs(point).is_err_and(|error| is_dead(&error.into()))
+}
+
 /// What the kernel says of a FUSE mount without its daemon.
 fn is_dead(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(Errno::NOTCONN.raw_os_error())
-        || error.raw_os_error() == Some(Errno::CONNABORTED.raw_os_error())
+    matches!(
+        Errno::from_io_error(error),
+        Some(Errno::NOTCONN | Errno::CONNABORTED)
+    )
 }
 
 #[cfg(test)]

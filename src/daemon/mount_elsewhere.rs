@@ -15,14 +15,18 @@ impl Mount {
         Self { point }
     }
 
-    /// Unmounts, also while it is in use.
-    pub(super) fn unmount(&self) {
+    /// Unmounts, also while it is in use. Says whether the mount is gone.
+    pub(super) fn unmount(&self) -> bool {
         let outcome = Command::new("umount").arg("-f").arg(&self.point).status();
-        if let Err(error) = outcome {
-            log::error!("cannot run umount: {error}");
+        match outcome {
+            Ok(status) => status.success(),
+            Err(error) => {
+                log::error!("cannot run umount: {error}");
+                false
+            }
         }
     }
 
     /// Notes that the session has ended; `fuser` has unmounted then.
-    pub(super) fn set_gone(&self) {}
+    pub(super) fn end(&self) {}
 }

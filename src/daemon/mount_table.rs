@@ -3,11 +3,11 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 
-/// What tells a mount from all others, also from a later one at its place:
-/// the number of its device, and its own.
+/// What tells a mount from all others that there are: the number of its
+/// device, and its own. Once it is gone, a later one may get the same numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MountId {
     mount: OsString,
@@ -19,35 +19,58 @@ pub(super) struct MountId {
 pub(super) struct Entry {
     /// What tells it from other mounts.
     pub(super) id: MountId,
+    /// Where it is now.
+    pub(super) point: PathBuf,
     /// Type of the file system.
     pub(super) fs_type: OsString,
 }
 
-/// The mount that is visible at `point`, an absolute path, if it is a mount
-/// point at all.
-pub(super) fn topmost(point: &Path) -> io::Result<Option<Entry>> {
-    let table = fs::read("/proc/self/mountinfo")?;
-    Ok(find_last(&table, point.as_os_str()))
+/// All mounts that this process sees.
+#[derive(Debug)]
+pub(super) struct MountTable {
+    /// A mount stands behind those that it covers.
+    entries: Vec<Entry>,
 }
 
-/// The last line for a mount point is that of the mount on top.
-fn find_last(table: &[u8], point: &OsStr) -> Option<Entry> {
-    table.rsplit(|&byte| byte == b'\n').find_map(|line| {
-        let mut fields = line.split(|&byte| byte == b' ').map(OsStr::from_bytes);
-        let mount = fields.next()?;
-        let device = fields.nth(1)?;
-        let path = fields.nth(1)?;
-        if unescape(path.as_bytes()) != point.as_bytes() {
-            return None;
+impl MountTable {
+    /// The table as it is now.
+    pub(super) fn read() -> io::Result<Self> {
+        Ok(Self::parse(&fs::read("/proc/self/mountinfo")?))
+    }
+
+    fn parse(table: &[u8]) -> Self {
+        let lines = table.split(|&byte| byte == b'\n');
+        Self {
+            entries: lines.filter_map(entry).collect(),
         }
-        fields.find(|&field| field == "-")?;
-        Some(Entry {
-            id: MountId {
-                mount: mount.to_owned(),
-                device: device.to_owned(),
-            },
-            fs_type: fields.next()?.to_owned(),
-        })
+    }
+
+    /// The mount that is visible at `point`, an absolute path, if it is a
+    /// mount point at all.
+    pub(super) fn topmost(&self, point: &Path) -> Option<&Entry> {
+        self.entries.iter().rfind(|entry| entry.point == point)
+    }
+
+    /// The mount with this `id`, wherever it is by now.
+    pub(super) fn find(&self, id: &MountId) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.id == *id)
+    }
+}
+
+/// One line of the table.
+fn entry(line: &[u8]) -> Option<Entry> {
+    let mut fields = line.split(|&byte| byte == b' ').map(OsStr::from_bytes);
+    let mount = fields.next()?;
+    let device = fields.nth(1)?;
+    let point = fields.nth(1)?;
+    fields.find(|&field| field == "-")?;
+    Some(Entry {
+        id: MountId {
+            mount: mount.to_owned(),
+            device: device.to_owned(),
+        },
+        point: OsString::from_vec(unescape(point.as_bytes())).into(),
+        fs_type: fields.next()?.to_owned(),
     })
 }
 
@@ -81,14 +104,17 @@ mod tests {
 
     #[test]
     fn the_last_mount_on_a_path_is_the_one_on_top() {
-        let table = b"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
+        let table = MountTable::parse(
+            b"22 1 8:1 / / rw - ext4 /dev/sda1 rw\n\
             40 22 0:50 / /mnt/a\\040b rw,nosuid shared:2 - tmpfs tmpfs rw\n\
             41 40 0:51 / /mnt/a\\040b ro - fuse.hpimount x.hpi ro\n\
-            42 22 0:52 / /mnt/c rw - tmpfs tmpfs rw\n";
-        let top = find_last(table, OsStr::new("/mnt/a b")).unwrap();
+            42 22 0:52 / /mnt/c rw - tmpfs tmpfs rw\n",
+        );
+        let top = table.topmost(Path::new("/mnt/a b")).unwrap();
         assert_eq!(top.fs_type, "fuse.hpimount");
         assert_eq!(top.id.device, "0:51");
-        assert!(find_last(table, OsStr::new("/mnt")).is_none());
+        assert_eq!(table.find(&top.id).unwrap().point, Path::new("/mnt/a b"));
+        assert!(table.topmost(Path::new("/mnt")).is_none());
     }
 
     #[test]
