@@ -9,6 +9,7 @@ pub mod full;
 pub mod hip;
 pub mod hpi;
 pub mod limits;
+pub mod mount;
 pub mod record;
 
 use std::path::PathBuf;

@@ -1,0 +1,235 @@
+//! The table of exit codes, row by row, each with a line that says why.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::chown;
+use std::path::Path;
+use std::process::Command;
+
+use support::mount::namespace::Namespace;
+use support::mount::{
+    Mount, Place, Run, can_mount, has_programs, hpimount, mounts_at, run, sample,
+};
+
+/// Asserts the code, and that exactly one line was said, with all of `words`.
+fn assert_refused(ran: &Run, code: i32, words: &[&str]) {
+    assert_eq!(ran.code, Some(code), "{ran:?}");
+    assert_eq!(ran.stdout, "", "{ran:?}");
+    assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+    assert!(ran.stderr.starts_with("hpimount: "), "{ran:?}");
+    for word in words {
+        assert!(ran.stderr.contains(word), "{word}: {ran:?}");
+    }
+}
+
+/// What mounting an archive with these bytes says.
+fn mount_bytes(bytes: &[u8]) -> Run {
+    let place = Place::new();
+    fs::write(&place.archive, bytes).unwrap();
+    let ran = run(&mut place.command(&[]));
+    assert_eq!(mounts_at(&place.point).len(), 0);
+    let in_front = run(&mut place.command(&["-f"]));
+    assert_eq!((in_front.code, &in_front.stderr), (ran.code, &ran.stderr));
+    ran
+}
+
+#[test]
+fn usage_is_2() {
+    let place = Place::new();
+    for args in [
+        &["-o", "cahcesize=1M"][..],
+        &["-o", "umask=9"],
+        &["-o", "threads=0"],
+        &["-o", "uid"],
+        &["-o", "force=yes"],
+    ] {
+        let named = args[1].split('=').next().unwrap();
+        assert_refused(&run(&mut place.command(args)), 2, &[named]);
+    }
+    for args in [
+        &[][..],
+        &["one-path"],
+        &["--no-such-option", "a", "b"],
+        &["-q", "-v", "a", "b"],
+    ] {
+        let ran = run(hpimount().args(args));
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.stderr.contains("error: "), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_source_that_cannot_be_opened_is_10() {
+    let place = Place::new();
+    let mount = |source: &Path| run(hpimount().arg(source).arg(&place.point));
+    let missing = place.dir().join("missing.hpi");
+    assert_refused(&mount(&missing), 10, &["missing.hpi: ", "No such file"]);
+    assert_refused(
+        &mount(place.dir()),
+        10,
+        &[place.dir().to_str().unwrap(), "directory"],
+    );
+    let pipe = place.dir().join("pipe.hpi");
+    let mode = rustix::fs::Mode::RUSR;
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+    assert_refused(&mount(&pipe), 10, &["pipe.hpi: ", "not a regular file"]);
+    // The second of several is named as well.
+    let ran = run(hpimount().args([&place.archive, &missing, &place.point]));
+    assert_refused(&ran, 10, &["missing.hpi: "]);
+}
+
+#[test]
+fn a_source_of_no_known_format_is_11() {
+    for bytes in [&b"PK\x03\x04, and so on, and so on"[..], b"", b"HA"] {
+        assert_refused(&mount_bytes(bytes), 11, &["sample.hpi: ", "known format"]);
+    }
+}
+
+#[test]
+fn a_damaged_source_is_12_and_the_place_is_named() {
+    let far = &[0xff, 0xff, 0xff, 0x7f];
+    for (bytes, words) in [
+        (sample().bytes[..12].to_vec(), ["header", "0x0"]),
+        (sample().patched(8, far), ["dir_end", "0x8"]),
+        (sample().patched(16, far), ["dir_start", "0x10"]),
+        (sample().patched(24, far), ["entry_list_offset", "0x18"]),
+        (sample().patched(28, far), ["name", "0x"]),
+    ] {
+        assert_refused(
+            &mount_bytes(&bytes),
+            12,
+            &["sample.hpi: ", words[0], words[1]],
+        );
+    }
+}
+
+#[test]
+fn a_known_and_unsupported_source_is_13() {
+    let bank = sample().patched(4, b"BANK");
+    assert_refused(&mount_bytes(&bank), 13, &["sample.hpi: ", "saved game"]);
+    let version_3 = sample().patched(4, &[0, 0, 3, 0]);
+    assert_refused(
+        &mount_bytes(&version_3),
+        13,
+        &["sample.hpi: ", "version 0x00030000"],
+    );
+}
+
+#[test]
+fn an_unusable_mount_point_is_20() {
+    if !can_mount() {
+        return;
+    }
+    let mount = Mount::new(&[]);
+    let place = &mount.place;
+    let on = |point: &Path| run(hpimount().arg(&place.archive).arg(point));
+    let missing = place.dir().join("missing");
+    assert_refused(
+        &on(&missing),
+        20,
+        &[missing.to_str().unwrap(), "No such file"],
+    );
+    let file = &place.archive;
+    assert_refused(&on(file), 20, &[file.to_str().unwrap(), "not a directory"]);
+    assert_refused(
+        &on(&place.point),
+        20,
+        &[place.point.to_str().unwrap(), "already"],
+    );
+    assert_eq!(mount.layers(), 1);
+}
+
+#[test]
+fn missing_fuse_is_21_and_the_remedy_is_named() {
+    if !can_mount() || !has_programs(&["unshare", "setpriv", "nsenter"]) {
+        return;
+    }
+    let place = Place::new();
+    let hidden = "mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && exec \"$@\"";
+    let mut command = Command::new("unshare");
+    command
+        .args([
+            "-m",
+            "sh",
+            "-c",
+            hidden,
+            "sh",
+            env!("CARGO_BIN_EXE_hpimount"),
+        ])
+        .args([&place.archive, &place.point]);
+    assert_refused(&run(&mut command), 21, &["/dev/fuse", "modprobe fuse"]);
+
+    let namespace = Namespace::new();
+    let mut command = namespace.hpimount_by(&["env", "PATH=/nonexistent"], &[]);
+    assert_refused(
+        &run(&mut command),
+        21,
+        &["fusermount3", "apt install fuse3"],
+    );
+}
+
+#[test]
+fn a_device_that_the_user_may_not_use_is_21() {
+    if !can_mount() || !has_programs(&["unshare", "setpriv", "nsenter", "fusermount3"]) {
+        return;
+    }
+    let namespace = Namespace::new();
+    run(namespace.root("chmod").args(["600", "/dev/fuse"]));
+    let ran = run(&mut namespace.hpimount(&[]));
+    assert_refused(&ran, 21, &["/dev/fuse: Permission denied"]);
+}
+
+#[test]
+fn a_refused_mount_is_22() {
+    if !can_mount() || !has_programs(&["unshare", "setpriv", "nsenter", "fusermount3"]) {
+        return;
+    }
+    let namespace = Namespace::new();
+    let ran = run(&mut namespace.hpimount(&["-o", "allow_other"]));
+    assert_refused(&ran, 22, &["mount refused", "user_allow_other"]);
+    // A directory of somebody else.
+    let point = &namespace.place.point;
+    chown(point, Some(0), Some(0)).unwrap();
+    let ran = run(&mut namespace.hpimount(&[]));
+    assert_refused(&ran, 22, &["mount refused", point.to_str().unwrap()]);
+}
+
+#[test]
+fn anything_else_is_1() {
+    if !can_mount() || !has_programs(&["unshare"]) {
+        return;
+    }
+    let place = Place::new();
+    // The program cannot be found a second time.
+    let mut command = Command::new("unshare");
+    command
+        .args(["-m", "sh", "-c", "umount -l /proc && exec \"$@\"", "sh"])
+        .arg(env!("CARGO_BIN_EXE_hpimount"))
+        .args([&place.archive, &place.point]);
+    assert_refused(&run(&mut command), 1, &["cannot go into the background"]);
+}
+
+#[test]
+fn the_code_is_right_where_nobody_can_be_told() {
+    let place = Place::new();
+    for nowhere in ["2>&-", "2>/dev/full"] {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &format!("exec \"$@\" {nowhere}"), "sh"])
+            .arg(env!("CARGO_BIN_EXE_hpimount"))
+            .arg("missing.hpi")
+            .arg(&place.point);
+        assert_eq!(run(&mut command).code, Some(10), "{nowhere}");
+    }
+}
+
+#[test]
+fn mounted_is_0() {
+    if !can_mount() {
+        return;
+    }
+    let place = Place::new();
+    let mount = place.mount(&[]);
+    mount.assert_answers();
+}

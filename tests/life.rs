@@ -1,0 +1,598 @@
+//! The life of a mount: it begins when the command returns, ends in every way
+//! that people end mounts, and leaves nothing behind.
+
+mod support;
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::mount::{MountFlags, UnmountFlags};
+use rustix::process::Signal;
+
+use support::mount::{
+    BIG, Mount, Place, SMALL, big, can_mount, eventually, has_programs, hpimount, mounts_at, run,
+};
+
+/// A way to unmount that is not ours.
+const TOOLS: [&[&str]; 3] = [&["umount"], &["umount", "-l"], &["fusermount3", "-u"]];
+
+fn unmount_by(tool: &[&str], point: &Path) {
+    let ran = run(Command::new(tool[0]).args(&tool[1..]).arg(point));
+    assert_eq!(ran.code, Some(0), "{tool:?}: {ran:?}");
+}
+
+/// A program whose current directory lies in a mount; killed when dropped.
+struct Guest(Child);
+
+impl Guest {
+    fn inside(directory: &Path) -> Self {
+        let mut command = Command::new("cat");
+        command
+            .current_dir(directory)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null());
+        Self(command.spawn().unwrap())
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn the_command_returns_when_the_mount_answers() {
+    if !can_mount() {
+        return;
+    }
+    let mut place = Place::new();
+    for _ in 0..50 {
+        let outside = fs::metadata(&place.point).unwrap().dev();
+        let mount = place.mount(&[]);
+        assert_ne!(fs::metadata(mount.path()).unwrap().dev(), outside);
+        assert_eq!(fs::metadata(mount.file(SMALL)).unwrap().len(), 6);
+        unmount_by(&["umount"], mount.path());
+        place = mount.assert_ends();
+    }
+}
+
+#[test]
+fn every_polite_signal_ends_an_idle_mount() {
+    if !can_mount() {
+        return;
+    }
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let mount = Mount::new(&[]);
+        mount.assert_answers();
+        mount.signal(signal);
+        mount.assert_ends();
+        let mount = Place::new().mount_in_foreground(&[]);
+        mount.assert_answers();
+        mount.signal(signal);
+        mount.assert_ends();
+    }
+}
+
+#[test]
+fn a_signal_detaches_a_busy_mount_and_lets_its_users_finish() {
+    if !can_mount() {
+        return;
+    }
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let mount = Mount::new(&[]);
+        let guest = Guest::inside(&mount.file("maps"));
+        let mut file = File::open(mount.file(BIG)).unwrap();
+        mount.signal(signal);
+        eventually("the mount is detached", || mount.layers() == 0);
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).unwrap();
+        assert!(bytes == big());
+        drop(file);
+        mount.daemon().assert_running();
+        drop(guest);
+        mount.assert_ends();
+    }
+}
+
+#[test]
+fn a_second_signal_cuts_users_off() {
+    if !can_mount() {
+        return;
+    }
+    let mount = Mount::new(&[]);
+    let mut file = File::open(mount.file(BIG)).unwrap();
+    mount.signal(Signal::TERM);
+    eventually("the mount is detached", || mount.layers() == 0);
+    mount.signal(Signal::TERM);
+    mount.assert_ends();
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).unwrap_err();
+}
+
+#[test]
+fn a_dead_mount_is_cleared_away_by_the_next() {
+    if !can_mount() {
+        return;
+    }
+    let mount = Mount::new(&[]);
+    // The kernel remembers these, and answers them without the daemon.
+    fs::metadata(mount.path()).unwrap();
+    assert_eq!(fs::read_dir(mount.path()).unwrap().count(), 2);
+    mount.signal(Signal::KILL);
+    assert_eq!(mount.daemon().wait(), None);
+    assert_eq!(mount.layers(), 1, "the dead mount");
+    let mount = mount.into_place().mount(&[]);
+    assert_eq!(mount.layers(), 1, "the new mount alone");
+    mount.assert_answers();
+    mount.signal(Signal::TERM);
+    mount.assert_ends();
+}
+
+#[test]
+fn unmounting_from_outside_ends_the_process() {
+    if !can_mount() || !has_programs(&["fusermount3"]) {
+        return;
+    }
+    for tool in TOOLS {
+        let mount = Mount::new(&[]);
+        unmount_by(tool, mount.path());
+        mount.assert_ends();
+    }
+}
+
+#[test]
+fn a_busy_mount_that_is_unmounted_by_force_leaves_no_dead_one() {
+    if !can_mount() {
+        return;
+    }
+    let mount = Mount::new(&[]);
+    let file = File::open(mount.file(BIG)).unwrap();
+    // The kernel breaks the session off, then finds the mount busy.
+    let ran = run(Command::new("umount").arg("-f").arg(mount.path()));
+    assert_ne!(ran.code, Some(0));
+    mount.assert_ends();
+    drop(file);
+}
+
+#[test]
+fn a_new_mount_at_the_place_of_an_ending_one_is_left_alone() {
+    if !can_mount() {
+        return;
+    }
+    let old = Mount::new(&[]);
+    let numbers = |mount: &Mount| {
+        let line = mounts_at(mount.path()).pop().unwrap();
+        Vec::from_iter(line.split(' ').take(3).map(str::to_owned))
+    };
+    let of_old = numbers(&old);
+    // The process learns late that its mount is gone. The next mount gets the
+    // same numbers, unless another program is faster.
+    old.signal(Signal::STOP);
+    unmount_by(&["umount"], old.path());
+    let ran = run(&mut old.place.command(&[]));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    if numbers(&old) != of_old {
+        eprintln!("the new mount has other numbers: this has shown nothing");
+    }
+    old.signal(Signal::TERM);
+    old.signal(Signal::CONT);
+    assert_eq!(old.daemon().wait(), Some(0));
+    old.assert_answers();
+}
+
+#[test]
+fn what_lies_below_the_mount_survives_every_end() {
+    if !can_mount() || !has_programs(&["fusermount3"]) {
+        return;
+    }
+    let signal = |mount: &Mount| mount.signal(Signal::TERM);
+    let mut ways: Vec<Box<dyn Fn(&Mount)>> = vec![Box::new(signal)];
+    for tool in TOOLS {
+        ways.push(Box::new(|mount| unmount_by(tool, mount.path())));
+    }
+    for way in ways {
+        let place = Place::new();
+        let below = Tmpfs::on(&place.point);
+        let mount = place.mount(&[]);
+        assert_eq!(mount.layers(), 2);
+        way(&mount);
+        assert_eq!(mount.daemon().wait(), Some(0));
+        assert_eq!(mount.layers(), 1);
+        below.assert_there();
+    }
+}
+
+/// A file system with a file in it; unmounted when dropped.
+struct Tmpfs(PathBuf);
+
+impl Tmpfs {
+    fn on(point: &Path) -> Self {
+        rustix::mount::mount("tmpfs", point, "tmpfs", MountFlags::empty(), None).unwrap();
+        File::create(point.join("mark")).unwrap();
+        Self(point.to_owned())
+    }
+
+    fn assert_there(&self) {
+        assert!(self.0.join("mark").exists());
+    }
+}
+
+impl Drop for Tmpfs {
+    fn drop(&mut self) {
+        // The mount's guard may have done it.
+        let _ = rustix::mount::unmount(&self.0, UnmountFlags::DETACH);
+    }
+}
+
+#[test]
+fn a_mount_on_top_of_ours_is_left_alone() {
+    if !can_mount() {
+        return;
+    }
+    let mount = Place::new().mount_in_foreground(&[]);
+    let above = Tmpfs::on(mount.path());
+    for asked in 1..=2 {
+        mount.signal(Signal::TERM);
+        eventually("the daemon says that it is covered", || {
+            mount.place.log().matches("another mount covers it").count() == asked
+        });
+    }
+    above.assert_there();
+    mount.daemon().assert_running();
+    drop(above);
+    mount.assert_answers();
+    mount.signal(Signal::TERM);
+    mount.assert_ends();
+}
+
+#[test]
+fn a_mount_that_was_moved_is_found() {
+    if !can_mount() {
+        return;
+    }
+    let place = Place::named("sample.hpi", "mnt");
+    let (old, new) = (place.dir().join("old"), place.dir().join("new"));
+    fs::create_dir_all(old.join("mnt")).unwrap();
+    let mut command = hpimount();
+    command.arg(&place.archive).arg(old.join("mnt"));
+    let mount = place.mount_by(command);
+    fs::rename(&old, &new).unwrap();
+    let moved = new.join("mnt");
+    assert_eq!(mounts_at(&moved).len(), 1);
+    mount.signal(Signal::TERM);
+    assert_eq!(mount.daemon().wait(), Some(0));
+    assert_eq!(mounts_at(&moved).len(), 0);
+}
+
+#[test]
+fn a_live_mount_is_not_mounted_over() {
+    if !can_mount() {
+        return;
+    }
+    let mount = Mount::new(&[]);
+    let ran = run(&mut mount.place.command(&[]));
+    assert_eq!(ran.code, Some(20), "{ran:?}");
+    assert!(ran.stderr.contains("an archive is mounted there already"));
+    assert_eq!(mount.layers(), 1);
+    mount.assert_answers();
+}
+
+#[test]
+fn a_mount_that_nobody_waits_for_is_undone() {
+    if !can_mount() {
+        return;
+    }
+    let place = Place::new();
+    // As the waiting command starts it, with nobody at the pipe's other end.
+    let (reader, writer) = rustix::pipe::pipe().unwrap();
+    drop(reader);
+    let mut command = place.command(&[]);
+    let mut child = command
+        .env("HPIMOUNT_IN_BACKGROUND", "1")
+        .stdin(Stdio::null())
+        .stdout(writer)
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    eventually("the process ends", || child.try_wait().unwrap().is_some());
+    assert_eq!(mounts_at(&place.point).len(), 0);
+}
+
+#[test]
+fn a_panic_in_a_handler_is_an_error_of_one_request() {
+    if !can_mount() || !cfg!(debug_assertions) {
+        return;
+    }
+    type Request = fn(&Mount) -> std::io::Result<()>;
+    let requests: [(&str, Request); 7] = [
+        ("lookup", |m| fs::metadata(m.file(SMALL)).map(drop)),
+        ("getattr", |m| fs::metadata(m.path()).map(drop)),
+        ("read", |m| fs::read(m.file(SMALL)).map(drop)),
+        ("readdirplus", |m| {
+            fs::read_dir(m.path())?.try_for_each(|entry| entry.map(drop))
+        }),
+        ("statfs", |m| Ok(rustix::fs::statfs(m.path()).map(drop)?)),
+        ("getxattr", |m| {
+            xattr::get(m.file(SMALL), "user.hpi.offset").map(drop)
+        }),
+        ("listxattr", |m| xattr::list(m.file(SMALL)).map(drop)),
+    ];
+    for (victim, request) in requests {
+        let place = Place::new();
+        let mut command = place.command(&[]);
+        command.env("HPIMOUNT_TEST_PANIC", victim);
+        let mount = place.mount_by(command);
+        // More often than there are threads to lose.
+        for _ in 0..40 {
+            let error = request(&mount).expect_err(victim);
+            assert_eq!(error.raw_os_error(), Some(libc::EIO), "{victim}: {error}");
+        }
+        for (other, request) in requests {
+            // A file cannot be reached without these.
+            if other != victim && !["lookup", "getattr"].contains(&victim) {
+                request(&mount).unwrap_or_else(|error| panic!("{other} after {victim}: {error}"));
+            }
+        }
+        mount.daemon().assert_running();
+        mount.signal(Signal::TERM);
+        mount.assert_ends();
+    }
+}
+
+#[test]
+fn a_panic_where_nobody_is_answered_does_no_harm() {
+    if !can_mount() || !cfg!(debug_assertions) {
+        return;
+    }
+    let place = Place::new();
+    let mut command = place.command(&[]);
+    command.env("HPIMOUNT_TEST_PANIC", "forget");
+    let mount = place.mount_in_foreground_by(command);
+    mount.assert_answers();
+    // The kernel lets go of all names when a mount is mounted anew.
+    let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+    rustix::mount::mount_remount(mount.path(), flags, "").unwrap();
+    eventually("the daemon is told to forget", || {
+        mount.place.log().contains("forget: internal error")
+    });
+    mount.assert_answers();
+    mount.signal(Signal::TERM);
+    mount.assert_ends();
+}
+
+#[test]
+fn standard_descriptors_may_be_closed() {
+    if !can_mount() {
+        return;
+    }
+    for closed in ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"] {
+        let place = Place::new();
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &format!("exec \"$@\" {closed}"), "sh"])
+            .arg(env!("CARGO_BIN_EXE_hpimount"))
+            .args([&place.archive, &place.point]);
+        let mount = place.mount_by(command);
+        mount.assert_answers();
+        assert!(fs::read(mount.file(BIG)).unwrap() == big());
+        mount.signal(Signal::TERM);
+        mount.assert_ends();
+    }
+}
+
+#[test]
+fn the_daemon_lets_go_of_terminal_and_directory() {
+    if !can_mount() {
+        return;
+    }
+    let mount = Mount::new(&[]);
+    let of_daemon = |name: &str| PathBuf::from(format!("/proc/{}/{name}", mount.pid()));
+    // It is told that the mount answers a moment before it lets go.
+    eventually("the descriptors are closed", || {
+        (0..3).all(|fd| {
+            fs::read_link(of_daemon(&format!("fd/{fd}"))).unwrap() == Path::new("/dev/null")
+        })
+    });
+    assert_eq!(fs::read_link(of_daemon("cwd")).unwrap(), Path::new("/"));
+    let stat = fs::read_to_string(of_daemon("stat")).unwrap();
+    let session = stat
+        .rsplit(')')
+        .next()
+        .unwrap()
+        .split_whitespace()
+        .nth(3)
+        .unwrap();
+    assert_eq!(session, mount.pid().to_string(), "leader of its session");
+}
+
+#[test]
+fn names_of_archives_are_not_options() {
+    if !can_mount() {
+        return;
+    }
+    let names = [
+        "plain.hpi",
+        "a,suid,dev.hpi",
+        "x,allow_other",
+        "back\\slash,rw",
+        "two words.hpi",
+        "new\nline.hpi",
+        "tab\t.hpi",
+        "--help",
+        "-f",
+        "#1.hpi",
+        "b=c,fd=0,user_id=7",
+    ];
+    for name in names {
+        let mount = Place::named(name, "mnt").mount(&[]);
+        assert_guarded(&mount, name);
+        let place = Place::named(name, "mnt");
+        let mut command = hpimount();
+        command.current_dir(place.dir()).args(["--", name, "mnt"]);
+        assert_guarded(&place.mount_by(command), name);
+    }
+}
+
+fn assert_guarded(mount: &Mount, name: &str) {
+    mount.assert_answers();
+    let lines = mounts_at(mount.path());
+    let [line] = &*lines else {
+        panic!("{name:?}: {lines:?}")
+    };
+    let (left, right) = line.split_once(" - ").unwrap();
+    let flags = left.split(' ').nth(5).unwrap();
+    for flag in ["ro", "nosuid", "nodev"] {
+        assert!(flags.split(',').any(|one| one == flag), "{name:?}: {line}");
+    }
+    let mut right = right.split(' ');
+    assert_eq!(right.next(), Some("fuse.hpimount"), "{name:?}: {line}");
+    assert_eq!(
+        right.nth(1),
+        Some("ro,user_id=0,group_id=0,default_permissions"),
+        "{name:?}: {line}"
+    );
+}
+
+#[test]
+fn mount_points_may_have_any_name() {
+    if !can_mount() {
+        return;
+    }
+    for name in [
+        "two words",
+        "tab\there",
+        "back\\slash",
+        "new\nline",
+        "com,ma",
+        "ä",
+        "-f",
+        "\\040",
+    ] {
+        let mount = Place::named("sample.hpi", name).mount(&[]);
+        assert_eq!(mount.layers(), 1, "{name:?}");
+        mount.assert_answers();
+        mount.signal(Signal::TERM);
+        mount.assert_ends();
+    }
+}
+
+#[test]
+fn mount_points_may_be_written_in_any_way() {
+    if !can_mount() {
+        return;
+    }
+    for written in [
+        "mnt",
+        "./mnt",
+        "mnt/",
+        "mnt//",
+        "link",
+        "link/",
+        "mnt/../mnt",
+        "mnt/.",
+    ] {
+        let place = Place::new();
+        std::os::unix::fs::symlink("mnt", place.dir().join("link")).unwrap();
+        let mut command = hpimount();
+        command
+            .current_dir(place.dir())
+            .args(["sample.hpi", written]);
+        let mount = place.mount_by(command);
+        assert_eq!(mount.layers(), 1, "{written}");
+        mount.assert_answers();
+        mount.signal(Signal::KILL);
+        mount.daemon().wait();
+        // Over the dead mount, in the same spelling.
+        let place = mount.into_place();
+        let mut command = hpimount();
+        command
+            .current_dir(place.dir())
+            .args(["sample.hpi", written]);
+        let mount = place.mount_by(command);
+        assert_eq!(mount.layers(), 1, "{written}");
+        mount.signal(Signal::TERM);
+        mount.assert_ends();
+    }
+}
+
+#[test]
+fn the_log_is_as_long_as_asked() {
+    if !can_mount() {
+        return;
+    }
+    for (args, said) in [(vec!["-v"], true), (vec![], false), (vec!["-q"], false)] {
+        let mount = Place::new().mount_in_foreground(&args);
+        mount.assert_answers();
+        mount.signal(Signal::TERM);
+        let place = mount.assert_ends();
+        let log = place.log();
+        assert_eq!(log.contains("signal 15"), said, "{args:?}: {log}");
+        assert_eq!(log.is_empty(), !said, "{args:?}: {log}");
+    }
+}
+
+#[test]
+fn a_warning_is_silenced_by_quiet() {
+    if !can_mount() {
+        return;
+    }
+    for (args, said) in [(vec![], true), (vec!["-q"], false)] {
+        let mount = Mount::new(&[]);
+        mount.signal(Signal::KILL);
+        mount.daemon().wait();
+        let place = mount.into_place();
+        let ran = run(&mut place.command(&args));
+        let found = ran.stderr.contains("clearing away a dead mount");
+        unmount_by(&["umount"], &place.point);
+        assert_eq!((ran.code, found), (Some(0), said), "{args:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn help_and_version_are_printed() {
+    let version = run(hpimount().arg("--version"));
+    assert_eq!(version.code, Some(0));
+    assert_eq!(
+        version.stdout,
+        format!("hpimount {}\n", env!("CARGO_PKG_VERSION"))
+    );
+    let help = run(hpimount().arg("--help"));
+    assert_eq!((help.code, &*help.stderr), (Some(0), ""));
+    for word in [
+        "SOURCE...",
+        "MOUNTPOINT",
+        "--foreground",
+        "cachesize=SIZE",
+        "Exit codes",
+    ] {
+        assert!(help.stdout.contains(word), "{word}: {}", help.stdout);
+    }
+}
+
+#[test]
+fn a_hundred_mounts_in_a_row_leave_nothing() {
+    if !can_mount() {
+        return;
+    }
+    let mut place = Place::new();
+    let mut descriptors = None;
+    for round in 0..100 {
+        let mount = place.mount(&[]);
+        mount.assert_answers();
+        let open = fs::read_dir(format!("/proc/{}/fd", mount.pid()))
+            .unwrap()
+            .count();
+        assert!(
+            open <= *descriptors.get_or_insert(open + 1),
+            "round {round}: {open} are open"
+        );
+        unmount_by(&["umount"], mount.path());
+        place = mount.assert_ends();
+    }
+    assert_eq!(mounts_at(&place.point).len(), 0);
+}

@@ -1,0 +1,176 @@
+//! Mounts of an ordinary user, made by `fusermount3`.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use rustix::process::Signal;
+
+use support::mount::namespace::{Namespace, OTHER_USER, USER};
+use support::mount::{BIG, BIG_SIZE, SMALL, can_mount, eventually, has_programs, run};
+
+fn namespace() -> Option<Namespace> {
+    let ready = can_mount() && has_programs(&["unshare", "setpriv", "nsenter", "fusermount3"]);
+    ready.then(Namespace::new)
+}
+
+#[test]
+fn a_user_mounts_reads_and_unmounts() {
+    let Some(namespace) = namespace() else { return };
+    let mount = namespace.mount(&[]);
+    assert_eq!(namespace.cat(USER, SMALL).stdout, "hello\n");
+    let point = namespace.place.point.clone();
+    let ran = run(namespace
+        .user(USER, "stat")
+        .args(["-c", "%u %g %s"])
+        .arg(point.join(BIG)));
+    assert_eq!(ran.stdout, format!("{USER} {USER} {BIG_SIZE}\n"));
+    let ran = run(namespace.user(USER, "fusermount3").arg("-u").arg(point));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(mount.0.wait(), Some(0));
+    assert!(namespace.mounts().is_empty());
+}
+
+#[test]
+fn a_signal_ends_the_mount_of_a_user() {
+    let Some(namespace) = namespace() else { return };
+    let mount = namespace.mount(&[]);
+    mount.0.signal(Signal::TERM);
+    assert_eq!(mount.0.wait(), Some(0));
+    assert!(namespace.mounts().is_empty());
+}
+
+#[test]
+fn a_signal_detaches_the_busy_mount_of_a_user() {
+    let Some(namespace) = namespace() else { return };
+    let mount = namespace.mount(&[]);
+    let mut command = namespace.user(USER, "sh");
+    let script = "cd \"$1\" && exec < \"$2\" && echo in && read -r line < ../go && cat";
+    let go = namespace.place.dir().join("go");
+    assert_eq!(
+        run(Command::new("mkfifo").args(["-m", "666"]).arg(&go)).code,
+        Some(0)
+    );
+    let output = namespace.place.dir().join("output");
+    let mut guest = command
+        .args(["-c", script, "sh"])
+        .arg(&namespace.place.point)
+        .arg(namespace.place.point.join(SMALL))
+        .stdout(fs::File::create(&output).unwrap())
+        .spawn()
+        .unwrap();
+    eventually("the guest is in", || fs::read(&output).unwrap() == b"in\n");
+    mount.0.signal(Signal::TERM);
+    eventually("the mount is detached", || namespace.mounts().is_empty());
+    mount.0.assert_running();
+    fs::write(&go, "go\n").unwrap();
+    guest.wait().unwrap();
+    assert_eq!(fs::read_to_string(&output).unwrap(), "in\nhello\n");
+    assert_eq!(mount.0.wait(), Some(0));
+}
+
+#[test]
+fn a_user_clears_their_dead_mount_away_by_mounting_again() {
+    let Some(namespace) = namespace() else { return };
+    let mount = namespace.mount(&[]);
+    mount.0.signal(Signal::KILL);
+    assert_eq!(mount.0.wait(), None);
+    assert_eq!(namespace.mounts().len(), 1);
+    let _mount = namespace.mount(&[]);
+    assert_eq!(namespace.mounts().len(), 1);
+    assert_eq!(namespace.cat(USER, SMALL).stdout, "hello\n");
+}
+
+#[test]
+fn a_dead_mount_of_root_is_more_than_a_user_can_clear_away() {
+    let Some(namespace) = namespace() else { return };
+    let place = &namespace.place;
+    let mut command = namespace.root(env!("CARGO_BIN_EXE_hpimount"));
+    command
+        .args([&place.archive, &place.point])
+        .args(["-o", "allow_other"]);
+    let mount = namespace.mount_by(command);
+    mount.0.signal(Signal::KILL);
+    mount.0.wait();
+    let ran = run(&mut namespace.hpimount(&[]));
+    assert_eq!(ran.code, Some(20), "{ran:?}");
+    assert!(
+        ran.stderr.contains("cannot clear away a dead mount"),
+        "{ran:?}"
+    );
+    assert_eq!(namespace.mounts().len(), 1);
+}
+
+#[test]
+fn nobody_else_is_let_in() {
+    let Some(namespace) = namespace() else { return };
+    let _mount = namespace.mount(&[]);
+    for user in [OTHER_USER, 0] {
+        let ran = namespace.cat(user, SMALL);
+        assert_eq!((ran.code, &*ran.stdout), (Some(1), ""), "{user}");
+        assert!(ran.stderr.contains("Permission denied"), "{user}: {ran:?}");
+    }
+    assert_eq!(namespace.cat(USER, SMALL).stdout, "hello\n");
+}
+
+#[test]
+fn others_are_let_in_where_the_machine_allows_it() {
+    let Some(namespace) = namespace() else { return };
+    let allow = "echo user_allow_other > /etc/fuse.conf";
+    assert_eq!(run(namespace.root("sh").args(["-c", allow])).code, Some(0));
+    let _mount = namespace.mount(&["-o", "allow_other"]);
+    for user in [OTHER_USER, 0, USER] {
+        assert_eq!(namespace.cat(user, SMALL).stdout, "hello\n", "{user}");
+    }
+}
+
+#[test]
+fn names_of_archives_are_not_options_for_fusermount3() {
+    let Some(mut namespace) = namespace() else {
+        return;
+    };
+    let names = [
+        "a,suid,dev.hpi",
+        "x,allow_other",
+        "back\\slash,rw",
+        "ends\\",
+        "two words.hpi",
+        "new\nline.hpi",
+        "fsname=b,fd=0",
+    ];
+    for name in names {
+        let renamed = namespace.place.dir().join(name);
+        fs::rename(&namespace.place.archive, &renamed).unwrap();
+        namespace.place.archive = renamed;
+        let _mount = namespace.mount(&[]);
+        let lines = namespace.mounts();
+        let [line] = &*lines else {
+            panic!("{name:?}: {lines:?}")
+        };
+        let (left, right) = line.split_once(" - ").unwrap();
+        let flags = left.split(' ').nth(5).unwrap();
+        for flag in ["ro", "nosuid", "nodev"] {
+            assert!(flags.split(',').any(|one| one == flag), "{name:?}: {line}");
+        }
+        let fields = Vec::from_iter(right.split(' '));
+        assert_eq!(fields[0], "fuse.hpimount", "{line}");
+        assert_eq!(
+            unescape(fields[1]),
+            Path::new(&namespace.place.archive),
+            "{line}"
+        );
+        let options = format!("ro,user_id={USER},group_id={USER},default_permissions");
+        assert_eq!(fields[2], options, "{line}");
+    }
+}
+
+/// Undoes the escapes of the mount table that these names need.
+fn unescape(field: &str) -> std::path::PathBuf {
+    let plain = field
+        .replace("\\040", " ")
+        .replace("\\012", "\n")
+        .replace("\\134", "\\");
+    plain.into()
+}

@@ -1,0 +1,314 @@
+//! Real mounts, made by the real program, of which nothing is left behind.
+
+pub mod namespace;
+pub mod process;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use hpimount::archive::hpi::chunk::Method;
+use rustix::mount::UnmountFlags;
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+use super::hpi::{Built, File, V1, dir, file};
+use super::noise;
+
+pub use process::{Daemon, Run, hpimount, run};
+
+/// What the environment of a daemon says that a test waits for.
+const TAG: &str = "HPIMOUNT_TEST_TAG";
+
+/// Length of [`BIG`].
+pub const BIG_SIZE: usize = 300_000;
+
+/// A file of [`sample`], too large for the kernel to read it at once.
+pub const BIG: &str = "maps/big.bin";
+
+/// A file of [`sample`] with the bytes `hello\n`.
+pub const SMALL: &str = "hello.txt";
+
+/// A small archive.
+pub fn sample() -> Built {
+    let packed = File::new(noise(0, BIG_SIZE), Method::Zlib);
+    let stored = File::new("hello\n", Method::Stored);
+    let maps = vec![file(b"big.bin", packed)];
+    V1::new(vec![file(b"hello.txt", stored), dir(b"maps", maps)]).build()
+}
+
+/// The bytes of the large file of [`sample`].
+pub fn big() -> Vec<u8> {
+    noise(0, BIG_SIZE)
+}
+
+/// Says whether mounts are possible here; where they are not, the test is
+/// skipped, said on stderr.
+///
+/// # Panics
+/// Where they are not and the environment says `CI=true`.
+#[must_use]
+pub fn can_mount() -> bool {
+    possible(
+        Path::new("/dev/fuse").exists() && rustix::process::geteuid().is_root(),
+        "mounting needs /dev/fuse and root",
+    )
+}
+
+/// Says whether all of these programs are there, as [`can_mount`] does.
+#[must_use]
+pub fn has_programs(programs: &[&str]) -> bool {
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let found = |program: &&str| {
+        let usual = ["/sbin", "/usr/sbin"].map(PathBuf::from);
+        std::env::split_paths(&paths)
+            .chain(usual)
+            .any(|folder| folder.join(program).exists())
+    };
+    possible(
+        programs.iter().all(found),
+        &format!("needs {}", programs.join(", ")),
+    )
+}
+
+fn possible(condition: bool, needed: &str) -> bool {
+    assert!(
+        condition || std::env::var("CI").as_deref() != Ok("true"),
+        "{needed}"
+    );
+    if !condition {
+        eprintln!("skipped: {needed}");
+    }
+    condition
+}
+
+/// Longest time that anything may take on a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Waits until `condition` holds.
+///
+/// # Panics
+/// Where it does not for a long time.
+pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// The lines of the mount table for `point`, from the bottom to the top.
+pub fn mounts_at(point: &Path) -> Vec<String> {
+    mounts_in("self", point)
+}
+
+/// The same as the process `pid` sees it.
+pub fn mounts_in(pid: &str, point: &Path) -> Vec<String> {
+    let escape = |byte: &u8| match byte {
+        b' ' | b'\t' | b'\n' | b'\\' => format!("\\{byte:03o}").into_bytes(),
+        _ => vec![*byte],
+    };
+    let point: Vec<u8> = point
+        .as_os_str()
+        .as_bytes()
+        .iter()
+        .flat_map(escape)
+        .collect();
+    let table = fs::read(format!("/proc/{pid}/mountinfo")).unwrap_or_default();
+    let field = |line: &[u8]| line.split(|byte| *byte == b' ').nth(4).map(<[u8]>::to_vec);
+    table
+        .split(|byte| *byte == b'\n')
+        .filter(|line| field(line).as_ref() == Some(&point))
+        .map(|line| String::from_utf8_lossy(line).into_owned())
+        .collect()
+}
+
+/// An archive and a mount point in a directory of their own.
+pub struct Place {
+    dir: TempDir,
+    pub archive: PathBuf,
+    pub point: PathBuf,
+}
+
+impl Place {
+    /// With the archive [`sample`].
+    pub fn new() -> Self {
+        Self::named("sample.hpi", "mnt")
+    }
+
+    /// With names that a test is about.
+    pub fn named(archive: impl AsRef<OsStr>, point: impl AsRef<OsStr>) -> Self {
+        let dir = tempfile::Builder::new()
+            .prefix("hpimount-")
+            .tempdir()
+            .unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let archive = root.join(archive.as_ref());
+        let point = root.join(point.as_ref());
+        fs::write(&archive, sample().bytes).unwrap();
+        fs::create_dir(&point).unwrap();
+        Self {
+            dir,
+            archive,
+            point,
+        }
+    }
+
+    /// The directory that holds both.
+    pub fn dir(&self) -> &Path {
+        self.archive.parent().unwrap()
+    }
+
+    /// The program with the archive, the mount point, and then `args`.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = hpimount();
+        command.args([&self.archive, &self.point]).args(args);
+        command
+    }
+
+    /// A mount in the background.
+    pub fn mount(self, args: &[&str]) -> Mount {
+        let command = self.command(args);
+        self.mount_by(command)
+    }
+
+    /// A mount in the background, made by `command`, which must succeed.
+    pub fn mount_by(self, mut command: Command) -> Mount {
+        let tag = tag(&mut command);
+        let ran = run(&mut command);
+        // First the guard, so that a failure leaves nothing behind either.
+        let daemon = Daemon::find(&tag);
+        let mount = Mount {
+            place: self,
+            daemon,
+        };
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(mount.daemon.is_some(), "no daemon is running: {ran:?}");
+        mount
+    }
+
+    /// A mount in the foreground, which answers; its log goes to [`Self::log`].
+    pub fn mount_in_foreground(self, args: &[&str]) -> Mount {
+        let command = self.command(args);
+        self.mount_in_foreground_by(command)
+    }
+
+    /// The same, made by `command`, to which `-f` is added.
+    pub fn mount_in_foreground_by(self, mut command: Command) -> Mount {
+        let log = fs::File::create(self.dir().join("log")).unwrap();
+        command
+            .arg("-f")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log);
+        let before = mounts_at(&self.point).len();
+        let child = command.spawn().unwrap();
+        let mount = Mount {
+            place: self,
+            daemon: Some(Daemon::of(&child)),
+        };
+        eventually("the mount appears", || {
+            mount.daemon().assert_running();
+            mounts_at(mount.path()).len() > before && rustix::fs::statfs(mount.path()).is_ok()
+        });
+        mount
+    }
+
+    /// What a program in the foreground has said so far.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.dir().join("log")).unwrap()
+    }
+}
+
+/// Marks the processes that `command` starts.
+fn tag(command: &mut Command) -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    let tag = format!("{}-{next}", std::process::id());
+    command.env(TAG, &tag);
+    tag
+}
+
+/// A running mount. Dropping it unmounts and waits for the daemon to end.
+pub struct Mount {
+    pub place: Place,
+    daemon: Option<Daemon>,
+}
+
+impl Mount {
+    /// A mount of [`sample`] in the background.
+    pub fn new(args: &[&str]) -> Self {
+        Place::new().mount(args)
+    }
+
+    /// The mount point.
+    pub fn path(&self) -> &Path {
+        &self.place.point
+    }
+
+    /// The path of something in the mount.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path().join(name)
+    }
+
+    /// The process behind the mount.
+    pub fn daemon(&self) -> &Daemon {
+        self.daemon.as_ref().expect("the daemon was found")
+    }
+
+    /// Number of the process behind the mount.
+    pub fn pid(&self) -> i32 {
+        self.daemon().pid()
+    }
+
+    /// Sends the daemon a signal.
+    pub fn signal(&self, signal: Signal) {
+        self.daemon().signal(signal);
+    }
+
+    /// Mounts that stand at the mount point.
+    pub fn layers(&self) -> usize {
+        mounts_at(self.path()).len()
+    }
+
+    /// Reads the small file of [`sample`].
+    ///
+    /// # Panics
+    /// Where it cannot be read, or is not what it should be.
+    pub fn assert_answers(&self) {
+        assert_eq!(fs::read(self.file(SMALL)).unwrap(), b"hello\n");
+    }
+
+    /// Waits until the daemon has ended by itself, and the mount is gone.
+    ///
+    /// # Panics
+    /// Where it does not end, not with exit code 0, or leaves its mount.
+    pub fn assert_ends(self) -> Place {
+        assert_eq!(self.daemon().wait(), Some(0));
+        assert_eq!(self.layers(), 0, "the mount is still there");
+        self.into_place()
+    }
+
+    /// Gives up the mount, which must have ended, and keeps its place.
+    pub fn into_place(mut self) -> Place {
+        assert!(self.daemon().has_ended());
+        self.daemon = None;
+        std::mem::replace(&mut self.place, Place::new())
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        // All layers, since a test may have stacked something on ours.
+        while self.layers() > 0 && rustix::mount::unmount(self.path(), UnmountFlags::DETACH).is_ok()
+        {
+        }
+        if let Some(daemon) = &self.daemon {
+            daemon.end();
+        }
+    }
+}

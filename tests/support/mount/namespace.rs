@@ -1,0 +1,149 @@
+//! A private mount namespace in which an ordinary user can mount.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::process::Signal;
+
+use super::{Daemon, Place, Run, mounts_in, run, tag};
+
+/// `nobody`, for whom nothing is prepared anywhere.
+pub const USER: u32 = 65534;
+
+/// Another ordinary user.
+pub const OTHER_USER: u32 = 65533;
+
+/// Lets go of the mounts of other tests, which would live on here. Makes
+/// `/dev/fuse` what it is on desktops, and lets nobody use
+/// `allow_other`, whatever the machine says.
+const SETUP: &str = r#"
+    set -e
+    umount -a -l -t fuse.hpimount
+    mount -t tmpfs none "$1"
+    mknod -m 666 "$1/fuse" c 10 229
+    mount --bind "$1/fuse" /dev/fuse
+    : > "$1/fuse.conf"
+    mount --bind "$1/fuse.conf" /etc/fuse.conf
+    echo ready
+    exec cat
+"#;
+
+/// The namespace, with an archive and a mount point that belong to [`USER`].
+pub struct Namespace {
+    /// Keeps the namespace alive.
+    holder: Child,
+    program: PathBuf,
+    pub place: Place,
+}
+
+impl Namespace {
+    /// Makes it.
+    pub fn new() -> Self {
+        let place = Place::new();
+        let dir = place.dir();
+        // Where the project lies the user may not look.
+        let program = dir.join("hpimount");
+        fs::copy(env!("CARGO_BIN_EXE_hpimount"), &program).unwrap();
+        fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
+        chown(&place.point, Some(USER), Some(USER)).unwrap();
+        let private = dir.join("private");
+        fs::create_dir(&private).unwrap();
+        let mut holder = Command::new("unshare")
+            .args(["-m", "sh", "-c", SETUP, "sh"])
+            .arg(&private)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut ready = String::new();
+        let stdout = holder.stdout.take().unwrap();
+        BufReader::new(stdout).read_line(&mut ready).unwrap();
+        let namespace = Self {
+            holder,
+            program,
+            place,
+        };
+        assert_eq!(ready, "ready\n");
+        namespace
+    }
+
+    /// A program that will run in the namespace, as root.
+    pub fn root(&self, program: &str) -> Command {
+        let mut command = Command::new("nsenter");
+        command.args(["-m", "-t", &self.holder.id().to_string(), program]);
+        command
+    }
+
+    /// A program that will run in the namespace, as `user`.
+    pub fn user(&self, user: u32, program: impl AsRef<Path>) -> Command {
+        let mut command = self.root("setpriv");
+        command
+            .args([format!("--reuid={user}"), format!("--regid={user}")])
+            .arg("--clear-groups")
+            .arg(program.as_ref());
+        command
+    }
+
+    /// hpimount with the archive, the mount point, and then `args`, as
+    /// [`USER`].
+    pub fn hpimount(&self, args: &[&str]) -> Command {
+        self.hpimount_by(&["env"], args)
+    }
+
+    /// The same, started by another program.
+    pub fn hpimount_by(&self, starter: &[&str], args: &[&str]) -> Command {
+        let mut command = self.user(USER, starter[0]);
+        command
+            .args(&starter[1..])
+            .args([&self.program, &self.place.archive, &self.place.point])
+            .args(args);
+        command
+    }
+
+    /// Mounts as [`USER`].
+    pub fn mount(&self, args: &[&str]) -> UserMount {
+        self.mount_by(self.hpimount(args))
+    }
+
+    /// Mounts by `command`, which must succeed.
+    pub fn mount_by(&self, mut command: Command) -> UserMount {
+        let tag = tag(&mut command);
+        let ran = run(&mut command);
+        let daemon = Daemon::find(&tag).map(UserMount);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        daemon.expect("a daemon is running")
+    }
+
+    /// Runs `cat` on a file of the mount.
+    pub fn cat(&self, user: u32, file: &str) -> Run {
+        run(self.user(user, "cat").arg(self.place.point.join(file)))
+    }
+
+    /// The lines of the namespace's mount table for the mount point.
+    pub fn mounts(&self) -> Vec<String> {
+        mounts_in(&self.holder.id().to_string(), &self.place.point)
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        // Its mounts go with it. It may have ended by itself.
+        let _ = self.holder.kill();
+        let _ = self.holder.wait();
+    }
+}
+
+/// A mount of an ordinary user; dropping it ends the daemon.
+pub struct UserMount(pub Daemon);
+
+impl Drop for UserMount {
+    fn drop(&mut self) {
+        if !self.0.has_ended() {
+            self.0.signal(Signal::TERM);
+        }
+        self.0.end();
+    }
+}

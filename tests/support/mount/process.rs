@@ -1,0 +1,164 @@
+//! Processes of a test: run to their end, or watched.
+
+use std::cell::Cell;
+use std::fs::{self, File};
+use std::io::{Read, Seek};
+use std::process::{Child, Command, Stdio};
+use std::sync::Once;
+
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
+
+use super::{PATIENCE, TAG, eventually};
+
+/// The program.
+pub fn hpimount() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_hpimount"))
+}
+
+/// How a program ended.
+#[derive(Debug)]
+pub struct Run {
+    /// `None` where a signal ended it.
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs a program to its end.
+///
+/// # Panics
+/// Where it does not end for a long time; it is killed then.
+pub fn run(command: &mut Command) -> Run {
+    adopt_orphans();
+    // Files, since a pipe would be held open by what goes into the background.
+    let [mut stdout, mut stderr] = [(); 2].map(|()| tempfile::tempfile().unwrap());
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(stdout.try_clone().unwrap())
+        .stderr(stderr.try_clone().unwrap())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let start = std::time::Instant::now();
+    let code = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status.code();
+        }
+        if start.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("{command:?} does not end: {}", text(&mut stderr));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    };
+    Run {
+        code,
+        stdout: text(&mut stdout),
+        stderr: text(&mut stderr),
+    }
+}
+
+fn text(file: &mut File) -> String {
+    let mut bytes = Vec::new();
+    file.rewind().unwrap();
+    file.read_to_end(&mut bytes).unwrap();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Makes daemons children of this process once those that started them have
+/// ended, so that their exit codes can be had.
+fn adopt_orphans() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        rustix::process::set_child_subreaper(Some(rustix::process::getpid())).unwrap();
+    });
+}
+
+/// A process that serves a mount.
+#[derive(Debug)]
+pub struct Daemon {
+    pid: Pid,
+    ended: Cell<Option<WaitStatus>>,
+}
+
+impl Daemon {
+    /// The process that was started with this tag in its environment.
+    pub(super) fn find(tag: &str) -> Option<Self> {
+        let wanted = format!("{TAG}={tag}");
+        let tagged = |pid: &i32| {
+            let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+            environment
+                .split(|byte| *byte == 0)
+                .any(|variable| variable == wanted.as_bytes())
+        };
+        let numbers = fs::read_dir("/proc")
+            .unwrap()
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        let pid = Pid::from_raw(numbers.into_iter().find(tagged)?)?;
+        Some(Self::new(pid))
+    }
+
+    pub(super) fn of(child: &Child) -> Self {
+        Self::new(Pid::from_child(child))
+    }
+
+    fn new(pid: Pid) -> Self {
+        Self {
+            pid,
+            ended: Cell::new(None),
+        }
+    }
+
+    /// Its number.
+    pub fn pid(&self) -> i32 {
+        self.pid.as_raw_nonzero().get()
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) {
+        // Its number is not used again before `has_ended` has seen the end.
+        rustix::process::kill_process(self.pid, signal).unwrap();
+    }
+
+    /// Says whether it has ended.
+    pub fn has_ended(&self) -> bool {
+        if self.ended.get().is_none() {
+            let ended = rustix::process::waitpid(Some(self.pid), WaitOptions::NOHANG).unwrap();
+            self.ended.set(ended.map(|(_, status)| status));
+        }
+        self.ended.get().is_some()
+    }
+
+    /// Waits for its end, and gives the exit code; `None` after a signal.
+    pub fn wait(&self) -> Option<i32> {
+        eventually("the daemon ends", || self.has_ended());
+        self.ended.get().and_then(|status| status.exit_status())
+    }
+
+    /// # Panics
+    /// Where it has ended.
+    pub fn assert_running(&self) {
+        assert!(!self.has_ended(), "the daemon has ended: {self:?}");
+    }
+
+    /// Waits for its end, and makes sure of it.
+    ///
+    /// # Panics
+    /// Where it had to be killed, unless the test has failed already.
+    pub(super) fn end(&self) {
+        let start = std::time::Instant::now();
+        let patience = if std::thread::panicking() {
+            PATIENCE / 10
+        } else {
+            PATIENCE
+        };
+        while !self.has_ended() {
+            if start.elapsed() > patience {
+                self.signal(Signal::KILL);
+                self.wait();
+                assert!(std::thread::panicking(), "the daemon did not end by itself");
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(2));
+        }
+    }
+}
