@@ -142,7 +142,7 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
         .join()
         .unwrap_or_else(|_| Err(io::Error::other("the session panicked")));
     match outcome {
-        Ok(()) => mount.end(),
+        Ok(()) => mount.clear_away(),
         Err(_) => {
             mount.unmount();
         }

@@ -11,8 +11,8 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Access, Mode, OFlags};
 use rustix::io::{Errno, FdFlags};
 use rustix::mount::{MountFlags, UnmountFlags};
@@ -39,9 +39,8 @@ pub(super) struct Mount {
     point: PathBuf,
     id: MountId,
     how: How,
-    /// Set when the kernel has ended the session. From then on the numbers of
-    /// the mount may be those of another one, which is not ours to unmount.
-    ended: AtomicBool,
+    /// The other end of the session, which tells whether it is kept up.
+    device: OwnedFd,
 }
 
 /// Who made the mount, and so has to undo it.
@@ -87,17 +86,15 @@ pub(super) fn mount(
         .ok_or_else(|| Failure::Refused(format!("{}: is not mounted", point.display())))?
         .id
         .clone();
-    let point = point.to_owned();
-    let ended = AtomicBool::new(false);
-    Ok((
-        Mount {
-            point,
-            id,
-            how,
-            ended,
-        },
-        device,
-    ))
+    let mount = Mount {
+        point: point.to_owned(),
+        id,
+        how,
+        device: device
+            .try_clone()
+            .map_err(|error| Failure::Other("cannot keep the FUSE device", error))?,
+    };
+    Ok((mount, device))
 }
 
 fn mount_directly(point: &Path, name: &str, allow_other: bool) -> Result<OwnedFd, Errno> {
@@ -192,31 +189,28 @@ impl Mount {
     /// once, and ends when the last user has finished. Says whether the mount
     /// is gone.
     pub(super) fn unmount(&self) -> bool {
-        self.ended.load(Ordering::Acquire) || self.unmount_if(|_| true)
-    }
-
-    /// Notes that the kernel has ended the session. It can do that and leave
-    /// the mount, as for `umount -f` of a busy one: then it is cleared away.
-    pub(super) fn end(&self) {
-        self.ended.store(true, Ordering::Release);
-        self.unmount_if(is_dead_mount);
-    }
-
-    /// Unmounts if `condition` holds for the place where the mount is by now.
-    fn unmount_if(&self, condition: fn(&Path) -> bool) -> bool {
-        self.try_unmount_if(condition).unwrap_or_else(|error| {
+        self.try_unmount().unwrap_or_else(|error| {
             log::error!("cannot unmount {}: {error}", self.point.display());
             false
         })
     }
 
-    fn try_unmount_if(&self, condition: fn(&Path) -> bool) -> io::Result<bool> {
+    /// Clears away what is left of the mount when the session has ended. The
+    /// kernel can end it and leave the mount, as for `umount -f` of a busy
+    /// one.
+    pub(super) fn clear_away(&self) {
+        self.unmount();
+    }
+
+    fn try_unmount(&self) -> io::Result<bool> {
+        let connected = self.is_connected();
         let table = MountTable::read()?;
         let Some(Entry { point, .. }) = table.find(&self.id) else {
             return Ok(true);
         };
-        if !condition(point) {
-            return Ok(false);
+        if !connected && !is_dead_mount(point) {
+            // Somebody else's, which has got the numbers of ours.
+            return Ok(true);
         }
         if table.topmost(point).is_some_and(|top| top.id != self.id) {
             log::warn!("{}: another mount covers it", point.display());
@@ -224,6 +218,14 @@ impl Mount {
         }
         detach(point, self.how)?;
         Ok(true)
+    }
+
+    /// Says whether the kernel keeps up the session: not after the last
+    /// unmount. The numbers of the mount may be those of another one then.
+    fn is_connected(&self) -> bool {
+        let mut device = [PollFd::new(&self.device, PollFlags::empty())];
+        let polled = poll(&mut device, Some(&Timespec::default()));
+        polled.is_err() || !device[0].revents().contains(PollFlags::ERR)
     }
 }
 

@@ -27,6 +27,6 @@ impl Mount {
         }
     }
 
-    /// Notes that the session has ended; `fuser` has unmounted then.
-    pub(super) fn end(&self) {}
+    /// The session has ended, and `fuser` has unmounted then.
+    pub(super) fn clear_away(&self) {}
 }
