@@ -91,6 +91,17 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
+    /// A cursor at `target`, to which the pointer at `stored_at` points.
+    ///
+    /// # Errors
+    /// As for [`Cursor::seek`], with the offset of the pointer.
+    pub fn follow(&self, target: u64, stored_at: u64, field: &'static str) -> Result<Self> {
+        let mut cursor = self.clone();
+        cursor.seek(stored_at, field)?;
+        cursor.seek(target, field)?;
+        Ok(cursor)
+    }
+
     /// Takes the next `length` bytes.
     ///
     /// # Errors
@@ -201,6 +212,10 @@ mod tests {
         assert_eq!(
             cursor.seek(0x99, "root").unwrap_err().to_string(),
             "root at 0x101: points to 0x99, outside 0x100..0x102"
+        );
+        assert_eq!(
+            cursor.follow(0x103, 0x100, "root").unwrap_err().to_string(),
+            "root at 0x100: points to 0x103, outside 0x100..0x102"
         );
     }
 

@@ -1,5 +1,6 @@
 //! Version 1 directories and chunk tables (HPI 3 and 4).
 
+use std::mem::offset_of;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -129,27 +130,38 @@ fn read_node(walk: &mut Walk, directory: &Cursor, pending: &Pending) -> Result<(
         ));
         return Ok(());
     }
-    cursor.seek(node.entry_list_offset.get().into(), "entry list")?;
+    let list_offset = node.entry_list_offset.get().into();
+    let stored_at = u64::from(pending.offset) + offset_of!(Node1, entry_list_offset) as u64;
+    let mut cursor = directory.follow(list_offset, stored_at, "entry list")?;
     let count = cursor.check_count(count.into(), size_of::<Entry1>(), "entry list")?;
     walk.enter(pending, count)?;
     for _ in 0..count {
+        let entry_offset = cursor.offset();
         let entry: &Entry1 = cursor.record("entry")?;
-        let read = read_entry(walk, directory, pending, entry);
+        let read = read_entry(walk, directory, pending, entry, entry_offset);
         walk.tolerate(read)?;
     }
     Ok(())
 }
 
-/// Reads one entry of a list.
-fn read_entry(walk: &mut Walk, directory: &Cursor, parent: &Pending, entry: &Entry1) -> Result<()> {
-    let mut cursor = directory.clone();
-    cursor.seek(entry.name_offset.get().into(), "entry name")?;
-    let name = cursor.c_string("entry name")?;
+/// Reads one entry of a list, which stands at `entry_offset`.
+fn read_entry(
+    walk: &mut Walk,
+    directory: &Cursor,
+    parent: &Pending,
+    entry: &Entry1,
+    entry_offset: u64,
+) -> Result<()> {
+    let stored_at = entry_offset + offset_of!(Entry1, name_offset) as u64;
+    let mut name = directory.follow(entry.name_offset.get().into(), stored_at, "entry name")?;
+    let name = name.c_string("entry name")?;
     let data_offset = entry.data_offset.get();
+    let stored_at = entry_offset + offset_of!(Entry1, data_offset) as u64;
     if entry.flags & IS_DIRECTORY != 0 {
+        directory.follow(data_offset.into(), stored_at, "directory node")?;
         return walk.dir(parent, name, data_offset);
     }
-    cursor.seek(data_offset.into(), "file record")?;
+    let mut cursor = directory.follow(data_offset.into(), stored_at, "file record")?;
     let record: &File1 = cursor.record("file record")?;
     let record = FileRecord {
         data_offset: record.data_offset.get(),

@@ -16,19 +16,6 @@ pub(super) fn u32_list(cursor: &mut Cursor, count: usize, field: &'static str) -
     (0..count).map(|_| cursor.u32(field)).collect()
 }
 
-/// Goes where a pointer points; the error has the offset of the pointer.
-pub(super) fn follow<'a>(
-    file: &Cursor<'a>,
-    pointer: u32,
-    stored_at: u64,
-    field: &'static str,
-) -> Result<Cursor<'a>> {
-    let mut cursor = file.clone();
-    cursor.seek(stored_at, field)?;
-    cursor.seek(pointer.into(), field)?;
-    Ok(cursor)
-}
-
 /// How many bytes may still be read by following pointers.
 ///
 /// Pointers may repeat and records may overlap, but all of them together may

@@ -26,7 +26,7 @@ pub use texture::{Palette, Texture, TextureData};
 
 use super::{Incomplete, Warnings};
 use crate::io::{Cursor, Endian, Error, Result};
-use limits::{Budget, counted_list, follow, u32_list};
+use limits::{Budget, counted_list, u32_list};
 
 /// Which of the three layouts a file has (FORMATS, PSX 1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,7 +189,8 @@ impl Psx {
         for (index, &pointer) in pointers.iter().enumerate() {
             let name = format_args!("model {index}");
             let stored_at = pointers_at + 4 * index as u64;
-            let model = follow(file, pointer, stored_at, "pointer")
+            let model = file
+                .follow(pointer.into(), stored_at, "pointer")
                 .and_then(|mut cursor| Model::read(&mut cursor, self.version, has_lod))
                 .map_err(|error| error.within(name))?;
             let length = (model.end - model.offset).max(Budget::RECORD);
@@ -203,7 +204,7 @@ impl Psx {
 
     /// Reads the chunks and the tables behind them (FORMATS, PSX 5 to 8).
     fn read_meta(&mut self, file: &Cursor, model_count: usize, budget: &mut Budget) -> Result<()> {
-        let mut cursor = follow(file, self.meta_offset, 4, "meta")?;
+        let mut cursor = file.follow(self.meta_offset.into(), 4, "meta")?;
         chunk::read_all(
             &mut cursor,
             self.objects.len(),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use zerocopy::little_endian::{U16, U32};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
-use super::limits::{Budget, counted_list, follow};
+use super::limits::{Budget, counted_list};
 use super::{Psx, Version};
 use crate::asset::count::count;
 use crate::asset::{Warnings, name};
@@ -147,7 +147,8 @@ pub(super) fn read_textures(psx: &mut Psx, cursor: &mut Cursor, budget: &mut Bud
     }
     for (index, &pointer) in pointers.iter().enumerate() {
         let stored_at = pointers_at + 4 * index as u64;
-        let (mut texture, end) = follow(cursor, pointer, stored_at, "pointer")
+        let (mut texture, end) = cursor
+            .follow(pointer.into(), stored_at, "pointer")
             .and_then(|mut cursor| Texture::read(&mut cursor, &mut psx.warnings))
             .and_then(|(texture, end)| {
                 let length = psx.file_size.min(end) - texture.offset;
