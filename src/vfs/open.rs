@@ -390,7 +390,7 @@ fn lone_asset(name: &str, source: &FileSource) -> Result<Option<Shows>, io::Erro
     if companion::view_format(name).is_some() {
         return Ok(None);
     }
-    if source.len() > MAX_LONE_ASSET {
+    if source.is_empty() || source.len() > MAX_LONE_ASSET {
         return Err(io::Error::UnknownFormat);
     }
     let bytes = io::read_vec(source, 0, source.len(), "file")?;
