@@ -170,6 +170,16 @@ impl Place {
         command
     }
 
+    /// What the program says when it must not mount. What it mounts all the
+    /// same is unmounted.
+    pub fn run(&self, args: &[&str]) -> Run {
+        let ran = run(&mut self.command(args));
+        if ran.code == Some(0) {
+            rustix::mount::unmount(&self.point, UnmountFlags::DETACH).unwrap();
+        }
+        ran
+    }
+
     /// A mount in the background.
     pub fn mount(self, args: &[&str]) -> Mount {
         let command = self.command(args);

@@ -122,6 +122,12 @@ impl Namespace {
         run(self.user(user, "cat").arg(self.place.point.join(file)))
     }
 
+    /// A path of the namespace, as seen from outside.
+    pub fn see(&self, path: &Path) -> PathBuf {
+        let root = PathBuf::from(format!("/proc/{}/root", self.holder.id()));
+        root.join(path.strip_prefix("/").unwrap())
+    }
+
     /// The lines of the namespace's mount table for the mount point.
     pub fn mounts(&self) -> Vec<String> {
         mounts_in(&self.holder.id().to_string(), &self.place.point)

@@ -1,10 +1,9 @@
 //! Processes of a test: run to their end, or watched.
 
-use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{Read, Seek};
 use std::process::{Child, Command, Stdio};
-use std::sync::Once;
+use std::sync::{Mutex, Once};
 
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
@@ -77,7 +76,7 @@ fn adopt_orphans() {
 #[derive(Debug)]
 pub struct Daemon {
     pid: Pid,
-    ended: Cell<Option<WaitStatus>>,
+    ended: Mutex<Option<WaitStatus>>,
 }
 
 impl Daemon {
@@ -104,7 +103,7 @@ impl Daemon {
     fn new(pid: Pid) -> Self {
         Self {
             pid,
-            ended: Cell::new(None),
+            ended: Mutex::new(None),
         }
     }
 
@@ -121,17 +120,22 @@ impl Daemon {
 
     /// Says whether it has ended.
     pub fn has_ended(&self) -> bool {
-        if self.ended.get().is_none() {
-            let ended = rustix::process::waitpid(Some(self.pid), WaitOptions::NOHANG).unwrap();
-            self.ended.set(ended.map(|(_, status)| status));
+        self.status().is_some()
+    }
+
+    fn status(&self) -> Option<WaitStatus> {
+        let mut ended = self.ended.lock().unwrap();
+        if ended.is_none() {
+            let waited = rustix::process::waitpid(Some(self.pid), WaitOptions::NOHANG).unwrap();
+            *ended = waited.map(|(_, status)| status);
         }
-        self.ended.get().is_some()
+        *ended
     }
 
     /// Waits for its end, and gives the exit code; `None` after a signal.
     pub fn wait(&self) -> Option<i32> {
         eventually("the daemon ends", || self.has_ended());
-        self.ended.get().and_then(|status| status.exit_status())
+        self.status().and_then(|status| status.exit_status())
     }
 
     /// # Panics
