@@ -5,6 +5,7 @@ mod support;
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
+use std::sync::LazyLock;
 
 use support::hpi::{File as Packed, V1, file};
 use support::mount::{Mount, Place, can_mount};
@@ -26,17 +27,17 @@ fn contents(number: usize) -> Vec<u8> {
 }
 
 /// An archive with a file of each method.
-fn archive() -> Vec<u8> {
+static ARCHIVE: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let entries = FILES.iter().enumerate().map(|(number, (name, method))| {
         file(name.as_bytes(), Packed::new(contents(number), *method))
     });
     V1::new(entries.collect()).build().bytes
-}
+});
 
 /// A mount of which nothing has been read yet, with hardly a cache.
 fn mount() -> Mount {
     let place = Place::new();
-    fs::write(&place.archive, archive()).unwrap();
+    fs::write(&place.archive, &*ARCHIVE).unwrap();
     place.mount(&["-o", "cachesize=64K"])
 }
 
@@ -75,7 +76,7 @@ fn what_a_truncated_archive_lost_is_an_error() {
     if !can_mount() {
         return;
     }
-    let whole = archive();
+    let whole = &*ARCHIVE;
     for percent in [0, 1, 40, 70, 99] {
         let mount = mount();
         let file = File::options()
@@ -87,7 +88,7 @@ fn what_a_truncated_archive_lost_is_an_error() {
         assert!(refused > 0, "{percent} %");
         assert_eq!(right > 0, percent > 0, "{percent} %");
         // It is all there again.
-        file.write_all_at(&whole, 0).unwrap();
+        file.write_all_at(whole, 0).unwrap();
         assert_eq!(read_all(&mount).1, 0, "{percent} %");
     }
 }
@@ -109,7 +110,7 @@ fn a_replaced_archive_is_not_taken_for_the_mounted_one() {
     }
     let mount = mount();
     let other = mount.place.dir().join("other");
-    fs::write(&other, vec![0x55; archive().len()]).unwrap();
+    fs::write(&other, vec![0x55; ARCHIVE.len()]).unwrap();
     fs::rename(&other, &mount.place.archive).unwrap();
     assert_eq!(read_all(&mount).1, 0);
 }
@@ -120,7 +121,7 @@ fn chunks_that_are_overwritten_are_errors() {
         return;
     }
     let mount = mount();
-    let whole = archive();
+    let whole = &*ARCHIVE;
     let file = File::options()
         .write(true)
         .open(&mount.place.archive)
@@ -144,7 +145,7 @@ fn an_archive_may_shrink_in_the_middle_of_reads() {
         .write(true)
         .open(&mount.place.archive)
         .unwrap();
-    let half = archive().len() as u64 / 2;
+    let half = ARCHIVE.len() as u64 / 2;
     std::thread::scope(|scope| {
         let readers = Vec::from_iter((0..3).map(|_| scope.spawn(|| read_all(&mount))));
         file.set_len(half).unwrap();

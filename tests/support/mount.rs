@@ -127,6 +127,22 @@ pub fn mounts_in(pid: &str, point: &Path) -> Vec<String> {
         .collect()
 }
 
+/// Asserts that a line of the mount table is that of a mount of ours, with
+/// what keeps it harmless, and gives the source and the options of the
+/// file system.
+pub fn assert_guarded(line: &str) -> (&str, &str) {
+    let (left, right) = line.split_once(" - ").unwrap();
+    let flags = left.split(' ').nth(5).unwrap();
+    for flag in ["ro", "nosuid", "nodev"] {
+        assert!(flags.split(',').any(|one| one == flag), "{line}");
+    }
+    let [kind, source, options] = *Vec::from_iter(right.split(' ')) else {
+        panic!("{line}")
+    };
+    assert_eq!(kind, "fuse.hpimount", "{line}");
+    (source, options)
+}
+
 /// An archive and a mount point in a directory of their own.
 pub struct Place {
     dir: TempDir,
@@ -216,6 +232,7 @@ impl Place {
             .stdout(Stdio::null())
             .stderr(log);
         let before = mounts_at(&self.point).len();
+        #[expect(clippy::zombie_processes, reason = "`Daemon` waits for it")]
         let child = command.spawn().unwrap();
         let mount = Mount {
             place: self,
