@@ -5,11 +5,13 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod facts;
+pub mod files;
 pub mod full;
 pub mod hip;
 pub mod hpi;
 pub mod limits;
 pub mod mount;
+pub mod mounted;
 pub mod record;
 
 use std::path::PathBuf;

@@ -24,14 +24,14 @@ pub const TRAILER: &[u8] = b"Copyright 1997 Cavedog Entertainment";
 
 /// An entry of a directory. Any bytes may be its name, and several entries
 /// may have the same.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct Entry {
     pub name: Vec<u8>,
     pub content: Content,
 }
 
 /// What an [`Entry`] stands for.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub enum Content {
     Directory(Vec<Entry>),
     File(File),
@@ -60,6 +60,18 @@ pub struct File {
     /// The method in the file's record.
     pub method: u8,
     pub chunk: Chunk,
+}
+
+/// Without the bytes, which nobody wants to read.
+impl std::fmt::Debug for File {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (size, method) = (self.data.len(), self.chunk.method);
+        write!(
+            formatter,
+            "{size} bytes, {} with {method:?} chunks",
+            self.method
+        )
+    }
 }
 
 impl File {

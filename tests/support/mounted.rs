@@ -1,0 +1,81 @@
+//! Mounts of the archives that tests are about, and what they tell about
+//! themselves.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::mount::{Mount, Place, can_mount, hpimount};
+
+/// Mounts the bytes of an archive with `-o options`; `None`, said on stderr,
+/// where nothing can be mounted.
+pub fn mounted(archive: &[u8], options: &str) -> Option<Mount> {
+    mounted_by(hpimount(), archive, options)
+}
+
+/// The same with a program that ends with the call of ours.
+pub fn mounted_by(mut program: Command, archive: &[u8], options: &str) -> Option<Mount> {
+    if !can_mount() {
+        return None;
+    }
+    let place = Place::new();
+    fs::write(&place.archive, archive).unwrap();
+    program.args([&place.archive, &place.point]);
+    Some(place.mount_by(with_options(program, options)))
+}
+
+/// Mounts files as they are on disk.
+pub fn mounted_files(sources: &[PathBuf], options: &str) -> Option<Mount> {
+    if !can_mount() {
+        return None;
+    }
+    let place = Place::new();
+    let mut program = hpimount();
+    program.args(sources).arg(&place.point);
+    Some(place.mount_by(with_options(program, options)))
+}
+
+fn with_options(mut program: Command, options: &str) -> Command {
+    if !options.is_empty() {
+        program.args(["-o", options]);
+    }
+    program
+}
+
+/// What a file in `.hpimount` says.
+fn control(mount: &Mount, name: &str) -> Value {
+    let path = mount.path().join(".hpimount").join(name);
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// The counters of a mount.
+pub fn stats(mount: &Mount) -> Value {
+    control(mount, "stats.json")
+}
+
+/// One of the counters.
+pub fn counter(mount: &Mount, name: &str) -> u64 {
+    stats(mount)[name].as_u64().unwrap()
+}
+
+/// What does not change about a mount.
+pub fn info(mount: &Mount) -> Value {
+    control(mount, "info.json")
+}
+
+/// What a command prints, which must succeed.
+pub fn output(program: &str, arguments: &[&str], directory: &Path) -> String {
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(directory);
+    let output = command.env("LC_ALL", "C.UTF-8").output().unwrap();
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{command:?}: {:?} {}",
+        output.status,
+        text(&output.stderr)
+    );
+    text(&output.stdout)
+}
