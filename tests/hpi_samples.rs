@@ -1,0 +1,159 @@
+//! Every readable sample, mounted, is what the independent reader says.
+
+mod support;
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use support::files::{Found, contents, forget_pages, open_direct, raw_path, read_at, sha256, walk};
+use support::mounted::{counter, mounted_files, stats};
+use support::shared;
+
+/// Folders of samples, and how many archives each has.
+const FOLDERS: [(&str, usize); 3] = [("real", 34), ("good", 17), ("quirk", 15)];
+
+/// Samples that have no description of their own, since the independent
+/// reader cannot tell that they are enciphered, and whose content they have.
+const SAME_AS: [(&str, &str); 1] = [("v1_key_FF_xored.hpi", "v1_key_FF_plain.hpi")];
+
+const THREADS: usize = 8;
+
+/// The least cache that is worth having.
+const OPTIONS: &str = "cachesize=1M";
+
+const BUDGET: u64 = 1 << 20;
+
+fn samples() -> Option<Vec<(PathBuf, Value)>> {
+    let (golden, samples) = (shared("golden/hpi")?, shared("samples/hpi")?);
+    let mut found = Vec::new();
+    for (folder, count) in FOLDERS {
+        let before = found.len();
+        for sample in fs::read_dir(samples.join(folder)).unwrap() {
+            let path = sample.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let same = SAME_AS.iter().find(|(sample, _)| *sample == name);
+            let described = same.map_or(name, |(_, same)| same);
+            let golden = golden.join(folder).join(format!("{described}.json"));
+            let golden = serde_json::from_slice(&fs::read(golden).unwrap()).unwrap();
+            found.push((path, golden));
+        }
+        assert_eq!(found.len() - before, count, "samples in {folder}");
+    }
+    Some(found)
+}
+
+/// What the independent reader found: directories, and files with their sizes
+/// and digests.
+fn described(golden: &Value) -> Vec<(String, Option<(u64, String)>)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let directories = golden["dirs"].as_array().unwrap().iter();
+    let directories = directories.map(|path| (text(path), None));
+    let files = golden["files"].as_array().unwrap().iter().map(|file| {
+        let size = file["size"].as_u64().unwrap();
+        (text(&file["path"]), Some((size, text(&file["sha256"]))))
+    });
+    let mut all: Vec<_> = directories.chain(files).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn whole_files_are_what_the_independent_reader_says() {
+    for (sample, golden) in samples().unwrap_or_default() {
+        let Some(mount) = mounted_files(&[sample.clone()], OPTIONS) else {
+            return;
+        };
+        let root = mount.path();
+        let mut found: Vec<_> = walk(root)
+            .into_iter()
+            .map(|path| {
+                let metadata = path.metadata().unwrap();
+                let file = metadata.is_file().then(|| {
+                    let digest = sha256(&fs::read(&path).unwrap());
+                    (metadata.len(), digest)
+                });
+                (raw_path(root, &path), file)
+            })
+            .collect();
+        found.sort();
+        assert_eq!(found, described(&golden), "{}", sample.display());
+        assert_eq!(counter(&mount, "errors"), 0, "{}", sample.display());
+    }
+}
+
+#[test]
+fn eight_threads_read_the_same_at_odd_places() {
+    for (sample, _) in samples().unwrap_or_default() {
+        let Some(mount) = mounted_files(&[sample.clone()], OPTIONS) else {
+            return;
+        };
+        let contents = contents(mount.path());
+        let files = contents.iter().filter_map(|(path, found)| match found {
+            Found::File(bytes) => Some((mount.path().join(path), bytes.as_slice())),
+            _ => None,
+        });
+        let files: Vec<_> = files.collect();
+        std::thread::scope(|scope| {
+            for thread in 0..THREADS {
+                let files = &files;
+                scope.spawn(move || read_oddly(thread, files));
+            }
+        });
+        let stats = stats(&mount);
+        assert_eq!(stats["errors"], 0, "{}", sample.display());
+        let held = stats["cache"]["bytes"].as_u64().unwrap();
+        assert!(held <= BUDGET, "{held} bytes in the cache");
+    }
+}
+
+/// Reads parts of all files; every other thread goes through the kernel's
+/// cache, the others past it.
+fn read_oddly(thread: usize, files: &[(PathBuf, &[u8])]) {
+    for at in 0..files.len() {
+        // Each thread begins with another file.
+        let (path, bytes) = &files[(at + thread * files.len() / THREADS) % files.len()];
+        let file = if thread.is_multiple_of(2) {
+            open_direct(path)
+        } else {
+            let file = File::open(path).unwrap();
+            forget_pages(&file);
+            file
+        };
+        for (offset, length) in odd_ranges(bytes.len(), thread) {
+            let end = bytes.len().min(offset + length);
+            let expected = bytes.get(offset..end).unwrap_or_default();
+            let found = read_at(&file, offset as u64, length).unwrap();
+            assert!(
+                found == expected,
+                "{}: {}",
+                show(path),
+                show_range(offset, length)
+            );
+        }
+    }
+}
+
+fn show(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn show_range(offset: usize, length: usize) -> String {
+    format!("{length} bytes at {offset}")
+}
+
+/// Places around the bounds of chunks and pages, and past the end.
+fn odd_ranges(size: usize, thread: usize) -> Vec<(usize, usize)> {
+    let step = 65_536 - 1 + thread;
+    let mut ranges = vec![
+        (0, 1),
+        (thread, 4097),
+        (size.saturating_sub(3), 2),
+        (size.saturating_sub(1), 100),
+        (size, 10),
+        (size + 12_345, 1),
+    ];
+    ranges.extend((0..size).step_by(step).map(|offset| (offset, 777)));
+    ranges.extend((1..size).step_by(2 * step).map(|offset| (offset, 140_001)));
+    ranges
+}
