@@ -119,6 +119,14 @@ impl<V: Clone + Weight, E: Clone> Cache<V, E> {
         result
     }
 
+    /// The value for `key` where it is there.
+    pub(super) fn peek(&self, key: Key) -> Option<V> {
+        lock(&self.shards[self.shard_of(key)])
+            .blocks
+            .get(&key)
+            .cloned()
+    }
+
     /// Puts in a value that was made on the way to another one.
     pub(super) fn put(&self, key: Key, value: V) {
         lock(&self.shards[self.shard_of(key)]).insert(key, value, self.budget);

@@ -94,11 +94,15 @@ pub(super) struct Source<'a> {
 /// Reads files of all archives through one cache.
 pub(super) struct Reader {
     cache: Cache<Block, Error>,
-    streams: Mutex<LruCache<StreamKey, Arc<Mutex<Stream>>>>,
+    streams: Mutex<LruCache<StreamKey, StreamSlot>>,
 }
 
 /// A long chunk: its file and its number there.
 type StreamKey = (Ino, u32);
+
+/// Whoever holds the lock decodes the chunk; empty where decoding has not
+/// begun, and after a failure.
+type StreamSlot = Arc<Mutex<Option<Stream>>>;
 
 /// A long chunk that is being decoded from its start on.
 struct Stream {
@@ -170,7 +174,7 @@ impl Reader {
         ino: Ino,
         make: impl FnOnce() -> io::Result<Vec<u8>>,
     ) -> io::Result<Arc<Vec<u8>>> {
-        self.bytes(key(ino, 0), make)
+        self.bytes(key(ino, 0), || make().map(Arc::new))
     }
 
     /// The parsed model of an asset, made where it is not at hand.
@@ -236,71 +240,67 @@ impl Reader {
         stats: &Stats,
     ) -> io::Result<(u32, Arc<Vec<u8>>)> {
         let chunk = table.at(position)?;
-        let count = |bytes: &Vec<u8>| {
-            stats
-                .decoded
-                .fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        };
         if chunk.length <= BLOCK_SIZE {
             let block = self.bytes(key(source.ino, chunk.start), || {
                 let decode = |scratch: &mut Scratch| {
                     source.archive.decode_chunk(source.file, chunk, scratch)
                 };
-                with_scratch(decode).inspect(count)
+                let decoded = with_scratch(decode)?;
+                stats.add_decoded(decoded.len());
+                Ok(Arc::new(decoded))
             })?;
             return Ok((chunk.start, block));
         }
         let into_chunk = position as u32 - chunk.start;
         let start = position as u32 - into_chunk % BLOCK_SIZE;
         let block = self.bytes(key(source.ino, start), || {
-            self.piece(source, chunk, start).inspect(count)
+            self.piece(source, chunk, start, stats)
         })?;
         Ok((start, block))
     }
 
     /// Decodes a long chunk up to and including the piece that begins at
     /// `start`, keeping the pieces before it as well.
-    fn piece(&self, source: Source<'_>, chunk: Chunk, start: u32) -> io::Result<Vec<u8>> {
-        let open = || -> io::Result<Stream> {
-            Ok(Stream {
+    fn piece(
+        &self,
+        source: Source<'_>,
+        chunk: Chunk,
+        start: u32,
+        stats: &Stats,
+    ) -> io::Result<Arc<Vec<u8>>> {
+        let slot = lock(&self.streams)
+            .get_or_insert((source.ino, chunk.index), StreamSlot::default)
+            .clone();
+        let mut slot = lock(&slot);
+        // Whoever decoded while this reader waited may have come by.
+        if let Some(Block::Bytes(piece)) = self.cache.peek(key(source.ino, start)) {
+            return Ok(piece);
+        }
+        let mut stream = match slot.take() {
+            Some(stream) if stream.next <= start => stream,
+            _ => Stream {
                 reader: source.archive.open_chunk(source.file, chunk)?,
                 next: chunk.start,
-            })
+            },
         };
-        let known = lock(&self.streams).get(&(source.ino, chunk.index)).cloned();
-        let stream = match known {
-            Some(stream) => stream,
-            None => Arc::new(Mutex::new(open()?)),
-        };
-        let mut decoding = lock(&stream);
-        if decoding.next > start {
-            *decoding = open()?;
-        }
-        let piece = loop {
-            let next = decoding.next_piece(chunk);
-            if next.is_err() {
-                // Nobody knows where the reader stands now.
-                decoding.next = u32::MAX;
-            }
-            let (at, piece) = next?;
+        loop {
+            let (at, piece) = stream.next_piece(chunk)?;
+            stats.add_decoded(piece.len());
+            let piece = Arc::new(piece);
             if at == start {
-                break piece;
+                *slot = Some(stream);
+                return Ok(piece);
             }
-            self.cache
-                .put(key(source.ino, at), Block::Bytes(Arc::new(piece)));
-        };
-        drop(decoding);
-        lock(&self.streams).put((source.ino, chunk.index), stream);
-        Ok(piece)
+            self.cache.put(key(source.ino, at), Block::Bytes(piece));
+        }
     }
 
     fn bytes(
         &self,
         key: Key,
-        make: impl FnOnce() -> io::Result<Vec<u8>>,
+        make: impl FnOnce() -> io::Result<Arc<Vec<u8>>>,
     ) -> io::Result<Arc<Vec<u8>>> {
-        let make = || Ok(Block::Bytes(Arc::new(make()?)));
-        match self.cache.get(key, make)? {
+        match self.cache.get(key, || make().map(Block::Bytes))? {
             Block::Bytes(bytes) => Ok(bytes),
             _ => unreachable!("the keys of tables and models are reserved"),
         }

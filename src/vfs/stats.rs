@@ -23,7 +23,7 @@ pub(super) struct Stats {
     /// Bytes given to readers.
     pub(super) bytes_read: AtomicU64,
     /// Bytes decoded from chunks.
-    pub(super) decoded: AtomicU64,
+    decoded: AtomicU64,
     /// Reads that failed.
     pub(super) errors: AtomicU64,
     last_errors: Mutex<VecDeque<String>>,
@@ -33,6 +33,11 @@ impl Stats {
     /// Counts one more.
     pub(super) fn count(&self, counter: impl Fn(&Self) -> &AtomicU64) {
         counter(self).fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts bytes that were decoded.
+    pub(super) fn add_decoded(&self, bytes: usize) {
+        self.decoded.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
     /// Logs and remembers why a read failed.

@@ -1,0 +1,220 @@
+//! Sizes are known without decoding, and nothing is decoded more often than it
+//! must be.
+
+mod support;
+
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Barrier;
+
+use hpimount::archive::hpi::chunk::Method;
+use support::files::{forget_pages, open_direct, read_at, walk};
+use support::hpi::{File as PackedFile, V1, V2, file, usual_tree};
+use support::mount::Mount;
+use support::mounted::{counter, mounted, stats};
+use support::{noise, text};
+
+fn decoded(mount: &Mount) -> u64 {
+    counter(mount, "bytes_decoded")
+}
+
+#[test]
+fn sizes_and_blocks_are_the_decoded_ones_and_cost_no_decoding() {
+    for archive in [
+        V1::new(usual_tree(Method::Lz77)).build(),
+        V2::new(usual_tree(Method::Zlib)).build(),
+    ] {
+        let Some(mount) = mounted(&archive.bytes, "") else {
+            return;
+        };
+        let size = |path: &str| mount.path().join(path).metadata().unwrap();
+        assert_eq!(size("big.tdf").len(), 200_000);
+        assert_eq!(size("units/empty.txt").len(), 0);
+        for path in walk(mount.path()) {
+            let metadata = path.metadata().unwrap();
+            assert_eq!(metadata.blocks(), metadata.len().div_ceil(512));
+            assert_eq!(metadata.blksize(), 65_536);
+        }
+        assert_eq!(decoded(&mount), 0);
+    }
+}
+
+#[test]
+fn a_block_that_many_ask_for_is_decoded_once() {
+    let archive = V1::new(usual_tree(Method::Lz77)).build();
+    let Some(mount) = mounted(&archive.bytes, "") else {
+        return;
+    };
+    let path = mount.path().join("big.tdf");
+    let start = Barrier::new(8);
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let file = open_direct(&path);
+                start.wait();
+                assert_eq!(read_at(&file, 65_536, 1000).unwrap().len(), 1000);
+            });
+        }
+    });
+    assert_eq!(decoded(&mount), 65_536);
+    let file = open_direct(&path);
+    for offset in (0..200_000).step_by(1000) {
+        read_at(&file, offset, 1000).unwrap();
+    }
+    assert_eq!(decoded(&mount), 200_000);
+}
+
+#[test]
+fn stored_bytes_are_not_decoded() {
+    let archive = V1::new(usual_tree(Method::Stored)).keyed(1).build();
+    let Some(mount) = mounted(&archive.bytes, "") else {
+        return;
+    };
+    assert!(fs::read(mount.path().join("big.tdf")).unwrap() == text(200_000));
+    assert_eq!(decoded(&mount), 0);
+}
+
+#[test]
+fn the_cache_keeps_its_budget() {
+    for (options, budget) in [
+        ("cachesize=0", 0),
+        ("cachesize=300K", 300 << 10),
+        ("cachesize=2M", 2 << 20),
+    ] {
+        let data = noise(1, 5_000_000);
+        let files =
+            [b"a", b"b"].map(|name| file(name, PackedFile::new(data.clone(), Method::Zlib)));
+        let Some(mount) = mounted(&V1::new(files.to_vec()).build().bytes, options) else {
+            return;
+        };
+        std::thread::scope(|scope| {
+            for name in ["a", "b"] {
+                let (path, data) = (mount.path().join(name), &data);
+                scope.spawn(move || assert!(fs::read(path).unwrap() == *data));
+            }
+            for _ in 0..20 {
+                let stats = stats(&mount);
+                assert!(stats["cache"]["bytes"].as_u64().unwrap() <= budget);
+                assert_eq!(stats["cache"]["budget"], budget);
+            }
+        });
+        let held = stats(&mount)["cache"]["bytes"].as_u64().unwrap();
+        assert!(
+            held <= budget && (budget == 0 || held > budget / 2),
+            "{held} of {budget}"
+        );
+    }
+}
+
+/// Length of the long chunk, odd on purpose.
+const LONG: usize = 3_000_001;
+
+/// A file that is one chunk of version 2.
+fn long_chunk(method: Method, options: &str) -> Option<(Mount, PathBuf, Vec<u8>)> {
+    let data = text(LONG);
+    let packed = file(b"long.bin", PackedFile::new(data.clone(), method));
+    let archive = V2 {
+        chunk_size: None,
+        ..V2::new(vec![packed])
+    };
+    let mount = mounted(&archive.build().bytes, options)?;
+    let path = mount.path().join("long.bin");
+    Some((mount, path, data))
+}
+
+const BOTH: [Method; 2] = [Method::Zlib, Method::Lz77];
+
+#[test]
+fn a_long_chunk_read_in_order_is_decoded_once_however_small_the_cache() {
+    for method in BOTH {
+        let Some((mount, path, data)) = long_chunk(method, "cachesize=256K") else {
+            return;
+        };
+        assert!(fs::read(path).unwrap() == data);
+        let decoded = decoded(&mount);
+        assert!(
+            decoded < 2 * LONG as u64,
+            "{method:?}: {decoded} bytes decoded"
+        );
+    }
+}
+
+#[test]
+fn a_long_chunk_read_backwards_and_anywhere_is_decoded_once() {
+    for method in BOTH {
+        let Some((mount, path, data)) = long_chunk(method, "") else {
+            return;
+        };
+        let file = open_direct(&path);
+        for start in (0..LONG).step_by(10_007).rev() {
+            let end = LONG.min(start + 10_007);
+            assert!(read_at(&file, start as u64, 10_007).unwrap() == data[start..end]);
+        }
+        for number in 0..500 {
+            let start = number * 1_000_003 % LONG;
+            let end = LONG.min(start + 3000);
+            assert!(read_at(&file, start as u64, 3000).unwrap() == data[start..end]);
+        }
+        assert_eq!(decoded(&mount), LONG as u64, "{method:?}");
+    }
+}
+
+fn read_from_eight_places(path: &Path, data: &[u8]) {
+    let start = Barrier::new(8);
+    std::thread::scope(|scope| {
+        for thread in 0..8 {
+            let start = &start;
+            scope.spawn(move || {
+                let file = open_direct(path);
+                start.wait();
+                for step in 0..8 {
+                    let first = (thread + step) % 8 * (LONG / 8);
+                    for position in (first..first + LONG / 8).step_by(65_536) {
+                        let end = data.len().min(position + 65_536);
+                        let found = read_at(&file, position as u64, 65_536).unwrap();
+                        assert!(found == data[position..end]);
+                    }
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_long_chunk_read_by_eight_threads_is_decoded_once() {
+    for method in BOTH {
+        let Some((mount, path, data)) = long_chunk(method, "threads=8") else {
+            return;
+        };
+        read_from_eight_places(&path, &data);
+        assert_eq!(decoded(&mount), LONG as u64, "{method:?}");
+    }
+}
+
+#[test]
+fn eight_threads_get_the_right_bytes_of_a_long_chunk_from_a_small_cache() {
+    let Some((mount, path, data)) = long_chunk(Method::Zlib, "threads=8,cachesize=256K") else {
+        return;
+    };
+    read_from_eight_places(&path, &data);
+    assert!(stats(&mount)["cache"]["bytes"].as_u64().unwrap() <= 256 << 10);
+}
+
+#[test]
+fn pages_that_the_kernel_keeps_cost_nothing() {
+    let archive = V1::new(usual_tree(Method::Lz77)).build();
+    let Some(mount) = mounted(&archive.bytes, "cachesize=0") else {
+        return;
+    };
+    let path = mount.path().join("big.tdf");
+    fs::read(&path).unwrap();
+    let before = decoded(&mount);
+    for _ in 0..10 {
+        fs::read(&path).unwrap();
+    }
+    assert_eq!(decoded(&mount), before);
+    forget_pages(&File::open(&path).unwrap());
+    fs::read(&path).unwrap();
+    assert!(decoded(&mount) > before);
+}
