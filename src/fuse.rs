@@ -391,11 +391,9 @@ impl Filesystem for Mounted {
     fn listxattr(&self, _req: &Request, inode: INodeNo, size: u32, reply: ReplyXattr) {
         self.guard("listxattr", || {
             let names = self.vfs.xattr_names(ino(inode));
-            let list = |names: Vec<&str>| {
-                let terminated = names.iter().flat_map(|name| [*name, "\0"]);
-                terminated.collect::<String>().into_bytes()
-            };
-            answer_xattr(reply, size, names.map(list));
+            let terminated = names.iter().flat_map(|name| [*name, "\0"]);
+            let list = terminated.collect::<String>().into_bytes();
+            answer_xattr(reply, size, Ok(list));
         });
     }
 }

@@ -414,12 +414,16 @@ impl Vfs {
     }
 
     /// Names of the extended attributes of an inode.
-    ///
-    /// # Errors
-    /// [`Error::NotFound`].
-    pub fn xattr_names(&self, ino: Ino) -> Result<Vec<&'static str>> {
-        let node = self.attribute_node(ino)?;
+    pub fn xattr_names(&self, ino: Ino) -> Vec<&'static str> {
         let mut names = Vec::new();
+        let Ok(node) = self.attribute_node(ino) else {
+            return names;
+        };
+        if kind_of(node) == FileKind::Symlink {
+            // Linux never asks for a `user.` attribute of a symbolic link, so
+            // what is listed here could not be had.
+            return names;
+        }
         if node.index != tree::ROOT {
             names.push(RAW_NAME);
         }
@@ -431,7 +435,7 @@ impl Vfs {
             let archive = volume.archive();
             names.extend(archive.map_or(Vec::new(), |archive| archive.xattr_names(file)));
         }
-        Ok(names)
+        names
     }
 
     /// Value of an extended attribute.
