@@ -1,0 +1,159 @@
+//! What `df`, `stat` and `ls -l` show.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::time::{Duration, UNIX_EPOCH};
+
+use hpimount::archive::hip::asset_id;
+use hpimount::archive::hpi::chunk::Method;
+use support::files::walk;
+use support::hip::{Asset, Hip};
+use support::hpi::{V1, V2, usual_tree};
+use support::mounted::{mounted, mounted_files};
+
+/// Sum of the sizes in [`usual_tree`].
+const TREE_SIZE: u64 = 1700 + 65_536 + 131_072 + 1 + 70_000 + 200_000;
+
+#[test]
+fn the_file_system_is_as_large_as_what_is_in_it_and_full() {
+    let Some(mount) = mounted(&V1::new(usual_tree(Method::Lz77)).build().bytes, "") else {
+        return;
+    };
+    let size = rustix::fs::statvfs(mount.path()).unwrap();
+    let bytes = size.f_blocks * size.f_frsize;
+    assert!(
+        (TREE_SIZE..TREE_SIZE + 65_536 * 2).contains(&bytes),
+        "{bytes}"
+    );
+    assert_eq!((size.f_bfree, size.f_bavail, size.f_ffree), (0, 0, 0));
+    assert!(size.f_files >= walk(mount.path()).len() as u64 + 1);
+    assert_eq!(size.f_namemax, 255);
+    let flags = size.f_flag;
+    use rustix::fs::StatVfsMountFlags as Flags;
+    assert!(flags.contains(Flags::RDONLY | Flags::NOSUID | Flags::NODEV));
+}
+
+#[test]
+fn files_of_version_1_are_as_old_as_the_archive() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("old.hpi");
+    fs::write(&path, V1::new(usual_tree(Method::Lz77)).build().bytes).unwrap();
+    let time = UNIX_EPOCH + Duration::from_secs(900_000_001);
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(time).unwrap();
+    let Some(mount) = mounted_files(&[path], "") else {
+        return;
+    };
+    let found = walk(mount.path());
+    for path in found.iter().chain([&mount.path().to_owned()]) {
+        assert_eq!(path.metadata().unwrap().modified().unwrap(), time);
+    }
+}
+
+#[test]
+fn a_time_before_1970_stays_one() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("old.hpi");
+    fs::write(&path, V1::new(usual_tree(Method::Lz77)).build().bytes).unwrap();
+    let time = UNIX_EPOCH - Duration::from_secs(86_400);
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_modified(time).unwrap();
+    let Some(mount) = mounted_files(&[path], "") else {
+        return;
+    };
+    assert_eq!(
+        mount.path().join("big.tdf").metadata().unwrap().mtime(),
+        -86_400
+    );
+}
+
+#[test]
+fn files_of_version_2_have_dates_of_their_own() {
+    let mut archive = V2::new(usual_tree(Method::Zlib));
+    archive.date = 925_000_000;
+    let Some(mount) = mounted(&archive.build().bytes, "") else {
+        return;
+    };
+    let files = walk(mount.path()).into_iter().filter(|path| path.is_file());
+    let mut times: Vec<_> = files.map(|path| path.metadata().unwrap().mtime()).collect();
+    times.sort_unstable();
+    assert_eq!(times, Vec::from_iter(925_000_000..925_000_007));
+}
+
+#[test]
+fn dates_past_2038_are_not_negative() {
+    let mut archive = V2::new(usual_tree(Method::Zlib));
+    archive.date = 0xF000_0000;
+    let Some(mount) = mounted(&archive.build().bytes, "") else {
+        return;
+    };
+    let files = walk(mount.path()).into_iter().filter(|path| path.is_file());
+    let earliest = files.map(|path| path.metadata().unwrap().mtime()).min();
+    assert_eq!(earliest, Some(0xF000_0000));
+}
+
+#[test]
+fn assets_have_the_time_at_which_the_archive_was_made() {
+    let mut hip = Hip::default();
+    hip.time = 1_063_238_400;
+    hip.layer(0).add(Asset::new(b"MRKR", "MARKER_01", b"0123"));
+    let Some(mount) = mounted(&hip.build(), "") else {
+        return;
+    };
+    for path in [
+        "layers/00-DEFAULT/MARKER_01.mrkr",
+        "info.json",
+        "assets.tsv",
+    ] {
+        let metadata = mount.path().join(path).metadata().unwrap();
+        assert_eq!(metadata.mtime(), 1_063_238_400, "{path}");
+    }
+    assert!(
+        mount
+            .path()
+            .join("ids")
+            .join(format!("{:08X}", asset_id(b"MARKER_01")))
+            .exists()
+    );
+}
+
+#[test]
+fn everything_belongs_to_whom_the_options_say() {
+    let archive = V1::new(usual_tree(Method::Lz77)).build();
+    let Some(mount) = mounted(&archive.bytes, "uid=12,gid=34,umask=027") else {
+        return;
+    };
+    for path in walk(mount.path()) {
+        let metadata = path.metadata().unwrap();
+        assert_eq!((metadata.uid(), metadata.gid()), (12, 34));
+        let expected = if metadata.is_dir() { 0o550 } else { 0o440 };
+        assert_eq!(metadata.permissions().mode() & 0o7777, expected);
+    }
+}
+
+#[test]
+fn nothing_can_be_changed() {
+    let Some(mount) = mounted(&V1::new(usual_tree(Method::Lz77)).build().bytes, "") else {
+        return;
+    };
+    let (file, new) = (mount.path().join("big.tdf"), mount.path().join("new"));
+    let failures = [
+        fs::write(&file, "x"),
+        fs::write(&new, "x"),
+        fs::remove_file(&file),
+        fs::rename(&file, &new),
+        fs::create_dir(&new),
+        fs::remove_dir(mount.path().join("emptydir")),
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o777)),
+        symlink("big.tdf", &new),
+        fs::hard_link(&file, &new),
+        std::os::unix::fs::chown(&file, Some(1), None),
+        fs::File::open(&file).unwrap().set_modified(UNIX_EPOCH),
+        fs::OpenOptions::new().append(true).open(&file).map(drop),
+    ];
+    for failure in failures {
+        assert_eq!(failure.unwrap_err().raw_os_error(), Some(libc::EROFS));
+    }
+}
