@@ -30,6 +30,9 @@ fn cat_as(user: u32, mount: &Mount, file: &str) -> Run {
         .arg(mount.file(file)))
 }
 
+/// A kind of write, and how it is tried.
+type Write<'a> = (&'a str, &'a dyn Fn() -> Result<(), Errno>);
+
 #[test]
 fn files_belong_to_the_mounting_user_and_are_readable() {
     if !can_mount() {
@@ -99,7 +102,7 @@ fn every_kind_of_write_is_refused() {
     let none = XattrFlags::empty();
     let device = || rustix::fs::mknodat(CWD, new, FileType::CharacterDevice, Mode::RUSR, NULL);
     let owner = (Some(Uid::from_raw(1)), Some(Gid::from_raw(1)));
-    let writes: &[(&str, &dyn Fn() -> Result<(), Errno>)] = &[
+    let writes: &[Write<'_>] = &[
         ("create", &|| open(new, OFlags::CREATE | OFlags::WRONLY)),
         ("create unnamed", &|| {
             open(dir, OFlags::TMPFILE | OFlags::RDWR)

@@ -22,7 +22,8 @@ const MAX_ALIASES: usize = 65_536;
 pub(super) struct Guests {
     by_ino: HashMap<Ino, Guest>,
     aliases: HashMap<(Ino, Box<str>), Ino>,
-    max_aliases: usize,
+    /// See [`MAX_ALIASES`].
+    pub(super) max_aliases: usize,
 }
 
 struct Guest {

@@ -22,6 +22,9 @@ mod stats;
 mod tree;
 mod volume;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -272,7 +275,7 @@ impl Vfs {
     pub fn readlink(&self, ino: Ino) -> Result<String> {
         if let Some(directory) = shortcut_target(ino) {
             let node = self.forest.get(directory).ok_or(Error::NotFound)?;
-            return Ok(node.tree.name(node.index).to_owned());
+            return Ok(self.way_around(node));
         }
         let node = self.forest.get(ino).ok_or(Error::NotFound)?;
         let text = node.tree.link(node.index);
@@ -419,7 +422,7 @@ impl Vfs {
         let Ok(node) = self.attribute_node(ino) else {
             return names;
         };
-        if kind_of(node) == FileKind::Symlink {
+        if node.tree.link(node.index).is_some() {
             // Linux never asks for a `user.` attribute of a symbolic link, so
             // what is listed here could not be had.
             return names;
@@ -556,7 +559,7 @@ impl Vfs {
         Ok(Attr {
             ino: Ino(directory.0 | Ino::SHORTCUT),
             kind: FileKind::Symlink,
-            size: node.tree.name(node.index).len() as u64,
+            size: self.way_around(node).len() as u64,
             nlink: 1,
             ..self.node_attr(node)?
         })
@@ -592,6 +595,14 @@ impl Vfs {
             tree = outer.tree;
         }
         path
+    }
+
+    /// Text of a symbolic link that leads to a directory from beside it. It
+    /// holds also where the directories above are spelt in another way: it
+    /// goes up to the mount point, and down by the right names.
+    fn way_around(&self, directory: Node<'_>) -> String {
+        let path = self.path(directory);
+        "../".repeat(path.matches('/').count()) + &path
     }
 
     /// Logs why a file cannot be read.
