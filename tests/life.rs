@@ -177,7 +177,8 @@ fn what_lies_below_the_mount_survives_every_end() {
         return;
     }
     let signal = |mount: &Mount| mount.signal(Signal::TERM);
-    let mut ways: Vec<Box<dyn Fn(&Mount)>> = vec![Box::new(signal)];
+    type Way = Box<dyn Fn(&Mount)>;
+    let mut ways: Vec<Way> = vec![Box::new(signal)];
     for tool in TOOLS {
         ways.push(Box::new(|mount| unmount_by(tool, mount.path())));
     }

@@ -186,14 +186,16 @@ impl Place {
         command
     }
 
-    /// What the program says when it must not mount. What it mounts all the
-    /// same is unmounted.
+    /// What the program says when it must not mount.
     pub fn run(&self, args: &[&str]) -> Run {
-        let ran = run(&mut self.command(args));
-        if ran.code == Some(0) {
-            rustix::mount::unmount(&self.point, UnmountFlags::DETACH).unwrap();
-        }
-        ran
+        run(&mut self.command(args))
+    }
+
+    /// Unmounts everything at the mount point.
+    fn clear(&self) {
+        while !mounts_at(&self.point).is_empty()
+            && rustix::mount::unmount(&self.point, UnmountFlags::DETACH).is_ok()
+        {}
     }
 
     /// A mount in the background.
@@ -248,6 +250,13 @@ impl Place {
     /// What a program in the foreground has said so far.
     pub fn log(&self) -> String {
         fs::read_to_string(self.dir().join("log")).unwrap()
+    }
+}
+
+impl Drop for Place {
+    /// What was mounted against a test's expectation has no [`Mount`].
+    fn drop(&mut self) {
+        self.clear();
     }
 }
 
@@ -330,10 +339,7 @@ impl Mount {
 
 impl Drop for Mount {
     fn drop(&mut self) {
-        // All layers, since a test may have stacked something on ours.
-        while self.layers() > 0 && rustix::mount::unmount(self.path(), UnmountFlags::DETACH).is_ok()
-        {
-        }
+        self.place.clear();
         if let Some(daemon) = &self.daemon {
             daemon.end();
         }
