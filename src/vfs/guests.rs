@@ -9,6 +9,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::Ino;
 use super::forest::Forest;
@@ -18,12 +19,17 @@ use super::forest::Forest;
 /// right one, which needs no memory.
 const MAX_ALIASES: usize = 65_536;
 
+/// How long a text that nobody has read yet is good for those who look it up.
+const UNREAD: Duration = Duration::from_secs(1);
+
 /// The guests of a mount.
 pub(super) struct Guests {
     by_ino: HashMap<Ino, Guest>,
     aliases: HashMap<(Ino, Box<str>), Ino>,
     /// See [`MAX_ALIASES`].
     pub(super) max_aliases: usize,
+    /// The last text that was looked up, until somebody reads it.
+    unread: Option<(Ino, Instant)>,
 }
 
 struct Guest {
@@ -55,6 +61,7 @@ impl Guests {
             by_ino: HashMap::new(),
             aliases: HashMap::new(),
             max_aliases: MAX_ALIASES,
+            unread: None,
         }
     }
 
@@ -90,9 +97,34 @@ impl Guests {
         Some(ino)
     }
 
-    /// Takes in a text, looked up once.
-    pub(super) fn snapshot(&mut self, forest: &Forest, text: Arc<Vec<u8>>) -> Option<Ino> {
-        self.admit(forest, GuestKind::Snapshot(text))
+    /// A text as it is now, and one more lookup of it. A program that looks at
+    /// a file before it opens it, as `cp` does, must find the same one again,
+    /// so a text is given out until it is read.
+    pub(super) fn snapshot(
+        &mut self,
+        forest: &Forest,
+        text: impl FnOnce() -> Vec<u8>,
+    ) -> Option<Ino> {
+        if let Some((ino, since)) = self.unread
+            && since.elapsed() < UNREAD
+            && let Some(guest) = self.by_ino.get_mut(&ino)
+        {
+            guest.lookups += 1;
+            return Some(ino);
+        }
+        let ino = self.admit(forest, GuestKind::Snapshot(Arc::new(text())))?;
+        self.unread = Some((ino, Instant::now()));
+        Some(ino)
+    }
+
+    /// The text of a snapshot, which is read.
+    pub(super) fn read(&mut self, ino: Ino) -> Option<Arc<Vec<u8>>> {
+        let GuestKind::Snapshot(text) = self.get(ino)? else {
+            return None;
+        };
+        let text = text.clone();
+        self.unread.take_if(|(unread, _)| *unread == ino);
+        Some(text)
     }
 
     /// The kernel forgets `lookups` lookups; a guest without any is gone.
@@ -148,6 +180,23 @@ mod tests {
         assert!(guests.get(maps).is_none());
         assert_ne!(look(&mut guests, "maps"), maps, "numbers are not reused");
         assert_eq!(guests.len(), 2);
+    }
+
+    #[test]
+    fn a_text_is_the_same_until_it_is_read() {
+        let (forest, mut guests) = (Forest::new(), Guests::new());
+        let look =
+            |guests: &mut Guests, text: &[u8]| guests.snapshot(&forest, || text.to_vec()).unwrap();
+        let first = look(&mut guests, b"1");
+        assert_eq!(look(&mut guests, b"2"), first);
+        assert_eq!(*guests.read(first).unwrap(), b"1");
+        let second = look(&mut guests, b"3");
+        assert_ne!(second, first);
+        assert_eq!(*guests.read(first).unwrap(), b"1");
+        assert_eq!(look(&mut guests, b"4"), second, "nobody has read it");
+
+        guests.forget(second, 2);
+        assert_ne!(look(&mut guests, b"5"), second, "it is gone");
     }
 
     #[test]

@@ -230,8 +230,11 @@ impl Vfs {
             .get()
             .is_some_and(|control| ino == control.stats)
         {
-            let text = Arc::new(json::pretty(&self.stats_json()));
-            let guest = lock(&self.guests).snapshot(&self.forest, text);
+            let mut guests = lock(&self.guests);
+            let guest_count = guests.len();
+            let text = || json::pretty(&self.stats_json(guest_count));
+            let guest = guests.snapshot(&self.forest, text);
+            drop(guests);
             return self.guest_attr(guest.ok_or(Error::NoNumbers)?);
         }
         let mut attr = self.node_attr(node)?;
@@ -365,13 +368,10 @@ impl Vfs {
         self.stats.count(|stats| &stats.reads);
         let bytes = match self.forest.get(ino) {
             Some(node) => self.read_node(node, offset, size)?,
-            None => match lock(&self.guests).get(ino) {
-                Some(GuestKind::Snapshot(text)) => {
-                    Bytes::part_of(text.clone(), offset..offset.saturating_add(size.into()))
-                }
-                Some(GuestKind::Alias { .. }) => return Err(Error::IsADirectory),
-                None => return Err(Error::NotFound),
-            },
+            None => {
+                let text = lock(&self.guests).read(ino).ok_or(Error::NotFound)?;
+                Bytes::part_of(text, offset..offset.saturating_add(size.into()))
+            }
         };
         let length = bytes.len() as u64;
         self.stats.bytes_read.fetch_add(length, Ordering::Relaxed);
@@ -613,7 +613,7 @@ impl Vfs {
         Error::Io
     }
 
-    fn stats_json(&self) -> serde_json::Value {
+    fn stats_json(&self, guests: usize) -> serde_json::Value {
         let (hits, misses, used) = self.reader.cache_state();
         let mut stats = self.stats.to_json();
         stats["cache"] = serde_json::json!({
@@ -623,7 +623,7 @@ impl Vfs {
             "budget": self.options.cache_size,
         });
         stats["tree_bytes"] = self.forest.trees().map(Tree::memory).sum::<usize>().into();
-        stats["guests"] = lock(&self.guests).len().into();
+        stats["guests"] = guests.into();
         stats
     }
 }
