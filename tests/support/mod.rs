@@ -8,6 +8,8 @@ pub mod facts;
 pub mod files;
 pub mod full;
 pub mod hip;
+pub mod hip_golden;
+pub mod hip_random;
 pub mod hpi;
 pub mod limits;
 pub mod mount;
