@@ -1,0 +1,202 @@
+//! Everyday tools give over a mount what they give over the same tree on disk.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hpimount::archive::hpi::chunk::Method;
+use support::files::{contents, expected, unpack};
+use support::hpi::{Entry, File, V1, dir, file, usual_tree};
+use support::mount::{Mount, has_programs};
+use support::mounted::{mounted, mounted_files, output};
+use support::{noise, text};
+use tempfile::TempDir;
+
+/// A tree with something for `grep` to find, and many small files.
+fn tree() -> Vec<Entry> {
+    let small = |number: usize| {
+        let data = format!("[UNIT{number}]\nCorpse=arm{number}_dead;\n");
+        let method = if number.is_multiple_of(2) {
+            Method::Lz77
+        } else {
+            Method::Zlib
+        };
+        file(
+            format!("unit{number:03}.fbi").as_bytes(),
+            File::new(data, method),
+        )
+    };
+    let mut entries = usual_tree(Method::Lz77);
+    entries.push(dir(b"many", (0..300).map(small).collect()));
+    entries.push(file(
+        b"caf\xE9 \x80.txt",
+        File::new(text(70_000), Method::Stored),
+    ));
+    entries.push(file(
+        b"with space & $.bin",
+        File::new(noise(9, 300_000), Method::Zlib),
+    ));
+    entries
+}
+
+/// The tree as a mount and on disk; `None` where either or the programs
+/// cannot be had.
+struct Both {
+    mount: Mount,
+    disk: TempDir,
+}
+
+impl Both {
+    fn new(programs: &[&str]) -> Option<Self> {
+        if !has_programs(programs) {
+            return None;
+        }
+        let mount = mounted(&V1::new(tree()).keyed(0xBF).build().bytes, "")?;
+        let disk = tempfile::tempdir().unwrap();
+        unpack(&expected(&tree()), disk.path());
+        Some(Self { mount, disk })
+    }
+
+    /// A command prints the same in both; what it prints.
+    fn check(&self, program: &str, arguments: &[&str]) -> String {
+        let over = |directory: &Path| {
+            let mut lines: Vec<String> = output(program, arguments, directory)
+                .lines()
+                .map(str::to_owned)
+                .collect();
+            lines.sort();
+            lines.join("\n")
+        };
+        let (mount, disk) = (over(self.mount.path()), over(self.disk.path()));
+        assert!(
+            mount == disk,
+            "{program} {arguments:?}:\n{mount}\n---\n{disk}"
+        );
+        mount
+    }
+
+    fn path(&self) -> &str {
+        self.mount.path().to_str().unwrap()
+    }
+}
+
+#[test]
+fn grep_finds_the_same() {
+    let Some(both) = Both::new(&["grep"]) else {
+        return;
+    };
+    let found = both.check("grep", &["-rn", "arm1.*_dead"]);
+    assert_eq!(found.lines().count(), 1 + 10 + 100);
+    both.check("grep", &["-rc", "MaxDamage=7"]);
+    both.check("grep", &["-rlaF", "UNIT96"]);
+}
+
+#[test]
+fn find_lists_the_same() {
+    let Some(both) = Both::new(&["find"]) else {
+        return;
+    };
+    let found = both.check("find", &[".", "-printf", "%p %y %d\n"]);
+    assert_eq!(found.lines().count(), contents(both.disk.path()).len() + 1);
+    both.check("find", &[".", "-type", "f", "-printf", "%p %s\n"]);
+    both.check("find", &[".", "-empty"]);
+    both.check("find", &[".", "-iname", "*.FBI", "-size", "-2"]);
+}
+
+#[test]
+fn checksums_are_the_same() {
+    let Some(both) = Both::new(&["find", "sha256sum", "xargs"]) else {
+        return;
+    };
+    both.check(
+        "sh",
+        &["-c", "find . -type f -print0 | xargs -0 -P 4 sha256sum"],
+    );
+}
+
+#[test]
+fn copies_are_the_same() {
+    let Some(both) = Both::new(&["cp", "diff", "rsync", "tar"]) else {
+        return;
+    };
+    let place = tempfile::tempdir().unwrap();
+    let target = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    let source = format!("{}/", both.path());
+    let original = contents(both.disk.path());
+
+    output("cp", &["-r", both.path(), &target("cp")], place.path());
+    output("cp", &["-a", both.path(), &target("cp-a")], place.path());
+    output("rsync", &["-a", &source, &target("rsync")], place.path());
+    output("rsync", &["-aX", &source, &target("rsync-X")], place.path());
+    fs::create_dir(target("tar")).unwrap();
+    let archive = target("archive.tar");
+    output("tar", &["cf", &archive, "."], both.mount.path());
+    output("tar", &["xf", &archive, "-C", &target("tar")], place.path());
+
+    for copy in ["cp", "cp-a", "rsync", "rsync-X", "tar"] {
+        let copy = PathBuf::from(target(copy));
+        assert!(contents(&copy) == original, "{}", copy.display());
+        let time = |root: &Path| root.join("big.tdf").metadata().unwrap().modified().unwrap();
+        if !copy.ends_with("cp") {
+            assert_eq!(time(&copy), time(both.mount.path()), "{}", copy.display());
+        }
+    }
+    // Nothing is left to be copied.
+    let again = output("rsync", &["-ai", &source, &target("rsync")], place.path());
+    assert_eq!(again, "");
+    let compared = output("diff", &["-r", both.path(), &target("cp")], place.path());
+    assert_eq!(compared, "");
+}
+
+#[test]
+fn diff_sees_what_differs_and_nothing_else() {
+    let Some(both) = Both::new(&["diff"]) else {
+        return;
+    };
+    fs::write(both.disk.path().join("units/empty.txt"), "changed\n").unwrap();
+    let mut command = Command::new("diff");
+    command
+        .arg("-rq")
+        .arg(both.mount.path())
+        .arg(both.disk.path());
+    let found = command.output().unwrap();
+    let found = String::from_utf8(found.stdout).unwrap();
+    assert_eq!(found.lines().count(), 1, "{found}");
+    assert!(found.contains("empty.txt differ"), "{found}");
+}
+
+#[test]
+fn what_hpipack_packs_is_mounted_as_it_was() {
+    let Some(both) = Both::new(&[]) else { return };
+    for options in [
+        &["--format", "ta", "--method", "lz77", "--key", "0x7D"][..],
+        &["--format", "ta", "--method", "zlib"],
+        &["--format", "kingdoms", "--method", "zlib"],
+        &["--format", "kingdoms", "--method", "stored"],
+    ] {
+        let place = tempfile::tempdir().unwrap();
+        let packed = place.path().join("packed.ufo");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_hpipack"));
+        command.args(options).arg(both.disk.path()).arg(&packed);
+        assert!(command.output().unwrap().status.success());
+        let again = mounted_files(&[packed], "").unwrap();
+        assert!(
+            contents(again.path()) == contents(both.disk.path()),
+            "{options:?}"
+        );
+    }
+}
+
+#[test]
+fn an_archive_inside_a_mount_is_mounted_as_well() {
+    let inner = V1::new(usual_tree(Method::Zlib)).build().bytes;
+    let outer = vec![file(b"totala1.hpi", File::new(inner, Method::Lz77))];
+    let Some(outer) = mounted(&V1::new(outer).build().bytes, "") else {
+        return;
+    };
+    let inner = mounted_files(&[outer.path().join("TOTALA1.HPI")], "").unwrap();
+    assert!(contents(inner.path()) == expected(&usual_tree(Method::Zlib)));
+    drop(inner);
+}
