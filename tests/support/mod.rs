@@ -15,6 +15,7 @@ pub mod limits;
 pub mod mount;
 pub mod mounted;
 pub mod record;
+pub mod reference;
 
 use std::path::PathBuf;
 

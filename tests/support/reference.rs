@@ -1,0 +1,55 @@
+//! The independent reader that stands beside the repository.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::shared;
+
+/// Loads the reader and has it report on archives, a line of JSON each; `null`
+/// for one that it cannot open.
+const DRIVER: &str = "
+import importlib.util, json, sys
+spec = importlib.util.spec_from_file_location('reader', sys.argv[1])
+reader = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(reader)
+for path in sys.argv[2:]:
+    try:
+        report, files = reader.Hpi(open(path, 'rb').read()).report()
+        print(json.dumps({'report': report, 'files': files}))
+    except Exception:
+        print('null')
+";
+
+/// What the independent reader says about HPI archives: a report on each as a
+/// whole and its files; `None` for those that it cannot open. The outer `None`
+/// is for no reader. All archives go to one process, since to start it takes
+/// longer than to read most of them.
+pub fn reports(archives: &[impl AsRef<Path>]) -> Option<Vec<Option<Value>>> {
+    let reader = shared("oracle/hpi_ref.py")?;
+    let mut command = Command::new("python3");
+    command.args(["-c", DRIVER]).arg(reader);
+    command.args(archives.iter().map(AsRef::as_ref));
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let reports: Vec<Option<Value>> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let problem = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(reports.len(), archives.len(), "{problem}");
+    Some(reports)
+}
+
+/// The same for archives in memory.
+pub fn reports_on_bytes(archives: &[&[u8]]) -> Option<Vec<Option<Value>>> {
+    let place = tempfile::tempdir().unwrap();
+    let paths: Vec<_> = (0..archives.len())
+        .map(|number| place.path().join(number.to_string()))
+        .collect();
+    for (path, bytes) in paths.iter().zip(archives) {
+        std::fs::write(path, bytes).unwrap();
+    }
+    reports(&paths)
+}
