@@ -49,7 +49,7 @@ fn check_refused(golden: &Golden) {
 }
 
 fn check(golden: &Golden) {
-    let mount = mounted_files(&[golden.path.clone()], "").unwrap();
+    let mount = mounted_files(std::slice::from_ref(&golden.path), "").unwrap();
     let root = mount.path();
     golden.check_info(&json(&root.join("info.json")));
     golden.check_info(&info(&mount)["sources"][0]["archive"]);

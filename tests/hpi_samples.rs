@@ -61,7 +61,7 @@ fn described(golden: &Value) -> Vec<(String, Option<(u64, String)>)> {
 #[test]
 fn whole_files_are_what_the_independent_reader_says() {
     for (sample, golden) in samples().unwrap_or_default() {
-        let Some(mount) = mounted_files(&[sample.clone()], OPTIONS) else {
+        let Some(mount) = mounted_files(std::slice::from_ref(&sample), OPTIONS) else {
             return;
         };
         let root = mount.path();
@@ -85,7 +85,7 @@ fn whole_files_are_what_the_independent_reader_says() {
 #[test]
 fn eight_threads_read_the_same_at_odd_places() {
     for (sample, _) in samples().unwrap_or_default() {
-        let Some(mount) = mounted_files(&[sample.clone()], OPTIONS) else {
+        let Some(mount) = mounted_files(std::slice::from_ref(&sample), OPTIONS) else {
             return;
         };
         let contents = contents(mount.path());

@@ -28,7 +28,7 @@ fn the_file_system_is_as_large_as_what_is_in_it_and_full() {
         "{bytes}"
     );
     assert_eq!((size.f_bfree, size.f_bavail, size.f_ffree), (0, 0, 0));
-    assert!(size.f_files >= walk(mount.path()).len() as u64 + 1);
+    assert!(size.f_files > walk(mount.path()).len() as u64);
     assert_eq!(size.f_namemax, 255);
     let flags = size.f_flag;
     use rustix::fs::StatVfsMountFlags as Flags;
@@ -96,8 +96,10 @@ fn dates_past_2038_are_not_negative() {
 
 #[test]
 fn assets_have_the_time_at_which_the_archive_was_made() {
-    let mut hip = Hip::default();
-    hip.time = 1_063_238_400;
+    let mut hip = Hip {
+        time: 1_063_238_400,
+        ..Hip::default()
+    };
     hip.layer(0).add(Asset::new(b"MRKR", "MARKER_01", b"0123"));
     let Some(mount) = mounted(&hip.build(), "") else {
         return;
