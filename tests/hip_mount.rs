@@ -17,7 +17,7 @@ use support::hip::{Asset, Hip};
 use support::hip_golden::{Golden, digest, reaches_past, samples, size, verdict};
 use support::hip_random::{archives, members};
 use support::mount::{Mount, Place, can_mount, hpimount, run};
-use support::mounted::{counter, info, mounted, mounted_files};
+use support::mounted::{counter, few_cases, info, mounted, mounted_files};
 use support::shared;
 
 /// Assets of an archive that are looked at one by one, at most about.
@@ -250,19 +250,6 @@ fn users_find_an_asset_by_its_id_in_any_case() {
     assert_eq!(fs::read(by_type).unwrap(), b"0123");
 }
 
-/// Mounts are dear: a few cases are enough in everyday life.
-fn config() -> ProptestConfig {
-    let default = ProptestConfig::default();
-    ProptestConfig {
-        cases: match std::env::var_os("PROPTEST_CASES") {
-            Some(_) => default.cases,
-            None => 12,
-        },
-        failure_persistence: None,
-        ..default
-    }
-}
-
 fn check_archive((game, platform): (Game, Platform), hip: &Hip, mount: &Mount) {
     let root = mount.path();
     let info = json(&root.join("info.json"));
@@ -291,7 +278,7 @@ fn check_archive((game, platform): (Game, Platform), hip: &Hip, mount: &Mount) {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(few_cases())]
 
     #[test]
     fn an_archive_mounts_as_it_was_built((target, hip) in archives()) {

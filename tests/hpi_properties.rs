@@ -17,23 +17,8 @@ use rustix::fs::{RawDir, SeekFrom};
 use support::files::{Found, contents, expected, forget_pages, open_direct, read_at, sha256};
 use support::hpi::{Content, Entry, File as PackedFile, V1, V2, dir, file};
 use support::mount::has_programs;
-use support::mounted::{mounted, output};
+use support::mounted::{few_cases, mounted, output};
 use support::{noise, text};
-
-/// Mounts are dear: a few cases are enough in everyday life.
-const CASES: u32 = 12;
-
-fn config() -> ProptestConfig {
-    let default = ProptestConfig::default();
-    ProptestConfig {
-        cases: match std::env::var_os("PROPTEST_CASES") {
-            Some(_) => default.cases,
-            None => CASES,
-        },
-        failure_persistence: None,
-        ..default
-    }
-}
 
 /// Names that are shown as they are.
 fn names() -> impl Strategy<Value = Vec<u8>> {
@@ -282,7 +267,7 @@ fn check_maps(root: &Path, found: &BTreeMap<PathBuf, Found>) {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(few_cases())]
 
     #[test]
     fn a_tree_packed_and_mounted_is_the_same_tree(

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use proptest::test_runner::Config;
 use serde_json::Value;
 
 use super::mount::{Mount, Place, can_mount, hpimount};
@@ -42,6 +43,20 @@ fn with_options(mut program: Command, options: &str) -> Command {
         program.args(["-o", options]);
     }
     program
+}
+
+/// Mounts are dear: a few random ones are enough, unless the environment says
+/// otherwise.
+pub fn few_cases() -> Config {
+    let default = Config::default();
+    Config {
+        cases: match std::env::var_os("PROPTEST_CASES") {
+            Some(_) => default.cases,
+            None => 12,
+        },
+        failure_persistence: None,
+        ..default
+    }
 }
 
 /// What a file in `.hpimount` says.
