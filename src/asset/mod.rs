@@ -16,6 +16,15 @@ pub use warnings::Warnings;
 
 use crate::io::Error;
 
+/// The extensions of all formats here, in lower case and without the first
+/// dot.
+pub const EXTENSIONS: [&[&str]; 4] = [
+    hgo::EXTENSIONS,
+    hgo::blk::EXTENSIONS,
+    ifp::EXTENSIONS,
+    psx::EXTENSIONS,
+];
+
 /// An asset whose structure is lost somewhere.
 #[derive(Debug)]
 pub struct Incomplete<M> {

@@ -16,6 +16,14 @@ pub fn windows_1252(name: &[u8]) -> Cow<'_, str> {
     WINDOWS_1252.decode_without_bom_handling(name).0
 }
 
+/// Whether `name` ends in a dot and `extension`, in any ASCII case.
+pub fn has_extension(name: &[u8], extension: &str) -> bool {
+    name.len()
+        .checked_sub(extension.len() + 1)
+        .and_then(|dot| name[dot..].split_first())
+        .is_some_and(|(&dot, rest)| dot == b'.' && rest.eq_ignore_ascii_case(extension.as_bytes()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 //! archive, `X.meta` for an asset.
 
 use crate::archive::FORMATS;
+use crate::text::has_extension;
 use crate::view::{VIEW_FORMATS, ViewFormat};
 
 /// Deepest nesting of archives in archives that is shown.
@@ -72,13 +73,9 @@ impl Companions {
 }
 
 fn is_archive_name(name: &str) -> bool {
-    match name.rsplit_once('.') {
-        Some((stem, extension)) if !stem.is_empty() => FORMATS
-            .iter()
-            .flat_map(|format| format.extensions)
-            .any(|known| extension.eq_ignore_ascii_case(known)),
-        _ => false,
-    }
+    // A file that is called `.hpi` has no extension.
+    let has = |known: &&str| has_extension(name.as_bytes(), known) && name.len() > known.len() + 1;
+    FORMATS.iter().flat_map(|format| format.extensions).any(has)
 }
 
 /// The number in [`VIEW_FORMATS`] of the format whose extension `name` has.

@@ -15,6 +15,7 @@ pub use self::summary::Summary;
 pub use crate::text::Table;
 
 use crate::io::Error;
+use crate::text::has_extension;
 
 /// One synthetic file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,19 +61,16 @@ pub struct ViewFormat {
     pub extensions: &'static [&'static str],
     /// Parses a file.
     pub open: Open,
+    /// Whether a file without such an extension is one, by its content.
+    pub matches: fn(&[u8]) -> bool,
 }
 
 impl ViewFormat {
     /// Whether a file with this name is shown, by its extension alone.
     pub fn shows(&self, name: &[u8]) -> bool {
-        self.extensions.iter().any(|extension| {
-            let stem = name.len().checked_sub(extension.len() + 1);
-            // A file that is called `.hgo` has no extension.
-            let Some((_, rest)) = stem.filter(|&stem| stem > 0).map(|s| name.split_at(s)) else {
-                return false;
-            };
-            rest[0] == b'.' && rest[1..].eq_ignore_ascii_case(extension.as_bytes())
-        })
+        // A file that is called `.hgo` has no extension.
+        let mut extensions = self.extensions.iter();
+        extensions.any(|known| has_extension(name, known) && name.len() > known.len() + 1)
     }
 }
 
@@ -80,6 +78,12 @@ impl ViewFormat {
 /// in `error.txt` why, and in `info.json` what was read until then.
 pub fn open(format: &ViewFormat, bytes: &[u8]) -> Box<dyn View> {
     (format.open)(bytes).unwrap_or_else(|failure| Box::new(Broken(*failure)))
+}
+
+/// The view of an asset that is not parsed, with the reason.
+pub fn refused(error: Error) -> Box<dyn View> {
+    let partial = serde_json::json!({});
+    Box::new(Broken(Failure { error, partial }))
 }
 
 /// The view of an asset that could not be parsed.
@@ -110,6 +114,16 @@ impl View for Broken {
 
 /// The asset formats that have views.
 pub const VIEW_FORMATS: &[ViewFormat] = &[hgo::FORMAT, hgo::blk::FORMAT, ifp::FORMAT, psx::FORMAT];
+
+/// The text of the file of an asset's view with this name.
+#[cfg(test)]
+fn rendered(open: Open, bytes: &[u8], name: &str) -> String {
+    let view = open(bytes).unwrap();
+    let files = view.files();
+    let index = files.iter().position(|file| file.name == name);
+    let index = index.unwrap_or_else(|| panic!("no {name} in {files:?}"));
+    String::from_utf8(view.render(index)).unwrap()
+}
 
 #[cfg(test)]
 mod tests {

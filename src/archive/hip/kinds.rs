@@ -3,7 +3,8 @@
 
 use std::borrow::Cow;
 
-use crate::text::windows_1252;
+use crate::asset;
+use crate::text::{has_extension, windows_1252};
 
 use super::detect::Platform;
 use super::dyna;
@@ -194,7 +195,8 @@ impl Type {
     }
 
     /// Length of the extension that `name` already carries, the dot included;
-    /// 0 where it is none that such assets have.
+    /// 0 where it is neither one that such assets have nor that of an asset
+    /// format that can be looked into.
     pub(super) fn carried(self, name: &[u8], platform: Platform) -> usize {
         let own = self.extension(platform);
         let also = find(self.code).map_or(&[][..], |kind| kind.also);
@@ -202,8 +204,9 @@ impl Type {
         [&*own, usual]
             .into_iter()
             .chain(also.iter().copied())
+            .chain(asset::EXTENSIONS.into_iter().flatten().copied())
             .filter(|extension| !extension.is_empty())
-            .find(|extension| ends_with(name, extension))
+            .find(|extension| has_extension(name, extension))
             .map_or(0, |extension| extension.len() + 1)
     }
 }
@@ -232,14 +235,6 @@ fn safe(code: Code) -> String {
             _ => '_',
         })
         .collect()
-}
-
-/// Whether `name` ends in a dot and `extension`, in any ASCII case.
-fn ends_with(name: &[u8], extension: &str) -> bool {
-    name.len()
-        .checked_sub(extension.len() + 1)
-        .and_then(|dot| name[dot..].split_first())
-        .is_some_and(|(&dot, rest)| dot == b'.' && rest.eq_ignore_ascii_case(extension.as_bytes()))
 }
 
 #[cfg(test)]
@@ -314,5 +309,7 @@ mod tests {
         assert_eq!(carried(b"MODL", "dff"), 0);
         assert_eq!(carried(b"MODL", ".dff"), 4);
         assert_eq!(carried(b"    ", "a."), 0);
+        assert_eq!(carried(b"MODL", "crash.HGO"), 4);
+        assert_eq!(carried(b"TEXT", "crash.hgo.blk"), 8);
     }
 }

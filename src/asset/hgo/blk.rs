@@ -5,6 +5,9 @@ use super::BlockKind;
 use crate::asset::Incomplete;
 use crate::io::{Cursor, Endian, Error, Result};
 
+/// Extensions of block tables.
+pub const EXTENSIONS: &[&str] = &["hgo.blk"];
+
 /// Bytes of an entry.
 const ENTRY_SIZE: usize = 8;
 
@@ -55,6 +58,13 @@ pub fn parse(bytes: &[u8]) -> std::result::Result<BlockTable, Box<Incomplete<Blo
             model: table,
         })),
     }
+}
+
+/// Whether bytes begin as every such table does, with the whole file's block
+/// at its usual place. Without this, whatever has a length that is a multiple
+/// of 8 could be a table.
+pub fn begins(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"HGOF\x04\0\0\0")
 }
 
 fn read(cursor: &mut Cursor<'_>, entries: &mut Vec<Entry>) -> Result<()> {

@@ -28,6 +28,9 @@ pub use texture::{Texture, TextureFormat};
 use super::{Incomplete, Warnings, name};
 use crate::io::{Cursor, Endian, Error};
 
+/// Extensions of HGO files.
+pub const EXTENSIONS: &[&str] = &["hgo"];
+
 /// The parsed contents of an HGO file.
 #[derive(Debug)]
 pub struct Hgo {

@@ -17,6 +17,9 @@ pub use keys::{Key, KeyKind, Keys};
 use super::{Incomplete, Warnings};
 use crate::io::{Cursor, Endian, Error, Result};
 
+/// Extensions of IFP files.
+pub const EXTENSIONS: &[&str] = &["ifp"];
+
 /// The parsed contents of an IFP file.
 #[derive(Debug, Default)]
 pub struct Ifp {

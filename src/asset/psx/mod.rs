@@ -28,6 +28,9 @@ use super::{Incomplete, Warnings};
 use crate::io::{Cursor, Endian, Error, Result};
 use limits::{Budget, counted_list, u32_list};
 
+/// Extensions of PSX files.
+pub const EXTENSIONS: &[&str] = &["psx"];
+
 /// Which of the three layouts a file has (FORMATS, PSX 1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {

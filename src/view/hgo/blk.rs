@@ -11,8 +11,9 @@ use crate::view::{Failure, Summary, Table, View, ViewFormat, json};
 /// Tables of the blocks of an HGO file.
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "HGO block table",
-    extensions: &["hgo.blk"],
+    extensions: blk::EXTENSIONS,
     open,
+    matches: blk::begins,
 };
 
 /// The files, in their order.
@@ -123,9 +124,7 @@ mod tests {
     const TABLE: &[u8] = b"HGOF\x04\0\0\0NTBL\x0d\0\0\0";
 
     fn rendered(name: &str) -> String {
-        let view = open(TABLE).unwrap();
-        let index = view.files().iter().position(|file| file.name == name);
-        String::from_utf8(view.render(index.unwrap())).unwrap()
+        crate::view::rendered(open, TABLE, name)
     }
 
     #[test]

@@ -11,8 +11,9 @@ use crate::asset::hgo::{self, Geometry, Hgo, Mesh, Skin};
 /// HGO models.
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "HGO",
-    extensions: &["hgo"],
+    extensions: hgo::EXTENSIONS,
     open,
+    matches: |bytes| hgo::parse(bytes).is_ok(),
 };
 
 /// The files, in their order.
@@ -94,11 +95,8 @@ mod tests {
         Build::new(Endian::Big).mouse()
     }
 
-    /// The text of the file with this name.
     fn rendered(bytes: &[u8], name: &str) -> String {
-        let view = open(bytes).unwrap();
-        let index = view.files().iter().position(|file| file.name == name);
-        String::from_utf8(view.render(index.unwrap())).unwrap()
+        crate::view::rendered(open, bytes, name)
     }
 
     #[test]

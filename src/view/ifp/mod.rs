@@ -12,8 +12,9 @@ use crate::asset::ifp::{self, Ifp, Keys};
 /// IFP animation packages.
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "IFP",
-    extensions: &["ifp"],
+    extensions: ifp::EXTENSIONS,
     open,
+    matches: |bytes| ifp::parse(bytes).is_ok(),
 };
 
 /// Folder of the animations.
@@ -96,13 +97,8 @@ mod tests {
     use super::*;
     use crate::asset::ifp::build::{self, Tail, floats, shorts};
 
-    /// The text of the file with this name.
     fn rendered(bytes: &[u8], name: &str) -> String {
-        let view = open(bytes).unwrap();
-        let files = view.files();
-        let index = files.iter().position(|file| file.name == name);
-        let index = index.unwrap_or_else(|| panic!("no {name} in {files:?}"));
-        String::from_utf8(view.render(index)).unwrap()
+        crate::view::rendered(open, bytes, name)
     }
 
     fn walk() -> Vec<u8> {

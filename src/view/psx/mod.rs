@@ -16,8 +16,9 @@ use crate::asset::psx::{self, Content, Psx, TextureData};
 /// decides.
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "PSX",
-    extensions: &["psx"],
+    extensions: psx::EXTENSIONS,
     open,
+    matches: |bytes| psx::parse(bytes).is_ok(),
 };
 
 /// The files, in their order.
@@ -110,13 +111,8 @@ mod tests {
     use crate::asset::psx::build::{File, object, rich, texture};
     use proptest::prelude::*;
 
-    /// The text of the file with this name.
     fn rendered(bytes: &[u8], name: &str) -> String {
-        let view = open(bytes).unwrap();
-        let files = view.files();
-        let index = files.iter().position(|file| file.name == name);
-        let index = index.unwrap_or_else(|| panic!("no {name} in {files:?}"));
-        String::from_utf8(view.render(index)).unwrap()
+        crate::view::rendered(open, bytes, name)
     }
 
     #[test]
