@@ -271,7 +271,7 @@ impl Filesystem for Mounted {
 
     fn readlink(&self, _req: &Request, inode: INodeNo, reply: ReplyData) {
         self.guard("readlink", || match self.vfs.readlink(ino(inode)) {
-            Ok(target) => reply.data(target.as_bytes()),
+            Ok(target) => reply.data(&target),
             Err(error) => reply.error(errno(error)),
         });
     }

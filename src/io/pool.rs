@@ -1,9 +1,9 @@
 //! Files on disk, opened when they are read and a bounded number at a time.
 
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::num::NonZeroUsize;
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
@@ -21,6 +21,17 @@ const MAX_OPEN: NonZeroUsize = NonZeroUsize::new(32).unwrap();
 pub struct FileIdentity {
     device: u64,
     inode: u64,
+}
+
+impl From<&rustix::fs::Stat> for FileIdentity {
+    // The numbers are narrower on some systems.
+    #[allow(clippy::unnecessary_cast)]
+    fn from(stat: &rustix::fs::Stat) -> Self {
+        Self {
+            device: stat.st_dev as u64,
+            inode: stat.st_ino as u64,
+        }
+    }
 }
 
 impl From<&Metadata> for FileIdentity {
@@ -47,16 +58,19 @@ impl Default for FilePool {
 }
 
 impl FilePool {
-    /// The file at `path`, opened if it is not open.
+    /// The file with this identity, opened by `open` if it is not open.
     ///
     /// # Errors
-    /// Whatever the operating system reports, and `NotFound` where another
-    /// file than the one with this identity is there by now.
-    pub fn get(&self, path: &Path, identity: FileIdentity) -> io::Result<Arc<File>> {
+    /// Whatever `open` reports, and `NotFound` where it opens another file.
+    pub fn get(
+        &self,
+        identity: FileIdentity,
+        open: impl FnOnce() -> io::Result<File>,
+    ) -> io::Result<Arc<File>> {
         if let Some(file) = self.lock().get(&identity) {
             return Ok(file.clone());
         }
-        let file = Arc::new(File::open(path)?);
+        let file = Arc::new(open()?);
         if FileIdentity::from(&file.metadata()?) != identity {
             return Err(io::Error::new(
                 io::ErrorKind::NotFound,
@@ -96,14 +110,24 @@ impl FileSource {
                 "is not a regular file",
             ));
         }
-        let identity = FileIdentity::from(&metadata);
-        pool.get(path, identity)?;
-        Ok(Self {
+        let source = Self {
             pool: pool.clone(),
             path: path.to_owned(),
-            identity,
+            identity: FileIdentity::from(&metadata),
             len: metadata.len(),
             modified: metadata.modified()?,
+        };
+        source.file()?;
+        Ok(source)
+    }
+
+    fn file(&self) -> io::Result<Arc<File>> {
+        self.pool.get(self.identity, || {
+            // Without waiting: a pipe may be there by now, and nobody writes
+            // to it.
+            let mut options = OpenOptions::new();
+            let options = options.read(true).custom_flags(libc::O_NONBLOCK);
+            options.open(&self.path)
         })
     }
 
@@ -119,9 +143,7 @@ impl ReadAt for FileSource {
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        self.pool
-            .get(&self.path, self.identity)?
-            .read_exact_at(buf, offset)
+        self.file()?.read_exact_at(buf, offset)
     }
 }
 
@@ -162,6 +184,12 @@ mod tests {
         source.read_exact_at(&mut bytes, 0).unwrap();
         assert_eq!(&bytes, b"old", "as long as it is open");
         pool.lock().clear();
+        assert!(source.read_exact_at(&mut bytes, 0).is_err());
+
+        std::fs::remove_file(&path).unwrap();
+        let mode = rustix::fs::Mode::RUSR;
+        let pipe = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, &path, pipe, mode, 0).unwrap();
         assert!(source.read_exact_at(&mut bytes, 0).is_err());
     }
 }

@@ -19,7 +19,7 @@ use crate::io;
 use crate::view::{self, VIEW_FORMATS, View, ViewFormat};
 
 /// Largest asset that is parsed, in bytes.
-const MAX_ASSET: u64 = 64 << 20;
+pub(super) const MAX_ASSET: u64 = 64 << 20;
 
 /// A directory that is being entered: empty until its tree is there. Whoever
 /// holds the lock makes it.
@@ -141,10 +141,11 @@ impl Vfs {
     pub(super) fn model(&self, asset: Node<'_>, format: &ViewFormat) -> io::Result<Arc<dyn View>> {
         self.reader.model(asset.ino(), || {
             let size = self.node_attr(asset).map_or(0, |attr| attr.size);
+            self.stats.count(|stats| &stats.parsed);
             if size > MAX_ASSET {
-                return Err(io::Error::Unsupported(format!(
+                return Ok(Arc::from(view::refused(io::Error::Unsupported(format!(
                     "has {size} bytes; assets are shown up to {MAX_ASSET}"
-                )));
+                )))));
             }
             let source = Inner {
                 vfs: self.me.clone(),
@@ -164,25 +165,26 @@ impl Vfs {
         let Some(Content::Folder(folder)) = self.volume(node).map(|volume| &volume.content) else {
             return Err(Error::NotFound);
         };
-        let path = folder.path_of(file).ok_or(Error::NotFound)?;
         let companions = Companions::usual(0, self.options.meta);
         let mut builder = TreeBuilder::new(0, attr.modified, companions);
-        let folder = Folder::scan(&path, &self.disk, &mut builder).map_err(|error| {
+        let entered = folder.enter(file, &mut builder).map_err(|error| {
+            let path = folder.path_of(file);
             self.stats.failed(format!("{}: {error}", path.display()));
             Error::Io
         })?;
         Ok(Seedling {
             tree: builder.finish(),
-            volume: folder_volume(&path, folder),
+            volume: folder_volume(entered),
         })
     }
 }
 
 /// The volume of a directory on disk.
-pub(super) fn folder_volume(path: &Path, folder: Folder) -> Volume {
+pub(super) fn folder_volume(folder: Folder) -> Volume {
+    let path = folder.path();
     Volume {
-        name: file_name(path),
-        path: path.to_owned(),
+        name: file_name(&path),
+        path,
         format: "folder",
         content: Content::Folder(folder),
         nesting: 0,

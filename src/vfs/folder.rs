@@ -2,15 +2,23 @@
 //! files read through.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{DirEntry, Metadata};
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::open::seconds;
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
+
 use super::tree::{Label, NewInode, TreeBuilder};
 use crate::archive::{Archive, FileId, MAX_DEPTH, NodeId, Sink, Storage};
 use crate::io::{self, FileIdentity, FilePool};
+
+/// How directories are opened.
+const DIRECTORY: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::CLOEXEC);
 
 /// What all folders on disk have in common.
 #[derive(Debug, Default)]
@@ -24,11 +32,20 @@ pub(super) struct Disk {
 
 /// A directory on disk as it was when it was first seen.
 pub(super) struct Folder {
+    source: Arc<Source>,
+    /// Path from the source on; empty for the source itself.
     path: PathBuf,
     /// The subdirectories and files, with their paths from the folder on; a
     /// [`FileId`] is a place here.
     entries: Vec<(PathBuf, FileIdentity)>,
     disk: Arc<Disk>,
+}
+
+/// The directory that is the source. It is held open, so that it is the same
+/// whatever is mounted over it, be it this mount.
+struct Source {
+    directory: OwnedFd,
+    path: PathBuf,
 }
 
 /// What is done with the directories in a directory.
@@ -41,7 +58,7 @@ enum Subdirectories {
 }
 
 impl Folder {
-    /// Lists the directory at `path` into `builder`, sorted by name; its
+    /// Lists the directory at `path`, a source, into `builder`, sorted by name; its
     /// subdirectories are listed when somebody enters them.
     ///
     /// Symbolic links stay symbolic links and are not followed; sockets,
@@ -55,16 +72,42 @@ impl Folder {
         disk: &Arc<Disk>,
         builder: &mut TreeBuilder,
     ) -> std::io::Result<Self> {
-        let mut folder = Self::new(path, disk);
-        let root = builder.root();
-        folder.list(
-            Path::new(""),
-            root,
-            Subdirectories::Later,
-            builder,
-            &mut |_| true,
-        )?;
+        let mut folder = Self::new(path, disk)?;
+        let directory = folder.open_directory(Path::new(""))?;
+        folder.list_later(directory, builder)?;
         Ok(folder)
+    }
+
+    /// Lists one of the subdirectories into `builder`, as [`Folder::scan`].
+    ///
+    /// # Errors
+    /// As for [`Folder::scan`]; `NotFound` where something else has taken its
+    /// place.
+    pub(super) fn enter(&self, file: FileId, builder: &mut TreeBuilder) -> std::io::Result<Self> {
+        let (relative, identity) = self.entry(file)?;
+        let mut folder = Self {
+            source: self.source.clone(),
+            path: self.path.join(relative),
+            entries: Vec::new(),
+            disk: self.disk.clone(),
+        };
+        let directory = folder.open_directory(Path::new(""))?;
+        if FileIdentity::from(&rustix::fs::fstat(&directory)?) != *identity {
+            return Err(std::io::Error::new(
+                std::io::ErrorKind::NotFound,
+                "the directory has been replaced",
+            ));
+        }
+        folder.list_later(directory, builder)?;
+        Ok(folder)
+    }
+
+    fn list_later(&mut self, directory: OwnedFd, builder: &mut TreeBuilder) -> std::io::Result<()> {
+        let relative = Path::new("");
+        let parent = builder.root();
+        let later = Subdirectories::Later;
+        self.list(&directory, relative, parent, later, builder, &mut |_| true)?;
+        Ok(())
     }
 
     /// Lists the directory at `path` and all below it. Of the entries of the
@@ -78,15 +121,20 @@ impl Folder {
         builder: &mut TreeBuilder,
         mut takes: impl FnMut(&OsStr) -> bool,
     ) -> std::io::Result<Self> {
-        let mut folder = Self::new(path, disk);
+        let mut folder = Self::new(path, disk)?;
         let root = builder.root();
         let now = Subdirectories::Now;
-        let mut pending = folder.list(Path::new(""), root, now, builder, &mut takes)?;
+        let relative = Path::new("");
+        let directory = folder.open_directory(relative)?;
+        let mut pending = folder.list(&directory, relative, root, now, builder, &mut takes)?;
         while let Some((relative, node)) = pending.pop() {
             if relative.components().count() > MAX_DEPTH {
                 continue;
             }
-            match folder.list(&relative, node, now, builder, &mut |_| true) {
+            let more = folder.open_directory(&relative).and_then(|directory| {
+                folder.list(&directory, &relative, node, now, builder, &mut |_| true)
+            });
+            match more {
                 Ok(more) => pending.extend(more),
                 Err(error) => log::warn!("{}: {error}", path.join(relative).display()),
             }
@@ -103,109 +151,146 @@ impl Folder {
         disk: &Arc<Disk>,
         builder: &mut TreeBuilder,
     ) -> std::io::Result<Self> {
-        let directory = path.parent().unwrap_or(path);
-        let mut folder = Self::new(directory, disk);
-        if let Some(name) = path.file_name() {
-            let metadata = std::fs::metadata(path)?;
-            let root = builder.root();
-            folder
-                .add(
-                    Path::new(name),
-                    &metadata,
-                    root,
-                    Subdirectories::Later,
-                    builder,
-                )
-                .map_err(std::io::Error::other)?;
-        }
+        // A link to the file is shown by its own name.
+        let file = path.canonicalize()?;
+        let none = || std::io::Error::from(std::io::ErrorKind::NotFound);
+        let shown = path.file_name().ok_or_else(none)?;
+        let name = file.file_name().ok_or_else(none)?;
+        let mut folder = Self::new(file.parent().ok_or_else(none)?, disk)?;
+        let stat = rustix::fs::statat(&folder.source.directory, name, AtFlags::empty())?;
+        let inode = NewInode {
+            kind: builder.file_kind(FileId(0)),
+            size: Some(stat.st_size as u64),
+            modified: Some(stat.st_mtime),
+        };
+        let root = builder.root();
+        builder
+            .add(root, &Label::host(shown), inode)
+            .map_err(std::io::Error::other)?;
+        let identity = FileIdentity::from(&stat);
+        folder.entries.push((name.into(), identity));
         Ok(folder)
     }
 
-    fn new(path: &Path, disk: &Arc<Disk>) -> Self {
-        Self {
+    fn new(path: &Path, disk: &Arc<Disk>) -> std::io::Result<Self> {
+        let source = Source {
+            directory: rustix::fs::openat(CWD, path, DIRECTORY, Mode::empty())?,
             path: path.to_owned(),
+        };
+        Ok(Self {
+            source: Arc::new(source),
+            path: PathBuf::new(),
             entries: Vec::new(),
             disk: disk.clone(),
-        }
+        })
+    }
+
+    /// Opens the directory at a path from the folder on.
+    fn open_directory(&self, relative: &Path) -> std::io::Result<OwnedFd> {
+        let flags = DIRECTORY | OFlags::NOFOLLOW;
+        self.open(relative, flags)
+    }
+
+    fn open_file(&self, relative: &Path) -> std::io::Result<File> {
+        // Without waiting: a pipe may be there by now, and nobody writes to it.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        self.open(relative, flags).map(File::from)
+    }
+
+    fn open(&self, relative: &Path, flags: OFlags) -> std::io::Result<OwnedFd> {
+        // The dot stands for the source itself.
+        let path = Path::new(".").join(&self.path).join(relative);
+        let opened = rustix::fs::openat(&self.source.directory, path, flags, Mode::empty())?;
+        Ok(opened)
     }
 
     /// Lists one directory; gives the subdirectories that are still to be
     /// listed.
     fn list(
         &mut self,
+        directory: &OwnedFd,
         relative: &Path,
         parent: NodeId,
         subdirectories: Subdirectories,
         builder: &mut TreeBuilder,
         takes: &mut dyn FnMut(&OsStr) -> bool,
     ) -> std::io::Result<Vec<(PathBuf, NodeId)>> {
-        let directory = std::fs::read_dir(self.path.join(relative))?;
-        let mut found: Vec<DirEntry> = directory.collect::<Result<_, _>>()?;
-        found.sort_by_key(DirEntry::file_name);
         let mut pending = Vec::new();
-        for entry in found {
-            let name: OsString = entry.file_name();
-            // Not followed, as `DirEntry` promises.
-            let Ok(metadata) = entry.metadata() else {
-                continue;
-            };
+        let here = self.path();
+        for name in names(directory)? {
             let path = relative.join(&name);
-            let is_mount = self.disk.mount_point.as_deref() == Some(&*self.path.join(&path));
+            let is_mount = self.disk.mount_point.as_deref() == Some(&*here.join(&path));
             if is_mount || !takes(&name) {
                 continue;
             }
-            let node = self
-                .add(&path, &metadata, parent, subdirectories, builder)
+            let Ok(stat) = rustix::fs::statat(directory, &name, AtFlags::SYMLINK_NOFOLLOW) else {
+                continue;
+            };
+            let mut inode = NewInode {
+                modified: Some(stat.st_mtime),
+                ..NewInode::DIR
+            };
+            let is_later = subdirectories == Subdirectories::Later;
+            match FileType::from_raw_mode(stat.st_mode) {
+                FileType::Symlink => match rustix::fs::readlinkat(directory, &name, Vec::new()) {
+                    Ok(text) => inode.kind = builder.link_kind(text.as_bytes()),
+                    Err(_) => continue,
+                },
+                FileType::Directory if is_later => {
+                    inode.kind = builder.host_dir_kind(self.new_entry(&path, &stat));
+                }
+                FileType::Directory => {}
+                FileType::RegularFile => {
+                    inode.kind = builder.file_kind(self.new_entry(&path, &stat));
+                    inode.size = Some(stat.st_size as u64);
+                }
+                _ => continue,
+            }
+            let node = builder
+                .add(parent, &Label::host(&name), inode)
                 .map_err(std::io::Error::other)?;
-            if let Some(node) = node.filter(|_| metadata.is_dir()) {
+            if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
                 pending.push((path, node));
             }
         }
         Ok(pending)
     }
 
-    fn add(
-        &mut self,
-        relative: &Path,
-        metadata: &Metadata,
-        parent: NodeId,
-        subdirectories: Subdirectories,
-        builder: &mut TreeBuilder,
-    ) -> io::Result<Option<NodeId>> {
+    fn new_entry(&mut self, relative: &Path, stat: &Stat) -> FileId {
         let file = FileId(self.entries.len() as u32);
-        let mut inode = NewInode {
-            modified: metadata.modified().ok().map(seconds),
-            ..NewInode::DIR
-        };
-        let kind = metadata.file_type();
-        if kind.is_symlink() {
-            let Ok(text) = std::fs::read_link(self.path.join(relative)) else {
-                return Ok(None);
-            };
-            inode.kind = builder.link_kind(&text.to_string_lossy());
-        } else if kind.is_dir() {
-            if subdirectories == Subdirectories::Later {
-                inode.kind = builder.host_dir_kind(file);
-            }
-        } else if kind.is_file() {
-            inode.kind = builder.file_kind(file);
-            inode.size = Some(metadata.len());
-        } else {
-            return Ok(None);
-        }
-        let name = relative.file_name().unwrap_or_default();
-        let node = builder.add(parent, &Label::host(name), inode)?;
-        if !kind.is_symlink() {
-            self.entries.push((relative.to_owned(), metadata.into()));
-        }
-        Ok(Some(node))
+        self.entries.push((relative.to_owned(), stat.into()));
+        file
+    }
+
+    fn entry(&self, file: FileId) -> std::io::Result<&(PathBuf, FileIdentity)> {
+        let entry = self.entries.get(file.0 as usize);
+        entry.ok_or_else(|| std::io::ErrorKind::NotFound.into())
+    }
+
+    /// Its path, as it was when the source was opened.
+    pub(super) fn path(&self) -> PathBuf {
+        // Not `join` alone: with an empty path it adds a slash.
+        self.source.path.iter().chain(&self.path).collect()
     }
 
     /// Path of one of the entries.
-    pub(super) fn path_of(&self, file: FileId) -> Option<PathBuf> {
-        let (relative, _) = self.entries.get(file.0 as usize)?;
-        Some(self.path.join(relative))
+    pub(super) fn path_of(&self, file: FileId) -> PathBuf {
+        let relative = self.entry(file).map_or(Path::new(""), |(path, _)| path);
+        self.path().join(relative)
     }
+}
+
+/// The names in a directory, sorted.
+fn names(directory: &OwnedFd) -> std::io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let name = OsString::from_vec(entry?.file_name().to_bytes().to_vec());
+        if name != "." && name != ".." {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
 }
 
 impl Archive for Folder {
@@ -214,16 +299,11 @@ impl Archive for Folder {
     }
 
     fn read_stored(&self, file: FileId, position: u64, buf: &mut [u8]) -> io::Result<()> {
-        let length = buf.len() as u64;
-        let entry = self.entries.get(file.0 as usize);
-        let read = match entry {
-            Some((relative, identity)) => self
-                .disk
-                .pool
-                .get(&self.path.join(relative), *identity)
-                .and_then(|file| file.read_exact_at(buf, position)),
-            None => Err(std::io::ErrorKind::NotFound.into()),
-        };
-        read.map_err(|cause| io::read_error(position, length, cause))
+        let read = self.entry(file).and_then(|(relative, identity)| {
+            let pool = &self.disk.pool;
+            let file = pool.get(*identity, || self.open_file(relative))?;
+            file.read_exact_at(buf, position)
+        });
+        read.map_err(|cause| io::read_error(position, buf.len() as u64, cause))
     }
 }

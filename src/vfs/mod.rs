@@ -25,6 +25,7 @@ mod volume;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
@@ -33,7 +34,6 @@ use std::sync::{Arc, Mutex, OnceLock, Weak};
 use self::cache::lock;
 use self::enter::Entrance;
 pub use self::error::{Error, OpenCause, OpenError};
-use self::folder::Disk;
 use self::forest::{Forest, Node};
 pub use self::game::Order;
 use self::guests::{GuestKind, Guests};
@@ -159,7 +159,6 @@ pub struct Vfs {
     /// Sizes of the generated texts that were made, for good.
     text_sizes: Mutex<HashMap<Ino, u64>>,
     reader: Reader,
-    disk: Arc<Disk>,
     stats: Stats,
     options: Options,
     /// For the archives inside archives, which read through the mount.
@@ -185,7 +184,7 @@ struct Directory<'a> {
 
 impl Vfs {
     /// A mount without trees.
-    fn empty(options: Options, disk: Arc<Disk>) -> Arc<Self> {
+    fn empty(options: Options) -> Arc<Self> {
         Arc::new_cyclic(|me| Self {
             forest: Forest::new(),
             volumes: boxcar::Vec::new(),
@@ -195,7 +194,6 @@ impl Vfs {
             guests: Mutex::new(Guests::new()),
             text_sizes: Mutex::default(),
             reader: Reader::new(options.cache_size),
-            disk,
             stats: Stats::default(),
             options,
             me: me.clone(),
@@ -275,14 +273,14 @@ impl Vfs {
     ///
     /// # Errors
     /// [`Error::NotALink`], [`Error::NotFound`].
-    pub fn readlink(&self, ino: Ino) -> Result<String> {
+    pub fn readlink(&self, ino: Ino) -> Result<Vec<u8>> {
         if let Some(directory) = shortcut_target(ino) {
             let node = self.forest.get(directory).ok_or(Error::NotFound)?;
-            return Ok(self.way_around(node));
+            return Ok(self.way_around(node).into_bytes());
         }
         let node = self.forest.get(ino).ok_or(Error::NotFound)?;
         let text = node.tree.link(node.index);
-        text.map(Into::into).ok_or(Error::NotALink)
+        text.map(Cow::into_owned).ok_or(Error::NotALink)
     }
 
     /// Lists the entries of a directory from `offset` on: name, inode, kind

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::companion::{self, Companions, Shows};
 use super::control::Control;
-use super::enter::{file_name, folder_volume};
+use super::enter::{MAX_ASSET, file_name, folder_volume};
 use super::error::{OpenCause, OpenError};
 use super::folder::{Disk, Folder};
 use super::game::{self, GameFolder, Order};
@@ -20,9 +20,6 @@ use super::{Ino, Options, Vfs};
 use crate::archive::{self, NodeId};
 use crate::io::{self, FileSource, ReadAt};
 use crate::view::{VIEW_FORMATS, ViewFormat};
-
-/// Largest file that is tried as a lone asset without the extension of one.
-const MAX_LONE_ASSET: u64 = 64 << 20;
 
 /// What to mount.
 #[derive(Debug, Clone)]
@@ -95,7 +92,7 @@ impl Vfs {
             }
         }
         let info = describe(&all, &skipped, layout.order.clone(), &options);
-        let vfs = Self::empty(options.clone(), disk);
+        let vfs = Self::empty(options.clone());
         vfs.plant_layout(layout, &info);
         Ok(vfs)
     }
@@ -211,7 +208,7 @@ impl Opener<'_> {
         let volume = if metadata.is_dir() {
             let path = fs::canonicalize(path).map_err(OpenCause::Unreadable)?;
             let folder = Folder::scan(&path, self.disk, &mut builder);
-            folder_volume(&path, folder.map_err(OpenCause::Unreadable)?)
+            folder_volume(folder.map_err(OpenCause::Unreadable)?)
         } else {
             self.open_file(path, &mut builder)?
         };
@@ -227,7 +224,11 @@ impl Opener<'_> {
                 let shows = lone_asset(&name, &source)?;
                 builder.show_others(shows.filter(|_| self.options.meta));
                 let folder = Folder::of_one_file(path, self.disk, builder);
-                return Ok(folder_volume(path, folder.map_err(OpenCause::Unreadable)?));
+                return Ok(Volume {
+                    name,
+                    path: path.to_owned(),
+                    ..folder_volume(folder.map_err(OpenCause::Unreadable)?)
+                });
             }
             detected => detected?,
         };
@@ -289,7 +290,7 @@ impl Opener<'_> {
         let files = Folder::scan_all(folder, self.disk, &mut builder, takes)?;
         Ok(Opened {
             tree: builder.finish(),
-            volume: folder_volume(folder, files),
+            volume: folder_volume(files),
         })
     }
 
@@ -390,12 +391,12 @@ fn lone_asset(name: &str, source: &FileSource) -> Result<Option<Shows>, io::Erro
     if companion::view_format(name).is_some() {
         return Ok(None);
     }
-    if source.is_empty() || source.len() > MAX_LONE_ASSET {
+    if source.is_empty() || source.len() > MAX_ASSET {
         return Err(io::Error::UnknownFormat);
     }
     let bytes = io::read_vec(source, 0, source.len(), "file")?;
-    let opens = |format: &ViewFormat| (format.open)(&bytes).is_ok();
-    let format = VIEW_FORMATS.iter().position(opens);
+    let matches = |format: &ViewFormat| (format.matches)(&bytes);
+    let format = VIEW_FORMATS.iter().position(matches);
     let format = format.ok_or(io::Error::UnknownFormat)?;
     Ok(Some(Shows::Meta(format as u8)))
 }

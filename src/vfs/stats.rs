@@ -24,6 +24,8 @@ pub(super) struct Stats {
     pub(super) bytes_read: AtomicU64,
     /// Bytes decoded from chunks.
     decoded: AtomicU64,
+    /// Assets parsed for their views.
+    pub(super) parsed: AtomicU64,
     /// Reads that failed.
     pub(super) errors: AtomicU64,
     last_errors: Mutex<VecDeque<String>>,
@@ -61,6 +63,7 @@ impl Stats {
             "reads": value(&self.reads),
             "bytes_read": value(&self.bytes_read),
             "bytes_decoded": value(&self.decoded),
+            "assets_parsed": value(&self.parsed),
             "errors": value(&self.errors),
             "last_errors": Vec::from_iter(lock(&self.last_errors).iter().cloned()),
         })

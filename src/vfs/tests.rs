@@ -10,7 +10,7 @@ fn with_aliases(max_aliases: usize) -> Arc<Vfs> {
     let mut builder = TreeBuilder::new(0, 0, Companions::NONE);
     let maps = builder.dir(builder.root(), b"MAPS").unwrap();
     builder.dir(maps, b"Sub").unwrap();
-    let vfs = Vfs::empty(Options::default(), Arc::default());
+    let vfs = Vfs::empty(Options::default());
     vfs.plant(builder.finish(), Vec::new()).unwrap();
     lock(&vfs.guests).max_aliases = max_aliases;
     vfs
@@ -24,7 +24,7 @@ fn shortcut(vfs: &Vfs, parent: Ino, name: &str) -> String {
     let text = vfs.readlink(attr.ino).unwrap();
     assert_eq!(attr.size, text.len() as u64);
     vfs.forget(attr.ino, 1);
-    text
+    String::from_utf8(text).unwrap()
 }
 
 #[test]

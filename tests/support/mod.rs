@@ -16,6 +16,7 @@ pub mod mount;
 pub mod mounted;
 pub mod record;
 pub mod reference;
+pub mod sources;
 
 use std::path::PathBuf;
 

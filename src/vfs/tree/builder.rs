@@ -95,6 +95,7 @@ impl TreeBuilder {
                 inodes: vec![root],
                 dentries: Vec::new(),
                 names: String::new(),
+                links: Vec::new(),
                 raw_names: HashMap::new(),
                 plain_names: HashMap::new(),
                 hidden: HashMap::new(),
@@ -128,9 +129,9 @@ impl TreeBuilder {
     }
 
     /// The kind of a symbolic link with this text.
-    pub(in crate::vfs) fn link_kind(&mut self, text: &str) -> Kind {
-        let start = self.tree.names.len() as u32;
-        self.tree.names.push_str(text);
+    pub(in crate::vfs) fn link_kind(&mut self, text: &[u8]) -> Kind {
+        let start = self.tree.links.len() as u32;
+        self.tree.links.extend_from_slice(text);
         let length = text.len() as u32;
         Kind::Verbatim { start, length }
     }
@@ -210,6 +211,7 @@ impl TreeBuilder {
         tree.inodes.shrink_to_fit();
         tree.dentries.shrink_to_fit();
         tree.names.shrink_to_fit();
+        tree.links.shrink_to_fit();
         self.tree
     }
 

@@ -50,7 +50,7 @@ pub(super) enum Kind {
     },
     /// A symbolic link whose text is given.
     Verbatim {
-        /// Where the text begins in `Tree::names`.
+        /// Where the text begins in `Tree::links`.
         start: u32,
         /// Bytes of the text.
         length: u32,
@@ -132,6 +132,8 @@ pub(super) struct Tree {
     inodes: Vec<Inode>,
     dentries: Vec<Dentry>,
     names: String,
+    /// Texts of the symbolic links whose texts are given.
+    links: Vec<u8>,
     /// Raw names of the inodes that are not shown under them, letter for
     /// letter.
     raw_names: HashMap<Index, Box<[u8]>>,
@@ -169,6 +171,7 @@ impl Tree {
         self.inodes.capacity() * size_of::<Inode>()
             + self.dentries.capacity() * size_of::<Dentry>()
             + self.names.capacity()
+            + self.links.capacity()
     }
 
     /// Name of the inode's first entry; empty for the root.
@@ -227,12 +230,12 @@ impl Tree {
     }
 
     /// Text of a symbolic link, `None` for another inode.
-    pub(super) fn link(&self, index: Index) -> Option<Cow<'_, str>> {
+    pub(super) fn link(&self, index: Index) -> Option<Cow<'_, [u8]>> {
         match self.inode(index)?.kind {
-            Kind::Symlink { target } => Some(self.link_text(index, target).into()),
+            Kind::Symlink { target } => Some(self.link_text(index, target).into_bytes().into()),
             Kind::Verbatim { start, length } => {
                 let (start, length) = (start as usize, length as usize);
-                Some(self.names.get(start..start + length)?.into())
+                Some(self.links.get(start..start + length)?.into())
             }
             _ => None,
         }

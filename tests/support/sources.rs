@@ -1,0 +1,69 @@
+//! Sources other than archives, ready to be mounted, and what mounts of them
+//! are asked.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::hip::{Asset, Hip};
+use super::mount::Place;
+
+/// A place whose source is a folder called `source`, which `fill` fills.
+pub fn folder(fill: impl FnOnce(&Path)) -> Place {
+    let mut place = Place::new();
+    fs::remove_file(&place.archive).unwrap();
+    place.archive = place.dir().join("source");
+    fs::create_dir(&place.archive).unwrap();
+    fill(&place.archive);
+    place
+}
+
+/// A place whose source is a file.
+pub fn file(name: &str, bytes: &[u8]) -> Place {
+    let place = Place::named(name, "mnt");
+    fs::write(&place.archive, bytes).unwrap();
+    place
+}
+
+/// Packs a directory with hpipack.
+pub fn pack(directory: &Path, archive: &Path) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_hpipack"));
+    let status = command.arg("-q").arg(directory).arg(archive).status();
+    assert!(status.unwrap().success());
+}
+
+/// A HIP archive with these assets in one layer, each of another type.
+pub fn hip<'a>(assets: impl Iterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
+    let types = [b"MODL", b"ANIM", b"TEXT", b"XYZ "];
+    let mut hip = Hip::default();
+    hip.layer(0);
+    for ((name, bytes), code) in assets.zip(types.iter().cycle()) {
+        hip.add(Asset::new(code, name, bytes));
+    }
+    hip.build()
+}
+
+/// The names in a directory, sorted.
+pub fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap_or_else(|error| panic!("{directory:?}: {error}"));
+    let mut names: Vec<_> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// What a JSON file says.
+pub fn json(path: &Path) -> Value {
+    let text = fs::read(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+    serde_json::from_slice(&text).unwrap()
+}
+
+/// Runs a program and gives what it prints; it must succeed.
+pub fn output(program: &str, args: &[&str], path: &Path) -> String {
+    let output = Command::new(program).args(args).arg(path).output().unwrap();
+    assert!(output.status.success(), "{program} {args:?}: {output:?}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
