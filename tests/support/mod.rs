@@ -7,6 +7,7 @@
 pub mod facts;
 pub mod files;
 pub mod full;
+pub mod goldens;
 pub mod hip;
 pub mod hip_golden;
 pub mod hip_random;

@@ -1,0 +1,101 @@
+//! What is known of the samples is in their `.meta`, through the kernel,
+//! wherever they stand.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use support::goldens::{FOLDERS, Sample, damage, samples};
+use support::mount::{Place, can_mount};
+use support::sources::{file, folder, hip, names, pack};
+
+fn all_samples() -> Vec<Sample> {
+    FOLDERS.into_iter().flat_map(samples).collect()
+}
+
+/// Writes the samples into a directory.
+fn write(samples: &[Sample], directory: &Path) {
+    for sample in samples {
+        fs::write(directory.join(&sample.name), &sample.bytes).unwrap();
+    }
+}
+
+/// Checks the samples that stand in a directory of a mount, and what stands
+/// beside each.
+fn check(samples: &[Sample], directory: &Path) {
+    let mut found = Vec::new();
+    for sample in samples {
+        let name = &sample.name;
+        assert!(fs::read(directory.join(name)).unwrap() == sample.bytes);
+        let meta = directory.join(format!("{name}.meta"));
+        let info = fs::read(meta.join("info.json")).unwrap();
+        let size = fs::metadata(meta.join("info.json")).unwrap().len();
+        assert_eq!(size, info.len() as u64, "{name}");
+        if sample.is_damaged() {
+            let error = fs::read_to_string(meta.join("error.txt")).unwrap();
+            assert!(error.starts_with(damage(name)), "{name}: {error}");
+            assert_eq!(error.matches('\n').count(), 1, "{name}: {error}");
+            assert_eq!(names(&meta), ["error.txt", "info.json"], "{name}");
+        } else {
+            found.extend(sample.differences(&info));
+            assert!(!meta.join("error.txt").exists(), "{name}");
+            let text = fs::read_to_string(meta.join("info.txt")).unwrap();
+            assert!(text.contains("\nwarnings "), "{name}: {text}");
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+/// Mounts what `place` makes of the samples, and checks them in a directory
+/// of the mount.
+fn check_in(place: impl FnOnce(&[Sample]) -> Place, directory: &str) {
+    let samples = all_samples();
+    if !can_mount() || samples.is_empty() {
+        return;
+    }
+    let mount = place(&samples).mount(&[]);
+    check(&samples, &mount.file(directory));
+}
+
+#[test]
+fn every_sample_in_a_folder_shows_what_is_known_of_it() {
+    let place = |samples: &[Sample]| folder(|source| write(samples, source));
+    check_in(place, "");
+}
+
+#[test]
+fn every_sample_in_a_packed_archive_shows_what_is_known_of_it() {
+    let place = |samples: &[Sample]| {
+        let mut place = folder(|source| write(samples, source));
+        let archive = place.dir().join("assets.hpi");
+        pack(&place.archive, &archive);
+        place.archive = archive;
+        place
+    };
+    check_in(place, "");
+}
+
+#[test]
+fn every_sample_in_a_hip_shows_what_is_known_of_it() {
+    let place = |samples: &[Sample]| {
+        let assets = samples.iter();
+        let assets = assets.map(|sample| (sample.name.as_str(), &sample.bytes[..]));
+        file("assets.hip", &hip(assets))
+    };
+    check_in(place, "layers/00-DEFAULT");
+}
+
+#[test]
+fn every_sample_in_an_archive_in_an_archive_shows_what_is_known_of_it() {
+    let place = |samples: &[Sample]| {
+        let mut place = folder(|source| write(samples, source));
+        let [packed, outer] = ["packed", "outer.hpi"].map(|name| place.dir().join(name));
+        fs::create_dir_all(packed.join("maps")).unwrap();
+        pack(&place.archive, &packed.join("maps/inner.ufo"));
+        pack(&packed, &outer);
+        place.archive = outer;
+        place
+    };
+    check_in(place, "maps/inner.ufo.d");
+}
