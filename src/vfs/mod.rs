@@ -41,7 +41,7 @@ pub use self::open::Sources;
 pub use self::read::Bytes;
 use self::read::{Reader, Source};
 use self::stats::Stats;
-use self::tree::{Kind, Tree};
+use self::tree::{Inode, Kind, Tree};
 use self::volume::{Content, Volume};
 use crate::archive;
 use crate::io;
@@ -313,9 +313,12 @@ impl Vfs {
     /// As [`Vfs::readdir`], with the attributes of the entries. Each entry
     /// that `emit` takes counts as one lookup.
     ///
+    /// Listing makes no texts: one that nobody has asked for has the size 0
+    /// here, and attributes that do not last, so that whoever wants to know
+    /// more looks it up.
+    ///
     /// # Errors
-    /// [`Error::NotADirectory`], [`Error::NotFound`]; [`Error::Io`] where the
-    /// text of the first entry cannot be made.
+    /// [`Error::NotADirectory`], [`Error::NotFound`].
     pub fn readdir_plus(
         &self,
         ino: Ino,
@@ -327,7 +330,11 @@ impl Vfs {
         let start = usize::try_from(offset).map_err(|_| Error::NotFound)?;
         let entries = node.tree.entries(node.index, start);
         for (place, (name, index)) in entries.enumerate() {
-            let attr = self.entry(ino, name, node.other(index), alias)?;
+            let child = node.other(index);
+            let attr = match self.unmade_attr(child) {
+                Some(attr) => attr,
+                None => self.entry(ino, name, child, alias)?,
+            };
             if emit(name, attr, offset + place as u64 + 1) {
                 self.forget(attr.ino, 1);
                 break;
@@ -523,13 +530,20 @@ impl Vfs {
             (None, Some(size)) => size,
             (None, None) => self.text_size(node)?,
         };
-        Ok(Attr {
-            ino: node.ino(),
-            kind: inode.kind.file_kind(),
-            size,
-            modified: inode.modified,
-            nlink: inode.nlink,
-            lasting: true,
+        Ok(attr_of(node, inode, size))
+    }
+
+    /// The attributes of a generated text that was never made, as a listing
+    /// shows them.
+    fn unmade_attr(&self, node: Node<'_>) -> Option<Attr> {
+        let inode = node.tree.inode(node.index)?;
+        let is_text = inode.kind.file_kind() == FileKind::File && inode.size().is_none();
+        if !is_text || lock(&self.text_sizes).contains_key(&node.ino()) {
+            return None;
+        }
+        Some(Attr {
+            lasting: false,
+            ..attr_of(node, inode, 0)
         })
     }
 
@@ -623,6 +637,18 @@ impl Vfs {
         stats["tree_bytes"] = self.forest.trees().map(Tree::memory).sum::<usize>().into();
         stats["guests"] = guests.into();
         stats
+    }
+}
+
+/// The attributes of an inode of a tree.
+fn attr_of(node: Node<'_>, inode: &Inode, size: u64) -> Attr {
+    Attr {
+        ino: node.ino(),
+        kind: inode.kind.file_kind(),
+        size,
+        modified: inode.modified,
+        nlink: inode.nlink,
+        lasting: true,
     }
 }
 

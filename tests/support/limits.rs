@@ -35,7 +35,12 @@ pub fn timed(work: impl FnOnce()) -> Duration {
 
 /// The most memory that this process has had at any time, in bytes.
 pub fn peak_memory() -> usize {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
+    peak_memory_of("self")
+}
+
+/// The most memory that the process `pid` has had at any time, in bytes.
+pub fn peak_memory_of(pid: &str) -> usize {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kilobytes = line.unwrap().trim().trim_end_matches(" kB");
     kilobytes.parse::<usize>().unwrap() * 1024

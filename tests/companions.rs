@@ -1,0 +1,408 @@
+//! What stands beside archives and assets: `X.d` and `X.meta`.
+
+mod support;
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use hpimount::archive::hpi::chunk::Method;
+use support::goldens::{Sample, samples};
+use support::hpi::{File, V1, dir, file as entry, hostile};
+use support::mount::{can_mount, run};
+use support::sources::{file, folder, hip, json, names, output, stats};
+
+/// An archive with one file.
+fn archive(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let stored = File::new(bytes, Method::Stored);
+    V1::new(vec![entry(name.as_bytes(), stored)]).build().bytes
+}
+
+/// An IFP file without animations.
+fn package() -> Vec<u8> {
+    let mut bytes = b"ANP3".to_vec();
+    bytes.extend(28_u32.to_le_bytes());
+    bytes.extend([b'p'; 8]);
+    bytes.resize(36, 0);
+    bytes
+}
+
+/// Writes `files` into a folder.
+fn fill(directory: &Path, files: &[(&str, &[u8])]) {
+    for (name, bytes) in files {
+        fs::write(directory.join(name), bytes).unwrap();
+    }
+}
+
+#[test]
+fn companions_stand_beside_archives_and_assets_by_their_extensions() {
+    if !can_mount() {
+        return;
+    }
+    let (hpi, ifp) = (archive("in.txt", b"in"), package());
+    let place = folder(|source| {
+        let hip = hip([("ped.ifp", &ifp[..])].into_iter());
+        fill(
+            source,
+            &[
+                ("a.hpi", &hpi),
+                ("B.UFO", &hpi),
+                ("c.Hip", &hip),
+                ("ped.IFP", &ifp),
+                ("x.psx", b""),
+                ("y.HGO", b""),
+                ("y.hgo.BLK", b""),
+                ("readme.txt", b""),
+                ("z.blk", b""),
+                (".hpi", b""),
+                ("hpi", &hpi),
+            ],
+        );
+        fs::create_dir(source.join("folder.hpi")).unwrap();
+        std::os::unix::fs::symlink("a.hpi", source.join("link.hpi")).unwrap();
+    });
+    let mount = place.mount(&[]);
+    let mut expected = vec![
+        ".hpi",
+        "B.UFO",
+        "B.UFO.d",
+        "a.hpi",
+        "a.hpi.d",
+        "c.Hip",
+        "c.Hip.d",
+        "folder.hpi",
+        "hpi",
+        "link.hpi",
+        "ped.IFP",
+        "ped.IFP.meta",
+        "readme.txt",
+        "x.psx",
+        "x.psx.meta",
+        "y.HGO",
+        "y.HGO.meta",
+        "y.hgo.BLK",
+        "y.hgo.BLK.meta",
+        "z.blk",
+    ];
+    expected.sort_unstable();
+    assert_eq!(names(mount.path()), expected);
+    assert_eq!(fs::read(mount.file("B.UFO.d/in.txt")).unwrap(), b"in");
+    let info = mount.file("c.Hip.d/layers/00-DEFAULT/ped.ifp.meta/info.json");
+    assert_eq!(json(&info)["format"], "ANP3");
+}
+
+#[test]
+fn a_real_entry_wins_over_a_companion() {
+    if !can_mount() {
+        return;
+    }
+    let place = folder(|source| {
+        let files: [(&str, &[u8]); 3] = [
+            ("a.hpi", &archive("in.txt", b"in")),
+            ("ped.ifp", &package()),
+            ("ped.ifp.meta", b"a real file"),
+        ];
+        fill(source, &files);
+        fs::create_dir(source.join("a.hpi.d")).unwrap();
+        fs::write(source.join("a.hpi.d/real"), "").unwrap();
+    });
+    let mount = place.mount(&[]);
+    let all = ["a.hpi", "a.hpi.d", "ped.ifp", "ped.ifp.meta"];
+    assert_eq!(names(mount.path()), all);
+    assert_eq!(names(&mount.file("a.hpi.d")), ["real"]);
+    assert_eq!(
+        fs::read(mount.file("ped.ifp.meta")).unwrap(),
+        b"a real file"
+    );
+}
+
+#[test]
+fn archives_in_archives_are_shown_sixteen_deep() {
+    if !can_mount() {
+        return;
+    }
+    let mut bytes = archive("bottom.txt", b"bottom");
+    for _ in 0..17 {
+        bytes = archive("in.hpi", &bytes);
+    }
+    let mount = file("out.hpi", &bytes).mount(&[]);
+    let deepest = "in.hpi.d/".repeat(16);
+    assert_eq!(names(&mount.file(&deepest)), ["in.hpi"]);
+    let above = "in.hpi.d/".repeat(15);
+    assert_eq!(names(&mount.file(&above)), ["in.hpi", "in.hpi.d"]);
+    let innermost = mount.file(&deepest).join("in.hpi");
+    assert_eq!(
+        fs::read(innermost).unwrap(),
+        archive("bottom.txt", b"bottom")
+    );
+}
+
+#[test]
+fn a_damaged_archive_says_why_and_harms_nothing_else() {
+    if !can_mount() {
+        return;
+    }
+    let good = archive("in.txt", b"in");
+    let place = folder(|source| {
+        let damaged = &good[..10];
+        let outer = V1::new(vec![dir(
+            b"mods",
+            vec![entry(b"bad.hpi", File::new(damaged, Method::Stored))],
+        )]);
+        let files: [(&str, &[u8]); 5] = [
+            ("empty.hpi", b""),
+            ("text.ufo", b"not an archive, but a text"),
+            ("cut.hpi", damaged),
+            ("good.hpi", &good),
+            ("outer.hpi", &outer.build().bytes),
+        ];
+        fill(source, &files);
+    });
+    let mount = place.mount_in_foreground(&[]);
+    for directory in [
+        "empty.hpi.d",
+        "text.ufo.d",
+        "cut.hpi.d",
+        "outer.hpi.d/mods/bad.hpi.d",
+    ] {
+        assert_eq!(names(&mount.file(directory)), ["error.txt"], "{directory}");
+        let text = fs::read_to_string(mount.file(directory).join("error.txt")).unwrap();
+        assert!(text.ends_with('\n') && text.len() > 10, "{text:?}");
+        // The log tells the same, and where.
+        let line = format!("{}: {text}", directory.trim_end_matches(".d"));
+        let log = mount.place.log();
+        assert!(log.contains(&line), "{line} {log}");
+    }
+    assert_eq!(fs::read(mount.file("good.hpi.d/in.txt")).unwrap(), b"in");
+    assert_eq!(fs::read(mount.file("cut.hpi")).unwrap(), &good[..10]);
+}
+
+#[test]
+fn errors_in_nested_archives_are_logged_with_the_whole_path() {
+    if !can_mount() {
+        return;
+    }
+    let broken = hostile::one_chunk(Method::Zlib, b"garbage".to_vec(), 100);
+    let outer = V1::new(vec![dir(
+        b"mods",
+        vec![entry(b"broken.ufo", File::new(broken, Method::Zlib))],
+    )]);
+    let place = folder(|source| fill(source, &[("outer.hpi", &outer.build().bytes)]));
+    let mount = place.mount_in_foreground(&[]);
+    let path = "outer.hpi.d/mods/broken.ufo.d/a";
+    let error = fs::read(mount.file(path)).unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(libc::EIO));
+    let line = format!("broken.ufo: {path}: chunk 0");
+    let log = mount.place.log();
+    assert!(log.contains(&line), "{log}");
+    let stats = stats(&mount);
+    assert!(stats["last_errors"][0].as_str().unwrap().contains(&line));
+}
+
+#[test]
+fn without_meta_there_are_the_files_alone() {
+    if !can_mount() {
+        return;
+    }
+    let place = folder(|source| {
+        let files: [(&str, &[u8]); 2] = [
+            ("a.hpi", &archive("ped.ifp", &package())),
+            ("ped.ifp", &package()),
+        ];
+        fill(source, &files);
+        fs::create_dir(source.join("sub")).unwrap();
+        fill(&source.join("sub"), &files);
+    });
+    let mount = place.mount(&["--no-meta"]);
+    assert_eq!(names(mount.path()), ["a.hpi", "ped.ifp", "sub"]);
+    assert_eq!(names(&mount.file("sub")), ["a.hpi", "ped.ifp"]);
+    assert!(!mount.file("a.hpi.d").exists());
+    let info = json(&mount.file(".hpimount/info.json"));
+    assert_eq!(info["meta"], false);
+    drop(mount);
+
+    let mount = file("lone", &package()).mount(&["--no-meta"]);
+    assert_eq!(names(mount.path()), ["lone"]);
+}
+
+#[test]
+fn a_lone_asset_is_a_source_whatever_it_is_called() {
+    let wanted = [
+        ("psx/generated", "level_v4.psx", "PSX"),
+        ("hgo/generated", "crash_like.hgo", "HGO"),
+        ("hgo/generated", "crash_like_le.hgo", "HGO"),
+        ("hgo/generated", "minimal.hgo.blk", "HGO block table"),
+        // The length of this one is a multiple of that of a table's entries.
+        ("ifp/generated", "anpk_mixed.ifp", "ANPK"),
+        ("ifp/generated", "anp3_types1to4.ifp", "ANP3"),
+        ("ifp/generated", "anlf_two.ifp", "ANLF"),
+    ];
+    for (directory, name, format) in wanted {
+        let mut samples = samples(directory).into_iter();
+        let Some(Sample { bytes, .. }) = samples.find(|sample| sample.name == name) else {
+            return;
+        };
+        if !can_mount() {
+            return;
+        }
+        for name in [name, "mystery"] {
+            let mount = file(name, &bytes).mount(&[]);
+            let meta = format!("{name}.meta");
+            assert_eq!(names(mount.path()), [name, &meta]);
+            assert_eq!(fs::read(mount.file(name)).unwrap(), bytes);
+            let info = json(&mount.file(&meta).join("info.json"));
+            assert_eq!(info["format"], format, "{name}");
+            let source = &json(&mount.file(".hpimount/info.json"))["sources"][0];
+            assert_eq!(source["path"], mount.place.archive.to_str().unwrap());
+        }
+    }
+}
+
+#[test]
+fn a_lone_asset_can_be_given_by_a_link() {
+    if !can_mount() {
+        return;
+    }
+    let mut place = file("ped.ifp", &package());
+    let link = place.dir().join("walk.ifp");
+    std::os::unix::fs::symlink("ped.ifp", &link).unwrap();
+    place.archive = link;
+    let mount = place.mount(&[]);
+    assert_eq!(names(mount.path()), ["walk.ifp", "walk.ifp.meta"]);
+    assert_eq!(fs::read(mount.file("walk.ifp")).unwrap(), package());
+}
+
+#[test]
+fn a_file_of_no_known_kind_is_no_source() {
+    for bytes in [&b""[..], b"12345678", b"a text of no kind"] {
+        let place = file("mystery", bytes);
+        let ran = run(&mut place.command(&[]));
+        assert_eq!(ran.code, Some(11), "{ran:?}");
+    }
+}
+
+#[test]
+fn ls_shows_the_right_sizes() {
+    let samples = samples("ifp/generated");
+    if !can_mount() || samples.is_empty() {
+        return;
+    }
+    let sample = &samples[0];
+    let place = folder(|source| fill(source, &[(&sample.name, &sample.bytes)]));
+    let mount = place.mount(&[]);
+    let meta = mount.file(&format!("{}.meta", sample.name));
+    let mut seen = 0;
+    for directory in [meta.clone(), meta.join("animations")] {
+        // The second time from what the kernel has kept.
+        for _ in 0..2 {
+            let listing = output("ls", &["-l", "--time-style=+"], &directory);
+            for line in listing.lines().filter(|line| line.starts_with('-')) {
+                let mut words = line.split_ascii_whitespace();
+                let size: u64 = words.nth(4).unwrap().parse().unwrap();
+                let name = words.collect::<Vec<_>>().join(" ");
+                let read = fs::read(directory.join(&name)).unwrap();
+                assert_eq!(read.len() as u64, size, "{name}");
+                assert_ne!(size, 0, "{name}");
+                seen += 1;
+            }
+        }
+    }
+    // Four tables and texts, four animations.
+    assert_eq!(seen, 2 * (4 + 4));
+}
+
+#[test]
+fn a_text_that_was_only_listed_is_read_whole() {
+    let samples = samples("ifp/generated");
+    if !can_mount() || samples.is_empty() {
+        return;
+    }
+    let sample = &samples[0];
+    let place = folder(|source| fill(source, &[(&sample.name, &sample.bytes)]));
+    let mount = place.mount(&[]);
+    let animations = mount.file(&format!("{}.meta/animations", sample.name));
+    for name in names(&animations) {
+        // `fs::read` would ask for the size.
+        let mut file = fs::File::open(animations.join(&name)).unwrap();
+        let mut text = Vec::new();
+        let mut part = [0; 100];
+        loop {
+            match std::io::Read::read(&mut file, &mut part).unwrap() {
+                0 => break,
+                length => text.extend(&part[..length]),
+            }
+        }
+        assert!(text.ends_with(b"}\n"), "{name}: {} bytes", text.len());
+    }
+}
+
+#[test]
+fn paths_into_companions_may_be_spelt_in_any_case() {
+    if !can_mount() {
+        return;
+    }
+    let place = || {
+        folder(|source| {
+            let inner = archive("Ped.ifp", &package());
+            fill(source, &[("Mod.hpi", &inner), ("Walk.IFP", &package())]);
+        })
+    };
+    let spellings = [
+        ("Walk.IFP.meta/info.json", "WALK.ifp.META/INFO.JSON"),
+        (
+            "Mod.hpi.d/Ped.ifp.meta/animations.tsv",
+            "mod.HPI.D/PED.IFP.META/Animations.TSV",
+        ),
+    ];
+    let mount = place().mount(&[]);
+    for (right, other) in spellings {
+        let text = fs::read(mount.file(other)).unwrap();
+        assert_eq!(text, fs::read(mount.file(right)).unwrap());
+        let directory = mount.file(other).parent().unwrap().to_owned();
+        let listed = names(&directory);
+        assert_eq!(listed, names(mount.file(right).parent().unwrap()));
+        // The other spelling has not renamed the right one.
+        assert!(names(mount.path()).contains(&"Mod.hpi.d".to_owned()));
+    }
+    drop(mount);
+    let mount = place().mount(&["-o", "case_sensitive"]);
+    for (right, other) in spellings {
+        assert!(mount.file(right).exists());
+        let error = fs::read(mount.file(other)).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+    }
+}
+
+#[test]
+fn the_mount_tells_of_its_folder() {
+    if !can_mount() {
+        return;
+    }
+    let place = folder(|source| fill(source, &[("Walk.IFP", &package())]));
+    let mount = place.mount(&[]);
+    let info = json(&mount.file(".hpimount/info.json"));
+    let source = &info["sources"][0];
+    assert_eq!(source["path"], mount.place.archive.to_str().unwrap());
+    assert_eq!(source["format"], "folder");
+    assert_eq!(info["meta"], true);
+    assert_eq!(stats(&mount)["assets_parsed"], 0);
+    names(&mount.file("Walk.IFP.meta"));
+    assert_eq!(stats(&mount)["assets_parsed"], 1);
+}
+
+#[test]
+fn an_asset_too_large_to_be_parsed_says_so() {
+    if !can_mount() {
+        return;
+    }
+    let place = folder(|source| {
+        let huge = fs::File::create(source.join("huge.psx")).unwrap();
+        huge.set_len((64 << 20) + 1).unwrap();
+    });
+    let mount = place.mount(&[]);
+    let error = fs::read_to_string(mount.file("huge.psx.meta/error.txt")).unwrap();
+    assert_eq!(
+        error,
+        "has 67108865 bytes; assets are shown up to 67108864\n"
+    );
+}

@@ -1,0 +1,191 @@
+//! Looking at many assets opens no more of them than somebody looks into, and
+//! stays within the memory that was asked for.
+
+mod support;
+
+use std::fs;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use support::limits::{peak_memory_of, second, timed};
+use support::mount::{Mount, can_mount};
+use support::shared;
+use support::sources::{folder, names, output, stats};
+
+/// An IFP file with `count` animations of one object with `frames` keys.
+fn package(count: u32, frames: u32) -> Vec<u8> {
+    let name = |text: &str| {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.resize(24, 0);
+        bytes
+    };
+    let mut bytes = [b"ANP3".to_vec(), vec![0; 4], name("many")].concat();
+    bytes.extend(count.to_le_bytes());
+    for number in 0..count {
+        bytes.extend(name(&format!("walk{number}")));
+        bytes.extend([1_u32, 16 * frames, 1].map(u32::to_le_bytes).concat());
+        bytes.extend(name("Root"));
+        bytes.extend([4, frames, 0].map(u32::to_le_bytes).concat());
+        for key in 0..frames as i16 {
+            let key = [0, 0, key, 4096, key, key, 0, number as i16];
+            bytes.extend(key.map(i16::to_le_bytes).concat());
+        }
+    }
+    bytes
+}
+
+/// Sees the files of a directory opened and read, whoever does it.
+struct Watch(OwnedFd);
+
+impl Watch {
+    fn new(directory: &Path) -> Self {
+        let watch = inotify::init(CreateFlags::NONBLOCK).unwrap();
+        let events = WatchFlags::OPEN | WatchFlags::ACCESS;
+        inotify::add_watch(&watch, directory, events).unwrap();
+        Self(watch)
+    }
+
+    /// The files that were opened or read since the last time.
+    fn seen(&self) -> Vec<String> {
+        let mut buffer = [MaybeUninit::uninit(); 8192];
+        let mut events = inotify::Reader::new(&self.0, &mut buffer);
+        let mut seen = Vec::new();
+        loop {
+            match events.next() {
+                // The directory itself may be listed.
+                Ok(event) if event.events().contains(ReadFlags::ISDIR) => {}
+                Ok(event) => seen.push(format!("{:?}", event.file_name())),
+                Err(rustix::io::Errno::AGAIN) => return seen,
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_long_listing_of_ten_thousand_assets_opens_none_of_them() {
+    if !can_mount() {
+        return;
+    }
+    let place = folder(|source| {
+        let sub = source.join("anim");
+        fs::create_dir(&sub).unwrap();
+        for number in 0..10_000 {
+            fs::write(sub.join(format!("{number}.ifp")), package(0, 0)).unwrap();
+        }
+    });
+    let watch = Watch::new(&place.archive.join("anim"));
+    let mount = place.mount(&[]);
+    let listing = output("ls", &["-l"], &mount.file("anim"));
+    assert_eq!(listing.lines().count(), 1 + 2 * 10_000);
+    assert_eq!(watch.seen(), [""; 0]);
+    let stats = stats(&mount);
+    assert_eq!(
+        (&stats["reads"], &stats["assets_parsed"]),
+        (&0.into(), &0.into())
+    );
+    // So much for the watch.
+    names(&mount.file("anim/77.ifp.meta"));
+    let seen = watch.seen();
+    assert!(!seen.is_empty() && seen.iter().all(|name| name.contains("77.ifp")));
+}
+
+/// Runs a program on the mount to its end, and looks at the cache meanwhile.
+fn watched(mount: &Mount, command: &mut Command, budget: u64) -> io::Result<Vec<u8>> {
+    let mut child = command.stdout(Stdio::piped()).spawn()?;
+    let mut stdout = child.stdout.take().unwrap();
+    let reader = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        io::Read::read_to_end(&mut stdout, &mut bytes).map(|_| bytes)
+    });
+    while child.try_wait()?.is_none() {
+        let stats = stats(mount);
+        let held = stats["cache"]["bytes"].as_u64().unwrap();
+        assert!(held <= budget, "{stats}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert!(child.wait()?.success());
+    reader.join().unwrap()
+}
+
+#[test]
+fn listing_and_searching_all_parses_each_asset_once_and_keeps_the_budget() {
+    const ASSETS: u64 = 300;
+    const BUDGET: u64 = 2 << 20;
+    if !can_mount() {
+        return;
+    }
+    let place = folder(|source| {
+        for number in 0..ASSETS {
+            fs::write(source.join(format!("{number}.ifp")), package(8, 40)).unwrap();
+        }
+    });
+    let mount = place.mount(&["-o", "cachesize=2M"]);
+    let parsed = || stats(&mount)["assets_parsed"].as_u64().unwrap();
+
+    let mut list = Command::new("ls");
+    list.arg("-lR").arg(mount.path());
+    let listing = watched(&mount, &mut list, BUDGET).unwrap();
+    let listing = String::from_utf8(listing).unwrap();
+    let texts = listing.lines().filter(|line| line.ends_with(".json"));
+    assert_eq!(texts.count() as u64, ASSETS * (1 + 8));
+    assert_eq!(parsed(), ASSETS);
+
+    let mut search = Command::new("grep");
+    search.args(["-rc", "\"time\": 0.65,"]).arg(mount.path());
+    let found = watched(&mount, &mut search, BUDGET).unwrap();
+    let found = String::from_utf8(found).unwrap();
+    let with_a_hit = found.lines().filter(|line| line.ends_with(":1"));
+    assert_eq!(with_a_hit.count() as u64, ASSETS * 8);
+    // What the listing had made is forgotten by now.
+    assert_eq!(parsed(), 2 * ASSETS);
+
+    let peak = peak_memory_of(&mount.pid().to_string());
+    eprintln!("peak {} KiB", peak >> 10);
+    assert!(peak < 32 << 20, "{peak} bytes");
+}
+
+#[test]
+fn listing_names_makes_no_texts() {
+    if !can_mount() {
+        return;
+    }
+    let place = folder(|source| fs::write(source.join("a.ifp"), package(50, 10)).unwrap());
+    let mount = place.mount(&[]);
+    let misses = || stats(&mount)["cache"]["misses"].as_u64().unwrap();
+    let meta = mount.file("a.ifp.meta");
+    assert_eq!(names(&meta).len(), 5);
+    let before = misses();
+    assert_eq!(names(&meta.join("animations")).len(), 50);
+    assert_eq!(misses(), before);
+    let first = meta.join("animations/000 walk0.json");
+    assert_ne!(fs::metadata(first).unwrap().len(), 0);
+    assert_eq!(misses(), before + 1);
+}
+
+#[test]
+fn a_real_package_of_two_megabytes_is_ready_in_a_blink() {
+    let Some(sample) = shared("samples/ifp/real/SCR_Anime_anims_arena.ifp") else {
+        return;
+    };
+    if !can_mount() {
+        return;
+    }
+    let place = folder(|source| {
+        fs::copy(sample, source.join("arena.ifp"))
+            .map(drop)
+            .unwrap();
+    });
+    let mount = place.mount(&[]);
+    let meta = mount.file("arena.ifp.meta");
+    let ready = timed(|| drop(names(&meta)));
+    let listed = timed(|| drop(names(&meta.join("animations"))));
+    let sized = timed(|| drop(output("ls", &["-l"], &meta.join("animations"))));
+    eprintln!("ready {ready:?}, animations {listed:?}, with sizes {sized:?}");
+    assert!(ready + listed < second() / 10);
+    assert!(sized < second());
+}
