@@ -9,8 +9,9 @@ use std::path::Path;
 use hpimount::archive::hpi::chunk::Method;
 use support::goldens::{Sample, samples};
 use support::hpi::{File, V1, dir, file as entry, hostile};
-use support::mount::{can_mount, run};
-use support::sources::{file, folder, hip, json, names, output, stats};
+use support::mount::{Mount, can_mount, run};
+use support::mounted::stats;
+use support::sources::{file, folder, hip, json, names, output};
 
 /// An archive with one file.
 fn archive(name: &str, bytes: &[u8]) -> Vec<u8> {
@@ -281,16 +282,19 @@ fn a_file_of_no_known_kind_is_no_source() {
     }
 }
 
+/// A mount of one of the IFP samples.
+fn mounted(name: &str) -> Option<Mount> {
+    let mut samples = samples("ifp/generated").into_iter();
+    let sample = samples.find(|sample| sample.name == name)?;
+    can_mount().then(|| file(name, &sample.bytes).mount(&[]))
+}
+
 #[test]
 fn ls_shows_the_right_sizes() {
-    let samples = samples("ifp/generated");
-    if !can_mount() || samples.is_empty() {
+    let Some(mount) = mounted("anlf_two.ifp") else {
         return;
-    }
-    let sample = &samples[0];
-    let place = folder(|source| fill(source, &[(&sample.name, &sample.bytes)]));
-    let mount = place.mount(&[]);
-    let meta = mount.file(&format!("{}.meta", sample.name));
+    };
+    let meta = mount.file("anlf_two.ifp.meta");
     let mut seen = 0;
     for directory in [meta.clone(), meta.join("animations")] {
         // The second time from what the kernel has kept.
@@ -313,14 +317,10 @@ fn ls_shows_the_right_sizes() {
 
 #[test]
 fn a_text_that_was_only_listed_is_read_whole() {
-    let samples = samples("ifp/generated");
-    if !can_mount() || samples.is_empty() {
+    let Some(mount) = mounted("anlf_two.ifp") else {
         return;
-    }
-    let sample = &samples[0];
-    let place = folder(|source| fill(source, &[(&sample.name, &sample.bytes)]));
-    let mount = place.mount(&[]);
-    let animations = mount.file(&format!("{}.meta/animations", sample.name));
+    };
+    let animations = mount.file("anlf_two.ifp.meta/animations");
     for name in names(&animations) {
         // `fs::read` would ask for the size.
         let mut file = fs::File::open(animations.join(&name)).unwrap();

@@ -13,8 +13,9 @@ use std::process::{Command, Stdio};
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use support::limits::{peak_memory_of, second, timed};
 use support::mount::{Mount, can_mount};
+use support::mounted::stats;
 use support::shared;
-use support::sources::{folder, names, output, stats};
+use support::sources::{folder, names, output};
 
 /// An IFP file with `count` animations of one object with `frames` keys.
 fn package(count: u32, frames: u32) -> Vec<u8> {
@@ -147,6 +148,22 @@ fn listing_and_searching_all_parses_each_asset_once_and_keeps_the_budget() {
     let peak = peak_memory_of(&mount.pid().to_string());
     eprintln!("peak {} KiB", peak >> 10);
     assert!(peak < 32 << 20, "{peak} bytes");
+}
+
+#[test]
+fn an_asset_larger_than_the_cache_is_parsed_once() {
+    if !can_mount() {
+        return;
+    }
+    let bytes = package(30, 2500);
+    assert!(bytes.len() > 1 << 20);
+    let place = folder(|source| fs::write(source.join("a.ifp"), &bytes).unwrap());
+    let mount = place.mount(&["-o", "cachesize=1M"]);
+    let listing = output("ls", &["-l"], &mount.file("a.ifp.meta/animations"));
+    assert_eq!(listing.lines().count(), 1 + 30);
+    let stats = stats(&mount);
+    assert_eq!(stats["assets_parsed"], 1);
+    assert!(stats["cache"]["bytes"].as_u64().unwrap() <= 1 << 20);
 }
 
 #[test]

@@ -127,6 +127,11 @@ impl<V: Clone + Weight, E: Clone> Cache<V, E> {
             .cloned()
     }
 
+    /// Whether a value of this weight is kept at all.
+    pub(super) fn has_room_for(&self, weight: usize) -> bool {
+        weight.saturating_add(OVERHEAD) <= self.budget
+    }
+
     /// Puts in a value that was made on the way to another one.
     pub(super) fn put(&self, key: Key, value: V) {
         lock(&self.shards[self.shard_of(key)]).insert(key, value, self.budget);

@@ -94,6 +94,9 @@ pub(super) struct Source<'a> {
 /// Reads files of all archives through one cache.
 pub(super) struct Reader {
     cache: Cache<Block, Error>,
+    /// The last model that was too heavy for the cache: without it, each of
+    /// the texts that show it would parse the asset again.
+    heavy: Mutex<Option<(Ino, Arc<dyn View>)>>,
     streams: Mutex<LruCache<StreamKey, StreamSlot>>,
 }
 
@@ -131,6 +134,7 @@ impl Reader {
     pub(super) fn new(budget: usize) -> Self {
         Self {
             cache: Cache::new(budget),
+            heavy: Mutex::default(),
             streams: Mutex::new(LruCache::new(MAX_STREAMS)),
         }
     }
@@ -183,9 +187,17 @@ impl Reader {
         asset: Ino,
         make: impl FnOnce() -> io::Result<Arc<dyn View>>,
     ) -> io::Result<Arc<dyn View>> {
-        let made = self
-            .cache
-            .get(key(asset, MODEL), || make().map(Block::Model))?;
+        let heavy = lock(&self.heavy).clone();
+        if let Some((_, model)) = heavy.filter(|(of, _)| *of == asset) {
+            return Ok(model);
+        }
+        let made = self.cache.get(key(asset, MODEL), || {
+            let model = make()?;
+            if !self.cache.has_room_for(model.memory()) {
+                *lock(&self.heavy) = Some((asset, model.clone()));
+            }
+            Ok(Block::Model(model))
+        })?;
         match made {
             Block::Model(model) => Ok(model),
             _ => unreachable!("only a model has a model's key"),

@@ -164,8 +164,9 @@ impl TreeBuilder {
             parent: parent.0,
             dentry: u32::MAX,
             // A directory is linked by its own `.` as well, and each of its
-            // subdirectories links to it.
-            nlink: is_dir.into(),
+            // subdirectories links to it. Those of one that is yet to be
+            // entered are unknown: it has 1 link, as `find` expects then.
+            nlink: matches!(inode.kind, Kind::Dir { .. }).into(),
         });
         if is_dir {
             self.tree.inodes[parent.0 as usize].nlink += 1;
