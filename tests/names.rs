@@ -5,6 +5,7 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 
 use hpimount::archive::hpi::chunk::Method;
 use support::files::{raw_name, walk};
@@ -201,7 +202,8 @@ fn sources_with_equal_names_stand_beside_each_other() {
         fs::write(&path, archive.bytes).unwrap();
         path
     });
-    let Some(mount) = mounted_files(&sources, "") else {
+    let separate = [PathBuf::from("--separate")];
+    let Some(mount) = mounted_files(&[&separate[..], &sources].concat(), "") else {
         return;
     };
     for name in ["mod.ufo", "mod (1).ufo"] {

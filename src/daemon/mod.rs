@@ -9,7 +9,7 @@ mod mount;
 mod mount_table;
 
 use std::io::{self, Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 
@@ -114,12 +114,17 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
     // From here on a signal ends the program in order.
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
         .map_err(|error| Failure::Other("cannot handle signals", error))?;
-    let vfs = Vfs::open(&plan.sources, plan.options.vfs.clone())?;
+    let point = mount::mount_point(&plan.mount_point)?;
+    let vfs_options = crate::vfs::Options {
+        mount_point: Some(point.clone()),
+        ..plan.options.vfs.clone()
+    };
+    let vfs = Vfs::open(&plan.sources, vfs_options)?;
     if signals.pending().next().is_some() {
         let cause = io::ErrorKind::Interrupted.into();
         return Err(Failure::Other("ended before the mount was made", cause));
     }
-    let Serving { session, mount } = serve(plan, vfs)?;
+    let Serving { session, mount } = serve(plan, &point, vfs)?;
     let handle = signals.handle();
     let mounted = mount.clone();
     let signal_thread = std::thread::spawn(move || {
@@ -160,10 +165,9 @@ struct Serving {
 }
 
 #[cfg(target_os = "linux")]
-fn serve(plan: &Plan, vfs: Arc<Vfs>) -> Result<Serving, Failure> {
-    let point = mount::mount_point(&plan.mount_point)?;
+fn serve(plan: &Plan, point: &Path, vfs: Arc<Vfs>) -> Result<Serving, Failure> {
     let options = &plan.options;
-    let (mount, device) = mount::mount(&point, &source_name(plan), options.allow_other)?;
+    let (mount, device) = mount::mount(point, &source_name(plan), options.allow_other)?;
     let (ownership, session) = (ownership(plan), session_options(plan));
     match crate::fuse::serve(vfs, ownership, session, device) {
         Ok(session) => Ok(Serving {
@@ -178,16 +182,15 @@ fn serve(plan: &Plan, vfs: Arc<Vfs>) -> Result<Serving, Failure> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn serve(plan: &Plan, vfs: Arc<Vfs>) -> Result<Serving, Failure> {
-    let point = plan.mount_point.clone();
+fn serve(plan: &Plan, point: &Path, vfs: Arc<Vfs>) -> Result<Serving, Failure> {
     let refused = |error| Failure::Refused(format!("{}: {error}", point.display()));
     let (ownership, session) = (ownership(plan), session_options(plan));
     let name = source_name(plan);
     let session =
-        crate::fuse::mount_and_serve(vfs, ownership, session, &point, &name).map_err(refused)?;
+        crate::fuse::mount_and_serve(vfs, ownership, session, point, &name).map_err(refused)?;
     Ok(Serving {
         session,
-        mount: Arc::new(mount::Mount::new(point)),
+        mount: Arc::new(mount::Mount::new(point.to_owned())),
     })
 }
 

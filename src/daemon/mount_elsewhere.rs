@@ -1,7 +1,24 @@
 //! Unmounting where `fuser` makes the mounts.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use super::exit::Failure;
+
+/// Checks that something can be mounted on `path`, and makes it absolute.
+///
+/// # Errors
+/// [`Failure::MountPoint`].
+pub(super) fn mount_point(path: &Path) -> Result<PathBuf, Failure> {
+    let unusable = |why: &dyn std::fmt::Display| {
+        Failure::MountPoint(format!("mount point {}: {why}", path.display()))
+    };
+    let point = std::fs::canonicalize(path).map_err(|error| unusable(&error))?;
+    if !point.is_dir() {
+        return Err(unusable(&"is not a directory"));
+    }
+    Ok(point)
+}
 
 /// A mount of ours.
 #[derive(Debug)]

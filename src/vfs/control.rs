@@ -56,6 +56,10 @@ impl Control {
         };
         builder.file(root, b"info.json", entry(INFO, self.info.len() as u64))?;
         let stats = builder.file(root, b"stats.json", entry(STATS, 0))?;
+        if layers.is_empty() {
+            // Nothing was merged, so nothing can be hidden.
+            return Ok((builder.finish(), stats.0));
+        }
         let directory = builder.dir(root, b"shadowed")?;
         for shadow in shadowed {
             let name = self.names.get(shadow.layer).map_or("", String::as_str);
