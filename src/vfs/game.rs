@@ -1,12 +1,14 @@
 //! Which archives of a folder a game mounts, and which of them win
 //! (SEMANTICS, Merging).
 
-use std::cmp::Ordering;
-use std::ffi::OsStr;
+use std::cmp::Reverse;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+
+use super::enter::file_name;
 
 /// Archives with the extension `.hpi` that TotalA.exe mounts at most.
 const MAX_HPI: usize = 10;
@@ -41,7 +43,8 @@ impl Order {
     fn groups(self) -> &'static [&'static str] {
         match self {
             Self::Ta => &["hpi", "ufo", "ccx", "gp3"],
-            // `.kmp` holds one map each; the game treats it as `.ufo`.
+            // A `.kmp` holds one map; against which others it would win is
+            // not known.
             Self::Kingdoms => &["kmp", "ufo", "hpi"],
             Self::Rwe => &["hpi", "ufo", "ccx", "gpf", "gp3"],
             Self::Cli => &[],
@@ -63,22 +66,19 @@ impl Order {
         if self == Self::Cli {
             return;
         }
-        archives.sort_by(|a, b| {
-            let (a, b) = (path(a), path(b));
-            let group = self.group(a).cmp(&self.group(b));
+        archives.sort_by_cached_key(|archive| {
+            let path = path(archive);
             // Inside a group the name that sorts first wins.
-            group.then_with(|| compare_names(b, a))
+            (self.group(path), Reverse(sort_key(path)))
         });
     }
 }
 
-/// Compares file names as the games' file systems do: in upper case.
-fn compare_names(a: &Path, b: &Path) -> Ordering {
-    let upper = |path: &Path| {
-        let name = path.file_name().unwrap_or_default();
-        name.to_string_lossy().to_uppercase()
-    };
-    upper(a).cmp(&upper(b))
+/// What file names are compared by: upper case, as the games' file systems
+/// do, then the spelling.
+fn sort_key(path: &Path) -> (String, OsString) {
+    let name = path.file_name().unwrap_or_default();
+    (name.to_string_lossy().to_uppercase(), name.to_owned())
 }
 
 /// The archives of a game's folder.
@@ -109,34 +109,60 @@ impl GameFolder {
 
     /// Leaves only what the game of this order mounts: TotalA.exe takes its
     /// own patch by name, and any other `.gp3` only where that is absent.
-    pub(super) fn restrict(&mut self, order: Order) {
-        self.archives.retain(|path| order.group(path).is_some());
-        let is_patch = |path: &PathBuf| {
-            path.file_name()
-                .is_some_and(|name| name.eq_ignore_ascii_case(PATCH))
-        };
-        if order == Order::Ta && self.archives.iter().any(is_patch) {
-            let is_gp3 = |path: &Path| {
-                path.extension()
-                    .is_some_and(|extension| extension.eq_ignore_ascii_case("gp3"))
-            };
-            self.archives.retain(|path| is_patch(path) || !is_gp3(path));
-        }
+    /// Gives a warning for each that is not mounted.
+    pub(super) fn restrict(&mut self, order: Order) -> Vec<String> {
+        let has_patch = order == Order::Ta && self.archives.iter().any(|path| is_patch(path));
+        let mut warnings = Vec::new();
+        self.archives.retain(|path| {
+            let name = file_name(path);
+            if order.group(path).is_none() {
+                let extension = path.extension().unwrap_or_default().to_string_lossy();
+                warnings.push(format!(
+                    "{name} is not merged: the game mounts no .{extension}"
+                ));
+                return false;
+            }
+            let superseded = has_patch && has_extension(path, "gp3") && !is_patch(path);
+            if superseded {
+                warnings.push(format!(
+                    "{name} is not merged: the game mounts no .gp3 but {PATCH}"
+                ));
+            }
+            !superseded
+        });
+        warnings.sort();
+        warnings
     }
 }
 
-/// A warning where the game would leave archives out that are merged here.
+fn is_patch(path: &Path) -> bool {
+    let name = path.file_name();
+    name.is_some_and(|name| name.eq_ignore_ascii_case(PATCH))
+}
+
+fn has_extension(path: &Path, wanted: &str) -> bool {
+    let extension = path.extension();
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
+}
+
+/// A warning where the game would leave archives out that are merged here,
+/// the highest ones last.
 pub(super) fn beyond_the_limit<'a>(
     order: Order,
-    archives: impl Iterator<Item = &'a Path>,
+    archives: impl DoubleEndedIterator<Item = &'a Path>,
 ) -> Option<String> {
-    let is_hpi = |path: &&Path| {
-        path.extension()
-            .is_some_and(|extension| extension.eq_ignore_ascii_case("hpi"))
-    };
-    let count = archives.filter(is_hpi).count();
-    (order == Order::Ta && count > MAX_HPI).then(|| {
-        format!("{count} .hpi archives are merged; the game mounts the first {MAX_HPI} only")
+    if order != Order::Ta {
+        return None;
+    }
+    let mut mounted = archives.rev().filter(|path| has_extension(path, "hpi"));
+    let last = mounted.nth(MAX_HPI - 1)?;
+    let beyond = mounted.count();
+    (beyond > 0).then(|| {
+        format!(
+            "{} .hpi archives are merged; the game mounts the first {MAX_HPI} only, up to {}",
+            MAX_HPI + beyond,
+            file_name(last),
+        )
     })
 }
 
@@ -191,19 +217,50 @@ mod tests {
             let mut folder = GameFolder {
                 archives: names.iter().map(PathBuf::from).collect(),
             };
-            folder.restrict(Order::Ta);
-            folder.archives.len()
+            let warnings = folder.restrict(Order::Ta);
+            (folder.archives.len(), warnings)
         };
-        assert_eq!(restricted(&["REV31.GP3", "taesc.gp3", "a.hpi"]), 2);
-        assert_eq!(restricted(&["taesc.gp3", "other.gp3", "a.hpi"]), 3);
-        assert_eq!(restricted(&["a.gpf", "a.hpi"]), 1);
+        assert_eq!(
+            restricted(&["REV31.GP3", "taesc.gp3", "a.hpi"]),
+            (
+                2,
+                vec!["taesc.gp3 is not merged: the game mounts no .gp3 but rev31.gp3".to_owned()]
+            )
+        );
+        assert_eq!(
+            restricted(&["taesc.gp3", "other.gp3", "a.hpi"]),
+            (3, vec![])
+        );
+        assert_eq!(
+            restricted(&["a.gpf", "a.hpi"]),
+            (
+                1,
+                vec!["a.gpf is not merged: the game mounts no .gpf".to_owned()]
+            )
+        );
+    }
+
+    #[test]
+    fn names_that_differ_in_case_only_have_an_order_too() {
+        for names in [["A.ufo", "a.ufo"], ["a.ufo", "A.ufo"]] {
+            assert_eq!(sorted(Order::Ta, &names), ["a.ufo", "A.ufo"]);
+        }
     }
 
     #[test]
     fn the_limit_of_ten_is_reported_for_total_annihilation_only() {
-        let paths: Vec<PathBuf> = (0..11).map(|n| format!("{n}.hpi").into()).collect();
-        let warning = |order| beyond_the_limit(order, paths.iter().map(PathBuf::as_path));
-        assert!(warning(Order::Ta).is_some_and(|text| text.starts_with("11 .hpi")));
-        assert_eq!(warning(Order::Kingdoms), None);
+        let mut paths: Vec<PathBuf> = (10..22).map(|n| format!("{n}.hpi").into()).collect();
+        paths.push("a.ufo".into());
+        Order::Ta.sort(&mut paths, |path| path);
+        let warning = |order, from| {
+            let paths = &paths[from..];
+            beyond_the_limit(order, paths.iter().map(PathBuf::as_path))
+        };
+        assert_eq!(
+            warning(Order::Ta, 0).unwrap(),
+            "12 .hpi archives are merged; the game mounts the first 10 only, up to 19.hpi"
+        );
+        assert_eq!(warning(Order::Ta, 2), None);
+        assert_eq!(warning(Order::Kingdoms, 0), None);
     }
 }

@@ -1,7 +1,8 @@
 //! Laying the trees of several archives over each other, as the games do
 //! (SEMANTICS, Merging).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::hash::{Hash, Hasher};
 
 use super::companion::Companions;
 use super::tree::{Index, Kind, Label, NewInode, ROOT, Tree, TreeBuilder};
@@ -42,6 +43,24 @@ struct Candidate {
     index: Index,
 }
 
+/// A name, the same in every spelling.
+#[derive(Debug, Clone, Copy, Eq)]
+struct Folded<'a>(&'a str);
+
+impl PartialEq for Folded<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.eq_ignore_ascii_case(other.0)
+    }
+}
+
+impl Hash for Folded<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for byte in self.0.bytes() {
+            state.write_u8(byte.to_ascii_lowercase());
+        }
+    }
+}
+
 /// A directory that is being merged.
 struct Pending {
     node: NodeId,
@@ -64,13 +83,15 @@ pub(super) fn merge(layers: &[Tree], rule: Rule, companions: Companions) -> io::
         shadowed: layers.iter().map(|_| Vec::new()).collect(),
     };
     let directories = (0..layers.len()).rev();
-    let mut pending = vec![Pending {
+    // Level by level, so that the directories come in the order of their
+    // numbers and the tree has nothing to sort.
+    let mut pending = VecDeque::from([Pending {
         node: NodeId(ROOT),
         directories: directories
             .map(|layer| Candidate { layer, index: ROOT })
             .collect(),
-    }];
-    while let Some(directory) = pending.pop() {
+    }]);
+    while let Some(directory) = pending.pop_front() {
         pending.extend(merger.merge_directory(&directory)?);
     }
     let shadowed = merger.shadowed.into_iter().enumerate();
@@ -95,60 +116,64 @@ impl Merger<'_> {
     /// Merges the entries of one directory; gives its subdirectories.
     fn merge_directory(&mut self, directory: &Pending) -> io::Result<Vec<Pending>> {
         let mut subdirectories = Vec::new();
-        for candidates in self.entries_by_name(&directory.directories) {
+        let entries = self.entries_by_name(&directory.directories);
+        for same_name in entries.chunk_by(|(a, _), (b, _)| a == b) {
+            let candidates = self.last_of_each_layer(same_name);
             let winner = self.winner(&candidates);
-            let (seen, hidden): (Vec<_>, Vec<_>) = if self.is_dir(winner) {
-                candidates.iter().partition(|&&entry| self.is_dir(entry))
-            } else {
-                let is_winner = |entry: &&Candidate| entry.layer == winner.layer;
-                candidates.iter().partition(is_winner)
-            };
+            let winner_is_dir = self.is_dir(winner);
+            let (seen, hidden): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|&entry| {
+                entry.layer == winner.layer || (winner_is_dir && self.is_dir(entry))
+            });
             let node = self.add(directory.node, winner)?;
-            if self.is_dir(winner) {
+            self.tree
+                .hides(node, hidden.iter().map(|entry| entry.layer as u32));
+            for entry in hidden {
+                self.shadowed[entry.layer].push(entry.index);
+            }
+            if winner_is_dir {
                 subdirectories.push(Pending {
                     node,
                     directories: seen,
                 });
-            } else {
-                let archives = hidden.iter().map(|entry| entry.layer as u32);
-                self.tree.hides(node, archives.collect());
-            }
-            for entry in hidden {
-                self.shadowed[entry.layer].push(entry.index);
             }
         }
         Ok(subdirectories)
     }
 
-    /// The entries of several directories, those together whose names differ
-    /// in the case of ASCII letters at most; the highest layer first. Of
-    /// several entries of one directory the last one counts, as for the
-    /// games; the others are hidden.
-    fn entries_by_name(&mut self, directories: &[Candidate]) -> Vec<Vec<Candidate>> {
-        let mut places: HashMap<String, usize> = HashMap::new();
-        let mut by_name: Vec<Vec<Candidate>> = Vec::new();
+    /// The entries of several directories, and a number for each name. Those
+    /// whose names differ in the case of ASCII letters at most have the same
+    /// number and stand together, those of the highest layer first.
+    fn entries_by_name(&self, directories: &[Candidate]) -> Vec<(usize, Candidate)> {
+        let mut numbers: HashMap<Folded<'_>, usize> = HashMap::new();
+        let mut found = Vec::new();
         for &Candidate { layer, index } in directories {
             let tree = &self.layers[layer];
-            for (_, child) in tree.entries(index, 0) {
-                let folded = tree.plain_name(child).to_ascii_lowercase();
-                let entry = Candidate {
-                    layer,
-                    index: child,
-                };
-                let place = *places.entry(folded).or_insert_with(|| {
-                    by_name.push(Vec::new());
-                    by_name.len() - 1
-                });
-                match by_name[place].last_mut() {
-                    Some(last) if last.layer == layer => {
-                        self.shadowed[layer].push(last.index);
-                        *last = entry;
-                    }
-                    _ => by_name[place].push(entry),
-                }
+            for (_, index) in tree.entries(index, 0) {
+                let next = numbers.len();
+                let name = Folded(tree.plain_name(index));
+                let number = *numbers.entry(name).or_insert(next);
+                found.push((number, Candidate { layer, index }));
             }
         }
-        by_name
+        // Stable, so that the layers stay in their order.
+        found.sort_by_key(|&(number, _)| number);
+        found
+    }
+
+    /// Of several entries of one directory with the same name the last one
+    /// counts, as for the games; the others are hidden.
+    fn last_of_each_layer(&mut self, same_name: &[(usize, Candidate)]) -> Vec<Candidate> {
+        let mut last: Vec<Candidate> = Vec::with_capacity(same_name.len());
+        for &(_, entry) in same_name {
+            match last.last_mut() {
+                Some(earlier) if earlier.layer == entry.layer => {
+                    self.shadowed[entry.layer].push(earlier.index);
+                    *earlier = entry;
+                }
+                _ => last.push(entry),
+            }
+        }
+        last
     }
 
     /// Which of the entries of the same name, highest first, is seen.
@@ -211,7 +236,7 @@ fn copy_inode(
 }
 
 /// Adds what of a layer is hidden below the directory `root`, each at its own
-/// path.
+/// path and in the order of the archive.
 ///
 /// # Errors
 /// Where there are too many entries.
@@ -221,36 +246,24 @@ pub(super) fn add_shadow(
     tree: &Tree,
     shadow: &Shadow,
 ) -> io::Result<()> {
-    let mut copied: HashMap<Index, NodeId> = HashMap::from([(ROOT, root)]);
+    // The directories that lead to what is hidden and are not themselves.
+    let mut leading: HashMap<Index, NodeId> = HashMap::from([(ROOT, root)]);
     let layer = shadow.layer;
-    let mut pending = shadow.roots.clone();
-    // The lists of directories come after them; from the back, they are
-    // taken in the order in which they stand in the archive.
-    pending.reverse();
-    while let Some(index) = pending.pop() {
-        for missing in missing_parents(tree, index, &copied) {
-            let parent = tree.inode(missing).map_or(ROOT, |inode| inode.parent);
-            let parent = copied.get(&parent).copied().unwrap_or(root);
-            let entry = Candidate {
-                layer,
-                index: missing,
+    let mut copy = |parent, index| copy_inode(builder, parent, tree, Candidate { layer, index });
+    for &hidden in &shadow.roots {
+        let mut parent = root;
+        for directory in tree.directories_to(hidden) {
+            parent = match leading.get(&directory) {
+                Some(&known) => known,
+                None => copy(parent, directory)?,
             };
-            copied.insert(missing, copy_inode(builder, parent, tree, entry)?);
+            leading.insert(directory, parent);
         }
-        pending.extend(tree.entries(index, 0).map(|(_, child)| child));
+        let mut pending = VecDeque::from([(parent, hidden)]);
+        while let Some((parent, index)) = pending.pop_front() {
+            let node = copy(parent, index)?;
+            pending.extend(tree.entries(index, 0).map(|(_, child)| (node, child)));
+        }
     }
     Ok(())
-}
-
-/// The inodes on the way to `index` and itself, from the top down, that have
-/// not been copied.
-fn missing_parents(tree: &Tree, index: Index, copied: &HashMap<Index, NodeId>) -> Vec<Index> {
-    let mut missing = Vec::new();
-    let mut at = index;
-    while !copied.contains_key(&at) {
-        missing.push(at);
-        at = tree.inode(at).map_or(ROOT, |inode| inode.parent);
-    }
-    missing.reverse();
-    missing
 }

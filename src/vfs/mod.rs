@@ -435,11 +435,11 @@ impl Vfs {
         if node.index != tree::ROOT {
             names.push(RAW_NAME);
         }
+        if !node.tree.hidden(node.index).is_empty() {
+            names.push(SHADOWS);
+        }
         if let (Some(volume), Some(Kind::File { file, .. })) = (self.volume(node), node.kind()) {
             names.push(SOURCE);
-            if !node.tree.hidden(node.index).is_empty() {
-                names.push(SHADOWS);
-            }
             let archive = volume.archive();
             names.extend(archive.map_or(Vec::new(), |archive| archive.xattr_names(file)));
         }
@@ -462,14 +462,14 @@ impl Vfs {
         if name == RAW_NAME && node.index != tree::ROOT {
             return Ok(node.tree.raw_name(node.index).to_owned());
         }
+        if name == SHADOWS {
+            return self.shadows(node).ok_or(Error::NoAttribute);
+        }
         let (Some(volume), Some(Kind::File { file, .. })) = (self.volume(node), node.kind()) else {
             return Err(Error::NoAttribute);
         };
         if name == SOURCE {
             return Ok(volume.name.clone().into_bytes());
-        }
-        if name == SHADOWS {
-            return self.shadows(node).ok_or(Error::NoAttribute);
         }
         let archive = volume.archive().ok_or(Error::NoAttribute)?;
         match archive.xattr(file, name) {
@@ -479,7 +479,8 @@ impl Vfs {
         }
     }
 
-    /// File names of the archives whose files a file hides, highest first.
+    /// File names of the archives in which an entry hides another, highest
+    /// first.
     fn shadows(&self, node: Node<'_>) -> Option<Vec<u8>> {
         let first = node.tree.first_volume;
         let hidden = node.tree.hidden(node.index).iter();
@@ -658,7 +659,7 @@ const RAW_NAME: &str = "user.hpimount.raw_name";
 /// File name of the archive that a file comes from.
 const SOURCE: &str = "user.hpimount.source";
 
-/// File names, a line each, of the archives whose files a file hides.
+/// File names, a line each, of the archives in which an entry hides another.
 const SHADOWS: &str = "user.hpimount.shadows";
 
 /// The directory that a shortcut leads to.

@@ -1,5 +1,7 @@
 //! From sources on disk to a mount.
 
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -45,9 +47,10 @@ pub enum Sources {
     },
 }
 
-/// A source that was opened: its tree, and what its files are read from.
+/// A source that was opened: its tree in the making, and what its files are
+/// read from.
 struct Opened {
-    tree: Tree,
+    builder: TreeBuilder,
     volume: Volume,
 }
 
@@ -56,7 +59,7 @@ struct Layout {
     tree: Tree,
     volumes: Vec<Volume>,
     /// Trees that take places in the root of `tree`, by the places' indices.
-    placed: Vec<(NodeId, Opened)>,
+    placed: Vec<(NodeId, Tree, Volume)>,
     /// The trees of the merged archives and what of them is hidden.
     layers: Vec<Tree>,
     shadowed: Vec<Shadow>,
@@ -84,7 +87,7 @@ impl Vfs {
         let layout = opener.layout(sources)?;
         let skipped = opener.skipped;
 
-        let all = layout.placed.iter().map(|(_, opened)| &opened.volume);
+        let all = layout.placed.iter().map(|(_, _, volume)| volume);
         let all: Vec<&Volume> = layout.volumes.iter().chain(all).collect();
         for volume in &all {
             for warning in volume.warnings() {
@@ -113,18 +116,22 @@ impl Vfs {
         });
         let root = self.plant(layout.tree, volumes);
         debug_assert_eq!(root, Some(Ino::ROOT));
-        for (place, opened) in layout.placed {
+        for (place, mut tree, volume) in layout.placed {
             let place = Ino(Ino::ROOT.0 + place.0);
-            let Opened { mut tree, volume } = opened;
             tree.origin = Some(place);
             let planted = self.plant(tree, vec![volume]);
             let entrance = Arc::new(Mutex::new(planted));
             super::lock(&self.entrances).insert(place, entrance);
         }
+        let (tree, stats) = match control_tree {
+            Ok(control) => control,
+            Err(error) => {
+                log::error!("there is no {}: it {error}", super::control::NAME);
+                return;
+            }
+        };
         // Its files belong to the volumes of the first tree.
-        if let Ok((tree, stats)) = control_tree
-            && let Some(root) = self.forest.plant(tree)
-        {
+        if let Some(root) = self.forest.plant(tree) {
             // The mount is new: nobody has set it before.
             let _ = self.control.set(super::ControlInodes {
                 root,
@@ -151,8 +158,7 @@ impl Opener<'_> {
                 order,
                 separate,
             } => {
-                let mut opened = self.open_all(paths)?;
-                let is_hpi = |opened: &Opened| opened.volume.format == archive::hpi::FORMAT.name;
+                let mut opened = self.open_all(paths, Self::open)?;
                 if opened.len() == 1 && paths.len() == 1 {
                     return Ok(Layout::single(opened.remove(0)));
                 }
@@ -165,16 +171,20 @@ impl Opener<'_> {
                     Order::Cli => "as given, the last one on top",
                     _ => "as --order says",
                 };
-                self.merged(opened, order, why, None)
+                self.merged(opened, order, why, None, Vec::new())
             }
         }
     }
 
-    /// Opens all of several sources, or one.
-    fn open_all(&mut self, paths: &[PathBuf]) -> Result<Vec<Opened>, OpenError> {
+    /// Opens all of several sources, or one, each by `open`.
+    fn open_all(
+        &mut self,
+        paths: &[PathBuf],
+        open: fn(&Self, &Path) -> Result<Opened, OpenError>,
+    ) -> Result<Vec<Opened>, OpenError> {
         let mut opened = Vec::with_capacity(paths.len());
         for path in paths {
-            match self.open(path) {
+            match open(self, path) {
                 Ok(source) => opened.push(source),
                 Err(error) if paths.len() == 1 || self.options.strict => return Err(error),
                 Err(error) => {
@@ -212,8 +222,16 @@ impl Opener<'_> {
         } else {
             self.open_file(path, &mut builder)?
         };
-        let tree = builder.finish();
-        Ok(Opened { tree, volume })
+        Ok(Opened { builder, volume })
+    }
+
+    /// Opens an archive of a game: nothing else is one, whatever its name.
+    fn open_game_archive(&self, path: &Path) -> Result<Opened, OpenError> {
+        let opened = self.open(path)?;
+        match is_hpi(&opened) {
+            true => Ok(opened),
+            false => Err(OpenError::new(path, io::Error::UnknownFormat)),
+        }
     }
 
     fn open_file(&self, path: &Path, builder: &mut TreeBuilder) -> Result<Volume, OpenCause> {
@@ -255,23 +273,22 @@ impl Opener<'_> {
             Some(order) => (order, "as --order says"),
             None => self.which_game(&found.archives),
         };
-        found.restrict(order);
+        let warnings = found.restrict(order);
         order.sort(&mut found.archives, |path| path);
-        let opened = self.open_all(&found.archives)?;
-        let loose = self
-            .loose_files(folder, &found.archives)
-            .map_err(unreadable)?;
-        self.merged(opened, order, why, Some(loose))
+        let opened = self.open_all(&found.archives, Self::open_game_archive)?;
+        let loose = self.loose_files(folder, &opened).map_err(unreadable)?;
+        self.merged(opened, order, why, Some(loose), warnings)
     }
 
     /// The game whose archives these are, told by their versions.
     fn which_game(&self, archives: &[PathBuf]) -> (Order, &'static str) {
-        let is_kingdoms = |path: &&PathBuf| {
-            FileSource::open(path, &self.disk.pool)
-                .is_ok_and(|source| archive::hpi::is_version_2(&source))
+        let version = |path: &PathBuf| {
+            let source = FileSource::open(path, &self.disk.pool).ok()?;
+            archive::hpi::version(&source)
         };
-        let kingdoms = archives.iter().filter(is_kingdoms).count();
-        if 2 * kingdoms > archives.len() {
+        let versions: Vec<_> = archives.iter().filter_map(version).collect();
+        let count = |version| versions.iter().filter(|&&found| found == version).count();
+        if count(archive::hpi::record::VERSION_2) > count(archive::hpi::record::VERSION_1) {
             (Order::Kingdoms, "most archives are of TA: Kingdoms")
         } else {
             (Order::Ta, "most archives are of Total Annihilation")
@@ -279,17 +296,17 @@ impl Opener<'_> {
     }
 
     /// Everything in the folder but the archives that are merged.
-    fn loose_files(&self, folder: &Path, archives: &[PathBuf]) -> std::io::Result<Opened> {
+    fn loose_files(&self, folder: &Path, merged: &[Opened]) -> std::io::Result<Opened> {
         let modified = fs::metadata(folder)?.modified().map_or(0, seconds);
         let mut builder = TreeBuilder::new(0, modified, Companions::NONE);
-        let merged: std::collections::HashSet<_> = archives
+        let names: HashSet<_> = merged
             .iter()
-            .filter_map(|path| path.file_name())
+            .filter_map(|archive| archive.volume.path.file_name())
             .collect();
-        let takes = |name: &std::ffi::OsStr| !merged.contains(name);
+        let takes = |name: &OsStr| !names.contains(name);
         let files = Folder::scan_all(folder, self.disk, &mut builder, takes)?;
         Ok(Opened {
-            tree: builder.finish(),
+            builder,
             volume: folder_volume(files),
         })
     }
@@ -302,14 +319,15 @@ impl Opener<'_> {
         order: Order,
         why: &str,
         loose: Option<Opened>,
+        mut warnings: Vec<String>,
     ) -> Result<Layout, OpenError> {
         let rule = match order {
             Order::Kingdoms => Rule::NewestBelow(sources.len()),
             _ => Rule::Highest,
         };
         let paths = sources.iter().map(|source| source.volume.path.as_path());
-        let warning = game::beyond_the_limit(order, paths);
-        if let Some(warning) = &warning {
+        warnings.extend(game::beyond_the_limit(order, paths));
+        for warning in &warnings {
             log::warn!("{warning}");
         }
         sources.extend(loose);
@@ -318,12 +336,13 @@ impl Opener<'_> {
             "rule": order,
             "why": why,
             "lowest_to_highest": names.collect::<Vec<_>>(),
-            "warning": warning,
+            "warnings": warnings,
         });
         let mut layers = Vec::with_capacity(sources.len());
         let mut volumes = Vec::with_capacity(sources.len());
-        for Opened { tree, volume } in sources {
-            layers.push(tree);
+        for Opened { builder, volume } in sources {
+            // The merged tree has its own.
+            layers.push(builder.without_companions().finish());
             volumes.push(volume);
         }
         let companions = Companions::usual(0, self.options.meta);
@@ -344,9 +363,9 @@ impl Opener<'_> {
 
 impl Layout {
     /// One source, which is the root.
-    fn single(Opened { tree, volume }: Opened) -> Self {
+    fn single(Opened { builder, volume }: Opened) -> Self {
         Self {
-            tree,
+            tree: builder.finish(),
             volumes: vec![volume],
             placed: Vec::new(),
             layers: Vec::new(),
@@ -361,18 +380,23 @@ impl Layout {
         let companions = Companions::usual(0, options.meta);
         let mut builder = TreeBuilder::new(0, now, companions);
         let mut placed = Vec::with_capacity(sources.len());
-        for source in sources {
+        for Opened {
+            builder: source,
+            volume,
+        } in sources
+        {
+            let tree = source.finish();
             let place = NewInode {
                 kind: Kind::Place,
-                modified: source.tree.inode(ROOT).map(|root| root.modified),
+                modified: tree.inode(ROOT).map(|root| root.modified),
                 ..NewInode::DIR
             };
-            let path = &source.volume.path;
+            let path = &volume.path;
             let label = Label::host(path.file_name().unwrap_or(path.as_os_str()));
             let node = builder
                 .add(NodeId(ROOT), &label, place)
                 .map_err(|error| OpenError::new(path, error))?;
-            placed.push((node, source));
+            placed.push((node, tree, volume));
         }
         Ok(Self {
             tree: builder.finish(),
@@ -383,6 +407,10 @@ impl Layout {
             order: Value::Null,
         })
     }
+}
+
+fn is_hpi(opened: &Opened) -> bool {
+    opened.volume.format == archive::hpi::FORMAT.name
 }
 
 /// What is to be shown of a file that is no archive: nothing more than its

@@ -80,12 +80,11 @@ struct Hpi {
     warnings: Vec<String>,
 }
 
-/// Whether a source is an archive of TA: Kingdoms, by its header alone.
-pub fn is_version_2(source: &dyn ReadAt) -> bool {
-    let mut head = [0; 8];
-    source.read_exact_at(&mut head, 0).is_ok()
-        && head[..4] == MAGIC
-        && head[4..] == VERSION_2.to_le_bytes()
+/// The version of an archive, by its header alone; `None` for what is none.
+pub fn version(source: &dyn ReadAt) -> Option<u32> {
+    let bytes = io::read_vec(source, 0, size_of::<Preamble>() as u64, "header").ok()?;
+    let (preamble, _) = Preamble::ref_from_prefix(&bytes).ok()?;
+    (preamble.magic == MAGIC).then_some(preamble.version.get())
 }
 
 /// Opens either version.

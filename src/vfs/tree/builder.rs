@@ -98,7 +98,8 @@ impl TreeBuilder {
                 links: Vec::new(),
                 raw_names: HashMap::new(),
                 plain_names: HashMap::new(),
-                hidden: HashMap::new(),
+                hiding: Vec::new(),
+                hidden_archives: Vec::new(),
                 total_size: 0,
                 origin: None,
                 first_volume: 0,
@@ -136,10 +137,22 @@ impl TreeBuilder {
         Kind::Verbatim { start, length }
     }
 
-    /// Notes that a file hides files of other archives.
-    pub(in crate::vfs) fn hides(&mut self, file: NodeId, archives: Box<[u32]>) {
-        if !archives.is_empty() {
-            self.tree.hidden.insert(file.0, archives);
+    /// Leaves the companions out.
+    pub(in crate::vfs) fn without_companions(self) -> Self {
+        Self {
+            companions: Companions::NONE,
+            ..self
+        }
+    }
+
+    /// Notes in which archives the node that was added last hides something.
+    pub(in crate::vfs) fn hides(&mut self, node: NodeId, archives: impl Iterator<Item = u32>) {
+        let tree = &mut self.tree;
+        let before = tree.hidden_archives.len();
+        tree.hidden_archives.extend(archives);
+        if tree.hidden_archives.len() > before {
+            let end = tree.hidden_archives.len() as u32;
+            tree.hiding.push((node.0, end));
         }
     }
 
@@ -213,6 +226,8 @@ impl TreeBuilder {
         tree.dentries.shrink_to_fit();
         tree.names.shrink_to_fit();
         tree.links.shrink_to_fit();
+        tree.hiding.shrink_to_fit();
+        tree.hidden_archives.shrink_to_fit();
         self.tree
     }
 

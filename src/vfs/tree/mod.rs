@@ -139,9 +139,11 @@ pub(super) struct Tree {
     raw_names: HashMap<Index, Box<[u8]>>,
     /// Names of the numbered duplicates without their numbers.
     plain_names: HashMap<Index, Box<str>>,
-    /// The archives whose files a file of a merged tree hides, by their
-    /// numbers in the tree.
-    hidden: HashMap<Index, Box<[u32]>>,
+    /// The inodes of a merged tree that hide something, in their order, each
+    /// with the end of its archives in `hidden_archives`.
+    hiding: Vec<(Index, u32)>,
+    /// Numbers in the tree of the archives in which something is hidden.
+    hidden_archives: Vec<u32>,
     /// Decoded bytes of all files.
     total_size: u64,
     /// The directory in another tree as which this tree's root is seen.
@@ -172,6 +174,8 @@ impl Tree {
             + self.dentries.capacity() * size_of::<Dentry>()
             + self.names.capacity()
             + self.links.capacity()
+            + self.hiding.capacity() * size_of::<(Index, u32)>()
+            + self.hidden_archives.capacity() * size_of::<u32>()
     }
 
     /// Name of the inode's first entry; empty for the root.
@@ -197,21 +201,32 @@ impl Tree {
         }
     }
 
-    /// The archives whose files the file hides, highest first.
+    /// The archives in which the inode hides something, highest first.
     pub(super) fn hidden(&self, index: Index) -> &[u32] {
-        self.hidden.get(&index).map_or(&[], |archives| archives)
+        let Ok(place) = self
+            .hiding
+            .binary_search_by_key(&index, |&(inode, _)| inode)
+        else {
+            return &[];
+        };
+        let end = |place: usize| self.hiding[place].1 as usize;
+        let start = place.checked_sub(1).map_or(0, end);
+        &self.hidden_archives[start..end(place)]
+    }
+
+    /// The directories on the way to an inode, from the root's on down.
+    pub(super) fn directories_to(&self, index: Index) -> Vec<Index> {
+        let parent = |&at: &Index| self.inode(at).map(|inode| inode.parent);
+        let up = std::iter::successors(parent(&index), parent);
+        let mut directories: Vec<Index> = up.take_while(|&at| at != ROOT).collect();
+        directories.reverse();
+        directories
     }
 
     /// Path from the root, without a leading slash.
     pub(super) fn path(&self, index: Index) -> String {
-        let mut names = Vec::new();
-        let mut at = index;
-        while at != ROOT {
-            let Some(inode) = self.inode(at) else { break };
-            names.push(self.name(at));
-            at = inode.parent;
-        }
-        names.reverse();
+        let directories = self.directories_to(index).into_iter();
+        let names: Vec<&str> = directories.chain([index]).map(|at| self.name(at)).collect();
         names.join("/")
     }
 
