@@ -1,0 +1,374 @@
+//! Which archives of a game's folder are mounted, and which win (SEMANTICS,
+//! Merging).
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use support::merging::{
+    Folder, attribute, folder, info, lines, order, other_archive, shadowed, text, tree,
+};
+use support::mount::{Mount, can_mount};
+
+/// Writes archives that all hold `who.txt`, with their own name in it.
+fn contestants(sources: &Folder, names: &[&str]) {
+    for name in names {
+        sources.archive(name, vec![text("who.txt", name)]);
+    }
+}
+
+fn winner(mount: &Mount) -> String {
+    fs::read_to_string(mount.file("WHO.TXT")).unwrap()
+}
+
+fn warnings(mount: &Mount) -> Vec<String> {
+    let warnings = info(mount)["order"]["warnings"].take();
+    serde_json::from_value(warnings).unwrap()
+}
+
+#[test]
+fn total_annihilation_goes_by_groups_and_in_them_by_the_first_name() {
+    if !can_mount() {
+        return;
+    }
+    let sources = Folder::new();
+    let names = [
+        "totala2.hpi",
+        "TOTALA1.HPI",
+        "b.ufo",
+        "A.UFO",
+        "d.ccx",
+        "C.ccx",
+        "REV31.GP3",
+    ];
+    contestants(&sources, &names);
+    sources.write("Who.txt", "loose");
+    let mount = sources.game();
+    assert_eq!(winner(&mount), "loose");
+    let expected = [
+        "totala2.hpi",
+        "TOTALA1.HPI",
+        "b.ufo",
+        "A.UFO",
+        "d.ccx",
+        "C.ccx",
+        "REV31.GP3",
+        "game",
+    ];
+    assert_eq!(order(&mount), expected);
+    let mut hides: Vec<_> = expected[..7].to_vec();
+    hides.reverse();
+    assert_eq!(
+        attribute(&mount.file("who.txt"), "shadows").unwrap(),
+        hides.join("\n")
+    );
+    assert_eq!(attribute(&mount.file("who.txt"), "source").unwrap(), "game");
+    assert_eq!(lines(&tree(mount.path())), ["Who.txt: loose"]);
+    let order = info(&mount)["order"].take();
+    assert_eq!(order["rule"], "ta");
+    assert_eq!(order["why"], "most archives are of Total Annihilation");
+    assert!(warnings(&mount).is_empty());
+}
+
+#[test]
+fn beside_the_games_own_patch_no_other_counts() {
+    if !can_mount() {
+        return;
+    }
+    let sources = Folder::new();
+    contestants(&sources, &["rev31.gp3", "aaa.gp3", "a.ufo"]);
+    let mount = sources.game();
+    assert_eq!(winner(&mount), "rev31.gp3");
+    assert_eq!(order(&mount), ["a.ufo", "rev31.gp3", "game"]);
+    let said = "aaa.gp3 is not merged: the game mounts no .gp3 but rev31.gp3";
+    assert_eq!(warnings(&mount), [said]);
+    assert!(mount.place.log().contains(said));
+    assert!(mount.file("aaa.gp3").is_file(), "as a loose file");
+}
+
+#[test]
+fn other_patches_count_where_the_games_own_is_absent() {
+    if !can_mount() {
+        return;
+    }
+    let sources = Folder::new();
+    contestants(&sources, &["taesc.gp3", "TAOther.gp3", "a.ccx"]);
+    let mount = sources.game();
+    assert_eq!(winner(&mount), "taesc.gp3");
+    assert_eq!(order(&mount), ["a.ccx", "TAOther.gp3", "taesc.gp3", "game"]);
+}
+
+#[test]
+fn the_limit_of_ten_is_reported_and_not_enforced() {
+    if !can_mount() {
+        return;
+    }
+    let sources = Folder::new();
+    for number in 10..22 {
+        let name = format!("{number}.hpi");
+        sources.archive(&name, vec![text(&format!("{number}.txt"), "")]);
+    }
+    let mount = sources.game();
+    assert_eq!(tree(mount.path()).len(), 12);
+    let said = "12 .hpi archives are merged; the game mounts the first 10 only, up to 19.hpi";
+    assert_eq!(warnings(&mount), [said]);
+    assert!(mount.place.log().contains(said));
+}
+
+#[test]
+fn ten_archives_are_within_the_limit() {
+    if !can_mount() {
+        return;
+    }
+    let sources = Folder::new();
+    let names: Vec<String> = (0..10).map(|number| format!("{number}.hpi")).collect();
+    contestants(&sources, &Vec::from_iter(names.iter().map(String::as_str)));
+    sources.damaged("damaged.hpi");
+    let mount = sources.game();
+    assert!(warnings(&mount).is_empty(), "a damaged one does not count");
+}
+
+#[test]
+fn loose_files_are_over_all_and_directories_merge_with_those_of_archives() {
+    if !can_mount() {
+        return;
+    }
+    let sources = Folder::new();
+    let units = vec![text("ARM.fbi", "archive"), text("core.fbi", "archive")];
+    sources.archive("a.hpi", vec![folder("UNITS", units)]);
+    sources.write("units/arm.FBI", "loose");
+    sources.write("units/new/own.fbi", "loose");
+    sources.write("TotalA.exe", "program");
+    let mount = sources.game();
+    assert_eq!(
+        lines(&tree(mount.path())),
+        [
+            "TotalA.exe: program",
+            "units",
+            "units/arm.FBI: loose",
+            "units/core.fbi: archive",
+            "units/new",
+            "units/new/own.fbi: loose",
+        ]
+    );
+    assert_eq!(
+        lines(&shadowed(&mount)),
+        ["a.hpi", "a.hpi/UNITS", "a.hpi/UNITS/ARM.fbi: archive"]
+    );
+}
+
+#[test]
+fn links_to_archives_are_archives_and_other_links_stay_links() {
+    if !can_mount() {
+        return;
+    }
+    let sources = Folder::new();
+    contestants(&sources, &["elsewhere/disc.hpi"]);
+    let link = |target: &str, name: &str| symlink(target, sources.path.join(name)).unwrap();
+    link("elsewhere/disc.hpi", "totala1.hpi");
+    link("elsewhere", "more");
+    let mount = sources.game();
+    assert_eq!(winner(&mount), "elsewhere/disc.hpi");
+    assert_eq!(order(&mount), ["totala1.hpi", "game"]);
+    assert!(!mount.file("totala1.hpi").exists());
+    let target = fs::read_link(mount.file("more")).unwrap();
+    assert_eq!(target.to_str(), Some("elsewhere"));
+    assert!(mount.file("more/disc.hpi").is_file());
+}
+
+#[test]
+fn archives_that_are_merged_are_not_loose_files_and_those_left_out_are() {
+    if !can_mount() {
+        return;
+    }
+    let sources = Folder::new();
+    contestants(&sources, &["a.hpi", "b.ufo"]);
+    sources.damaged("bad.ufo");
+    let mount = sources.game();
+    let mut names: Vec<_> = fs::read_dir(mount.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    names.sort();
+    assert_eq!(names, ["bad.ufo", "bad.ufo.d", "who.txt"]);
+    let why = fs::read_to_string(mount.file("bad.ufo.d/error.txt")).unwrap();
+    let left_out = info(&mount)["left_out"][0].take();
+    assert!(left_out.as_str().unwrap().ends_with(why.trim_end()));
+    assert!(mount.place.log().contains(why.trim_end()));
+}
+
+#[test]
+fn only_archives_of_the_game_are_merged_whatever_the_names() {
+    if !can_mount() {
+        return;
+    }
+    let sources = Folder::new();
+    contestants(&sources, &["a.hpi"]);
+    sources.write("other.ufo", other_archive());
+    sources.write("text.ufo", "some text");
+    let mount = sources.game();
+    assert_eq!(order(&mount), ["a.hpi", "game"]);
+    assert_eq!(info(&mount)["left_out"].as_array().unwrap().len(), 2);
+    assert!(!mount.file("layers").exists());
+}
+
+#[test]
+fn extensions_that_a_game_does_not_mount_are_loose_files() {
+    if !can_mount() {
+        return;
+    }
+    let sources = Folder::new();
+    contestants(&sources, &["a.hpi", "z.gpf", "z.kmp", "z.zip"]);
+    let mount = sources.game();
+    assert_eq!(order(&mount), ["a.hpi", "game"]);
+    assert_eq!(
+        warnings(&mount),
+        [
+            "z.gpf is not merged: the game mounts no .gpf",
+            "z.kmp is not merged: the game mounts no .kmp"
+        ]
+    );
+    assert!(mount.file("z.gpf").is_file());
+    let inside = fs::read_to_string(mount.file("z.gpf.d/who.txt")).unwrap();
+    assert_eq!(inside, "z.gpf");
+}
+
+#[test]
+fn kingdoms_shows_the_newest_file_whatever_its_archive() {
+    if !can_mount() {
+        return;
+    }
+    let sources = Folder::new();
+    let new = 950_000_000;
+    // Each following file is a second younger.
+    sources.kingdoms("a.hpi", new, vec![text("x", "a"), text("y", "a")]);
+    sources.kingdoms("b.hpi", new + 1, vec![text("X", "b")]);
+    sources.kingdoms("c.ufo", new + 2, vec![text("x", "c")]);
+    sources.kingdoms("d.ufo", new, vec![text("Y", "d")]);
+    let mount = sources.game();
+    assert_eq!(lines(&tree(mount.path())), ["x: c", "y: a"]);
+    assert_eq!(
+        attribute(&mount.file("x"), "shadows").unwrap(),
+        "a.hpi\nb.hpi"
+    );
+    assert_eq!(
+        lines(&shadowed(&mount)),
+        [
+            "a.hpi",
+            "a.hpi/x: a",
+            "b.hpi",
+            "b.hpi/X: b",
+            "d.ufo",
+            "d.ufo/Y: d"
+        ]
+    );
+    let order = info(&mount)["order"].take();
+    assert_eq!(order["rule"], "kingdoms");
+    assert_eq!(order["why"], "most archives are of TA: Kingdoms");
+}
+
+#[test]
+fn of_equally_old_files_kingdoms_shows_the_one_that_is_mounted_earlier() {
+    if !can_mount() {
+        return;
+    }
+    let sources = Folder::new();
+    let date = 950_000_000;
+    for name in ["b.hpi", "A.HPI", "0.ufo", "0.kmp"] {
+        sources.kingdoms(name, date, vec![text("who.txt", name)]);
+    }
+    let mount = sources.game();
+    assert_eq!(winner(&mount), "A.HPI");
+    assert_eq!(order(&mount), ["0.kmp", "0.ufo", "b.hpi", "A.HPI", "game"]);
+}
+
+#[test]
+fn loose_files_are_over_newer_ones_in_kingdoms_too() {
+    if !can_mount() {
+        return;
+    }
+    let sources = Folder::new();
+    sources.kingdoms("a.hpi", 950_000_000, vec![text("x", "a")]);
+    sources.write("x", "loose");
+    sources.date("x", 1_000);
+    let mount = sources.game();
+    assert_eq!(lines(&tree(mount.path())), ["x: loose"]);
+}
+
+#[test]
+fn the_game_is_told_by_the_versions_of_archives_and_of_nothing_else() {
+    if !can_mount() {
+        return;
+    }
+    let sources = Folder::new();
+    sources.kingdoms("a.hpi", 950_000_000, vec![text("x", "a")]);
+    sources.write("b.hpi", "no archive");
+    sources.write("c.hpi", "no archive");
+    let mount = sources.game();
+    assert_eq!(info(&mount)["order"]["rule"], "kingdoms");
+}
+
+#[test]
+fn an_order_that_is_asked_for_counts() {
+    if !can_mount() {
+        return;
+    }
+    for (rule, first, all) in [
+        ("ta", "A.ufo", &["a.hpi", "A.ufo", "game"][..]),
+        ("rwe", "a.gpf", &["a.hpi", "A.ufo", "a.gpf", "game"]),
+        ("kingdoms", "a.hpi", &["a.kmp", "A.ufo", "a.hpi", "game"]),
+    ] {
+        let sources = Folder::new();
+        for name in ["a.gpf", "A.ufo", "a.hpi", "a.kmp"] {
+            sources.kingdoms(name, 950_000_000, vec![text("who.txt", name)]);
+        }
+        let mount = sources.mount(&["--order", rule, "--game", "{}"]);
+        assert_eq!(winner(&mount), first);
+        assert_eq!(order(&mount), all);
+        let order = info(&mount)["order"].take();
+        assert_eq!([&order["rule"], &order["why"]], [rule, "as --order says"]);
+    }
+}
+
+#[test]
+fn an_order_sorts_the_sources_of_the_command_line() {
+    if !can_mount() {
+        return;
+    }
+    for (rule, all) in [
+        ("ta", ["a.gpf", "a.hpi", "b.ufo", "a.ufo"]),
+        ("rwe", ["a.hpi", "b.ufo", "a.ufo", "a.gpf"]),
+        ("cli", ["a.ufo", "a.gpf", "a.hpi", "b.ufo"]),
+    ] {
+        let sources = Folder::new();
+        contestants(&sources, &all);
+        let named = ["{}/a.ufo", "{}/a.gpf", "{}/a.hpi", "{}/b.ufo"];
+        let mount = sources.mount(&[&["--order", rule], &named[..]].concat());
+        assert_eq!(order(&mount), all);
+        assert_eq!(winner(&mount), all[3]);
+    }
+}
+
+#[test]
+fn a_folder_that_is_no_game_is_refused() {
+    if !can_mount() {
+        return;
+    }
+    let sources = Folder::new();
+    sources.write("readme.txt", "nothing here");
+    sources.archive("below/a.hpi", vec![]);
+    for (arguments, code, said) in [
+        (&["--game", "{}"][..], 11, "game"),
+        (&["--game", "{}/readme.txt"], 10, "readme.txt"),
+        (&["--game", "{}/absent"], 10, "absent"),
+        (&["--game", "{}", "{}/below/a.hpi"], 2, "SOURCE"),
+        (&["--game", "{}", "--order", "cli"], 2, "--order cli"),
+        (&["--game", "{}", "--order", "best"], 2, "best"),
+        (&["--game", "{}", "--separate"], 2, "--separate"),
+    ] {
+        let ran = sources.refused(arguments);
+        assert_eq!(ran.code, Some(code), "{ran:?}");
+        assert!(ran.stderr.contains(said), "{ran:?}");
+    }
+}
