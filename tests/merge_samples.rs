@@ -1,0 +1,112 @@
+//! Every sample in one folder, as if it were a game's: what is mounted is what
+//! the archives show one by one, merged by a few lines of plain code
+//! (SEMANTICS, Merging).
+
+mod support;
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use support::merge_model::{Entries, Layer, Model, Node};
+use support::merging::{Folder, Tree, attribute, info, order, shadowed, tree};
+use support::mount::can_mount;
+use support::shared;
+
+/// The samples that can be mounted.
+fn samples() -> Option<Vec<PathBuf>> {
+    let folders = ["good", "quirk", "real"].map(|name| shared(&format!("samples/hpi/{name}")));
+    let mut samples = Vec::new();
+    for folder in folders {
+        let entries = fs::read_dir(folder?).unwrap();
+        samples.extend(entries.map(|entry| entry.unwrap().path().canonicalize().unwrap()));
+    }
+    samples.sort();
+    assert!(!samples.is_empty());
+    Some(samples)
+}
+
+/// The hash that stands for the bytes of a file.
+fn hash(bytes: &[u8]) -> Vec<u8> {
+    Sha256::digest(bytes).to_vec()
+}
+
+/// What a directory holds, in the order in which it is listed.
+fn entries(directory: &Path) -> Entries {
+    let entry = |entry: io::Result<fs::DirEntry>| {
+        let entry = entry.unwrap();
+        let node = match entry.file_type().unwrap().is_dir() {
+            true => Node::Directory(entries(&entry.path())),
+            false => Node::File(hash(&fs::read(entry.path()).unwrap())),
+        };
+        (entry.file_name().into_string().unwrap(), node)
+    };
+    fs::read_dir(directory).unwrap().map(entry).collect()
+}
+
+/// The tree with hashes instead of bytes.
+fn hashed(tree: Tree) -> Tree {
+    tree.into_iter()
+        .map(|(path, bytes)| (path, bytes.map(|bytes| hash(&bytes))))
+        .collect()
+}
+
+/// A folder with links to all samples.
+fn folder_of(samples: &[PathBuf]) -> Folder {
+    let folder = Folder::new();
+    for sample in samples {
+        symlink(sample, folder.path.join(sample.file_name().unwrap())).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn all_samples_together_show_what_each_shows_alone() {
+    let Some(samples) = samples().filter(|_| can_mount()) else {
+        return;
+    };
+    for rule in ["ta", "rwe"] {
+        let mount = folder_of(&samples).mount(&["--no-meta", "--order", rule, "--game", "{}"]);
+        let mut names = order(&mount);
+        assert_eq!(names.pop().unwrap(), "game");
+        assert_eq!(names.len(), samples.len());
+        let layers = names.into_iter().map(|name| {
+            let named = |path: &&PathBuf| path.ends_with(&name);
+            let sample = samples.iter().find(named).unwrap();
+            let alone = Folder::new().mount(&["--no-meta", sample.to_str().unwrap()]);
+            let entries = entries(alone.path());
+            Layer {
+                name,
+                entries,
+                date: None,
+            }
+        });
+        let model = Model::new(&Vec::from_iter(layers));
+        assert_eq!(hashed(tree(mount.path())), model.tree());
+        assert_eq!(hashed(shadowed(&mount)), model.shadowed);
+        for (path, seen) in &model.seen {
+            let path = mount.file(path);
+            if seen.bytes.is_some() {
+                assert_eq!(attribute(&path, "source").as_ref(), Some(&seen.source));
+            }
+            let shadows = attribute(&path, "shadows").unwrap_or_default();
+            assert_eq!(shadows, seen.shadows.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn the_samples_are_told_for_total_annihilation() {
+    let Some(samples) = samples().filter(|_| can_mount()) else {
+        return;
+    };
+    let mount = folder_of(&samples).game();
+    let info = info(&mount);
+    assert_eq!(info["order"]["rule"], "ta");
+    assert!(info["left_out"].as_array().unwrap().is_empty(), "{info}");
+    let warnings = info["order"]["warnings"].to_string();
+    assert!(warnings.contains(".hpi archives are merged; the game mounts the first 10 only"));
+}

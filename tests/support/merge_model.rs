@@ -1,0 +1,147 @@
+//! What a merged mount should show, by a few lines of plain code.
+
+use std::collections::BTreeMap;
+
+use super::merging::Tree;
+
+/// What a directory of a layer holds, in the archive's order.
+pub type Entries = Vec<(String, Node)>;
+
+#[derive(Debug, Clone)]
+pub enum Node {
+    File(Vec<u8>),
+    Directory(Entries),
+}
+
+/// An archive, or the loose files of a folder.
+#[derive(Debug, Clone)]
+pub struct Layer {
+    pub name: String,
+    pub entries: Entries,
+    /// How new its files are: of archives that have a date the newest file is
+    /// seen, of others the highest.
+    pub date: Option<u32>,
+}
+
+/// What is to be seen of one path.
+#[derive(Debug, PartialEq)]
+pub struct Seen {
+    /// `None` for a directory.
+    pub bytes: Option<Vec<u8>>,
+    /// The archive it is from.
+    pub source: String,
+    /// The archives in which it hides something, highest first.
+    pub shadows: Vec<String>,
+}
+
+#[derive(Default)]
+pub struct Model {
+    pub seen: BTreeMap<String, Seen>,
+    pub shadowed: Tree,
+}
+
+/// A directory of a layer: the layer, the path there, and what it holds.
+type Part<'a> = (&'a Layer, String, &'a Entries);
+
+impl Model {
+    /// Merges layers, the last one on top.
+    pub fn new(layers: &[Layer]) -> Self {
+        let mut model = Self::default();
+        let parts = layers.iter().rev();
+        let parts: Vec<Part> = parts
+            .map(|layer| (layer, String::new(), &layer.entries))
+            .collect();
+        model.merge("", &parts);
+        model
+    }
+
+    /// The files and directories that are to be seen.
+    pub fn tree(&self) -> Tree {
+        let paths = self.seen.iter();
+        paths
+            .map(|(path, seen)| (path.clone(), seen.bytes.clone()))
+            .collect()
+    }
+
+    fn merge(&mut self, at: &str, parts: &[Part]) {
+        let mut same: BTreeMap<String, Vec<(&Layer, String, &str, &Node)>> = BTreeMap::new();
+        for &(layer, ref path, entries) in parts {
+            for (name, node) in entries {
+                let found = same.entry(name.to_ascii_lowercase()).or_default();
+                // The last of an archive counts.
+                if let Some(last) = found.pop_if(|last| last.0.name == layer.name) {
+                    self.hide(last.0, &last.1, last.3);
+                }
+                found.push((layer, format!("{path}/{name}"), name, node));
+            }
+        }
+        for mut candidates in same.into_values() {
+            let is_dir = |node: &Node| matches!(node, Node::Directory(_));
+            let highest = &candidates[0];
+            let winner = if is_dir(highest.3) || highest.0.date.is_none() {
+                0
+            } else {
+                let files = (0..candidates.len()).filter(|&place| !is_dir(candidates[place].3));
+                let newest = files.rev().max_by_key(|&place| candidates[place].0.date);
+                newest.unwrap()
+            };
+            let (layer, path, name, node) = candidates.remove(winner);
+            let (directories, hidden): (Vec<_>, Vec<_>) = candidates
+                .into_iter()
+                .partition(|other| is_dir(node) && is_dir(other.3));
+            for other in &hidden {
+                self.hide(other.0, &other.1, other.3);
+            }
+            let seen_path = join(at, name);
+            let shadows = hidden.iter().map(|other| other.0.name.clone()).collect();
+            let bytes = match node {
+                Node::File(bytes) => Some(bytes.clone()),
+                Node::Directory(_) => None,
+            };
+            let source = layer.name.clone();
+            self.seen.insert(
+                seen_path.clone(),
+                Seen {
+                    bytes,
+                    source,
+                    shadows,
+                },
+            );
+            let all = [(layer, path, name, node)].into_iter().chain(directories);
+            let parts: Vec<Part> = all
+                .filter_map(|(layer, path, _, node)| match node {
+                    Node::Directory(entries) => Some((layer, path, entries)),
+                    Node::File(_) => None,
+                })
+                .collect();
+            self.merge(&seen_path, &parts);
+        }
+    }
+
+    /// Hides an entry with all below it, and shows the directories on the way.
+    fn hide(&mut self, layer: &Layer, path: &str, node: &Node) {
+        let path = format!("{}{path}", layer.name);
+        for (slash, _) in path.match_indices('/') {
+            self.shadowed.insert(path[..slash].to_owned(), None);
+        }
+        match node {
+            Node::File(bytes) => {
+                self.shadowed.insert(path, Some(bytes.clone()));
+            }
+            Node::Directory(entries) => {
+                let below = &path[layer.name.len()..];
+                for (name, node) in entries {
+                    self.hide(layer, &format!("{below}/{name}"), node);
+                }
+                self.shadowed.insert(path, None);
+            }
+        }
+    }
+}
+
+fn join(directory: &str, name: &str) -> String {
+    match directory {
+        "" => name.to_owned(),
+        _ => format!("{directory}/{name}"),
+    }
+}
