@@ -4,6 +4,7 @@
 
 mod support;
 
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -54,11 +55,15 @@ fn hashed(tree: Tree) -> Tree {
         .collect()
 }
 
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap().to_str().unwrap().to_owned()
+}
+
 /// A folder with links to all samples.
 fn folder_of(samples: &[PathBuf]) -> Folder {
     let folder = Folder::new();
     for sample in samples {
-        symlink(sample, folder.path.join(sample.file_name().unwrap())).unwrap();
+        symlink(sample, folder.path.join(file_name(sample))).unwrap();
     }
     folder
 }
@@ -68,21 +73,22 @@ fn all_samples_together_show_what_each_shows_alone() {
     let Some(samples) = samples().filter(|_| can_mount()) else {
         return;
     };
+    let alone: HashMap<String, Entries> = samples
+        .iter()
+        .map(|sample| {
+            let mount = Folder::new().mount(&["--no-meta", sample.to_str().unwrap()]);
+            (file_name(sample), entries(mount.path()))
+        })
+        .collect();
     for rule in ["ta", "rwe"] {
         let mount = folder_of(&samples).mount(&["--no-meta", "--order", rule, "--game", "{}"]);
         let mut names = order(&mount);
         assert_eq!(names.pop().unwrap(), "game");
         assert_eq!(names.len(), samples.len());
-        let layers = names.into_iter().map(|name| {
-            let named = |path: &&PathBuf| path.ends_with(&name);
-            let sample = samples.iter().find(named).unwrap();
-            let alone = Folder::new().mount(&["--no-meta", sample.to_str().unwrap()]);
-            let entries = entries(alone.path());
-            Layer {
-                name,
-                entries,
-                date: None,
-            }
+        let layers = names.into_iter().map(|name| Layer {
+            entries: alone[&name].clone(),
+            name,
+            date: None,
         });
         let model = Model::new(&Vec::from_iter(layers));
         assert_eq!(hashed(tree(mount.path())), model.tree());
