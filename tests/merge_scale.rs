@@ -29,7 +29,7 @@ fn many(sources: &Folder, archives: usize, files: usize) {
         let directory = |(number, name): (usize, &&str)| {
             let each = files / DIRECTORIES.len();
             let file = |file: usize| {
-                let of_whom = if file % 3 == 0 { 0 } else { archive };
+                let of_whom = if file.is_multiple_of(3) { 0 } else { archive };
                 text(&format!("Unit{of_whom:04}_{number}{file:04}.fbi"), "x")
             };
             let name = match archive % 2 {

@@ -359,25 +359,28 @@ fn sort_by_name(tree: &mut Tree, range: Range<usize>) {
     let beginnings = dentries
         .iter()
         .map(|dentry| beginning(tree.dentry_name(dentry)));
-    let mut order: Vec<(u64, u32)> = beginnings.zip(0..).collect();
-    order.sort_by(|a, b| {
-        let entry = |(_, place): &(u64, u32)| &dentries[*place as usize];
-        let names = || tree.compare(entry(a), entry(b));
-        a.0.cmp(&b.0).then_with(names)
+    let mut order: Vec<([u64; 2], u32)> = beginnings.zip(0..).collect();
+    order.sort_unstable_by(|(a, first), (b, second)| {
+        let names = || {
+            let entry = |place: &u32| &dentries[*place as usize];
+            tree.compare(entry(first), entry(second))
+        };
+        a.cmp(b).then_with(names).then(first.cmp(second))
     });
     for (dentry, (_, place)) in tree.dentries[range].iter_mut().zip(order) {
         dentry.by_name = place;
     }
 }
 
-/// The first eight bytes of a name in lower case, as a number that is ordered
-/// as the names are.
-fn beginning(name: &str) -> u64 {
-    let mut bytes = [0; 8];
+/// The first sixteen bytes of a name in lower case, as numbers that are
+/// ordered as the names are.
+fn beginning(name: &str) -> [u64; 2] {
+    let mut bytes = [0; 16];
     for (byte, letter) in bytes.iter_mut().zip(name.bytes()) {
         *byte = letter.to_ascii_lowercase();
     }
-    u64::from_be_bytes(bytes)
+    let number = u128::from_be_bytes(bytes);
+    [(number >> 64) as u64, number as u64]
 }
 
 /// Numbers the entries of a sorted directory that have the same name, all but
