@@ -170,35 +170,50 @@ fn archives_on_the_command_line_merge_as_in_the_model() {
     });
 }
 
+/// A game's folder: the last entries are loose files, the others archives,
+/// lowest first, made by `write_archive` from a number, a name and entries.
+fn game(
+    mut all: Vec<Entries>,
+    extension: &str,
+    write_archive: impl Fn(&Folder, usize, &str, &Entries) -> Option<u32>,
+) -> (Folder, Model) {
+    let sources = Folder::new();
+    let mut loose = all.pop().unwrap_or_default();
+    let archives = all.into_iter().enumerate();
+    let mut layers: Vec<Layer> = archives
+        .map(|(number, entries)| {
+            // The first name wins.
+            let name = format!("{}.{extension}", 9 - number);
+            Layer {
+                date: write_archive(&sources, number, &name, &entries),
+                name,
+                entries,
+            }
+        })
+        .collect();
+    write(&sources, "", &loose);
+    sort(&mut loose);
+    layers.push(Layer {
+        name: "game".to_owned(),
+        entries: loose,
+        date: None,
+    });
+    (sources, Model::new(&layers))
+}
+
 #[test]
 fn a_game_with_loose_files_merges_as_in_the_model() {
     if !can_mount() {
         return;
     }
     run(layers(6), |mut all| {
-        let sources = Folder::new();
-        let mut layers = Vec::new();
         all.iter_mut()
             .for_each(|entries| distinct(entries, str::to_owned));
-        let mut loose = all.pop().unwrap_or_default();
-        for (number, entries) in all.into_iter().enumerate() {
-            // The first name wins.
-            let name = format!("{}.ufo", 9 - number);
-            sources.archive(&name, packed(&entries));
-            layers.push(Layer {
-                name,
-                entries,
-                date: None,
-            });
-        }
-        write(&sources, "", &loose);
-        sort(&mut loose);
-        layers.push(Layer {
-            name: "game".to_owned(),
-            entries: loose,
-            date: None,
+        let (sources, model) = game(all, "ufo", |sources, _, name, entries| {
+            sources.archive(name, packed(entries));
+            None
         });
-        check(&sources.game(), &Model::new(&layers));
+        check(&sources.game(), &model);
     });
 }
 
@@ -208,30 +223,17 @@ fn a_game_of_kingdoms_merges_by_date_as_in_the_model() {
         return;
     }
     run(layers(6), |mut all| {
-        let sources = Folder::new();
-        let mut layers = Vec::new();
+        // Directories and files are apart in its archives: which of two of
+        // the same name is the last is not for the model.
         all.iter_mut()
             .for_each(|entries| distinct(entries, str::to_ascii_lowercase));
-        let mut loose = all.pop().unwrap_or_default();
-        for (number, entries) in all.into_iter().enumerate() {
-            let name = format!("{}.hpi", 9 - number);
+        let (sources, model) = game(all, "hpi", |sources, number, name, entries| {
             // Neither in the order of the names nor against it.
             let date = 950_000_000 + 1000 * ((number as u32 * 3 + 1) % 5);
-            sources.kingdoms(&name, date, packed(&entries));
-            layers.push(Layer {
-                name,
-                entries,
-                date: Some(date),
-            });
-        }
-        write(&sources, "", &loose);
-        sort(&mut loose);
-        layers.push(Layer {
-            name: "game".to_owned(),
-            entries: loose,
-            date: None,
+            sources.kingdoms(name, date, packed(entries));
+            Some(date)
         });
         let mount = sources.mount(&["--order", "kingdoms", "--game", "{}"]);
-        check(&mount, &Model::new(&layers));
+        check(&mount, &model);
     });
 }

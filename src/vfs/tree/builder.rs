@@ -424,3 +424,39 @@ fn number_duplicates(tree: &mut Tree, range: Range<usize>) -> bool {
     }
     true
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vfs::tree::compare_folded;
+
+    #[test]
+    fn beginnings_are_ordered_as_the_names_are() {
+        let names = [
+            "",
+            "A",
+            "ab",
+            "AB ",
+            "aB_",
+            "b",
+            "a234567",
+            "a23456789012345",
+            "A2345678901234567",
+            "a2345678901234568",
+            "\u{e9}",
+            "Z",
+            "~",
+        ];
+        for a in names {
+            for b in names {
+                let (by_name, by_beginning) =
+                    (compare_folded(a, b), beginning(a).cmp(&beginning(b)));
+                assert!(by_beginning == by_name || by_beginning.is_eq(), "{a} {b}");
+                assert_eq!(
+                    by_beginning.is_eq(),
+                    by_name.is_eq() || a.len().min(b.len()) > 16
+                );
+            }
+        }
+    }
+}
