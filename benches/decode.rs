@@ -1,0 +1,157 @@
+//! What it costs to turn stored bytes into those of files.
+//!
+//! Blocks are those of `scripts/bench`'s corpus, 64 KiB each. `libdeflate`
+//! decodes the same blocks as `lz77`, packed both ways: it is the speed to
+//! measure up to.
+
+#[allow(dead_code)]
+#[path = "../examples/corpus/generate.rs"]
+mod generate;
+
+use std::hint::black_box;
+use std::io::Cursor;
+use std::sync::Arc;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use hpimount::archive::hip::CHECKSUM;
+use hpimount::archive::hpi::chunk::{CHUNK_SIZE, Method, checksum, scramble, unscramble};
+use hpimount::archive::hpi::cipher::Cipher;
+use hpimount::archive::hpi::write::v1;
+use hpimount::archive::hpi::write::{Directory, File, Node, Source};
+use hpimount::archive::hpi::{self, lz77};
+use hpimount::archive::{Archive, Entry, FileId, NodeId, Options, Scratch, Sink};
+use libdeflater::{CompressionLvl, Compressor, Decompressor};
+
+use generate::{Generator, Kind};
+
+/// Blocks of each kind of content.
+const BLOCKS: usize = 16;
+
+/// Takes in an archive's tree and keeps nothing of it.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn root(&self) -> NodeId {
+        NodeId(0)
+    }
+
+    fn dir(&mut self, _: NodeId, _: &[u8]) -> hpimount::io::Result<NodeId> {
+        Ok(NodeId(0))
+    }
+
+    fn file(&mut self, _: NodeId, _: &[u8], _: Entry) -> hpimount::io::Result<NodeId> {
+        Ok(NodeId(0))
+    }
+
+    fn link(&mut self, _: NodeId, _: &[u8], _: NodeId) -> hpimount::io::Result<()> {
+        Ok(())
+    }
+
+    fn symlink(&mut self, _: NodeId, _: &[u8], _: NodeId) -> hpimount::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// An archive in memory with one file.
+fn archive(bytes: &[u8], method: Method) -> Box<dyn Archive> {
+    let file = File {
+        source: Source::Bytes(bytes.to_owned()),
+        modified: 0,
+    };
+    let root = Directory {
+        entries: vec![("file".into(), Node::File(file))],
+    };
+    let mut out = Cursor::new(Vec::new());
+    v1::write(
+        &root,
+        v1::Options { method, key: 0x7D },
+        &mut out,
+        &mut |_| {},
+    )
+    .unwrap();
+    let source = Arc::new(out.into_inner());
+    (hpi::FORMAT.open)(source, &mut Nowhere, Options::default()).unwrap()
+}
+
+fn blocks(kind: Kind) -> Vec<u8> {
+    Generator::new(1).bytes(kind, BLOCKS * CHUNK_SIZE)
+}
+
+/// The decoders alone.
+fn decoders(criterion: &mut Criterion) {
+    for kind in [Kind::Text, Kind::Records] {
+        let plain = blocks(kind);
+        let mut group = criterion.benchmark_group(format!("{kind:?}"));
+        group.throughput(Throughput::Bytes(plain.len() as u64));
+        let mut out = vec![0; CHUNK_SIZE];
+
+        let packed: Vec<_> = plain.chunks(CHUNK_SIZE).map(lz77::encode).collect();
+        group.bench_function("lz77", |bencher| {
+            bencher.iter(|| {
+                for block in &packed {
+                    lz77::decode(black_box(block), &mut out).unwrap();
+                }
+            });
+        });
+
+        let mut compressor = Compressor::new(CompressionLvl::default());
+        let deflated: Vec<Vec<u8>> = plain
+            .chunks(CHUNK_SIZE)
+            .map(|block| {
+                let mut packed = vec![0; compressor.zlib_compress_bound(block.len())];
+                let length = compressor.zlib_compress(block, &mut packed).unwrap();
+                packed.truncate(length);
+                packed
+            })
+            .collect();
+        let mut decompressor = Decompressor::new();
+        group.bench_function("libdeflate", |bencher| {
+            bencher.iter(|| {
+                for block in &deflated {
+                    let block = black_box(block);
+                    decompressor.zlib_decompress(block, &mut out).unwrap();
+                }
+            });
+        });
+
+        // With reading, cipher, checksum and all checks.
+        for method in [Method::Zlib, Method::Lz77] {
+            let archive = archive(&plain, method);
+            let table = archive.chunk_table(FileId(0)).unwrap();
+            let mut scratch = Scratch::default();
+            group.bench_function(format!("whole chunks {}", method.name()), |bencher| {
+                bencher.iter(|| {
+                    for number in 0..BLOCKS {
+                        let chunk = table.at((number * CHUNK_SIZE) as u64).unwrap();
+                        let decoded = archive.decode_chunk(FileId(0), chunk, &mut scratch);
+                        black_box(decoded.unwrap());
+                    }
+                });
+            });
+        }
+    }
+}
+
+/// What is done to every byte beside unpacking.
+fn per_byte(criterion: &mut Criterion) {
+    let mut bytes = blocks(Kind::Noise);
+    let mut group = criterion.benchmark_group("per byte");
+    group.throughput(Throughput::Bytes(bytes.len() as u64));
+    group.bench_function("cipher", |bencher| {
+        let cipher = Cipher::from_header(0x7D);
+        bencher.iter(|| cipher.apply(black_box(1), &mut bytes));
+    });
+    group.bench_function("checksum", |bencher| {
+        bencher.iter(|| checksum(black_box(&bytes)));
+    });
+    scramble(0, &mut bytes);
+    group.bench_function("unscramble", |bencher| {
+        bencher.iter(|| unscramble(black_box(0), &mut bytes));
+    });
+    group.bench_function("HIP CRC", |bencher| {
+        bencher.iter(|| CHECKSUM.checksum(black_box(&bytes)));
+    });
+}
+
+criterion_group!(benches, decoders, per_byte);
+criterion_main!(benches);
