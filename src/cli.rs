@@ -134,6 +134,14 @@ const MOUNT_OPTIONS: &[MountOption] = &[
         },
     },
     MountOption {
+        usage: "noprefetch",
+        help: "decode nothing that nobody has asked for yet",
+        apply: |options, _| {
+            options.no_prefetch = true;
+            Ok(())
+        },
+    },
+    MountOption {
         usage: "case_sensitive",
         help: "find names in their exact spelling only",
         apply: |options, _| {
@@ -344,10 +352,11 @@ mod tests {
 
     #[test]
     fn every_documented_option_is_understood() {
-        let all =
-            "allow_other,uid=5,gid=6,umask=027,cachesize=3M,threads=2,case_sensitive,verify,force";
+        let all = "allow_other,uid=5,gid=6,umask=027,cachesize=3M,threads=2,noprefetch,\
+            case_sensitive,verify,force";
         let parsed = options(all).unwrap();
         assert!(parsed.allow_other && parsed.vfs.case_sensitive && parsed.vfs.force);
+        assert!(parsed.no_prefetch);
         assert_eq!(
             (parsed.uid, parsed.gid, parsed.umask),
             (Some(5), Some(6), 0o027)

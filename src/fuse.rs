@@ -18,7 +18,7 @@ use fuser::{
     ReplyEntry, ReplyOpen, ReplyStatfs, ReplyXattr, Request, Session, SessionACL,
 };
 
-use crate::vfs::{Attr, Error, FileKind, Ino, Vfs};
+use crate::vfs::{Attr, Error, FileKind, Ino, Prefetch, Vfs};
 
 /// How long the kernel may rely on a lasting answer. The tree never changes;
 /// 100 years stay clear of overflows in the kernel's arithmetic.
@@ -60,6 +60,7 @@ type Hook = Option<Arc<dyn Fn(&str) + Send + Sync>>;
 struct Mounted {
     vfs: Arc<Vfs>,
     ownership: Ownership,
+    prefetch: Option<Arc<Prefetch>>,
     hook: Hook,
 }
 
@@ -70,6 +71,8 @@ pub struct SessionOptions {
     pub threads: usize,
     /// Whether other users than the mounting one are answered.
     pub allow_other: bool,
+    /// Whether files are pushed into the kernel's page cache ahead of readers.
+    pub prefetch: bool,
 }
 
 fn config(options: SessionOptions) -> fuser::Config {
@@ -101,8 +104,10 @@ pub fn serve(
     device: std::os::fd::OwnedFd,
 ) -> io::Result<JoinHandle<io::Result<()>>> {
     let config = config(options);
-    let session = Session::from_fd(Mounted::new(vfs, ownership), device, config.acl, config)?;
-    run(session)
+    let mounted = Mounted::new(vfs, ownership, options);
+    let pushing = mounted.pushing();
+    let session = Session::from_fd(mounted, device, config.acl, config)?;
+    run(session, pushing)
 }
 
 /// Mounts on `mount_point` and answers requests on a thread of its own until
@@ -129,26 +134,39 @@ pub fn mount_and_serve(
         MountOption::NoDev,
         MountOption::DefaultPermissions,
     ];
-    run(Session::new(
-        Mounted::new(vfs, ownership),
-        mount_point,
-        &config,
-    )?)
+    let mounted = Mounted::new(vfs, ownership, options);
+    let pushing = mounted.pushing();
+    run(Session::new(mounted, mount_point, &config)?, pushing)
 }
 
-fn run(session: Session<Mounted>) -> io::Result<JoinHandle<io::Result<()>>> {
+/// What is to push files ahead of readers, and where they come from.
+type Pushing = Option<(Arc<Prefetch>, Arc<Vfs>)>;
+
+fn run(session: Session<Mounted>, pushing: Pushing) -> io::Result<JoinHandle<io::Result<()>>> {
+    if let Some((prefetch, vfs)) = pushing {
+        let notifier = session.notifier();
+        prefetch.start(&vfs, move |inode, offset, bytes| {
+            // The kernel may know nothing of the inode any more.
+            let _ = notifier.store(number(inode), offset, bytes);
+        })?;
+    }
     std::thread::Builder::new()
         .name("session".to_owned())
         .spawn(move || session.run())
 }
 
 impl Mounted {
-    fn new(vfs: Arc<Vfs>, ownership: Ownership) -> Self {
+    fn new(vfs: Arc<Vfs>, ownership: Ownership, options: SessionOptions) -> Self {
         Self {
             vfs,
             ownership,
+            prefetch: options.prefetch.then(Arc::default),
             hook: panic_hook(),
         }
+    }
+
+    fn pushing(&self) -> Pushing {
+        Some((self.prefetch.clone()?, self.vfs.clone()))
     }
 
     /// Runs a handler. A panic in it must not end the thread that answers
@@ -293,7 +311,12 @@ impl Filesystem for Mounted {
         reply: ReplyData,
     ) {
         self.guard("read", || match self.vfs.read(ino(inode), offset, size) {
-            Ok(bytes) => reply.data(&bytes),
+            Ok(bytes) => {
+                reply.data(&bytes);
+                if let Some(prefetch) = &self.prefetch {
+                    prefetch.note(&self.vfs, ino(inode), offset, size);
+                }
+            }
             Err(error) => reply.error(errno(error)),
         });
     }

@@ -54,6 +54,8 @@ pub struct MountOptions {
     pub umask: u16,
     /// Threads that answer, where it is given.
     pub threads: Option<usize>,
+    /// Whether nothing is pushed into the kernel's page cache ahead of readers.
+    pub no_prefetch: bool,
     /// How the tree behaves.
     pub vfs: crate::vfs::Options,
 }
@@ -224,6 +226,7 @@ fn session_options(plan: &Plan) -> SessionOptions {
     SessionOptions {
         threads: plan.options.threads.unwrap_or_else(cores),
         allow_other: plan.options.allow_other,
+        prefetch: !plan.options.no_prefetch,
     }
 }
 

@@ -17,6 +17,7 @@ mod guests;
 mod merge;
 mod names;
 mod open;
+mod prefetch;
 mod read;
 mod stats;
 mod tree;
@@ -39,6 +40,7 @@ use self::forest::{Forest, Node};
 pub use self::game::Order;
 use self::guests::{GuestKind, Guests};
 pub use self::open::Sources;
+pub use self::prefetch::Prefetch;
 pub use self::read::Bytes;
 use self::read::{Reader, Source};
 use self::stats::Stats;
@@ -387,24 +389,30 @@ impl Vfs {
     fn read_node(&self, node: Node<'_>, offset: u64, size: u32) -> Result<Bytes> {
         let file_size = self.node_attr(node)?.size;
         let end = file_size.min(offset.saturating_add(size.into()));
-        let Some(Kind::File { file, .. }) = node.kind() else {
+        if !matches!(node.kind(), Some(Kind::File { .. })) {
             return Err(Error::IsADirectory);
-        };
+        }
         if offset >= end {
             return Ok(Bytes::Owned(Vec::new()));
         }
-        let archive = self.volume(node).and_then(Volume::archive);
-        let bytes = match archive {
-            Some(archive) => {
-                let ino = node.ino();
-                let source = Source { ino, archive, file };
-                self.reader.read(source, offset..end, &self.stats)
-            }
+        let bytes = match self.source(node) {
+            Some(source) => self.reader.read(source, offset..end, &self.stats),
             None => self
                 .text(node)
                 .map(|text| Bytes::part_of(text, offset..end)),
         };
         bytes.map_err(|error| self.failed(node, &error))
+    }
+
+    /// What the bytes of a file are read from; `None` where they are made
+    /// from a view.
+    fn source(&self, node: Node<'_>) -> Option<Source<'_>> {
+        let archive = self.volume(node)?.archive()?;
+        let Some(Kind::File { file, .. }) = node.kind() else {
+            return None;
+        };
+        let ino = node.ino();
+        Some(Source { ino, archive, file })
     }
 
     /// The text of a generated file.

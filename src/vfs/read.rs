@@ -18,7 +18,7 @@ use crate::view::View;
 
 /// Longest chunk that is decoded as a whole, and the length of the pieces in
 /// which longer ones are.
-const BLOCK_SIZE: u32 = 65_536;
+pub(super) const BLOCK_SIZE: u32 = 65_536;
 
 /// Start of the [`Key`] of a file's chunk table. No block can begin there:
 /// a file has at most `u32::MAX` bytes.

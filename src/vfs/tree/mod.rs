@@ -230,6 +230,14 @@ impl Tree {
         names.join("/")
     }
 
+    /// The directory of the inode's first entry, and the number of the entry
+    /// there; `None` for the root.
+    pub(super) fn place(&self, index: Index) -> Option<(Index, usize)> {
+        let inode = self.inode(index).filter(|_| index != ROOT)?;
+        let first = self.range(inode.parent).start;
+        Some((inode.parent, (inode.dentry as usize).checked_sub(first)?))
+    }
+
     /// Text of a symbolic link from the directory of `link` to `target`.
     fn link_text(&self, link: Index, target: Index) -> String {
         let directory = self.inode(link).map_or(ROOT, |inode| inode.parent);

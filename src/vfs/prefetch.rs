@@ -1,0 +1,314 @@
+//! Filling the kernel's page cache ahead of readers.
+//!
+//! Where somebody reads the files of a directory one after the other, those
+//! that come next are decoded by a thread of their own and pushed into the
+//! kernel's page cache, so that reading them takes no request at all. The
+//! kernel then no longer says how far the reader has come. So only a window of
+//! files is pushed, and one in its middle is left out: when that is read, the
+//! window moves on. Nobody reading on costs one window.
+//!
+//! Where little of a packed block is read, the rest of it is pushed as well:
+//! it is decoded already, and the kernel keeps it more cheaply.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+
+use super::cache::lock;
+use super::forest::Node;
+use super::read::BLOCK_SIZE;
+use super::tree::Kind;
+use super::{FileKind, Ino, Vfs};
+use crate::archive::Storage;
+
+/// Bytes of files that are pushed before the reader is seen again.
+const WINDOW: u64 = 2 << 20;
+
+/// Bytes of one file that are pushed; with more the kernel's own read-ahead
+/// does as well.
+const HEAD: u64 = 512 << 10;
+
+/// Files read one after the other from which on more are expected.
+const ROW: u32 = 2;
+
+/// Entries that a reader may leave out in a row: directories, mostly.
+const GAP: usize = 2;
+
+/// Directories in which readers are remembered.
+const MAX_RUNS: usize = 8;
+
+/// Longest read of which the rest of the block is pushed. The kernel's
+/// read-ahead asks for more.
+const SMALL: u32 = 16 << 10;
+
+/// Most blocks that wait to be pushed.
+const MAX_BLOCKS: usize = 64;
+
+/// Threads that push.
+const THREADS: usize = 1;
+
+/// Watches reads, and pushes what will be read next.
+#[derive(Default)]
+pub struct Prefetch(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    wake: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    closed: bool,
+    /// Blocks to push: their file and where they begin.
+    blocks: VecDeque<(Ino, u64)>,
+    /// Directories that are being read, the latest one last.
+    runs: Vec<Run>,
+}
+
+/// A reader who goes through the files of a directory.
+struct Run {
+    directory: Ino,
+    /// Number in the directory of the file that was read last.
+    last: usize,
+    /// Files that were read in a row.
+    row: u32,
+    /// Number of the next entry to push.
+    next: usize,
+    /// Bytes that may still be pushed.
+    budget: u64,
+    /// Whether a file was left out since the reader was last seen.
+    marked: bool,
+}
+
+/// Something to push.
+enum Job {
+    Block(Ino, u64),
+    /// The next file of a directory, or none where that was the last.
+    Entry(Ino, usize),
+}
+
+impl Prefetch {
+    /// Starts to push, by means of `store`, which is given an inode, an offset
+    /// and the bytes there. Ends when `self` is dropped.
+    ///
+    /// # Errors
+    /// Where a thread cannot be started.
+    pub fn start<S>(&self, vfs: &Arc<Vfs>, store: S) -> std::io::Result<()>
+    where
+        S: Fn(Ino, u64, &[u8]) + Clone + Send + 'static,
+    {
+        for number in 0..THREADS {
+            let (shared, vfs, store) = (self.0.clone(), vfs.clone(), store.clone());
+            thread::Builder::new()
+                .name(format!("prefetch-{number}"))
+                .spawn(move || shared.work(&vfs, &store))?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of a read, of `size` bytes as the kernel asked for them.
+    pub fn note(&self, vfs: &Vfs, ino: Ino, offset: u64, size: u32) {
+        let Some(node) = vfs.forest.get(ino) else {
+            return;
+        };
+        let Some((parent, place)) = node.tree.place(node.index) else {
+            return;
+        };
+        let directory = node.other(parent);
+        let mut state = lock(&self.0.state);
+        let wakes = state.note_file(directory, place) | state.note_block(node, offset, size);
+        drop(state);
+        if wakes {
+            self.0.wake.notify_one();
+        }
+    }
+}
+
+impl Drop for Prefetch {
+    fn drop(&mut self) {
+        lock(&self.0.state).closed = true;
+        self.0.wake.notify_all();
+    }
+}
+
+impl State {
+    /// Notes that a file is being read; says whether there is more to push.
+    fn note_file(&mut self, directory: Node<'_>, place: usize) -> bool {
+        let ino = directory.ino();
+        let known = self.runs.iter().position(|run| run.directory == ino);
+        let mut run = match known {
+            Some(known) => self.runs.remove(known),
+            None => Run {
+                directory: ino,
+                last: place,
+                // Who has read the files of one directory in a row, and begins
+                // another one, goes through a whole tree.
+                row: match self.runs.last() {
+                    Some(run) if run.row >= ROW && is_first_file(directory, place) => ROW - 1,
+                    _ => 0,
+                },
+                next: place,
+                budget: 0,
+                marked: false,
+            },
+        };
+        if known.is_none() && self.runs.len() == MAX_RUNS {
+            self.runs.remove(0);
+        }
+        run.read(place, known.is_none());
+        let wakes = run.budget > 0;
+        self.runs.push(run);
+        wakes
+    }
+
+    /// Has the block of a small read pushed.
+    fn note_block(&mut self, node: Node<'_>, offset: u64, size: u32) -> bool {
+        let file_size = node.tree.inode(node.index).and_then(|inode| inode.size());
+        let ends_inside = file_size.is_some_and(|end| offset + u64::from(size) < end);
+        if size >= SMALL || !ends_inside || self.blocks.len() == MAX_BLOCKS {
+            return false;
+        }
+        let start = offset - offset % u64::from(BLOCK_SIZE);
+        self.blocks.push_back((node.ino(), start));
+        true
+    }
+
+    fn take(&mut self) -> Option<Job> {
+        if let Some((ino, start)) = self.blocks.pop_front() {
+            return Some(Job::Block(ino, start));
+        }
+        let run = self.runs.iter_mut().rev().find(|run| run.budget > 0)?;
+        // The reader is at the file behind its last one by now.
+        let place = run.next.max(run.last + 2);
+        run.next = place + 1;
+        Some(Job::Entry(run.directory, place))
+    }
+
+    /// Takes `bytes` from what may be pushed of a directory; false where that
+    /// file is to be left out.
+    fn spend(&mut self, directory: Ino, bytes: Option<u64>) -> bool {
+        let Some(run) = self.runs.iter_mut().find(|run| run.directory == directory) else {
+            return false;
+        };
+        let Some(bytes) = bytes else {
+            // That was the last entry.
+            run.budget = 0;
+            return false;
+        };
+        run.budget = run.budget.saturating_sub(bytes);
+        if bytes > 0 && !run.marked && run.budget <= WINDOW / 2 {
+            run.marked = true;
+            return false;
+        }
+        true
+    }
+}
+
+impl Run {
+    /// The reader is at the file with number `place`.
+    fn read(&mut self, place: usize, first: bool) {
+        let expected = if self.row >= ROW {
+            self.last..=self.next.max(self.last) + GAP
+        } else {
+            self.last..=self.last + GAP
+        };
+        if !expected.contains(&place) {
+            self.row = 0;
+            self.budget = 0;
+            self.next = place;
+        } else if place > self.last || first {
+            self.row += 1;
+        }
+        self.last = place;
+        if self.row >= ROW {
+            self.budget = WINDOW;
+            self.marked = false;
+        }
+    }
+}
+
+/// Whether no file comes before the entry with number `place`.
+fn is_first_file(directory: Node<'_>, place: usize) -> bool {
+    let mut before = directory.tree.entries(directory.index, 0).take(place);
+    before.all(|(_, index)| {
+        let kind = directory.other(index).kind();
+        kind.is_some_and(|kind| kind.file_kind() == FileKind::Directory)
+    })
+}
+
+impl Shared {
+    fn work(&self, vfs: &Vfs, store: &dyn Fn(Ino, u64, &[u8])) {
+        while let Some(job) = self.next_job() {
+            match job {
+                Job::Block(ino, start) => {
+                    if let Some(node) = vfs.forest.get(ino)
+                        && is_packed(vfs, node)
+                    {
+                        push(vfs, node, start, store);
+                    }
+                }
+                Job::Entry(directory, place) => self.push_entry(vfs, directory, place, store),
+            }
+        }
+    }
+
+    /// Waits for something to do; `None` when there is no more.
+    fn next_job(&self) -> Option<Job> {
+        let mut state = lock(&self.state);
+        loop {
+            if state.closed {
+                return None;
+            }
+            if let Some(job) = state.take() {
+                return Some(job);
+            }
+            state = self
+                .wake
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn push_entry(&self, vfs: &Vfs, directory: Ino, place: usize, store: &dyn Fn(Ino, u64, &[u8])) {
+        let Some(directory) = vfs.forest.get(directory) else {
+            return;
+        };
+        let entry = directory.tree.entries(directory.index, place).next();
+        let node = entry.map(|(_, index)| directory.other(index));
+        let bytes = node.map(|node| match node.tree.inode(node.index) {
+            Some(inode) if matches!(inode.kind, Kind::File { .. }) => {
+                inode.size().unwrap_or(0).min(HEAD)
+            }
+            _ => 0,
+        });
+        let pushes = lock(&self.state).spend(directory.ino(), bytes);
+        let (Some(node), Some(bytes), true) = (node, bytes, pushes) else {
+            return;
+        };
+        let mut start = 0;
+        while start < bytes && push(vfs, node, start, store) {
+            start += u64::from(BLOCK_SIZE);
+        }
+    }
+}
+
+fn is_packed(vfs: &Vfs, node: Node<'_>) -> bool {
+    vfs.source(node)
+        .is_some_and(|source| source.archive.storage(source.file) == Storage::Chunked)
+}
+
+/// Pushes the block of a file that begins at `start`. Whatever goes wrong,
+/// the reader is told when the file is read.
+fn push(vfs: &Vfs, node: Node<'_>, start: u64, store: &dyn Fn(Ino, u64, &[u8])) -> bool {
+    let size = node.tree.inode(node.index).and_then(|inode| inode.size());
+    let (Some(size), Some(source)) = (size, vfs.source(node)) else {
+        return false;
+    };
+    let end = size.min(start + u64::from(BLOCK_SIZE));
+    let bytes = vfs.reader.read(source, start..end, &vfs.stats);
+    if let Ok(bytes) = &bytes {
+        store(node.ino(), start, bytes);
+    }
+    bytes.is_ok()
+}
