@@ -91,6 +91,17 @@ impl<V: Clone + Weight, E: Clone> Cache<V, E> {
     /// caller makes it, others that ask for it wait; all get the same result.
     /// A failure is not kept.
     pub(super) fn get(&self, key: Key, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
+        self.get_and_keep(key, true, make)
+    }
+
+    /// As [`Cache::get`]; a value that had to be made stays in the cache only
+    /// where `keep` says so.
+    pub(super) fn get_and_keep(
+        &self,
+        key: Key,
+        keep: bool,
+        make: impl FnOnce() -> Result<V, E>,
+    ) -> Result<V, E> {
         let shard = &self.shards[self.shard_of(key)];
         let flight = {
             let mut shard = lock(shard);
@@ -113,7 +124,7 @@ impl<V: Clone + Weight, E: Clone> Cache<V, E> {
         *slot = Some(result.clone());
         let mut shard = lock(shard);
         shard.flights.remove(&key);
-        if let Ok(value) = &result {
+        if let (Ok(value), true) = (&result, keep) {
             shard.insert(key, value.clone(), self.budget);
         }
         result

@@ -28,11 +28,18 @@ const WINDOW: u64 = 2 << 20;
 /// does as well.
 const HEAD: u64 = 512 << 10;
 
+/// Bytes that an entry counts for at least.
+const ENTRY_COST: u64 = 1 << 10;
+
 /// Files read one after the other from which on more are expected.
 const ROW: u32 = 2;
 
 /// Entries that a reader may leave out in a row: directories, mostly.
 const GAP: usize = 2;
+
+/// Most directories in front of the first file of a directory for it to be
+/// taken for the first one.
+const MAX_DIRECTORIES: usize = 256;
 
 /// Directories in which readers are remembered.
 const MAX_RUNS: usize = 8;
@@ -196,7 +203,7 @@ impl State {
             run.budget = 0;
             return false;
         };
-        run.budget = run.budget.saturating_sub(bytes);
+        run.budget = run.budget.saturating_sub(bytes.max(ENTRY_COST));
         if bytes > 0 && !run.marked && run.budget <= WINDOW / 2 {
             run.marked = true;
             return false;
@@ -231,25 +238,30 @@ impl Run {
 /// Whether no file comes before the entry with number `place`.
 fn is_first_file(directory: Node<'_>, place: usize) -> bool {
     let mut before = directory.tree.entries(directory.index, 0).take(place);
-    before.all(|(_, index)| {
-        let kind = directory.other(index).kind();
-        kind.is_some_and(|kind| kind.file_kind() == FileKind::Directory)
-    })
+    place <= MAX_DIRECTORIES
+        && before.all(|(_, index)| {
+            let kind = directory.other(index).kind();
+            kind.is_some_and(|kind| kind.file_kind() == FileKind::Directory)
+        })
 }
 
 impl Shared {
     fn work(&self, vfs: &Vfs, store: &dyn Fn(Ino, u64, &[u8])) {
         while let Some(job) = self.next_job() {
-            match job {
-                Job::Block(ino, start) => {
-                    if let Some(node) = vfs.forest.get(ino)
-                        && is_packed(vfs, node)
-                    {
-                        push(vfs, node, start, store);
-                    }
+            self.finish(job, vfs, store);
+        }
+    }
+
+    fn finish(&self, job: Job, vfs: &Vfs, store: &dyn Fn(Ino, u64, &[u8])) {
+        match job {
+            Job::Block(ino, start) => {
+                if let Some(node) = vfs.forest.get(ino)
+                    && is_packed(vfs, node)
+                {
+                    push(vfs, node, start, store);
                 }
-                Job::Entry(directory, place) => self.push_entry(vfs, directory, place, store),
             }
+            Job::Entry(directory, place) => self.push_entry(vfs, directory, place, store),
         }
     }
 
@@ -311,4 +323,116 @@ fn push(vfs: &Vfs, node: Node<'_>, start: u64, store: &dyn Fn(Ino, u64, &[u8])) 
         store(node.ino(), start, bytes);
     }
     bytes.is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::archive::hpi::chunk::Method;
+    use crate::archive::hpi::write::v1;
+    use crate::archive::hpi::write::{Directory, File, Node, Source};
+    use crate::vfs::Sources;
+    use std::cell::RefCell;
+
+    /// A mount of files with these sizes, and their inodes.
+    fn mounted(sizes: &[usize]) -> (Arc<Vfs>, Vec<Ino>) {
+        let file = |(number, &size): (usize, &usize)| {
+            let file = File {
+                source: Source::Bytes(vec![7; size]),
+                modified: 0,
+            };
+            (format!("{number:05}"), Node::File(file))
+        };
+        let entries = sizes.iter().enumerate().map(file).collect();
+        let options = v1::Options {
+            method: Method::Zlib,
+            key: 0,
+        };
+        let mut archive = tempfile::NamedTempFile::new().unwrap();
+        v1::write(&Directory { entries }, options, &mut archive, &mut |_| {}).unwrap();
+        let vfs = Vfs::open(
+            &Sources::Given {
+                paths: vec![archive.path().to_owned()],
+                order: None,
+                separate: false,
+            },
+            super::super::Options::default(),
+        );
+        let (vfs, mut files) = (vfs.unwrap(), Vec::new());
+        let mut add = |_: &str, ino, _, _| {
+            files.push(ino);
+            false
+        };
+        vfs.readdir(Ino::ROOT, 0, &mut add).unwrap();
+        (vfs, files)
+    }
+
+    /// What is pushed when all work is done: inodes, offsets and lengths.
+    fn pushed(prefetch: &Prefetch, vfs: &Vfs) -> Vec<(Ino, u64, usize)> {
+        let all = RefCell::new(Vec::new());
+        let store = |ino, offset, bytes: &[u8]| all.borrow_mut().push((ino, offset, bytes.len()));
+        loop {
+            let job = lock(&prefetch.0.state).take();
+            match job {
+                Some(job) => prefetch.0.finish(job, vfs, &store),
+                None => break,
+            }
+        }
+        all.into_inner()
+    }
+
+    #[test]
+    fn files_read_in_a_row_bring_those_behind_them() {
+        let (vfs, files) = mounted(&[1000; 6]);
+        let prefetch = Prefetch::default();
+        prefetch.note(&vfs, files[0], 0, 4096);
+        assert_eq!(pushed(&prefetch, &vfs), []);
+        prefetch.note(&vfs, files[1], 0, 4096);
+        // The reader is at number 2 already.
+        let behind = files[3..].iter().map(|&file| (file, 0, 1000));
+        assert_eq!(pushed(&prefetch, &vfs), Vec::from_iter(behind));
+    }
+
+    #[test]
+    fn files_read_here_and_there_bring_nothing() {
+        let (vfs, files) = mounted(&[1000; 50]);
+        let prefetch = Prefetch::default();
+        for place in [7, 20, 3, 40, 12, 30, 0, 49] {
+            prefetch.note(&vfs, files[place], 0, 4096);
+        }
+        assert_eq!(pushed(&prefetch, &vfs), []);
+    }
+
+    #[test]
+    fn nobody_reading_on_costs_one_window_and_reading_on_moves_it() {
+        let (vfs, files) = mounted(&[100_000; 100]);
+        let prefetch = Prefetch::default();
+        prefetch.note(&vfs, files[0], 0, 65_536);
+        prefetch.note(&vfs, files[1], 0, 65_536);
+        let first = pushed(&prefetch, &vfs);
+        let bytes: u64 = first.iter().map(|(_, _, length)| *length as u64).sum();
+        assert!((WINDOW / 2..=WINDOW + HEAD).contains(&bytes), "{bytes}");
+
+        // The reader does not ask for what was pushed, but for what was not.
+        let last = first.iter().map(|(ino, ..)| *ino).max().unwrap();
+        let left_out = files[3..]
+            .iter()
+            .find(|file| first.iter().all(|(ino, ..)| ino != *file));
+        let left_out = *left_out.unwrap();
+        assert!(left_out < last);
+        prefetch.note(&vfs, left_out, 0, 65_536);
+        let second = pushed(&prefetch, &vfs);
+        assert!(second.iter().all(|(ino, ..)| *ino > last), "nothing twice");
+        assert!(!second.is_empty());
+    }
+
+    #[test]
+    fn a_small_read_brings_its_block() {
+        let (vfs, files) = mounted(&[200_000]);
+        let prefetch = Prefetch::default();
+        prefetch.note(&vfs, files[0], 70_000, 4096);
+        assert_eq!(pushed(&prefetch, &vfs), [(files[0], 65_536, 65_536)]);
+        prefetch.note(&vfs, files[0], 131_072, 131_072);
+        assert_eq!(pushed(&prefetch, &vfs), []);
+    }
 }

@@ -178,7 +178,7 @@ impl Reader {
         ino: Ino,
         make: impl FnOnce() -> io::Result<Vec<u8>>,
     ) -> io::Result<Arc<Vec<u8>>> {
-        self.bytes(key(ino, 0), || make().map(Arc::new))
+        self.bytes(key(ino, 0), true, || make().map(Arc::new))
     }
 
     /// The parsed model of an asset, made where it is not at hand.
@@ -214,7 +214,7 @@ impl Reader {
         let mut position = range.start;
         let mut owned = Vec::new();
         loop {
-            let (start, block) = self.block_at(source, &table, position, stats)?;
+            let (start, block) = self.block_at(source, &table, position..range.end, stats)?;
             let from = (position - u64::from(start)) as usize;
             let wanted = (range.end - position) as usize;
             let to = block.len().min(from + wanted);
@@ -243,17 +243,22 @@ impl Reader {
         }
     }
 
-    /// The block that holds `position`, and where in the file it begins.
+    /// The block that holds the start of `wanted`, and where in the file it
+    /// begins. A block that is wanted whole goes into the kernel's page cache
+    /// and is not kept here as well.
     fn block_at(
         &self,
         source: Source<'_>,
         table: &ChunkTable,
-        position: u64,
+        wanted: Range<u64>,
         stats: &Stats,
     ) -> io::Result<(u32, Arc<Vec<u8>>)> {
+        let position = wanted.start;
         let chunk = table.at(position)?;
         if chunk.length <= BLOCK_SIZE {
-            let block = self.bytes(key(source.ino, chunk.start), || {
+            let end = u64::from(chunk.start) + u64::from(chunk.length);
+            let keep = position > chunk.start.into() || wanted.end < end;
+            let block = self.bytes(key(source.ino, chunk.start), keep, || {
                 let decode = |scratch: &mut Scratch| {
                     source.archive.decode_chunk(source.file, chunk, scratch)
                 };
@@ -265,7 +270,7 @@ impl Reader {
         }
         let into_chunk = position as u32 - chunk.start;
         let start = position as u32 - into_chunk % BLOCK_SIZE;
-        let block = self.bytes(key(source.ino, start), || {
+        let block = self.bytes(key(source.ino, start), true, || {
             self.piece(source, chunk, start, stats)
         })?;
         Ok((start, block))
@@ -310,9 +315,11 @@ impl Reader {
     fn bytes(
         &self,
         key: Key,
+        keep: bool,
         make: impl FnOnce() -> io::Result<Arc<Vec<u8>>>,
     ) -> io::Result<Arc<Vec<u8>>> {
-        match self.cache.get(key, || make().map(Block::Bytes))? {
+        let make = || make().map(Block::Bytes);
+        match self.cache.get_and_keep(key, keep, make)? {
             Block::Bytes(bytes) => Ok(bytes),
             _ => unreachable!("the keys of tables and models are reserved"),
         }
