@@ -6,6 +6,7 @@
 //! * [`text`]: tables and single-byte names;
 //! * [`asset`]: formats inside archives, from bytes to typed models;
 //! * [`archive`]: containers, from source bytes to entries and their bytes;
+//! * [`export`]: pictures, models and animations in formats of desktops;
 //! * [`view`]: synthetic files that show an asset's model;
 //! * [`vfs`]: what is mounted, without FUSE;
 //! * [`pack`]: the way back, from a directory to an archive.
@@ -14,6 +15,7 @@ pub mod archive;
 pub mod asset;
 pub mod cli;
 pub mod daemon;
+pub mod export;
 pub mod fuse;
 pub mod io;
 pub mod pack;

@@ -1,0 +1,261 @@
+//! BVH: a skeleton and how it moves, as motion capture programs have it.
+
+use std::fmt::Write;
+
+use super::Scene;
+use super::math::{Place, rows};
+use super::scene::{Animation, Node};
+
+/// Deepest joint whose line is indented, so that no skeleton makes a text
+/// that is much longer than itself.
+const DEEPEST_INDENT: usize = 64;
+
+/// Name of the root that a skeleton of several gets.
+const COMMON_ROOT: &str = "skeleton";
+
+/// The joints of a scene, and one of its animations. Every joint has six
+/// channels: where it is, and angles about z, x and y, in this order. BVH has
+/// no comments, and what the scene notes is lost.
+pub fn write(scene: &Scene, animation: &Animation) -> Vec<u8> {
+    let mut text = String::from("HIERARCHY\n");
+    let order = hierarchy(scene, &mut text);
+    motion(scene, animation, &order, &mut text);
+    text.into_bytes()
+}
+
+/// A step of the walk through the joints.
+enum Step {
+    Enter(usize),
+    Leave,
+}
+
+/// Writes the joints and gives their nodes in the order of the text; nothing
+/// for a root that the scene does not have.
+fn hierarchy(scene: &Scene, text: &mut String) -> Vec<Option<usize>> {
+    let mut is_joint = vec![false; scene.nodes.len()];
+    for joint in &scene.joints {
+        if let Some(flag) = is_joint.get_mut(joint.node) {
+            *flag = true;
+        }
+    }
+    let (mut children, mut roots) = scene.children();
+    for list in children.iter_mut().chain([&mut roots]) {
+        list.retain(|&node| is_joint[node]);
+        list.reverse();
+    }
+    let (mut order, mut depth) = (Vec::new(), 0);
+    let has_common_root = roots.len() != 1;
+    if has_common_root {
+        open(text, "ROOT", COMMON_ROOT, [0.0; 3], depth);
+        order.push(None);
+        depth += 1;
+    }
+    let mut steps: Vec<Step> = roots.into_iter().map(Step::Enter).collect();
+    while let Some(step) = steps.pop() {
+        let Step::Enter(index) = step else {
+            depth -= 1;
+            indented(text, depth, "}");
+            continue;
+        };
+        let node = &scene.nodes[index];
+        let word = if depth == 0 { "ROOT" } else { "JOINT" };
+        open(
+            text,
+            word,
+            &name(index, node),
+            node.place.translation,
+            depth,
+        );
+        order.push(Some(index));
+        depth += 1;
+        steps.push(Step::Leave);
+        if children[index].is_empty() {
+            let end = ["End Site", "{", "  OFFSET 0 0 0", "}"];
+            end.iter().for_each(|line| indented(text, depth, line));
+        }
+        steps.extend(children[index].iter().map(|&child| Step::Enter(child)));
+    }
+    if has_common_root {
+        indented(text, 0, "}");
+    }
+    order
+}
+
+fn open(text: &mut String, word: &str, name: &str, offset: [f32; 3], depth: usize) {
+    let [x, y, z] = offset;
+    indented(text, depth, &format!("{word} {name}"));
+    indented(text, depth, "{");
+    indented(text, depth + 1, &format!("OFFSET {x} {y} {z}"));
+    let channels = "CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation";
+    indented(text, depth + 1, channels);
+}
+
+fn indented(text: &mut String, depth: usize, line: &str) {
+    text.extend(std::iter::repeat_n("  ", depth.min(DEEPEST_INDENT)));
+    text.push_str(line);
+    text.push('\n');
+}
+
+/// Names end at blanks, and programs take them for unique.
+fn name(index: usize, node: &Node) -> String {
+    let name = node
+        .name
+        .replace(|c: char| c.is_whitespace() || c.is_control(), "_");
+    format!("{index:02}_{name}")
+}
+
+fn motion(scene: &Scene, animation: &Animation, order: &[Option<usize>], text: &mut String) {
+    let frames = animation
+        .curves
+        .iter()
+        .map(|curve| curve.places.len())
+        .max();
+    let frames = frames.unwrap_or(0);
+    let _ = writeln!(
+        text,
+        "MOTION\nFrames: {frames}\nFrame Time: {}",
+        animation.interval
+    );
+    let mut curves = vec![None; scene.nodes.len()];
+    for curve in &animation.curves {
+        if let Some(slot) = curves.get_mut(curve.node) {
+            *slot = Some(&curve.places);
+        }
+    }
+    for frame in 0..frames {
+        for (position, node) in order.iter().enumerate() {
+            let place = node.map_or(Place::HERE, |node| {
+                let moved = curves[node].and_then(|places: &Vec<Place>| places.get(frame));
+                *moved.unwrap_or(&scene.nodes[node].place)
+            });
+            let ([x, y, z], [rz, rx, ry]) = (place.translation, angles(place.rotation));
+            let blank = if position == 0 { "" } else { " " };
+            let _ = write!(text, "{blank}{x} {y} {z} {rz:.4} {rx:.4} {ry:.4}");
+        }
+        text.push('\n');
+    }
+}
+
+/// Angles in degrees about z, x and y whose turns, one after the other from
+/// the right (first y), are that of a quaternion.
+fn angles(rotation: [f32; 4]) -> [f32; 3] {
+    let m = rows(rotation);
+    let sine = m[2][1].clamp(-1.0, 1.0);
+    // Where x is a quarter turn, z and y turn about the same axis.
+    let (z, y) = if sine.abs() > 0.999_999 {
+        (m[1][0].atan2(m[0][0]), 0.0)
+    } else {
+        ((-m[0][1]).atan2(m[1][1]), (-m[2][0]).atan2(m[2][2]))
+    };
+    [z, sine.asin(), y].map(|angle| angle.to_degrees() + 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::export::math::{product, quaternion};
+    use crate::export::scene::{Curve, Joint};
+    use proptest::prelude::*;
+
+    fn node(name: &str, parent: Option<usize>) -> Node {
+        Node {
+            name: name.into(),
+            parent,
+            place: Place::at([0.0, 2.0, 0.0]),
+            mesh: None,
+        }
+    }
+
+    fn skeleton(nodes: Vec<Node>) -> Scene {
+        let joint = |node| Joint {
+            node,
+            inverse_bind: [0.0; 16],
+        };
+        Scene {
+            joints: (0..nodes.len()).map(joint).collect(),
+            nodes,
+            ..Scene::default()
+        }
+    }
+
+    fn animation(node: usize) -> Animation {
+        Animation {
+            name: "walk".into(),
+            interval: 0.1,
+            curves: vec![Curve {
+                node,
+                places: vec![Place::at([1.0, 0.0, 0.0]), Place::at([2.0, 0.0, 0.0])],
+            }],
+        }
+    }
+
+    #[test]
+    fn joints_stand_inside_their_parents() {
+        let scene = skeleton(vec![
+            node("left arm", Some(1)),
+            node("hip", None),
+            node("leg", Some(1)),
+        ]);
+        let text = String::from_utf8(write(&scene, &animation(2))).unwrap();
+        let words: Vec<&str> = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.starts_with("CHANNELS") && !line.starts_with("OFFSET"))
+            .collect();
+        assert_eq!(
+            words[..14],
+            [
+                "HIERARCHY",
+                "ROOT 01_hip",
+                "{",
+                "JOINT 00_left_arm",
+                "{",
+                "End Site",
+                "{",
+                "}",
+                "}",
+                "JOINT 02_leg",
+                "{",
+                "End Site",
+                "{",
+                "}"
+            ]
+        );
+        assert_eq!(words[16..19], ["MOTION", "Frames: 2", "Frame Time: 0.1"]);
+        let last: Vec<&str> = words[20].split(' ').collect();
+        assert_eq!(last.len(), 18);
+        assert_eq!(last[12], "2");
+    }
+
+    #[test]
+    fn several_roots_get_a_common_one() {
+        let scene = skeleton(vec![node("a", None), node("b", None)]);
+        let text = String::from_utf8(write(&scene, &animation(0))).unwrap();
+        assert_eq!(text.matches("ROOT ").count(), 1);
+        assert_eq!(text.matches("JOINT ").count(), 2);
+        assert_eq!(text.matches('{').count(), text.matches('}').count());
+        assert_eq!(text.lines().last().unwrap().split(' ').count(), 18);
+    }
+
+    fn about(axis: usize, degrees: f32) -> [[f32; 3]; 3] {
+        let half = degrees.to_radians() / 2.0;
+        let mut q = [0.0, 0.0, 0.0, half.cos()];
+        q[axis] = half.sin();
+        rows(q)
+    }
+
+    proptest! {
+        #[test]
+        fn the_angles_turn_as_the_quaternion_does(
+            z in -180.0_f32..180.0, x in -90.0_f32..90.0, y in -180.0_f32..180.0,
+        ) {
+            let turn = |[z, x, y]: [f32; 3]| product(about(2, z), product(about(0, x), about(1, y)));
+            let expected = turn([z, x, y]);
+            let found = turn(angles(quaternion(expected)));
+            let close = expected.as_flattened().iter().zip(found.as_flattened());
+            for (a, b) in close {
+                prop_assert!((a - b).abs() < 4e-3, "{expected:?} {found:?}");
+            }
+        }
+    }
+}

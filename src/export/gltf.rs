@@ -1,0 +1,291 @@
+//! GLB: glTF 2.0 in one file, by the `gltf-json` crate.
+
+mod buffer;
+mod geometry;
+
+use gltf_json::animation::{Channel, Interpolation, Property, Sampler, Target};
+use gltf_json::extensions::material::{Material as MaterialExtensions, Unlit};
+use gltf_json::material::{
+    AlphaCutoff, AlphaMode, PbrBaseColorFactor, PbrMetallicRoughness, StrengthFactor,
+};
+use gltf_json::texture::{Info, MagFilter, MinFilter, WrappingMode};
+use gltf_json::validation::Checked::Valid;
+use gltf_json::{Image, Index, Material, Node, Root, Scene as GltfScene, Skin, Texture};
+
+use self::buffer::Buffer;
+use super::Scene;
+use super::scene::{self, Alpha, Wrap};
+
+/// What is shown of a picture, by [`scene::Texture::picture`]: the bytes of
+/// a PNG file.
+pub type Pictures<'a> = &'a dyn Fn(usize) -> Option<Vec<u8>>;
+
+/// The whole scene as a GLB file. The notes are in `asset.extras.notes`.
+pub fn write(scene: &Scene, pictures: Pictures<'_>) -> Vec<u8> {
+    let mut writer = Writer {
+        root: Root::default(),
+        buffer: Buffer::default(),
+    };
+    writer.asset(scene);
+    writer.materials(&scene.materials, pictures);
+    let meshes = writer.meshes(scene);
+    writer.nodes(scene, &meshes);
+    writer.animations(scene);
+    let Writer { mut root, buffer } = writer;
+    let binary = buffer.finish(&mut root);
+    pack(&root, binary)
+}
+
+/// A file that is being put together.
+struct Writer {
+    root: Root,
+    buffer: Buffer,
+}
+
+impl Writer {
+    fn asset(&mut self, scene: &Scene) {
+        let notes = serde_json::json!({ "notes": scene.notes });
+        self.root.asset.generator = Some(concat!("hpimount ", env!("CARGO_PKG_VERSION")).into());
+        self.root.asset.extras = serde_json::value::to_raw_value(&notes).ok();
+    }
+
+    fn materials(&mut self, materials: &[scene::Material], pictures: Pictures<'_>) {
+        let mut textures: Vec<(scene::Texture, Option<Index<Texture>>)> = Vec::new();
+        for material in materials {
+            let texture = material.texture.as_ref().and_then(|texture| {
+                let known = textures.iter().find(|(known, _)| known == texture);
+                if let Some((_, index)) = known {
+                    return *index;
+                }
+                let index = pictures(texture.picture).map(|png| self.texture(texture, &png));
+                textures.push((texture.clone(), index));
+                index
+            });
+            self.material(material, texture);
+        }
+    }
+
+    fn texture(&mut self, texture: &scene::Texture, png: &[u8]) -> Index<Texture> {
+        let view = self.buffer.view(&mut self.root, png, None);
+        let image = self.root.push(Image {
+            buffer_view: Some(view),
+            mime_type: Some(gltf_json::image::MimeType("image/png".into())),
+            name: Some(texture.file.clone()),
+            uri: None,
+            extensions: None,
+            extras: None,
+        });
+        let sampler = self.sampler(texture);
+        self.root.push(Texture {
+            name: Some(texture.file.clone()),
+            sampler: Some(sampler),
+            source: image,
+            extensions: None,
+            extras: None,
+        })
+    }
+
+    fn sampler(&mut self, texture: &scene::Texture) -> Index<gltf_json::texture::Sampler> {
+        let wrap = |wrap| {
+            Valid(match wrap {
+                Wrap::Repeat => WrappingMode::Repeat,
+                Wrap::Mirror => WrappingMode::MirroredRepeat,
+                Wrap::Clamp => WrappingMode::ClampToEdge,
+            })
+        };
+        let (mag, min) = if texture.sharp {
+            (MagFilter::Nearest, MinFilter::NearestMipmapLinear)
+        } else {
+            (MagFilter::Linear, MinFilter::LinearMipmapLinear)
+        };
+        self.root.push(gltf_json::texture::Sampler {
+            mag_filter: Some(Valid(mag)),
+            min_filter: Some(Valid(min)),
+            wrap_s: wrap(texture.wrap[0]),
+            wrap_t: wrap(texture.wrap[1]),
+            ..Default::default()
+        })
+    }
+
+    fn material(&mut self, material: &scene::Material, texture: Option<Index<Texture>>) {
+        let [r, g, b, alpha] = material.colour;
+        let colour = [linear(r), linear(g), linear(b), alpha];
+        if material.unlit && self.root.extensions_used.is_empty() {
+            let name = "KHR_materials_unlit";
+            self.root.extensions_used.push(name.into());
+        }
+        let mode = match material.alpha {
+            Alpha::Opaque => AlphaMode::Opaque,
+            Alpha::Mask => AlphaMode::Mask,
+            Alpha::Blend => AlphaMode::Blend,
+        };
+        self.root.push(Material {
+            name: Some(material.name.clone()),
+            alpha_cutoff: (material.alpha == Alpha::Mask).then_some(AlphaCutoff(0.5)),
+            alpha_mode: Valid(mode),
+            double_sided: material.double_sided,
+            pbr_metallic_roughness: PbrMetallicRoughness {
+                base_color_factor: PbrBaseColorFactor(colour),
+                base_color_texture: texture.map(|index| Info {
+                    index,
+                    tex_coord: 0,
+                    extensions: None,
+                    extras: None,
+                }),
+                metallic_factor: StrengthFactor(0.0),
+                ..Default::default()
+            },
+            extensions: material.unlit.then_some(MaterialExtensions {
+                unlit: Some(Unlit {}),
+            }),
+            ..Default::default()
+        });
+    }
+
+    fn nodes(&mut self, scene: &Scene, meshes: &[Option<Index<gltf_json::Mesh>>]) {
+        let (children, roots) = scene.children();
+        let index = |node: &usize| Index::new(*node as u32);
+        let skin = self.skin(scene);
+        for (node, children) in scene.nodes.iter().zip(children) {
+            let mesh = node.mesh.and_then(|mesh| *meshes.get(mesh)?);
+            let bent = node.mesh.and_then(|mesh| scene.meshes.get(mesh));
+            let bent = mesh.is_some() && bent.is_some_and(|mesh| !mesh.weights.is_empty());
+            let place = &node.place;
+            self.root.push(Node {
+                name: Some(node.name.clone()),
+                children: (!children.is_empty()).then(|| children.iter().map(index).collect()),
+                translation: (place.translation != [0.0; 3]).then_some(place.translation),
+                rotation: (place.rotation != [0.0, 0.0, 0.0, 1.0])
+                    .then_some(gltf_json::scene::UnitQuaternion(place.rotation)),
+                scale: (place.scale != [1.0; 3]).then_some(place.scale),
+                mesh,
+                skin: skin.filter(|_| bent),
+                ..Default::default()
+            });
+        }
+        let scene = self.root.push(GltfScene {
+            name: None,
+            nodes: roots.iter().map(index).collect(),
+            extensions: None,
+            extras: None,
+        });
+        self.root.scene = Some(scene);
+    }
+
+    /// The skin that all bent meshes share.
+    fn skin(&mut self, scene: &Scene) -> Option<Index<Skin>> {
+        if scene.joints.is_empty() {
+            return None;
+        }
+        let joints = scene.joints.iter();
+        let matrices: Vec<[f32; 16]> = joints.clone().map(|joint| joint.inverse_bind).collect();
+        let matrices = self.buffer.matrices(&mut self.root, &matrices);
+        Some(self.root.push(Skin {
+            inverse_bind_matrices: Some(matrices),
+            joints: joints.map(|joint| Index::new(joint.node as u32)).collect(),
+            name: None,
+            skeleton: None,
+            extensions: None,
+            extras: None,
+        }))
+    }
+
+    fn animations(&mut self, scene: &Scene) {
+        for animation in &scene.animations {
+            let mut channels = Vec::new();
+            let mut samplers = Vec::new();
+            let mut times = None;
+            for curve in animation.curves.iter().filter(|c| !c.places.is_empty()) {
+                let frames = curve.places.len();
+                let input = match times {
+                    Some((known, input)) if known == frames => input,
+                    _ => self
+                        .buffer
+                        .times(&mut self.root, frames, animation.interval),
+                };
+                times = Some((frames, input));
+                let moves: Vec<_> = curve.places.iter().map(|p| p.translation).collect();
+                let turns: Vec<_> = curve.places.iter().map(|p| p.rotation).collect();
+                let outputs = [
+                    (
+                        Property::Translation,
+                        self.buffer.vectors(&mut self.root, &moves),
+                    ),
+                    (
+                        Property::Rotation,
+                        self.buffer.quaternions(&mut self.root, &turns),
+                    ),
+                ];
+                for (path, output) in outputs {
+                    channels.push(Channel {
+                        sampler: Index::new(samplers.len() as u32),
+                        target: Target {
+                            node: Index::new(curve.node as u32),
+                            path: Valid(path),
+                            extensions: None,
+                            extras: None,
+                        },
+                        extensions: None,
+                        extras: None,
+                    });
+                    samplers.push(Sampler {
+                        input,
+                        interpolation: Valid(Interpolation::Linear),
+                        output,
+                        extensions: None,
+                        extras: None,
+                    });
+                }
+            }
+            if !channels.is_empty() {
+                self.root.push(gltf_json::Animation {
+                    name: Some(animation.name.clone()),
+                    channels,
+                    samplers,
+                    extensions: None,
+                    extras: None,
+                });
+            }
+        }
+    }
+}
+
+/// A part of a colour as light, from what a screen takes for it (sRGB).
+fn linear(part: f32) -> f32 {
+    if part <= 0.04045 {
+        part / 12.92
+    } else {
+        ((part + 0.055) / 1.055).powf(2.4)
+    }
+}
+
+/// The chunks of a GLB file with its head.
+fn pack(root: &Root, mut binary: Vec<u8>) -> Vec<u8> {
+    const HEAD: usize = 12;
+    const CHUNK_HEAD: usize = 8;
+    let mut json = root.to_vec().expect("writing JSON to memory cannot fail");
+    json.resize(json.len().next_multiple_of(4), b' ');
+    binary.resize(binary.len().next_multiple_of(4), 0);
+    let binary_size = match binary.len() {
+        0 => 0,
+        length => CHUNK_HEAD + length,
+    };
+    let size = HEAD + CHUNK_HEAD + json.len() + binary_size;
+    let mut file = Vec::with_capacity(size);
+    let word = |file: &mut Vec<u8>, value: usize| file.extend((value as u32).to_le_bytes());
+    file.extend(b"glTF");
+    word(&mut file, 2);
+    word(&mut file, size);
+    word(&mut file, json.len());
+    file.extend(b"JSON");
+    file.append(&mut json);
+    if !binary.is_empty() {
+        word(&mut file, binary.len());
+        file.extend(b"BIN\0");
+        file.append(&mut binary);
+    }
+    file
+}
+
+#[cfg(test)]
+mod tests;

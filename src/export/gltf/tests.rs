@@ -1,0 +1,117 @@
+//! The structure of GLB files.
+
+use serde_json::Value;
+
+use super::*;
+use crate::export::Place;
+use crate::export::obj::tests::scene;
+use crate::export::scene::{Animation, Curve, Joint, Shape, Weight};
+
+/// The JSON and the binary chunk of a file.
+fn read(file: &[u8]) -> (Value, &[u8]) {
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
+    assert_eq!(&file[..4], b"glTF");
+    assert_eq!((word(4), word(8)), (2, file.len()));
+    let json = &file[20..20 + word(12)];
+    assert_eq!((&file[16..20], json.len() % 4), (&b"JSON"[..], 0));
+    let at = 20 + json.len();
+    assert_eq!(&file[at + 4..at + 8], b"BIN\0");
+    let binary = &file[at + 8..];
+    assert_eq!((word(at), word(at) % 4), (binary.len(), 0));
+    (serde_json::from_slice(json).unwrap(), binary)
+}
+
+fn bent() -> Scene {
+    let mut scene = scene();
+    let whole = Weight {
+        joint: 0,
+        weight: 1.0,
+    };
+    let mesh = &mut scene.meshes[0];
+    mesh.weights = vec![
+        [
+            whole,
+            Weight::default(),
+            Weight::default(),
+            Weight::default()
+        ];
+        3
+    ];
+    mesh.shapes = vec![Shape {
+        name: "smile".into(),
+        deltas: vec![[0.0, 0.5, 0.0]; 3],
+    }];
+    scene.joints = vec![Joint {
+        node: 0,
+        inverse_bind: [0.0; 16],
+    }];
+    scene.animations = vec![Animation {
+        name: "walk".into(),
+        interval: 0.5,
+        curves: vec![Curve {
+            node: 0,
+            places: vec![Place::HERE; 3],
+        }],
+    }];
+    scene
+}
+
+#[test]
+fn everything_in_the_file_is_described() {
+    let (json, binary) = read(&write(&bent(), &|_| Some(b"PNG!!".to_vec())));
+    let json = &json;
+    assert_eq!(json["asset"]["extras"]["notes"][0], "y is up.");
+    assert_eq!(json["buffers"][0]["byteLength"], binary.len());
+    assert_eq!(json["meshes"][0]["primitives"].as_array().unwrap().len(), 2);
+    assert_eq!(json["meshes"][0]["extras"]["targetNames"][0], "smile");
+    assert_eq!(json["skins"][0]["joints"], serde_json::json!([0]));
+    assert_eq!(json["nodes"][0]["skin"], 0);
+    assert_eq!(
+        json["animations"][0]["channels"].as_array().unwrap().len(),
+        2
+    );
+    assert_eq!(json["materials"][0]["alphaMode"], "MASK");
+    assert_eq!(json["images"].as_array().unwrap().len(), 1);
+    let mut end = 0;
+    for view in json["bufferViews"].as_array().unwrap() {
+        let (at, length) = (&view["byteOffset"], &view["byteLength"]);
+        let at = at.as_u64().unwrap_or(0);
+        assert_eq!((at % 4, at >= end), (0, true));
+        end = at + length.as_u64().unwrap();
+    }
+    assert!(end <= binary.len() as u64);
+    for accessor in json["accessors"].as_array().unwrap() {
+        let size = match accessor["componentType"].as_u64().unwrap() {
+            5123 => 2,
+            _ => 4,
+        };
+        let parts = match accessor["type"].as_str().unwrap() {
+            "SCALAR" => 1,
+            "VEC2" => 2,
+            "VEC3" => 3,
+            "VEC4" => 4,
+            _ => 16,
+        };
+        let view = &json["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
+        let count = accessor["count"].as_u64().unwrap();
+        assert_eq!(view["byteLength"], count * size * parts);
+    }
+}
+
+#[test]
+fn a_mesh_without_triangles_is_left_out() {
+    let mut scene = scene();
+    scene.meshes[0].parts.clear();
+    let file = write(&scene, &|_| Some(b"PNG!".to_vec()));
+    let (json, _) = read(&file);
+    assert!(json.get("meshes").is_none());
+    assert!(json["nodes"][0].get("mesh").is_none());
+}
+
+#[test]
+fn a_picture_that_is_not_there_is_no_texture() {
+    let (json, _) = read(&write(&scene(), &|_| None));
+    assert!(json.get("textures").is_none());
+    let surface = &json["materials"][0]["pbrMetallicRoughness"];
+    assert!(surface.get("baseColorTexture").is_none());
+}

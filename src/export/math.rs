@@ -1,0 +1,236 @@
+//! Vectors, quaternions and places.
+
+/// A vector of three.
+pub(super) type Vector = [f32; 3];
+
+/// A matrix by its rows, which turns column vectors.
+pub(super) type Rows = [[f32; 3]; 3];
+
+/// The matrix that turns nothing.
+pub(super) const UNTURNED: Rows = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+
+/// Where a node is relative to its parent: scaled, then turned, then moved.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    /// How far it is moved.
+    pub translation: [f32; 3],
+    /// How it is turned: a unit quaternion x, y, z, w.
+    pub rotation: [f32; 4],
+    /// How it is scaled along its own axes.
+    pub scale: [f32; 3],
+}
+
+impl Place {
+    /// Where the parent is.
+    pub const HERE: Self = Self::at([0.0; 3]);
+
+    /// Moved and nothing else.
+    pub const fn at(translation: [f32; 3]) -> Self {
+        Self {
+            translation,
+            rotation: [0.0, 0.0, 0.0, 1.0],
+            scale: [1.0; 3],
+        }
+    }
+
+    /// Turned by a matrix, and moved. Of a matrix that does more than turn,
+    /// the rest is lost.
+    pub(super) fn turned(rows: Rows, translation: Vector) -> Self {
+        Self {
+            translation,
+            rotation: quaternion(orthonormal(rows).0),
+            scale: [1.0; 3],
+        }
+    }
+
+    /// From a matrix written row by row with the translation in the fourth
+    /// row, which turns row vectors. Shear, which a place cannot have, and
+    /// numbers that are none are lost.
+    pub(super) fn from_row_vector_matrix(m: &[f32; 16]) -> Self {
+        let m = m.map(finite);
+        let rows = [[m[0], m[4], m[8]], [m[1], m[5], m[9]], [m[2], m[6], m[10]]];
+        let (turn, scale) = orthonormal(rows);
+        Self {
+            translation: [m[12], m[13], m[14]],
+            rotation: quaternion(turn),
+            scale,
+        }
+    }
+
+    /// Where a point of the node is for the parent.
+    pub fn apply(&self, point: [f32; 3]) -> [f32; 3] {
+        let scaled = std::array::from_fn(|axis| point[axis] * self.scale[axis]);
+        add(rotate(self.rotation, scaled), self.translation)
+    }
+
+    /// Where a direction of the node points for the parent; of length 1.
+    pub fn apply_normal(&self, normal: [f32; 3]) -> [f32; 3] {
+        let scaled = std::array::from_fn(|axis| normal[axis] / self.scale[axis]);
+        unit(rotate(self.rotation, scaled)).unwrap_or(normal)
+    }
+}
+
+/// The number, or 0 for one that is infinite or none. Larger ones than any
+/// model needs are cut, so that sums of them stay numbers.
+pub(super) fn finite(value: f32) -> f32 {
+    if value.is_finite() {
+        value.clamp(-1e18, 1e18)
+    } else {
+        0.0
+    }
+}
+
+pub(super) fn add(a: Vector, b: Vector) -> Vector {
+    std::array::from_fn(|axis| a[axis] + b[axis])
+}
+
+pub(super) fn subtract(a: Vector, b: Vector) -> Vector {
+    std::array::from_fn(|axis| a[axis] - b[axis])
+}
+
+pub(super) fn cross(a: Vector, b: Vector) -> Vector {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
+
+fn dot(a: Vector, b: Vector) -> f32 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+/// The vector with length 1; nothing for one without a direction.
+pub(super) fn unit(vector: Vector) -> Option<Vector> {
+    let longest = vector
+        .iter()
+        .fold(0.0_f32, |most, part| most.max(part.abs()));
+    if !longest.is_finite() || longest < 1e-18 {
+        return None;
+    }
+    // Twice, because the square of a very small or large number is none.
+    let near = vector.map(|part| part / longest);
+    let length = dot(near, near).sqrt();
+    Some(near.map(|part| part / length))
+}
+
+/// `a`, with its rows for columns.
+pub(super) fn transposed(a: Rows) -> Rows {
+    std::array::from_fn(|row| std::array::from_fn(|column| a[column][row]))
+}
+
+/// `a` after `b`.
+pub(super) fn product(a: Rows, b: Rows) -> Rows {
+    let columns = transposed(b);
+    a.map(|row| std::array::from_fn(|column| dot(row, columns[column])))
+}
+
+pub(super) fn turn(rows: Rows, vector: Vector) -> Vector {
+    rows.map(|row| dot(row, vector))
+}
+
+/// The matrix that only turns which is nearest by Gram and Schmidt, and the
+/// scale that it leaves out. A matrix that mirrors has a negative scale.
+fn orthonormal(rows: Rows) -> (Rows, Vector) {
+    let [x, y, z] = transposed(rows);
+    let (Some(first), Some(_), Some(_)) = (unit(x), unit(y), unit(z)) else {
+        return (UNTURNED, [1.0; 3]);
+    };
+    let along = dot(first, y);
+    let second = unit(subtract(y, first.map(|part| part * along)));
+    let Some(second) = second else {
+        return (UNTURNED, [1.0; 3]);
+    };
+    let third = cross(first, second);
+    let scale = [dot(first, x), dot(second, y), dot(third, z)];
+    let turn = transposed([first, second, third]);
+    (
+        turn,
+        scale.map(|part| if part.abs() < 1e-9 { 1.0 } else { part }),
+    )
+}
+
+/// The unit quaternion x, y, z, w of a matrix that only turns.
+pub(super) fn quaternion(m: Rows) -> [f32; 4] {
+    let trace = m[0][0] + m[1][1] + m[2][2];
+    let parts = if trace > 0.0 {
+        let w = 1.0 + trace;
+        [m[2][1] - m[1][2], m[0][2] - m[2][0], m[1][0] - m[0][1], w]
+    } else if m[0][0] >= m[1][1] && m[0][0] >= m[2][2] {
+        let x = 1.0 + m[0][0] - m[1][1] - m[2][2];
+        [x, m[0][1] + m[1][0], m[0][2] + m[2][0], m[2][1] - m[1][2]]
+    } else if m[1][1] >= m[2][2] {
+        let y = 1.0 - m[0][0] + m[1][1] - m[2][2];
+        [m[0][1] + m[1][0], y, m[1][2] + m[2][1], m[0][2] - m[2][0]]
+    } else {
+        let z = 1.0 - m[0][0] - m[1][1] + m[2][2];
+        [m[0][2] + m[2][0], m[1][2] + m[2][1], z, m[1][0] - m[0][1]]
+    };
+    let length = parts.iter().map(|part| part * part).sum::<f32>().sqrt();
+    // Not a negative zero for every zero.
+    parts.map(|part| part / length + 0.0)
+}
+
+/// A vector turned by a unit quaternion.
+pub(super) fn rotate(q: [f32; 4], vector: Vector) -> Vector {
+    let axis = [q[0], q[1], q[2]];
+    let twice = cross(axis, vector).map(|part| 2.0 * part);
+    let across = cross(axis, twice);
+    std::array::from_fn(|i| vector[i] + q[3] * twice[i] + across[i])
+}
+
+/// The matrix of a unit quaternion.
+pub(super) fn rows(q: [f32; 4]) -> Rows {
+    transposed(UNTURNED.map(|axis| rotate(q, axis)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn near(a: &[f32], b: &[f32]) -> bool {
+        a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-4)
+    }
+
+    proptest! {
+        #[test]
+        fn a_quaternion_and_its_matrix_turn_alike(
+            q in proptest::array::uniform4(-1.0_f32..1.0),
+            v in proptest::array::uniform3(-10.0_f32..10.0),
+        ) {
+            let length = q.iter().map(|part| part * part).sum::<f32>().sqrt();
+            prop_assume!(length > 0.1);
+            let q = q.map(|part| part / length);
+            let matrix = rows(q);
+            prop_assert!(near(&turn(matrix, v), &rotate(q, v)));
+            let again = quaternion(matrix);
+            let sign = if again[3] * q[3] + dot([again[0], again[1], again[2]], [q[0], q[1], q[2]]) < 0.0 { -1.0 } else { 1.0 };
+            prop_assert!(near(&again.map(|part| part * sign), &q));
+        }
+
+        #[test]
+        fn no_matrix_gives_a_place_that_is_none(bits in proptest::array::uniform16(any::<u32>())) {
+            let place = Place::from_row_vector_matrix(&bits.map(f32::from_bits));
+            let length = place.rotation.iter().map(|part| part * part).sum::<f32>().sqrt();
+            prop_assert!((length - 1.0).abs() < 1e-3, "{:?}", place);
+            prop_assert!(place.scale.iter().all(|part| part.is_finite() && *part != 0.0));
+            prop_assert!(place.translation.iter().all(|part| part.is_finite()));
+        }
+    }
+
+    #[test]
+    fn a_matrix_comes_apart_into_its_place() {
+        // Twice as large along x, turned by a quarter about z, moved.
+        let matrix = [
+            0.0, 2.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 5.0, 6.0, 7.0, 1.0,
+        ];
+        let place = Place::from_row_vector_matrix(&matrix);
+        assert!(near(&place.scale, &[2.0, 1.0, 1.0]));
+        assert!(near(&place.apply([1.0, 0.0, 0.0]), &[5.0, 8.0, 7.0]));
+        assert!(near(
+            &place.apply_normal([0.0, 3.0, 0.0]),
+            &[-1.0, 0.0, 0.0]
+        ));
+    }
+}

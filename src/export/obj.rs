@@ -1,0 +1,209 @@
+//! OBJ and MTL, as nearly every program reads them.
+
+use std::fmt::Write;
+
+use super::Scene;
+use super::scene::{Alpha, Material, Mesh, Texture, Wrap};
+
+/// A text that is being written. Writing to memory cannot fail.
+macro_rules! line {
+    ($text:expr, $($part:tt)*) => {
+        let _ = writeln!($text, $($part)*);
+    };
+}
+
+/// The meshes of a scene in their places, in the rest pose. `library` is the
+/// name of the MTL file with the scene's materials.
+///
+/// A point has the colour of its first corner behind its place, which many
+/// programs read.
+pub fn write(scene: &Scene, library: &str) -> Vec<u8> {
+    let mut text = comments(&scene.notes);
+    line!(text, "mtllib {library}");
+    let (mut points, mut corners) = (1, 1);
+    for (index, node) in scene.nodes.iter().enumerate() {
+        let Some(mesh) = node.mesh.and_then(|mesh| scene.meshes.get(mesh)) else {
+            continue;
+        };
+        line!(text, "o {}", token(&node.name));
+        vertices(&mut text, scene, index, mesh);
+        faces(&mut text, scene, mesh, points, corners);
+        points += mesh.points.len();
+        corners += mesh.corners.len();
+    }
+    text.into_bytes()
+}
+
+/// The materials of a scene. `textures` is the way to the folder of the
+/// textures' files.
+pub fn write_materials(materials: &[Material], notes: &[String], textures: &str) -> Vec<u8> {
+    let mut text = comments(notes);
+    for material in materials {
+        let [r, g, b, alpha] = material.colour;
+        line!(text, "newmtl {}", token(&material.name));
+        line!(text, "Ka 0 0 0\nKd {r} {g} {b}\nKs 0 0 0\nd {alpha}");
+        line!(text, "illum {}", if material.unlit { 0 } else { 1 });
+        if let Some(texture) = &material.texture {
+            let file = format!("{}{textures}{}.png", options(texture), texture.file);
+            line!(text, "map_Kd {file}");
+            if material.alpha != Alpha::Opaque {
+                line!(text, "map_d {file}");
+            }
+        }
+    }
+    text.into_bytes()
+}
+
+/// MTL can tell only of textures that are clamped on both sides.
+fn options(texture: &Texture) -> &'static str {
+    if texture.wrap == [Wrap::Clamp; 2] {
+        "-clamp on "
+    } else {
+        ""
+    }
+}
+
+fn comments(notes: &[String]) -> String {
+    notes.iter().map(|note| format!("# {note}\n")).collect()
+}
+
+/// A name without what would end it.
+fn token(name: &str) -> String {
+    let safe = |c: char| {
+        if c.is_whitespace() || c.is_control() {
+            '_'
+        } else {
+            c
+        }
+    };
+    let token: String = name.chars().map(safe).collect();
+    if token.is_empty() { "_".into() } else { token }
+}
+
+fn vertices(text: &mut String, scene: &Scene, node: usize, mesh: &Mesh) {
+    let mut colours = vec![[255_u8; 3]; mesh.points.len()];
+    for corner in mesh.corners.iter().rev() {
+        if let Some(colour) = colours.get_mut(corner.point as usize) {
+            *colour = [corner.colour[0], corner.colour[1], corner.colour[2]];
+        }
+    }
+    for (&point, colour) in mesh.points.iter().zip(colours) {
+        let [x, y, z] = scene.point(node, point);
+        let [r, g, b] = colour.map(|part| f32::from(part) / 255.0);
+        line!(text, "v {x} {y} {z} {r:.3} {g:.3} {b:.3}");
+    }
+    for corner in &mesh.corners {
+        let [u, v] = corner.uv;
+        line!(text, "vt {u} {}", 1.0 - v);
+    }
+    for corner in &mesh.corners {
+        let [x, y, z] = scene.normal(node, corner.normal);
+        line!(text, "vn {x:.4} {y:.4} {z:.4}");
+    }
+}
+
+fn faces(text: &mut String, scene: &Scene, mesh: &Mesh, points: usize, corners: usize) {
+    for part in &mesh.parts {
+        if let Some(material) = scene.materials.get(part.material) {
+            line!(text, "usemtl {}", token(&material.name));
+        }
+        for triangle in &part.triangles {
+            text.push('f');
+            for &corner in triangle {
+                let point = mesh.corners.get(corner as usize).map_or(0, |c| c.point);
+                let (v, vt) = (points + point as usize, corners + corner as usize);
+                let _ = write!(text, " {v}/{vt}/{vt}");
+            }
+            text.push('\n');
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use crate::export::Place;
+    use crate::export::scene::{Corner, Node, Part};
+
+    /// Two triangles, one of each material, in a node that is moved.
+    pub(crate) fn scene() -> Scene {
+        let corner = |point: u32| Corner {
+            point,
+            normal: [0.0, 0.0, 1.0],
+            uv: [0.25, 0.25],
+            colour: [255, 128, 0, 255],
+        };
+        let material = |name: &str, texture| Material {
+            name: name.into(),
+            colour: [1.0, 0.5, 0.0, 1.0],
+            texture,
+            alpha: Alpha::Mask,
+            double_sided: true,
+            unlit: true,
+        };
+        let texture = Texture {
+            picture: 0,
+            file: "00 brick".into(),
+            wrap: [Wrap::Clamp; 2],
+            sharp: true,
+        };
+        Scene {
+            notes: vec!["y is up.".into()],
+            materials: vec![
+                material("red brick", Some(texture)),
+                material("plain", None),
+            ],
+            meshes: vec![Mesh {
+                name: "roof".into(),
+                points: vec![[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]],
+                corners: (0..3).map(corner).collect(),
+                parts: (0..2)
+                    .map(|material| Part {
+                        material,
+                        triangles: vec![[0, 1, 2]],
+                    })
+                    .collect(),
+                ..Mesh::default()
+            }],
+            nodes: vec![Node {
+                name: "my house".into(),
+                parent: None,
+                place: Place::at([10.0, 0.0, 0.0]),
+                mesh: Some(0),
+            }],
+            ..Scene::default()
+        }
+    }
+
+    #[test]
+    fn meshes_are_written_in_their_places() {
+        let mut scene = scene();
+        scene.nodes.push(Node {
+            name: "second".into(),
+            parent: Some(0),
+            place: Place::at([0.0, 0.0, 5.0]),
+            mesh: Some(0),
+        });
+        let text = String::from_utf8(write(&scene, "house.mtl")).unwrap();
+        assert!(text.starts_with("# y is up.\nmtllib house.mtl\no my_house\n"));
+        assert!(text.contains("v 11 0 0 1.000 0.502 0.000\n"), "{text}");
+        assert!(text.contains("v 11 0 5 "), "{text}");
+        assert!(text.contains("vt 0.25 0.75\n"));
+        assert!(text.contains("usemtl red_brick\nf 1/1/1 2/2/2 3/3/3\n"));
+        assert!(text.contains("f 4/4/4 5/5/5 6/6/6\n"));
+    }
+
+    #[test]
+    fn materials_refer_to_the_pictures() {
+        let scene = scene();
+        let text = write_materials(&scene.materials, &scene.notes, "../textures/");
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.contains("newmtl red_brick\n"));
+        assert!(text.contains("Kd 1 0.5 0\n"));
+        assert!(
+            text.contains("map_Kd -clamp on ../textures/00 brick.png\n"),
+            "{text}"
+        );
+        assert_eq!(text.matches("map_d").count(), 1);
+    }
+}

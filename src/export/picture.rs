@@ -1,0 +1,98 @@
+//! A picture, as the writers take it.
+
+/// Most pixels of a picture that is written.
+pub const MOST_PIXELS: u64 = 1 << 24;
+
+/// A picture, from the top left to the bottom right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Picture {
+    /// Width in pixels, not 0.
+    pub width: u32,
+    /// Height in pixels, not 0.
+    pub height: u32,
+    /// The pixels.
+    pub pixels: Pixels,
+}
+
+/// Pixels of a picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Pixels {
+    /// Indices into a palette.
+    Indexed {
+        /// Bits of an index: 4 or 8.
+        bits: u8,
+        /// The rows, each padded to a whole byte; with 4 bits the left pixel
+        /// is in the high half.
+        rows: Vec<u8>,
+        /// Red, green, blue and alpha of 16 or 256 colours.
+        palette: Vec<[u8; 4]>,
+    },
+    /// Red, green, blue and alpha.
+    Rgba(Vec<[u8; 4]>),
+}
+
+/// Why a picture of this size is not written, if it is not.
+pub fn size_problem(width: u64, height: u64) -> Option<String> {
+    let pixels = width.saturating_mul(height);
+    if pixels == 0 {
+        return Some(format!("{width} by {height} pixels are no picture"));
+    }
+    (pixels > MOST_PIXELS).then(|| {
+        format!("{width} by {height} pixels are more than the {MOST_PIXELS} that are shown")
+    })
+}
+
+impl Picture {
+    /// Red, green, blue and alpha of every pixel.
+    pub fn rgba(&self) -> Vec<[u8; 4]> {
+        match &self.pixels {
+            Pixels::Rgba(pixels) => pixels.clone(),
+            Pixels::Indexed {
+                bits,
+                rows,
+                palette,
+            } => {
+                let width = self.width as usize;
+                let per_byte = if *bits == 4 { 2 } else { 1 };
+                let row_size = width.div_ceil(per_byte);
+                let index = |row: &[u8], x: usize| match bits {
+                    4 => row[x / 2] >> (4 * (1 - x % 2)) & 15,
+                    _ => row[x],
+                };
+                let colour = |index: u8| palette.get(usize::from(index)).copied();
+                rows.chunks_exact(row_size)
+                    .flat_map(|row| (0..width).map(move |x| index(row, x)))
+                    .map(|index| colour(index).unwrap_or_default())
+                    .collect()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_left_pixel_is_in_the_high_half() {
+        let picture = Picture {
+            width: 3,
+            height: 2,
+            pixels: Pixels::Indexed {
+                bits: 4,
+                rows: vec![0x12, 0x30, 0x45, 0x60],
+                palette: (0..16).map(|grey| [grey; 4]).collect(),
+            },
+        };
+        let greys: Vec<u8> = picture.rgba().iter().map(|colour| colour[0]).collect();
+        assert_eq!(greys, [1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn nothing_and_too_much_are_no_pictures() {
+        assert!(size_problem(0, 5).is_some());
+        assert!(size_problem(4096, 4097).is_some());
+        assert!(size_problem(u64::MAX, u64::MAX).is_some());
+        assert_eq!(size_problem(4096, 4096), None);
+    }
+}

@@ -1,0 +1,89 @@
+//! PNG, by the `png` crate. A picture with a palette stays one.
+
+use png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
+
+use super::{Picture, Pixels};
+
+/// The bytes of a PNG file.
+///
+/// # Errors
+/// Where the pixels are not as many as width and height say.
+pub fn write(picture: &Picture) -> Result<Vec<u8>, EncodingError> {
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes, picture.width, picture.height);
+    encoder.set_compression(Compression::Fast);
+    let rows = match &picture.pixels {
+        Pixels::Indexed {
+            bits,
+            rows,
+            palette,
+        } => {
+            encoder.set_color(ColorType::Indexed);
+            encoder.set_depth(if *bits == 4 {
+                BitDepth::Four
+            } else {
+                BitDepth::Eight
+            });
+            let colours = palette.iter().flat_map(|&[r, g, b, _]| [r, g, b]);
+            encoder.set_palette(colours.collect::<Vec<u8>>());
+            if palette.iter().any(|colour| colour[3] != 255) {
+                let alphas = palette.iter().map(|colour| colour[3]);
+                encoder.set_trns(alphas.collect::<Vec<u8>>());
+            }
+            rows.as_slice()
+        }
+        Pixels::Rgba(pixels) => {
+            encoder.set_color(ColorType::Rgba);
+            encoder.set_depth(BitDepth::Eight);
+            pixels.as_flattened()
+        }
+    };
+    encoder.write_header()?.write_image_data(rows)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What another program sees in the file.
+    fn read(bytes: &[u8]) -> Vec<[u8; 4]> {
+        let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
+        decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::ALPHA);
+        let mut reader = decoder.read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut pixels).unwrap();
+        pixels[..info.buffer_size()].as_chunks().0.to_vec()
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let palette: Vec<[u8; 4]> = (0..16).map(|i| [i, 2 * i, 3, 255 - 17 * i]).collect();
+        let indexed = Picture {
+            width: 3,
+            height: 2,
+            pixels: Pixels::Indexed {
+                bits: 4,
+                rows: vec![0x1F, 0x30, 0x45, 0x60],
+                palette,
+            },
+        };
+        assert_eq!(read(&write(&indexed).unwrap()), indexed.rgba());
+        let plain = Picture {
+            width: 1,
+            height: 2,
+            pixels: Pixels::Rgba(vec![[1, 2, 3, 4], [5, 6, 7, 8]]),
+        };
+        assert_eq!(read(&write(&plain).unwrap()), plain.rgba());
+    }
+
+    #[test]
+    fn missing_rows_are_an_error() {
+        let picture = Picture {
+            width: 4,
+            height: 4,
+            pixels: Pixels::Rgba(vec![[0; 4]; 15]),
+        };
+        assert!(write(&picture).is_err());
+    }
+}

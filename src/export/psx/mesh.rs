@@ -1,0 +1,170 @@
+//! A model as a mesh.
+
+use std::collections::HashMap;
+
+use super::Exhibit;
+use super::surface::{Surfaces, colours};
+use crate::asset::psx::{Face, Model, Psx, Vertex};
+use crate::export::math::{add, cross, subtract, unit};
+use crate::export::scene::{Corner, Mesh, Part, Weight, Weights};
+
+/// How the points of a mesh are given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Space {
+    /// Relative to the object.
+    Object,
+    /// In the level, each following the joint of its object.
+    Joints,
+}
+
+/// What tells corners apart.
+#[derive(PartialEq, Eq, Hash)]
+struct CornerKey {
+    point: u32,
+    normal: Option<[i16; 3]>,
+    uv: [u32; 2],
+    colour: [u8; 4],
+    /// The face, where it is shaded by its own plane.
+    face: usize,
+}
+
+/// Builds the mesh of a model as an object shows it.
+pub(super) struct Builder<'a> {
+    pub(super) psx: &'a Psx,
+    pub(super) exhibit: &'a Exhibit,
+    pub(super) surfaces: &'a mut Surfaces,
+    pub(super) space: Space,
+}
+
+impl Builder<'_> {
+    /// The mesh of a model as an object shows it; without one, by itself.
+    /// Faces with corners that do not exist are left out.
+    pub(super) fn mesh(&mut self, name: String, model: &Model, object: Option<usize>) -> Mesh {
+        let mut mesh = Mesh {
+            name,
+            ..Mesh::default()
+        };
+        for vertex in &model.vertices {
+            let (point, owner) = self.point(vertex, object);
+            mesh.points.push(point);
+            if self.space == Space::Joints {
+                mesh.weights.push(follows(owner.unwrap_or(0)));
+            }
+        }
+        let mut known = HashMap::new();
+        let mut parts: HashMap<usize, usize> = HashMap::new();
+        let per_vertex = model.normals.len() == model.vertices.len() + model.faces.len();
+        for (index, face) in model.faces.iter().enumerate() {
+            if !is_sound(model, face) {
+                continue;
+            }
+            let material = self.surfaces.of(self.psx, &self.exhibit.gallery, face);
+            let corners = self.corners(model, index, face, per_vertex, &mut mesh, &mut known);
+            let part = *parts.entry(material).or_insert_with(|| {
+                mesh.parts.push(Part {
+                    material,
+                    triangles: Vec::new(),
+                });
+                mesh.parts.len() - 1
+            });
+            let [a, b, c, d] = corners;
+            // The file winds clockwise.
+            mesh.parts[part].triangles.push([a, c, b]);
+            if !face.is_triangle() {
+                mesh.parts[part].triangles.push([b, c, d]);
+            }
+        }
+        mesh
+    }
+
+    /// Where a vertex is, and the object whose it is. A stitched one is where
+    /// its source is.
+    fn point(&self, vertex: &Vertex, object: Option<usize>) -> ([f32; 3], Option<usize>) {
+        let here = self.exhibit.origin(self.psx, object);
+        let source = vertex
+            .stitched_to()
+            .and_then(|n| self.exhibit.stitch_source(self.psx, n));
+        let (place, owner) = match source {
+            Some((source, owner)) => {
+                let there = self.exhibit.origin(self.psx, owner);
+                (add(self.exhibit.scaled(source.position), there), owner)
+            }
+            None => (add(self.exhibit.scaled(vertex.position), here), object),
+        };
+        match self.space {
+            Space::Object => (subtract(place, here), owner),
+            Space::Joints => (place, owner),
+        }
+    }
+
+    fn corners(
+        &self,
+        model: &Model,
+        index: usize,
+        face: &Face,
+        per_vertex: bool,
+        mesh: &mut Mesh,
+        known: &mut HashMap<CornerKey, u32>,
+    ) -> [u32; 4] {
+        let texture = face.texture.filter(|_| face.uv.is_some());
+        let texture = texture.and_then(|texture| self.exhibit.gallery.of_face(texture));
+        let size = texture.and_then(|texture| self.exhibit.gallery.size(self.psx, texture));
+        let colours = colours(self.psx, face, size.is_some());
+        let plane = plane(mesh, face);
+        let mut corners = [0; 4];
+        for (number, corner) in corners.iter_mut().enumerate().take(face.corners()) {
+            let point = face.indices[number];
+            let normal = if per_vertex { point } else { face.normal };
+            let normal = model.normals.get(usize::from(normal)).copied();
+            let shaded = normal.and_then(|normal| unit(self.exhibit.turned(normal)));
+            let uv = match (face.uv, size) {
+                (Some(uv), Some(size)) => [
+                    f32::from(uv[number].u) / f32::from(size.width),
+                    f32::from(uv[number].v) / f32::from(size.height),
+                ],
+                _ => [0.0; 2],
+            };
+            let key = CornerKey {
+                point: point.into(),
+                normal: normal.filter(|_| shaded.is_some()),
+                uv: uv.map(f32::to_bits),
+                colour: colours[number],
+                face: if shaded.is_some() { 0 } else { index },
+            };
+            let place = mesh.corners.len() as u32;
+            *corner = *known.entry(key).or_insert(place);
+            if *corner == place {
+                mesh.corners.push(Corner {
+                    point: point.into(),
+                    normal: shaded.unwrap_or(plane),
+                    uv,
+                    colour: colours[number],
+                });
+            }
+        }
+        corners
+    }
+}
+
+/// All of a point follows a joint.
+fn follows(joint: usize) -> Weights {
+    let mut weights = Weights::default();
+    weights[0] = Weight {
+        joint: u16::try_from(joint).unwrap_or(0),
+        weight: 1.0,
+    };
+    weights
+}
+
+/// Whether all corners of a face exist.
+pub(super) fn is_sound(model: &Model, face: &Face) -> bool {
+    let mut corners = face.indices.iter().take(face.corners());
+    corners.all(|&index| usize::from(index) < model.vertices.len())
+}
+
+/// Where the plane of a face faces.
+fn plane(mesh: &Mesh, face: &Face) -> [f32; 3] {
+    let point = |corner: usize| mesh.points[usize::from(face.indices[corner])];
+    let (a, b, c) = (point(0), point(1), point(2));
+    unit(cross(subtract(c, a), subtract(b, a))).unwrap_or([0.0, 1.0, 0.0])
+}

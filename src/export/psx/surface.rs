@@ -1,0 +1,125 @@
+//! Materials of faces (FORMATS, PSX 4).
+
+use std::collections::HashMap;
+
+use super::gallery::Gallery;
+use crate::asset::psx::{Face, Psx};
+use crate::export::scene::{Alpha, Material, Texture, Wrap};
+
+/// Most materials of a scene; the faces of further ones share the last.
+const MOST_MATERIALS: usize = 4096;
+
+/// A colour byte of a textured face that leaves the texture as it is.
+const NEUTRAL: u16 = 128;
+
+/// What faces must share to be of one material.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Surface {
+    texture: Option<usize>,
+    has_transparent: bool,
+    /// Opacity in quarters.
+    opacity: u8,
+    double_sided: bool,
+}
+
+/// The materials of a scene, as faces ask for them.
+#[derive(Default)]
+pub(super) struct Surfaces {
+    known: HashMap<Surface, usize>,
+    pub(super) materials: Vec<Material>,
+}
+
+impl Surfaces {
+    /// Index of the material of a face.
+    pub(super) fn of(&mut self, psx: &Psx, gallery: &Gallery, face: &Face) -> usize {
+        let texture = face.texture.filter(|_| face.uv.is_some());
+        let texture = texture.and_then(|index| gallery.of_face(index));
+        let size = texture.and_then(|index| gallery.size(psx, index));
+        let surface = Surface {
+            texture,
+            has_transparent: size.is_some_and(|size| size.has_transparent),
+            opacity: opacity(face),
+            double_sided: face.flags & 0x0200 != 0,
+        };
+        if let Some(&index) = self.known.get(&surface) {
+            return index;
+        }
+        if self.materials.len() >= MOST_MATERIALS {
+            return MOST_MATERIALS - 1;
+        }
+        self.known.insert(surface, self.materials.len());
+        self.materials.push(surface.material(gallery));
+        self.materials.len() - 1
+    }
+}
+
+/// How much a face covers, in quarters: nothing where it is not drawn, a half
+/// where it is blended, a quarter where a quarter of it is added.
+fn opacity(face: &Face) -> u8 {
+    match (face.is_invisible(), face.is_semi_transparent()) {
+        (true, _) => 0,
+        (_, true) if face.flags & 0x0180 == 0x0180 => 1,
+        (_, true) => 2,
+        _ => 4,
+    }
+}
+
+impl Surface {
+    fn material(self, gallery: &Gallery) -> Material {
+        let mut name = match self.texture {
+            Some(index) => gallery.name(index).replace(' ', "_"),
+            None => "plain".into(),
+        };
+        name += match self.opacity {
+            0 => "_invisible",
+            1 => "_quarter",
+            2 => "_half",
+            _ => "",
+        };
+        if self.double_sided {
+            name += "_double";
+        }
+        let alpha = match (self.opacity, self.has_transparent) {
+            (4, false) => Alpha::Opaque,
+            (4, true) => Alpha::Mask,
+            _ => Alpha::Blend,
+        };
+        Material {
+            name,
+            colour: [1.0, 1.0, 1.0, f32::from(self.opacity) / 4.0],
+            texture: self.texture.map(|index| Texture {
+                picture: index,
+                file: gallery.name(index),
+                wrap: [Wrap::Repeat; 2],
+                sharp: true,
+            }),
+            alpha,
+            double_sided: self.double_sided,
+            unlit: true,
+        }
+    }
+}
+
+/// The colours of a face's corners, as a screen takes them. On a texture, 128
+/// leaves it as it is; what would be brighter is not.
+pub(super) fn colours(psx: &Psx, face: &Face, is_textured: bool) -> [[u8; 4]; 4] {
+    let palette = psx.gouraud_colours().unwrap_or_default();
+    let neutral = if is_textured { 128 } else { 255 };
+    std::array::from_fn(|corner| {
+        let [r, g, b] = if face.is_gouraud() {
+            let index = usize::from(face.colour[corner]);
+            palette.get(index).copied().unwrap_or([neutral; 3])
+        } else {
+            let [r, g, b, _] = face.colour;
+            [r, g, b]
+        };
+        let part = |part: u8| {
+            if is_textured {
+                (u16::from(part) * 255 / NEUTRAL).min(255) as u8
+            } else {
+                part
+            }
+        };
+        [part(r), part(g), part(b), 255]
+    })
+}
