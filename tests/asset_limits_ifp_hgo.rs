@@ -5,7 +5,7 @@ mod support;
 use std::fs;
 use std::sync::LazyLock;
 
-use hpimount::view::{VIEW_FORMATS, ViewFormat, hgo, ifp};
+use hpimount::view::{Alone, VIEW_FORMATS, ViewFormat, hgo, ifp};
 use proptest::prelude::*;
 use support::full::{full_hgo_files, full_ifp_files};
 use support::limits::{look, second, timed};
@@ -146,7 +146,7 @@ fn a_real_package_of_two_megabytes_is_ready_in_a_blink() {
     };
     let bytes = fs::read(path).unwrap();
     let mut view = None;
-    let open = timed(|| view = (ifp::FORMAT.open)(&bytes).ok());
+    let open = timed(|| view = (ifp::FORMAT.open)(&bytes, &Alone).ok());
     let view = view.unwrap();
     let files = view.files();
     let slowest = (0..files.len())

@@ -49,7 +49,7 @@ fn anp(package: &Package, animation: &Animation) -> Vec<u8> {
         body.extend(object.bone_id.unwrap_or(-1).to_le_bytes());
         body.extend(keys.map_or(&[][..], |keys| keys.bytes()));
     }
-    section(if is_anp3 { b"ANP3" } else { b"ANP2" }, &body)
+    tagged(if is_anp3 { b"ANP3" } else { b"ANP2" }, &body)
 }
 
 fn anpk(name: &str, animation: &Animation) -> Vec<u8> {
@@ -81,12 +81,17 @@ fn anpk_object(object: &Object) -> Vec<u8> {
     body
 }
 
-/// A tag, the length of what follows, and that, padded to a multiple of 4,
-/// which the length leaves out.
-fn section(tag: &[u8; 4], body: &[u8]) -> Vec<u8> {
+/// A tag, the length of what follows, and that.
+fn tagged(tag: &[u8; 4], body: &[u8]) -> Vec<u8> {
     let mut bytes = tag.to_vec();
     put(&mut bytes, body.len());
     bytes.extend(body);
+    bytes
+}
+
+/// As [`tagged`], padded to a multiple of 4, which the length leaves out.
+fn section(tag: &[u8; 4], body: &[u8]) -> Vec<u8> {
+    let mut bytes = tagged(tag, body);
     bytes.resize(bytes.len().next_multiple_of(4), 0);
     bytes
 }

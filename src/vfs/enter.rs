@@ -16,7 +16,7 @@ use super::volume::{Content, Inner, Problem, Volume};
 use super::{Attr, Error, Ino, Result, Vfs};
 use crate::archive::{self, Archive, Entry, FileId, Sink};
 use crate::io;
-use crate::view::{self, VIEW_FORMATS, View, ViewFormat};
+use crate::view::{self, Siblings, VIEW_FORMATS, View, ViewFormat};
 
 /// Largest asset that is parsed, in bytes.
 pub(super) const MAX_ASSET: u64 = 64 << 20;
@@ -140,21 +140,27 @@ impl Vfs {
     /// The parsed model of an asset.
     pub(super) fn model(&self, asset: Node<'_>, format: &ViewFormat) -> io::Result<Arc<dyn View>> {
         self.reader.model(asset.ino(), || {
-            let size = self.node_attr(asset).map_or(0, |attr| attr.size);
             self.stats.count(|stats| &stats.parsed);
+            let size = self.node_attr(asset).map_or(0, |attr| attr.size);
             if size > MAX_ASSET {
                 return Ok(Arc::from(view::refused(io::Error::Unsupported(format!(
                     "has {size} bytes; assets are shown up to {MAX_ASSET}"
                 )))));
             }
-            let source = Inner {
-                vfs: self.me.clone(),
-                ino: asset.ino(),
-                len: size,
-            };
-            let bytes = io::read_vec(&source, 0, size, "asset")?;
-            Ok(Arc::from(view::open(format, &bytes)))
+            let bytes = self.asset_bytes(asset, size)?;
+            let siblings = Beside { vfs: self, asset };
+            Ok(Arc::from(view::open(format, &bytes, &siblings)))
         })
+    }
+
+    /// All `len` bytes of an asset.
+    fn asset_bytes(&self, asset: Node<'_>, len: u64) -> io::Result<Vec<u8>> {
+        let source = Inner {
+            vfs: self.me.clone(),
+            ino: asset.ino(),
+            len,
+        };
+        io::read_vec(&source, 0, len, "asset")
     }
 
     /// The tree of one directory of a folder on disk.
@@ -176,6 +182,31 @@ impl Vfs {
             tree: builder.finish(),
             volume: folder_volume(entered),
         })
+    }
+}
+
+/// The files beside an asset, in the same directory of the mount.
+struct Beside<'a> {
+    vfs: &'a Vfs,
+    asset: Node<'a>,
+}
+
+impl Siblings for Beside<'_> {
+    fn name(&self) -> &str {
+        self.asset.tree.name(self.asset.index)
+    }
+
+    fn read(&self, name: &str) -> Option<Vec<u8>> {
+        let tree = self.asset.tree;
+        let directory = tree.inode(self.asset.index)?.parent;
+        let (_, index) = tree.find(directory, name, true)?;
+        let sibling = self.asset.other(index);
+        let Some(Kind::File { .. }) = sibling.kind() else {
+            return None;
+        };
+        let size = self.vfs.node_attr(sibling).ok()?.size;
+        let is_small = size <= MAX_ASSET;
+        is_small.then(|| self.vfs.asset_bytes(sibling, size).ok())?
     }
 }
 

@@ -1,13 +1,14 @@
-//! Synthetic files: what a parsed asset looks like as JSON, tables and text.
+//! Synthetic files: what a parsed asset looks like as JSON, tables, text,
+//! pictures and models.
 //!
 //! Beside an asset `X` stands a directory `X.meta`; its files are the
 //! [`ViewFile`]s of the asset's [`View`]. A new asset format is one folder in
 //! `asset/`, one here, and one line in [`VIEW_FORMATS`].
 
-mod fixed;
 pub mod hgo;
 pub mod ifp;
 pub mod json;
+mod listed;
 pub mod psx;
 mod summary;
 
@@ -49,8 +50,31 @@ pub struct Failure {
     pub partial: serde_json::Value,
 }
 
-/// Parses the bytes of a whole file.
-pub type Open = fn(&[u8]) -> Result<Box<dyn View>, Box<Failure>>;
+/// The files that stand beside an asset.
+pub trait Siblings {
+    /// Name of the asset itself; empty where it is not known.
+    fn name(&self) -> &str;
+
+    /// Bytes of the file with this name, in any ASCII case. Nothing where
+    /// there is none, and where it is too large or cannot be read.
+    fn read(&self, name: &str) -> Option<Vec<u8>>;
+}
+
+/// No files stand beside the asset.
+pub struct Alone;
+
+impl Siblings for Alone {
+    fn name(&self) -> &str {
+        ""
+    }
+
+    fn read(&self, _name: &str) -> Option<Vec<u8>> {
+        None
+    }
+}
+
+/// Parses the bytes of a whole file, and what it needs of its siblings.
+pub type Open = fn(&[u8], &dyn Siblings) -> Result<Box<dyn View>, Box<Failure>>;
 
 /// An asset format that can be looked into.
 pub struct ViewFormat {
@@ -76,8 +100,8 @@ impl ViewFormat {
 
 /// Parses the bytes of an asset; one that cannot be parsed to its end shows
 /// in `error.txt` why, and in `info.json` what was read until then.
-pub fn open(format: &ViewFormat, bytes: &[u8]) -> Box<dyn View> {
-    (format.open)(bytes).unwrap_or_else(|failure| Box::new(Broken(*failure)))
+pub fn open(format: &ViewFormat, bytes: &[u8], siblings: &dyn Siblings) -> Box<dyn View> {
+    (format.open)(bytes, siblings).unwrap_or_else(|failure| Box::new(Broken(*failure)))
 }
 
 /// The view of an asset that is not parsed, with the reason.
@@ -118,7 +142,7 @@ pub const VIEW_FORMATS: &[ViewFormat] = &[hgo::FORMAT, hgo::blk::FORMAT, ifp::FO
 /// The text of the file of an asset's view with this name.
 #[cfg(test)]
 fn rendered(open: Open, bytes: &[u8], name: &str) -> String {
-    let view = open(bytes).unwrap();
+    let view = open(bytes, &Alone).unwrap();
     let files = view.files();
     let index = files.iter().position(|file| file.name == name);
     let index = index.unwrap_or_else(|| panic!("no {name} in {files:?}"));

@@ -3,11 +3,11 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use hpimount::view::ViewFormat;
+use hpimount::view::{Alone, ViewFormat};
 
 /// Opens bytes of any kind and makes everything that there is to see of them.
 pub fn look(format: &ViewFormat, bytes: &[u8]) {
-    match (format.open)(bytes) {
+    match (format.open)(bytes, &Alone) {
         Ok(view) => {
             for (index, file) in view.files().iter().enumerate() {
                 let text = view.render(index);

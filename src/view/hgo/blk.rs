@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::tables::{meaning, tag};
 use crate::asset::Warnings;
 use crate::asset::hgo::blk::{self, BlockTable, Entry, Mismatch};
-use crate::view::fixed::{FixedView, Render};
-use crate::view::{Failure, Summary, Table, View, ViewFormat, json};
+use crate::view::listed::{ListedView, whole_files};
+use crate::view::{Failure, Siblings, Summary, Table, View, ViewFormat, json};
 
 /// Tables of the blocks of an HGO file.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -16,18 +16,15 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: blk::begins,
 };
 
-/// The files, in their order.
-const FILES: &[Render<BlockTable>] = &[
-    ("info.json", info_json),
-    ("info.txt", info_text),
-    ("blocks.tsv", blocks),
-];
-
-fn open(bytes: &[u8]) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &[u8], _siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Failure>> {
     match blk::parse(bytes) {
-        Ok(model) => Ok(Box::new(FixedView {
+        Ok(model) => Ok(Box::new(ListedView {
             model,
-            files: FILES,
+            files: whole_files(&[
+                ("info.json", info_json),
+                ("info.txt", info_text),
+                ("blocks.tsv", blocks),
+            ]),
             memory: |table| size_of_val(&table.entries[..]),
         })),
         Err(incomplete) => Err(Box::new(Failure {
@@ -120,6 +117,7 @@ fn blocks(table: &BlockTable) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::Alone;
 
     const TABLE: &[u8] = b"HGOF\x04\0\0\0NTBL\x0d\0\0\0";
 
@@ -145,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_broken_table_shows_its_whole_entries() {
-        let failure = open(&TABLE[..12]).err().unwrap();
+        let failure = open(&TABLE[..12], &Alone).err().unwrap();
         assert_eq!(failure.partial["blocks"][0]["type"], "HGOF");
         assert_eq!(
             failure.error.to_string(),

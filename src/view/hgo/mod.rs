@@ -4,9 +4,11 @@ pub mod blk;
 mod info;
 mod tables;
 
-use super::fixed::{FixedView, Render};
-use super::{Failure, View, ViewFormat};
+use super::listed::{Listed, ListedView, Render, whole_files};
+use super::{Failure, Siblings, View, ViewFormat};
 use crate::asset::hgo::{self, Geometry, Hgo, Mesh, Skin};
+use crate::export::hgo::{Exhibit, layer_name, texture_name};
+use crate::export::{gltf, obj, png};
 
 /// HGO models.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -16,31 +18,102 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |bytes| hgo::parse(bytes).is_ok(),
 };
 
-/// The files, in their order.
-const FILES: &[Render<Hgo>] = &[
-    ("info.json", info::json),
-    ("info.txt", info::text),
-    ("joints.tsv", tables::joints),
-    ("layers.tsv", tables::layers),
-    ("materials.tsv", tables::materials),
-    ("textures.tsv", tables::textures),
-    ("names.txt", tables::names),
-    ("points.tsv", tables::points),
-    ("blocks.tsv", tables::blocks),
-];
-
-fn open(bytes: &[u8]) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &[u8], _siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Failure>> {
     match hgo::parse(bytes) {
-        Ok(model) => Ok(Box::new(FixedView {
-            model,
-            files: FILES,
-            memory,
-        })),
+        Ok(mut hgo) => {
+            let exhibit = Exhibit::new(&hgo);
+            for problem in &exhibit.problems {
+                hgo.warnings.push(problem.clone());
+            }
+            let model = Shown { hgo, exhibit };
+            Ok(Box::new(ListedView {
+                files: files(&model),
+                model,
+                memory: |shown| memory(&shown.hgo) + shown.exhibit.memory(),
+            }))
+        }
         Err(incomplete) => Err(Box::new(Failure {
             partial: info::partial(&incomplete.model),
             error: incomplete.error,
         })),
     }
+}
+
+/// A model and what of it can be shown as pictures and models.
+struct Shown {
+    hgo: Hgo,
+    exhibit: Exhibit,
+}
+
+/// Folder of the pictures.
+const TEXTURES: &str = "textures";
+
+/// Folder of the layers.
+const MODELS: &str = "models";
+
+/// File of the layers' materials.
+const MATERIALS: &str = "materials.mtl";
+
+/// The files, in their order.
+fn files(shown: &Shown) -> Vec<Listed<Shown>> {
+    let mut files: Vec<Listed<Shown>> = whole_files(&[
+        ("info.json", |shown| info::json(&shown.hgo)),
+        ("info.txt", |shown| info::text(&shown.hgo)),
+        ("joints.tsv", |shown| tables::joints(&shown.hgo)),
+        ("layers.tsv", |shown| tables::layers(&shown.hgo)),
+        ("materials.tsv", |shown| tables::materials(&shown.hgo)),
+        ("textures.tsv", |shown| tables::textures(&shown.hgo)),
+        ("names.txt", |shown| tables::names(&shown.hgo)),
+        ("points.tsv", |shown| tables::points(&shown.hgo)),
+        ("blocks.tsv", |shown| tables::blocks(&shown.hgo)),
+    ]);
+    let Shown { hgo, exhibit } = shown;
+    if exhibit.has_scene {
+        files.push(Listed::whole("model.glb", glb));
+    }
+    for &index in &exhibit.textures {
+        let name = format!("{}.png", texture_name(hgo, index));
+        files.push(Listed::new(
+            Some(TEXTURES),
+            name,
+            Render::Part(texture, index),
+        ));
+    }
+    for &index in &exhibit.layers {
+        let name = format!("{index:02} {}.obj", layer_name(hgo, index));
+        files.push(Listed::new(Some(MODELS), name, Render::Part(layer, index)));
+    }
+    if !exhibit.layers.is_empty() {
+        files.push(Listed::new(
+            Some(MODELS),
+            MATERIALS.into(),
+            Render::Whole(materials),
+        ));
+    }
+    files
+}
+
+fn picture(shown: &Shown, index: usize) -> Option<Vec<u8>> {
+    png::write(&shown.exhibit.picture(&shown.hgo, index)?).ok()
+}
+
+fn texture(shown: &Shown, index: usize) -> Vec<u8> {
+    picture(shown, index).unwrap_or_default()
+}
+
+fn layer(shown: &Shown, index: usize) -> Vec<u8> {
+    obj::write(&shown.exhibit.layer(&shown.hgo, index), MATERIALS)
+}
+
+fn materials(shown: &Shown) -> Vec<u8> {
+    let Shown { hgo, exhibit } = shown;
+    obj::write_materials(&exhibit.materials(hgo), &exhibit.notes(), "../textures/")
+}
+
+fn glb(shown: &Shown) -> Vec<u8> {
+    gltf::write(&shown.exhibit.scene(&shown.hgo), &|index| {
+        picture(shown, index)
+    })
 }
 
 fn memory(hgo: &Hgo) -> usize {
@@ -90,6 +163,7 @@ mod tests {
     use super::*;
     use crate::asset::hgo::build::Build;
     use crate::io::Endian;
+    use crate::view::Alone;
 
     fn mouse() -> Vec<u8> {
         Build::new(Endian::Big).mouse()
@@ -179,7 +253,7 @@ mod tests {
     #[test]
     fn a_damaged_model_shows_what_was_read_until_then() {
         let bytes = mouse();
-        let failure = open(&bytes[..bytes.len() - 50]).err().unwrap();
+        let failure = open(&bytes[..bytes.len() - 50], &Alone).err().unwrap();
         assert_eq!(failure.partial["joints"][1]["name"], "head");
         assert_eq!(failure.partial["layers"][0]["blend_skin"][1]["type"], 1);
         assert!(failure.partial["bounds"].is_null());
@@ -187,6 +261,11 @@ mod tests {
 
     #[test]
     fn a_number_without_a_file_renders_to_nothing() {
-        assert!(open(&mouse()).unwrap().render(FILES.len()).is_empty());
+        assert!(
+            open(&mouse(), &Alone)
+                .unwrap()
+                .render(usize::MAX)
+                .is_empty()
+        );
     }
 }

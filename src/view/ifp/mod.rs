@@ -1,13 +1,14 @@
-//! What an IFP animation package looks like: the tables, and a JSON file for
-//! every animation.
+//! What an IFP animation package looks like: the tables, and for every
+//! animation its keys as JSON and a package of its own.
 
 mod animation;
 mod info;
 mod tables;
 
-use super::fixed::Render;
-use super::{Failure, View, ViewFile, ViewFormat};
+use super::listed::{Listed, ListedView, Render, whole_files};
+use super::{Failure, Siblings, View, ViewFormat};
 use crate::asset::ifp::{self, Ifp, Keys};
+use crate::export;
 
 /// IFP animation packages.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -20,17 +21,13 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// Folder of the animations.
 const FOLDER: &str = "animations";
 
-/// The files that every package has; those of the animations follow.
-const FILES: &[Render<Ifp>] = &[
-    ("info.json", info::json),
-    ("info.txt", info::text),
-    ("animations.tsv", tables::animations),
-    ("bones.tsv", tables::bones),
-];
-
-fn open(bytes: &[u8]) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &[u8], _siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Failure>> {
     match ifp::parse(bytes) {
-        Ok(model) => Ok(Box::new(IfpView { model })),
+        Ok(model) => Ok(Box::new(ListedView {
+            files: files(&model),
+            model,
+            memory,
+        })),
         Err(incomplete) => Err(Box::new(Failure {
             partial: info::partial(&incomplete.model),
             error: incomplete.error,
@@ -38,49 +35,60 @@ fn open(bytes: &[u8]) -> Result<Box<dyn View>, Box<Failure>> {
     }
 }
 
-struct IfpView {
-    model: Ifp,
+/// The files that every package has, in their order.
+const FILES: &[(&str, fn(&Ifp) -> Vec<u8>)] = &[
+    ("info.json", info::json),
+    ("info.txt", info::text),
+    ("animations.tsv", tables::animations),
+    ("bones.tsv", tables::bones),
+];
+
+/// The files, in their order: for each animation its keys as text, and then
+/// each as a package of its own.
+fn files(ifp: &Ifp) -> Vec<Listed<Ifp>> {
+    let mut files = whole_files(FILES);
+    for (extension, render) in [
+        ("json", keys as fn(&Ifp, usize) -> Vec<u8>),
+        ("ifp", package),
+    ] {
+        for (index, animation) in ifp.animations().enumerate() {
+            let name = format!("{index:03} {}.{extension}", animation.name);
+            files.push(Listed::new(Some(FOLDER), name, Render::Part(render, index)));
+        }
+    }
+    files
 }
 
-impl View for IfpView {
-    fn files(&self) -> Vec<ViewFile> {
-        let fixed = FILES.iter().map(|&(name, _)| ViewFile {
-            folder: None,
-            name: name.into(),
-        });
-        let animations = self.model.animations().enumerate();
-        let animations = animations.map(|(index, animation)| ViewFile {
-            folder: Some(FOLDER),
-            name: format!("{index:03} {}.json", animation.name),
-        });
-        fixed.chain(animations).collect()
-    }
+fn keys(ifp: &Ifp, index: usize) -> Vec<u8> {
+    let animation = ifp.animations().nth(index);
+    animation.map_or_else(Vec::new, |animation| animation::json(index, animation))
+}
 
-    fn render(&self, index: usize) -> Vec<u8> {
-        if let Some((_, render)) = FILES.get(index) {
-            return render(&self.model);
-        }
-        let index = index - FILES.len();
-        match self.model.animations().nth(index) {
-            Some(animation) => animation::json(index, animation),
-            None => Vec::new(),
-        }
+fn package(ifp: &Ifp, index: usize) -> Vec<u8> {
+    let packages = ifp.packages.iter();
+    let mut animations = packages.flat_map(|package| {
+        let animations = package.animations.iter();
+        animations.map(move |animation| (package, animation))
+    });
+    match animations.nth(index) {
+        Some((package, animation)) => export::ifp::write(package, animation),
+        None => Vec::new(),
     }
+}
 
-    fn memory(&self) -> usize {
-        let objects = |objects: &[ifp::Object]| -> usize {
-            let size = |object: &ifp::Object| {
-                let keys = object.keys.as_ref().map_or(0, |keys| keys.bytes().len());
-                size_of_val(object) + object.name.len() + size_of_val(&object.extra[..]) + keys
-            };
-            objects.iter().map(size).sum()
+fn memory(ifp: &Ifp) -> usize {
+    let objects = |objects: &[ifp::Object]| -> usize {
+        let size = |object: &ifp::Object| {
+            let keys = object.keys.as_ref().map_or(0, |keys| keys.bytes().len());
+            size_of_val(object) + object.name.len() + size_of_val(&object.extra[..]) + keys
         };
-        let animations = self.model.animations();
-        let sizes = animations.map(|animation| {
-            size_of_val(animation) + animation.name.len() + objects(&animation.objects)
-        });
-        size_of_val(self) + sizes.sum::<usize>()
-    }
+        objects.iter().map(size).sum()
+    };
+    let animations = ifp.animations();
+    let sizes = animations.map(|animation| {
+        size_of_val(animation) + animation.name.len() + objects(&animation.objects)
+    });
+    sizes.sum()
 }
 
 /// How keys are stored, as the files show it: the number of `ANP3`, the tag of
@@ -96,6 +104,7 @@ fn key_type(keys: &Keys) -> serde_json::Value {
 mod tests {
     use super::*;
     use crate::asset::ifp::build::{self, Tail, floats, shorts};
+    use crate::view::Alone;
 
     fn rendered(bytes: &[u8], name: &str) -> String {
         crate::view::rendered(open, bytes, name)
@@ -177,7 +186,7 @@ mod tests {
     #[test]
     fn the_animations_of_all_packages_of_a_list_are_there() {
         let list = build::anlf(&[walk_anpk("a"), walk_anpk("b")]);
-        let names: Vec<_> = open(&list).unwrap().files()[FILES.len()..]
+        let names: Vec<_> = open(&list, &Alone).unwrap().files()[FILES.len()..]
             .iter()
             .map(|file| file.name.clone())
             .collect();
@@ -215,7 +224,7 @@ mod tests {
         let mut bytes = walk();
         let at = bytes.windows(5).rposition(|name| name == b"still").unwrap();
         bytes.truncate(at + 30);
-        let failure = open(&bytes).err().unwrap();
+        let failure = open(&bytes, &Alone).err().unwrap();
         let known = &failure.partial["animations"][0]["objects"];
         assert_eq!(known[1]["bone_id"], 2);
         assert_eq!(failure.partial["animations"][1]["name"], "still");
@@ -223,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_number_without_a_file_renders_to_nothing() {
-        let view = open(&walk()).unwrap();
+        let view = open(&walk(), &Alone).unwrap();
         assert!(view.render(view.files().len()).is_empty());
         assert!(view.render(usize::MAX).is_empty());
     }

@@ -5,10 +5,12 @@ mod facts;
 mod page;
 mod tables;
 
-use super::fixed::{FixedView, Render};
-use super::{Failure, View, ViewFormat};
+use super::listed::{Listed, ListedView, Render, whole_files};
+use super::{Failure, Siblings, View, ViewFormat};
 use crate::asset::Incomplete;
 use crate::asset::psx::{self, Content, Psx, TextureData};
+use crate::export::psx::{Exhibit, Gallery, model_name, neighbours};
+use crate::export::{bvh, gltf, obj, png};
 
 /// PSX models, levels and texture banks.
 ///
@@ -21,38 +23,155 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |bytes| psx::parse(bytes).is_ok(),
 };
 
-/// The files, in their order.
-const FILES: &[Render<Psx>] = &[
-    ("info.json", facts::json),
-    ("info.txt", page::text),
-    ("objects.tsv", tables::objects),
-    ("models.tsv", tables::models),
-    ("textures.tsv", tables::textures),
-    ("palettes.tsv", tables::palettes),
-    ("chunks.tsv", tables::chunks),
-    ("animations.tsv", tables::animations),
-];
+/// Most bytes of neighbours that are looked at.
+const MOST_NEIGHBOURS: usize = 16 << 20;
 
-/// The files of a model without animations.
-const UNANIMATED: &[Render<Psx>] = FILES.split_at(FILES.len() - 1).0;
-
-fn open(bytes: &[u8]) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &[u8], siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Failure>> {
     match psx::parse(bytes) {
-        Ok(model) => Ok(Box::new(FixedView {
-            files: if tables::has_animations(&model) {
-                FILES
-            } else {
-                UNANIMATED
-            },
-            model,
-            memory,
-        })),
+        Ok(mut psx) => {
+            let exhibit = Exhibit::new(&psx, read_neighbours(&psx, siblings));
+            for problem in &exhibit.problems {
+                psx.warnings.push(problem.clone());
+            }
+            let model = Shown { psx, exhibit };
+            Ok(Box::new(ListedView {
+                files: files(&model),
+                model,
+                memory: |shown| memory(&shown.psx) + shown.exhibit.memory(),
+            }))
+        }
         Err(incomplete) => {
             let Incomplete { error, model } = *incomplete;
             let partial = model.map_or_else(|| serde_json::json!({}), |psx| facts::partial(&psx));
             Err(Box::new(Failure { error, partial }))
         }
     }
+}
+
+/// The files of the same level, where this one needs something of them.
+fn read_neighbours(psx: &Psx, siblings: &dyn Siblings) -> Vec<Psx> {
+    if siblings.name().is_empty() || !Gallery::lacks(psx) {
+        return Vec::new();
+    }
+    let mut left = MOST_NEIGHBOURS;
+    let mut read = |name: String| {
+        let bytes = siblings.read(&name)?;
+        left = left.checked_sub(bytes.len())?;
+        psx::parse(&bytes).ok()
+    };
+    let names = neighbours(siblings.name()).into_iter();
+    names.filter_map(&mut read).collect()
+}
+
+/// A file and what of it can be shown as pictures and models.
+struct Shown {
+    psx: Psx,
+    exhibit: Exhibit,
+}
+
+/// Folder of the pictures.
+const TEXTURES: &str = "textures";
+
+/// Folder of the models.
+const MODELS: &str = "models";
+
+/// Folder of the animations.
+const ANIMATIONS: &str = "animations";
+
+/// File of the models' materials.
+const MATERIALS: &str = "materials.mtl";
+
+/// File of the scene's materials.
+const SCENE_MATERIALS: &str = "scene.mtl";
+
+/// The files, in their order.
+fn files(shown: &Shown) -> Vec<Listed<Shown>> {
+    let mut files: Vec<Listed<Shown>> = whole_files(&[
+        ("info.json", |shown| facts::json(&shown.psx)),
+        ("info.txt", |shown| page::text(&shown.psx)),
+        ("objects.tsv", |shown| tables::objects(&shown.psx)),
+        ("models.tsv", |shown| tables::models(&shown.psx)),
+        ("textures.tsv", |shown| tables::textures(&shown.psx)),
+        ("palettes.tsv", |shown| tables::palettes(&shown.psx)),
+        ("chunks.tsv", |shown| tables::chunks(&shown.psx)),
+    ]);
+    let Shown { psx, exhibit } = shown;
+    if tables::has_animations(psx) {
+        files.push(Listed::whole("animations.tsv", |shown: &Shown| {
+            tables::animations(&shown.psx)
+        }));
+    }
+    if exhibit.has_scene {
+        files.push(Listed::whole("scene.obj", scene));
+        files.push(Listed::whole(SCENE_MATERIALS, scene_materials));
+        files.push(Listed::whole("model.glb", glb));
+    }
+    for index in 0..exhibit.gallery.len() {
+        let name = format!("{}.png", exhibit.gallery.name(index));
+        files.push(Listed::new(
+            Some(TEXTURES),
+            name,
+            Render::Part(texture, index),
+        ));
+    }
+    for &index in &exhibit.models {
+        let name = format!("{index:02} {}.obj", model_name(psx, index));
+        files.push(Listed::new(Some(MODELS), name, Render::Part(model, index)));
+    }
+    if !exhibit.models.is_empty() {
+        files.push(Listed::new(
+            Some(MODELS),
+            MATERIALS.into(),
+            Render::Whole(materials),
+        ));
+    }
+    for index in 0..exhibit.motions(psx) {
+        let name = format!("{index:03}.bvh");
+        files.push(Listed::new(
+            Some(ANIMATIONS),
+            name,
+            Render::Part(motion, index),
+        ));
+    }
+    files
+}
+
+fn picture(shown: &Shown, index: usize) -> Option<Vec<u8>> {
+    png::write(&shown.exhibit.gallery.picture(&shown.psx, index)?).ok()
+}
+
+fn texture(shown: &Shown, index: usize) -> Vec<u8> {
+    picture(shown, index).unwrap_or_default()
+}
+
+fn model(shown: &Shown, index: usize) -> Vec<u8> {
+    obj::write(&shown.exhibit.model(&shown.psx, index), MATERIALS)
+}
+
+fn materials(shown: &Shown) -> Vec<u8> {
+    let (materials, notes) = shown.exhibit.materials(&shown.psx);
+    obj::write_materials(&materials, &notes, "../textures/")
+}
+
+fn scene(shown: &Shown) -> Vec<u8> {
+    obj::write(&shown.exhibit.scene(&shown.psx), SCENE_MATERIALS)
+}
+
+fn scene_materials(shown: &Shown) -> Vec<u8> {
+    let (materials, notes) = shown.exhibit.materials(&shown.psx);
+    obj::write_materials(&materials, &notes, "textures/")
+}
+
+fn glb(shown: &Shown) -> Vec<u8> {
+    gltf::write(&shown.exhibit.scene(&shown.psx), &|index| {
+        picture(shown, index)
+    })
+}
+
+fn motion(shown: &Shown, index: usize) -> Vec<u8> {
+    let scene = shown.exhibit.motion(&shown.psx, index);
+    let motion = scene.animations.first();
+    motion.map_or_else(Vec::new, |motion| bvh::write(&scene, motion))
 }
 
 fn memory(psx: &Psx) -> usize {
@@ -109,6 +228,7 @@ fn content_memory(content: &Content) -> usize {
 mod tests {
     use super::*;
     use crate::asset::psx::build::{File, object, rich, texture};
+    use crate::view::Alone;
     use proptest::prelude::*;
 
     fn rendered(bytes: &[u8], name: &str) -> String {
@@ -202,7 +322,7 @@ mod tests {
             )
         );
         file.chunks.clear();
-        let files = open(&file.bytes()).unwrap().files();
+        let files = open(&file.bytes(), &Alone).unwrap().files();
         assert!(files.iter().all(|file| file.name != "animations.tsv"));
     }
 
@@ -240,7 +360,7 @@ mod tests {
         let mut bytes = file.bytes();
         let Failure { error, partial } = *{
             bytes.truncate(bytes.len() - 1);
-            open(&bytes).err().unwrap()
+            open(&bytes, &Alone).err().unwrap()
         };
         assert!(
             error.to_string().starts_with("texture 3: record"),
@@ -248,7 +368,10 @@ mod tests {
         );
         assert_eq!(partial["textures"].as_array().unwrap().len(), 3);
         assert_eq!(partial["models"][0]["faces"], 2);
-        let only_head = open(&[4, 0, 2, 0, 1, 0, 0, 0]).err().unwrap().partial;
+        let only_head = open(&[4, 0, 2, 0, 1, 0, 0, 0], &Alone)
+            .err()
+            .unwrap()
+            .partial;
         let expected =
             serde_json::json!({"format": "PSX", "version": 4, "file_size": 8, "meta_offset": 1});
         assert_eq!(only_head, expected);
@@ -260,7 +383,7 @@ mod tests {
         file.objects = vec![object(0, [0; 3]); 20_000];
         let mut bytes = file.bytes();
         bytes.truncate(bytes.len() - 21);
-        let partial = open(&bytes).err().unwrap().partial;
+        let partial = open(&bytes, &Alone).err().unwrap().partial;
         assert_eq!(partial["version"], 4);
         assert!(partial.get("objects").is_none());
     }
@@ -268,23 +391,23 @@ mod tests {
     #[test]
     fn memory_grows_with_the_file() {
         let mut file = rich();
-        let small = open(&file.bytes()).unwrap().memory();
+        let small = open(&file.bytes(), &Alone).unwrap().memory();
         file.textures
             .push(texture([0, 256, 0, 0], [100, 100], &[0; 10_000]));
-        let large = open(&file.bytes()).unwrap().memory();
+        let large = open(&file.bytes(), &Alone).unwrap().memory();
         assert!(large >= small + 10_000);
     }
 
     #[test]
     fn a_number_without_a_file_renders_to_nothing() {
-        let view = open(&rich().bytes()).unwrap();
+        let view = open(&rich().bytes(), &Alone).unwrap();
         assert!(view.render(view.files().len()).is_empty());
         assert!(view.render(usize::MAX).is_empty());
     }
 
     /// Opens bytes of any kind and looks at everything that there is.
     fn look(bytes: &[u8]) {
-        if let Ok(view) = open(bytes) {
+        if let Ok(view) = open(bytes, &Alone) {
             for index in 0..view.files().len() {
                 assert!(!view.render(index).is_empty());
             }

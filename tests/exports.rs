@@ -1,0 +1,353 @@
+//! Pictures, models and animations of a `.meta` are what they should be, and
+//! programs that nobody here wrote open them.
+
+mod support;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hpimount::view::{Siblings, VIEW_FORMATS, View};
+use serde_json::Value;
+use support::shared;
+
+/// The files of a folder on disk, beside one of them.
+struct Beside<'a>(&'a Path);
+
+impl Siblings for Beside<'_> {
+    fn name(&self) -> &str {
+        self.0.file_name().and_then(OsStr::to_str).unwrap_or("")
+    }
+
+    fn read(&self, name: &str) -> Option<Vec<u8>> {
+        fs::read(self.0.with_file_name(name)).ok()
+    }
+}
+
+/// The view of a file; nothing for a damaged one.
+fn open(path: &Path) -> Option<Box<dyn View>> {
+    let name = path.file_name()?.to_str()?;
+    let format = VIEW_FORMATS
+        .iter()
+        .find(|format| format.shows(name.as_bytes()))?;
+    (format.open)(&fs::read(path).unwrap(), &Beside(path)).ok()
+}
+
+/// The samples of a format, in the order of their names.
+fn samples(format: &str) -> Vec<PathBuf> {
+    let Some(folder) = shared(&format!("samples/{format}/generated")) else {
+        return Vec::new();
+    };
+    let entries = fs::read_dir(folder).unwrap();
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty());
+    paths
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap().to_string_lossy().into_owned()
+}
+
+/// The files of a view with their paths in `X.meta`.
+fn contents(view: &dyn View) -> Vec<(String, Vec<u8>)> {
+    let files = view.files().into_iter().enumerate();
+    let file = |(index, file): (usize, hpimount::view::ViewFile)| {
+        let path = match file.folder {
+            Some(folder) => format!("{folder}/{}", file.name),
+            None => file.name,
+        };
+        (path, view.render(index))
+    };
+    files.map(file).collect()
+}
+
+fn info(files: &[(String, Vec<u8>)]) -> Value {
+    let info = files.iter().find(|(path, _)| path == "info.json").unwrap();
+    serde_json::from_slice(&info.1).unwrap()
+}
+
+/// Size and pixels of a PNG file, as red, green, blue and alpha.
+fn pixels(png: &[u8]) -> (u32, u32, Vec<u8>) {
+    let mut decoder = png::Decoder::new(std::io::Cursor::new(png));
+    decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::ALPHA);
+    let mut reader = decoder.read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let frame = reader.next_frame(&mut pixels).unwrap();
+    pixels.truncate(frame.buffer_size());
+    (frame.width, frame.height, pixels)
+}
+
+#[test]
+fn every_texture_has_the_pixels_that_are_known() {
+    for format in ["psx", "hgo"] {
+        let Some(golden) = shared(&format!("golden/{format}/generated")) else {
+            continue;
+        };
+        let mut compared = 0;
+        for sample in samples(format) {
+            let Some(view) = open(&sample) else { continue };
+            let files = contents(&*view);
+            for number in 0.. {
+                let known = golden.join(format!("{}.tex{number:02}.png", name(&sample)));
+                let Ok(known) = fs::read(&known) else { break };
+                let start = format!("textures/{number:02} ");
+                let shown = files.iter().find(|(path, _)| path.starts_with(&start));
+                let (path, shown) =
+                    shown.unwrap_or_else(|| panic!("{}: no {start}", name(&sample)));
+                assert_eq!(pixels(shown), pixels(&known), "{}: {path}", name(&sample));
+                compared += 1;
+            }
+        }
+        assert!(compared > 5, "{format}: {compared}");
+    }
+}
+
+/// Writes the files of all samples of a format, and gives the folders.
+fn unpack(format: &str, into: &Path) -> Vec<(PathBuf, Vec<(String, Vec<u8>)>)> {
+    let mut folders = Vec::new();
+    for sample in samples(format) {
+        let Some(view) = open(&sample) else { continue };
+        let folder = into.join(format!("{}.meta", name(&sample)));
+        let files = contents(&*view);
+        for (path, bytes) in &files {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+        folders.push((folder, files));
+    }
+    folders
+}
+
+/// Runs a program of somebody else on a file. Nothing where it is not
+/// installed, which is said on stderr and fails where `CI=true`.
+fn judge(program: &str, args: &[&OsStr]) -> Option<(bool, String)> {
+    match Command::new(program).args(args).output() {
+        Ok(output) => {
+            let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
+            text += &String::from_utf8_lossy(&output.stderr);
+            Some((output.status.success(), text))
+        }
+        Err(_) => {
+            let ci = std::env::var("CI").as_deref() == Ok("true");
+            assert!(!ci, "{program} is not installed");
+            eprintln!("skipped: {program} is not installed");
+            None
+        }
+    }
+}
+
+/// The number behind a label of `assimp info`.
+fn count(text: &str, label: &str) -> u64 {
+    let line = text.lines().find_map(|line| line.strip_prefix(label));
+    let line = line.unwrap_or_else(|| panic!("no {label} in {text}"));
+    line.trim().parse().unwrap()
+}
+
+/// Number of lines of an OBJ file that begin with a word.
+fn lines(obj: &[u8], word: &str) -> u64 {
+    let text = std::str::from_utf8(obj).unwrap();
+    let lines = text
+        .lines()
+        .filter(|line| line.split(' ').next() == Some(word));
+    lines.count() as u64
+}
+
+fn sum(list: &Value, of: impl Fn(&Value) -> u64) -> u64 {
+    list.as_array().unwrap().iter().map(of).sum()
+}
+
+fn number(value: &Value, field: &str) -> u64 {
+    value[field].as_u64().unwrap()
+}
+
+#[test]
+fn libpng_finds_nothing_wrong() {
+    let into = tempfile::tempdir().unwrap();
+    for format in ["psx", "hgo"] {
+        for (folder, files) in unpack(format, into.path()) {
+            for (path, _) in files.iter().filter(|(path, _)| path.ends_with(".png")) {
+                let file = folder.join(path);
+                let args = ["-q".as_ref(), file.as_os_str()];
+                let Some((passed, text)) = judge("pngcheck", &args) else {
+                    return;
+                };
+                assert!(
+                    passed && text.trim().is_empty(),
+                    "{}: {text}",
+                    file.display()
+                );
+            }
+        }
+    }
+}
+
+/// Vertices and triangles of a PSX model that `info.json` tells of.
+fn psx_model(model: &Value) -> (u64, u64) {
+    let triangles = number(model, "triangles") + 2 * number(model, "quads");
+    (number(model, "vertices"), triangles)
+}
+
+/// The joints that a GLB file has.
+fn joints(glb: &[u8]) -> u64 {
+    let length = u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
+    let json: Value = serde_json::from_slice(&glb[20..20 + length]).unwrap();
+    let skins = json["skins"].as_array();
+    skins.map_or(0, |skins| {
+        skins[0]["joints"].as_array().unwrap().len() as u64
+    })
+}
+
+#[test]
+fn assimp_finds_what_info_json_tells_in_psx_models() {
+    let into = tempfile::tempdir().unwrap();
+    for (folder, files) in unpack("psx", into.path()) {
+        // Its faces have corners that do not exist, which are left out.
+        if folder.ends_with("odd_vertex_index.psx.meta") {
+            continue;
+        }
+        let info = info(&files);
+        let models = info["models"].as_array().unwrap();
+        let objects = info["objects"].as_array().unwrap();
+        let shown = objects
+            .iter()
+            .filter_map(|o| models.get(number(o, "model") as usize));
+        let in_scene: u64 = shown.map(|model| psx_model(model).1).sum();
+        for (path, bytes) in &files {
+            let expected = match path.as_str() {
+                "scene.obj" => in_scene,
+                "model.glb" => in_glb,
+                path if path.ends_with(".obj") => {
+                    let index: usize = path["models/".len()..][..2].parse().unwrap();
+                    let (vertices, triangles) = psx_model(&models[index]);
+                    assert_eq!(lines(bytes, "v"), vertices, "{path}");
+                    triangles
+                }
+                _ => continue,
+            };
+            let file = folder.join(path);
+            let Some((passed, text)) = judge("assimp", &["info".as_ref(), file.as_ref()]) else {
+                return;
+            };
+            assert!(passed, "{}: {text}", file.display());
+            assert_eq!(
+                count(&text, "Faces:"),
+                expected,
+                "{}: {text}",
+                file.display()
+            );
+            if path == "model.glb" && info["kind"] == "character" {
+                assert_eq!(joints(bytes), objects.len() as u64);
+            }
+        }
+    }
+}
+
+/// The meshes of an HGO layer that `info.json` tells of.
+fn hgo_meshes(layer: &Value) -> Vec<&Value> {
+    let slots = ["rigid", "skin", "blend_rigid", "blend_skin"];
+    let mut found = Vec::new();
+    for slot in slots.iter().filter_map(|slot| layer.get(slot)) {
+        let geometry: Vec<&Value> = match slot {
+            Value::Object(joints) => joints
+                .values()
+                .flat_map(|j| j.as_array().unwrap())
+                .collect(),
+            list => list.as_array().unwrap().iter().collect(),
+        };
+        let meshes = geometry.into_iter().filter_map(|one| one.get("meshes"));
+        found.extend(meshes.flat_map(|meshes| meshes.as_array().unwrap()));
+    }
+    found
+}
+
+#[test]
+fn assimp_finds_what_info_json_tells_in_hgo_models() {
+    let into = tempfile::tempdir().unwrap();
+    for (folder, files) in unpack("hgo", into.path()) {
+        if folder.to_string_lossy().contains(".blk.") {
+            continue;
+        }
+        let info = info(&files);
+        let layers = info["layers"].as_array().unwrap();
+        let triangles = |layer: &Value| -> u64 {
+            hgo_meshes(layer)
+                .iter()
+                .map(|mesh| number(mesh, "triangles"))
+                .sum()
+        };
+        for (path, bytes) in &files {
+            let expected = match path.as_str() {
+                "model.glb" => layers.iter().map(triangles).sum(),
+                path if path.ends_with(".obj") => {
+                    let index: usize = path["models/".len()..][..2].parse().unwrap();
+                    let meshes = hgo_meshes(&layers[index]);
+                    let vertices: u64 = meshes.iter().map(|mesh| number(mesh, "vertices")).sum();
+                    assert_eq!(lines(bytes, "v"), vertices, "{path}");
+                    triangles(&layers[index])
+                }
+                _ => continue,
+            };
+            let file = folder.join(path);
+            let Some((passed, text)) = judge("assimp", &["info".as_ref(), file.as_ref()]) else {
+                return;
+            };
+            assert!(passed, "{}: {text}", file.display());
+            assert_eq!(
+                count(&text, "Faces:"),
+                expected,
+                "{}: {text}",
+                file.display()
+            );
+            if path == "model.glb" {
+                assert_eq!(joints(bytes), sum(&info["joints"], |_| 1));
+            }
+        }
+    }
+}
+
+/// Says the errors that Khronos' validator finds in the files behind it.
+const VALIDATE: &str = "
+const { validateBytes } = require(process.env.GLTF_VALIDATOR || 'gltf-validator');
+const fs = require('fs');
+(async () => {
+    for (const file of process.argv.slice(1)) {
+        const { issues } = await validateBytes(new Uint8Array(fs.readFileSync(file)));
+        const bad = issues.messages.filter((message) => message.severity === 0);
+        if (bad.length) console.log(file, JSON.stringify(bad.slice(0, 9)));
+    }
+})();";
+
+/// Needs `npm install gltf-validator`, and where it is not found by itself its
+/// folder in `GLTF_VALIDATOR`.
+#[test]
+fn the_gltf_validator_finds_no_errors() {
+    let found = Command::new("node")
+        .args([
+            "-e",
+            "require(process.env.GLTF_VALIDATOR || 'gltf-validator')",
+        ])
+        .output();
+    if !found.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: gltf-validator is not installed");
+        return;
+    }
+    let into = tempfile::tempdir().unwrap();
+    let mut files = Vec::new();
+    for format in ["psx", "hgo"] {
+        for (folder, _) in unpack(format, into.path()) {
+            files.push(folder.join("model.glb"));
+        }
+    }
+    files.retain(|file| file.exists());
+    assert!(files.len() > 8, "{files:?}");
+    let output = Command::new("node")
+        .args(["-e", VALIDATE])
+        .args(&files)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.is_empty(), "{text}");
+}
