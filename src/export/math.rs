@@ -125,6 +125,7 @@ pub(super) fn product(a: Rows, b: Rows) -> Rows {
     a.map(|row| std::array::from_fn(|column| dot(row, columns[column])))
 }
 
+#[cfg(test)]
 pub(super) fn turn(rows: Rows, vector: Vector) -> Vector {
     rows.map(|row| dot(row, vector))
 }

@@ -31,8 +31,11 @@ impl<M> Listed<M> {
     }
 }
 
-/// The files of a table that the model as a whole makes.
-pub(super) fn whole_files<M>(files: &[(&str, fn(&M) -> Vec<u8>)]) -> Vec<Listed<M>> {
+/// A file by its name, and how it is made of the model as a whole.
+pub(super) type WholeFile<M> = (&'static str, fn(&M) -> Vec<u8>);
+
+/// Files in `X.meta` itself, each made of the whole model.
+pub(super) fn whole_files<M>(files: &[WholeFile<M>]) -> Vec<Listed<M>> {
     let files = files.iter();
     files
         .map(|&(name, render)| Listed::whole(name, render))

@@ -5,7 +5,7 @@ mod animation;
 mod info;
 mod tables;
 
-use super::listed::{Listed, ListedView, Render, whole_files};
+use super::listed::{Listed, ListedView, Render, WholeFile, whole_files};
 use super::{Failure, Siblings, View, ViewFormat};
 use crate::asset::ifp::{self, Ifp, Keys};
 use crate::export;
@@ -36,7 +36,7 @@ fn open(bytes: &[u8], _siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Fai
 }
 
 /// The files that every package has, in their order.
-const FILES: &[(&str, fn(&Ifp) -> Vec<u8>)] = &[
+const FILES: &[WholeFile<Ifp>] = &[
     ("info.json", info::json),
     ("info.txt", info::text),
     ("animations.tsv", tables::animations),
