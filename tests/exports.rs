@@ -10,6 +10,7 @@ use std::process::Command;
 
 use hpimount::view::{Siblings, VIEW_FORMATS, View};
 use serde_json::Value;
+use support::pictures::pixels;
 use support::shared;
 
 /// The files of a folder on disk, beside one of them.
@@ -51,7 +52,7 @@ fn name(path: &Path) -> String {
 }
 
 /// The files of a view with their paths in `X.meta`.
-fn contents(view: &dyn View) -> Vec<(String, Vec<u8>)> {
+fn contents(view: &dyn View) -> Files {
     let files = view.files().into_iter().enumerate();
     let file = |(index, file): (usize, hpimount::view::ViewFile)| {
         let path = match file.folder {
@@ -66,17 +67,6 @@ fn contents(view: &dyn View) -> Vec<(String, Vec<u8>)> {
 fn info(files: &[(String, Vec<u8>)]) -> Value {
     let info = files.iter().find(|(path, _)| path == "info.json").unwrap();
     serde_json::from_slice(&info.1).unwrap()
-}
-
-/// Size and pixels of a PNG file, as red, green, blue and alpha.
-fn pixels(png: &[u8]) -> (u32, u32, Vec<u8>) {
-    let mut decoder = png::Decoder::new(std::io::Cursor::new(png));
-    decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::ALPHA);
-    let mut reader = decoder.read_info().unwrap();
-    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-    let frame = reader.next_frame(&mut pixels).unwrap();
-    pixels.truncate(frame.buffer_size());
-    (frame.width, frame.height, pixels)
 }
 
 #[test]
@@ -104,8 +94,11 @@ fn every_texture_has_the_pixels_that_are_known() {
     }
 }
 
+/// The files of a `.meta`, with their paths in it.
+type Files = Vec<(String, Vec<u8>)>;
+
 /// Writes the files of all samples of a format, and gives the folders.
-fn unpack(format: &str, into: &Path) -> Vec<(PathBuf, Vec<(String, Vec<u8>)>)> {
+fn unpack(format: &str, into: &Path) -> Vec<(PathBuf, Files)> {
     let mut folders = Vec::new();
     for sample in samples(format) {
         let Some(view) = open(&sample) else { continue };

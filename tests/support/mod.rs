@@ -17,6 +17,7 @@ pub mod merge_model;
 pub mod merging;
 pub mod mount;
 pub mod mounted;
+pub mod pictures;
 pub mod record;
 pub mod reference;
 pub mod sources;

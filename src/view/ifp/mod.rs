@@ -190,7 +190,10 @@ mod tests {
             .iter()
             .map(|file| file.name.clone())
             .collect();
-        assert_eq!(names, ["000 a.json", "001 b.json"]);
+        assert_eq!(
+            names,
+            ["000 a.json", "001 b.json", "000 a.ifp", "001 b.ifp"]
+        );
         assert!(rendered(&list, "001 b.json").contains("\"index\": 1,"));
         let info = rendered(&list, "info.txt");
         assert!(info.contains("packages       2: ped, ped\n"), "{info}");

@@ -1,0 +1,109 @@
+//! Pictures, models and animations through the kernel.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use support::goldens::samples;
+use support::mount::can_mount;
+use support::pictures::pixels;
+use support::shared;
+use support::sources::{folder, names};
+
+fn words(values: &[u32]) -> Vec<u8> {
+    values.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// A PSX file without models: a palette, if an id is given, of which colour 1
+/// is red, and a texture of 2 by 2 pixels of colour 1, if it is given an id.
+fn library(palette: Option<u32>, texture_of: Option<u32>) -> Vec<u8> {
+    let mut bytes = words(&[0x0002_0004, 16, 0, 0, u32::MAX, 1, 0x77]);
+    bytes.extend(words(&[palette.map_or(0, |_| 1)]));
+    if let Some(id) = palette {
+        bytes.extend(words(&[id, 31 << 16, 0, 0, 0, 0, 0, 0, 0]));
+    }
+    bytes.extend(words(&[0]));
+    match texture_of {
+        None => bytes.extend(words(&[0])),
+        Some(palette) => {
+            let place = bytes.len() as u32 + 8;
+            bytes.extend(words(&[1, place, 0, 16, palette, 0, 2 | 2 << 16]));
+            bytes.extend([0x11; 4]);
+        }
+    }
+    bytes
+}
+
+#[test]
+fn a_palette_is_taken_from_a_neighbour_in_any_case() {
+    if !can_mount() {
+        return;
+    }
+    let mount = folder(|source| {
+        fs::write(source.join("skhan.psx"), library(None, Some(0xAA))).unwrap();
+        fs::write(source.join("SKHAN_L.PSX"), library(Some(0xAA), None)).unwrap();
+        fs::write(source.join("lone.psx"), library(None, Some(0xAA))).unwrap();
+    })
+    .mount(&[]);
+    let textures = mount.file("skhan.psx.meta/textures");
+    assert_eq!(names(&textures), ["00 00000077.png"]);
+    let png = fs::read(textures.join("00 00000077.png")).unwrap();
+    assert_eq!(pixels(&png), (2, 2, [255, 0, 0, 255].repeat(4)));
+    let lone = mount.file("lone.psx.meta");
+    assert!(!names(&lone).contains(&"textures".to_owned()));
+    let info = fs::read_to_string(lone.join("info.json")).unwrap();
+    assert!(info.contains("palette 000000aa of texture"), "{info}");
+}
+
+/// Looks at every file below a directory: the size that is told before
+/// anybody opens it is the number of bytes that are there.
+fn check_sizes(directory: &Path) -> usize {
+    let mut files = 0;
+    for name in names(directory) {
+        let path = directory.join(name);
+        if path.is_dir() {
+            files += check_sizes(&path);
+            continue;
+        }
+        let told = fs::metadata(&path).unwrap().len();
+        assert_eq!(
+            told,
+            fs::read(&path).unwrap().len() as u64,
+            "{}",
+            path.display()
+        );
+        files += 1;
+    }
+    files
+}
+
+#[test]
+fn pictures_have_the_known_pixels_and_everything_its_right_size() {
+    let samples = samples("psx/generated");
+    let golden = shared("golden/psx/generated");
+    let (true, Some(golden)) = (can_mount(), golden) else {
+        return;
+    };
+    let mount = folder(|source| {
+        for sample in &samples {
+            fs::write(source.join(&sample.name), &sample.bytes).unwrap();
+        }
+    })
+    .mount(&[]);
+    for sample in samples.iter().filter(|sample| !sample.is_damaged()) {
+        let meta = mount.file(&format!("{}.meta", sample.name));
+        assert!(check_sizes(&meta) > 6);
+        for number in 0.. {
+            let known = golden.join(format!("{}.tex{number:02}.png", sample.name));
+            let Ok(known) = fs::read(known) else { break };
+            let textures = meta.join("textures");
+            let start = format!("{number:02} ");
+            let name = names(&textures)
+                .into_iter()
+                .find(|name| name.starts_with(&start));
+            let shown = fs::read(textures.join(name.unwrap())).unwrap();
+            assert_eq!(pixels(&shown), pixels(&known), "{}", sample.name);
+        }
+    }
+}
