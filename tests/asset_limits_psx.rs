@@ -80,6 +80,21 @@ fn worst() -> Vec<(&'static str, Vec<u8>)> {
         bytes.extend(meta(&[], count as usize, &[], before));
         bytes
     };
+    let shown = {
+        // Every corner of every face is another one.
+        let faces: Vec<u8> = (0..52_000_u32)
+            .flat_map(|face| words(&[20 << 16 | 0x10, 0x0002_0100, face, 0, 0]))
+            .collect();
+        let model = [model_head(3, 52_000), vec![0; 24], faces].concat();
+        let mut bytes = words(&[0x0002_0004, 0, 1]);
+        bytes.extend([0; 36]);
+        bytes.extend(words(&[1, 56]));
+        bytes.extend(model);
+        let before = bytes.len();
+        bytes[4..8].copy_from_slice(&words(&[before as u32]));
+        bytes.extend(meta(&[], 1, &[], before));
+        bytes
+    };
     let objects = {
         let count = MEGABYTE / 36;
         let mut bytes = words(&[0x0002_0004, (16 + 36 * count) as u32, count as u32]);
@@ -97,6 +112,7 @@ fn worst() -> Vec<(&'static str, Vec<u8>)> {
             models(MEGABYTE / 36, &model_head(0, 0)),
         ),
         ("one model of many faces", models(1, &full_model)),
+        ("a scene of as many corners as there can be", shown),
         ("one model pointed to often", repeated),
         ("objects without models", objects),
         ("sprite frames", library((0x45, sprites), &[])),
