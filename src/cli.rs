@@ -18,7 +18,12 @@ use crate::vfs::{Order, Sources};
 /// merged, the last one on top; others stand side by side. The command returns
 /// when the mount answers; unmount with `fusermount3 -u MOUNTPOINT`.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100, after_help = after_help())]
+#[command(
+    version,
+    max_term_width = 100,
+    override_usage = USAGE,
+    after_help = after_help()
+)]
 pub struct Args {
     /// What to mount, then the directory to mount it on.
     #[arg(required = true, num_args = 1.., value_name = "SOURCE... MOUNTPOINT")]
@@ -63,6 +68,10 @@ pub struct Args {
     #[arg(short, long, conflicts_with = "verbose")]
     quiet: bool,
 }
+
+/// How the program is called.
+const USAGE: &str = "hpimount [OPTIONS] SOURCE... MOUNTPOINT
+       hpimount [OPTIONS] --game FOLDER MOUNTPOINT";
 
 /// What one `-o` option does.
 type Apply = fn(&mut MountOptions, &str) -> Result<(), String>;

@@ -67,6 +67,8 @@ struct Shared {
 #[derive(Default)]
 struct State {
     closed: bool,
+    /// Threads that wait for something to push.
+    idle: usize,
     /// Blocks to push: their file and where they begin.
     blocks: VecDeque<(Ino, u64)>,
     /// Directories that are being read, the latest one last.
@@ -124,7 +126,8 @@ impl Prefetch {
         };
         let directory = node.other(parent);
         let mut state = lock(&self.0.state);
-        let wakes = state.note_file(directory, place) | state.note_block(node, offset, size);
+        let more = state.note_file(directory, place) | state.note_block(node, offset, size);
+        let wakes = more && state.idle > 0;
         drop(state);
         if wakes {
             self.0.wake.notify_one();
@@ -275,10 +278,12 @@ impl Shared {
             if let Some(job) = state.take() {
                 return Some(job);
             }
+            state.idle += 1;
             state = self
                 .wake
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
+            state.idle -= 1;
         }
     }
 
