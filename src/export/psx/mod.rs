@@ -80,13 +80,15 @@ impl Exhibit {
     }
 
     fn choose_scene(&mut self, psx: &Psx) {
-        let shown = psx.objects.iter();
-        let shown = shown.filter_map(|object| psx.models.get(usize::from(object.model)));
         // Those of a model are counted once for all its objects.
         let mut corners_of: Vec<Option<usize>> = vec![None; psx.models.len()];
-        let mut corners = 0;
-        for (object, model) in psx.objects.iter().zip(shown) {
-            let known = &mut corners_of[usize::from(object.model).min(psx.models.len() - 1)];
+        let mut corners: usize = 0;
+        for object in &psx.objects {
+            let index = usize::from(object.model);
+            let (Some(model), Some(known)) = (psx.models.get(index), corners_of.get_mut(index))
+            else {
+                continue;
+            };
             corners += *known.get_or_insert_with(|| sound_corners(model));
         }
         let pixels: u64 = (0..self.gallery.len())
