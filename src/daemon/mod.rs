@@ -26,6 +26,11 @@ use crate::vfs::{Sources, Vfs};
 /// nothing.
 const IN_BACKGROUND: &str = "HPIMOUNT_IN_BACKGROUND";
 
+/// Where the GNU C library's allocator looks how many heaps it may have. By
+/// default it has eight for each core and reserves 64 MiB for each, which is
+/// a large part of what an address space limit leaves, and scatters blocks.
+const MALLOC_ARENAS: &str = "MALLOC_ARENA_MAX";
+
 /// What the background process writes to its standard output when the mount
 /// answers.
 const READY: [u8; 1] = *b"+";
@@ -81,7 +86,11 @@ pub fn start_log(level: LevelFilter) {
 pub fn detach() -> Result<ExitCode, Failure> {
     let cannot = |error| Failure::Other("cannot go into the background", error);
     let program = std::env::current_exe().map_err(cannot)?;
-    let mut child = Command::new(program)
+    let mut command = Command::new(program);
+    if std::env::var_os(MALLOC_ARENAS).is_none() {
+        command.env(MALLOC_ARENAS, cores().max(2).to_string());
+    }
+    let mut child = command
         .args(std::env::args_os().skip(1))
         .env(IN_BACKGROUND, "1")
         .stdin(Stdio::null())
@@ -221,8 +230,11 @@ fn ownership(plan: &Plan) -> Ownership {
     }
 }
 
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 fn session_options(plan: &Plan) -> SessionOptions {
-    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     SessionOptions {
         threads: plan.options.threads.unwrap_or_else(cores),
         allow_other: plan.options.allow_other,
