@@ -286,16 +286,18 @@ fn keyframes(psx: &Psx) -> &[AnimationV1] {
     lists.next().unwrap_or_default()
 }
 
+/// The model of this number, if there is anything of it to show.
+fn shown_model(psx: &Psx, number: usize) -> Option<&Model> {
+    let model = psx.models.get(number)?;
+    (sound_corners(model) > 0).then_some(model)
+}
+
 /// The objects of a level. Those that show the same model share its mesh.
 fn level(psx: &Psx, exhibit: &Exhibit, builder: &mut Builder<'_>, scene: &mut Scene) {
     let mut meshes = vec![None; psx.models.len()];
     for (index, object) in psx.objects.iter().enumerate() {
         let number = usize::from(object.model);
-        let Some(model) = psx
-            .models
-            .get(number)
-            .filter(|model| sound_corners(model) > 0)
-        else {
+        let Some(model) = shown_model(psx, number) else {
             continue;
         };
         let mesh = *meshes[number].get_or_insert_with(|| {

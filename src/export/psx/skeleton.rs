@@ -5,7 +5,7 @@
 //! of it when the parent's is undone.
 
 use super::mesh::Builder;
-use super::{Exhibit, keyframes, model_name, sound_corners};
+use super::{Exhibit, keyframes, model_name, shown_model};
 use crate::asset::psx::{AnimationV1, Psx, Transform};
 use crate::export::math::{Place, Rows, product, quaternion, rows, subtract};
 use crate::export::scene::{Animation, Curve, Joint, Node, sound_parents};
@@ -74,11 +74,7 @@ pub(super) fn build(psx: &Psx, exhibit: &Exhibit, builder: &mut Builder<'_>, sce
     joints(psx, exhibit, &parents, scene);
     for (index, object) in psx.objects.iter().enumerate() {
         let number = usize::from(object.model);
-        let Some(model) = psx
-            .models
-            .get(number)
-            .filter(|model| sound_corners(model) > 0)
-        else {
+        let Some(model) = shown_model(psx, number) else {
             continue;
         };
         let name = format!("{index:02}_{}_mesh", model_name(psx, number));
