@@ -42,6 +42,9 @@ const MAX_BACKGROUND: u16 = 64;
 /// Offsets of a listing: `.` and `..` come before the entries of the tree.
 const DOTS: u64 = 2;
 
+/// Under what the library that talks to the kernel logs.
+pub const LOG_TARGET: &str = "fuser";
+
 /// Who owns the files and who may do what with them.
 #[derive(Debug, Clone, Copy)]
 pub struct Ownership {
@@ -127,7 +130,8 @@ pub fn mount_and_serve(
 
     let mut config = config(options);
     config.mount_options = vec![
-        MountOption::FSName(name.to_owned()),
+        // A comma or a backslash would begin another mount option.
+        MountOption::FSName(name.replace([',', '\\'], "_")),
         MountOption::Subtype("hpimount".to_owned()),
         MountOption::RO,
         MountOption::NoSuid,

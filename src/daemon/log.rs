@@ -17,15 +17,15 @@ struct Logger {
 
 /// Starts logging to standard error.
 pub(super) fn start(level: LevelFilter) {
-    // It warns of every request that is rightly answered with ENOSYS.
-    let fuser_level = match level {
+    // The session warns of every request that is rightly answered with ENOSYS.
+    let session_level = match level {
         LevelFilter::Debug => LevelFilter::Debug,
         _ => LevelFilter::Error,
     };
     let logger = LOGGER.get_or_init(|| Logger {
         stderr: env_logger::Builder::new()
             .filter_level(level)
-            .filter_module("fuser", fuser_level)
+            .filter_module(crate::fuse::LOG_TARGET, session_level)
             .format_target(false)
             .build(),
         system: OnceLock::new(),
