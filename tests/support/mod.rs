@@ -21,6 +21,7 @@ pub mod pictures;
 pub mod record;
 pub mod reference;
 pub mod sources;
+pub mod trial;
 
 use std::path::PathBuf;
 

@@ -1,0 +1,33 @@
+//! Trials of reliability, one body for two lengths: a short one in every run
+//! of the tests, and the long one of `scripts/soak`, which writes down what
+//! was tried, how often, and what happened.
+
+use std::env;
+use std::fmt::Display;
+use std::fs::OpenOptions;
+use std::io::Write;
+
+/// Names the file to which a long run appends its rows.
+const ROWS: &str = "HPIMOUNT_SOAK";
+
+/// `long` in `scripts/soak`, otherwise `short`.
+pub fn length<T>(short: T, long: T) -> T {
+    match env::var_os(ROWS) {
+        Some(_) => long,
+        None => short,
+    }
+}
+
+/// Tells the outcome of a trial that met its promise.
+pub fn record(tried: &str, times: impl Display, happened: &str) {
+    let row = format!("| {tried} | {times} | {happened} |");
+    println!("{row}");
+    if let Some(rows) = env::var_os(ROWS) {
+        let mut rows = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(rows)
+            .unwrap();
+        writeln!(rows, "{row}").unwrap();
+    }
+}
