@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use hpimount::archive::MAX_DEPTH;
 use hpimount::archive::hpi::chunk::{ChunkHeader, MARKER, checksum, unscramble};
 use hpimount::archive::hpi::cipher::Cipher;
 use hpimount::archive::hpi::lz77;
+use hpimount::vfs::{Ino, Options, Sources, Vfs};
 use rustix::process::{Pid, Signal, kill_process};
 use support::files::sha256;
 use support::reference::reports;
@@ -119,6 +121,29 @@ fn what_is_packed_comes_out_the_same_elsewhere() {
         assert_eq!(report["features"]["tak_sum_BAD"], serde_json::Value::Null);
         assert_eq!(report["dirs"], directories, "{way:?}");
         assert_eq!(described(&found), expected, "{way:?}");
+    }
+}
+
+#[test]
+fn what_is_as_deep_as_packing_allows_can_be_read() {
+    let (dir, place) = (tempdir().unwrap(), tempdir().unwrap());
+    let path = vec!["d"; MAX_DEPTH].join("/");
+    fs::create_dir_all(dir.path().join(&path)).unwrap();
+    fs::write(dir.path().join(&path).join("deepest"), "").unwrap();
+    for format in ["ta", "kingdoms"] {
+        let out = place.path().join(format);
+        let output = hpipack(&["--format", format], dir.path(), &out);
+        assert!(output.status.success(), "{}", stderr(&output));
+        let sources = Sources::Given {
+            paths: vec![out],
+            order: None,
+            separate: false,
+        };
+        let vfs = Vfs::open(&sources, Options::default()).unwrap();
+        let found = path.split('/').try_fold(Ino::ROOT, |directory, name| {
+            vfs.lookup(directory, name).map(|attr| attr.ino)
+        });
+        vfs.lookup(found.unwrap(), "deepest").unwrap();
     }
 }
 

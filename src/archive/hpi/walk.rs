@@ -70,7 +70,7 @@ impl<'a> Walk<'a> {
             "has entries that belong to other directories".to_owned()
         } else if !self.entered.insert(directory.offset) {
             "is used by two directories".to_owned()
-        } else if directory.depth >= MAX_DEPTH {
+        } else if directory.depth > MAX_DEPTH {
             format!("is nested deeper than {MAX_DEPTH} directories")
         } else {
             self.room -= entries;
