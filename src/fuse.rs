@@ -27,8 +27,8 @@ const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 /// How long the kernel may rely on an answer that changes.
 const NOT_AT_ALL: Duration = Duration::ZERO;
 
-/// Inodes are never used twice, so one generation is enough.
-const GENERATION: Generation = Generation(0);
+/// The kernel's own number for the root directory's generation.
+const ROOT_GENERATION: Generation = Generation(0);
 
 /// Preferred size of a read, and of the chunks in the archives.
 const BLOCK_SIZE: u32 = 65_536;
@@ -64,6 +64,10 @@ struct Mounted {
     vfs: Arc<Vfs>,
     ownership: Ownership,
     prefetch: Option<Arc<Prefetch>>,
+    /// Inodes are never used twice in a mount, but their numbers may mean
+    /// others in the next one. By this, the clients of a server that exports
+    /// the mount are told that what they remember is stale.
+    generation: Generation,
     hook: Hook,
 }
 
@@ -165,6 +169,7 @@ impl Mounted {
             vfs,
             ownership,
             prefetch: options.prefetch.then(Arc::default),
+            generation: generation(),
             hook: panic_hook(),
         }
     }
@@ -201,6 +206,14 @@ impl Mounted {
         Ok(dots)
     }
 
+    fn generation(&self, ino: Ino) -> Generation {
+        if ino == Ino::ROOT {
+            ROOT_GENERATION
+        } else {
+            self.generation
+        }
+    }
+
     fn attr(&self, attr: Attr) -> FileAttr {
         let (kind, mode) = match attr.kind {
             FileKind::Directory => (FileType::Directory, 0o555),
@@ -234,6 +247,13 @@ impl Mounted {
     }
 }
 
+/// The generation of a mount that begins now.
+fn generation() -> Generation {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    // The kernel keeps 32 bits: milliseconds of seven weeks.
+    Generation(since.map_or(0, |since| since.as_millis() as u64))
+}
+
 /// A handler named in this variable panics: that is how the tests see that
 /// the mount survives it. Not in released programs.
 fn panic_hook() -> Hook {
@@ -252,6 +272,7 @@ impl Filesystem for Mounted {
             InitFlags::FUSE_CACHE_SYMLINKS,
             InitFlags::FUSE_NO_OPEN_SUPPORT,
             InitFlags::FUSE_NO_OPENDIR_SUPPORT,
+            InitFlags::FUSE_EXPORT_SUPPORT,
         ];
         for capability in wanted {
             if config.add_capabilities(capability).is_err() {
@@ -266,14 +287,19 @@ impl Filesystem for Mounted {
     fn lookup(&self, _req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         self.guard("lookup", || {
             let found = match name.to_str() {
+                // Asked for inodes of which the kernel has the number only.
+                Some(".") => self.vfs.lookup_again(ino(parent)),
+                Some("..") => self.vfs.lookup_parent(ino(parent)),
                 Some(name) => self.vfs.lookup(ino(parent), name),
                 None => Err(Error::NotFound),
             };
             match found {
-                Ok(attr) => reply.entry(&ttl(attr), &self.attr(attr), GENERATION),
+                Ok(attr) => {
+                    reply.entry(&ttl(attr), &self.attr(attr), self.generation(attr.ino));
+                }
                 // Inode 0 tells the kernel to remember that there is none.
                 Err(Error::NotFound) => {
-                    reply.entry(&FOREVER, &self.attr(NO_INODE), GENERATION);
+                    reply.entry(&FOREVER, &self.attr(NO_INODE), self.generation);
                 }
                 Err(error) => reply.error(errno(error)),
             }
@@ -372,8 +398,9 @@ impl Filesystem for Mounted {
         self.guard("readdirplus", || {
             let directory = ino(inode);
             let mut add = |name: &str, attr: Attr, next: u64| {
-                let (ttl, attr) = (ttl(attr), self.attr(attr));
-                reply.add(attr.ino, next, name, &ttl, &attr, GENERATION)
+                let (ttl, generation) = (ttl(attr), self.generation(attr.ino));
+                let attr = self.attr(attr);
+                reply.add(attr.ino, next, name, &ttl, &attr, generation)
             };
             let dots = match self.dots(directory, offset) {
                 Ok(dots) => dots,

@@ -127,6 +127,13 @@ impl Guests {
         Some(text)
     }
 
+    /// One more lookup of a guest, if it is still there.
+    pub(super) fn look_again(&mut self, ino: Ino) {
+        if let Some(guest) = self.by_ino.get_mut(&ino) {
+            guest.lookups += 1;
+        }
+    }
+
     /// The kernel forgets `lookups` lookups; a guest without any is gone.
     pub(super) fn forget(&mut self, ino: Ino, lookups: u64) {
         let Some(guest) = self.by_ino.get_mut(&ino) else {

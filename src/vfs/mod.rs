@@ -5,6 +5,7 @@
 //! several threads at once. It never writes and, but for the guests (inodes
 //! for other spellings of directories), never changes.
 
+mod again;
 mod cache;
 mod companion;
 mod control;

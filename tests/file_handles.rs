@@ -1,0 +1,86 @@
+//! What a server needs that exports the mount, as NFS does: files are found
+//! by handles, however long ago those were made (SEMANTICS, Exporting).
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use support::mount::{BIG, Mount, SMALL, can_mount, has_programs, sample};
+use support::mounted::mounted;
+
+/// `make ROOT PATH` prints the handle of a file. `open ROOT HANDLE` opens it,
+/// after the kernel has forgotten it, and prints the path and the entries of a
+/// directory, the sum of a file's bytes, or the error.
+const PROBE: &str = "
+import ctypes, os, stat, sys
+libc = ctypes.CDLL(None, use_errno=True)
+class Handle(ctypes.Structure):
+    _fields_ = [('bytes', ctypes.c_uint), ('kind', ctypes.c_int), ('data', ctypes.c_ubyte * 128)]
+verb, root, what = sys.argv[1:]
+if verb == 'make':
+    handle, mount = Handle(bytes=128), ctypes.c_int()
+    path = os.fsencode(os.path.join(root, what))
+    assert libc.name_to_handle_at(-100, path, ctypes.byref(handle), ctypes.byref(mount), 0) == 0
+    print(bytes(handle).hex())
+else:
+    with open('/proc/sys/vm/drop_caches', 'w') as drop:
+        drop.write('2')
+    handle = Handle.from_buffer_copy(bytes.fromhex(what))
+    directory = os.open(root, os.O_RDONLY)
+    file = libc.open_by_handle_at(directory, ctypes.byref(handle), os.O_RDONLY)
+    if file < 0:
+        print(os.strerror(ctypes.get_errno()))
+    else:
+        if stat.S_ISDIR(os.fstat(file).st_mode):
+            path = os.readlink(f'/proc/self/fd/{file}')
+            print(os.path.relpath(path, root), sorted(os.listdir(file)))
+        else:
+            # The handle of a file does not say in which directory it is.
+            print(sum(os.read(file, 1 << 20)))
+";
+
+fn probe(verb: &str, root: &Path, what: &str) -> String {
+    let mut command = Command::new("python3");
+    command.args(["-c", PROBE, verb]).arg(root).arg(what);
+    let output = command.output().unwrap();
+    let problem = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{problem}");
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+fn ready() -> Option<Mount> {
+    if !can_mount() || !has_programs(&["python3"]) {
+        return None;
+    }
+    mounted(&sample().bytes, "")
+}
+
+#[test]
+fn a_handle_finds_what_the_kernel_has_forgotten() {
+    let Some(mount) = ready() else { return };
+    let open = |what: &str| {
+        let handle = probe("make", mount.path(), what);
+        probe("open", mount.path(), &handle)
+    };
+    assert_eq!(open("maps"), "maps ['big.bin']");
+    assert_eq!(open("."), ". ['hello.txt', 'maps']");
+    for path in [SMALL, BIG] {
+        let bytes = fs::read(mount.file(path)).unwrap();
+        let sum: u64 = bytes.iter().map(|&byte| u64::from(byte)).sum();
+        assert_eq!(open(path), sum.to_string());
+    }
+}
+
+#[test]
+fn a_handle_of_another_mount_is_stale() {
+    let Some(first) = ready() else { return };
+    let handle = probe("make", first.path(), SMALL);
+    let directory = probe("make", first.path(), "maps");
+    drop(first);
+    let Some(second) = ready() else { return };
+    for handle in [handle, directory] {
+        assert_eq!(probe("open", second.path(), &handle), "Stale file handle");
+    }
+}
