@@ -7,11 +7,15 @@
 //!
 //! `corpus hip DIR OUT` packs a directory into an archive for GameCube: every
 //! file is an asset, every directory a layer.
+//!
+//! `corpus shape OUT --files N --width N` writes an HPI archive straight, of
+//! which only the shape matters.
 
 mod generate;
 #[allow(dead_code, unreachable_pub)]
 #[path = "../../tests/support/hip.rs"]
 mod hip;
+mod shape;
 
 use std::fs;
 use std::io;
@@ -22,6 +26,7 @@ use hpimount::archive::hip::{Game, Platform};
 
 use generate::{Generator, Kind};
 use hip::{Asset, Hip};
+use shape::Shape;
 
 /// Makes the files that benchmarks read.
 #[derive(Parser)]
@@ -35,6 +40,12 @@ enum Command {
     },
     /// Pack a directory into a HIP archive
     Hip { dir: PathBuf, out: PathBuf },
+    /// Write an HPI archive of a given shape
+    Shape {
+        out: PathBuf,
+        #[command(flatten)]
+        shape: Shape,
+    },
 }
 
 /// How many files there are, and how large.
@@ -80,6 +91,7 @@ fn main() -> io::Result<()> {
     match Command::parse() {
         Command::Files { dir, quick } => files(&dir, if quick { &QUICK } else { &FULL }),
         Command::Hip { dir, out } => pack(&dir, &out),
+        Command::Shape { out, shape } => shape.write(&out),
     }
 }
 

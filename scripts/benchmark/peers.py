@@ -1,0 +1,142 @@
+"""The programs that are measured, and the mounts that they make."""
+
+import contextlib
+import dataclasses
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from .tools import LIMIT, WORK, Unmeasured, alive, run
+
+VENV = WORK / "venv"
+
+# Debian's packages of the other programs.
+PACKAGES = "archivemount bindfs erofs-utils erofsfuse fio fuse-zip fuse3 squashfs-tools squashfuse zip".split()
+
+# How the kernel's squashfs is mounted.
+SQUASHFS = "mount -t squashfs -o loop,ro {archive} {point}"
+
+
+@dataclasses.dataclass
+class Peer:
+    """One program with one archive: a column of the table."""
+
+    name: str
+    archive: Path
+    # The command, in which {archive} and {point} stand for the paths.
+    mount: str
+    # Debian's package, for its version.
+    package: str = ""
+    # Where in the mount the files are.
+    root: str = "."
+    # Too slow for every row and round.
+    slow: bool = False
+
+    def command(self, point):
+        paths = {"archive": str(self.archive), "point": str(point)}
+        return [word.format(**paths) for word in self.mount.split()]
+
+    def program(self):
+        return shutil.which(self.mount.split()[0])
+
+
+class Mount:
+    """A mount that exists inside a `with` block."""
+
+    def __init__(self, peer, point):
+        self.peer = peer
+        self.point = point
+        self.root = point / peer.root
+
+    def __enter__(self):
+        begun = time.perf_counter()
+        run(self.peer.command(self.point))
+        os.stat(self.root)
+        self.seconds = time.perf_counter() - begun
+        if not os.path.ismount(self.point):
+            raise Unmeasured("did not mount")
+        self.daemon = daemon_of(self.point)
+        return self
+
+    def __exit__(self, *_):
+        self.peak = self.peak_memory()
+        run(["umount", self.point], check=False) or run(["umount", "-l", self.point])
+        end = time.monotonic() + 10
+        while self.daemon and alive(self.daemon) and time.monotonic() < end:
+            time.sleep(0.005)
+
+    def peak_memory(self):
+        """In MiB; None for a file system of the kernel."""
+        with contextlib.suppress(OSError):
+            status = Path(f"/proc/{self.daemon}/status").read_text()
+            return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024
+        return None
+
+    def cpu(self):
+        """Seconds of processor time that the daemon has taken."""
+        if not self.daemon:
+            return None
+        fields = Path(f"/proc/{self.daemon}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def output(self, command):
+        """What a command prints in the mount."""
+        return run(command, cwd=self.root).stdout
+
+    def time(self, command):
+        """Seconds that a command takes in the mount, and its output lines."""
+        begun = time.perf_counter()
+        limit = {"limit": LIMIT} if self.peer.slow else {}
+        done = run(command, cwd=self.root, check=False, **limit)
+        return time.perf_counter() - begun, done.stdout.count(b"\n")
+
+
+def daemon_of(point):
+    """The process that was started with this mount point as an argument."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if str(point).encode() in (process / "cmdline").read_bytes().split(b"\0"):
+                return int(process.name)
+    return None
+
+
+def all_peers(directory, programs):
+    """The columns, squashfs first, and the names of those that cannot be had."""
+    hpimount = f"{programs / 'hpimount'} {{archive}} {{point}}"
+    ratarmount = shutil.which("ratarmount") or VENV / "bin" / "ratarmount"
+    plain = "{archive} {point}"
+    squashfs = directory / "corpus.squashfs"
+    candidates = [
+        Peer("squashfs", squashfs, SQUASHFS, "squashfs-tools"),
+        Peer("hpimount zlib", directory / "zlib.hpi", hpimount),
+        Peer("hpimount LZ77", directory / "lz77.hpi", hpimount),
+        Peer("hpimount stored", directory / "stored.hpi", hpimount),
+        Peer("hpimount HIP", directory / "corpus.hip", hpimount, root="layers"),
+        Peer("bindfs", directory / "corpus", f"bindfs -r {plain}", "bindfs"),
+        Peer("squashfuse_ll", squashfs, f"squashfuse_ll {plain}", "squashfuse"),
+        Peer("erofsfuse", directory / "corpus.erofs", f"erofsfuse {plain}", "erofsfuse"),
+        Peer("fuse-zip", directory / "corpus.zip", f"fuse-zip -r {plain}", "fuse-zip"),
+        Peer("archivemount", directory / "corpus.zip", f"archivemount -o ro {plain}", "archivemount", slow=True),
+        Peer("ratarmount", directory / "corpus.tar.gz", f"{ratarmount} {plain}", slow=True),
+    ]
+    peers = [peer for peer in candidates if peer.program() and peer.archive.exists()]
+    return peers, [peer.name for peer in candidates if peer not in peers]
+
+
+def install():
+    """Installs the other programs from Debian, where it has them, and PyPI."""
+    subprocess.run(["apt-get", "update"], check=True)
+    known = run(["apt-cache", "pkgnames"]).stdout.decode().split()
+    packages = [package for package in PACKAGES if package in known]
+    subprocess.run(["apt-get", "install", "-y", "--no-install-recommends", *packages], check=True)
+    subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+    subprocess.run([VENV / "bin" / "pip", "install", "--quiet", "ratarmount"], check=True)
+
+
+def package_version(package):
+    done = run(["dpkg-query", "-W", "-f", "${Version}", package], check=False)
+    return done.stdout.decode() if done else None

@@ -1,0 +1,108 @@
+"""What is printed: the table, the curves, and what they depend on."""
+
+import math
+import os
+import platform
+import re
+from pathlib import Path
+
+from .peers import VENV, package_version
+from .rows import ROWS
+from .tools import LIMIT, run
+
+# Above the curves in the file.
+CURVES = "## How the figures grow"
+
+
+def benchmarks(bench, peers, missing, rounds):
+    """The first part of the report, with the table."""
+    return f"""# Benchmarks
+
+Made by `scripts/bench --write`, whose first lines say how. Medians, but for memory; in brackets the ratio to the kernel's squashfs on the same files. Lower is better, except for IOPS.
+
+{facts(bench, peers, missing, rounds)}
+{table(bench, peers)}"""
+
+
+def growth(curves, rounds):
+    """The second part, with the curves."""
+    text = f"""{CURVES}
+
+Made by `scripts/bench --curves --write`: medians of {rounds} rounds, all cold, on archives of which only the shape matters (`cargo run --example corpus -- shape`) and squashfs of the same files. The last line of a table says with which power of its first column a figure grows, from the second point to the last: 0 is not at all, 1 is in proportion.
+"""
+    return text + "".join(map(curve, curves))
+
+
+def table(bench, peers):
+    reference = next((peer for peer in peers if peer.name == "squashfs"), None)
+    titles = [peer.name + " †" * peer.slow for peer in peers]
+    lines = ["| | " + " | ".join(titles) + " |", "|---|" + "--:|" * len(peers)]
+    for key, row in ROWS.items():
+        base = reference and bench.median(reference, key)
+        cells = [
+            f"> {LIMIT}" if (peer.name, key) in bench.beyond else cell(bench.median(peer, key), row.unit, base)
+            for peer in peers
+        ]
+        lines.append(f"| {row.title}, {row.unit} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def cell(value, unit, base=None):
+    if value is None:
+        return "-"
+    digits = {"s": 3, "ms": 1, "µs": 1}.get(unit, 0)
+    ratio = f" ({value / base:.2f})" if base else ""
+    return f"{value:.{digits}f}{ratio}"
+
+
+def curve(measured):
+    """A table with a line for each point of a curve, and how it grew."""
+    columns = measured.columns()
+    titles = [f"{name}: {metric.title}, {metric.unit}" for name, metric in columns]
+    lines = [f"| {measured.curve.what} | " + " | ".join(titles) + " |", "|--:|" + "--:|" * len(columns)]
+    for point in measured.points:
+        cells = [cell(measured.median(point, *column), column[1].unit) for column in columns]
+        lines.append(f"| {measured.curve.label(point)} | " + " | ".join(cells) + " |")
+    powers = [power(measured, column) for column in columns]
+    lines.append("| *growth* | " + " | ".join(powers) + " |")
+    return f"\n### {measured.curve.title}\n\n{measured.curve.law}\n\n" + "\n".join(lines) + "\n"
+
+
+def power(measured, column):
+    """With which power of the number in front of the line a column grows."""
+    values = [(point, measured.median(point, *column)) for point in measured.points]
+    values = [(point, value) for point, value in values if value]
+    values = values[1:] if len(values) > 2 else values
+    if len(values) < 2:
+        return "-"
+    (first, low), (last, high) = values[0], values[-1]
+    return f"{math.log(high / low) / math.log(last / first):.2f}"
+
+
+def facts(bench, peers, missing, rounds):
+    """What the figures depend on."""
+    processor = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
+    versions = []
+    for peer in peers:
+        if peer.package and (version := package_version(peer.package)):
+            versions.append(f"{peer.package} {version}")
+    if (VENV / "bin" / "pip").exists():
+        shown = run([VENV / "bin" / "pip", "show", "ratarmount"], check=False).stdout.decode()
+        if found := re.search(r"^Version: (.*)", shown, re.MULTILINE):
+            versions.append(f"ratarmount {found[1]}")
+    lines = [
+        f"* {os.cpu_count()} cores ({processor[1] if processor else platform.machine()}), "
+        f"kernel {platform.release()}; rounds: {rounds}",
+        f"* {', '.join(dict.fromkeys(versions))}",
+        "* squashfs, zip and tar hold the files packed by gzip's method, squashfs in blocks of 64 KiB; "
+        "the HPI archives with zlib and with LZ77 are enciphered",
+    ]
+    if any(peer.slow for peer in peers):
+        lines.append(f"* † one round, and not every row; nothing that takes longer than {LIMIT} s")
+    if (VENV / "bin" / "ratarmount").exists():
+        lines.append("* ratarmount keeps an index beside the archive, which is there when its mount is measured")
+    if missing:
+        lines.append(f"* not to be had here: {', '.join(missing)}")
+    for name, note in bench.notes.items():
+        lines.append(f"* {name}: given up at {note}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,170 @@
+"""The rows of the table, and how each is measured."""
+
+import contextlib
+import dataclasses
+import json
+import shutil
+import statistics
+import tempfile
+
+from .peers import Mount
+from .tools import TooSlow, Unmeasured, forget, read_all, run, say
+
+# What is searched for; the corpus has it in some of its texts.
+NEEDLE = "NEEDLE_zqxj"
+
+
+@dataclasses.dataclass
+class Row:
+    """A row of the table."""
+
+    title: str
+    unit: str
+
+
+ROWS = {
+    "mount": Row("mount, until the first `stat` answers", "ms"),
+    "ls cold": Row("`ls -lR` cold", "s"),
+    "ls warm": Row("`ls -lR` warm", "s"),
+    "find": Row("`find` cold", "s"),
+    "grep cold": Row("`grep -rF` cold", "s"),
+    "grep cpu": Row("CPU time of the daemon meanwhile", "s"),
+    "grep warm": Row("`grep -rF` warm", "s"),
+    "grep four": Row("four `grep -F` at once, cold", "s"),
+    "cat cold": Row("`cat` of 12 files of 8 MiB, cold", "s"),
+    "cat warm": Row("`cat` of 12 files of 8 MiB, warm", "s"),
+    "random 1": Row("random 4 KiB reads, 1 job", "IOPS"),
+    "random 4": Row("random 4 KiB reads, 4 jobs", "IOPS"),
+    "copy": Row("`cp -r` out, cold", "s"),
+    "rss": Row("peak memory of the daemon, over all rows", "MiB"),
+}
+
+# The row that a step of slow programs begins with.
+FIRST_ROW = {"mount": "mount", "listing": "ls cold", "grep": "grep cold", "cat": "cat cold"}
+
+
+class Bench:
+    """Measurements of one corpus with all peers."""
+
+    def __init__(self, corpus, point):
+        self.corpus = corpus
+        self.point = point
+        self.files = sum(path.is_file() for path in corpus.rglob("*"))
+        self.hits = run(["grep", "-rFl", NEEDLE, corpus]).stdout.count(b"\n")
+        self.values = {}
+        self.notes = {}
+        # Figures that are above the limit of slow programs.
+        self.beyond = set()
+
+    def note(self, peer, row, value):
+        if value is not None:
+            self.values.setdefault((peer.name, row), []).append(value)
+
+    @contextlib.contextmanager
+    def cold(self, peer):
+        with Mount(peer, self.point) as mount:
+            forget(peer.archive)
+            yield mount
+        self.note(peer, "rss", mount.peak)
+
+    def expect(self, what, found, wanted):
+        if found != wanted:
+            raise Unmeasured(f"{what} found {found} instead of {wanted}")
+
+    def mount(self, peer):
+        read_all(peer.archive)
+        # The first one brings the program into memory.
+        for _ in range(2):
+            with Mount(peer, self.point) as mount:
+                pass
+        self.note(peer, "mount", mount.seconds * 1000)
+
+    def listing(self, peer):
+        with self.cold(peer) as mount:
+            for row in ["ls cold", "ls warm"]:
+                self.note(peer, row, mount.time(["ls", "-lR"])[0])
+        with self.cold(peer) as mount:
+            seconds, lines = mount.time(["find", ".", "-type", "f"])
+            self.expect("find", lines, self.files)
+            self.note(peer, "find", seconds)
+
+    def grep(self, peer):
+        with self.cold(peer) as mount:
+            before = mount.cpu()
+            for row in ["grep cold", "grep warm"]:
+                seconds, lines = mount.time(["grep", "-rF", NEEDLE])
+                self.expect("grep", lines, self.hits)
+                self.note(peer, row, seconds)
+                if row == "grep cold" and before is not None:
+                    self.note(peer, "grep cpu", mount.cpu() - before)
+
+    def four_greps(self, peer):
+        with self.cold(peer) as mount:
+            command = f"find . -type f -print0 | xargs -0 -P 4 -n 64 grep -F {NEEDLE}"
+            seconds, lines = mount.time(command)
+            self.expect("four greps", lines, self.hits)
+            self.note(peer, "grep four", seconds)
+
+    def cat(self, peer):
+        files = self.big_files(peer)
+        with self.cold(peer) as mount:
+            for row in ["cat cold", "cat warm"]:
+                self.note(peer, row, mount.time(f"cat {' '.join(files)} >/dev/null")[0])
+
+    def random(self, peer):
+        if not shutil.which("fio"):
+            return
+        files = self.big_files(peer)
+        for jobs in [1, 4]:
+            with self.cold(peer) as mount:
+                self.note(peer, f"random {jobs}", random_reads(mount, files, jobs))
+
+    def copy(self, peer):
+        with self.cold(peer) as mount, tempfile.TemporaryDirectory(dir="/dev/shm") as target:
+            self.note(peer, "copy", mount.time(["cp", "-r", ".", target])[0])
+
+    def big_files(self, peer):
+        """The large files, in the order of their names."""
+        with Mount(peer, self.point) as mount:
+            found = mount.root.rglob("*big[0-9][0-9].*")
+            return sorted(str(path.relative_to(mount.root)) for path in found)
+
+    def run(self, peers, rounds):
+        steps = [self.mount, self.listing, self.grep, self.four_greps, self.cat, self.random, self.copy]
+        slow_steps = [self.mount, self.listing, self.grep, self.cat]
+        for number in range(rounds):
+            for step in steps:
+                # Nobody always comes first, or behind the same other one.
+                turn = number % len(peers)
+                for peer in peers[turn:] + peers[:turn]:
+                    if peer.name in self.notes or peer.slow and (number or step not in slow_steps):
+                        continue
+                    say(f"round {number + 1} of {rounds}: {step.__name__}: {peer.name}")
+                    try:
+                        step(peer)
+                    except TooSlow:
+                        if not peer.slow:
+                            raise
+                        self.beyond.add((peer.name, FIRST_ROW[step.__name__]))
+                    except Unmeasured as problem:
+                        # There is no use in trying a slow one further.
+                        self.notes[peer.name] = f"{step.__name__}: {problem}"
+                        if not peer.slow:
+                            raise
+
+    def median(self, peer, row):
+        values = self.values.get((peer.name, row))
+        if not values:
+            return None
+        # Memory is what the worst of all rows took, not the usual one.
+        return max(values) if row == "rss" else statistics.median(values)
+
+
+def random_reads(mount, files, jobs):
+    """Reads of 4 KiB in a second, by fio: 32 MiB in all."""
+    command = ["fio", "--name=random", "--rw=randread", "--bs=4k", "--ioengine=psync"]
+    command += ["--readonly", "--allow_file_create=0", "--output-format=json"]
+    command += [f"--numjobs={jobs}", f"--io_size={32 * 1024 // jobs}k", "--group_reporting"]
+    command += [f"--filename={':'.join(files)}", "--file_service_type=random"]
+    report = json.loads(run(command, cwd=mount.root).stdout)
+    return report["jobs"][0]["read"]["iops"]

@@ -1,0 +1,95 @@
+"""Running commands, and bringing files into memory or out of it."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+WORK = Path(os.environ.get("HPIMOUNT_BENCH_DIR", "/tmp/hpimount-bench"))
+
+# Longest time in seconds for one measurement of a slow program.
+LIMIT = 30
+
+
+class Unmeasured(Exception):
+    """A program did not do what was to be measured."""
+
+
+class TooSlow(Unmeasured):
+    """A program did not do it in time."""
+
+
+class Done:
+    """How a command ended; true where it succeeded."""
+
+    def __init__(self, status, stdout):
+        self.status = status
+        self.stdout = stdout
+
+    def __bool__(self):
+        return self.status == 0
+
+
+def run(command, cwd=None, check=True, limit=LIMIT * 20):
+    """Runs a command or, given as one string, a shell's; collects its output.
+
+    The output goes through a pipe: GNU grep does not search on when it sees
+    that it writes to /dev/null."""
+    shell = isinstance(command, str)
+    # In a session of its own, so that what a shell has started ends with it.
+    started = subprocess.Popen(
+        command,
+        cwd=cwd,
+        shell=shell,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        stdout, stderr = started.communicate(timeout=limit)
+    except subprocess.TimeoutExpired as expired:
+        os.killpg(started.pid, signal.SIGKILL)
+        started.communicate()
+        raise TooSlow(f"more than {limit} s") from expired
+    if check and started.returncode:
+        raise Unmeasured(f"{command}: {stderr.decode(errors='replace').strip()}")
+    return Done(started.returncode, stdout)
+
+
+def alive(pid):
+    """Whether a process runs, and is not just waiting to be collected."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def read_all(path):
+    """Brings a file, or all files of a directory, into the page cache."""
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    for file in files:
+        with open(file, "rb", buffering=0) as opened:
+            while opened.read(1 << 20):
+                pass
+
+
+def forget(archive):
+    """Drops the kernel's caches, except the archive and the tools."""
+    Path("/proc/sys/vm/drop_caches").write_text("3\n")
+    read_all(archive)
+    with tempfile.TemporaryDirectory(dir=WORK) as scratch:
+        warm_up = (
+            "echo x >a; mkdir b; ls -lR; grep -rF x; cat a >/dev/null; cp -r a b;"
+            " find . -type f -print0 | xargs -0 -P 2 grep -F x; fio --version"
+        )
+        run(warm_up, cwd=scratch, check=False)
+
+
+def say(text):
+    """Shows progress, if anybody watches."""
+    if sys.stderr.isatty():
+        print(f"\r{text:78.78}", end="", file=sys.stderr, flush=True)
