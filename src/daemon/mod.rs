@@ -26,10 +26,9 @@ use crate::vfs::{Sources, Vfs};
 /// nothing.
 const IN_BACKGROUND: &str = "HPIMOUNT_IN_BACKGROUND";
 
-/// Where the GNU C library's allocator looks how many heaps it may have. By
-/// default it has eight for each core and reserves 64 MiB for each, which is
-/// a large part of what an address space limit leaves, and scatters blocks.
-const MALLOC_ARENAS: &str = "MALLOC_ARENA_MAX";
+/// Bytes from which on a block of memory is mapped by itself and given back
+/// when it is freed, and which a heap may keep free at its end.
+const LARGE_BLOCK: usize = 1 << 20;
 
 /// What the background process writes to its standard output when the mount
 /// answers.
@@ -87,8 +86,10 @@ pub fn detach() -> Result<ExitCode, Failure> {
     let cannot = |error| Failure::Other("cannot go into the background", error);
     let program = std::env::current_exe().map_err(cannot)?;
     let mut command = Command::new(program);
-    if std::env::var_os(MALLOC_ARENAS).is_none() {
-        command.env(MALLOC_ARENAS, cores().max(2).to_string());
+    for (variable, value) in allocator_settings() {
+        if std::env::var_os(variable).is_none() {
+            command.env(variable, value.to_string());
+        }
     }
     let mut child = command
         .args(std::env::args_os().skip(1))
@@ -114,6 +115,23 @@ pub fn detach() -> Result<ExitCode, Failure> {
             io::Error::other(status.to_string()),
         )),
     }
+}
+
+/// What the GNU C library's allocator is told: it looks for it in the
+/// environment.
+fn allocator_settings() -> [(&'static str, usize); 3] {
+    [
+        // By default it has eight heaps for each core and reserves 64 MiB for
+        // each, which is a large part of what an address space limit leaves,
+        // and scatters blocks.
+        ("MALLOC_ARENA_MAX", cores().max(2)),
+        // By default the limit grows to the largest block that was freed. The
+        // first is a buffer of 16 MiB for the kernel's requests, of which a
+        // page is used; the next of them would lie in a heap and be cleared,
+        // and heaps would keep twice as much free.
+        ("MALLOC_MMAP_THRESHOLD_", LARGE_BLOCK),
+        ("MALLOC_TRIM_THRESHOLD_", LARGE_BLOCK),
+    ]
 }
 
 /// Mounts, and serves until the mount is gone.
