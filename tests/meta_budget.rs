@@ -15,29 +15,7 @@ use support::limits::{peak_memory_of, second, timed};
 use support::mount::{Mount, can_mount};
 use support::mounted::stats;
 use support::shared;
-use support::sources::{folder, names, output};
-
-/// An IFP file with `count` animations of one object with `frames` keys.
-fn package(count: u32, frames: u32) -> Vec<u8> {
-    let name = |text: &str| {
-        let mut bytes = text.as_bytes().to_vec();
-        bytes.resize(24, 0);
-        bytes
-    };
-    let mut bytes = [b"ANP3".to_vec(), vec![0; 4], name("many")].concat();
-    bytes.extend(count.to_le_bytes());
-    for number in 0..count {
-        bytes.extend(name(&format!("walk{number}")));
-        bytes.extend([1_u32, 16 * frames, 1].map(u32::to_le_bytes).concat());
-        bytes.extend(name("Root"));
-        bytes.extend([4, frames, 0].map(u32::to_le_bytes).concat());
-        for key in 0..frames as i16 {
-            let key = [0, 0, key, 4096, key, key, 0, number as i16];
-            bytes.extend(key.map(i16::to_le_bytes).concat());
-        }
-    }
-    bytes
-}
+use support::sources::{folder, ifp, names, output};
 
 /// Sees the files of a directory opened and read, whoever does it.
 struct Watch(OwnedFd);
@@ -76,7 +54,7 @@ fn a_long_listing_of_ten_thousand_assets_opens_none_of_them() {
         let sub = source.join("anim");
         fs::create_dir(&sub).unwrap();
         for number in 0..10_000 {
-            fs::write(sub.join(format!("{number}.ifp")), package(0, 0)).unwrap();
+            fs::write(sub.join(format!("{number}.ifp")), ifp(0, 0)).unwrap();
         }
     });
     let watch = Watch::new(&place.archive.join("anim"));
@@ -122,7 +100,7 @@ fn listing_and_searching_all_parses_each_asset_once_and_keeps_the_budget() {
     }
     let place = folder(|source| {
         for number in 0..ASSETS {
-            fs::write(source.join(format!("{number}.ifp")), package(8, 40)).unwrap();
+            fs::write(source.join(format!("{number}.ifp")), ifp(8, 40)).unwrap();
         }
     });
     let mount = place.mount(&["-o", "cachesize=2M"]);
@@ -155,7 +133,7 @@ fn an_asset_larger_than_the_cache_is_parsed_once() {
     if !can_mount() {
         return;
     }
-    let bytes = package(30, 2500);
+    let bytes = ifp(30, 2500);
     assert!(bytes.len() > 1 << 20);
     let place = folder(|source| fs::write(source.join("a.ifp"), &bytes).unwrap());
     let mount = place.mount(&["-o", "cachesize=1M"]);
@@ -172,7 +150,7 @@ fn listing_names_makes_no_texts() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| fs::write(source.join("a.ifp"), package(50, 10)).unwrap());
+    let place = folder(|source| fs::write(source.join("a.ifp"), ifp(50, 10)).unwrap());
     let mount = place.mount(&[]);
     let misses = || stats(&mount)["cache"]["misses"].as_u64().unwrap();
     let meta = mount.file("a.ifp.meta");

@@ -13,6 +13,7 @@ pub mod hip_golden;
 pub mod hip_random;
 pub mod hpi;
 pub mod limits;
+pub mod load;
 pub mod merge_model;
 pub mod merging;
 pub mod mount;

@@ -29,9 +29,14 @@ pub fn file(name: &str, bytes: &[u8]) -> Place {
 
 /// Packs a directory with hpipack.
 pub fn pack(directory: &Path, archive: &Path) {
+    pack_as(directory, archive, &[]);
+}
+
+/// Packs a directory with hpipack and these options.
+pub fn pack_as(directory: &Path, archive: &Path, options: &[&str]) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hpipack"));
-    let status = command.arg("-q").arg(directory).arg(archive).status();
-    assert!(status.unwrap().success());
+    command.arg("-q").args(options).arg(directory).arg(archive);
+    assert!(command.status().unwrap().success());
 }
 
 /// A HIP archive with these assets in one layer, each of another type.
@@ -43,6 +48,28 @@ pub fn hip<'a>(assets: impl Iterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
         hip.add(Asset::new(code, name, bytes));
     }
     hip.build()
+}
+
+/// An IFP file with `count` animations of one object with `frames` keys.
+pub fn ifp(count: u32, frames: u32) -> Vec<u8> {
+    let name = |text: &str| {
+        let mut bytes = text.as_bytes().to_vec();
+        bytes.resize(24, 0);
+        bytes
+    };
+    let mut bytes = [b"ANP3".to_vec(), vec![0; 4], name("many")].concat();
+    bytes.extend(count.to_le_bytes());
+    for number in 0..count {
+        bytes.extend(name(&format!("walk{number}")));
+        bytes.extend([1_u32, 16 * frames, 1].map(u32::to_le_bytes).concat());
+        bytes.extend(name("Root"));
+        bytes.extend([4, frames, 0].map(u32::to_le_bytes).concat());
+        for key in 0..frames as i16 {
+            let key = [0, 0, key, 4096, key, key, 0, number as i16];
+            bytes.extend(key.map(i16::to_le_bytes).concat());
+        }
+    }
+    bytes
 }
 
 /// The names in a directory, sorted.

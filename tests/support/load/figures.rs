@@ -1,0 +1,85 @@
+//! What is measured of a mount under load.
+
+use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Milliseconds from which on all operations are counted as one.
+const LONGEST: usize = 10_000;
+
+/// How long operations took, and how much was compared, by all readers.
+pub struct Figures {
+    /// Operations by the milliseconds that they took.
+    milliseconds: Vec<AtomicU64>,
+    slowest: AtomicU64,
+    compared: AtomicU64,
+}
+
+impl Default for Figures {
+    fn default() -> Self {
+        Self {
+            milliseconds: (0..=LONGEST).map(|_| AtomicU64::new(0)).collect(),
+            slowest: AtomicU64::new(0),
+            compared: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Figures {
+    /// One operation took so long.
+    pub fn took(&self, time: Duration) {
+        let milliseconds = time.as_millis() as u64;
+        self.milliseconds[LONGEST.min(milliseconds as usize)].fetch_add(1, Ordering::Relaxed);
+        self.slowest.fetch_max(milliseconds, Ordering::Relaxed);
+    }
+
+    /// So many bytes were what they should be.
+    pub fn compared(&self, bytes: usize) {
+        self.compared.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// Number of operations.
+    pub fn operations(&self) -> u64 {
+        let counts = self.milliseconds.iter();
+        counts.map(|count| count.load(Ordering::Relaxed)).sum()
+    }
+
+    /// Bytes that were compared.
+    pub fn bytes(&self) -> usize {
+        self.compared.load(Ordering::Relaxed) as usize
+    }
+
+    /// The longest time that an operation took.
+    pub fn slowest(&self) -> Duration {
+        Duration::from_millis(self.slowest.load(Ordering::Relaxed))
+    }
+
+    /// The time within which 999 of 1,000 operations were done.
+    pub fn usual(&self) -> Duration {
+        let rest = self.operations() / 1000;
+        let mut slower = 0;
+        let found = self.milliseconds.iter().rposition(|count| {
+            slower += count.load(Ordering::Relaxed);
+            slower > rest
+        });
+        Duration::from_millis(found.map_or(0, |milliseconds| milliseconds as u64 + 1))
+    }
+}
+
+/// What a process holds of the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Footprint {
+    pub descriptors: usize,
+    pub threads: usize,
+}
+
+impl Footprint {
+    /// Of the process `pid`.
+    pub fn of(pid: i32) -> Self {
+        let count = |what: &str| fs::read_dir(format!("/proc/{pid}/{what}")).unwrap().count();
+        Self {
+            descriptors: count("fd"),
+            threads: count("task"),
+        }
+    }
+}
