@@ -46,6 +46,21 @@ build_release() {
     PATH=$(realpath "${CARGO_TARGET_DIR:-target}")/release:$PATH
 }
 
+# write_section FILE NAME: puts its input between the lines '<!-- NAME -->' and
+# '<!-- end of NAME -->' of a file, in place of what is there.
+write_section() {
+    local file=$1 begin="<!-- $2 -->" end="<!-- end of $2 -->" text
+    text=$(cat)
+    grep -qxF -e "$begin" "$file" && grep -qxF -e "$end" "$file" ||
+        die "$file has no place for $2"
+    text=$text awk -v begin="$begin" -v end="$end" '
+        $0 == end { inside = 0 }
+        !inside
+        $0 == begin { inside = 1; printf "\n%s\n\n", ENVIRON["text"] }
+    ' "$file" >"$file.new"
+    mv "$file.new" "$file"
+}
+
 # Makes a directory, $work, for files and mounts. They are gone in the end.
 begin_work() {
     work=$(mktemp -d "${TMPDIR:-/tmp}/hpimount.XXXXXX")
