@@ -26,7 +26,7 @@ const CACHE: usize = 4 << 20;
 
 /// Memory that the daemon may have beside its cache, in bytes: the program
 /// itself, its tree, and for each of its threads the buffers of a request.
-const BESIDE_CACHE: usize = 20 << 20;
+const BESIDE_CACHE: usize = 24 << 20;
 
 /// Time in which every reader gets something done, however busy the machine.
 const GUARD: Duration = Duration::from_secs(120);
@@ -113,6 +113,14 @@ fn load(mount: &Mount, set: &Set, figures: &Figures) {
     };
     thread::scope(|scope| {
         let readers: [_; READERS] = array::from_fn(|number| scope.spawn(move || read(number)));
+        // The thread that watches does not touch the mount, or it might hang
+        // with the readers.
+        scope.spawn(|| {
+            while !stop.load(Ordering::Relaxed) {
+                forget(mount.path());
+                thread::sleep(Duration::from_millis(200));
+            }
+        });
         let end = Instant::now() + duration();
         let mut watch = Watch::new(&progress);
         while !readers.iter().all(ScopedJoinHandle::is_finished) {
@@ -121,10 +129,13 @@ fn load(mount: &Mount, set: &Set, figures: &Figures) {
             let ended = readers.iter().any(ScopedJoinHandle::is_finished);
             if ended || Instant::now() > end {
                 stop.store(true, Ordering::Relaxed);
-            } else {
-                forget(mount.path());
             }
-            watch.look(mount);
+            if let Some(kind) = watch.hanging() {
+                stop.store(true, Ordering::Relaxed);
+                // Otherwise nobody could wait for the reader.
+                mount.signal(Signal::KILL);
+                panic!("{kind}: a reader hangs");
+            }
         }
     });
     for (number, progress) in progress.iter().enumerate() {
@@ -153,18 +164,16 @@ impl<'a> Watch<'a> {
         Self { progress, seen }
     }
 
-    /// # Panics
-    /// Where one of them hangs. The daemon is killed then, or nobody could
-    /// wait for the reader.
-    fn look(&mut self, mount: &Mount) {
+    /// The kind of a reader that has got nothing done for too long.
+    fn hanging(&mut self) -> Option<&'static str> {
         for (number, (now, seen)) in self.progress.iter().zip(&mut self.seen).enumerate() {
             let now = now.load(Ordering::Relaxed);
             if now != seen.0 {
                 *seen = (now, Instant::now());
             } else if seen.1.elapsed() > GUARD {
-                mount.signal(Signal::KILL);
-                panic!("{} hangs", KINDS[number % KINDS.len()].0);
+                return Some(KINDS[number % KINDS.len()].0);
             }
         }
+        None
     }
 }
