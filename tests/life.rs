@@ -5,99 +5,17 @@ mod support;
 
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::process::Signal;
 
+use support::mount::others::{TOOLS, unmount_by};
 use support::mount::{
     BIG, Mount, Place, SMALL, assert_guarded, big, can_mount, eventually, has_programs, hpimount,
     mounts_at, run,
 };
-
-/// A way to unmount that is not ours.
-const TOOLS: [&[&str]; 3] = [&["umount"], &["umount", "-l"], &["fusermount3", "-u"]];
-
-fn unmount_by(tool: &[&str], point: &Path) {
-    let ran = run(Command::new(tool[0]).args(&tool[1..]).arg(point));
-    assert_eq!(ran.code, Some(0), "{tool:?}: {ran:?}");
-}
-
-/// A program whose current directory lies in a mount; killed when dropped.
-struct Guest(Child);
-
-impl Guest {
-    fn inside(directory: &Path) -> Self {
-        let mut command = Command::new("cat");
-        command
-            .current_dir(directory)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null());
-        Self(command.spawn().unwrap())
-    }
-}
-
-impl Drop for Guest {
-    fn drop(&mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-    }
-}
-
-#[test]
-fn every_polite_signal_ends_an_idle_mount() {
-    if !can_mount() {
-        return;
-    }
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let mount = Mount::new(&[]);
-        mount.assert_answers();
-        mount.signal(signal);
-        mount.assert_ends();
-        let mount = Place::new().mount_in_foreground(&[]);
-        mount.assert_answers();
-        mount.signal(signal);
-        mount.assert_ends();
-    }
-}
-
-#[test]
-fn a_signal_detaches_a_busy_mount_and_lets_its_users_finish() {
-    if !can_mount() {
-        return;
-    }
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        let mount = Mount::new(&[]);
-        let guest = Guest::inside(&mount.file("maps"));
-        let mut file = File::open(mount.file(BIG)).unwrap();
-        mount.signal(signal);
-        eventually("the mount is detached", || mount.layers() == 0);
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).unwrap();
-        assert!(bytes == big());
-        drop(file);
-        mount.daemon().assert_running();
-        drop(guest);
-        mount.assert_ends();
-    }
-}
-
-#[test]
-fn a_second_signal_cuts_users_off() {
-    if !can_mount() {
-        return;
-    }
-    let mount = Mount::new(&[]);
-    let mut file = File::open(mount.file(BIG)).unwrap();
-    mount.signal(Signal::TERM);
-    eventually("the mount is detached", || mount.layers() == 0);
-    mount.signal(Signal::TERM);
-    mount.assert_ends();
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).unwrap_err();
-}
 
 #[test]
 fn a_dead_mount_is_cleared_away_by_the_next() {
@@ -126,6 +44,30 @@ fn unmounting_from_outside_ends_the_process() {
     for tool in TOOLS {
         let mount = Mount::new(&[]);
         unmount_by(tool, mount.path());
+        mount.assert_ends();
+    }
+}
+
+#[test]
+fn a_busy_mount_is_not_unmounted_from_outside_unless_lazily() {
+    if !can_mount() || !has_programs(&["fusermount3"]) {
+        return;
+    }
+    for lazily in [["umount", "-l"], ["fusermount3", "-uz"]] {
+        let mount = Mount::new(&[]);
+        let mut file = File::open(mount.file(BIG)).unwrap();
+        for tool in [&["umount"][..], &["fusermount3", "-u"]] {
+            let ran = run(Command::new(tool[0]).args(&tool[1..]).arg(mount.path()));
+            assert_ne!(ran.code, Some(0), "{tool:?}");
+            mount.assert_answers();
+        }
+        unmount_by(&lazily, mount.path());
+        assert_eq!(mount.layers(), 0);
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).unwrap();
+        assert!(bytes == big());
+        mount.daemon().assert_running();
+        drop(file);
         mount.assert_ends();
     }
 }
@@ -169,91 +111,6 @@ fn a_new_mount_at_the_place_of_an_ending_one_is_left_alone() {
     old.signal(Signal::CONT);
     assert_eq!(old.daemon().wait(), Some(0));
     old.assert_answers();
-}
-
-#[test]
-fn what_lies_below_the_mount_survives_every_end() {
-    if !can_mount() || !has_programs(&["fusermount3"]) {
-        return;
-    }
-    let signal = |mount: &Mount| mount.signal(Signal::TERM);
-    type Way = Box<dyn Fn(&Mount)>;
-    let mut ways: Vec<Way> = vec![Box::new(signal)];
-    for tool in TOOLS {
-        ways.push(Box::new(|mount| unmount_by(tool, mount.path())));
-    }
-    for way in ways {
-        let place = Place::new();
-        let below = Tmpfs::on(&place.point);
-        let mount = place.mount(&[]);
-        assert_eq!(mount.layers(), 2);
-        way(&mount);
-        assert_eq!(mount.daemon().wait(), Some(0));
-        assert_eq!(mount.layers(), 1);
-        below.assert_there();
-    }
-}
-
-/// A file system with a file in it; unmounted when dropped.
-struct Tmpfs(PathBuf);
-
-impl Tmpfs {
-    fn on(point: &Path) -> Self {
-        rustix::mount::mount("tmpfs", point, "tmpfs", MountFlags::empty(), None).unwrap();
-        File::create(point.join("mark")).unwrap();
-        Self(point.to_owned())
-    }
-
-    fn assert_there(&self) {
-        assert!(self.0.join("mark").exists());
-    }
-}
-
-impl Drop for Tmpfs {
-    fn drop(&mut self) {
-        // The mount's guard may have done it.
-        let _ = rustix::mount::unmount(&self.0, UnmountFlags::DETACH);
-    }
-}
-
-#[test]
-fn a_mount_on_top_of_ours_is_left_alone() {
-    if !can_mount() {
-        return;
-    }
-    let mount = Place::new().mount_in_foreground(&[]);
-    let above = Tmpfs::on(mount.path());
-    for asked in 1..=2 {
-        mount.signal(Signal::TERM);
-        eventually("the daemon says that it is covered", || {
-            mount.place.log().matches("another mount covers it").count() == asked
-        });
-    }
-    above.assert_there();
-    mount.daemon().assert_running();
-    drop(above);
-    mount.assert_answers();
-    mount.signal(Signal::TERM);
-    mount.assert_ends();
-}
-
-#[test]
-fn a_mount_that_was_moved_is_found() {
-    if !can_mount() {
-        return;
-    }
-    let place = Place::named("sample.hpi", "mnt");
-    let (old, new) = (place.dir().join("old"), place.dir().join("new"));
-    fs::create_dir_all(old.join("mnt")).unwrap();
-    let mut command = hpimount();
-    command.arg(&place.archive).arg(old.join("mnt"));
-    let mount = place.mount_by(command);
-    fs::rename(&old, &new).unwrap();
-    let moved = new.join("mnt");
-    assert_eq!(mounts_at(&moved).len(), 1);
-    mount.signal(Signal::TERM);
-    assert_eq!(mount.daemon().wait(), Some(0));
-    assert_eq!(mounts_at(&moved).len(), 0);
 }
 
 #[test]
@@ -350,26 +207,6 @@ fn a_panic_where_nobody_is_answered_does_no_harm() {
     mount.assert_answers();
     mount.signal(Signal::TERM);
     mount.assert_ends();
-}
-
-#[test]
-fn standard_descriptors_may_be_closed() {
-    if !can_mount() {
-        return;
-    }
-    for closed in ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"] {
-        let place = Place::new();
-        let mut command = Command::new("sh");
-        command
-            .args(["-c", &format!("exec \"$@\" {closed}"), "sh"])
-            .arg(env!("CARGO_BIN_EXE_hpimount"))
-            .args([&place.archive, &place.point]);
-        let mount = place.mount_by(command);
-        mount.assert_answers();
-        assert!(fs::read(mount.file(BIG)).unwrap() == big());
-        mount.signal(Signal::TERM);
-        mount.assert_ends();
-    }
 }
 
 #[test]
@@ -551,34 +388,5 @@ fn help_and_version_are_printed() {
         "Exit codes",
     ] {
         assert!(help.stdout.contains(word), "{word}: {}", help.stdout);
-    }
-}
-
-#[test]
-fn a_hundred_mounts_in_a_row_answer_at_once_and_leave_nothing() {
-    if !can_mount() {
-        return;
-    }
-    let mut place = Place::new();
-    let outside = fs::metadata(&place.point).unwrap().dev();
-    let mut descriptors = None;
-    for round in 0..100 {
-        let mount = place.mount(&[]);
-        // The command has returned, so the next stat works.
-        assert_ne!(fs::metadata(mount.path()).unwrap().dev(), outside);
-        assert_eq!(fs::metadata(mount.file(SMALL)).unwrap().len(), 6);
-        let open = fs::read_dir(format!("/proc/{}/fd", mount.pid()))
-            .unwrap()
-            .count();
-        // One more may be open for a moment after the start.
-        assert!(
-            open <= *descriptors.get_or_insert(open + 1),
-            "round {round}: {open} are open"
-        );
-        // Programs that other tests start hold for a moment what is open here.
-        eventually("it is unmounted", || {
-            rustix::mount::unmount(mount.path(), UnmountFlags::empty()).is_ok()
-        });
-        place = mount.assert_ends();
     }
 }

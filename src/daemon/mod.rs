@@ -7,6 +7,8 @@ mod log;
 mod mount;
 #[cfg(target_os = "linux")]
 mod mount_table;
+mod signals;
+mod supervisor;
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -15,8 +17,6 @@ use std::sync::Arc;
 
 use ::log::LevelFilter;
 use rustix::fs::{Mode, OFlags};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 
 pub use self::exit::Failure;
 use crate::fuse::{Ownership, SessionOptions};
@@ -84,6 +84,7 @@ pub fn start_log(level: LevelFilter) {
 /// [`Failure::Other`] where the program cannot be started.
 pub fn detach() -> Result<ExitCode, Failure> {
     let cannot = |error| Failure::Other("cannot go into the background", error);
+    signals::heed_children().map_err(cannot)?;
     let program = std::env::current_exe().map_err(cannot)?;
     let mut command = Command::new(program);
     for (variable, value) in allocator_settings() {
@@ -140,34 +141,40 @@ fn allocator_settings() -> [(&'static str, usize); 3] {
 /// Why nothing was mounted.
 pub fn run(plan: &Plan) -> Result<(), Failure> {
     let background = is_background();
-    // From here on a signal ends the program in order.
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
-        .map_err(|error| Failure::Other("cannot handle signals", error))?;
+    let unheeded = |error| Failure::Other("cannot handle signals", error);
+    signals::heed_children().map_err(unheeded)?;
     let point = mount::mount_point(&plan.mount_point)?;
     let vfs_options = crate::vfs::Options {
         mount_point: Some(point.clone()),
         ..plan.options.vfs.clone()
     };
     let vfs = Vfs::open(&plan.sources, vfs_options)?;
-    if signals.pending().next().is_some() {
-        let cause = io::ErrorKind::Interrupted.into();
-        return Err(Failure::Other("ended before the mount was made", cause));
-    }
+    // Until here a signal ends the process at once, also one that waits for a
+    // slow source; from here on it has a mount to take away.
+    let mut signals = signals::catch().map_err(unheeded)?;
     let Serving { session, mount } = serve(plan, &point, vfs)?;
     let handle = signals.handle();
     let mounted = mount.clone();
-    let signal_thread = std::thread::spawn(move || {
-        let mut unmounted = false;
-        for signal in &mut signals {
-            ::log::info!("signal {signal}");
-            if unmounted {
-                // Asked twice: whoever still uses the mount is cut off.
-                std::process::exit(0);
+    let signal_thread = std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            let mut unmounted = false;
+            for signal in &mut signals {
+                ::log::info!("signal {signal}");
+                if unmounted {
+                    // Asked twice: whoever still uses the mount is cut off.
+                    std::process::exit(0);
+                }
+                unmounted = mounted.unmount();
             }
-            unmounted = mounted.unmount();
-        }
-    });
-    if background && let Err(error) = leave_terminal() {
+        })
+        .map_err(|error| {
+            mount.unmount();
+            Failure::Other("cannot start a thread", error)
+        })?;
+    if !background {
+        supervisor::tell_ready();
+    } else if let Err(error) = leave_terminal() {
         // Whoever asked for the mount has given up waiting for it.
         ::log::warn!("nobody waits for the mount: {error}");
         mount.unmount();

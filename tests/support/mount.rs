@@ -1,6 +1,7 @@
 //! Real mounts, made by the real program, of which nothing is left behind.
 
 pub mod namespace;
+pub mod others;
 pub mod process;
 
 use std::ffi::OsStr;
@@ -260,8 +261,8 @@ impl Drop for Place {
     }
 }
 
-/// Marks the processes that `command` starts.
-fn tag(command: &mut Command) -> String {
+/// Marks the processes that `command` starts, for [`Daemon::find`].
+pub fn tag(command: &mut Command) -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let next = NEXT.fetch_add(1, Ordering::Relaxed);
     let tag = format!("{}-{next}", std::process::id());

@@ -65,7 +65,7 @@ fn text(file: &mut File) -> String {
 
 /// Makes daemons children of this process once those that started them have
 /// ended, so that their exit codes can be had.
-fn adopt_orphans() {
+pub fn adopt_orphans() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         rustix::process::set_child_subreaper(Some(rustix::process::getpid())).unwrap();
@@ -81,7 +81,12 @@ pub struct Daemon {
 
 impl Daemon {
     /// The process that was started with this tag in its environment.
-    pub(super) fn find(tag: &str) -> Option<Self> {
+    pub fn find(tag: &str) -> Option<Self> {
+        Self::find_but(tag, None)
+    }
+
+    /// The same, where `other` is not the one that is meant.
+    pub fn find_but(tag: &str, other: Option<Pid>) -> Option<Self> {
         let wanted = format!("{TAG}={tag}");
         let tagged = |pid: &i32| {
             let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
@@ -91,12 +96,13 @@ impl Daemon {
         };
         let numbers = fs::read_dir("/proc")
             .unwrap()
-            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+            .filter(|pid| Pid::from_raw(*pid) != other);
         let pid = Pid::from_raw(numbers.into_iter().find(tagged)?)?;
         Some(Self::new(pid))
     }
 
-    pub(super) fn of(child: &Child) -> Self {
+    pub fn of(child: &Child) -> Self {
         Self::new(Pid::from_child(child))
     }
 
@@ -148,7 +154,7 @@ impl Daemon {
     ///
     /// # Panics
     /// Where it had to be killed, unless the test has failed already.
-    pub(super) fn end(&self) {
+    pub fn end(&self) {
         let start = std::time::Instant::now();
         let patience = if std::thread::panicking() {
             PATIENCE / 10

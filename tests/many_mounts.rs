@@ -1,0 +1,117 @@
+//! Mounts by the dozen: one after the other, and at the same time.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use rustix::mount::UnmountFlags;
+use rustix::process::Signal;
+
+use support::mount::{BIG, Mount, Place, SMALL, big, can_mount, eventually, hpimount};
+use support::trial;
+
+/// What a process holds: open files, threads, and KiB of memory.
+fn holds(mount: &Mount) -> [usize; 3] {
+    let of = |name: &str| format!("/proc/{}/{name}", mount.pid());
+    let count = |name| fs::read_dir(of(name)).unwrap().count();
+    let status = fs::read_to_string(of("status")).unwrap();
+    let memory = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:")?.strip_suffix("kB"))
+        .unwrap();
+    let memory = memory.trim().parse().unwrap();
+    [count("fd"), count("task"), memory]
+}
+
+/// Lines of the mount table below `directory`.
+fn mounts_below(directory: &Path) -> usize {
+    let table = fs::read_to_string("/proc/self/mountinfo").unwrap();
+    let directory = directory.to_str().unwrap();
+    table
+        .lines()
+        .filter(|line| line.contains(directory))
+        .count()
+}
+
+#[test]
+fn mounts_in_a_row_answer_at_once_and_leave_nothing() {
+    if !can_mount() {
+        return;
+    }
+    let rounds = trial::length(30, 1_000);
+    let mut place = Place::new();
+    let outside = fs::metadata(&place.point).unwrap().dev();
+    let temporary = tempfile::tempdir().unwrap();
+    let mut first = None;
+    let mut most = [0; 3];
+    for round in 0..rounds {
+        let mut command = place.command(&[]);
+        command.env("TMPDIR", temporary.path());
+        let mount = place.mount_by(command);
+        // The command has returned, so the next stat works.
+        assert_ne!(fs::metadata(mount.path()).unwrap().dev(), outside);
+        assert_eq!(fs::metadata(mount.file(SMALL)).unwrap().len(), 6);
+        let held = holds(&mount);
+        let [files, threads, memory] = *first.get_or_insert(held);
+        // A few more may be there for a moment after the start.
+        assert!(held[0] <= files + 1, "round {round}: {held:?}");
+        assert!(held[1] <= threads + 2, "round {round}: {held:?}");
+        assert!(held[2] <= memory + 4_096, "round {round}: {held:?}");
+        for (most, held) in most.iter_mut().zip(held) {
+            *most = held.max(*most);
+        }
+        // Programs that other tests start hold for a moment what is open here.
+        eventually("it is unmounted", || {
+            rustix::mount::unmount(mount.path(), UnmountFlags::empty()).is_ok()
+        });
+        place = mount.assert_ends();
+        assert_eq!(mounts_below(place.dir()), 0);
+    }
+    assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
+    let [files, threads, memory] = most;
+    trial::record(
+        "mounted and unmounted in a row",
+        rounds,
+        &format!(
+            "answered at once, ended with 0, left no mount, process or file; \
+             at most {files} descriptors, {threads} threads, {memory} KiB"
+        ),
+    );
+}
+
+#[test]
+fn many_mounts_at_once_are_read_at_the_same_time() {
+    if !can_mount() {
+        return;
+    }
+    let count = trial::length(20, 100);
+    let shared = Place::new();
+    let mounts = Vec::from_iter((0..count).map(|_| {
+        let place = Place::new();
+        let mut command = hpimount();
+        command.args([&shared.archive, &place.point]);
+        place.mount_by(command)
+    }));
+    let wanted = big();
+    std::thread::scope(|scope| {
+        for mount in &mounts {
+            scope.spawn(|| {
+                mount.assert_answers();
+                assert!(fs::read(mount.file(BIG)).unwrap() == wanted);
+            });
+        }
+    });
+    for mount in &mounts {
+        mount.signal(Signal::TERM);
+    }
+    for mount in mounts {
+        mount.assert_ends();
+    }
+    trial::record(
+        "mounts of one archive at once, all read at the same time, then all ended",
+        count,
+        "every byte right, no mount left, exit code 0",
+    );
+}

@@ -1,0 +1,181 @@
+//! Mounts above, below and beside ours, and mount points that are not left in
+//! peace.
+
+mod support;
+
+use std::fs;
+use std::process::Command;
+
+use rustix::process::Signal;
+
+use support::mount::others::{TOOLS, Tmpfs, unmount_by};
+use support::mount::{
+    BIG, Mount, Place, big, can_mount, eventually, has_programs, hpimount, mounts_at, run,
+};
+
+#[test]
+fn what_lies_below_the_mount_survives_every_end() {
+    if !can_mount() || !has_programs(&["fusermount3"]) {
+        return;
+    }
+    let signal = |mount: &Mount| mount.signal(Signal::TERM);
+    type Way = Box<dyn Fn(&Mount)>;
+    let mut ways: Vec<Way> = vec![Box::new(signal)];
+    for tool in TOOLS {
+        ways.push(Box::new(|mount| unmount_by(tool, mount.path())));
+    }
+    for way in ways {
+        let place = Place::new();
+        let below = Tmpfs::on(&place.point);
+        let mount = place.mount(&[]);
+        assert_eq!(mount.layers(), 2);
+        way(&mount);
+        assert_eq!(mount.daemon().wait(), Some(0));
+        assert_eq!(mount.layers(), 1);
+        below.assert_there();
+    }
+}
+
+#[test]
+fn a_mount_on_top_of_ours_is_left_alone() {
+    if !can_mount() {
+        return;
+    }
+    let mount = Place::new().mount_in_foreground(&[]);
+    let above = Tmpfs::on(mount.path());
+    for asked in 1..=2 {
+        mount.signal(Signal::TERM);
+        eventually("the daemon says that it is covered", || {
+            mount.place.log().matches("another mount covers it").count() == asked
+        });
+    }
+    above.assert_there();
+    mount.daemon().assert_running();
+    drop(above);
+    mount.assert_answers();
+    mount.signal(Signal::TERM);
+    mount.assert_ends();
+}
+
+#[test]
+fn a_mount_that_was_moved_is_found() {
+    if !can_mount() {
+        return;
+    }
+    let place = Place::named("sample.hpi", "mnt");
+    let (old, new) = (place.dir().join("old"), place.dir().join("new"));
+    fs::create_dir_all(old.join("mnt")).unwrap();
+    let mut command = hpimount();
+    command.arg(&place.archive).arg(old.join("mnt"));
+    let mount = place.mount_by(command);
+    fs::rename(&old, &new).unwrap();
+    let moved = new.join("mnt");
+    assert_eq!(mounts_at(&moved).len(), 1);
+    mount.signal(Signal::TERM);
+    assert_eq!(mount.daemon().wait(), Some(0));
+    assert_eq!(mounts_at(&moved).len(), 0);
+}
+
+#[test]
+fn mounts_of_ours_above_each_other_end_in_either_order() {
+    if !can_mount() {
+        return;
+    }
+    for lower_first in [false, true] {
+        let lower = Place::new().mount_in_foreground(&[]);
+        let between = Tmpfs::on(lower.path());
+        let mut place = Place::new();
+        place.point = lower.path().to_owned();
+        let upper = place.mount_in_foreground(&[]);
+        assert_eq!(upper.layers(), 3);
+        if lower_first {
+            lower.signal(Signal::TERM);
+            eventually("the lower one says that it is covered", || {
+                lower.place.log().contains("another mount covers it")
+            });
+            lower.daemon().assert_running();
+        }
+        upper.assert_answers();
+        upper.signal(Signal::TERM);
+        assert_eq!(upper.daemon().wait(), Some(0));
+        between.assert_there();
+        drop(between);
+        lower.assert_answers();
+        lower.signal(Signal::TERM);
+        lower.assert_ends();
+    }
+}
+
+#[test]
+fn one_archive_can_be_mounted_twice() {
+    if !can_mount() {
+        return;
+    }
+    let first = Mount::new(&[]);
+    let mut place = Place::new();
+    place.archive.clone_from(&first.place.archive);
+    let second = place.mount(&[]);
+    assert!(fs::read(first.file(BIG)).unwrap() == big());
+    assert!(fs::read(second.file(BIG)).unwrap() == big());
+    first.signal(Signal::TERM);
+    let _place = first.assert_ends();
+    second.assert_answers();
+    second.signal(Signal::TERM);
+    second.assert_ends();
+}
+
+#[test]
+fn a_mount_whose_mount_point_is_removed_ends() {
+    if !can_mount() || !has_programs(&["unshare"]) {
+        return;
+    }
+    let mount = Mount::new(&[]);
+    // Only where nothing is mounted on it can a directory be removed, and
+    // what is mounted on it elsewhere goes with it.
+    let remove = "umount \"$1\" && rmdir \"$1\"";
+    let mut command = Command::new("unshare");
+    command
+        .args(["-m", "--propagation", "private", "sh", "-c", remove, "sh"])
+        .arg(mount.path());
+    let ran = run(&mut command);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(!mount.path().exists());
+    mount.assert_ends();
+}
+
+#[test]
+fn a_folder_may_be_mounted_on_itself() {
+    if !can_mount() {
+        return;
+    }
+    let mut place = Place::new();
+    fs::write(place.point.join("hello.txt"), "hello\n").unwrap();
+    place.archive.clone_from(&place.point);
+    let mount = place.mount(&[]);
+    mount.assert_answers();
+    mount.signal(Signal::TERM);
+    mount.assert_ends();
+}
+
+#[test]
+fn archives_may_lie_where_they_are_mounted() {
+    if !can_mount() {
+        return;
+    }
+    let place = Place::new();
+    let names: Vec<String> = (0..3).map(|number| format!("{number}.hpi")).collect();
+    let mut command = hpimount();
+    command.args(["--separate", "-o", "threads=1"]);
+    for name in &names {
+        let path = place.point.join(name);
+        fs::copy(&place.archive, &path).unwrap();
+        command.arg(path);
+    }
+    command.arg(&place.point);
+    let mount = place.mount_by(command);
+    for name in &names {
+        assert!(fs::read(mount.file(name).join(BIG)).unwrap() == big());
+    }
+    mount.signal(Signal::TERM);
+    mount.assert_ends();
+}

@@ -1,0 +1,410 @@
+//! Signals, each at every moment of a mount's life: none that can be caught
+//! leaves a dead mount.
+
+mod support;
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use hpimount::archive::hpi::chunk::Method;
+use rustix::process::{Pid, Signal};
+
+use support::hpi::{self, V1};
+use support::mount::others::Guest;
+use support::mount::process::adopt_orphans;
+use support::mount::{BIG, Daemon, Mount, Place, big, can_mount, eventually, mounts_at, tag};
+use support::{sources, text, trial};
+
+/// Signals that end a program that does not catch them.
+const ENDING: [Signal; 15] = [
+    Signal::HUP,
+    Signal::INT,
+    Signal::QUIT,
+    Signal::ABORT,
+    Signal::USR1,
+    Signal::USR2,
+    Signal::ALARM,
+    Signal::TERM,
+    Signal::STKFLT,
+    Signal::XCPU,
+    Signal::XFSZ,
+    Signal::VTALARM,
+    Signal::PROF,
+    Signal::IO,
+    Signal::POWER,
+];
+
+/// Signals after which a program goes on, the last ones when it is told to.
+const PASSING: [Signal; 9] = [
+    Signal::CHILD,
+    Signal::CONT,
+    Signal::PIPE,
+    Signal::URG,
+    Signal::WINCH,
+    Signal::TSTP,
+    Signal::TTIN,
+    Signal::TTOU,
+    Signal::STOP,
+];
+
+/// hpimount as it is where no signal is ignored, whoever has started the test.
+fn command(place: &Place, args: &[&str]) -> Command {
+    started_by(&["--default-signal"], place, args)
+}
+
+/// hpimount, started by env(1) with options about signals.
+fn started_by(env: &[&str], place: &Place, args: &[&str]) -> Command {
+    let mut command = Command::new("env");
+    command
+        .args(env)
+        .arg(env!("CARGO_BIN_EXE_hpimount"))
+        .args([&place.archive, &place.point])
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+}
+
+fn mount() -> Mount {
+    let place = Place::new();
+    let command = command(&place, &[]);
+    place.mount_by(command)
+}
+
+fn mount_in_foreground() -> Mount {
+    let place = Place::new();
+    let command = command(&place, &[]);
+    place.mount_in_foreground_by(command)
+}
+
+#[test]
+fn every_signal_that_would_end_it_unmounts_an_idle_mount() {
+    if !can_mount() {
+        return;
+    }
+    for signal in ENDING {
+        for mount in [mount(), mount_in_foreground()] {
+            mount.assert_answers();
+            mount.signal(signal);
+            mount.assert_ends();
+        }
+    }
+    for realtime in ["-34", "-64"] {
+        let mount = mount();
+        let mut kill = Command::new("kill");
+        kill.args([realtime, &mount.pid().to_string()]);
+        assert!(kill.status().unwrap().success());
+        mount.assert_ends();
+    }
+    let signals = ENDING.len() + 2;
+    trial::record(
+        "each signal that ends a program, sent to an idle mount",
+        signals,
+        "unmounted, exit code 0",
+    );
+}
+
+#[test]
+fn other_signals_are_survived() {
+    if !can_mount() {
+        return;
+    }
+    for mount in [mount(), mount_in_foreground()] {
+        for signal in PASSING {
+            mount.signal(signal);
+            mount.signal(Signal::CONT);
+            mount.assert_answers();
+        }
+        mount.signal(Signal::TERM);
+        mount.assert_ends();
+    }
+}
+
+#[test]
+fn ignored_signals_stay_ignored() {
+    if !can_mount() {
+        return;
+    }
+    let ignore = "--ignore-signal=HUP,INT,USR1,CHLD";
+    let in_front = Place::new();
+    let command = started_by(&["--default-signal", ignore], &in_front, &[]);
+    let in_front = in_front.mount_in_foreground_by(command);
+    let behind = Place::new();
+    let command = started_by(&["--default-signal", ignore], &behind, &[]);
+    for mount in [in_front, behind.mount_by(command)] {
+        for signal in [Signal::HUP, Signal::INT, Signal::USR1] {
+            assert!(ignores(&mount, signal), "{signal:?}");
+            mount.signal(signal);
+            mount.assert_answers();
+        }
+        assert!(!ignores(&mount, Signal::QUIT));
+        mount.signal(Signal::TERM);
+        mount.assert_ends();
+    }
+}
+
+fn ignores(mount: &Mount, signal: Signal) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", mount.pid())).unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = u64::from_str_radix(mask.unwrap().trim(), 16).unwrap();
+    mask >> (signal.as_raw() - 1) & 1 != 0
+}
+
+#[test]
+fn the_exit_code_is_right_where_ends_of_children_are_ignored() {
+    let place = Place::new();
+    fs::write(&place.archive, "nothing that is known").unwrap();
+    let mut command = started_by(&["--ignore-signal=CHLD"], &place, &[]);
+    assert_eq!(command.status().unwrap().code(), Some(11));
+}
+
+#[test]
+fn a_signal_detaches_a_busy_mount_and_lets_its_users_finish() {
+    if !can_mount() {
+        return;
+    }
+    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
+        let mount = mount();
+        let guest = Guest::inside(&mount.file("maps"));
+        let mut file = File::open(mount.file(BIG)).unwrap();
+        mount.signal(signal);
+        eventually("the mount is detached", || mount.layers() == 0);
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).unwrap();
+        assert!(bytes == big());
+        drop(file);
+        mount.daemon().assert_running();
+        drop(guest);
+        mount.assert_ends();
+    }
+}
+
+#[test]
+fn a_second_signal_cuts_users_off() {
+    if !can_mount() {
+        return;
+    }
+    let mount = mount();
+    let mut file = File::open(mount.file(BIG)).unwrap();
+    mount.signal(Signal::TERM);
+    eventually("the mount is detached", || mount.layers() == 0);
+    mount.signal(Signal::TERM);
+    mount.assert_ends();
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).unwrap_err();
+}
+
+#[test]
+fn a_signal_ends_a_program_that_waits_for_its_source() {
+    if !can_mount() {
+        return;
+    }
+    let bytes = support::mount::sample().bytes;
+    let slow = sources::folder(|folder| fs::write(folder.join("sample.hpi"), bytes).unwrap());
+    let slow = slow.mount(&[]);
+    let mut place = Place::new();
+    place.archive = slow.file("sample.hpi");
+    // The kernel wakes nobody from such a wait for these, which dump a core.
+    let dumping = [Signal::QUIT, Signal::ABORT, Signal::XCPU, Signal::XFSZ];
+    let others = ENDING.into_iter().filter(|one| !dumping.contains(one));
+    for signal in others.chain([Signal::KILL]) {
+        stop(&slow);
+        let mut child = command(&place, &["-f"]).spawn().unwrap();
+        // Long enough to come to the source, mostly; the end is the same.
+        std::thread::sleep(Duration::from_millis(10));
+        kill(&child, signal);
+        let when = format!("the program ends by {signal:?}");
+        eventually(&when, || child.try_wait().unwrap().is_some());
+        assert_no_mount(&place.point, &when);
+        slow.signal(Signal::CONT);
+    }
+}
+
+/// Stops all threads. What one of them has begun to answer could not be
+/// taken back, and whoever waits for it could not be killed.
+fn stop(mount: &Mount) {
+    mount.signal(Signal::STOP);
+    let threads = format!("/proc/{}/task", mount.pid());
+    eventually("all threads have stopped", || {
+        fs::read_dir(&threads).unwrap().all(|thread| {
+            let stat = fs::read_to_string(thread.unwrap().path().join("stat")).unwrap();
+            stat.rsplit(')').next().unwrap().starts_with(" T")
+        })
+    });
+}
+
+fn kill(child: &Child, signal: Signal) {
+    rustix::process::kill_process(Pid::from_child(child), signal).unwrap();
+}
+
+/// How long it takes from the start until the mount is there, here and now.
+fn start_takes() -> Duration {
+    let start = Instant::now();
+    drop(mount_in_foreground());
+    start.elapsed()
+}
+
+/// Moments from the start of the program until the mount has been there for
+/// a while.
+fn moments(count: u32) -> impl Iterator<Item = Duration> {
+    let end = start_takes() * 3 / 2;
+    (0..count).map(move |moment| end * moment / count)
+}
+
+#[test]
+fn a_signal_at_any_moment_leaves_no_dead_mount() {
+    if !can_mount() {
+        return;
+    }
+    let count = trial::length(60, 2_000);
+    let place = Place::new();
+    for (moment, signal) in moments(count).zip(ENDING.into_iter().cycle()) {
+        let mut child = command(&place, &["-f"]).spawn().unwrap();
+        std::thread::sleep(moment);
+        kill(&child, signal);
+        let status = child.wait().unwrap();
+        // Without a code, the signal came before there was anything to undo.
+        assert!(
+            matches!(status.code(), Some(0) | None),
+            "{signal:?} after {moment:?}: {status}"
+        );
+        assert_no_mount(&place.point, &format!("{signal:?} after {moment:?}"));
+    }
+    trial::record(
+        "a signal at a moment from the start until the mount is used (`-f`)",
+        count,
+        "no mount left; exit code 0, or ended by the signal before the mount was made",
+    );
+}
+
+fn assert_no_mount(point: &Path, when: &str) {
+    assert_eq!(mounts_at(point), Vec::<String>::new(), "{when}");
+}
+
+#[test]
+fn a_signal_to_a_start_in_the_background_leaves_no_dead_mount() {
+    if !can_mount() {
+        return;
+    }
+    adopt_orphans();
+    let count = trial::length(45, 1_500);
+    let place = Place::new();
+    let whom = ["the waiting command", "both", "the background process"];
+    for (round, moment) in moments(count).enumerate() {
+        let signal = ENDING[round % ENDING.len()];
+        let whom = whom[round % whom.len()];
+        let when = format!("{signal:?} to {whom} after {moment:?}");
+        let mut command = command(&place, &[]);
+        let tag = tag(&mut command);
+        let mut child = command.process_group(0).spawn().unwrap();
+        std::thread::sleep(moment);
+        match whom {
+            "the waiting command" => kill(&child, signal),
+            "both" => {
+                rustix::process::kill_process_group(Pid::from_child(&child), signal).unwrap();
+            }
+            _ => signal_daemon(&tag, &child, signal),
+        }
+        let status = child.wait().unwrap();
+        assert!(
+            matches!(status.code(), Some(0 | 1) | None),
+            "{when}: {status}"
+        );
+        // It may have been told that all is well, and be there for good.
+        if let Some(daemon) = Daemon::find(&tag) {
+            let answers = rustix::fs::statfs(&place.point);
+            assert!(answers.is_ok() || daemon.has_ended(), "{when}");
+            if !daemon.has_ended() {
+                daemon.signal(Signal::TERM);
+            }
+            daemon.wait();
+        }
+        assert_no_mount(&place.point, &when);
+    }
+    trial::record(
+        "a signal to the waiting command, to the background process, or to both, at a moment of the start",
+        count,
+        "no mount left by what has ended; exit code 0 or 1, or ended by the signal",
+    );
+}
+
+/// Sends a signal to the process in the background, if it is there already.
+fn signal_daemon(tag: &str, waiting: &Child, signal: Signal) {
+    let daemon = Daemon::find_but(tag, Some(Pid::from_child(waiting)));
+    if let Some(daemon) = daemon {
+        daemon.signal(signal);
+    }
+}
+
+#[test]
+fn sigkill_at_any_moment_leaves_what_the_next_start_clears_away() {
+    if !can_mount() {
+        return;
+    }
+    let count = trial::length(30, 1_000);
+    let mut place = Place::new();
+    let mut dead = 0;
+    for moment in moments(count) {
+        let mut child = command(&place, &["-f"]).spawn().unwrap();
+        std::thread::sleep(moment);
+        kill(&child, Signal::KILL);
+        child.wait().unwrap();
+        dead += mounts_at(&place.point).len();
+        let mount = place.mount(&[]);
+        assert_eq!(mount.layers(), 1, "after {moment:?}");
+        mount.assert_answers();
+        mount.signal(Signal::TERM);
+        place = mount.assert_ends();
+    }
+    trial::record(
+        "SIGKILL at a moment from the start until the mount is used, then mounted again",
+        count,
+        &format!("{dead} dead mounts, each cleared away by the next start"),
+    );
+}
+
+#[test]
+fn a_signal_while_bytes_are_decoded_spoils_none() {
+    if !can_mount() {
+        return;
+    }
+    let wanted = text(2 << 20);
+    let packed = hpi::File::new(wanted.clone(), Method::Lz77);
+    let archive = V1::new(vec![hpi::file(b"big.txt", packed)]).build().bytes;
+    let count = trial::length(20, 500);
+    let mut place = Place::new();
+    fs::write(&place.archive, archive).unwrap();
+    for round in 0..count {
+        let by_default = command(&place, &["-o", "threads=2"]);
+        let mount = place.mount_by(by_default);
+        let twice = round % 3 == 2;
+        let mut file = File::open(mount.file("big.txt")).unwrap();
+        let reader = std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes).map(|_| bytes)
+        });
+        std::thread::sleep(Duration::from_millis(round % 20));
+        mount.signal(ENDING[round as usize % ENDING.len()]);
+        if twice {
+            eventually("the mount is detached", || mount.layers() == 0);
+            if !mount.daemon().has_ended() {
+                mount.signal(Signal::TERM);
+            }
+        }
+        match reader.join().unwrap() {
+            Ok(bytes) => assert!(bytes == wanted, "round {round}"),
+            Err(error) => assert!(twice, "round {round}: {error}"),
+        }
+        place = mount.assert_ends();
+    }
+    trial::record(
+        "a signal, or two, while a file is being read",
+        count,
+        "after one the right bytes to the end, after two these or an error; unmounted, exit code 0",
+    );
+}

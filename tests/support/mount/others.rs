@@ -1,0 +1,62 @@
+//! What others do with a mount: use it, unmount it, and mount above and below
+//! it.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::mount::{MountFlags, UnmountFlags};
+
+use super::run;
+
+/// A way to unmount that is not ours.
+pub const TOOLS: [&[&str]; 3] = [&["umount"], &["umount", "-l"], &["fusermount3", "-u"]];
+
+/// Unmounts with one of [`TOOLS`], which must succeed.
+pub fn unmount_by(tool: &[&str], point: &Path) {
+    let ran = run(Command::new(tool[0]).args(&tool[1..]).arg(point));
+    assert_eq!(ran.code, Some(0), "{tool:?}: {ran:?}");
+}
+
+/// A program whose current directory lies in a mount; killed when dropped.
+pub struct Guest(Child);
+
+impl Guest {
+    pub fn inside(directory: &Path) -> Self {
+        let mut command = Command::new("cat");
+        command
+            .current_dir(directory)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null());
+        Self(command.spawn().unwrap())
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+/// A file system with a file in it; unmounted when dropped.
+pub struct Tmpfs(PathBuf);
+
+impl Tmpfs {
+    pub fn on(point: &Path) -> Self {
+        rustix::mount::mount("tmpfs", point, "tmpfs", MountFlags::empty(), None).unwrap();
+        File::create(point.join("mark")).unwrap();
+        Self(point.to_owned())
+    }
+
+    pub fn assert_there(&self) {
+        assert!(self.0.join("mark").exists());
+    }
+}
+
+impl Drop for Tmpfs {
+    fn drop(&mut self) {
+        // The mount's guard may have done it.
+        let _ = rustix::mount::unmount(&self.0, UnmountFlags::DETACH);
+    }
+}
