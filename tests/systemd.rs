@@ -1,0 +1,33 @@
+//! The units in `docs/systemd`, as far as systemd can judge them unstarted.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use support::mount::{has_programs, run};
+
+#[test]
+fn the_units_of_the_documentation_are_sound() {
+    if !has_programs(&["systemd-analyze"]) {
+        return;
+    }
+    let units = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/systemd"));
+    let copies = tempfile::tempdir().unwrap();
+    let mut command = Command::new("systemd-analyze");
+    command.args(["verify", "--man=no"]);
+    for unit in fs::read_dir(units).unwrap() {
+        let unit = unit.unwrap();
+        // A template is judged by an instance; the program need not be
+        // installed where the units expect it.
+        let name = unit.file_name().into_string().unwrap();
+        let copy = copies.path().join(name.replace("@.", "@ta."));
+        let text = fs::read_to_string(unit.path()).unwrap();
+        let program = env!("CARGO_BIN_EXE_hpimount");
+        fs::write(&copy, text.replace("/usr/local/bin/hpimount", program)).unwrap();
+        command.arg(copy);
+    }
+    let ran = run(&mut command);
+    assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{ran:?}");
+}
