@@ -81,20 +81,28 @@ pub(super) fn mount(
         }
         Err(error) => return Err(Failure::Refused(format!("{}: {error}", point.display()))),
     };
-    let id = mount_table()?
+    let made = made(point, how, &device);
+    if made.is_err() {
+        // Nobody will serve it. What went wrong is told; more could not be.
+        let _ = detach(point, how);
+    }
+    Ok((made?, device))
+}
+
+/// The mount that has just been made on `point`.
+fn made(point: &Path, how: How, device: &OwnedFd) -> Result<Mount, Failure> {
+    let table = mount_table()?;
+    let top = table
         .topmost(point)
-        .ok_or_else(|| Failure::Refused(format!("{}: is not mounted", point.display())))?
-        .id
-        .clone();
-    let mount = Mount {
+        .ok_or_else(|| Failure::Refused(format!("{}: is not mounted", point.display())))?;
+    Ok(Mount {
         point: point.to_owned(),
-        id,
+        id: top.id.clone(),
         how,
         device: device
             .try_clone()
             .map_err(|error| Failure::Other("cannot keep the FUSE device", error))?,
-    };
-    Ok((mount, device))
+    })
 }
 
 fn mount_directly(point: &Path, name: &str, allow_other: bool) -> Result<OwnedFd, Errno> {

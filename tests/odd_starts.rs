@@ -1,0 +1,117 @@
+//! Starts in surroundings that a program does not expect.
+
+mod support;
+
+use std::fs;
+use std::os::unix::net::UnixDatagram;
+use std::process::Command;
+
+use rustix::process::Signal;
+
+use support::mount::others::unmount_by;
+use support::mount::{BIG, Place, big, can_mount, mounts_at, run};
+
+/// A start of hpimount from a shell.
+fn started(place: &Place, script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command
+        .current_dir(place.dir())
+        .args(["-c", script, "sh"])
+        .arg(env!("CARGO_BIN_EXE_hpimount"))
+        .args([&place.archive, &place.point]);
+    command
+}
+
+#[test]
+fn surroundings_do_not_matter() {
+    if !can_mount() {
+        return;
+    }
+    for script in [
+        "exec \"$@\" <&-",
+        "exec \"$@\" >&-",
+        "exec \"$@\" 2>&-",
+        "exec \"$@\" <&- >&- 2>&-",
+        "exec \"$@\" 2>/dev/full",
+        "umask 0777; exec \"$@\"",
+        "ulimit -c 0; exec \"$@\"",
+        "ulimit -c unlimited; exec \"$@\"",
+        "mkdir gone; cd gone; rmdir ../gone; exec \"$@\"",
+        "exec env --block-signal \"$@\"",
+        "exec env --ignore-signal \"$@\"",
+        "exec env -i \"HPIMOUNT_TEST_TAG=$HPIMOUNT_TEST_TAG\" \"$@\"",
+    ] {
+        let behind = Place::new();
+        let command = started(&behind, script);
+        let behind = behind.mount_by(command);
+        let in_front = Place::new();
+        let command = started(&in_front, script);
+        for mount in [behind, in_front.mount_in_foreground_by(command)] {
+            mount.assert_answers();
+            assert!(fs::read(mount.file(BIG)).unwrap() == big(), "{script}");
+            unmount_by(&["umount"], mount.path());
+            mount.assert_ends();
+        }
+    }
+}
+
+#[test]
+fn a_large_environment_does_not_matter() {
+    if !can_mount() {
+        return;
+    }
+    let place = Place::new();
+    let mut command = place.command(&[]);
+    for number in 0..10 {
+        command.env(format!("LARGE_{number}"), "x".repeat(100_000));
+    }
+    let mount = place.mount_by(command);
+    mount.assert_answers();
+    mount.signal(Signal::TERM);
+    mount.assert_ends();
+}
+
+#[test]
+fn too_few_descriptors_leave_no_dead_mount() {
+    if !can_mount() {
+        return;
+    }
+    for limit in 4..24 {
+        let place = Place::new();
+        let script = format!("ulimit -n {limit}; exec \"$@\"");
+        let mut command = started(&place, &script);
+        let status = run(&mut command);
+        if mounts_at(&place.point).is_empty() {
+            assert_ne!(status.code, Some(0), "{limit}");
+        } else {
+            assert_eq!(status.code, Some(0), "{limit}");
+            assert!(
+                fs::metadata(place.point.join("hello.txt")).is_ok(),
+                "{limit}"
+            );
+            unmount_by(&["umount"], &place.point);
+        }
+    }
+}
+
+#[test]
+fn a_service_manager_is_told_when_the_mount_answers() {
+    if !can_mount() {
+        return;
+    }
+    let place = Place::new();
+    let path = place.dir().join("notify");
+    let socket = UnixDatagram::bind(&path).unwrap();
+    socket
+        .set_read_timeout(Some(std::time::Duration::from_secs(60)))
+        .unwrap();
+    let mut command = place.command(&[]);
+    command.env("NOTIFY_SOCKET", &path);
+    let mount = place.mount_in_foreground_by(command);
+    let mut message = [0; 16];
+    let length = socket.recv(&mut message).unwrap();
+    assert_eq!(&message[..length], b"READY=1");
+    mount.assert_answers();
+    mount.signal(Signal::TERM);
+    mount.assert_ends();
+}
