@@ -73,4 +73,59 @@ impl Error {
             other => other,
         }
     }
+
+    /// The error behind one of a [`std::io::Read`] over a source: what befell
+    /// the source, or `damaged` with what the decoder says.
+    pub fn of_reader(error: &std::io::Error, damaged: impl FnOnce(String) -> Self) -> Self {
+        match below(error) {
+            Some(error) => error.clone(),
+            None => damaged(error.to_string()),
+        }
+    }
+
+    /// Whether the operating system could not read the source. That may pass,
+    /// and nothing that was concluded from it may be kept.
+    pub fn is_fault(&self) -> bool {
+        match self {
+            // The source may be a file in an archive, with an error of its own.
+            Self::Read { cause, .. } => below(cause).is_none_or(Self::is_fault),
+            _ => false,
+        }
+    }
+}
+
+/// The error of these floors that a [`std::io::Error`] carries.
+fn below(error: &std::io::Error) -> Option<&Error> {
+    error.get_ref()?.downcast_ref()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(cause: std::io::Error) -> Error {
+        crate::io::read_error(7, 3, cause)
+    }
+
+    #[test]
+    fn a_fault_is_told_from_damage_through_any_number_of_archives() {
+        let fault = read(std::io::Error::from_raw_os_error(libc::EIO));
+        let damage = Error::damaged(0, "chunk 0", "is damaged");
+        assert!(fault.is_fault() && !damage.is_fault());
+        let inside = |error: &Error| read(std::io::Error::other(error.clone()));
+        assert!(inside(&inside(&fault)).is_fault());
+        assert!(!inside(&inside(&damage)).is_fault());
+    }
+
+    #[test]
+    fn a_reader_says_what_befell_its_source() {
+        let of = |error: &std::io::Error| {
+            Error::of_reader(error, |text| Error::damaged(1, "chunk 0", text)).to_string()
+        };
+        let fault = read(std::io::ErrorKind::TimedOut.into());
+        let text = fault.to_string();
+        assert_eq!(of(&std::io::Error::other(fault)), text);
+        let damage = std::io::Error::other("too short");
+        assert_eq!(of(&damage), "chunk 0 at 0x1: too short");
+    }
 }

@@ -112,8 +112,12 @@ impl io::Read for SourceReader {
         let left = self.end.saturating_sub(self.position);
         let wanted = buf.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         if wanted > 0 {
-            self.source
-                .read_exact_at(&mut buf[..wanted], self.position)?;
+            let read = self.source.read_exact_at(&mut buf[..wanted], self.position);
+            // As an error of the source's, which no decoder takes for the end
+            // or for damage of what it reads.
+            read.map_err(|cause| {
+                io::Error::other(read_error(self.position, wanted as u64, cause))
+            })?;
             self.position += wanted as u64;
         }
         Ok(wanted)

@@ -3,6 +3,7 @@
 //!
 //! Entering one plants a tree, once, whose root takes the directory's place.
 
+use std::cell::Cell;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -99,6 +100,8 @@ impl Vfs {
         });
         let (format, archive, builder) = match opened {
             Ok((format, archive)) => (format, archive, builder),
+            // The tree stays for good, and the source may come back.
+            Err(error) if error.is_fault() => return Err(self.failed(file, &error)),
             Err(error) => {
                 log::warn!("{}: {error}", self.path(file));
                 problem(attr, &error).ok_or(Error::Io)?
@@ -148,8 +151,17 @@ impl Vfs {
                 )))));
             }
             let bytes = self.asset_bytes(asset, size)?;
-            let siblings = Beside { vfs: self, asset };
-            Ok(Arc::from(view::open(format, &bytes, &siblings)))
+            let siblings = Beside {
+                vfs: self,
+                asset,
+                fault: Cell::default(),
+            };
+            let view = view::open(format, &bytes, &siblings);
+            // A model without what could not be read must not be kept.
+            match siblings.fault.take() {
+                Some(fault) => Err(fault),
+                None => Ok(Arc::from(view)),
+            }
         })
     }
 
@@ -189,6 +201,8 @@ impl Vfs {
 struct Beside<'a> {
     vfs: &'a Vfs,
     asset: Node<'a>,
+    /// Why one of them could not be read, where that may pass.
+    fault: Cell<Option<io::Error>>,
 }
 
 impl Siblings for Beside<'_> {
@@ -206,7 +220,15 @@ impl Siblings for Beside<'_> {
         };
         let size = self.vfs.node_attr(sibling).ok()?.size;
         let is_small = size <= MAX_ASSET;
-        is_small.then(|| self.vfs.asset_bytes(sibling, size).ok())?
+        match is_small.then(|| self.vfs.asset_bytes(sibling, size))? {
+            Ok(bytes) => Some(bytes),
+            Err(error) => {
+                if error.is_fault() {
+                    self.fault.set(Some(error));
+                }
+                None
+            }
+        }
     }
 }
 

@@ -30,6 +30,7 @@ mod tests;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -387,22 +388,35 @@ impl Vfs {
         Ok(bytes)
     }
 
+    /// As [`Vfs::read`], of a file of the trees, for an archive in that file:
+    /// an error says what is behind it, and is not logged.
+    fn read_inner(&self, ino: Ino, offset: u64, size: u32) -> std::io::Result<Bytes> {
+        let node = self.forest.get(ino).ok_or(std::io::ErrorKind::NotFound)?;
+        let attr = self.node_attr(node).map_err(std::io::Error::other)?;
+        let end = attr.size.min(offset.saturating_add(size.into()));
+        self.bytes_of(node, offset..end)
+            .map_err(std::io::Error::other)
+    }
+
     fn read_node(&self, node: Node<'_>, offset: u64, size: u32) -> Result<Bytes> {
         let file_size = self.node_attr(node)?.size;
         let end = file_size.min(offset.saturating_add(size.into()));
         if !matches!(node.kind(), Some(Kind::File { .. })) {
             return Err(Error::IsADirectory);
         }
-        if offset >= end {
+        self.bytes_of(node, offset..end)
+            .map_err(|error| self.failed(node, &error))
+    }
+
+    /// The bytes of a file, of which there are some up to the end of `range`.
+    fn bytes_of(&self, node: Node<'_>, range: Range<u64>) -> io::Result<Bytes> {
+        if range.start >= range.end {
             return Ok(Bytes::Owned(Vec::new()));
         }
-        let bytes = match self.source(node) {
-            Some(source) => self.reader.read(source, offset..end, &self.stats),
-            None => self
-                .text(node)
-                .map(|text| Bytes::part_of(text, offset..end)),
-        };
-        bytes.map_err(|error| self.failed(node, &error))
+        match self.source(node) {
+            Some(source) => self.reader.read(source, range, &self.stats),
+            None => self.text(node).map(|text| Bytes::part_of(text, range)),
+        }
     }
 
     /// What the bytes of a file are read from; `None` where they are made

@@ -338,8 +338,9 @@ impl Stream {
             read = self.reader.read(&mut [0]).map(drop);
         }
         read.map_err(|error| {
-            let field = format!("chunk {}", chunk.index);
-            Error::damaged(chunk.offset, field, error.to_string())
+            Error::of_reader(&error, |text| {
+                Error::damaged(chunk.offset, format!("chunk {}", chunk.index), text)
+            })
         })?;
         self.next += piece.len() as u32;
         Ok((start, piece))

@@ -87,9 +87,7 @@ impl ReadAt for Inner {
         let mut filled = 0;
         while filled < buf.len() {
             let wanted = u32::try_from(buf.len() - filled).unwrap_or(u32::MAX);
-            let bytes = vfs
-                .read(self.ino, offset + filled as u64, wanted)
-                .map_err(std::io::Error::other)?;
+            let bytes = vfs.read_inner(self.ino, offset + filled as u64, wanted)?;
             if bytes.is_empty() {
                 return Err(std::io::ErrorKind::UnexpectedEof.into());
             }

@@ -5,6 +5,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod facts;
+pub mod faulty;
 pub mod files;
 pub mod full;
 pub mod goldens;

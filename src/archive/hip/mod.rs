@@ -110,7 +110,7 @@ impl Hip {
         let platform = detect::platform(&contents.package, hipb, game.is, first);
         let layout = Layout::new(&mut contents.toc, &mut warnings);
         check(&contents, source.len(), &mut warnings);
-        find_dyna_types(&mut contents.toc.assets, &*source, platform.is);
+        find_dyna_types(&mut contents.toc.assets, &*source, platform.is)?;
         Ok(Self {
             source,
             contents,
@@ -210,16 +210,22 @@ fn check(contents: &Contents, length: u64, warnings: &mut Warnings) {
 
 /// Finds out the types of the DYNA assets, which stand in their contents in
 /// the byte order of the platform (FORMATS, HIP 10). An asset whose hash
-/// cannot be read is one without a type.
-fn find_dyna_types(assets: &mut [Asset], source: &dyn ReadAt, platform: Platform) {
+/// lies past the end of the source is one without a type.
+fn find_dyna_types(assets: &mut [Asset], source: &dyn ReadAt, platform: Platform) -> Result<()> {
     let dynas = assets.iter_mut();
     for asset in dynas.filter(|asset| &asset.kind.code == b"DYNA" && asset.size >= DYNA_HASH.end) {
-        let offset = u64::from(asset.offset) + u64::from(DYNA_HASH.start);
-        let mut hash = [0; DYNA_HASH.end as usize - DYNA_HASH.start as usize];
-        if source.read_exact_at(&mut hash, offset).is_ok() {
-            asset.kind.subtype = dyna_type(hash, platform);
+        let start = u64::from(asset.offset);
+        if start + u64::from(DYNA_HASH.end) > source.len() {
+            continue;
         }
+        let offset = start + u64::from(DYNA_HASH.start);
+        let mut hash = [0; DYNA_HASH.end as usize - DYNA_HASH.start as usize];
+        source
+            .read_exact_at(&mut hash, offset)
+            .map_err(|cause| read_error(offset, hash.len() as u64, cause))?;
+        asset.kind.subtype = dyna_type(hash, platform);
     }
+    Ok(())
 }
 
 /// The number of a DYNA type. Where the platform is not known, the byte order
@@ -251,7 +257,7 @@ impl Archive for Hip {
     fn generate(&self, file: FileId) -> Result<Vec<u8>> {
         match self.item(file) {
             Some(Item::Info) => Ok(report::info_file(self)),
-            Some(Item::Table) => Ok(report::assets(self)),
+            Some(Item::Table) => report::assets(self),
             Some(Item::Settings) => Ok(settings::ini(self).into_bytes()),
             _ => Err(super::no_such_part(file, "text")),
         }

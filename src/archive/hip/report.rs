@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::io::Result;
 use crate::text::{Table, windows_1252};
 
 use super::contents::Stream;
@@ -142,18 +143,21 @@ fn layers(hip: &Hip) -> Vec<Value> {
 
 /// `assets.tsv`: a row for every file in `layers/`, in order. `file` is the
 /// file's name before anything in it is escaped. `checksum_ok` is blank
-/// unless checksums are to be verified; an asset whose bytes cannot be read
-/// is `unreadable` there.
-pub(super) fn assets(hip: &Hip) -> Vec<u8> {
+/// unless checksums are to be verified; an asset that reaches past the end of
+/// the archive is `unreadable` there.
+///
+/// # Errors
+/// Where checksums are to be verified and the source cannot be read.
+pub(super) fn assets(hip: &Hip) -> Result<Vec<u8>> {
     let mut table = Table::new(&COLUMNS);
     for (number, members) in hip.layout.layers.iter().enumerate() {
-        rows(hip, &mut table, Some(number), members);
+        rows(hip, &mut table, Some(number), members)?;
     }
-    rows(hip, &mut table, None, &hip.layout.unlayered);
-    table.into_bytes()
+    rows(hip, &mut table, None, &hip.layout.unlayered)?;
+    Ok(table.into_bytes())
 }
 
-fn rows(hip: &Hip, table: &mut Table, layer: Option<usize>, members: &[u32]) {
+fn rows(hip: &Hip, table: &mut Table, layer: Option<usize>, members: &[u32]) -> Result<()> {
     let toc = &hip.contents.toc;
     let layer_name = layer.map_or_else(String::new, |number| hip.layer_type(number));
     let files = names::files(toc, members, hip.platform.is);
@@ -168,11 +172,14 @@ fn rows(hip: &Hip, table: &mut Table, layer: Option<usize>, members: &[u32]) {
         table.cell(asset.flags).optional(asset.align);
         table.text(&windows_1252(toc.source_file(asset)));
         table.optional(asset.checksum.map(|checksum| format!("{checksum:08X}")));
-        let verdict = hip.verify.then(|| {
-            let fits = hip.checksum_fits(asset);
-            fits.map_or("unreadable", attributes::verdict)
-        });
+        let ends = u64::from(asset.offset) + u64::from(asset.size);
+        let verdict = match hip.verify.then(|| hip.checksum_fits(asset)) {
+            None => None,
+            Some(Err(_)) if ends > hip.source.len() => Some("unreadable"),
+            Some(fits) => Some(attributes::verdict(fits?)),
+        };
         table.optional(verdict);
         table.end_row();
     }
+    Ok(())
 }

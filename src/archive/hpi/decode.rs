@@ -213,7 +213,7 @@ pub(super) fn open(
         scrambled: None,
     };
     let sum = stream_sum(payload())
-        .map_err(|cause| io::read_error(chunk.offset, chunk.stored.into(), cause))?;
+        .map_err(|error| Error::of_reader(&error, |text| problem.error(text)))?;
     problem.check_sum(&header, sum, force)?;
     let payload = Payload {
         scrambled: (header.scrambled != 0).then_some(0),
@@ -259,7 +259,7 @@ pub(super) fn block(
     let mut decoded = Vec::new();
     open(source, Cipher::PLAIN, chunk, false)?
         .read_to_end(&mut decoded)
-        .map_err(|error| problem.error(error.to_string()))?;
+        .map_err(|error| Error::of_reader(&error, |text| problem.error(text)))?;
     Ok(decoded)
 }
 

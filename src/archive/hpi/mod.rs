@@ -110,16 +110,15 @@ fn open(
 
 /// Says whether the archive ends with the line that the games ask for before
 /// they mount it. The year is not compared (HPI 6).
-fn has_trailer(source: &dyn ReadAt) -> bool {
+fn has_trailer(source: &dyn ReadAt) -> Result<bool> {
     const TRAILER: &[u8; 36] = b"Copyright 0000 Cavedog Entertainment";
     const YEAR: std::ops::Range<usize> = 10..14;
-    let Some(start) = source.len().checked_sub(TRAILER.len() as u64) else {
-        return false;
+    let length = TRAILER.len() as u64;
+    let Some(start) = source.len().checked_sub(length) else {
+        return Ok(false);
     };
-    let mut found = [0; TRAILER.len()];
-    source.read_exact_at(&mut found, start).is_ok()
-        && found[..YEAR.start] == TRAILER[..YEAR.start]
-        && found[YEAR.end..] == TRAILER[YEAR.end..]
+    let found = io::read_vec(source, start, length, "trailer")?;
+    Ok(found[..YEAR.start] == TRAILER[..YEAR.start] && found[YEAR.end..] == TRAILER[YEAR.end..])
 }
 
 impl Hpi {

@@ -60,7 +60,7 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
         "dir_end": end,
         "files": files.len(),
         "directories": directories,
-        "mounts_in_game": has_trailer(&*source),
+        "mounts_in_game": has_trailer(&*source)?,
     });
     Ok(Hpi {
         source,

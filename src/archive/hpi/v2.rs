@@ -54,7 +54,7 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
         "data_start": header.data_start.get(),
         "files": files.len(),
         "directories": directories,
-        "mounts_in_game": has_trailer(&*source),
+        "mounts_in_game": has_trailer(&*source)?,
     });
     Ok(Hpi {
         source,
@@ -157,7 +157,8 @@ fn list<T>(cursor: &mut Cursor, first: U32, count: U32, field: &'static str) -> 
 
 /// Finds the chunks of a file by going from header to header.
 ///
-/// A header that cannot be right breaks the table off at its chunk.
+/// A header that cannot be right breaks the table off at its chunk; one that
+/// cannot be read leaves no table, which would be kept.
 pub(super) fn chunk_table(
     source: &dyn ReadAt,
     record: FileRecord,
@@ -166,9 +167,13 @@ pub(super) fn chunk_table(
     let mut table = ChunkTable::starting_at(record.data_offset);
     let run_end = u64::from(record.data_offset) + u64::from(stored_size);
     while table.end().1 < record.size {
-        if let Err(error) = next_chunk(source, &mut table, run_end, record.size) {
-            table.break_off(error);
-            break;
+        match next_chunk(source, &mut table, run_end, record.size) {
+            Ok(()) => {}
+            Err(error) if error.is_fault() => return Err(error),
+            Err(error) => {
+                table.break_off(error);
+                break;
+            }
         }
     }
     Ok(table)
