@@ -7,33 +7,9 @@ use std::path::Path;
 
 use support::goldens::samples;
 use support::mount::can_mount;
-use support::pictures::pixels;
+use support::pictures::{library, pixels};
 use support::shared;
 use support::sources::{folder, names};
-
-fn words(values: &[u32]) -> Vec<u8> {
-    values.iter().flat_map(|word| word.to_le_bytes()).collect()
-}
-
-/// A PSX file without models: a palette, if an id is given, of which colour 1
-/// is red, and a texture of 2 by 2 pixels of colour 1, if it is given an id.
-fn library(palette: Option<u32>, texture_of: Option<u32>) -> Vec<u8> {
-    let mut bytes = words(&[0x0002_0004, 16, 0, 0, u32::MAX, 1, 0x77]);
-    bytes.extend(words(&[palette.map_or(0, |_| 1)]));
-    if let Some(id) = palette {
-        bytes.extend(words(&[id, 31 << 16, 0, 0, 0, 0, 0, 0, 0]));
-    }
-    bytes.extend(words(&[0]));
-    match texture_of {
-        None => bytes.extend(words(&[0])),
-        Some(palette) => {
-            let place = bytes.len() as u32 + 8;
-            bytes.extend(words(&[1, place, 0, 16, palette, 0, 2 | 2 << 16]));
-            bytes.extend([0x11; 4]);
-        }
-    }
-    bytes
-}
 
 #[test]
 fn a_palette_is_taken_from_a_neighbour_in_any_case() {

@@ -70,6 +70,14 @@ impl FilePool {
         if let Some(file) = self.lock().get(&identity) {
             return Ok(file.clone());
         }
+        self.open(identity, open)
+    }
+
+    fn open(
+        &self,
+        identity: FileIdentity,
+        open: impl FnOnce() -> io::Result<File>,
+    ) -> io::Result<Arc<File>> {
         let file = Arc::new(open()?);
         if FileIdentity::from(&file.metadata()?) != identity {
             return Err(io::Error::new(
@@ -79,6 +87,34 @@ impl FilePool {
         }
         self.lock().put(identity, file.clone());
         Ok(file)
+    }
+
+    /// Fills `buf` with the bytes at `offset` of the file with this identity.
+    ///
+    /// Where a file that is open cannot be read, it is opened once more: its
+    /// file system may have been away and be back. What is open is let go only
+    /// for the same file, so that a deleted one is not lost.
+    ///
+    /// # Errors
+    /// As [`FilePool::get`], and whatever the operating system reports of the
+    /// reading.
+    pub fn read(
+        &self,
+        identity: FileIdentity,
+        open: impl Fn() -> io::Result<File>,
+        buf: &mut [u8],
+        offset: u64,
+    ) -> io::Result<()> {
+        let read = self.get(identity, &open)?.read_exact_at(buf, offset);
+        match read {
+            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
+                match self.open(identity, &open) {
+                    Ok(file) => file.read_exact_at(buf, offset),
+                    Err(_) => Err(error),
+                }
+            }
+            read => read,
+        }
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, LruCache<FileIdentity, Arc<File>>> {
@@ -117,18 +153,16 @@ impl FileSource {
             len: metadata.len(),
             modified: metadata.modified()?,
         };
-        source.file()?;
+        source.pool.get(source.identity, || source.file())?;
         Ok(source)
     }
 
-    fn file(&self) -> io::Result<Arc<File>> {
-        self.pool.get(self.identity, || {
-            // Without waiting: a pipe may be there by now, and nobody writes
-            // to it.
-            let mut options = OpenOptions::new();
-            let options = options.read(true).custom_flags(libc::O_NONBLOCK);
-            options.open(&self.path)
-        })
+    fn file(&self) -> io::Result<File> {
+        // Without waiting: a pipe may be there by now, and nobody writes to
+        // it.
+        let mut options = OpenOptions::new();
+        let options = options.read(true).custom_flags(libc::O_NONBLOCK);
+        options.open(&self.path)
     }
 
     /// When the file was last modified, as of its opening.
@@ -143,7 +177,7 @@ impl ReadAt for FileSource {
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        self.file()?.read_exact_at(buf, offset)
+        self.pool.read(self.identity, || self.file(), buf, offset)
     }
 }
 
@@ -168,6 +202,29 @@ mod tests {
             assert_eq!(byte, [number as u8]);
         }
         assert_eq!(pool.lock().len(), MAX_OPEN.get());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_any_more_is_opened_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let pool = Arc::new(FilePool::default());
+        let path = dir.path().join("a");
+        std::fs::write(&path, "abc").unwrap();
+        let source = FileSource::open(&path, &pool).unwrap();
+        // Open for writing only, every read of it fails.
+        let unreadable = || OpenOptions::new().write(true).open(&path).map(Arc::new);
+        pool.lock().put(source.identity, unreadable().unwrap());
+        let mut bytes = [0; 3];
+        source.read_exact_at(&mut bytes, 0).unwrap();
+        assert_eq!(&bytes, b"abc");
+
+        // Not where another file has its place: the old one stays open.
+        pool.lock().put(source.identity, unreadable().unwrap());
+        std::fs::write(dir.path().join("b"), "new").unwrap();
+        std::fs::rename(dir.path().join("b"), &path).unwrap();
+        let error = source.read_exact_at(&mut bytes, 0).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EBADF));
+        assert_eq!(pool.lock().len(), 1);
     }
 
     #[test]

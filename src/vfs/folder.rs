@@ -5,11 +5,11 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
 
 use super::tree::{Label, NewInode, TreeBuilder};
 use crate::archive::{Archive, FileId, MAX_DEPTH, NodeId, Sink, Storage};
@@ -65,8 +65,9 @@ impl Folder {
     /// devices and pipes are left out.
     ///
     /// # Errors
-    /// Whatever the operating system reports of the directory itself. Entries
-    /// that vanish meanwhile are left out.
+    /// Whatever the operating system reports of the directory itself, and of
+    /// entries where a fault of the file system keeps it from looking at them.
+    /// Entries that vanish meanwhile are left out.
     pub(super) fn scan(
         path: &Path,
         disk: &Arc<Disk>,
@@ -223,8 +224,10 @@ impl Folder {
             if is_mount || !takes(&name) {
                 continue;
             }
-            let Ok(stat) = rustix::fs::statat(directory, &name, AtFlags::SYMLINK_NOFOLLOW) else {
-                continue;
+            let stat = match rustix::fs::statat(directory, &name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => stat,
+                Err(error) if is_left_out(directory, error) => continue,
+                Err(error) => return Err(error.into()),
             };
             let mut inode = NewInode {
                 modified: Some(stat.st_mtime),
@@ -234,7 +237,8 @@ impl Folder {
             match FileType::from_raw_mode(stat.st_mode) {
                 FileType::Symlink => match rustix::fs::readlinkat(directory, &name, Vec::new()) {
                     Ok(text) => inode.kind = builder.link_kind(text.as_bytes()),
-                    Err(_) => continue,
+                    Err(error) if is_left_out(directory, error) => continue,
+                    Err(error) => return Err(error.into()),
                 },
                 FileType::Directory if is_later => {
                     inode.kind = builder.host_dir_kind(self.new_entry(&path, &stat));
@@ -280,6 +284,18 @@ impl Folder {
     }
 }
 
+/// Whether an entry that cannot be looked at is left out of the listing, which
+/// stays for good: not where the whole file system has a fault, which may pass.
+fn is_left_out(directory: &OwnedFd, error: Errno) -> bool {
+    match error {
+        // It has vanished, has become something else, or is not for us.
+        Errno::NOENT | Errno::INVAL | Errno::ACCESS => true,
+        // A mount that has died, unless it is the one that the directory is on.
+        Errno::NOTCONN => rustix::fs::fstatfs(directory).is_ok(),
+        _ => false,
+    }
+}
+
 /// The names in a directory, sorted.
 fn names(directory: &OwnedFd) -> std::io::Result<Vec<OsString>> {
     let mut names = Vec::new();
@@ -300,9 +316,8 @@ impl Archive for Folder {
 
     fn read_stored(&self, file: FileId, position: u64, buf: &mut [u8]) -> io::Result<()> {
         let read = self.entry(file).and_then(|(relative, identity)| {
-            let pool = &self.disk.pool;
-            let file = pool.get(*identity, || self.open_file(relative))?;
-            file.read_exact_at(buf, position)
+            let open = || self.open_file(relative);
+            self.disk.pool.read(*identity, open, buf, position)
         });
         read.map_err(|cause| io::read_error(position, buf.len() as u64, cause))
     }

@@ -6,6 +6,7 @@
 
 pub mod facts;
 pub mod faulty;
+pub mod faulty_fs;
 pub mod files;
 pub mod full;
 pub mod goldens;

@@ -177,7 +177,7 @@ impl Place {
 
     /// The directory that holds both.
     pub fn dir(&self) -> &Path {
-        self.archive.parent().unwrap()
+        self.point.parent().unwrap()
     }
 
     /// The program with the archive, the mount point, and then `args`.

@@ -1,0 +1,271 @@
+//! Faults of what archives lie on: a disk that fails, a network that is slow,
+//! hangs or is gone. Reads are right or EIO, and right again when it is back.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::time::Duration;
+
+use hpimount::archive::hpi::chunk::Method;
+use hpimount::vfs::{Error, FileKind, Ino, Options, Sources, Vfs};
+
+use support::faulty_fs::{Errno, FaultyFs, Mode};
+use support::files::{open_direct, read_at};
+use support::hip::{Asset, Hip};
+use support::hpi::{File as Packed, V1, V2, dir, file};
+use support::mount::{Mount, Place, can_mount};
+use support::mounted::stats;
+use support::pictures::library;
+use support::{noise, text, trial};
+
+/// Name of the archive on the faulty file system.
+const ARCHIVE: &str = "sample.hpi";
+
+/// The files of [`archive`] and how they are packed.
+const FILES: [(&str, Method); 3] = [
+    ("stored.bin", Method::Stored),
+    ("zlib.bin", Method::Zlib),
+    ("lz77.bin", Method::Lz77),
+];
+
+/// Three chunks and a bit.
+const SIZE: usize = 3 * 65_536 + 100;
+
+fn contents(number: usize) -> Vec<u8> {
+    noise(number as u64, SIZE)
+}
+
+fn archive() -> Vec<u8> {
+    let mut entries = Vec::new();
+    for (number, (name, method)) in FILES.iter().enumerate() {
+        let packed = Packed::new(contents(number), *method);
+        entries.push(file(name.as_bytes(), packed));
+    }
+    let small = file(b"small.txt", Packed::new("hello\n", Method::Zlib));
+    entries.push(dir(b"dir", vec![small]));
+    V1::new(entries).build().bytes
+}
+
+/// A mount of an archive on a faulty file system.
+struct Faulty {
+    /// Dropped before what it lies on.
+    mount: Option<Mount>,
+    source: FaultyFs,
+}
+
+impl Faulty {
+    fn new(arguments: &[&str]) -> Self {
+        let (place, source) = place();
+        Self {
+            mount: Some(place.mount(arguments)),
+            source,
+        }
+    }
+
+    fn mount(&self) -> &Mount {
+        self.mount.as_ref().unwrap()
+    }
+}
+
+/// Where [`archive`] is to be mounted from a faulty file system.
+fn place() -> (Place, FaultyFs) {
+    let mut place = Place::new();
+    let source = place.dir().join("source");
+    fs::create_dir(&source).unwrap();
+    place.archive = source.join(ARCHIVE);
+    let source = FaultyFs::new(&source, &[(ARCHIVE, &archive())]);
+    (place, source)
+}
+
+/// Reads all files past the kernel's cache, in pieces that are no multiples
+/// of anything in the archive. Tells how many were right and how many EIO;
+/// there is nothing else.
+fn read_all(mount: &Mount) -> (usize, usize) {
+    let (mut right, mut refused) = (0, 0);
+    for (number, (name, _)) in FILES.iter().enumerate() {
+        let file = open_direct(&mount.file(name));
+        for (index, piece) in contents(number).chunks(20_000).enumerate() {
+            match read_at(&file, 20_000 * index as u64, piece.len()) {
+                Ok(read) => {
+                    assert!(read == piece, "{name}: piece {index} is wrong");
+                    right += 1;
+                }
+                Err(error) => {
+                    let errno = error.raw_os_error();
+                    assert_eq!(errno, Some(libc::EIO), "{name}: piece {index}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    mount.daemon().assert_running();
+    (right, refused)
+}
+
+/// Hardly a cache, so that every read asks the source.
+const UNCACHED: [&str; 2] = ["-o", "noprefetch,cachesize=1K"];
+
+#[test]
+fn short_interrupted_and_slow_reads_change_no_byte() {
+    if !can_mount() {
+        return;
+    }
+    let faulty = Faulty::new(&UNCACHED);
+    let rounds = trial::length(1, 100);
+    for _ in 0..rounds {
+        let slow = Mode::Slow(Duration::from_millis(5));
+        for mode in [Mode::Short, Mode::Interrupted, slow] {
+            faulty.source.set(mode);
+            assert_eq!(read_all(faulty.mount()).1, 0, "{mode:?}");
+        }
+    }
+    let tried = "file system below gives short, interrupted and slow reads";
+    trial::record(tried, rounds, "every byte right");
+}
+
+#[test]
+fn a_source_that_fails_is_eio_until_it_does_not() {
+    if !can_mount() {
+        return;
+    }
+    let faulty = Faulty::new(&UNCACHED);
+    let rounds = trial::length(2, 200);
+    for _ in 0..rounds {
+        for error in [Errno::EIO, Errno::ETIMEDOUT, Errno::ENOMEM, Errno::EACCES] {
+            faulty.source.set(Mode::Fails(error));
+            assert_eq!(read_all(faulty.mount()).0, 0, "{error:?}");
+            let listing = fs::read_dir(faulty.mount().file("dir")).unwrap();
+            assert_eq!(listing.count(), 1, "the tree needs no source");
+            faulty.source.set(Mode::Fine);
+            assert_eq!(read_all(faulty.mount()).1, 0, "{error:?}");
+        }
+    }
+    let errors = stats(faulty.mount())["last_errors"].to_string();
+    assert!(errors.contains("stored.bin: cannot read"), "{errors}");
+    let tried = "file system below fails with EIO, ETIMEDOUT, ENOMEM, EACCES, then recovers";
+    trial::record(tried, 4 * rounds, "EIO, then every byte right");
+}
+
+#[test]
+fn a_source_that_is_gone_is_eio_and_never_another_file() {
+    if !can_mount() {
+        return;
+    }
+    let mut faulty = Faulty::new(&UNCACHED);
+    let archive = faulty.source.file(ARCHIVE);
+    let device = || fs::metadata(&archive).unwrap().dev();
+    let first = device();
+    let rounds = trial::length(4, 50);
+    for _ in 0..rounds {
+        faulty.source.go_away();
+        assert_eq!(read_all(faulty.mount()).0, 0);
+        faulty.source.come_back();
+        // What is mounted anew is another device, and its file another file.
+        let (right, refused) = read_all(faulty.mount());
+        let is_same = device() == first;
+        assert_eq!(if is_same { refused } else { right }, 0);
+    }
+    let happened = "EIO, also from what is mounted there anew: that is another file";
+    let tried = "file system below gone (ENOTCONN), then mounted again";
+    trial::record(tried, rounds, happened);
+}
+
+/// What a tree has: the bytes of its files and the names of its directories,
+/// by path; or why not.
+type Walked = BTreeMap<String, Result<Vec<u8>, Error>>;
+
+fn walk(vfs: &Vfs) -> Walked {
+    let mut walked = Walked::new();
+    let mut left = vec![(Ino::ROOT, String::new())];
+    while let Some((directory, path)) = left.pop() {
+        let mut names = Vec::new();
+        let listed = vfs.readdir(directory, 0, &mut |name, _, _, _| {
+            names.push(name.to_owned());
+            false
+        });
+        for name in &names {
+            let path = format!("{path}/{name}");
+            match vfs.lookup(directory, name) {
+                Ok(attr) if attr.kind == FileKind::Directory => left.push((attr.ino, path)),
+                Ok(attr) if attr.kind == FileKind::File => {
+                    let read = vfs.read(attr.ino, 0, attr.size as u32);
+                    walked.insert(path, read.map(|bytes| bytes.to_vec()));
+                }
+                Ok(_) => {}
+                Err(error) => drop(walked.insert(path, Err(error))),
+            }
+        }
+        let names = names.join("\n").into_bytes();
+        walked.insert(format!("{path}/"), listed.map(|()| names));
+    }
+    walked
+}
+
+/// A folder with everything in it that is opened when somebody enters it.
+fn folder() -> Vec<(&'static str, Vec<u8>)> {
+    let small = |method| file(b"a.txt", Packed::new(text(70_000), method));
+    let inner = V1::new(vec![small(Method::Zlib)]).build().bytes;
+    let outer = file(b"inner.ufo", Packed::new(inner, Method::Lz77));
+    let mut long = V2::new(vec![small(Method::Zlib)]);
+    long.chunk_size = None;
+    let mut hip = Hip::default();
+    hip.layer(0);
+    hip.add(Asset::new(b"DYNA", "dyna", &noise(1, 40)));
+    vec![
+        ("a.hpi", V1::new(vec![outer]).build().bytes),
+        ("b.kmp", long.build().bytes),
+        ("c.hip", hip.build()),
+        ("skhan.psx", library(None, Some(0xAA))),
+        ("SKHAN_L.PSX", library(Some(0xAA), None)),
+    ]
+}
+
+/// Every request to the file system below fails once, the others do not:
+/// looking up, listing, opening and reading.
+#[test]
+fn one_request_that_fails_leaves_nothing_wrong_behind() {
+    if !can_mount() {
+        return;
+    }
+    let point = tempfile::tempdir().unwrap();
+    let files = folder();
+    let files = Vec::from_iter(files.iter().map(|(name, bytes)| (*name, &bytes[..])));
+    let source = FaultyFs::new(point.path(), &files);
+    let sources = Sources::Given {
+        paths: vec![point.path().to_owned()],
+        order: None,
+        separate: false,
+    };
+    let options = || Options {
+        verify: true,
+        ..Options::default()
+    };
+    source.set(Mode::FailsOnce(u64::MAX));
+    let golden = walk(&Vfs::open(&sources, options()).unwrap());
+    assert!(golden.values().all(Result::is_ok), "{golden:?}");
+    let requests = source.requests();
+    let step = trial::length(3, 1);
+    for victim in (0..requests).step_by(step) {
+        source.set(Mode::FailsOnce(victim));
+        let vfs = Vfs::open(&sources, options());
+        let vfs = vfs.unwrap_or_else(|_| Vfs::open(&sources, options()).unwrap());
+        for (path, found) in walk(&vfs) {
+            let is_right = found == golden[&path] || found == Err(Error::Io);
+            assert!(is_right, "request {victim}: {path}: {found:?}");
+        }
+        source.set(Mode::Fine);
+        for (path, found) in walk(&vfs) {
+            assert!(
+                found == golden[&path],
+                "request {victim}: {path}: {found:?}"
+            );
+        }
+    }
+    trial::record(
+        "one request to the file system below fails, each in turn",
+        requests / step as u64,
+        "EIO or right, then everything right",
+    );
+}
