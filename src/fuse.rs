@@ -56,7 +56,8 @@ pub struct Ownership {
     pub umask: u16,
 }
 
-/// Called at the start of every handler with its name, for the tests.
+/// Called with its name at the start of every handler, and with `prefetch`
+/// before a block is pushed, for the tests.
 type Hook = Option<Arc<dyn Fn(&str) + Send + Sync>>;
 
 /// The file system that `fuser` calls.
@@ -147,13 +148,17 @@ pub fn mount_and_serve(
     run(Session::new(mounted, mount_point, &config)?, pushing)
 }
 
-/// What is to push files ahead of readers, and where they come from.
-type Pushing = Option<(Arc<Prefetch>, Arc<Vfs>)>;
+/// What is to push files ahead of readers, where they come from, and what is
+/// called for each block.
+type Pushing = Option<(Arc<Prefetch>, Arc<Vfs>, Hook)>;
 
 fn run(session: Session<Mounted>, pushing: Pushing) -> io::Result<JoinHandle<io::Result<()>>> {
-    if let Some((prefetch, vfs)) = pushing {
+    if let Some((prefetch, vfs, hook)) = pushing {
         let notifier = session.notifier();
         prefetch.start(&vfs, move |inode, offset, bytes| {
+            if let Some(hook) = &hook {
+                hook("prefetch");
+            }
             // The kernel may know nothing of the inode any more.
             let _ = notifier.store(number(inode), offset, bytes);
         })?;
@@ -175,7 +180,7 @@ impl Mounted {
     }
 
     fn pushing(&self) -> Pushing {
-        Some((self.prefetch.clone()?, self.vfs.clone()))
+        Some((self.prefetch.clone()?, self.vfs.clone(), self.hook.clone()))
     }
 
     /// Runs a handler. A panic in it must not end the thread that answers

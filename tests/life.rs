@@ -5,6 +5,7 @@ mod support;
 
 use std::fs::{self, File};
 use std::io::Read;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -205,6 +206,36 @@ fn a_panic_where_nobody_is_answered_does_no_harm() {
         mount.place.log().contains("forget: internal error")
     });
     mount.assert_answers();
+    mount.signal(Signal::TERM);
+    mount.assert_ends();
+}
+
+#[test]
+fn a_panic_while_pushing_ends_no_pushing() {
+    if !can_mount() || !cfg!(debug_assertions) {
+        return;
+    }
+    let place = Place::new();
+    let mut command = place.command(&[]);
+    command.env("HPIMOUNT_TEST_PANIC", "prefetch");
+    let mount = place.mount_in_foreground_by(command);
+    let has_panicked = |times| {
+        eventually("a block is pushed", || {
+            let log = mount.place.log();
+            log.matches("prefetch: internal error").count() >= times
+        });
+    };
+    for times in 1..=3 {
+        // A small read has the rest of its block pushed.
+        let offset = (times as u64 - 1) * 65_536 + 20_000;
+        let file = File::open(mount.file(BIG)).unwrap();
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).unwrap();
+        let mut bytes = [0; 10];
+        file.read_exact_at(&mut bytes, offset).unwrap();
+        let offset = offset as usize;
+        assert_eq!(bytes, big()[offset..offset + 10]);
+        has_panicked(times);
+    }
     mount.signal(Signal::TERM);
     mount.assert_ends();
 }

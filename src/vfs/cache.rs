@@ -3,13 +3,18 @@
 //! The cache is cut into shards, each with a lock of its own and its part of
 //! the budget. A block that several readers ask for at once is made by one of
 //! them, without a lock on the shard; the others wait for it.
+//!
+//! `tests/locks.rs` includes this file, to try it with the locks of a model
+//! checker in the place of the real ones.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
+
+use super::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What a block is found by: the inode, and the position in the file at which
 /// the block begins.
@@ -182,96 +187,4 @@ impl<V: Clone + Weight, E> Shard<V, E> {
 /// can leave behind is a sound one.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::sync::Barrier;
-    use std::sync::atomic::AtomicUsize;
-    use std::time::Duration;
-
-    impl Weight for Arc<Vec<u8>> {
-        fn weight(&self) -> usize {
-            self.len()
-        }
-    }
-
-    type TestCache = Cache<Arc<Vec<u8>>, String>;
-
-    fn key(number: u32) -> Key {
-        Key {
-            inode: number,
-            start: 0,
-        }
-    }
-
-    #[test]
-    fn the_budget_is_never_exceeded_and_the_oldest_goes_first() {
-        let cache = TestCache::new(10 * (1000 + OVERHEAD));
-        for number in 0..50 {
-            let block = || Ok(Arc::new(vec![0; 1000]));
-            cache.get(key(number), block).unwrap();
-            cache.get(key(0), block).unwrap();
-            assert!(cache.used() <= 10 * (1000 + OVERHEAD));
-        }
-        let made = AtomicUsize::new(0);
-        let count = || {
-            made.fetch_add(1, Ordering::Relaxed);
-            Ok(Arc::new(vec![0; 1000]))
-        };
-        cache.get(key(0), count).unwrap();
-        cache.get(key(49), count).unwrap();
-        assert_eq!(made.load(Ordering::Relaxed), 0, "used lately, still there");
-        cache.get(key(10), count).unwrap();
-        assert_eq!(made.load(Ordering::Relaxed), 1, "long unused, gone");
-    }
-
-    #[test]
-    fn a_block_larger_than_the_budget_is_given_but_not_kept() {
-        let cache = TestCache::new(100);
-        let block = cache.get(key(1), || Ok(Arc::new(vec![7; 1000]))).unwrap();
-        assert_eq!(block.len(), 1000);
-        assert_eq!(cache.used(), 0);
-    }
-
-    #[test]
-    fn eight_readers_of_one_block_have_it_decoded_once() {
-        let cache = TestCache::new(1 << 20);
-        let (made, start) = (AtomicUsize::new(0), Barrier::new(8));
-        std::thread::scope(|scope| {
-            for _ in 0..8 {
-                scope.spawn(|| {
-                    start.wait();
-                    let block = cache.get(key(1), || {
-                        made.fetch_add(1, Ordering::Relaxed);
-                        std::thread::sleep(Duration::from_millis(50));
-                        Ok(Arc::new(vec![1]))
-                    });
-                    assert_eq!(*block.unwrap(), [1]);
-                });
-            }
-        });
-        assert_eq!(made.load(Ordering::Relaxed), 1);
-    }
-
-    #[test]
-    fn a_failure_is_told_and_not_kept() {
-        let cache = TestCache::new(1 << 20);
-        assert_eq!(
-            cache.get(key(1), || Err("damaged".to_owned())),
-            Err("damaged".to_owned())
-        );
-        assert_eq!(*cache.get(key(1), || Ok(Arc::new(vec![2]))).unwrap(), [2]);
-    }
-
-    #[test]
-    fn a_panic_while_decoding_does_not_lock_others_out() {
-        let cache = TestCache::new(1 << 20);
-        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            cache.get(key(1), || panic!("in the decoder"))
-        }));
-        assert!(panicked.is_err());
-        assert_eq!(*cache.get(key(1), || Ok(Arc::new(vec![2]))).unwrap(), [2]);
-    }
 }

@@ -6,6 +6,7 @@
 //! for other spellings of directories), never changes.
 
 mod again;
+mod awaited;
 mod cache;
 mod companion;
 mod control;
@@ -21,6 +22,7 @@ mod open;
 mod prefetch;
 mod read;
 mod stats;
+mod sync;
 mod tree;
 mod volume;
 mod xattr;

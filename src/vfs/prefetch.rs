@@ -11,10 +11,11 @@
 //! it is decoded already, and the kernel keeps it more cheaply.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::thread;
 
-use super::cache::lock;
+use super::awaited::Awaited;
 use super::forest::Node;
 use super::read::BLOCK_SIZE;
 use super::tree::Kind;
@@ -56,19 +57,10 @@ const THREADS: usize = 1;
 
 /// Watches reads, and pushes what will be read next.
 #[derive(Default)]
-pub struct Prefetch(Arc<Shared>);
-
-#[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
-    wake: Condvar,
-}
+pub struct Prefetch(Arc<Awaited<State>>);
 
 #[derive(Default)]
 struct State {
-    closed: bool,
-    /// Threads that wait for something to push.
-    idle: usize,
     /// Blocks to push: their file and where they begin.
     blocks: VecDeque<(Ino, u64)>,
     /// Directories that are being read, the latest one last.
@@ -108,10 +100,10 @@ impl Prefetch {
         S: Fn(Ino, u64, &[u8]) + Clone + Send + 'static,
     {
         for number in 0..THREADS {
-            let (shared, vfs, store) = (self.0.clone(), vfs.clone(), store.clone());
+            let (state, vfs, store) = (self.0.clone(), vfs.clone(), store.clone());
             thread::Builder::new()
                 .name(format!("prefetch-{number}"))
-                .spawn(move || shared.work(&vfs, &store))?;
+                .spawn(move || work(&state, &vfs, &store))?;
         }
         Ok(())
     }
@@ -125,20 +117,15 @@ impl Prefetch {
             return;
         };
         let directory = node.other(parent);
-        let mut state = lock(&self.0.state);
-        let more = state.note_file(directory, place) | state.note_block(node, offset, size);
-        let wakes = more && state.idle > 0;
-        drop(state);
-        if wakes {
-            self.0.wake.notify_one();
-        }
+        self.0.change(|state| {
+            state.note_file(directory, place) | state.note_block(node, offset, size)
+        });
     }
 }
 
 impl Drop for Prefetch {
     fn drop(&mut self) {
-        lock(&self.0.state).closed = true;
-        self.0.wake.notify_all();
+        self.0.close();
     }
 }
 
@@ -248,65 +235,55 @@ fn is_first_file(directory: Node<'_>, place: usize) -> bool {
         })
 }
 
-impl Shared {
-    fn work(&self, vfs: &Vfs, store: &dyn Fn(Ino, u64, &[u8])) {
-        while let Some(job) = self.next_job() {
-            self.finish(job, vfs, store);
+/// Pushes until there is nothing more to wait for. A panic costs what it
+/// happened in, as in the threads that answer.
+fn work(state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, &[u8])) {
+    while let Some(job) = state.wait_for(State::take) {
+        let guarded = AssertUnwindSafe(|| finish(job, state, vfs, store));
+        if catch_unwind(guarded).is_err() {
+            log::error!("prefetch: internal error, something is left out");
         }
     }
+}
 
-    fn finish(&self, job: Job, vfs: &Vfs, store: &dyn Fn(Ino, u64, &[u8])) {
-        match job {
-            Job::Block(ino, start) => {
-                if let Some(node) = vfs.forest.get(ino)
-                    && is_packed(vfs, node)
-                {
-                    push(vfs, node, start, store);
-                }
+fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, &[u8])) {
+    match job {
+        Job::Block(ino, start) => {
+            if let Some(node) = vfs.forest.get(ino)
+                && is_packed(vfs, node)
+            {
+                push(vfs, node, start, store);
             }
-            Job::Entry(directory, place) => self.push_entry(vfs, directory, place, store),
         }
+        Job::Entry(directory, place) => push_entry(state, vfs, directory, place, store),
     }
+}
 
-    /// Waits for something to do; `None` when there is no more.
-    fn next_job(&self) -> Option<Job> {
-        let mut state = lock(&self.state);
-        loop {
-            if state.closed {
-                return None;
-            }
-            if let Some(job) = state.take() {
-                return Some(job);
-            }
-            state.idle += 1;
-            state = self
-                .wake
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-            state.idle -= 1;
+fn push_entry(
+    state: &Awaited<State>,
+    vfs: &Vfs,
+    directory: Ino,
+    place: usize,
+    store: &dyn Fn(Ino, u64, &[u8]),
+) {
+    let Some(directory) = vfs.forest.get(directory) else {
+        return;
+    };
+    let entry = directory.tree.entries(directory.index, place).next();
+    let node = entry.map(|(_, index)| directory.other(index));
+    let bytes = node.map(|node| match node.tree.inode(node.index) {
+        Some(inode) if matches!(inode.kind, Kind::File { .. }) => {
+            inode.size().unwrap_or(0).min(HEAD)
         }
-    }
-
-    fn push_entry(&self, vfs: &Vfs, directory: Ino, place: usize, store: &dyn Fn(Ino, u64, &[u8])) {
-        let Some(directory) = vfs.forest.get(directory) else {
-            return;
-        };
-        let entry = directory.tree.entries(directory.index, place).next();
-        let node = entry.map(|(_, index)| directory.other(index));
-        let bytes = node.map(|node| match node.tree.inode(node.index) {
-            Some(inode) if matches!(inode.kind, Kind::File { .. }) => {
-                inode.size().unwrap_or(0).min(HEAD)
-            }
-            _ => 0,
-        });
-        let pushes = lock(&self.state).spend(directory.ino(), bytes);
-        let (Some(node), Some(bytes), true) = (node, bytes, pushes) else {
-            return;
-        };
-        let mut start = 0;
-        while start < bytes && push(vfs, node, start, store) {
-            start += u64::from(BLOCK_SIZE);
-        }
+        _ => 0,
+    });
+    let pushes = state.with(|state| state.spend(directory.ino(), bytes));
+    let (Some(node), Some(bytes), true) = (node, bytes, pushes) else {
+        return;
+    };
+    let mut start = 0;
+    while start < bytes && push(vfs, node, start, store) {
+        start += u64::from(BLOCK_SIZE);
     }
 }
 
@@ -317,6 +294,9 @@ fn is_packed(vfs: &Vfs, node: Node<'_>) -> bool {
 
 /// Pushes the block of a file that begins at `start`. Whatever goes wrong,
 /// the reader is told when the file is read.
+///
+/// No lock is held meanwhile: the kernel may wait with the bytes until a
+/// request for the same page is answered, by a thread that needs the lock.
 fn push(vfs: &Vfs, node: Node<'_>, start: u64, store: &dyn Fn(Ino, u64, &[u8])) -> bool {
     let size = node.tree.inode(node.index).and_then(|inode| inode.size());
     let (Some(size), Some(source)) = (size, vfs.source(node)) else {
@@ -376,12 +356,8 @@ mod tests {
     fn pushed(prefetch: &Prefetch, vfs: &Vfs) -> Vec<(Ino, u64, usize)> {
         let all = RefCell::new(Vec::new());
         let store = |ino, offset, bytes: &[u8]| all.borrow_mut().push((ino, offset, bytes.len()));
-        loop {
-            let job = lock(&prefetch.0.state).take();
-            match job {
-                Some(job) => prefetch.0.finish(job, vfs, &store),
-                None => break,
-            }
+        while let Some(job) = prefetch.0.with(State::take) {
+            finish(job, &prefetch.0, vfs, &store);
         }
         all.into_inner()
     }
