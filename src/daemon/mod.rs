@@ -1,6 +1,8 @@
 //! Being a process: going into the background, signals, mounting, and ending
 //! without leaving anything behind.
 
+#[cfg_attr(not(target_os = "linux"), path = "confine_elsewhere.rs")]
+mod confine;
 mod exit;
 mod log;
 #[cfg_attr(not(target_os = "linux"), path = "mount_elsewhere.rs")]
@@ -18,6 +20,7 @@ use std::sync::Arc;
 use ::log::LevelFilter;
 use rustix::fs::{Mode, OFlags};
 
+pub use self::confine::Confinement;
 pub use self::exit::Failure;
 use crate::fuse::{Ownership, SessionOptions};
 use crate::vfs::{Sources, Vfs};
@@ -148,11 +151,14 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
         mount_point: Some(point.clone()),
         ..plan.options.vfs.clone()
     };
-    let vfs = Vfs::open(&plan.sources, vfs_options)?;
+    let confinement = Confinement::to(&plan.sources.paths());
+    let vfs = confinement
+        .run(|| Vfs::open(&plan.sources, vfs_options))
+        .map_err(|error| Failure::Other("cannot start a thread", error))??;
     // Until here a signal ends the process at once, also one that waits for a
     // slow source; from here on it has a mount to take away.
     let mut signals = signals::catch().map_err(unheeded)?;
-    let Serving { session, mount } = serve(plan, &point, vfs)?;
+    let Serving { session, mount } = serve(plan, &point, vfs, &confinement)?;
     let handle = signals.handle();
     let mounted = mount.clone();
     let signal_thread = std::thread::Builder::new()
@@ -200,12 +206,20 @@ struct Serving {
     mount: Arc<mount::Mount>,
 }
 
+/// Mounts, which takes rights that the confined threads do not have, and has
+/// confined threads answer.
 #[cfg(target_os = "linux")]
-fn serve(plan: &Plan, point: &Path, vfs: Arc<Vfs>) -> Result<Serving, Failure> {
+fn serve(
+    plan: &Plan,
+    point: &Path,
+    vfs: Arc<Vfs>,
+    confinement: &Confinement,
+) -> Result<Serving, Failure> {
     let options = &plan.options;
     let (mount, device) = mount::mount(point, &source_name(plan), options.allow_other)?;
     let (ownership, session) = (ownership(plan), session_options(plan));
-    match crate::fuse::serve(vfs, ownership, session, device) {
+    let serving = confinement.run(|| crate::fuse::serve(vfs, ownership, session, device));
+    match serving.flatten() {
         Ok(session) => Ok(Serving {
             session,
             mount: Arc::new(mount),
@@ -218,7 +232,12 @@ fn serve(plan: &Plan, point: &Path, vfs: Arc<Vfs>) -> Result<Serving, Failure> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn serve(plan: &Plan, point: &Path, vfs: Arc<Vfs>) -> Result<Serving, Failure> {
+fn serve(
+    plan: &Plan,
+    point: &Path,
+    vfs: Arc<Vfs>,
+    _confinement: &Confinement,
+) -> Result<Serving, Failure> {
     let refused = |error| Failure::Refused(format!("{}: {error}", point.display()));
     let (ownership, session) = (ownership(plan), session_options(plan));
     let name = source_name(plan);

@@ -20,6 +20,14 @@ const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
 
+/// How the source is held: as a place from which others are opened. That
+/// needs no right to list it, which the file of [`Folder::of_one_file`] does
+/// not give.
+#[cfg(target_os = "linux")]
+const SOURCE: OFlags = DIRECTORY.union(OFlags::PATH);
+#[cfg(not(target_os = "linux"))]
+const SOURCE: OFlags = DIRECTORY;
+
 /// What all folders on disk have in common.
 #[derive(Debug, Default)]
 pub(super) struct Disk {
@@ -175,7 +183,7 @@ impl Folder {
 
     fn new(path: &Path, disk: &Arc<Disk>) -> std::io::Result<Self> {
         let source = Source {
-            directory: rustix::fs::openat(CWD, path, DIRECTORY, Mode::empty())?,
+            directory: rustix::fs::openat(CWD, path, SOURCE, Mode::empty())?,
             path: path.to_owned(),
         };
         Ok(Self {

@@ -47,6 +47,25 @@ pub enum Sources {
     },
 }
 
+impl Sources {
+    /// All that is read from disk: files, and directories with what is below
+    /// them. Links lead out of them by none but these paths.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Given { paths, .. } => paths.clone(),
+            Self::Game { folder, .. } => {
+                let mut paths = vec![folder.clone()];
+                // A link can be an archive of the game.
+                if let Ok(found) = GameFolder::look(folder) {
+                    let links = found.archives.into_iter();
+                    paths.extend(links.filter(|path| path.is_symlink()));
+                }
+                paths
+            }
+        }
+    }
+}
+
 /// A source that was opened: its tree in the making, and what its files are
 /// read from.
 struct Opened {

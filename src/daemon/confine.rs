@@ -1,0 +1,88 @@
+//! Keeping the threads that parse sources and answer the kernel to what they
+//! need, by Landlock (landlock(7)).
+//!
+//! Landlock binds the thread that asks for it, and those that this one starts
+//! afterwards. The threads that wait for signals and unmount stay free: a
+//! confined one can neither unmount nor run `fusermount3` with its rights.
+
+use std::io;
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::thread;
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
+    RulesetError, RulesetStatus, Scope, path_beneath_rules,
+};
+
+/// The latest version of Landlock whose restrictions are asked for; a kernel
+/// that has fewer gives those that it has.
+const VERSION: ABI = ABI::V9;
+
+/// What confined threads may do: read certain files and directories, and use
+/// what is open. Not write, execute or connect to anything, nor signal other
+/// processes.
+#[derive(Debug)]
+pub struct Confinement {
+    /// `None` where the kernel refuses it.
+    rules: Option<RulesetCreated>,
+}
+
+impl Confinement {
+    /// Leaves the files and directories `readable`, with all that is below
+    /// these. Paths that lead nowhere are left out.
+    pub fn to(readable: &[PathBuf]) -> Self {
+        let rules = rules(readable)
+            .inspect_err(|error| log::debug!("not confined: {error}"))
+            .ok();
+        Self { rules }
+    }
+
+    /// Runs `work` in a confined thread, and waits for it. The threads that
+    /// `work` starts are confined as well.
+    ///
+    /// Where the kernel does not have Landlock, `work` is run nevertheless.
+    ///
+    /// # Errors
+    /// Where a thread cannot be started.
+    ///
+    /// # Panics
+    /// Where `work` does.
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
+        thread::scope(|scope| {
+            let confined = || {
+                self.enter();
+                work()
+            };
+            let worker = thread::Builder::new().name("confined".to_owned());
+            let done = worker.spawn_scoped(scope, confined)?.join();
+            Ok(done.unwrap_or_else(|panic| resume_unwind(panic)))
+        })
+    }
+
+    /// Confines this thread.
+    fn enter(&self) {
+        let Some(rules) = &self.rules else {
+            return;
+        };
+        let entered = rules
+            .try_clone()
+            .map_err(|error| error.to_string())
+            .and_then(|rules| rules.restrict_self().map_err(|error| error.to_string()));
+        match entered.map(|status| status.ruleset) {
+            Ok(RulesetStatus::NotEnforced) => log::debug!("not confined: there is no Landlock"),
+            Ok(_) => log::debug!("confined to the sources"),
+            Err(error) => log::debug!("not confined: {error}"),
+        }
+    }
+}
+
+fn rules(readable: &[PathBuf]) -> Result<RulesetCreated, RulesetError> {
+    let read = AccessFs::ReadFile | AccessFs::ReadDir;
+    Ruleset::default()
+        .handle_access(AccessFs::from_all(VERSION))?
+        .handle_access(AccessNet::from_all(VERSION))?
+        .scope(Scope::from_all(VERSION))?
+        .create()?
+        .add_rules(path_beneath_rules(readable, read))
+}

@@ -1,0 +1,170 @@
+//! What the threads of the daemon may touch: their sources, to read them.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::fs;
+use std::io;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use hpimount::daemon::Confinement;
+use landlock::{ABI, Access, AccessFs, LandlockStatus, Ruleset, RulesetAttr};
+use rustix::process::Signal;
+
+use support::mount::{Place, can_mount, hpimount};
+
+/// The restrictions that this kernel knows; without any, a test is skipped.
+fn known() -> Option<ABI> {
+    // Told to whoever confines himself.
+    let confined = std::thread::spawn(|| {
+        let rules = Ruleset::default().handle_access(AccessFs::from_all(ABI::V1));
+        rules.unwrap().create().unwrap().restrict_self().unwrap()
+    });
+    match confined.join().unwrap().landlock {
+        LandlockStatus::Available { effective_abi, .. } => Some(effective_abi),
+        status => {
+            assert!(std::env::var("CI").as_deref() != Ok("true"), "{status:?}");
+            eprintln!("skipped: Landlock is {status:?}");
+            None
+        }
+    }
+}
+
+fn execute() -> io::Result<()> {
+    Command::new("/bin/true").status().map(drop)
+}
+
+#[test]
+fn a_confined_thread_reads_its_sources_and_does_nothing_else() {
+    let Some(known) = known() else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let (source, outside) = (dir.path().join("source"), dir.path().join("outside"));
+    fs::create_dir(&source).unwrap();
+    fs::write(source.join("file"), "inside").unwrap();
+    fs::write(&outside, "secret").unwrap();
+    symlink(&outside, source.join("link")).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+
+    type Attempt<'a> = Box<dyn Fn() -> io::Result<()> + Sync + 'a>;
+    let attempts: Vec<(&str, ABI, Attempt<'_>)> = vec![
+        ("read", ABI::V1, Box::new(|| fs::read(&outside).map(drop))),
+        (
+            "follow a link out",
+            ABI::V1,
+            Box::new(|| fs::read(source.join("link")).map(drop)),
+        ),
+        (
+            "list",
+            ABI::V1,
+            Box::new(|| fs::read_dir(dir.path()).map(drop)),
+        ),
+        (
+            "create",
+            ABI::V1,
+            Box::new(|| fs::write(source.join("new"), "")),
+        ),
+        (
+            "write",
+            ABI::V1,
+            Box::new(|| fs::write(source.join("file"), "")),
+        ),
+        (
+            "remove",
+            ABI::V1,
+            Box::new(|| fs::remove_file(source.join("file"))),
+        ),
+        ("execute", ABI::V1, Box::new(execute)),
+        (
+            "connect",
+            ABI::V4,
+            Box::new(|| TcpStream::connect(address).map(drop)),
+        ),
+        (
+            "listen",
+            ABI::V4,
+            Box::new(|| TcpListener::bind("127.0.0.1:0").map(drop)),
+        ),
+    ];
+    for (what, _, attempt) in &attempts {
+        if !matches!(*what, "remove" | "write") {
+            attempt().unwrap_or_else(|error| panic!("{what}: {error}"));
+        }
+    }
+    fs::remove_file(source.join("new")).unwrap();
+
+    let confinement = Confinement::to(&[source.clone(), dir.path().join("missing")]);
+    let try_all = || {
+        assert_eq!(fs::read(source.join("file")).unwrap(), b"inside");
+        assert_eq!(fs::read_dir(&source).unwrap().count(), 2);
+        for (what, since, attempt) in &attempts {
+            if known >= *since {
+                let error = attempt().expect_err(what);
+                assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{what}");
+            }
+        }
+    };
+    confinement.run(try_all).unwrap();
+    let later = || std::thread::scope(|scope| scope.spawn(try_all).join().unwrap());
+    confinement.run(later).unwrap();
+    execute().expect("the thread that waits is free");
+}
+
+/// The threads of a process: their names, and whether they have given up
+/// rights for good.
+fn threads(pid: i32) -> Vec<(String, bool)> {
+    let mut threads = Vec::new();
+    for task in fs::read_dir(format!("/proc/{pid}/task")).unwrap() {
+        let task = task.unwrap().path();
+        let name = fs::read_to_string(task.join("comm")).unwrap_or_default();
+        let status = fs::read_to_string(task.join("status")).unwrap_or_default();
+        threads.push((name.trim().to_owned(), status.contains("NoNewPrivs:\t1")));
+    }
+    threads
+}
+
+#[test]
+fn the_threads_that_answer_are_confined_and_those_that_unmount_are_not() {
+    if known().is_none() || !can_mount() {
+        return;
+    }
+    let mount = Place::new().mount_in_foreground(&["-vv"]);
+    mount.assert_answers();
+    assert!(mount.place.log().contains("confined to the sources"));
+    let threads = threads(mount.pid());
+    let is_free = |name: &str| name == "hpimount";
+    for (name, confined) in &threads {
+        assert_eq!(*confined, !is_free(name), "{name}");
+    }
+    assert!(threads.iter().any(|(_, confined)| *confined));
+    mount.signal(Signal::TERM);
+    mount.assert_ends();
+}
+
+#[test]
+fn what_is_swapped_for_a_link_leads_nowhere() {
+    if !can_mount() {
+        return;
+    }
+    let place = Place::new();
+    let outside = place.dir().join("outside");
+    let source = place.dir().join("folder");
+    let write = |root: &Path| {
+        fs::create_dir_all(root.join("sub")).unwrap();
+        fs::write(root.join("sub/file"), "secret").unwrap();
+    };
+    write(&outside);
+    write(&source);
+    let mut command = hpimount();
+    command.args([&source, &place.point]);
+    let mount = place.mount_by(command);
+    assert_eq!(fs::metadata(mount.file("sub/file")).unwrap().len(), 6);
+    fs::rename(source.join("sub"), source.join("away")).unwrap();
+    symlink(outside.join("sub"), source.join("sub")).unwrap();
+    fs::read(mount.file("sub/file")).unwrap_err();
+}
