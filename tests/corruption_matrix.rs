@@ -1,0 +1,503 @@
+//! Whatever single byte of an archive is damaged, and wherever it is cut off,
+//! it is refused with an offset, or reads as before, or is EIO.
+//!
+//! Of the formats only chunks have checksums that must hold, and only for
+//! their payloads. Where the damaged byte is under none (a stored file, a
+//! name, a size, an offset, the header of a chunk), the archive is a sound
+//! archive of other content, and nobody can tell. What must be seen then is
+//! exactly that content: `support::plain`, which shares no code with the
+//! library, reads the damaged archive as well, and every path, size and byte
+//! must be the same. That is the outcome "as it stands". Where the plain
+//! reader meets damage, EIO is the only answer, and where it meets none, EIO
+//! is wrong.
+//!
+//! The checksums of HIP assets bind nobody, since edited archives have stale
+//! ones. They must tell of the damage nevertheless, when they are asked for.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use hpimount::archive::hip::{CHECKSUM, Game, Platform};
+use hpimount::archive::hpi::chunk::Method;
+use hpimount::text::windows_1252;
+use hpimount::vfs::Vfs;
+use support::hip::{Asset, Hip, TARGETS, hipb};
+use support::hpi::{Entry, File, V1, V2, dir, file};
+use support::matrix::{
+    Bench, Counts, Damage, Outcome, Seen, Telltale, What, compare, damages, see,
+};
+use support::{plain, shared, text, trial};
+
+/// What a source is, which says what must be seen of it.
+#[derive(Clone, Copy)]
+enum Kind {
+    Hpi,
+    Hip,
+    Asset,
+}
+
+/// A source, and where in the mount its inside is.
+struct Variant {
+    name: String,
+    bytes: Vec<u8>,
+    kind: Kind,
+    bench: Bench,
+    /// `/X.d` or `/X.meta` for what stands beside its file `X`.
+    inside: String,
+}
+
+impl Variant {
+    /// An archive that is mounted alone.
+    fn lone(name: impl Into<String>, kind: Kind, bytes: Vec<u8>) -> Self {
+        Self {
+            name: name.into(),
+            bytes,
+            kind,
+            bench: Bench::file("archive"),
+            inside: String::new(),
+        }
+    }
+
+    /// Damages the source in every way, checks what is seen each time, and
+    /// counts.
+    fn outcomes(&self) -> Counts {
+        let whole = self.bench.open(&self.bytes).unwrap();
+        let whole = self.compared(inside(see(&whole), &self.inside));
+        let mut counts = Counts::default();
+        for damage in damages(&self.bytes) {
+            let telltale = Telltale(&self.name, damage);
+            let outcome = self.outcome(&whole, damage);
+            counts[outcome as usize] += 1;
+            drop(telltale);
+        }
+        counts
+    }
+
+    fn outcome(&self, whole: &[Seen], damage: Damage) -> Outcome {
+        let bytes = damage.apply(&self.bytes);
+        let vfs = match self.bench.open(&bytes) {
+            Ok(vfs) => vfs,
+            Err(problem) => return refusal(&problem, damage),
+        };
+        let seen = see(&vfs);
+        if !self.inside.is_empty() {
+            check_outside(&seen, &bytes);
+        }
+        let seen = inside(seen, &self.inside);
+        if let Some(problem) = problem(&seen) {
+            return refusal(&problem, damage);
+        }
+        match self.kind {
+            Kind::Hpi => check_hpi(&seen, &bytes),
+            Kind::Hip => check_hip(&vfs, &seen, &bytes),
+            Kind::Asset => {}
+        }
+        compare(whole, &self.compared(seen))
+    }
+
+    /// What is compared with the undamaged source: all but texts that tell of
+    /// the very fields that are damaged.
+    fn compared(&self, mut seen: Vec<Seen>) -> Vec<Seen> {
+        if matches!(self.kind, Kind::Hip) {
+            let texts = ["/info.json", "/assets.tsv", "/types/Settings.ini"];
+            seen.retain(|seen| !texts.contains(&seen.path.as_str()));
+        }
+        seen
+    }
+}
+
+fn refusal(problem: &str, damage: Damage) -> Outcome {
+    if problem.contains(" at 0x") {
+        return Outcome::Refused;
+    }
+    assert!(damage.is_before(8), "{problem}");
+    Outcome::Unknown
+}
+
+/// The file beside a companion has all its bytes, damaged or not.
+fn check_outside(seen: &[Seen], bytes: &[u8]) {
+    let What::File { bytes: found, .. } = &seen[0].what else {
+        panic!("{:?}", seen[0]);
+    };
+    assert!(found.as_deref() == Some(bytes));
+}
+
+/// What of `seen` is in the directory `top`, with paths from there.
+fn inside(seen: Vec<Seen>, top: &str) -> Vec<Seen> {
+    if top.is_empty() {
+        return seen;
+    }
+    let below = seen.into_iter().filter_map(|mut seen| {
+        let path = seen.path.strip_prefix(top)?;
+        seen.path = path.strip_prefix('/').map(|_| path.to_owned())?;
+        seen.raw.remove(0);
+        Some(seen)
+    });
+    below.collect()
+}
+
+/// What a companion says where it cannot show what it stands for.
+fn problem(seen: &[Seen]) -> Option<String> {
+    let told = seen.iter().find(|seen| seen.path == "/error.txt")?;
+    let What::File { bytes, .. } = &told.what else {
+        return None;
+    };
+    String::from_utf8(bytes.clone()?).ok()
+}
+
+/// Every variant's outcomes are what the table says.
+fn guard(what: &str, variants: &[Variant], table: &[(&str, Counts)]) {
+    let found: BTreeMap<&str, Counts> = variants
+        .iter()
+        .map(|variant| (variant.name.as_str(), variant.outcomes()))
+        .collect();
+    for (name, counts) in &found {
+        println!("    (\"{name}\", {counts:?}),");
+    }
+    // The long trial damages more, and differently, and is not counted out.
+    if trial::length(true, false) {
+        let expected: BTreeMap<&str, Counts> = table.iter().copied().collect();
+        assert_eq!(found, expected, "refused, unknown, same, EIO, as it stands");
+    }
+    let sum = |outcome: Outcome| found.values().map(|counts| counts[outcome as usize]).sum();
+    let [refused, unknown, same, eio, as_it_stands]: [usize; 5] = [
+        sum(Outcome::Refused),
+        sum(Outcome::Unknown),
+        sum(Outcome::Same),
+        sum(Outcome::Eio),
+        sum(Outcome::AsItStands),
+    ];
+    let happened = format!(
+        "refused with an offset {refused}, no archive any more {unknown}, same bytes {same}, \
+         EIO {eio}, no checksum and as it stands {as_it_stands}"
+    );
+    trial::record(
+        &format!("one damaged byte, and cuts: {what}"),
+        refused + unknown + same + eio + as_it_stands,
+        &happened,
+    );
+}
+
+/// What is seen of an HPI archive is what the plain reader has.
+fn check_hpi(now: &[Seen], bytes: &[u8]) {
+    let expected = plain::hpi(bytes).expect("a plain reader refuses it");
+    let now = now.iter().map(|seen| plain::Entry {
+        path: seen.raw.clone(),
+        file: match &seen.what {
+            What::File { size, bytes } => Some(plain::File {
+                size: *size,
+                bytes: bytes.clone(),
+            }),
+            _ => None,
+        },
+    });
+    assert_eq!(now.collect::<Vec<_>>(), expected);
+}
+
+/// The same of HIP: the assets, in whatever order, and through whichever of
+/// its names.
+fn check_hip(vfs: &Vfs, now: &[Seen], bytes: &[u8]) {
+    let expected = plain::hip(bytes).expect("a plain reader refuses it");
+    let mut found = BTreeMap::new();
+    for seen in now.iter().filter(|seen| seen.path.starts_with("/layers/")) {
+        let What::File { size, bytes } = &seen.what else {
+            continue;
+        };
+        let field = |name: &str| {
+            let value = vfs.xattr(seen.ino, &format!("user.hip.{name}")).ok()?;
+            String::from_utf8(value).ok()
+        };
+        let asset = plain::Asset {
+            id: u32::from_str_radix(&field("id").unwrap(), 16).unwrap(),
+            offset: field("offset").unwrap().parse().unwrap(),
+            size: (*size).try_into().unwrap(),
+            name: field("name").map(String::into_bytes),
+            bytes: bytes.clone(),
+        };
+        let verdict = bytes.as_ref().map(|bytes| match field("checksum") {
+            None => "unset",
+            Some(sum) if sum == "00000000" => "unset",
+            Some(sum) if sum == format!("{:08X}", CHECKSUM.checksum(bytes)) => "true",
+            Some(_) => "false",
+        });
+        let is_set = field("checksum").is_some_and(|sum| sum != "00000000");
+        assert_eq!(
+            field("checksum_ok").as_deref(),
+            verdict.or_else(|| (!is_set).then_some("unset"))
+        );
+        found.insert(seen.ino, asset);
+    }
+    let mut found: Vec<_> = found.into_values().collect();
+    let named = |asset: plain::Asset| plain::Asset {
+        name: asset
+            .name
+            .map(|name| windows_1252(&name).into_owned().into_bytes()),
+        ..asset
+    };
+    let mut expected: Vec<_> = expected.into_iter().map(named).collect();
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+}
+
+/// A tree with a file, one in a directory, and an empty one.
+fn tree(method: Method) -> Vec<Entry> {
+    let packed = |data: Vec<u8>| File::new(data, method);
+    vec![
+        dir(b"d", vec![file(b"in.txt", packed(text(50)))]),
+        file(b"a.tdf", packed(b"[A]{aaaaaaaaaaaaaaaaaaaaa}".to_vec())),
+        file(b"none", packed(Vec::new())),
+    ]
+}
+
+fn hpi(name: &str, bytes: Vec<u8>) -> Variant {
+    Variant::lone(name, Kind::Hpi, bytes)
+}
+
+fn version_1() -> Vec<Variant> {
+    let methods = [Method::Stored, Method::Lz77, Method::Zlib];
+    let changed = |method, change: fn(&mut support::hpi::Chunk)| {
+        let with = |name: &[u8], data: Vec<u8>| file(name, File::new(data, method).with(change));
+        V1::new(vec![with(b"a", text(40)), with(b"b", text(20))])
+    };
+    let chunked = changed(Method::Lz77, |chunk| chunk.method = Method::Stored);
+    let mut variants = Vec::new();
+    for method in methods {
+        for key in [0, 0x7D, 0xBF] {
+            let archive = V1::new(tree(method)).keyed(key).build();
+            let name = format!("{} with key {key:02X}", method.name());
+            variants.push(hpi(&name, archive.bytes));
+        }
+        if method != Method::Stored {
+            let archive = changed(method, |chunk| chunk.scrambled = false);
+            let name = format!("{}, chunks not scrambled", method.name());
+            variants.push(hpi(&name, archive.build().bytes));
+        }
+    }
+    let padded = changed(Method::Zlib, |chunk| chunk.behind_payload = vec![0xAA; 3]);
+    let elsewhere = V1 {
+        root: 0x30,
+        lists_elsewhere: true,
+        gap: 7,
+        ..V1::new(tree(Method::Zlib)).keyed(1)
+    };
+    let empty = V1::new(Vec::new());
+    variants.extend([
+        hpi("stored chunks", chunked.clone().build().bytes),
+        hpi(
+            "stored chunks with key 7D",
+            chunked.keyed(0x7D).build().bytes,
+        ),
+        hpi("padding behind chunks", padded.build().bytes),
+        hpi("root and lists elsewhere", elsewhere.build().bytes),
+        hpi("empty", empty.build().bytes),
+    ]);
+    variants
+}
+
+fn version_2() -> Vec<Variant> {
+    let usual = |method| V2::new(tree(method));
+    let raw = |method| V2 {
+        raw_blocks: true,
+        ..usual(method)
+    };
+    let many = V2 {
+        chunk_size: Some(20),
+        ..usual(Method::Zlib)
+    };
+    let scrambled = {
+        let change: fn(&mut support::hpi::Chunk) = |chunk| chunk.scrambled = true;
+        let packed = File::new(text(40), Method::Lz77).with(change);
+        V2::new(vec![file(b"a", packed)])
+    };
+    vec![
+        hpi("zlib", usual(Method::Zlib).build().bytes),
+        hpi("LZ77", usual(Method::Lz77).build().bytes),
+        hpi("stored", usual(Method::Stored).build().bytes),
+        hpi("raw blocks, zlib", raw(Method::Zlib).build().bytes),
+        hpi("raw blocks, LZ77", raw(Method::Lz77).build().bytes),
+        hpi("raw blocks, stored", raw(Method::Stored).build().bytes),
+        hpi("chunks of 20 bytes", many.build().bytes),
+        hpi("scrambled chunks", scrambled.build().bytes),
+    ]
+}
+
+/// A small archive of a game for a platform.
+fn hip_of(game: Game, platform: Platform) -> Hip {
+    let mut hip = Hip::target(game, platform);
+    // Paddings are as large as the alignment.
+    hip.alignment = 32;
+    hip.layer(0);
+    hip.add(Asset::new(b"TEXT", "t", b"some text"));
+    hip.layer(1);
+    hip.add(Asset::new(b"DYNA", "d", &[7; 16]));
+    hip
+}
+
+fn hips() -> Vec<Variant> {
+    let archive = |name: &str, hip: &Hip| Variant::lone(name, Kind::Hip, hip.build());
+    // The platform changes next to nothing: in a short trial, one of each game.
+    let mut games = TARGETS.to_vec();
+    if trial::length(true, false) {
+        games.dedup_by_key(|(game, _)| *game);
+    }
+    let mut variants: Vec<_> = games
+        .into_iter()
+        .map(|(game, platform)| {
+            let name = format!("{game:?}, {platform:?}");
+            archive(&name, &hip_of(game, platform))
+        })
+        .collect();
+    let mut first_version = hip_of(Game::Scooby, Platform::Xbox);
+    first_version.sub_version = 1;
+    let mut edited = hip_of(Game::Incredibles, Platform::GameCube);
+    edited.hipb = Some(hipb(0, &[(0, b"mine")], 3));
+    let mut stale = hip_of(Game::Bfbb, Platform::GameCube);
+    stale.assets[0].checksum = Some(0);
+    stale.assets[1].checksum = Some(77);
+    variants.extend([
+        archive("first version", &first_version),
+        archive("HIPB", &edited),
+        archive("no checksum, stale checksum", &stale),
+    ]);
+    variants
+}
+
+/// Archives in a folder, seen through the directories beside them.
+fn companions() -> Vec<Variant> {
+    let variant = |file: &str, kind, bytes| Variant {
+        bench: Bench::folder(file),
+        inside: format!("/{file}.d"),
+        ..Variant::lone(file, kind, bytes)
+    };
+    let small = V1::new(vec![file(b"a", File::new(text(40), Method::Lz77))]);
+    let kingdoms = V2::new(vec![file(b"a", File::new(text(40), Method::Zlib))]);
+    let mut hop = Hip::default();
+    hop.layer(0).add(Asset::new(b"TEXT", "t", b"some text"));
+    vec![
+        variant("a.hpi", Kind::Hpi, small.build().bytes),
+        variant("a.kmp", Kind::Hpi, kingdoms.build().bytes),
+        variant("a.hop", Kind::Hip, hop.build()),
+    ]
+}
+
+/// Assets as lone sources; `None` without the samples.
+fn assets() -> Option<Vec<Variant>> {
+    let samples = [
+        "psx/generated/bits_sprites.psx",
+        "psx/generated/character_v4_anim2.psx",
+        "psx/generated/empty_v3.psx",
+        "hgo/generated/minimal.hgo",
+        "hgo/generated/minimal.hgo.blk",
+        "hgo/generated/no_joints.hgo",
+        "ifp/generated/anp2_types1to4.ifp",
+        "ifp/generated/anp3_empty.ifp",
+        "ifp/generated/anpk_mixed.ifp",
+    ];
+    let variant = |sample: &str| {
+        let path = shared(&format!("samples/{sample}"))?;
+        let file = path.file_name()?.to_str()?;
+        Some(Variant {
+            bench: Bench::file(file),
+            inside: format!("/{file}.meta"),
+            ..Variant::lone(file, Kind::Asset, fs::read(&path).unwrap())
+        })
+    };
+    samples.into_iter().map(variant).collect()
+}
+
+/// Refused with an offset, no archive any more, same bytes, EIO, as it stands:
+/// how often in a short trial. A change here is a change of what users see.
+const VERSION_1: &[(&str, Counts)] = &[
+    ("empty", [39, 22, 155, 0, 0]),
+    ("lz77 with key 00", [196, 22, 174, 360, 76]),
+    ("lz77 with key 7D", [264, 22, 189, 413, 112]),
+    ("lz77 with key BF", [265, 22, 187, 415, 111]),
+    ("lz77, chunks not scrambled", [111, 22, 159, 378, 24]),
+    ("padding behind chunks", [111, 22, 181, 424, 24]),
+    ("root and lists elsewhere", [295, 22, 259, 502, 118]),
+    ("stored chunks", [111, 22, 163, 376, 26]),
+    ("stored chunks with key 7D", [146, 22, 169, 433, 44]),
+    ("stored with key 00", [197, 22, 157, 86, 306]),
+    ("stored with key 7D", [265, 22, 167, 100, 346]),
+    ("stored with key BF", [266, 22, 167, 100, 345]),
+    ("zlib with key 00", [196, 22, 174, 444, 76]),
+    ("zlib with key 7D", [264, 22, 189, 497, 112]),
+    ("zlib with key BF", [265, 22, 189, 491, 111]),
+    ("zlib, chunks not scrambled", [111, 22, 159, 414, 24]),
+];
+
+/// The same of version 2.
+const VERSION_2: &[(&str, Counts)] = &[
+    ("LZ77", [694, 22, 170, 215, 13]),
+    ("chunks of 20 bytes", [796, 22, 179, 464, 15]),
+    ("raw blocks, LZ77", [332, 22, 256, 227, 79]),
+    ("raw blocks, stored", [315, 22, 240, 16, 309]),
+    ("raw blocks, zlib", [353, 22, 256, 308, 79]),
+    ("scrambled chunks", [393, 22, 167, 143, 13]),
+    ("stored", [672, 22, 164, 0, 242]),
+    ("zlib", [712, 22, 170, 296, 14]),
+];
+
+/// The same of HIP.
+const HIPS: &[(&str, Counts)] = &[
+    ("Bfbb, GameCube", [69, 20, 807, 9, 747]),
+    ("HIPB", [69, 20, 714, 5, 820]),
+    ("Incredibles, GameCube", [69, 20, 715, 9, 715]),
+    ("RatProto, GameCube", [69, 20, 715, 9, 715]),
+    ("Rotu, GameCube", [69, 20, 715, 9, 715]),
+    ("Scooby, GameCube", [69, 20, 637, 9, 683]),
+    ("ScoobyPrototype, PlayStation2", [69, 20, 639, 9, 683]),
+    ("Unknown, Unknown", [69, 20, 641, 9, 683]),
+    ("first version", [68, 20, 559, 10, 651]),
+    ("no checksum, stale checksum", [69, 20, 793, 9, 747]),
+];
+
+/// The same of archives in folders.
+const COMPANIONS: &[(&str, Counts)] = &[
+    ("a.hop", [34, 20, 671, 71, 438]),
+    ("a.hpi", [79, 22, 155, 233, 13]),
+    ("a.kmp", [393, 22, 167, 163, 13]),
+];
+
+/// The same of assets; what an asset's view shows is not compared with a plain
+/// reader.
+const ASSETS: &[(&str, Counts)] = &[
+    ("anp2_types1to4.ifp", [846, 0, 112, 0, 1136]),
+    ("anp3_empty.ifp", [52, 0, 0, 0, 32]),
+    ("anpk_mixed.ifp", [1204, 0, 12, 0, 1710]),
+    ("bits_sprites.psx", [330, 0, 118, 0, 452]),
+    ("character_v4_anim2.psx", [457, 0, 115, 0, 400]),
+    ("empty_v3.psx", [77, 0, 0, 0, 1]),
+    ("minimal.hgo", [685, 0, 41, 0, 874]),
+    ("minimal.hgo.blk", [42, 0, 0, 0, 114]),
+    ("no_joints.hgo", [91, 0, 3, 0, 180]),
+];
+
+#[test]
+fn a_damaged_byte_of_hpi_version_1_is_refused_or_unreadable_or_what_is_there() {
+    guard("HPI, version 1", &version_1(), VERSION_1);
+}
+
+#[test]
+fn a_damaged_byte_of_hpi_version_2_is_refused_or_unreadable_or_what_is_there() {
+    guard("HPI, version 2", &version_2(), VERSION_2);
+}
+
+#[test]
+fn a_damaged_byte_of_hip_is_refused_or_unreadable_or_what_is_there() {
+    guard("HIP and HOP", &hips(), HIPS);
+}
+
+#[test]
+fn a_damaged_byte_of_an_archive_in_a_folder_is_told_in_its_companion() {
+    guard("archives in folders, `X.d`", &companions(), COMPANIONS);
+}
+
+#[test]
+fn a_damaged_byte_of_a_lone_asset_is_told_in_its_companion() {
+    let Some(assets) = assets() else { return };
+    guard("PSX, HGO and IFP, `X.meta`", &assets, ASSETS);
+}

@@ -1,0 +1,257 @@
+//! Every damage of one byte, and every cut, of a small source: how it is made,
+//! and what the mount, without FUSE, shows of it.
+
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hpimount::vfs::{Error, FileKind, Ino, Options, Sources, Vfs};
+use tempfile::TempDir;
+
+use super::trial;
+
+/// One damage of the bytes of a source.
+#[derive(Debug, Clone, Copy)]
+pub enum Damage {
+    /// The byte at a position is another one.
+    Byte(usize, u8),
+    /// So many bytes are left.
+    Cut(usize),
+}
+
+impl Damage {
+    /// The damaged source.
+    pub fn apply(self, bytes: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Byte(at, byte) => {
+                let mut bytes = bytes.to_vec();
+                bytes[at] = byte;
+                bytes
+            }
+            Self::Cut(length) => bytes[..length].to_vec(),
+        }
+    }
+
+    /// Whether it touches what stands before `end`.
+    pub fn is_before(self, end: usize) -> bool {
+        match self {
+            Self::Byte(at, _) | Self::Cut(at) => at < end,
+        }
+    }
+}
+
+/// Every byte set to 0, set to 0xFF, and flipped, and every length; where a
+/// trial is long, also every single bit flipped. A byte that is what it would
+/// be set to is left out.
+pub fn damages(bytes: &[u8]) -> impl Iterator<Item = Damage> {
+    let bits: Range<u32> = trial::length(0..0, 0..8);
+    let bytes_damaged = bytes.iter().enumerate().flat_map(move |(at, &byte)| {
+        let set = [0, 0xFF].into_iter().filter(move |set| *set != byte);
+        let is_new = byte != 0 && byte != 0xFF;
+        let flipped = is_new.then_some(!byte);
+        let bits = bits.clone().map(move |bit| byte ^ (1 << bit));
+        let all = set.chain(flipped).chain(bits);
+        all.map(move |byte| Damage::Byte(at, byte))
+    });
+    bytes_damaged.chain((0..bytes.len()).map(Damage::Cut))
+}
+
+/// A source on disk that can be damaged and opened again and again.
+pub struct Bench {
+    /// Held for its file.
+    _directory: TempDir,
+    file: PathBuf,
+    /// What is opened: the file, or the folder that it is in.
+    source: PathBuf,
+}
+
+impl Bench {
+    /// A source that is a file of this name.
+    pub fn file(name: &str) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join(name);
+        Self {
+            source: file.clone(),
+            file,
+            _directory: directory,
+        }
+    }
+
+    /// A source that is a folder with a file of this name.
+    pub fn folder(name: &str) -> Self {
+        let bench = Self::file(name);
+        Self {
+            source: bench.file.parent().map(Path::to_owned).unwrap(),
+            ..bench
+        }
+    }
+
+    /// Opens these bytes; what is wrong with them where they are refused.
+    pub fn open(&self, bytes: &[u8]) -> Result<Arc<Vfs>, String> {
+        fs::write(&self.file, bytes).unwrap();
+        let sources = Sources::Given {
+            paths: vec![self.source.clone()],
+            order: None,
+            separate: false,
+        };
+        let options = Options {
+            cache_size: 1 << 20,
+            ..Options::default()
+        };
+        Vfs::open(&sources, options).map_err(|error| error.cause.to_string())
+    }
+}
+
+/// Something that was found in a mount.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seen {
+    pub path: String,
+    /// The names that the archive has for the parts of the path.
+    pub raw: Vec<Vec<u8>>,
+    pub what: What,
+    /// Its number, by which one file under several names is known.
+    pub ino: Ino,
+}
+
+/// What a path leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    Directory,
+    Link(Vec<u8>),
+    File {
+        size: u64,
+        /// `None` where reading ends with EIO.
+        bytes: Option<Vec<u8>>,
+    },
+}
+
+/// Walks all of a mount, a directory before what is in it, and reads all.
+///
+/// # Panics
+/// Where anything but a read fails, or a read in another way than by EIO, or
+/// where two ways to ask for the same thing give two answers.
+pub fn see(vfs: &Vfs) -> Vec<Seen> {
+    let mut seen = Vec::new();
+    see_directory(vfs, Ino::ROOT, "", &[], &mut seen);
+    seen
+}
+
+fn see_directory(vfs: &Vfs, directory: Ino, above: &str, raw: &[Vec<u8>], seen: &mut Vec<Seen>) {
+    let mut entries = Vec::new();
+    vfs.readdir(directory, 0, &mut |name, ino, kind, _| {
+        entries.push((name.to_owned(), ino, kind));
+        false
+    })
+    .unwrap();
+    for (name, ino, kind) in entries {
+        let path = format!("{above}/{name}");
+        let attr = vfs.lookup(directory, &name).unwrap();
+        assert_eq!((attr.ino, attr.kind), (ino, kind), "{path}");
+        assert!(!name.is_empty() && name.len() <= 255, "{path}");
+        assert!(!name.contains(['/', '\0']) && name != "." && name != "..");
+        let own = match kind {
+            FileKind::Symlink => name.into_bytes(),
+            _ => vfs.xattr(ino, "user.hpimount.raw_name").unwrap(),
+        };
+        let raw = [raw, &[own]].concat();
+        let what = match kind {
+            FileKind::Directory => What::Directory,
+            FileKind::Symlink => What::Link(vfs.readlink(ino).unwrap()),
+            FileKind::File => {
+                let bytes = read(vfs, ino, attr.size);
+                let size = attr.size;
+                What::File { size, bytes }
+            }
+        };
+        seen.push(Seen {
+            path: path.clone(),
+            raw: raw.clone(),
+            what,
+            ino,
+        });
+        if kind == FileKind::Directory {
+            see_directory(vfs, ino, &path, &raw, seen);
+        }
+    }
+}
+
+/// All bytes of a file; `None` after EIO.
+fn read(vfs: &Vfs, ino: Ino, size: u64) -> Option<Vec<u8>> {
+    const PIECE: u32 = 100_000;
+    let mut bytes = Vec::new();
+    while (bytes.len() as u64) < size {
+        match vfs.read(ino, bytes.len() as u64, PIECE) {
+            Ok(piece) => {
+                assert!(!piece.is_empty(), "a file ends before its end");
+                bytes.extend_from_slice(&piece);
+            }
+            Err(error) => {
+                assert_eq!(error, Error::Io);
+                return None;
+            }
+        }
+    }
+    assert_eq!(bytes.len() as u64, size);
+    Some(bytes)
+}
+
+/// What became of damaged sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Refused, and the text says at which byte.
+    Refused,
+    /// Refused, since the first eight bytes are not those of an archive.
+    Unknown,
+    /// All is as if nothing was damaged.
+    Same,
+    /// Some files cannot be read, and all else is as if nothing was damaged.
+    Eio,
+    /// No checksum is over the damaged byte, and what is seen is what the
+    /// archive says now.
+    AsItStands,
+}
+
+/// How often each [`Outcome`] came about, in their order.
+pub type Counts = [usize; 5];
+
+/// What is different from an undamaged source: nothing, reads that fail, or
+/// what is there.
+pub fn compare(whole: &[Seen], now: &[Seen]) -> Outcome {
+    let unread = |(whole, now): (&Seen, &Seen)| {
+        let same_place = (&whole.path, &whole.raw) == (&now.path, &now.raw);
+        match (&whole.what, &now.what) {
+            _ if !same_place => false,
+            (
+                What::File { size: a, .. },
+                What::File {
+                    size: b,
+                    bytes: None,
+                },
+            ) => a == b,
+            (whole, now) => whole == now,
+        }
+    };
+    let same = |(whole, now): (&Seen, &Seen)| {
+        (&whole.path, &whole.raw, &whole.what) == (&now.path, &now.raw, &now.what)
+    };
+    let pairs = || whole.iter().zip(now);
+    if whole.len() != now.len() || !pairs().all(unread) {
+        Outcome::AsItStands
+    } else if pairs().all(same) {
+        Outcome::Same
+    } else {
+        Outcome::Eio
+    }
+}
+
+/// Says of which damage a panic was the consequence.
+pub struct Telltale<'a>(pub &'a str, pub Damage);
+
+impl Drop for Telltale<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}: {:?}", self.0, self.1);
+        }
+    }
+}
