@@ -36,7 +36,7 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
     let (cipher, directory) = decipher(header.key[0], start, stored);
 
     let room = directory.len() / size_of::<Entry1>();
-    let mut walk = Walk::new(sink, options.force, start, room);
+    let mut walk = Walk::new(sink, options.force, start, room, directory.len());
     let cursor = Cursor::new(&directory, start.into(), Endian::Little);
     while let Some(pending) = walk.next() {
         let read = read_node(&mut walk, &cursor, &pending);
@@ -69,7 +69,7 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
         files,
         file_sums: Vec::new(),
         info,
-        warnings,
+        warnings: warnings.texts(),
     })
 }
 

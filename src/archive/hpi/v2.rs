@@ -9,9 +9,14 @@ use super::chunk::{ChunkHeader, MARKER};
 use super::cipher::Cipher;
 use super::record::{Dir2, File2, Header2, VERSION_2};
 use super::walk::{Pending, Walk};
-use super::{FileRecord, Hpi, MAX_DIRECTORY, Packing, decode, has_trailer};
+use super::{FileRecord, Hpi, Packing, decode, has_trailer};
 use crate::archive::{ChunkTable, Options, Sink};
 use crate::io::{self, Cursor, Endian, Error, ReadAt, Result};
+
+/// Longest directory or name block, decoded: as many records as there may be
+/// entries, and some. A packed block can be a thousandth of that, so that a
+/// longer one would let a small archive take much memory.
+const MAX_BLOCK: u64 = 64 << 20;
 
 /// Opens a version 2 archive.
 pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Options) -> Result<Hpi> {
@@ -25,10 +30,12 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
     )?;
     let names = block(&source, header.name_block, header.name_size, "name block")?;
 
+    let room = directory.len() / size_of::<Dir2>();
+    let name_room = directory.len() + names.len();
     let mut reader = Reader {
         directory: Cursor::new(&directory, 0, Endian::Little),
         names: Cursor::new(&names, 0, Endian::Little),
-        walk: Walk::new(sink, options.force, 0, directory.len() / size_of::<Dir2>()),
+        walk: Walk::new(sink, options.force, 0, room, name_room),
         file_sums: Vec::new(),
     };
     while let Some(pending) = reader.walk.next() {
@@ -63,19 +70,19 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
         files,
         file_sums,
         info,
-        warnings,
+        warnings: warnings.texts(),
     })
 }
 
 /// Reads the directory or the name block: one chunk, or plain bytes.
 fn block(source: &Arc<dyn ReadAt>, offset: U32, size: U32, field: &'static str) -> Result<Vec<u8>> {
     let (offset, size) = (u64::from(offset.get()), u64::from(size.get()));
-    if size > MAX_DIRECTORY {
+    if size > MAX_BLOCK {
         return Err(Error::damaged(offset, field, format!("has {size} bytes")));
     }
     let bytes = io::read_vec(&**source, offset, size, field)?;
     if bytes.starts_with(&MARKER) {
-        decode::block(source, offset, size, MAX_DIRECTORY).map_err(|error| error.within(field))
+        decode::block(source, offset, size, MAX_BLOCK).map_err(|error| error.within(field))
     } else {
         Ok(bytes)
     }

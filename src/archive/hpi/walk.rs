@@ -5,6 +5,7 @@ use std::collections::{HashSet, VecDeque};
 
 use super::FileRecord;
 use crate::archive::{Entry, FileId, MAX_DEPTH, NodeId, Sink};
+use crate::asset::Warnings;
 use crate::io::{Error, Result};
 
 /// A directory that waits to be read.
@@ -26,18 +27,27 @@ pub(super) struct Walk<'a> {
     /// How many more entries the directory has room for. Lists that overlap
     /// could have any number.
     room: usize,
+    /// How many more bytes of names there can be. Entries that share a long
+    /// name could have any number.
+    name_room: usize,
     /// The files in the order of their [`FileId`]s.
     pub(super) files: Vec<FileRecord>,
     /// Number of directories without the root.
     pub(super) directories: u32,
-    /// What was odd, a sentence each.
-    pub(super) warnings: Vec<String>,
+    /// What was odd.
+    pub(super) warnings: Warnings,
 }
 
 impl<'a> Walk<'a> {
     /// A walk that begins with the root directory at `root`, in a directory
-    /// that has room for so many entries.
-    pub(super) fn new(sink: &'a mut dyn Sink, force: bool, root: u32, room: usize) -> Self {
+    /// that has room for so many entries, and for so many bytes of names.
+    pub(super) fn new(
+        sink: &'a mut dyn Sink,
+        force: bool,
+        root: u32,
+        room: usize,
+        name_room: usize,
+    ) -> Self {
         let root = Pending {
             offset: root,
             node: sink.root(),
@@ -49,9 +59,10 @@ impl<'a> Walk<'a> {
             pending: VecDeque::from([root]),
             entered: HashSet::new(),
             room,
+            name_room,
             files: Vec::new(),
             directories: 0,
-            warnings: Vec::new(),
+            warnings: Warnings::default(),
         }
     }
 
@@ -83,8 +94,25 @@ impl<'a> Walk<'a> {
         ))
     }
 
+    /// Notes that the directory has an entry of this name.
+    ///
+    /// # Errors
+    /// Where all names together are longer than what they stand in.
+    fn take_name(&mut self, directory: &Pending, name: &[u8]) -> Result<()> {
+        let Some(left) = self.name_room.checked_sub(name.len()) else {
+            return Err(Error::damaged(
+                directory.offset.into(),
+                "directory",
+                "has names that belong to other entries",
+            ));
+        };
+        self.name_room = left;
+        Ok(())
+    }
+
     /// Adds a subdirectory, to be read later.
     pub(super) fn dir(&mut self, parent: &Pending, name: &[u8], offset: u32) -> Result<()> {
+        self.take_name(parent, name)?;
         let node = self.sink.dir(parent.node, name)?;
         self.directories += 1;
         self.pending.push_back(Pending {
@@ -103,6 +131,7 @@ impl<'a> Walk<'a> {
         record: FileRecord,
         modified: Option<i64>,
     ) -> Result<()> {
+        self.take_name(parent, name)?;
         let entry = Entry {
             file: FileId(self.files.len() as u32),
             size: Some(record.size.into()),
