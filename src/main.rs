@@ -17,6 +17,7 @@ fn run(args: &Args) -> Result<ExitCode, Failure> {
     if !args.foreground && !daemon::is_background() {
         return daemon::detach();
     }
+    daemon::settle_allocator();
     daemon::start_log(args.log_level());
     daemon::run(&Plan {
         sources,

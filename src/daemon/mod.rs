@@ -1,6 +1,7 @@
 //! Being a process: going into the background, signals, mounting, and ending
 //! without leaving anything behind.
 
+mod allocator;
 #[cfg_attr(not(target_os = "linux"), path = "confine_elsewhere.rs")]
 mod confine;
 mod exit;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 use ::log::LevelFilter;
 use rustix::fs::{Mode, OFlags};
 
+pub use self::allocator::settle_allocator;
 pub use self::confine::Confinement;
 pub use self::exit::Failure;
 use crate::fuse::{Ownership, SessionOptions};
@@ -28,10 +30,6 @@ use crate::vfs::{Sources, Vfs};
 /// Set for the process that goes into the background; the value means
 /// nothing.
 const IN_BACKGROUND: &str = "HPIMOUNT_IN_BACKGROUND";
-
-/// Bytes from which on a block of memory is mapped by itself and given back
-/// when it is freed, and which a heap may keep free at its end.
-const LARGE_BLOCK: usize = 1 << 20;
 
 /// What the background process writes to its standard output when the mount
 /// answers.
@@ -90,11 +88,7 @@ pub fn detach() -> Result<ExitCode, Failure> {
     signals::heed_children().map_err(cannot)?;
     let program = std::env::current_exe().map_err(cannot)?;
     let mut command = Command::new(program);
-    for (variable, value) in allocator_settings() {
-        if std::env::var_os(variable).is_none() {
-            command.env(variable, value.to_string());
-        }
-    }
+    allocator::tell(&mut command);
     let mut child = command
         .args(std::env::args_os().skip(1))
         .env(IN_BACKGROUND, "1")
@@ -119,23 +113,6 @@ pub fn detach() -> Result<ExitCode, Failure> {
             io::Error::other(status.to_string()),
         )),
     }
-}
-
-/// What the GNU C library's allocator is told: it looks for it in the
-/// environment.
-fn allocator_settings() -> [(&'static str, usize); 3] {
-    [
-        // By default it has eight heaps for each core and reserves 64 MiB for
-        // each, which is a large part of what an address space limit leaves,
-        // and scatters blocks.
-        ("MALLOC_ARENA_MAX", cores().max(2)),
-        // By default the limit grows to the largest block that was freed. The
-        // first is a buffer of 16 MiB for the kernel's requests, of which a
-        // page is used; the next of them would lie in a heap and be cleared,
-        // and heaps would keep twice as much free.
-        ("MALLOC_MMAP_THRESHOLD_", LARGE_BLOCK),
-        ("MALLOC_TRIM_THRESHOLD_", LARGE_BLOCK),
-    ]
 }
 
 /// Mounts, and serves until the mount is gone.
