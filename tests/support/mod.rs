@@ -4,6 +4,7 @@
 // and uses a part of this.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod bombs;
 pub mod facts;
 pub mod faulty;
 pub mod faulty_fs;

@@ -1,0 +1,297 @@
+//! Under limits of address space, open files and time of the processor, no
+//! archive or asset ends the daemon, makes it spin, or takes memory that it
+//! does not warrant.
+//!
+//! The address space is 256 MiB and the cache; what does not fit there ends
+//! the process, so that a walk to the end shows that everything fitted. The
+//! limit of time does the same to what spins.
+
+mod support;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use hpimount::vfs::{Options, Sources, Vfs};
+use support::bombs::{Bomb, bomb};
+use support::files::read_at;
+use support::limits::peak_memory_of;
+use support::mount::{Mount, Place, can_mount, hpimount, mounts_at, run};
+use support::shared;
+use support::sources::folder;
+use support::trial;
+
+/// Address space: 256 MiB beside the cache.
+const SPACE: usize = (256 + CACHE) << 20;
+
+/// Budget of the cache in MiB.
+const CACHE: usize = 1;
+
+const OPEN_FILES: usize = 64;
+
+/// The program under all limits, with so many seconds of the processor.
+fn limited(seconds: u64) -> Command {
+    let mut command = Command::new("prlimit");
+    command
+        .arg(format!("--as={SPACE}"))
+        .arg(format!("--nofile={OPEN_FILES}"))
+        .arg(format!("--cpu={seconds}"))
+        .arg(hpimount().get_program());
+    command
+}
+
+/// How much of a mount is looked at: enough for every kind of bomb to go off,
+/// and not all that it shows, which may have no end.
+#[derive(Clone, Copy)]
+struct Depth {
+    entries: usize,
+    levels: usize,
+    /// Bytes of a file from its start, and from its end.
+    bytes: usize,
+}
+
+const DEPTH: Depth = Depth {
+    entries: 300,
+    levels: 40,
+    bytes: 200_000,
+};
+
+/// Walks, asks for attributes, and reads. All is there or EIO.
+fn look(top: &Path) -> usize {
+    let mut left = vec![(top.to_owned(), 0)];
+    let mut seen = 0;
+    while let Some((path, level)) = left.pop() {
+        if seen >= DEPTH.entries {
+            break;
+        }
+        seen += 1;
+        let Some(metadata) = had(&path, path.symlink_metadata()) else {
+            continue;
+        };
+        if metadata.is_dir() && level < DEPTH.levels {
+            // All of the listing, but not all of what it lists.
+            let Some(entries) = had(&path, fs::read_dir(&path)) else {
+                continue;
+            };
+            let names: Vec<PathBuf> = entries
+                .map_while(|entry| had(&path, entry))
+                .map(|entry| entry.path())
+                .collect();
+            let step = names.len().div_ceil(60).max(1);
+            // Companions stand at the end, and are looked at first.
+            left.extend(
+                names
+                    .into_iter()
+                    .step_by(step)
+                    .map(|path| (path, level + 1)),
+            );
+        } else if metadata.is_file() {
+            let Some(file) = had(&path, fs::File::open(&path)) else {
+                continue;
+            };
+            had(&path, read_at(&file, 0, DEPTH.bytes));
+            let tail = metadata.len().saturating_sub(DEPTH.bytes as u64);
+            had(&path, read_at(&file, tail, DEPTH.bytes));
+        }
+    }
+    seen
+}
+
+/// What an operation gives, which may fail with EIO only.
+fn had<T>(path: &Path, result: io::Result<T>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(error) if error.raw_os_error() == Some(libc::EIO) => None,
+        // Beyond what the kernel takes for a path.
+        Err(error) if error.raw_os_error() == Some(libc::ENAMETOOLONG) => None,
+        Err(error) => panic!("{}: {error}", path.display()),
+    }
+}
+
+/// Whether a file can be mounted.
+fn opens(path: &Path) -> bool {
+    let sources = Sources::Given {
+        paths: vec![path.to_owned()],
+        order: None,
+        separate: false,
+    };
+    Vfs::open(&sources, Options::default()).is_ok()
+}
+
+/// What was needed for some mounts, at most.
+#[derive(Default)]
+struct Needed {
+    mounts: usize,
+    refused: usize,
+    seen: usize,
+    peak: usize,
+    time: Duration,
+}
+
+impl Needed {
+    /// Looks at everything in a mount and ends it.
+    fn look(&mut self, mount: Mount) {
+        self.mounts += 1;
+        self.seen += look(mount.path());
+        mount.daemon().assert_running();
+        let pid = mount.pid().to_string();
+        self.peak = self.peak.max(peak_memory_of(&pid));
+        self.time = self.time.max(processor_time(&pid));
+        // Its end is orderly, or `Mount` panics.
+        drop(mount);
+    }
+
+    /// Mounts one file, or sees it refused in an orderly way.
+    fn alone(&mut self, name: &str, place: Place, in_foreground: bool) {
+        println!("{name}");
+        let mut command = limited(60);
+        command.args([&place.archive, &place.point]);
+        command.args(["-o", "cachesize=1M"]);
+        if opens(&place.archive) {
+            self.look(match in_foreground {
+                true => place.mount_in_foreground_by(command),
+                false => place.mount_by(command),
+            });
+            return;
+        }
+        let ran = run(&mut command);
+        assert!(matches!(ran.code, Some(11..=13)), "{name}: {ran:?}");
+        assert_eq!(ran.stderr.lines().count(), 1, "{name}: {ran:?}");
+        assert!(mounts_at(&place.point).is_empty(), "{name}");
+        self.refused += 1;
+    }
+
+    fn record(&self, what: &str, times: usize) {
+        let Self {
+            mounts,
+            refused,
+            seen,
+            peak,
+            time,
+        } = self;
+        let happened = format!(
+            "{mounts} mounts, {refused} refused, {seen} entries looked at; at most {} MiB and \
+             {time:.1?} of the processor",
+            peak >> 20
+        );
+        trial::record(what, times, &happened);
+    }
+}
+
+/// Time that the process has had of the processor.
+fn processor_time(pid: &str) -> Duration {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let fields = stat.rsplit(')').next().unwrap();
+    let ticks = |field: usize| -> u64 {
+        let field = fields.split_ascii_whitespace().nth(field);
+        field.unwrap().parse().unwrap()
+    };
+    // Linux counts a hundredth of a second, whatever its own clock does.
+    Duration::from_millis(10 * (ticks(11) + ticks(12)))
+}
+
+/// A folder of files with names of their own.
+fn folder_of(files: impl Iterator<Item = Bomb>) -> Place {
+    folder(|source| {
+        for Bomb { name, bytes } in files {
+            fs::write(source.join(name), bytes).unwrap();
+        }
+    })
+}
+
+/// Looks at everything in a folder and in all its companions, one by one so
+/// that each has its share.
+fn look_into(mount: Mount, needed: &mut Needed) {
+    for entry in fs::read_dir(mount.path()).unwrap() {
+        let path = entry.unwrap().path();
+        needed.seen += look(&path);
+        assert!(!mount.daemon().has_ended(), "{} ended it", path.display());
+    }
+    needed.look(mount);
+}
+
+#[test]
+fn a_folder_of_bombs_is_walked_within_the_limits() {
+    if !can_mount() {
+        return;
+    }
+    const IN_A_FOLDER: usize = 100;
+    let count = trial::length(IN_A_FOLDER, 1000);
+    let mut needed = Needed::default();
+    for first in (0..count).step_by(IN_A_FOLDER) {
+        let place = folder_of((first..first + IN_A_FOLDER).map(bomb));
+        let mut command = limited(600);
+        command
+            .args([&place.archive, &place.point])
+            .args(["-o", "cachesize=1M"]);
+        look_into(place.mount_by(command), &mut needed);
+    }
+    needed.record("bombs in folders, under limits", count);
+}
+
+#[test]
+fn a_bomb_alone_is_refused_or_walked_within_the_limits() {
+    if !can_mount() {
+        return;
+    }
+    let count = trial::length(25, 1000);
+    let mut needed = Needed::default();
+    for number in 0..count {
+        let Bomb { name, bytes } = bomb(number);
+        let place = support::sources::file(&name, &bytes);
+        needed.alone(&name, place, number % 2 == 1);
+    }
+    needed.record("bombs mounted alone, under limits", count);
+}
+
+/// The samples that are broken, those of IFP, HGO and PSX included.
+fn hostile_samples() -> Option<Vec<PathBuf>> {
+    let folders = [
+        ("hpi/hostile", ""),
+        ("hip/synthetic", ""),
+        ("psx/generated", "bad_"),
+        ("hgo/generated", "bad_"),
+        ("ifp/generated", "bad_"),
+    ];
+    let mut found = Vec::new();
+    for (folder, prefix) in folders {
+        let folder = shared(&format!("samples/{folder}"))?;
+        for entry in fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_name().to_string_lossy().starts_with(prefix) {
+                found.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    Some(found)
+}
+
+#[test]
+fn hostile_samples_are_refused_or_walked_within_the_limits() {
+    let Some(samples) = hostile_samples() else {
+        return;
+    };
+    if !can_mount() {
+        return;
+    }
+    let load = |path: &PathBuf| Bomb {
+        name: path.file_name().unwrap().to_string_lossy().into_owned(),
+        bytes: fs::read(path).unwrap(),
+    };
+    let mut needed = Needed::default();
+    let place = folder_of(samples.iter().map(load));
+    let mut command = limited(120);
+    command
+        .args([&place.archive, &place.point])
+        .args(["-o", "cachesize=1M"]);
+    look_into(place.mount_by(command), &mut needed);
+    // In a short trial every fourth also alone.
+    for sample in samples.iter().step_by(trial::length(4, 1)) {
+        let Bomb { name, bytes } = load(sample);
+        needed.alone(&name, support::sources::file(&name, &bytes), false);
+    }
+    needed.record("hostile samples, under limits", samples.len());
+}
