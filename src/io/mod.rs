@@ -11,6 +11,6 @@ mod source;
 
 pub use cursor::{Cursor, Endian};
 pub use error::{Error, Result};
-pub use pool::{FileIdentity, FilePool, FileSource};
+pub use pool::{FileIdentity, FilePool, FileSource, PLACE};
 pub(crate) use source::read_error;
 pub use source::{ReadAt, SourceReader, read_vec};

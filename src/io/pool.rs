@@ -1,20 +1,29 @@
 //! Files on disk, opened when they are read and a bounded number at a time.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata};
 use std::io;
 use std::num::NonZeroUsize;
-use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use lru::LruCache;
+use rustix::fs::{CWD, Mode, OFlags};
 
 use super::ReadAt;
 
 /// Files that a pool keeps open. A thousand archives need no more; what is
 /// read in turns is opened again, which costs microseconds.
 const MAX_OPEN: NonZeroUsize = NonZeroUsize::new(32).unwrap();
+
+/// How a directory is opened as a place from which others are opened, whatever
+/// is mounted on it later. On Linux that needs no right to list it.
+#[cfg(target_os = "linux")]
+pub const PLACE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+#[cfg(not(target_os = "linux"))]
+pub const PLACE: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
 /// What tells a file from others, whatever it is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,17 +56,35 @@ impl From<&Metadata> for FileIdentity {
 #[derive(Debug)]
 pub struct FilePool {
     open: Mutex<LruCache<FileIdentity, Arc<File>>>,
+    /// A directory, by its canonical path, that files below it are opened
+    /// from.
+    held: Option<(PathBuf, OwnedFd)>,
 }
 
 impl Default for FilePool {
     fn default() -> Self {
         Self {
             open: Mutex::new(LruCache::new(MAX_OPEN)),
+            held: None,
         }
     }
 }
 
 impl FilePool {
+    /// A pool that finds the files below `directory` even when something is
+    /// mounted on it: a mount that opened its own archive through itself would
+    /// wait for its own answer.
+    ///
+    /// # Errors
+    /// Whatever the operating system reports of the directory.
+    pub fn holding(directory: &Path) -> io::Result<Self> {
+        let held = rustix::fs::open(directory, PLACE, Mode::empty())?;
+        Ok(Self {
+            held: Some((directory.canonicalize()?, held)),
+            ..Self::default()
+        })
+    }
+
     /// The file with this identity, opened by `open` if it is not open.
     ///
     /// # Errors
@@ -117,6 +144,21 @@ impl FilePool {
         }
     }
 
+    /// Opens the file at a canonical path.
+    fn open_path(&self, path: &Path) -> io::Result<File> {
+        // Without waiting: a pipe may be there by now, and nobody writes to
+        // it.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let held = self.held.as_ref();
+        let below =
+            held.and_then(|(held, directory)| Some((directory, path.strip_prefix(held).ok()?)));
+        let file = match below {
+            Some((directory, path)) => rustix::fs::openat(directory, path, flags, Mode::empty()),
+            None => rustix::fs::openat(CWD, path, flags, Mode::empty()),
+        };
+        Ok(file?.into())
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, LruCache<FileIdentity, Arc<File>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -133,13 +175,14 @@ pub struct FileSource {
 }
 
 impl FileSource {
-    /// Opens the file at `path`, which must be absolute.
+    /// Opens the file at `path`.
     ///
     /// # Errors
     /// Whatever the operating system reports; `InvalidInput` for what is not
     /// a regular file.
     pub fn open(path: &Path, pool: &Arc<FilePool>) -> io::Result<Self> {
-        let metadata = std::fs::metadata(path)?;
+        let path = path.canonicalize()?;
+        let metadata = path.metadata()?;
         if !metadata.is_file() {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -148,21 +191,14 @@ impl FileSource {
         }
         let source = Self {
             pool: pool.clone(),
-            path: path.to_owned(),
+            path,
             identity: FileIdentity::from(&metadata),
             len: metadata.len(),
             modified: metadata.modified()?,
         };
-        source.pool.get(source.identity, || source.file())?;
+        let open = || source.pool.open_path(&source.path);
+        source.pool.get(source.identity, open)?;
         Ok(source)
-    }
-
-    fn file(&self) -> io::Result<File> {
-        // Without waiting: a pipe may be there by now, and nobody writes to
-        // it.
-        let mut options = OpenOptions::new();
-        let options = options.read(true).custom_flags(libc::O_NONBLOCK);
-        options.open(&self.path)
     }
 
     /// When the file was last modified, as of its opening.
@@ -177,7 +213,8 @@ impl ReadAt for FileSource {
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        self.pool.read(self.identity, || self.file(), buf, offset)
+        let open = || self.pool.open_path(&self.path);
+        self.pool.read(self.identity, open, buf, offset)
     }
 }
 
@@ -212,7 +249,7 @@ mod tests {
         std::fs::write(&path, "abc").unwrap();
         let source = FileSource::open(&path, &pool).unwrap();
         // Open for writing only, every read of it fails.
-        let unreadable = || OpenOptions::new().write(true).open(&path).map(Arc::new);
+        let unreadable = || File::options().write(true).open(&path).map(Arc::new);
         pool.lock().put(source.identity, unreadable().unwrap());
         let mut bytes = [0; 3];
         source.read_exact_at(&mut bytes, 0).unwrap();

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+use super::error::{OpenCause, OpenError};
 use super::tree::{Label, NewInode, TreeBuilder};
 use crate::archive::{Archive, FileId, MAX_DEPTH, NodeId, Sink, Storage};
 use crate::io::{self, FileIdentity, FilePool};
@@ -20,14 +21,6 @@ const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
 
-/// How the source is held: as a place from which others are opened. That
-/// needs no right to list it, which the file of [`Folder::of_one_file`] does
-/// not give.
-#[cfg(target_os = "linux")]
-const SOURCE: OFlags = DIRECTORY.union(OFlags::PATH);
-#[cfg(not(target_os = "linux"))]
-const SOURCE: OFlags = DIRECTORY;
-
 /// What all folders on disk have in common.
 #[derive(Debug, Default)]
 pub(super) struct Disk {
@@ -36,6 +29,24 @@ pub(super) struct Disk {
     /// Where the mount itself is, which no folder shows: it would be seen in
     /// itself without end.
     pub(super) mount_point: Option<PathBuf>,
+}
+
+impl Disk {
+    /// The disk as the mount at `mount_point` reads it.
+    ///
+    /// # Errors
+    /// Where the mount point cannot be opened.
+    pub(super) fn around(mount_point: Option<&Path>) -> Result<Self, OpenError> {
+        let Some(point) = mount_point else {
+            return Ok(Self::default());
+        };
+        let pool = FilePool::holding(point)
+            .map_err(|error| OpenError::new(point, OpenCause::Unreadable(error)))?;
+        Ok(Self {
+            pool: Arc::new(pool),
+            mount_point: Some(point.to_owned()),
+        })
+    }
 }
 
 /// A directory on disk as it was when it was first seen.
@@ -183,7 +194,7 @@ impl Folder {
 
     fn new(path: &Path, disk: &Arc<Disk>) -> std::io::Result<Self> {
         let source = Source {
-            directory: rustix::fs::openat(CWD, path, SOURCE, Mode::empty())?,
+            directory: rustix::fs::openat(CWD, path, io::PLACE, Mode::empty())?,
             path: path.to_owned(),
         };
         Ok(Self {

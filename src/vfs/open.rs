@@ -94,10 +94,7 @@ impl Vfs {
     /// those that can be are mounted, unless `options.strict`; then the
     /// others are in the log and in `info.json`.
     pub fn open(sources: &Sources, options: Options) -> Result<Arc<Self>, OpenError> {
-        let disk = Arc::new(Disk {
-            mount_point: options.mount_point.clone(),
-            ..Disk::default()
-        });
+        let disk = Arc::new(Disk::around(options.mount_point.as_deref())?);
         let mut opener = Opener {
             disk: &disk,
             options: &options,
