@@ -22,6 +22,7 @@ pub mod merge_model;
 pub mod merging;
 pub mod mount;
 pub mod mounted;
+mod patterns;
 pub mod pictures;
 pub mod plain;
 pub mod record;
@@ -30,6 +31,8 @@ pub mod sources;
 pub mod trial;
 
 use std::path::PathBuf;
+
+pub use patterns::{noise, text};
 
 /// A file or folder of the samples that stand beside the project, which are
 /// not part of it. Where they are absent the test that asks is skipped, and
@@ -46,31 +49,4 @@ pub fn shared(path: &str) -> Option<PathBuf> {
     );
     eprintln!("skipped: {} is missing", found.display());
     None
-}
-
-/// Bytes that do not compress, always the same for a seed.
-pub fn noise(seed: u64, length: usize) -> Vec<u8> {
-    let mut state = seed.wrapping_mul(2).wrapping_add(1);
-    let mut next = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 32) as u8
-    };
-    (0..length).map(|_| next()).collect()
-}
-
-/// Bytes that compress as game data does: text with changing numbers in it.
-pub fn text(length: usize) -> Vec<u8> {
-    (0..)
-        .flat_map(|number: usize| {
-            format!(
-                "[UNIT{}]\r\n\t{{\r\n\tMaxDamage={};\r\n\t}}\r\n",
-                number % 97,
-                number * 7
-            )
-            .into_bytes()
-        })
-        .take(length)
-        .collect()
 }

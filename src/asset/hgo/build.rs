@@ -1,6 +1,6 @@
 //! Small HGO files for tests.
 
-use crate::io::Endian;
+use super::Endian;
 
 /// Writes the parts of a file in one byte order.
 pub(crate) struct Build {

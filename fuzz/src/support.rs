@@ -1,0 +1,16 @@
+//! What the entry points need of `tests/support`.
+
+#![allow(dead_code, unreachable_pub)]
+
+#[path = "../../tests/support/full.rs"]
+pub mod full;
+#[path = "../../tests/support/hip.rs"]
+pub mod hip;
+#[path = "../../tests/support/hpi/mod.rs"]
+pub mod hpi;
+#[path = "../../tests/support/patterns.rs"]
+mod patterns;
+#[path = "../../tests/support/record.rs"]
+pub mod record;
+
+pub use patterns::{noise, text};

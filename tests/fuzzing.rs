@@ -1,0 +1,168 @@
+//! The fuzz targets without a fuzzer: on their seeds, on what was found with
+//! them, and on seeds that are damaged at random.
+
+#[path = "support/fuzz/mod.rs"]
+mod fuzz;
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use fuzz::{TARGETS, Target};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use proptest::test_runner::TestRunner;
+use support::trial;
+
+/// Where `scripts/fuzz` finds the seeds.
+const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus");
+
+/// What was found with fuzzers, a folder for each target.
+const REGRESSIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/regressions");
+
+/// What happens to a seed.
+#[derive(Debug, Clone)]
+enum Damage {
+    Byte(Index, u8),
+    Bit(Index, u8),
+    Word(Index, u32),
+    Cut(Index),
+    Insert(Index, Vec<u8>),
+    /// A piece of another seed, or of the same, in the place of what is there.
+    Splice(Index, Index, Index, usize),
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    let at = any::<Index>;
+    let word = prop_oneof![
+        Just(0),
+        Just(1),
+        Just(0xFFFF),
+        Just(0x7FFF_FFFF),
+        Just(u32::MAX),
+        0..600_u32,
+        any::<u32>()
+    ];
+    prop_oneof![
+        3 => (at(), any::<u8>()).prop_map(|(at, byte)| Damage::Byte(at, byte)),
+        3 => (at(), 0..8_u8).prop_map(|(at, bit)| Damage::Bit(at, bit)),
+        3 => (at(), word).prop_map(|(at, word)| Damage::Word(at, word)),
+        1 => at().prop_map(Damage::Cut),
+        1 => (at(), vec(any::<u8>(), 1..20)).prop_map(|(at, bytes)| Damage::Insert(at, bytes)),
+        2 => (at(), at(), at(), 1..200_usize)
+            .prop_map(|(to, seed, from, length)| Damage::Splice(to, seed, from, length)),
+    ]
+}
+
+impl Damage {
+    fn apply(&self, bytes: &mut Vec<u8>, seeds: &[Vec<u8>]) {
+        let length = bytes.len();
+        let mut put = |at: usize, with: &[u8]| {
+            let there = bytes.iter_mut().skip(at);
+            there.zip(with).for_each(|(byte, new)| *byte = *new);
+        };
+        match self {
+            Self::Byte(at, byte) => put(at.index(length + 1), &[*byte]),
+            Self::Word(at, word) => put(at.index(length + 1), &word.to_le_bytes()),
+            Self::Bit(at, bit) => {
+                if let Some(byte) = bytes.get_mut(at.index(length + 1)) {
+                    *byte ^= 1 << bit;
+                }
+            }
+            Self::Cut(at) => bytes.truncate(at.index(length + 1)),
+            Self::Insert(at, new) => {
+                let at = at.index(length + 1);
+                bytes.splice(at..at, new.iter().copied());
+            }
+            Self::Splice(to, seed, from, most) => {
+                let seed = seed.get(seeds);
+                let from = from.index(seed.len() + 1);
+                let piece = &seed[from..seed.len().min(from + most)];
+                put(to.index(length + 1), piece);
+            }
+        }
+    }
+}
+
+/// Runs a target on all that there is for it, and on so many damaged seeds.
+fn try_out(name: &str, times: u32) {
+    let target = TARGETS.iter().find(|target| target.name == name).unwrap();
+    let seeds = (target.seeds)();
+    seeds.iter().for_each(|seed| (target.run)(seed));
+    let found = found(target);
+    found.iter().for_each(|find| (target.run)(find));
+    let times = trial::length(times, times * 300);
+    let config = ProptestConfig {
+        cases: times,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let inputs = (any::<Index>(), vec(damage(), 1..8));
+    let run = TestRunner::new(config).run(&inputs, |(seed, damages)| {
+        let mut bytes = seed.get(&seeds).clone();
+        damages
+            .iter()
+            .for_each(|damage| damage.apply(&mut bytes, &seeds));
+        (target.run)(&bytes);
+        Ok(())
+    });
+    run.unwrap_or_else(|error| panic!("{name}: {error}"));
+    trial::record(
+        &format!("fuzz target `{name}` on damaged seeds"),
+        times as usize + seeds.len() + found.len(),
+        "every assertion held",
+    );
+}
+
+/// What was found with a target.
+fn found(target: &Target) -> Vec<Vec<u8>> {
+    let Ok(entries) = fs::read_dir(Path::new(REGRESSIONS).join(target.name)) else {
+        return Vec::new();
+    };
+    let entries = entries.map(|entry| entry.unwrap().path());
+    entries.map(|path| fs::read(path).unwrap()).collect()
+}
+
+macro_rules! targets {
+    ($($test:ident: $name:literal, $times:literal;)*) => {
+        $(
+            #[test]
+            fn $test() {
+                try_out($name, $times);
+            }
+        )*
+
+        #[test]
+        fn every_target_is_tried() {
+            assert_eq!(TARGETS.map(|target| target.name), [$($name),*]);
+        }
+    };
+}
+
+targets! {
+    damaged_archives_of_version_1_keep_the_promises: "hpi_v1", 200;
+    damaged_archives_of_version_2_keep_the_promises: "hpi_v2", 200;
+    damaged_chunks_decode_alike_as_a_whole_and_as_a_stream: "chunk", 300;
+    damaged_lz77_gets_one_verdict_from_both_decoders: "lz77", 100;
+    damaged_hip_archives_keep_the_promises: "hip", 200;
+    damaged_psx_files_are_shown_or_refused: "psx", 100;
+    damaged_hgo_files_are_shown_or_refused: "hgo", 100;
+    damaged_ifp_files_are_shown_or_refused: "ifp", 200;
+    mounts_of_damaged_files_keep_the_promises: "vfs", 100;
+    operations_in_any_order_are_answered_as_a_model_answers: "ops", 100;
+}
+
+/// Writes the seeds to where the fuzzers look for them.
+#[test]
+#[ignore = "is a part of scripts/fuzz"]
+fn write_the_seeds() {
+    let corpus = std::env::var("HPIMOUNT_CORPUS").unwrap_or_else(|_| CORPUS.to_owned());
+    for target in &TARGETS {
+        let folder = Path::new(&corpus).join(target.name);
+        fs::create_dir_all(&folder).unwrap();
+        for (number, seed) in (target.seeds)().iter().enumerate() {
+            fs::write(folder.join(format!("seed-{number:02}")), seed).unwrap();
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Assets: everything that is made of them.
+
+use hpimount::view::{self, Alone, Siblings, ViewFormat};
+
+/// A PSX file, which is also its own texture library and animation file.
+pub fn psx(data: &[u8]) {
+    look(&view::psx::FORMAT, data);
+}
+
+/// An HGO file, and a table of its blocks.
+pub fn hgo(data: &[u8]) {
+    look(&view::hgo::FORMAT, data);
+    look(&view::hgo::blk::FORMAT, data);
+}
+
+/// An IFP package.
+pub fn ifp(data: &[u8]) {
+    look(&view::ifp::FORMAT, data);
+}
+
+/// All files beside the asset are the asset.
+struct Mirror<'a>(&'a [u8]);
+
+impl Siblings for Mirror<'_> {
+    fn name(&self) -> &str {
+        "ab"
+    }
+
+    fn read(&self, _name: &str) -> Option<Vec<u8>> {
+        Some(self.0.to_vec())
+    }
+}
+
+fn look(format: &ViewFormat, bytes: &[u8]) {
+    let _ = (format.matches)(bytes);
+    for siblings in [&Alone as &dyn Siblings, &Mirror(bytes)] {
+        let view = match (format.open)(bytes, siblings) {
+            Ok(view) => view,
+            Err(failure) => {
+                assert!(
+                    failure.error.to_string().contains("0x"),
+                    "{}",
+                    failure.error
+                );
+                view::open(format, bytes, siblings)
+            }
+        };
+        let _ = view.memory();
+        for (index, file) in view.files().iter().enumerate() {
+            let made = view.render(index);
+            check(format, &file.name, &made);
+            if made.len() < 4096 {
+                assert_eq!(view.render(index), made, "{} changes", file.name);
+            }
+        }
+        assert!(view.render(view.files().len()).is_empty());
+    }
+}
+
+/// What is made can be read by what reads such files.
+fn check(format: &ViewFormat, name: &str, made: &[u8]) {
+    match name.rsplit('.').next() {
+        Some("json") => {
+            serde_json::from_slice::<serde_json::Value>(made).unwrap();
+        }
+        Some("txt" | "tsv" | "obj" | "mtl" | "bvh") => check_text(name, made),
+        Some("png") => {
+            let decoder = png::Decoder::new(std::io::Cursor::new(made));
+            let mut reader = decoder.read_info().unwrap();
+            let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+            reader.next_frame(&mut pixels).unwrap();
+        }
+        Some("glb") => check_glb(made),
+        Some("ifp") => assert!((format.open)(made, &Alone).is_ok(), "{name}"),
+        _ => panic!("{name} is of a new kind"),
+    }
+}
+
+fn check_text(name: &str, made: &[u8]) {
+    let text = std::str::from_utf8(made).unwrap();
+    if name.ends_with(".tsv") {
+        let columns = |line: &str| line.split('\t').count();
+        let first = text.lines().next().map_or(0, columns);
+        assert!(text.lines().all(|line| columns(line) == first), "{name}");
+    }
+    if !name.ends_with(".txt") && !name.ends_with(".tsv") {
+        let words = text.split_ascii_whitespace();
+        let mut numbers = words.filter_map(|word| word.parse::<f64>().ok());
+        assert!(numbers.all(f64::is_finite), "{name}");
+    }
+}
+
+/// The lengths of a GLB file fit, and so does every view into its buffer.
+fn check_glb(made: &[u8]) {
+    let word = |at: usize| u32::from_le_bytes(made[at..at + 4].try_into().unwrap()) as usize;
+    assert_eq!((&made[..4], word(8)), (&b"glTF"[..], made.len()));
+    let (json, rest) = made[20..].split_at(word(12));
+    let buffer = if rest.is_empty() { 0 } else { rest.len() - 8 };
+    let json: serde_json::Value = serde_json::from_slice(json).unwrap();
+    for view in json["bufferViews"].as_array().into_iter().flatten() {
+        let number = |key: &str| view[key].as_u64().unwrap_or_default() as usize;
+        assert!(number("byteOffset") + number("byteLength") <= buffer);
+    }
+}

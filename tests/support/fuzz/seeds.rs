@@ -1,0 +1,233 @@
+//! Inputs to begin with: small sound files, and some that are odd or broken.
+
+use hpimount::archive::hip::{Game, Platform};
+use hpimount::archive::hpi::chunk::{CHUNK_SIZE, Method};
+use hpimount::archive::hpi::cipher::Cipher;
+use hpimount::archive::hpi::lz77::encode;
+
+use super::build::ifp::Tail;
+use super::build::{Endian, hgo, ifp, psx};
+use super::chunk::ChunkHead;
+use crate::support::full::{full_hgo_files, full_ifp_files};
+use crate::support::hip::{Asset, Hip, TARGETS, hipb};
+use crate::support::hpi::{Chunk, Entry, File, V1, V2, dir, file, hostile};
+use crate::support::{noise, text};
+
+/// Longest seed in bytes.
+pub const LONGEST: usize = 12 << 10;
+
+/// Length of the seeds that are full of small parts.
+const FULL: usize = 2 << 10;
+
+const METHODS: [Method; 3] = [Method::Stored, Method::Lz77, Method::Zlib];
+
+/// A tree that stays small when it is packed.
+fn tree(method: Method) -> Vec<Entry> {
+    let file = |name: &str, data: Vec<u8>| file(name.as_bytes(), File::new(data, method));
+    let long = match method {
+        Method::Stored => text(3000),
+        _ => vec![7; CHUNK_SIZE + 500],
+    };
+    let deep = dir(b"b", vec![dir(b"c", vec![file("one.bin", vec![b'x'])])]);
+    vec![
+        dir(
+            b"Units",
+            vec![file("ARMPW.FBI", text(700)), file("empty.txt", vec![])],
+        ),
+        dir(b"units", vec![deep]),
+        file("\u{fc}.bin", noise(1, 200)),
+        file("long.tdf", long),
+        file("long.tdf", vec![1]),
+    ]
+}
+
+pub fn hpi_v1() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for (method, key) in METHODS.into_iter().zip([0, 0x7D, 0xFF]) {
+        let archive = V1 {
+            // The entry point enciphers it.
+            cipher: Cipher::PLAIN,
+            lists_elsewhere: key == 0x7D,
+            ..V1::new(tree(method)).keyed(key)
+        };
+        seeds.push(archive.build().bytes);
+    }
+    let is_first = |broken: &hostile::Broken| broken.bytes.get(4..8) == Some(&[0, 0, 1, 0]);
+    let broken = hostile::unopenable()
+        .into_iter()
+        .chain(hostile::unreadable());
+    seeds.extend(broken.filter(is_first).map(|broken| broken.bytes));
+    short(seeds)
+}
+
+pub fn hpi_v2() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for method in METHODS {
+        for raw_blocks in [true, false] {
+            let archive = V2 {
+                raw_blocks,
+                chunk_size: (!raw_blocks).then_some(1000),
+                ..V2::new(tree(method))
+            };
+            seeds.push(archive.build().bytes);
+        }
+    }
+    short(seeds)
+}
+
+pub fn chunk() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for method in METHODS {
+        for (flags, key, size) in [(0, 0x7D, 300), (0, 0, CHUNK_SIZE + 9), (1, 0, 70_000)] {
+            let plain = vec![[7, 8, 9]; size.div_ceil(3)].concat();
+            let parts = plain[..size].chunks(if flags == 0 { CHUNK_SIZE } else { size });
+            let packed = parts.map(|part| Chunk::new(method).pack(part));
+            let [low, middle, high, _] = (size as u32).to_le_bytes();
+            let head = ChunkHead {
+                flags,
+                key,
+                size: [low, middle, high],
+            };
+            seeds.push([head.bytes(), packed.collect::<Vec<_>>().concat()].concat());
+        }
+    }
+    short(seeds)
+}
+
+pub fn lz77() -> Vec<Vec<u8>> {
+    let plain = [
+        vec![],
+        b"a".to_vec(),
+        text(900),
+        vec![7; 5000],
+        noise(1, 300),
+        [text(5000), text(400)].concat(),
+    ];
+    let seeds = plain
+        .iter()
+        .zip([0, 1, 2, 6, 40, 255])
+        .map(|(plain, step)| {
+            let length = (plain.len() as u16).to_le_bytes();
+            [&length[..], &[step], &encode(plain)].concat()
+        });
+    short(seeds.collect())
+}
+
+pub fn hip() -> Vec<Vec<u8>> {
+    let mut seeds = vec![Hip::default().build()];
+    for (game, platform) in TARGETS.into_iter().step_by(3) {
+        let mut hip = Hip::target(game, platform);
+        hip.alignment = 32;
+        for (number, code) in [b"MODL", b"TEXT", b"ANIM", b"XYZ "].into_iter().enumerate() {
+            hip.layer(number as u32);
+            hip.add(Asset::new(code, "walk", &text(40)));
+            hip.add(Asset::new(code, &format!("{number}/x.y"), b""))
+                .layers[0]
+                .1
+                .push(77);
+        }
+        hip.assets[1].checksum = Some(0);
+        if game != Game::Scooby && platform == Platform::GameCube {
+            hip.hipb = Some(hipb(1, &[(0, b"first")], 2));
+        }
+        seeds.push(hip.build());
+    }
+    short(seeds)
+}
+
+pub fn psx() -> Vec<Vec<u8>> {
+    let versions = [3, 4, 6].map(|version| psx::File {
+        version,
+        ..psx::rich()
+    });
+    let mut seeds: Vec<_> = versions.iter().map(psx::File::bytes).collect();
+    seeds.push(psx::File::new(4).bytes());
+    short(seeds)
+}
+
+pub fn hgo() -> Vec<Vec<u8>> {
+    let mut seeds = vec![hgo::Build::new(Endian::Big).mouse()];
+    seeds.push(hgo::Build::new(Endian::Little).mouse());
+    seeds.push([&b"HGOF"[..], &[4, 0, 0, 0], b"NTBL", &[12, 0, 0, 0]].concat());
+    seeds.extend(beginnings(full_hgo_files()));
+    short(seeds)
+}
+
+pub fn ifp() -> Vec<Vec<u8>> {
+    let root = ifp::anp_object("Root", 4, 0, &ifp::shorts(&[0, 0, 0, 4096, 6, 1024, 0, 0]));
+    let spine = ifp::anp_object(" Spine", 3, -1, &ifp::shorts(&[0, 0, 0, 4096, 12]));
+    let still = ifp::anp_object("hand", 1, 5, &ifp::floats(&[0.0, 0.0, 0.0, 1.0, 0.5]));
+    let moved = ifp::anp_object("leg", 2, 6, &ifp::floats(&[0.5; 8]));
+    let objects = vec![root, spine, still, moved];
+    let mut seeds = Vec::new();
+    for is_anp3 in [false, true] {
+        let animations = [("walk", objects.clone()), ("walk", Vec::new())];
+        seeds.push(ifp::anp(is_anp3, "ped", &animations));
+    }
+    let mut kinds = Vec::new();
+    for (kind, count) in [(b"KR00", 5), (b"KRT0", 8), (b"KRTS", 11)] {
+        let keys = ifp::floats(&vec![0.25; 2 * count]);
+        kinds.push(ifp::anpk_object("Root", Tail::Bone(0), Some((kind, &keys))));
+    }
+    kinds.push(ifp::anpk_object("swaist", Tail::Siblings(1, -1), None));
+    let package = ifp::anpk("ped", &[("walking", &kinds), ("a", &[])]);
+    seeds.push(ifp::anlf(&[package.clone(), package.clone()]));
+    seeds.push(package);
+    seeds.extend(beginnings(full_ifp_files()));
+    short(seeds)
+}
+
+fn beginnings(files: Vec<(&str, Vec<u8>)>) -> impl Iterator<Item = Vec<u8>> {
+    files.into_iter().map(|(_, mut bytes)| {
+        bytes.truncate(FULL);
+        bytes
+    })
+}
+
+/// The seeds of the formats under their names, and an archive with one of
+/// each inside.
+pub fn vfs() -> Vec<Vec<u8>> {
+    let named = [
+        (0, hpi_v1()),
+        (0, hpi_v2()),
+        (5, hip()),
+        (1, psx()),
+        (2, hgo()),
+        (4, ifp()),
+    ];
+    let mut seeds = Vec::new();
+    for (name, files) in named {
+        for (number, bytes) in files.into_iter().take(6).enumerate() {
+            let how = [0, 0x0E, 0x11, 0x04][number % 4];
+            seeds.push([&[name, how][..], &bytes].concat());
+        }
+    }
+    let inner = V1::new(vec![file(
+        b"a.hpi",
+        File::new(hpi_v1().remove(0), Method::Zlib),
+    )]);
+    let files: [(&[u8], Vec<u8>); 6] = [
+        (b"a.hpi", inner.build().bytes),
+        (b"b.psx", psx().remove(0)),
+        (b"c.hgo", hgo().remove(0)),
+        (b"c.hgo.blk", hgo().remove(2)),
+        (b"d.IFP", ifp().remove(0)),
+        (b"e.hip", hip().remove(1)),
+    ];
+    let entries = files.map(|(name, bytes)| file(name, File::new(bytes, Method::Zlib)));
+    let nested = V1::new(entries.to_vec()).build().bytes;
+    seeds.push([&[0, 0][..], &nested].concat());
+    short(seeds)
+}
+
+pub fn ops() -> Vec<Vec<u8>> {
+    (0..12)
+        .map(|seed| noise(seed, 300 + 60 * seed as usize))
+        .collect()
+}
+
+fn short(mut seeds: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    seeds.retain(|seed| seed.len() <= LONGEST);
+    assert!(!seeds.is_empty());
+    seeds
+}
