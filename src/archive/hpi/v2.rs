@@ -173,6 +173,8 @@ pub(super) fn chunk_table(
 ) -> Result<ChunkTable> {
     let mut table = ChunkTable::starting_at(record.data_offset);
     let run_end = u64::from(record.data_offset) + u64::from(stored_size);
+    // A chunk that reached further would be read as far as it goes.
+    let run_end = run_end.min(source.len());
     while table.end().1 < record.size {
         match next_chunk(source, &mut table, run_end, record.size) {
             Ok(()) => {}

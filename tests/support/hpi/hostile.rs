@@ -1,7 +1,9 @@
 //! Archives that are broken, by accident or by intent.
 
-use hpimount::archive::hpi::chunk::Method;
-use hpimount::archive::hpi::record::{Entry1, File1, Header1, MAGIC, Node1, VERSION_1};
+use std::mem::offset_of;
+
+use hpimount::archive::hpi::chunk::{ChunkHeader, Method, checksum};
+use hpimount::archive::hpi::record::{Entry1, File1, File2, Header1, MAGIC, Node1, VERSION_1};
 use zerocopy::IntoBytes;
 
 use super::super::text;
@@ -125,6 +127,10 @@ pub fn unreadable() -> Vec<Broken> {
             one.patched(chunk + 15, 1_u32.to_le_bytes()),
         ),
         broken("data cut off", &one.bytes[..last + 30]),
+        broken(
+            "version 2, long chunk past the end",
+            long_chunk_past_the_end(),
+        ),
     ];
     all.extend(
         [
@@ -154,6 +160,30 @@ pub fn unreadable() -> Vec<Broken> {
         .map(|(name, method, payload, size)| broken(name, one_chunk(method, payload, size))),
     );
     all
+}
+
+/// A version 2 archive with one file of one chunk. The payload is to be a byte
+/// longer than the archive; all else is right, even the checksum of what there
+/// is of it.
+fn long_chunk_past_the_end() -> Vec<u8> {
+    let archive = V2 {
+        raw_blocks: true,
+        chunk_size: None,
+        ..V2::new(vec![file(b"a", File::new(text(100_000), Method::Zlib))])
+    };
+    let Built { mut bytes, files } = archive.build();
+    let (record, chunk) = (files[0].record, files[0].chunks[0]);
+    let payload = chunk + size_of::<ChunkHeader>();
+    let length = (bytes.len() - payload + 1) as u32;
+    let stored_size = length + size_of::<ChunkHeader>() as u32;
+    let mut put = |at: usize, number: u32| {
+        bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
+        checksum(&bytes[payload..])
+    };
+    let sum = put(record + offset_of!(File2, stored_size), stored_size);
+    put(chunk + offset_of!(ChunkHeader, compressed_size), length);
+    put(chunk + offset_of!(ChunkHeader, checksum), sum);
+    bytes
 }
 
 /// An archive with one file of several chunks and nothing else.
