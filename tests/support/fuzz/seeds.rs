@@ -202,10 +202,9 @@ pub fn vfs() -> Vec<Vec<u8>> {
             seeds.push([&[name, how][..], &bytes].concat());
         }
     }
-    let inner = V1::new(vec![file(
-        b"a.hpi",
-        File::new(hpi_v1().remove(0), Method::Zlib),
-    )]);
+    // As they are, so that changes get through to what is inside.
+    let stored = |name: &[u8], bytes| file(name, File::new(bytes, Method::Stored));
+    let inner = V1::new(vec![stored(b"a.hpi", hpi_v1().remove(0))]);
     let files: [(&[u8], Vec<u8>); 6] = [
         (b"a.hpi", inner.build().bytes),
         (b"b.psx", psx().remove(0)),
@@ -214,7 +213,7 @@ pub fn vfs() -> Vec<Vec<u8>> {
         (b"d.IFP", ifp().remove(0)),
         (b"e.hip", hip().remove(1)),
     ];
-    let entries = files.map(|(name, bytes)| file(name, File::new(bytes, Method::Zlib)));
+    let entries = files.map(|(name, bytes)| stored(name, bytes));
     let nested = V1::new(entries.to_vec()).build().bytes;
     seeds.push([&[0, 0][..], &nested].concat());
     short(seeds)
