@@ -105,7 +105,8 @@ pub(super) fn unit(vector: Vector) -> Option<Vector> {
     let longest = vector
         .iter()
         .fold(0.0_f32, |most, part| most.max(part.abs()));
-    if !longest.is_finite() || longest < 1e-18 {
+    // `max` passes over what is no number.
+    if !vector.iter().all(|part| part.is_finite()) || longest < 1e-18 {
         return None;
     }
     // Twice, because the square of a very small or large number is none.
@@ -217,6 +218,14 @@ mod tests {
             prop_assert!((length - 1.0).abs() < 1e-3, "{:?}", place);
             prop_assert!(place.scale.iter().all(|part| part.is_finite() && *part != 0.0));
             prop_assert!(place.translation.iter().all(|part| part.is_finite()));
+        }
+    }
+
+    #[test]
+    fn a_vector_that_is_none_has_no_direction() {
+        for part in [f32::NAN, f32::INFINITY, 0.0] {
+            assert_eq!(unit([part, 0.0, part]), None);
+            assert_eq!(unit([part, 1.0, 0.0]).is_some(), part == 0.0);
         }
     }
 
