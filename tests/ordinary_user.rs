@@ -8,7 +8,7 @@ use std::process::Command;
 
 use rustix::process::Signal;
 
-use support::mount::namespace::{Namespace, OTHER_USER, USER};
+use support::mount::namespace::{Namespace, USER};
 use support::mount::{
     BIG, BIG_SIZE, SMALL, assert_guarded, can_mount, eventually, has_programs, run,
 };
@@ -103,29 +103,6 @@ fn a_dead_mount_of_root_is_more_than_a_user_can_clear_away() {
         "{ran:?}"
     );
     assert_eq!(namespace.mounts().len(), 1);
-}
-
-#[test]
-fn nobody_else_is_let_in() {
-    let Some(namespace) = namespace() else { return };
-    let _mount = namespace.mount(&[]);
-    for user in [OTHER_USER, 0] {
-        let ran = namespace.cat(user, SMALL);
-        assert_eq!((ran.code, &*ran.stdout), (Some(1), ""), "{user}");
-        assert!(ran.stderr.contains("Permission denied"), "{user}: {ran:?}");
-    }
-    assert_eq!(namespace.cat(USER, SMALL).stdout, "hello\n");
-}
-
-#[test]
-fn others_are_let_in_where_the_machine_allows_it() {
-    let Some(namespace) = namespace() else { return };
-    let allow = "echo user_allow_other > /etc/fuse.conf";
-    assert_eq!(run(namespace.root("sh").args(["-c", allow])).code, Some(0));
-    let _mount = namespace.mount(&["-o", "allow_other"]);
-    for user in [OTHER_USER, 0, USER] {
-        assert_eq!(namespace.cat(user, SMALL).stdout, "hello\n", "{user}");
-    }
 }
 
 #[test]

@@ -59,18 +59,6 @@ fn owner_and_mask_are_options() {
 }
 
 #[test]
-fn others_are_let_in_only_with_allow_other() {
-    if !can_mount() || !has_programs(&["setpriv"]) {
-        return;
-    }
-    let ran = cat_as(65534, &Mount::new(&[]), SMALL);
-    assert_ne!(ran.code, Some(0), "{ran:?}");
-    assert!(ran.stderr.contains("Permission denied"), "{ran:?}");
-    let ran = cat_as(65534, &Mount::new(&["-o", "allow_other"]), SMALL);
-    assert_eq!(ran.stdout, "hello\n", "{ran:?}");
-}
-
-#[test]
 fn the_kernel_keeps_to_the_modes() {
     if !can_mount() || !has_programs(&["setpriv"]) {
         return;

@@ -35,7 +35,8 @@ const SETUP: &str = r#"
 pub struct Namespace {
     /// Keeps the namespace alive.
     holder: Child,
-    program: PathBuf,
+    /// The program where every user may run it.
+    pub program: PathBuf,
     pub place: Place,
 }
 
