@@ -8,19 +8,24 @@ use std::path::Path;
 
 use rustix::process::Signal;
 
-use support::mount::namespace::Namespace;
-use support::mount::{SMALL, can_mount, has_programs, run};
+use support::mount::namespace::{Namespace, OTHER_USER, USER};
+use support::mount::{SMALL, assert_guarded, can_mount, has_programs, run};
 
-/// Where the program is installed, which mount(8) finds without our `PATH`.
+/// Where the program is installed, which mount(8) finds without our `PATH`, and
+/// where every user may run it.
 fn namespace() -> Option<Namespace> {
     let programs = ["mount", "mount.fuse", "unshare", "nsenter"];
     if !can_mount() || !has_programs(&programs) {
         return None;
     }
     let namespace = Namespace::new();
-    let install = "mount -t tmpfs none /usr/local/bin && ln -s \"$1\" /usr/local/bin/hpimount";
-    let program = env!("CARGO_BIN_EXE_hpimount");
-    let ran = run(namespace.root("sh").args(["-c", install, "sh", program]));
+    // What mount(8) writes down for umount(8) is not to stay either.
+    let install = "mkdir -p /run/mount && mount -t tmpfs none /run/mount && \
+        mount -t tmpfs none /usr/local/bin && ln -s \"$1\" /usr/local/bin/hpimount";
+    let ran = run(namespace
+        .root("sh")
+        .args(["-c", install, "sh"])
+        .arg(&namespace.program));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     Some(namespace)
 }
@@ -88,6 +93,71 @@ fn a_line_of_fstab_is_enough() {
     mount.0.signal(Signal::TERM);
     assert_eq!(mount.0.wait(), Some(0));
     assert!(namespace.mounts().is_empty());
+}
+
+#[test]
+fn mount_a_mounts_each_line_once() {
+    let Some(namespace) = namespace() else { return };
+    let place = &namespace.place;
+    let fstab = place.dir().join("fstab");
+    let line = |source: &Path, options: &str| {
+        let [source, point] = [source, &place.point].map(|path| path.to_str().unwrap());
+        format!("{source} {point} fuse.hpimount {options} 0 0\n")
+    };
+    let text = line(&place.archive, "noauto,uid=1") + &line(&place.archive, OPTIONS);
+    fs::write(&fstab, text).unwrap();
+    let mount_all = || {
+        let mut command = namespace.root("mount");
+        command.args(["-a", "-T"]).arg(&fstab);
+        command
+    };
+    let mount = namespace.mount_by(mount_all());
+    assert_mounted(&namespace);
+    let again = run(&mut mount_all());
+    assert_eq!(again.code, Some(0), "{again:?}");
+    assert_mounted(&namespace);
+    let ran = run(namespace.root("umount").arg(&place.point));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(mount.0.wait(), Some(0));
+    assert!(namespace.mounts().is_empty());
+}
+
+#[test]
+fn a_user_mounts_and_unmounts_by_a_line_of_fstab_for_users() {
+    let Some(namespace) = namespace() else { return };
+    if !has_programs(&["setpriv", "fusermount3"]) {
+        return;
+    }
+    let place = &namespace.place;
+    let [archive, point] = [&place.archive, &place.point].map(|path| path.to_str().unwrap());
+    let fstab = place.dir().join("fstab");
+    fs::write(
+        &fstab,
+        format!("{archive} {point} fuse.hpimount noauto,user,suid,dev 0 0\n"),
+    )
+    .unwrap();
+    // Users cannot name another file.
+    let mut bind = namespace.root("mount");
+    let ran = run(bind.arg("--bind").arg(&fstab).arg("/etc/fstab"));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+
+    let mut command = namespace.user(USER, "mount");
+    command.arg(&place.point);
+    let mount = namespace.mount_by(command);
+    assert_eq!(namespace.cat(USER, SMALL).stdout, "hello\n");
+    assert_ne!(namespace.cat(0, SMALL).code, Some(0));
+    let lines = namespace.mounts();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    let (_, options) = assert_guarded(&lines[0]);
+    assert!(options.contains(&format!("user_id={USER}")), "{options}");
+
+    let mut unmount = namespace.user(OTHER_USER, "umount");
+    let ran = run(unmount.arg(&place.point));
+    assert_ne!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(namespace.mounts().len(), 1);
+    let ran = run(namespace.user(USER, "umount").arg(&place.point));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(mount.0.wait(), Some(0));
 }
 
 #[test]
