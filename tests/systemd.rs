@@ -31,3 +31,23 @@ fn the_units_of_the_documentation_are_sound() {
     let ran = run(&mut command);
     assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{ran:?}");
 }
+
+/// A service that did would be started after a mount unit for the same place,
+/// and find it taken.
+#[test]
+fn no_service_waits_for_a_mount_on_its_own_mount_point() {
+    let units = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/systemd"));
+    let mut services = 0;
+    for unit in fs::read_dir(units).unwrap() {
+        let unit = fs::read_to_string(unit.unwrap().path()).unwrap();
+        let value = |key: &str| unit.lines().find_map(|line| line.strip_prefix(key));
+        let Some(command) = value("ExecStart=") else {
+            continue;
+        };
+        let point = command.split(' ').next_back().unwrap();
+        let mut waits = value("RequiresMountsFor=").unwrap().split(' ');
+        assert!(!waits.any(|path| path == point), "{unit}");
+        services += 1;
+    }
+    assert!(services > 0);
+}
