@@ -36,6 +36,17 @@ fn a_user_mounts_reads_and_unmounts() {
 }
 
 #[test]
+fn a_user_unmounts_by_umount_as_well() {
+    let Some(namespace) = namespace() else { return };
+    let mount = namespace.mount(&[]);
+    let point = &namespace.place.point;
+    let ran = run(namespace.user(USER, "umount").arg(point));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(mount.0.wait(), Some(0));
+    assert!(namespace.mounts().is_empty());
+}
+
+#[test]
 fn a_signal_ends_the_mount_of_a_user() {
     let Some(namespace) = namespace() else { return };
     let mount = namespace.mount(&[]);
