@@ -14,10 +14,12 @@ use hpimount::archive::hpi::chunk::{ChunkHeader, MARKER, checksum, unscramble};
 use hpimount::archive::hpi::cipher::Cipher;
 use hpimount::archive::hpi::lz77;
 use hpimount::vfs::{Ino, Options, Sources, Vfs};
+use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::process::{Pid, Signal, kill_process};
 use support::files::sha256;
+use support::mount::can_mount;
 use support::reference::reports;
-use support::{noise, shared, text};
+use support::{noise, shared, text, trial};
 use tempfile::{TempDir, tempdir};
 use zerocopy::FromBytes;
 
@@ -228,6 +230,26 @@ fn nothing_is_left_where_space_runs_out() {
     assert_eq!(limited.status.code(), Some(20), "{}", stderr(&limited));
     assert!(stderr(&limited).contains("cannot write the archive: File too large"));
     assert!(contents(place.path()).is_empty());
+}
+
+#[test]
+fn nothing_is_left_on_a_disk_that_is_full() {
+    if !can_mount() {
+        return;
+    }
+    let dir = tempdir().unwrap();
+    fs::write(dir.path().join("big.bin"), noise(0, 2 << 20)).unwrap();
+    let place = tempdir().unwrap();
+    let size = c"size=1M";
+    rustix::mount::mount("tmpfs", place.path(), "tmpfs", MountFlags::empty(), size).unwrap();
+    let full = hpipack(&[], dir.path(), &place.path().join("out.hpi"));
+    let left = contents(place.path());
+    rustix::mount::unmount(place.path(), UnmountFlags::DETACH).unwrap();
+    assert_eq!(full.status.code(), Some(20), "{}", stderr(&full));
+    assert!(stderr(&full).contains("cannot write the archive: No space left on device"));
+    assert!(left.is_empty(), "{left:?}");
+    let tried = "hpipack onto a full file system";
+    trial::record(tried, 1, "exit code 20, says why, leaves nothing");
 }
 
 #[test]
