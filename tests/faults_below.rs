@@ -6,16 +6,19 @@ mod support;
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use hpimount::archive::hpi::chunk::Method;
 use hpimount::vfs::{Error, FileKind, Ino, Options, Sources, Vfs};
+use rustix::mount::UnmountFlags;
 
 use support::faulty_fs::{Errno, FaultyFs, Mode};
 use support::files::{open_direct, read_at};
 use support::hip::{Asset, Hip};
 use support::hpi::{File as Packed, V1, V2, dir, file};
-use support::mount::{Mount, Place, can_mount};
+use support::mount::{Mount, Place, can_mount, eventually};
 use support::mounted::stats;
 use support::pictures::library;
 use support::{noise, text, trial};
@@ -170,6 +173,41 @@ fn a_source_that_is_gone_is_eio_and_never_another_file() {
     let happened = "EIO, also from what is mounted there anew: that is another file";
     let tried = "file system below gone (ENOTCONN), then mounted again";
     trial::record(tried, rounds, happened);
+}
+
+/// The kernel lets a process go only when what it waits for in a FUSE file
+/// system is answered: its first thread ends, the others then.
+#[test]
+fn a_mount_that_is_gone_does_not_wait_for_a_source_that_hangs() {
+    if !can_mount() {
+        return;
+    }
+    let mut faulty = Faulty::new(&["-o", "noprefetch,threads=2"]);
+    let mount = faulty.mount.take().unwrap();
+    faulty.source.set(Mode::Hangs);
+    let mut cat = Command::new("cat");
+    let cat = cat.arg(mount.file(FILES[0].0)).stdout(Stdio::null());
+    let mut reader = cat.spawn().unwrap();
+    eventually("the read hangs", || faulty.source.held() > 0);
+    reader.kill().unwrap();
+    abort(mount.path());
+    eventually("the reader ends", || reader.try_wait().unwrap().is_some());
+    let stat = format!("/proc/{}/stat", mount.pid());
+    eventually("the process exits", || {
+        let stat = fs::read_to_string(&stat).unwrap_or_default();
+        stat.rsplit(')').next().unwrap().starts_with(" Z") || stat.is_empty()
+    });
+    assert_eq!(mount.layers(), 0);
+    faulty.source.set(Mode::Fine);
+    mount.assert_ends();
+    let tried = "`umount -f` while a read hangs below";
+    trial::record(tried, 1, "the process ends, and no mount is left");
+}
+
+/// Ends the connection, and leaves what uses it with errors.
+fn abort(point: &Path) {
+    let flags = UnmountFlags::FORCE | UnmountFlags::DETACH;
+    rustix::mount::unmount(point, flags).unwrap();
 }
 
 /// What a tree has: the bytes of its files and the names of its directories,

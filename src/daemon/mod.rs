@@ -17,6 +17,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
+use std::time::Duration;
 
 use ::log::LevelFilter;
 use rustix::fs::{Mode, OFlags};
@@ -34,6 +35,10 @@ const IN_BACKGROUND: &str = "HPIMOUNT_IN_BACKGROUND";
 /// What the background process writes to its standard output when the mount
 /// answers.
 const READY: [u8; 1] = *b"+";
+
+/// How long threads that answer may go on when the kernel has given up the
+/// mount, and how often it is asked whether it has.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// What to mount, and where.
 #[derive(Debug)]
@@ -155,6 +160,10 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
             mount.unmount();
             Failure::Other("cannot start a thread", error)
         })?;
+    end_with(mount.clone()).map_err(|error| {
+        mount.unmount();
+        Failure::Other("cannot start a thread", error)
+    })?;
     if !background {
         supervisor::tell_ready();
     } else if let Err(error) = leave_terminal() {
@@ -175,6 +184,22 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
     // It ends with the handle; a panic in it has been logged.
     let _ = signal_thread.join();
     outcome.map_err(|error| Failure::Other("the session with the kernel broke off", error))
+}
+
+/// Ends the process when the kernel has given up the mount and threads still
+/// wait for a source that hangs. Whoever wanted their answers is gone.
+fn end_with(mount: Arc<mount::Mount>) -> io::Result<()> {
+    let watch = move || {
+        while mount.is_connected() {
+            std::thread::sleep(GRACE);
+        }
+        std::thread::sleep(GRACE);
+        ::log::warn!("reads of the sources that hang are given up");
+        mount.clear_away();
+        std::process::exit(0);
+    };
+    let thread = std::thread::Builder::new().name("end".to_owned());
+    thread.spawn(watch).map(drop)
 }
 
 /// A mount that answers.

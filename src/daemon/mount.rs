@@ -230,7 +230,7 @@ impl Mount {
 
     /// Says whether the kernel keeps up the session: not after the last
     /// unmount. The numbers of the mount may be those of another one then.
-    fn is_connected(&self) -> bool {
+    pub(super) fn is_connected(&self) -> bool {
         let mut device = [PollFd::new(&self.device, PollFlags::empty())];
         let polled = poll(&mut device, Some(&Timespec::default()));
         polled.is_err() || !device[0].revents().contains(PollFlags::ERR)
