@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::sync::Arc;
 
+use nix::sys::signal::{SigSet, SigmaskHow};
 use signal_hook::consts::{
     SIGABRT, SIGALRM, SIGCHLD, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
     SIGVTALRM, SIGXCPU, SIGXFSZ,
@@ -39,7 +40,12 @@ fn more() -> impl Iterator<Item = c_int> {
 pub(super) fn catch() -> io::Result<Signals> {
     let ignored = ignored();
     let heeded = |signal: &c_int| ignored >> (signal - 1) & 1 == 0;
-    Signals::new(ENDING.iter().copied().chain(more()).filter(heeded))
+    // One that came between setting a handler and noting down what it is to do
+    // would be lost. This is the only thread now: they wait until both are.
+    let mask = SigSet::all().thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
+    let signals = Signals::new(ENDING.iter().copied().chain(more()).filter(heeded));
+    mask.thread_set_mask()?;
+    signals
 }
 
 /// The signals that this process ignores, a bit for each from 1 on.
