@@ -137,7 +137,7 @@ fn the_threads_that_answer_are_confined_and_those_that_unmount_are_not() {
     mount.assert_answers();
     assert!(mount.place.log().contains("confined to the sources"));
     let threads = threads(mount.pid());
-    let is_free = |name: &str| ["hpimount", "signals"].contains(&name);
+    let is_free = |name: &str| ["hpimount", "signals", "end"].contains(&name);
     for (name, confined) in &threads {
         assert_eq!(*confined, !is_free(name), "{name}");
     }
