@@ -9,6 +9,10 @@
 //!
 //! Where little of a packed block is read, the rest of it is pushed as well:
 //! it is decoded already, and the kernel keeps it more cheaply.
+//!
+//! The numbers here are round ones: with a window of half or four times the
+//! size, a quarter of a file's head, or a second thread, no row of
+//! `scripts/bench` changed by more than 2 % on two cores.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
