@@ -11,6 +11,9 @@ mod awaited;
 #[path = "../src/vfs/cache.rs"]
 #[allow(dead_code)]
 mod cache;
+#[path = "../src/vfs/tally.rs"]
+#[allow(dead_code)]
+mod tally;
 
 /// What the included files take for the standard library's.
 mod sync {

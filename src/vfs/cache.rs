@@ -10,11 +10,11 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use lru::LruCache;
 
 use super::sync::{Mutex, MutexGuard, PoisonError};
+use super::tally::Tally;
 
 /// What a block is found by: the inode, and the position in the file at which
 /// the block begins.
@@ -37,9 +37,9 @@ pub(super) trait Weight {
 #[derive(Debug, Default)]
 pub(super) struct Counters {
     /// Found, or made by another reader meanwhile.
-    pub(super) hits: AtomicU64,
+    pub(super) hits: Tally,
     /// Made.
-    pub(super) misses: AtomicU64,
+    pub(super) misses: Tally,
 }
 
 /// A value that is being made: empty until it is there. Whoever holds the
@@ -111,7 +111,7 @@ impl<V: Clone + Weight, E: Clone> Cache<V, E> {
         let flight = {
             let mut shard = lock(shard);
             if let Some(value) = shard.blocks.get(&key) {
-                self.counters.hits.fetch_add(1, Ordering::Relaxed);
+                self.counters.hits.add(1);
                 return Ok(value.clone());
             }
             match shard.flights.entry(key) {
@@ -121,10 +121,10 @@ impl<V: Clone + Weight, E: Clone> Cache<V, E> {
         };
         let mut slot = lock(&flight);
         if let Some(result) = &*slot {
-            self.counters.hits.fetch_add(1, Ordering::Relaxed);
+            self.counters.hits.add(1);
             return result.clone();
         }
-        self.counters.misses.fetch_add(1, Ordering::Relaxed);
+        self.counters.misses.add(1);
         let result = make();
         *slot = Some(result.clone());
         let mut shard = lock(shard);

@@ -23,6 +23,7 @@ mod prefetch;
 mod read;
 mod stats;
 mod sync;
+mod tally;
 mod tree;
 mod volume;
 mod xattr;
@@ -34,7 +35,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use self::cache::lock;
@@ -386,7 +386,7 @@ impl Vfs {
             }
         };
         let length = bytes.len() as u64;
-        self.stats.bytes_read.fetch_add(length, Ordering::Relaxed);
+        self.stats.bytes_read.add(length);
         Ok(bytes)
     }
 

@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::ops::{Deref, Range};
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use lru::LruCache;
@@ -143,8 +142,8 @@ impl Reader {
     pub(super) fn cache_state(&self) -> (u64, u64, usize) {
         let counters = &self.cache.counters;
         (
-            counters.hits.load(Ordering::Relaxed),
-            counters.misses.load(Ordering::Relaxed),
+            counters.hits.get(),
+            counters.misses.get(),
             self.cache.used(),
         )
     }

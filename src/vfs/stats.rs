@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::cache::lock;
+use super::tally::Tally;
 
 /// Errors that are remembered.
 const MAX_ERRORS: usize = 32;
@@ -13,33 +13,33 @@ const MAX_ERRORS: usize = 32;
 #[derive(Debug, Default)]
 pub(super) struct Stats {
     /// Names looked up.
-    pub(super) lookups: AtomicU64,
+    pub(super) lookups: Tally,
     /// Attributes asked for.
-    pub(super) getattrs: AtomicU64,
+    pub(super) getattrs: Tally,
     /// Parts of directories listed.
-    pub(super) readdirs: AtomicU64,
+    pub(super) readdirs: Tally,
     /// Reads of files.
-    pub(super) reads: AtomicU64,
+    pub(super) reads: Tally,
     /// Bytes given to readers.
-    pub(super) bytes_read: AtomicU64,
+    pub(super) bytes_read: Tally,
     /// Bytes decoded from chunks.
-    decoded: AtomicU64,
+    decoded: Tally,
     /// Assets parsed for their views.
-    pub(super) parsed: AtomicU64,
+    pub(super) parsed: Tally,
     /// Reads that failed.
-    pub(super) errors: AtomicU64,
+    pub(super) errors: Tally,
     last_errors: Mutex<VecDeque<String>>,
 }
 
 impl Stats {
     /// Counts one more.
-    pub(super) fn count(&self, counter: impl Fn(&Self) -> &AtomicU64) {
-        counter(self).fetch_add(1, Ordering::Relaxed);
+    pub(super) fn count(&self, counter: impl Fn(&Self) -> &Tally) {
+        counter(self).add(1);
     }
 
     /// Counts bytes that were decoded.
     pub(super) fn add_decoded(&self, bytes: usize) {
-        self.decoded.fetch_add(bytes as u64, Ordering::Relaxed);
+        self.decoded.add(bytes as u64);
     }
 
     /// Logs and remembers why a read failed.
@@ -55,16 +55,15 @@ impl Stats {
 
     /// The counters by name.
     pub(super) fn to_json(&self) -> serde_json::Value {
-        let value = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         serde_json::json!({
-            "lookups": value(&self.lookups),
-            "getattrs": value(&self.getattrs),
-            "readdirs": value(&self.readdirs),
-            "reads": value(&self.reads),
-            "bytes_read": value(&self.bytes_read),
-            "bytes_decoded": value(&self.decoded),
-            "assets_parsed": value(&self.parsed),
-            "errors": value(&self.errors),
+            "lookups": self.lookups.get(),
+            "getattrs": self.getattrs.get(),
+            "readdirs": self.readdirs.get(),
+            "reads": self.reads.get(),
+            "bytes_read": self.bytes_read.get(),
+            "bytes_decoded": self.decoded.get(),
+            "assets_parsed": self.parsed.get(),
+            "errors": self.errors.get(),
             "last_errors": Vec::from_iter(lock(&self.last_errors).iter().cloned()),
         })
     }
