@@ -163,7 +163,7 @@ CURVES = [
         [1_000, 10_000, 100_000, 1_000_000],
         lambda files: Shape(files, width=100),
         walk,
-        "Linear. The list of files is read once, at the mount, and kept in about 120 bytes for each; the programs that walk through it take the rest of the time.",
+        "In proportion at most. The list of files is read once, at the mount, and kept in about 120 bytes for each; the programs that walk through it take the rest of the time.",
         squashfs_up_to=100_000,
     ),
     Curve(
@@ -188,7 +188,7 @@ CURVES = [
         [4 << 10, 64 << 10, 1 << 20, 8 << 20, 64 << 20],
         lambda size: Shape(VOLUME // size, width=64, size=size),
         sized,
-        "Below the 64 KiB of a chunk each file costs requests of its own; above it, flat.",
+        "Below the 64 KiB of a chunk each file costs requests of its own; above it there is no trend.",
         methods=("zlib", "lz77"),
         bytes=True,
     ),
@@ -198,7 +198,7 @@ CURVES = [
         [1, 2, 4, 8, 16, 32, 64],
         lambda _: READ,
         shared,
-        "Flat from as many readers as cores on: more readers wait for each other, and lose nothing.",
+        "Files read whole: flat from a few more readers than cores on; more wait for each other, and lose nothing. Random reads are most with as many readers as cores; with 64 half of that is left, and less of squashfs's.",
     ),
     Curve(
         "Cores",
