@@ -181,7 +181,9 @@ impl FileSource {
     /// Whatever the operating system reports; `InvalidInput` for what is not
     /// a regular file.
     pub fn open(path: &Path, pool: &Arc<FilePool>) -> io::Result<Self> {
-        let path = path.canonicalize()?;
+        // What has no path of its own, as an open file in /proc that was
+        // deleted, keeps the one it was given by.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let metadata = path.metadata()?;
         if !metadata.is_file() {
             return Err(io::Error::new(
