@@ -141,7 +141,9 @@ const BOTH: [Method; 2] = [Method::Zlib, Method::Lz77];
 #[test]
 fn a_long_chunk_read_in_order_is_decoded_once_however_small_the_cache() {
     for method in BOTH {
-        let Some((mount, path, data)) = long_chunk(method, "cachesize=256K") else {
+        // By one thread: several may answer what the kernel asks for at once
+        // in another order, and with so small a cache begin anew for it.
+        let Some((mount, path, data)) = long_chunk(method, "cachesize=256K,threads=1") else {
             return;
         };
         assert!(fs::read(path).unwrap() == data);
