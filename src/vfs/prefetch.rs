@@ -11,8 +11,8 @@
 //! it is decoded already, and the kernel keeps it more cheaply.
 //!
 //! The numbers here are round ones: with a window of half or four times the
-//! size, a quarter of a file's head, or a second thread, no row of
-//! `scripts/bench` changed by more than 2 % on two cores.
+//! size, a quarter of a file's head, or a second thread, the cold greps of
+//! `scripts/bench` changed by less than 2 % on two cores.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
