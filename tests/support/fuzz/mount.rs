@@ -20,8 +20,12 @@ const ENTRIES: usize = 100;
 /// Most bytes that are read.
 const BYTES: usize = 1 << 20;
 
-/// A lone file or an archive. Its first byte says what it is called, the
-/// second how it is mounted; a version 1 archive stands there in plain bytes.
+/// Name of the second file, where there are two.
+const SECOND: &str = "B.UFO";
+
+/// A lone file or an archive, or two. The first byte says what it is called,
+/// the second how it is mounted, where there are two the next two how long the
+/// first is; version 1 archives stand there in plain bytes.
 pub fn vfs(data: &[u8]) {
     let Some((&[name, how], bytes)) = data.split_first_chunk() else {
         return;
@@ -35,18 +39,27 @@ pub fn vfs(data: &[u8]) {
         meta: !has(4),
         ..Options::default()
     };
-    let bytes = match bytes.starts_with(b"HAPI") {
-        true => sealed(bytes.to_vec()),
-        false => bytes.to_vec(),
-    };
     let name = NAMES[usize::from(name) % NAMES.len()];
-    if let Some(vfs) = mounted(name, &bytes, options) {
+    let mut files = vec![(name, bytes)];
+    if has(5)
+        && let Some((&length, bytes)) = bytes.split_first_chunk()
+    {
+        let length = usize::from(u16::from_le_bytes(length)).min(bytes.len());
+        let (first, second) = bytes.split_at(length);
+        files = vec![(name, first), (SECOND, second)];
+    }
+    let files = files.into_iter().map(|(name, bytes)| {
+        let is_plain = bytes.starts_with(b"HAPI");
+        let bytes = bytes.to_vec();
+        (name, if is_plain { sealed(bytes) } else { bytes })
+    });
+    if let Some(vfs) = mounted(&Vec::from_iter(files), has(6), options) {
         Walk::new(&vfs).everything();
     }
 }
 
-/// What is mounted when a file of this name has these bytes.
-pub fn mounted(name: &str, bytes: &[u8], options: Options) -> Option<Mounted> {
+/// What is mounted when these files, by their names, are the sources.
+pub fn mounted(files: &[(&str, Vec<u8>)], separate: bool, options: Options) -> Option<Mounted> {
     // In memory where there is such a directory.
     let shared = Path::new("/dev/shm");
     let place = match shared.is_dir() {
@@ -54,18 +67,21 @@ pub fn mounted(name: &str, bytes: &[u8], options: Options) -> Option<Mounted> {
         false => tempfile::tempdir(),
     };
     let place = place.unwrap();
-    let path = place.path().join(name);
-    fs::write(&path, bytes).unwrap();
+    let paths = files.iter().map(|(name, bytes)| {
+        let path = place.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    });
     let sources = Sources::Given {
-        paths: vec![path],
+        paths: paths.collect(),
         order: None,
-        separate: false,
+        separate,
     };
     let vfs = Vfs::open(&sources, options).ok()?;
     Some(Mounted { vfs, _place: place })
 }
 
-/// A mount and its file.
+/// A mount and its files.
 pub struct Mounted {
     vfs: std::sync::Arc<Vfs>,
     _place: tempfile::TempDir,

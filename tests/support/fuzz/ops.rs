@@ -83,16 +83,49 @@ struct Part {
 /// One operation; inodes are given by the places where they were found.
 #[derive(Debug, Arbitrary)]
 enum Step {
-    Lookup { parent: u8, name: u8, spelling: u16 },
-    Getattr { of: u8 },
-    Readdir { of: u8, offset: u8, most: u8 },
-    ReaddirPlus { of: u8, offset: u8, most: u8 },
-    Read { of: u8, offset: u32, size: u32 },
-    Readlink { of: u8 },
-    Xattrs { of: u8 },
-    Parent { of: u8 },
-    Forget { of: u8, lookups: u8 },
+    Lookup {
+        parent: u8,
+        name: u8,
+        spelling: u16,
+    },
+    Getattr {
+        of: u8,
+    },
+    Readdir {
+        of: u8,
+        offset: u8,
+        most: u8,
+    },
+    ReaddirPlus {
+        of: u8,
+        offset: u8,
+        most: u8,
+    },
+    Read {
+        of: u8,
+        offset: u32,
+        size: u32,
+    },
+    Readlink {
+        of: u8,
+    },
+    Xattrs {
+        of: u8,
+    },
+    Parent {
+        of: u8,
+    },
+    Forget {
+        of: u8,
+        lookups: u8,
+    },
     Extent,
+    /// Looks it up twice and forgets one of the two, which changes nothing.
+    LookupTwice {
+        parent: u8,
+        name: u8,
+        spelling: u16,
+    },
 }
 
 /// Makes a case of any bytes.
@@ -112,7 +145,7 @@ pub fn ops(data: &[u8]) {
         meta: false,
         ..Options::default()
     };
-    let vfs = mounted("a.hpi", &bytes, options).expect("is a sound archive");
+    let vfs = mounted(&[("a.hpi", bytes)], false, options).expect("is a sound archive");
     let mut trial = Trial {
         vfs: &vfs,
         model: &model,
@@ -311,7 +344,7 @@ impl<'a> Trial<'a> {
                 parent,
                 name,
                 spelling,
-            } => self.lookup(self.place(parent), name, spelling),
+            } => drop(self.lookup(self.place(parent), name, spelling)),
             Step::Getattr { of } => self.getattr(self.place(of)),
             Step::Readdir { of, offset, most } => self.readdir(self.place(of), offset, most),
             Step::ReaddirPlus { of, offset, most } => {
@@ -330,6 +363,11 @@ impl<'a> Trial<'a> {
             Step::Parent { of } => self.parent(self.place(of)),
             Step::Forget { of, lookups } => self.forget(self.place(of), lookups),
             Step::Extent => self.extent(),
+            Step::LookupTwice {
+                parent,
+                name,
+                spelling,
+            } => self.lookup_twice(self.place(parent), name, spelling),
         }
     }
 
@@ -350,7 +388,8 @@ impl<'a> Trial<'a> {
         }
     }
 
-    fn lookup(&mut self, place: usize, name: u8, spelling: u16) {
+    /// The place where what is found is known.
+    fn lookup(&mut self, place: usize, name: u8, spelling: u16) -> Option<usize> {
         let name = windows_1252(NAMES[usize::from(name) % NAMES.len()]);
         let respelt = name.chars().enumerate().map(|(at, letter)| {
             match (spelling >> (at % 16) & 1, letter.is_ascii_lowercase()) {
@@ -362,18 +401,27 @@ impl<'a> Trial<'a> {
         let name: String = respelt.collect();
         let parent = self.known[place].ino;
         let found = self.vfs.lookup(parent, &name);
-        if let Some(error) = self.no_directory(place) {
-            return assert_eq!(found, Err(error));
-        }
-        let Some(node) = self.model.find(self.known[place].node, &name, self.folds) else {
-            return assert_eq!(found, Err(Error::NotFound));
+        let missing = self.no_directory(place);
+        let node = self.model.find(self.known[place].node, &name, self.folds);
+        let (None, Some(node)) = (missing, node) else {
+            assert_eq!(found, Err(missing.unwrap_or(Error::NotFound)));
+            return None;
         };
-        self.told(place, &name, node, found.unwrap());
+        Some(self.told(place, &name, node, found.unwrap()))
+    }
+
+    fn lookup_twice(&mut self, parent: usize, name: u8, spelling: u16) {
+        self.lookup(parent, name, spelling);
+        if let Some(place) = self.lookup(parent, name, spelling) {
+            self.forget(place, 1);
+            self.getattr(place);
+            self.parent(place);
+        }
     }
 
     /// An entry was told: its attributes are right, and its inode is the one
-    /// that it must be.
-    fn told(&mut self, parent: usize, name: &str, node: usize, attr: Attr) {
+    /// that it must be. Gives the place where it is known.
+    fn told(&mut self, parent: usize, name: &str, node: usize, attr: Attr) -> usize {
         self.check_attr(node, attr);
         let is_directory = self.model.nodes[node].is_directory();
         let respelt = self.known[parent].alias || self.model.nodes[node].name != name;
@@ -387,24 +435,26 @@ impl<'a> Trial<'a> {
             Some(&place) => {
                 assert_eq!(self.known[place].ino, attr.ino, "another alias");
                 self.known[place].lookups += 1;
+                place
             }
             None => {
                 self.aliases.insert(key, self.known.len());
-                self.learn(attr.ino, node, parent, true);
+                self.learn(attr.ino, node, parent, true)
             }
         }
     }
 
-    /// Keeps an inode that was not known.
-    fn learn(&mut self, ino: Ino, node: usize, parent: usize, alias: bool) {
-        let same = self.known.iter().find(|known| known.ino == ino);
-        if let Some(same) = same {
+    /// The place of an inode, a new one where it was not known.
+    fn learn(&mut self, ino: Ino, node: usize, parent: usize, alias: bool) -> usize {
+        let same = self.known.iter().position(|known| known.ino == ino);
+        if let Some(place) = same {
+            let same = &self.known[place];
             assert_eq!(
                 (same.node, same.alias),
                 (node, false),
                 "a number is used again"
             );
-            return;
+            return place;
         }
         self.known.push(Known {
             ino,
@@ -413,6 +463,7 @@ impl<'a> Trial<'a> {
             alias,
             lookups: 1,
         });
+        self.known.len() - 1
     }
 
     fn check_attr(&self, node: usize, attr: Attr) {

@@ -184,8 +184,8 @@ fn beginnings(files: Vec<(&str, Vec<u8>)>) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// The seeds of the formats under their names, and an archive with one of
-/// each inside.
+/// The seeds of the formats under their names, an archive with one of each
+/// inside, and two archives over each other.
 pub fn vfs() -> Vec<Vec<u8>> {
     let named = [
         (0, hpi_v1()),
@@ -216,6 +216,15 @@ pub fn vfs() -> Vec<Vec<u8>> {
     let entries = files.map(|(name, bytes)| stored(name, bytes));
     let nested = V1::new(entries.to_vec()).build().bytes;
     seeds.push([&[0, 0][..], &nested].concat());
+    let (mut below, mut above) = (hpi_v1(), hpi_v2());
+    for (how, first, second) in [
+        (0x20, below.remove(0), above.remove(0)),
+        (0x23, above.remove(0), below.remove(0)),
+        (0x60, below.remove(0), hip().remove(1)),
+    ] {
+        let length = (first.len() as u16).to_le_bytes();
+        seeds.push([&[0, how][..], &length, &first, &second].concat());
+    }
     short(seeds)
 }
 
