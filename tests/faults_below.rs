@@ -1,111 +1,25 @@
-//! Faults of what archives lie on: a disk that fails, a network that is slow,
-//! hangs or is gone. Reads are right or EIO, and right again when it is back.
+//! Faults of what archives lie on: a disk that fails, a network that is slow
+//! or gone. Reads are right or EIO, and right again when it is back.
 
 mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use hpimount::archive::hpi::chunk::Method;
 use hpimount::vfs::{Error, FileKind, Ino, Options, Sources, Vfs};
-use rustix::mount::UnmountFlags;
 
+use support::each_method::read_all;
 use support::faulty_fs::{Errno, FaultyFs, Mode};
-use support::files::{open_direct, read_at};
+use support::faulty_mount::{ARCHIVE, Faulty};
 use support::hip::{Asset, Hip};
-use support::hpi::{File as Packed, V1, V2, dir, file};
-use support::mount::{Mount, Place, can_mount, eventually};
+use support::hpi::{File as Packed, V1, V2, file};
+use support::mount::can_mount;
 use support::mounted::stats;
 use support::pictures::library;
 use support::{noise, text, trial};
-
-/// Name of the archive on the faulty file system.
-const ARCHIVE: &str = "sample.hpi";
-
-/// The files of [`archive`] and how they are packed.
-const FILES: [(&str, Method); 3] = [
-    ("stored.bin", Method::Stored),
-    ("zlib.bin", Method::Zlib),
-    ("lz77.bin", Method::Lz77),
-];
-
-/// Three chunks and a bit.
-const SIZE: usize = 3 * 65_536 + 100;
-
-fn contents(number: usize) -> Vec<u8> {
-    noise(number as u64, SIZE)
-}
-
-fn archive() -> Vec<u8> {
-    let mut entries = Vec::new();
-    for (number, (name, method)) in FILES.iter().enumerate() {
-        let packed = Packed::new(contents(number), *method);
-        entries.push(file(name.as_bytes(), packed));
-    }
-    let small = file(b"small.txt", Packed::new("hello\n", Method::Zlib));
-    entries.push(dir(b"dir", vec![small]));
-    V1::new(entries).build().bytes
-}
-
-/// A mount of an archive on a faulty file system.
-struct Faulty {
-    /// Dropped before what it lies on.
-    mount: Option<Mount>,
-    source: FaultyFs,
-}
-
-impl Faulty {
-    fn new(arguments: &[&str]) -> Self {
-        let (place, source) = place();
-        Self {
-            mount: Some(place.mount(arguments)),
-            source,
-        }
-    }
-
-    fn mount(&self) -> &Mount {
-        self.mount.as_ref().unwrap()
-    }
-}
-
-/// Where [`archive`] is to be mounted from a faulty file system.
-fn place() -> (Place, FaultyFs) {
-    let mut place = Place::new();
-    let source = place.dir().join("source");
-    fs::create_dir(&source).unwrap();
-    place.archive = source.join(ARCHIVE);
-    let source = FaultyFs::new(&source, &[(ARCHIVE, &archive())]);
-    (place, source)
-}
-
-/// Reads all files past the kernel's cache, in pieces that are no multiples
-/// of anything in the archive. Tells how many were right and how many EIO;
-/// there is nothing else.
-fn read_all(mount: &Mount) -> (usize, usize) {
-    let (mut right, mut refused) = (0, 0);
-    for (number, (name, _)) in FILES.iter().enumerate() {
-        let file = open_direct(&mount.file(name));
-        for (index, piece) in contents(number).chunks(20_000).enumerate() {
-            match read_at(&file, 20_000 * index as u64, piece.len()) {
-                Ok(read) => {
-                    assert!(read == piece, "{name}: piece {index} is wrong");
-                    right += 1;
-                }
-                Err(error) => {
-                    let errno = error.raw_os_error();
-                    assert_eq!(errno, Some(libc::EIO), "{name}: piece {index}");
-                    refused += 1;
-                }
-            }
-        }
-    }
-    mount.daemon().assert_running();
-    (right, refused)
-}
 
 /// Hardly a cache, so that every read asks the source.
 const UNCACHED: [&str; 2] = ["-o", "noprefetch,cachesize=1K"];
@@ -173,41 +87,6 @@ fn a_source_that_is_gone_is_eio_and_never_another_file() {
     let happened = "EIO, also from what is mounted there anew: that is another file";
     let tried = "file system below gone (ENOTCONN), then mounted again";
     trial::record(tried, rounds, happened);
-}
-
-/// The kernel lets a process go only when what it waits for in a FUSE file
-/// system is answered: its first thread ends, the others then.
-#[test]
-fn a_mount_that_is_gone_does_not_wait_for_a_source_that_hangs() {
-    if !can_mount() {
-        return;
-    }
-    let mut faulty = Faulty::new(&["-o", "noprefetch,threads=2"]);
-    let mount = faulty.mount.take().unwrap();
-    faulty.source.set(Mode::Hangs);
-    let mut cat = Command::new("cat");
-    let cat = cat.arg(mount.file(FILES[0].0)).stdout(Stdio::null());
-    let mut reader = cat.spawn().unwrap();
-    eventually("the read hangs", || faulty.source.held() > 0);
-    reader.kill().unwrap();
-    abort(mount.path());
-    eventually("the reader ends", || reader.try_wait().unwrap().is_some());
-    let stat = format!("/proc/{}/stat", mount.pid());
-    eventually("the process exits", || {
-        let stat = fs::read_to_string(&stat).unwrap_or_default();
-        stat.rsplit(')').next().unwrap().starts_with(" Z") || stat.is_empty()
-    });
-    assert_eq!(mount.layers(), 0);
-    faulty.source.set(Mode::Fine);
-    mount.assert_ends();
-    let tried = "`umount -f` while a read hangs below";
-    trial::record(tried, 1, "the process ends, and no mount is left");
-}
-
-/// Ends the connection, and leaves what uses it with errors.
-fn abort(point: &Path) {
-    let flags = UnmountFlags::FORCE | UnmountFlags::DETACH;
-    rustix::mount::unmount(point, flags).unwrap();
 }
 
 /// What a tree has: the bytes of its files and the names of its directories,

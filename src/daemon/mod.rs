@@ -150,7 +150,8 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
             for signal in &mut signals {
                 ::log::info!("signal {signal}");
                 if unmounted {
-                    // Asked twice: whoever still uses the mount is cut off.
+                    // Asked twice.
+                    mounted.cut_off();
                     std::process::exit(0);
                 }
                 unmounted = mounted.unmount();

@@ -7,10 +7,13 @@
 use std::ffi::CString;
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Access, Mode, OFlags};
@@ -32,6 +35,9 @@ const FUSERMOUNT: &str = "fusermount3";
 
 /// Type of our mounts in the mount table.
 const FS_TYPE: &str = "fuse.hpimount";
+
+/// How long another mount may take to say whether it is alive.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A mount of ours.
 #[derive(Debug)]
@@ -210,6 +216,28 @@ impl Mount {
         self.unmount();
     }
 
+    /// Cuts off whoever still uses the mount, before the process exits. A
+    /// thread that the kernel keeps in a read of a source that hangs would
+    /// keep the device with everything else that is open, and the kernel the
+    /// mount with the device.
+    pub(super) fn cut_off(&self) {
+        let open = fs::read_dir("/proc/self/fd").into_iter().flatten();
+        let devices = open.flatten().filter(|entry| {
+            fs::read_link(entry.path()).is_ok_and(|path| path == Path::new(DEVICE))
+        });
+        for device in Vec::from_iter(devices) {
+            if let Some(number) = device
+                .file_name()
+                .to_str()
+                .and_then(|name| name.parse().ok())
+            {
+                // It is this process's own, and there is nothing to do about
+                // an error.
+                let _ = nix::unistd::close::<RawFd>(number);
+            }
+        }
+    }
+
     fn try_unmount(&self) -> io::Result<bool> {
         let connected = self.is_connected();
         let table = MountTable::read()?;
@@ -272,8 +300,14 @@ pub(super) fn mount_point(path: &Path) -> Result<PathBuf, Failure> {
         .topmost(&point)
         .is_some_and(|mount| mount.fs_type == FS_TYPE)
     {
-        if !is_dead_mount(&point) {
-            return Err(unusable(&"an archive is mounted there already"));
+        match answers_soon(&point) {
+            Err(error) if is_dead(&error) => {}
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                return Err(unusable(
+                    &"the mount there does not answer; `umount -l` takes it away",
+                ));
+            }
+            _ => return Err(unusable(&"an archive is mounted there already")),
         }
         log::warn!("{}: clearing away a dead mount", point.display());
         let how = match rustix::process::geteuid().is_root() {
@@ -305,10 +339,26 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Says whether a FUSE mount has lost its daemon. `statfs` is what the kernel
-/// never answers by itself; attributes and listings may come from its caches.
+/// Says whether a FUSE mount has lost its daemon.
 fn is_dead_mount(point: &Path) -> bool {
-    rustix::fs::statfs(point).is_err_and(|error| is_dead(&error.into()))
+    answers(point).is_err_and(|error| is_dead(&error))
+}
+
+/// Waits for the answer of a FUSE mount. `statfs` is what the kernel never
+/// answers by itself; attributes and listings may come from its caches.
+fn answers(point: &Path) -> io::Result<()> {
+    Ok(rustix::fs::statfs(point).map(drop)?)
+}
+
+/// The same for no longer than [`PATIENCE`]. Without its daemon a mount says
+/// so at once, but not as long as the kernel keeps a thread of the daemon in a
+/// read that hangs.
+fn answers_soon(point: &Path) -> io::Result<()> {
+    let (tell, told) = mpsc::channel();
+    let point = point.to_owned();
+    thread::Builder::new().spawn(move || tell.send(answers(&point)))?;
+    told.recv_timeout(PATIENCE)
+        .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
 /// What the kernel says of a FUSE mount without its daemon.

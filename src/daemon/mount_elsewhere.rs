@@ -44,6 +44,9 @@ impl Mount {
         }
     }
 
+    /// Unmounting has done it.
+    pub(super) fn cut_off(&self) {}
+
     /// Not known here.
     pub(super) fn is_connected(&self) -> bool {
         true

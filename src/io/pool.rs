@@ -3,14 +3,15 @@
 use std::fs::{File, Metadata};
 use std::io;
 use std::num::NonZeroUsize;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use lru::LruCache;
-use rustix::fs::{CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::io::Errno;
 
 use super::ReadAt;
 
@@ -107,10 +108,7 @@ impl FilePool {
     ) -> io::Result<Arc<File>> {
         let file = Arc::new(open()?);
         if FileIdentity::from(&file.metadata()?) != identity {
-            return Err(io::Error::new(
-                io::ErrorKind::NotFound,
-                "the file has been replaced",
-            ));
+            return Err(replaced());
         }
         self.lock().put(identity, file.clone());
         Ok(file)
@@ -144,24 +142,40 @@ impl FilePool {
         }
     }
 
-    /// Opens the file at a canonical path.
-    fn open_path(&self, path: &Path) -> io::Result<File> {
+    /// Opens the file with this identity at a canonical path.
+    fn open_path(&self, path: &Path, identity: FileIdentity) -> io::Result<File> {
         // Without waiting: a pipe may be there by now, and nobody writes to
         // it.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let (directory, path) = self.place(path);
+        match rustix::fs::openat(directory, path, flags, Mode::empty()) {
+            Ok(file) => Ok(file.into()),
+            // What may not be opened is another file, as for who is confined
+            // to this one.
+            Err(Errno::ACCESS)
+                if rustix::fs::statat(directory, path, AtFlags::empty())
+                    .is_ok_and(|found| FileIdentity::from(&found) != identity) =>
+            {
+                Err(replaced())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// From where a canonical path is to be followed, and how.
+    fn place<'a>(&'a self, path: &'a Path) -> (BorrowedFd<'a>, &'a Path) {
         let held = self.held.as_ref();
-        let below =
-            held.and_then(|(held, directory)| Some((directory, path.strip_prefix(held).ok()?)));
-        let file = match below {
-            Some((directory, path)) => rustix::fs::openat(directory, path, flags, Mode::empty()),
-            None => rustix::fs::openat(CWD, path, flags, Mode::empty()),
-        };
-        Ok(file?.into())
+        held.and_then(|(held, directory)| Some((directory.as_fd(), path.strip_prefix(held).ok()?)))
+            .unwrap_or((CWD, path))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, LruCache<FileIdentity, Arc<File>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn replaced() -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, "the file has been replaced")
 }
 
 /// A file on disk as a source.
@@ -198,7 +212,7 @@ impl FileSource {
             len: metadata.len(),
             modified: metadata.modified()?,
         };
-        let open = || source.pool.open_path(&source.path);
+        let open = || source.pool.open_path(&source.path, source.identity);
         source.pool.get(source.identity, open)?;
         Ok(source)
     }
@@ -215,7 +229,7 @@ impl ReadAt for FileSource {
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
-        let open = || self.pool.open_path(&self.path);
+        let open = || self.pool.open_path(&self.path, self.identity);
         self.pool.read(self.identity, open, buf, offset)
     }
 }

@@ -23,6 +23,10 @@ const SUB_INO: u64 = 2;
 /// Number of the first file in the root, and of that in the subdirectory.
 const FILES: [u64; 2] = [100, 200];
 
+/// After this long everything is well again: a test that fails meanwhile
+/// could wait for itself.
+const LONGEST_HANG: Duration = Duration::from_secs(60);
+
 /// How the file system behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -93,13 +97,13 @@ impl FaultyFs {
 
     /// Changes how it behaves.
     pub fn set(&self, mode: Mode) {
-        *self.state.mode.lock().unwrap() = mode;
-        self.state.requests.store(0, Ordering::Relaxed);
-        if mode != Mode::Hangs {
-            let held = std::mem::take(&mut *self.state.held.lock().unwrap());
-            for read in held {
-                self.state.read(read);
-            }
+        self.state.set(mode);
+        if mode == Mode::Hangs {
+            let state = Arc::downgrade(&self.state);
+            std::thread::spawn(move || {
+                std::thread::sleep(LONGEST_HANG);
+                state.upgrade().inspect(|state| state.set(Mode::Fine));
+            });
         }
     }
 
@@ -148,6 +152,17 @@ impl Drop for FaultyFs {
 }
 
 impl State {
+    fn set(&self, mode: Mode) {
+        *self.mode.lock().unwrap() = mode;
+        self.requests.store(0, Ordering::Relaxed);
+        if mode != Mode::Hangs {
+            let held = std::mem::take(&mut *self.held.lock().unwrap());
+            for read in held {
+                self.read(read);
+            }
+        }
+    }
+
     fn mode(&self) -> Mode {
         *self.mode.lock().unwrap()
     }

@@ -5,9 +5,11 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod bombs;
+pub mod each_method;
 pub mod facts;
 pub mod faulty;
 pub mod faulty_fs;
+pub mod faulty_mount;
 pub mod files;
 pub mod full;
 pub mod goldens;

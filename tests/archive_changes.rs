@@ -1,0 +1,235 @@
+//! The archive changes under the mount: what is read is right or an error,
+//! and the daemon lives on.
+
+mod support;
+
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use hpimount::archive::hpi::chunk::Method;
+
+use support::each_method::{self, FILES, SMALL, contents, read_all};
+use support::files::{open_direct, read_at};
+use support::hpi::{File as Packed, V1, file};
+use support::mount::namespace::{Namespace, USER};
+use support::mount::{Mount, Place, can_mount, hpimount, run};
+use support::mounted::stats;
+
+/// A mount of which nothing has been read yet, with hardly a cache, and the
+/// bytes of its archive.
+fn mount() -> (Mount, Vec<u8>) {
+    let place = Place::new();
+    let archive = each_method::archive();
+    fs::write(&place.archive, &archive).unwrap();
+    (place.mount(&["-o", "cachesize=64K"]), archive)
+}
+
+/// The mount's archive, to be written to.
+fn writable(mount: &Mount) -> File {
+    let mut options = File::options();
+    options.write(true).open(&mount.place.archive).unwrap()
+}
+
+#[test]
+fn what_a_truncated_archive_lost_is_an_error() {
+    if !can_mount() {
+        return;
+    }
+    for percent in [0, 10, 40, 70, 99] {
+        let (mount, whole) = mount();
+        let file = writable(&mount);
+        file.set_len((whole.len() * percent / 100) as u64).unwrap();
+        let (right, refused) = read_all(&mount);
+        assert!(refused > 0, "{percent} %");
+        assert_eq!(right > 0, percent > 0, "{percent} %");
+        // It is all there again.
+        file.write_all_at(&whole, 0).unwrap();
+        assert_eq!(read_all(&mount).1, 0, "{percent} %");
+    }
+}
+
+#[test]
+fn a_deleted_archive_is_read_on() {
+    if !can_mount() {
+        return;
+    }
+    let (mount, _) = mount();
+    fs::remove_file(&mount.place.archive).unwrap();
+    assert_eq!(read_all(&mount).1, 0);
+}
+
+#[test]
+fn a_replaced_archive_is_not_taken_for_the_mounted_one() {
+    if !can_mount() {
+        return;
+    }
+    let (mount, whole) = mount();
+    let other = mount.place.dir().join("other");
+    fs::write(&other, vec![0x55; whole.len()]).unwrap();
+    fs::rename(&other, &mount.place.archive).unwrap();
+    assert_eq!(read_all(&mount).1, 0);
+}
+
+#[test]
+fn chunks_that_are_overwritten_are_errors() {
+    if !can_mount() {
+        return;
+    }
+    let (mount, whole) = mount();
+    // Behind the stored file, where checks would not notice.
+    let from = whole.len() - whole.len() / 3;
+    writable(&mount)
+        .write_all_at(&vec![0x55; whole.len() - from], from as u64)
+        .unwrap();
+    let (right, refused) = read_all(&mount);
+    assert!(right > 0 && refused > 0);
+}
+
+#[test]
+fn an_archive_may_shrink_in_the_middle_of_reads() {
+    if !can_mount() {
+        return;
+    }
+    let (mount, whole) = mount();
+    let file = writable(&mount);
+    let half = whole.len() as u64 / 2;
+    std::thread::scope(|scope| {
+        let readers = Vec::from_iter((0..3).map(|_| scope.spawn(|| read_all(&mount))));
+        file.set_len(half).unwrap();
+        for reader in readers {
+            reader.join().unwrap();
+        }
+    });
+    assert!(read_all(&mount).0 > 0);
+}
+
+#[test]
+fn an_archive_may_grow() {
+    if !can_mount() {
+        return;
+    }
+    let (mount, whole) = mount();
+    let more = vec![0x55; 100_000];
+    writable(&mount)
+        .write_all_at(&more, whole.len() as u64)
+        .unwrap();
+    assert_eq!(read_all(&mount).1, 0);
+}
+
+/// More archives than are kept open.
+const OTHERS: usize = 33;
+
+/// How they are mounted: each in a directory of its own, and no read is spared.
+const UNCACHED: [&str; 3] = ["--separate", "-o", "cachesize=0,noprefetch"];
+
+/// Writes an archive and others into a folder, and gives their paths.
+fn many(place: &Place) -> Vec<PathBuf> {
+    let folder = place.dir().join("archives");
+    fs::create_dir(&folder).unwrap();
+    let mut paths = vec![folder.join("first.hpi")];
+    fs::write(&paths[0], each_method::archive()).unwrap();
+    for number in 0..OTHERS {
+        let small = Packed::new("hello\n", Method::Stored);
+        let archive = V1::new(vec![file(b"small.txt", small)]);
+        let path = folder.join(format!("{number:02}.hpi"));
+        fs::write(&path, archive.build().bytes).unwrap();
+        paths.push(path);
+    }
+    paths
+}
+
+/// The files of the others in the mount.
+fn others(point: &Path) -> impl Iterator<Item = PathBuf> {
+    (0..OTHERS).map(move |number| point.join(format!("{number:02}.hpi/small.txt")))
+}
+
+/// Whether the first archive can be read, which must be right then.
+fn can_read(mount: &Mount) -> bool {
+    let stored = mount.file("first.hpi").join(FILES[0].0);
+    match read_at(&open_direct(&stored), 0, 1 << 20) {
+        Ok(bytes) => {
+            assert!(bytes == contents(0));
+            true
+        }
+        Err(error) => {
+            assert_eq!(error.raw_os_error(), Some(libc::EIO));
+            false
+        }
+    }
+}
+
+/// Has the first archive closed.
+fn let_go(mount: &Mount) {
+    for other in others(mount.path()) {
+        assert_eq!(read_at(&open_direct(&other), 0, 10).unwrap(), b"hello\n");
+    }
+}
+
+#[test]
+fn an_archive_that_is_opened_again_is_the_same_one_or_an_error() {
+    if !can_mount() {
+        return;
+    }
+    let place = Place::new();
+    let paths = many(&place);
+    let (first, folder) = (&paths[0], paths[0].parent().unwrap());
+    let aside = folder.with_file_name("aside");
+    let mut program = hpimount();
+    program.args(&paths).arg(&place.point).args(UNCACHED);
+    let mount = place.mount_by(program);
+    let assert_refused = |why: &str| {
+        assert!(!can_read(&mount), "{why}");
+        let errors = stats(&mount)["last_errors"].clone();
+        let last = errors.as_array().unwrap().last().unwrap().to_string();
+        assert!(last.contains(why), "{last}");
+    };
+
+    let_go(&mount);
+    fs::rename(folder, &aside).unwrap();
+    assert_refused("No such file or directory");
+    fs::rename(&aside, folder).unwrap();
+    assert!(can_read(&mount));
+
+    let_go(&mount);
+    let length = fs::metadata(first).unwrap().len() as usize;
+    fs::rename(first, &aside).unwrap();
+    fs::write(first, vec![0x55; length]).unwrap();
+    assert_refused("the file has been replaced");
+    fs::rename(&aside, first).unwrap();
+    assert!(can_read(&mount));
+
+    let_go(&mount);
+    fs::remove_file(first).unwrap();
+    assert_refused("No such file or directory");
+}
+
+#[test]
+fn an_archive_that_is_closed_to_its_reader_is_an_error_until_it_is_not() {
+    if !can_mount() {
+        return;
+    }
+    let namespace = Namespace::new();
+    let paths = many(&namespace.place);
+    let mut program = namespace.user(USER, &namespace.program);
+    program
+        .args(&paths)
+        .arg(&namespace.place.point)
+        .args(UNCACHED);
+    let _mount = namespace.mount_by(program);
+    let read = |file: &Path| {
+        let mut program = namespace.user(USER, "dd");
+        program.arg(format!("if={}", file.display()));
+        run(program.args(["iflag=direct", "bs=4096", "status=none"]))
+    };
+    let small = namespace.place.point.join("first.hpi").join(SMALL);
+    for other in others(&namespace.place.point) {
+        assert_eq!(read(&other).stdout, "hello\n");
+    }
+    fs::set_permissions(&paths[0], Permissions::from_mode(0o000)).unwrap();
+    let refused = read(&small);
+    assert_ne!(refused.code, Some(0));
+    assert!(refused.stderr.contains("Input/output error"), "{refused:?}");
+    fs::set_permissions(&paths[0], Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(read(&small).stdout, "hello\n");
+}

@@ -1,0 +1,210 @@
+//! What the archive lies on does not answer: only who needs it waits, no mount
+//! stays behind, and no process longer than the kernel keeps it.
+
+mod support;
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+
+use rustix::mount::UnmountFlags;
+use rustix::process::Signal;
+
+use support::each_method::{FILES, SMALL, contents, read_all};
+use support::faulty_fs::Mode;
+use support::faulty_mount::Faulty;
+use support::files::raw_name;
+use support::mount::others::unmount_by;
+use support::mount::{Mount, can_mount, eventually, has_programs, run};
+use support::mounted::{info, stats};
+use support::trial;
+
+/// What a reader asks for.
+const LENGTH: usize = 4096;
+
+/// A program that waits for the first bytes of the first file.
+struct Reader(Child);
+
+impl Reader {
+    /// It reads past the kernel's cache, so that only one request waits.
+    fn new(faulty: &Faulty) -> Self {
+        faulty.source.set(Mode::Hangs);
+        let mut command = Command::new("dd");
+        command
+            .arg(format!("if={}", faulty.mount().file(FILES[0].0).display()))
+            .args(["iflag=direct", "count=1"])
+            .arg(format!("bs={LENGTH}"));
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
+        let child = child.spawn().unwrap();
+        eventually("the read hangs", || faulty.source.held() > 0);
+        Self(child)
+    }
+
+    fn has_ended(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_some()
+    }
+
+    fn assert_right(self) {
+        let output = self.0.wait_with_output().unwrap();
+        assert!(output.status.success());
+        assert!(output.stdout == contents(0)[..LENGTH]);
+    }
+
+    fn assert_fails(mut self) {
+        eventually("the reader ends", || self.has_ended());
+        let output = self.0.wait_with_output().unwrap();
+        assert!(!output.status.success() && output.stdout.is_empty());
+    }
+}
+
+/// Waits until a process has ended but for threads that the kernel keeps.
+fn wait_for_exit(pid: i32) {
+    let stat = format!("/proc/{pid}/stat");
+    eventually("the process exits", || {
+        let stat = fs::read_to_string(&stat).unwrap_or_default();
+        stat.rsplit(')').next().unwrap().starts_with(" Z") || stat.is_empty()
+    });
+}
+
+fn faulty() -> Faulty {
+    Faulty::new(&["-o", "noprefetch,threads=2"])
+}
+
+/// Takes the mount out, for what ends it.
+fn take(faulty: &mut Faulty) -> Mount {
+    faulty.mount.take().unwrap()
+}
+
+#[test]
+fn what_needs_no_source_goes_on_while_a_read_hangs() {
+    if !can_mount() {
+        return;
+    }
+    let faulty = faulty();
+    let mount = faulty.mount();
+    let small = || fs::read(mount.file(SMALL)).unwrap();
+    assert_eq!(small(), b"hello\n");
+    let mut reader = Reader::new(&faulty);
+    assert_eq!(fs::read_dir(mount.path()).unwrap().count(), 4);
+    for (name, _) in FILES {
+        fs::metadata(mount.file(&name.to_uppercase())).unwrap();
+        assert_eq!(raw_name(&mount.file(name)), name.as_bytes());
+    }
+    assert_eq!(info(mount)["sources"].as_array().unwrap().len(), 1);
+    assert!(stats(mount)["last_errors"].is_array());
+    assert_eq!(small(), b"hello\n", "was read before");
+    // A killed reader may have to wait for its answer, which must not harm.
+    reader.0.kill().unwrap();
+    assert!(fs::metadata(mount.file("DIR")).unwrap().is_dir());
+    faulty.source.set(Mode::Fine);
+    eventually("the reader ends", || reader.has_ended());
+    assert_eq!(read_all(mount).1, 0);
+    trial::record(
+        "one of two threads hangs in a read below",
+        1,
+        "names, attributes and what was read before are answered",
+    );
+}
+
+#[test]
+fn a_mount_that_is_to_end_waits_for_who_reads_a_source_that_hangs() {
+    if !can_mount() || !has_programs(&["fusermount3"]) {
+        return;
+    }
+    let signal = |mount: &Mount| mount.signal(Signal::TERM);
+    let lazily = |mount: &Mount| unmount_by(&["umount", "-l"], mount.path());
+    let by_helper = |mount: &Mount| unmount_by(&["fusermount3", "-uz"], mount.path());
+    let ways: [&dyn Fn(&Mount); 3] = [&signal, &lazily, &by_helper];
+    for end in ways {
+        let mut faulty = faulty();
+        let mut reader = Reader::new(&faulty);
+        let mount = take(&mut faulty);
+        end(&mount);
+        eventually("no mount is left", || mount.layers() == 0);
+        assert!(!reader.has_ended());
+        mount.daemon().assert_running();
+        faulty.source.set(Mode::Fine);
+        reader.assert_right();
+        mount.assert_ends();
+    }
+    trial::record(
+        "TERM, `umount -l` or `fusermount3 -uz` while a read hangs below",
+        ways.len(),
+        "no mount is left; the reader gets its bytes when the source answers",
+    );
+}
+
+/// The kernel lets a process go only when what it waits for in a FUSE file
+/// system is answered: its first thread ends, the others then.
+#[test]
+fn a_second_signal_cuts_off_who_reads_a_source_that_hangs() {
+    if !can_mount() {
+        return;
+    }
+    let mut faulty = faulty();
+    let reader = Reader::new(&faulty);
+    let mount = take(&mut faulty);
+    mount.signal(Signal::TERM);
+    eventually("no mount is left", || mount.layers() == 0);
+    mount.signal(Signal::TERM);
+    reader.assert_fails();
+    wait_for_exit(mount.pid());
+    faulty.source.set(Mode::Fine);
+    mount.assert_ends();
+    trial::record(
+        "TERM twice while a read hangs below",
+        1,
+        "the reader gets an error, the process ends, and no mount is left",
+    );
+}
+
+#[test]
+fn a_mount_that_is_gone_does_not_wait_for_a_source_that_hangs() {
+    if !can_mount() {
+        return;
+    }
+    let mut faulty = faulty();
+    let reader = Reader::new(&faulty);
+    let mount = take(&mut faulty);
+    // Ends the connection, and leaves what uses it with errors.
+    let flags = UnmountFlags::FORCE | UnmountFlags::DETACH;
+    rustix::mount::unmount(mount.path(), flags).unwrap();
+    reader.assert_fails();
+    wait_for_exit(mount.pid());
+    assert_eq!(mount.layers(), 0);
+    faulty.source.set(Mode::Fine);
+    mount.assert_ends();
+    let tried = "`umount -f` while a read hangs below";
+    trial::record(tried, 1, "the process ends, and no mount is left");
+}
+
+/// The kernel does not see that nobody answers while it keeps a thread.
+#[test]
+fn a_mount_that_does_not_answer_is_refused_as_a_mount_point() {
+    if !can_mount() {
+        return;
+    }
+    let faulty = faulty();
+    let reader = Reader::new(&faulty);
+    let mount = faulty.mount();
+    mount.signal(Signal::KILL);
+    wait_for_exit(mount.pid());
+    let ran = run(&mut mount.place.command(&[]));
+    assert_eq!(ran.code, Some(20), "{ran:?}");
+    assert!(ran.stderr.contains("does not answer"), "{ran:?}");
+    assert_eq!(mount.layers(), 1);
+    faulty.source.set(Mode::Fine);
+    reader.assert_fails();
+    assert_eq!(mount.daemon().wait(), None);
+    // Now it is a dead one.
+    let ran = run(&mut mount.place.command(&[]));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(mount.layers(), 1);
+    trial::record(
+        "SIGKILL while a read hangs below, then mounted again",
+        1,
+        "refused at first; when the source answers, the dead mount is cleared away",
+    );
+}

@@ -1,0 +1,63 @@
+//! An archive with a file of each method, and reading them all.
+
+use hpimount::archive::hpi::chunk::Method;
+
+use super::files::{open_direct, read_at};
+use super::hpi::{File as Packed, V1, dir, file};
+use super::mount::Mount;
+use super::noise;
+
+/// The files of [`archive`] and how they are packed.
+pub const FILES: [(&str, Method); 3] = [
+    ("stored.bin", Method::Stored),
+    ("zlib.bin", Method::Zlib),
+    ("lz77.bin", Method::Lz77),
+];
+
+/// Another file, with the bytes `hello\n`.
+pub const SMALL: &str = "dir/small.txt";
+
+/// Three chunks and a bit.
+const SIZE: usize = 3 * 65_536 + 100;
+
+/// The bytes of one of [`FILES`].
+pub fn contents(number: usize) -> Vec<u8> {
+    noise(number as u64, SIZE)
+}
+
+/// An archive with a file of each method.
+pub fn archive() -> Vec<u8> {
+    let mut entries = Vec::new();
+    for (number, (name, method)) in FILES.iter().enumerate() {
+        let packed = Packed::new(contents(number), *method);
+        entries.push(file(name.as_bytes(), packed));
+    }
+    let small = file(b"small.txt", Packed::new("hello\n", Method::Zlib));
+    entries.push(dir(b"dir", vec![small]));
+    V1::new(entries).build().bytes
+}
+
+/// Reads all files past the kernel's cache, in pieces that are no multiples
+/// of anything in the archive. Tells how many were right and how many EIO;
+/// there is nothing else.
+pub fn read_all(mount: &Mount) -> (usize, usize) {
+    let (mut right, mut refused) = (0, 0);
+    for (number, (name, _)) in FILES.iter().enumerate() {
+        let file = open_direct(&mount.file(name));
+        for (index, piece) in contents(number).chunks(20_000).enumerate() {
+            match read_at(&file, 20_000 * index as u64, piece.len()) {
+                Ok(read) => {
+                    assert!(read == piece, "{name}: piece {index} is wrong");
+                    right += 1;
+                }
+                Err(error) => {
+                    let errno = error.raw_os_error();
+                    assert_eq!(errno, Some(libc::EIO), "{name}: piece {index}");
+                    refused += 1;
+                }
+            }
+        }
+    }
+    mount.daemon().assert_running();
+    (right, refused)
+}

@@ -1,0 +1,48 @@
+//! A mount of an archive that lies on a file system with faults.
+
+use std::fs;
+
+use super::each_method::archive;
+use super::faulty_fs::{FaultyFs, Mode};
+use super::mount::{Mount, Place};
+
+/// Name of the archive on the faulty file system.
+pub const ARCHIVE: &str = "sample.hpi";
+
+/// A mount of an archive on a faulty file system.
+pub struct Faulty {
+    /// Dropped before what it lies on.
+    pub mount: Option<Mount>,
+    pub source: FaultyFs,
+}
+
+impl Faulty {
+    pub fn new(arguments: &[&str]) -> Self {
+        let (place, source) = place();
+        Self {
+            mount: Some(place.mount(arguments)),
+            source,
+        }
+    }
+
+    pub fn mount(&self) -> &Mount {
+        self.mount.as_ref().unwrap()
+    }
+}
+
+impl Drop for Faulty {
+    fn drop(&mut self) {
+        // What hangs would keep the daemon.
+        self.source.set(Mode::Fine);
+    }
+}
+
+/// Where [`archive`] is to be mounted from a faulty file system.
+pub fn place() -> (Place, FaultyFs) {
+    let mut place = Place::new();
+    let source = place.dir().join("source");
+    fs::create_dir(&source).unwrap();
+    place.archive = source.join(ARCHIVE);
+    let source = FaultyFs::new(&source, &[(ARCHIVE, &archive())]);
+    (place, source)
+}
