@@ -15,6 +15,7 @@ use support::hpi::{File as Packed, V1, file};
 use support::mount::namespace::{Namespace, USER};
 use support::mount::{Mount, Place, can_mount, hpimount, run};
 use support::mounted::stats;
+use support::trial;
 
 /// A mount of which nothing has been read yet, with hardly a cache, and the
 /// bytes of its archive.
@@ -36,7 +37,8 @@ fn what_a_truncated_archive_lost_is_an_error() {
     if !can_mount() {
         return;
     }
-    for percent in [0, 10, 40, 70, 99] {
+    let percents = [0, 10, 40, 70, 99].repeat(trial::length(1, 20));
+    for &percent in &percents {
         let (mount, whole) = mount();
         let file = writable(&mount);
         file.set_len((whole.len() * percent / 100) as u64).unwrap();
@@ -47,6 +49,11 @@ fn what_a_truncated_archive_lost_is_an_error() {
         file.write_all_at(&whole, 0).unwrap();
         assert_eq!(read_all(&mount).1, 0, "{percent} %");
     }
+    trial::record(
+        "the archive truncated while mounted, then whole again",
+        percents.len(),
+        "EIO for what is gone, then every byte right",
+    );
 }
 
 #[test]
@@ -185,23 +192,31 @@ fn an_archive_that_is_opened_again_is_the_same_one_or_an_error() {
         assert!(last.contains(why), "{last}");
     };
 
-    let_go(&mount);
-    fs::rename(folder, &aside).unwrap();
-    assert_refused("No such file or directory");
-    fs::rename(&aside, folder).unwrap();
-    assert!(can_read(&mount));
+    let rounds = trial::length(1, 50);
+    for _ in 0..rounds {
+        let_go(&mount);
+        fs::rename(folder, &aside).unwrap();
+        assert_refused("No such file or directory");
+        fs::rename(&aside, folder).unwrap();
+        assert!(can_read(&mount));
 
-    let_go(&mount);
-    let length = fs::metadata(first).unwrap().len() as usize;
-    fs::rename(first, &aside).unwrap();
-    fs::write(first, vec![0x55; length]).unwrap();
-    assert_refused("the file has been replaced");
-    fs::rename(&aside, first).unwrap();
-    assert!(can_read(&mount));
+        let_go(&mount);
+        let length = fs::metadata(first).unwrap().len() as usize;
+        fs::rename(first, &aside).unwrap();
+        fs::write(first, vec![0x55; length]).unwrap();
+        assert_refused("the file has been replaced");
+        fs::rename(&aside, first).unwrap();
+        assert!(can_read(&mount));
+    }
 
     let_go(&mount);
     fs::remove_file(first).unwrap();
     assert_refused("No such file or directory");
+    trial::record(
+        "an archive that is not held open moved, replaced, and put back",
+        rounds,
+        "EIO, and no byte of the other file; then every byte right",
+    );
 }
 
 #[test]

@@ -82,28 +82,31 @@ fn what_needs_no_source_goes_on_while_a_read_hangs() {
     if !can_mount() {
         return;
     }
-    let faulty = faulty();
-    let mount = faulty.mount();
-    let small = || fs::read(mount.file(SMALL)).unwrap();
-    assert_eq!(small(), b"hello\n");
-    let mut reader = Reader::new(&faulty);
-    assert_eq!(fs::read_dir(mount.path()).unwrap().count(), 4);
-    for (name, _) in FILES {
-        fs::metadata(mount.file(&name.to_uppercase())).unwrap();
-        assert_eq!(raw_name(&mount.file(name)), name.as_bytes());
+    let rounds = trial::length(1, 20);
+    for _ in 0..rounds {
+        let faulty = faulty();
+        let mount = faulty.mount();
+        let small = || fs::read(mount.file(SMALL)).unwrap();
+        assert_eq!(small(), b"hello\n");
+        let mut reader = Reader::new(&faulty);
+        assert_eq!(fs::read_dir(mount.path()).unwrap().count(), 4);
+        for (name, _) in FILES {
+            fs::metadata(mount.file(&name.to_uppercase())).unwrap();
+            assert_eq!(raw_name(&mount.file(name)), name.as_bytes());
+        }
+        assert_eq!(info(mount)["sources"].as_array().unwrap().len(), 1);
+        assert!(stats(mount)["last_errors"].is_array());
+        assert_eq!(small(), b"hello\n", "was read before");
+        // A killed reader may have to wait for its answer, which must not harm.
+        reader.0.kill().unwrap();
+        assert!(fs::metadata(mount.file("DIR")).unwrap().is_dir());
+        faulty.source.set(Mode::Fine);
+        eventually("the reader ends", || reader.has_ended());
+        assert_eq!(read_all(mount).1, 0);
     }
-    assert_eq!(info(mount)["sources"].as_array().unwrap().len(), 1);
-    assert!(stats(mount)["last_errors"].is_array());
-    assert_eq!(small(), b"hello\n", "was read before");
-    // A killed reader may have to wait for its answer, which must not harm.
-    reader.0.kill().unwrap();
-    assert!(fs::metadata(mount.file("DIR")).unwrap().is_dir());
-    faulty.source.set(Mode::Fine);
-    eventually("the reader ends", || reader.has_ended());
-    assert_eq!(read_all(mount).1, 0);
     trial::record(
         "one of two threads hangs in a read below",
-        1,
+        rounds,
         "names, attributes and what was read before are answered",
     );
 }
@@ -117,7 +120,8 @@ fn a_mount_that_is_to_end_waits_for_who_reads_a_source_that_hangs() {
     let lazily = |mount: &Mount| unmount_by(&["umount", "-l"], mount.path());
     let by_helper = |mount: &Mount| unmount_by(&["fusermount3", "-uz"], mount.path());
     let ways: [&dyn Fn(&Mount); 3] = [&signal, &lazily, &by_helper];
-    for end in ways {
+    let rounds = trial::length(1, 20);
+    for end in ways.repeat(rounds) {
         let mut faulty = faulty();
         let mut reader = Reader::new(&faulty);
         let mount = take(&mut faulty);
@@ -131,7 +135,7 @@ fn a_mount_that_is_to_end_waits_for_who_reads_a_source_that_hangs() {
     }
     trial::record(
         "TERM, `umount -l` or `fusermount3 -uz` while a read hangs below",
-        ways.len(),
+        ways.len() * rounds,
         "no mount is left; the reader gets its bytes when the source answers",
     );
 }
@@ -143,19 +147,22 @@ fn a_second_signal_cuts_off_who_reads_a_source_that_hangs() {
     if !can_mount() {
         return;
     }
-    let mut faulty = faulty();
-    let reader = Reader::new(&faulty);
-    let mount = take(&mut faulty);
-    mount.signal(Signal::TERM);
-    eventually("no mount is left", || mount.layers() == 0);
-    mount.signal(Signal::TERM);
-    reader.assert_fails();
-    wait_for_exit(mount.pid());
-    faulty.source.set(Mode::Fine);
-    mount.assert_ends();
+    let rounds = trial::length(1, 20);
+    for _ in 0..rounds {
+        let mut faulty = faulty();
+        let reader = Reader::new(&faulty);
+        let mount = take(&mut faulty);
+        mount.signal(Signal::TERM);
+        eventually("no mount is left", || mount.layers() == 0);
+        mount.signal(Signal::TERM);
+        reader.assert_fails();
+        wait_for_exit(mount.pid());
+        faulty.source.set(Mode::Fine);
+        mount.assert_ends();
+    }
     trial::record(
         "TERM twice while a read hangs below",
-        1,
+        rounds,
         "the reader gets an error, the process ends, and no mount is left",
     );
 }
@@ -165,19 +172,22 @@ fn a_mount_that_is_gone_does_not_wait_for_a_source_that_hangs() {
     if !can_mount() {
         return;
     }
-    let mut faulty = faulty();
-    let reader = Reader::new(&faulty);
-    let mount = take(&mut faulty);
-    // Ends the connection, and leaves what uses it with errors.
-    let flags = UnmountFlags::FORCE | UnmountFlags::DETACH;
-    rustix::mount::unmount(mount.path(), flags).unwrap();
-    reader.assert_fails();
-    wait_for_exit(mount.pid());
-    assert_eq!(mount.layers(), 0);
-    faulty.source.set(Mode::Fine);
-    mount.assert_ends();
+    let rounds = trial::length(1, 20);
+    for _ in 0..rounds {
+        let mut faulty = faulty();
+        let reader = Reader::new(&faulty);
+        let mount = take(&mut faulty);
+        // Ends the connection, and leaves what uses it with errors.
+        let flags = UnmountFlags::FORCE | UnmountFlags::DETACH;
+        rustix::mount::unmount(mount.path(), flags).unwrap();
+        reader.assert_fails();
+        wait_for_exit(mount.pid());
+        assert_eq!(mount.layers(), 0);
+        faulty.source.set(Mode::Fine);
+        mount.assert_ends();
+    }
     let tried = "`umount -f` while a read hangs below";
-    trial::record(tried, 1, "the process ends, and no mount is left");
+    trial::record(tried, rounds, "the process ends, and no mount is left");
 }
 
 /// The kernel does not see that nobody answers while it keeps a thread.
@@ -186,25 +196,28 @@ fn a_mount_that_does_not_answer_is_refused_as_a_mount_point() {
     if !can_mount() {
         return;
     }
-    let faulty = faulty();
-    let reader = Reader::new(&faulty);
-    let mount = faulty.mount();
-    mount.signal(Signal::KILL);
-    wait_for_exit(mount.pid());
-    let ran = run(&mut mount.place.command(&[]));
-    assert_eq!(ran.code, Some(20), "{ran:?}");
-    assert!(ran.stderr.contains("does not answer"), "{ran:?}");
-    assert_eq!(mount.layers(), 1);
-    faulty.source.set(Mode::Fine);
-    reader.assert_fails();
-    assert_eq!(mount.daemon().wait(), None);
-    // Now it is a dead one.
-    let ran = run(&mut mount.place.command(&[]));
-    assert_eq!(ran.code, Some(0), "{ran:?}");
-    assert_eq!(mount.layers(), 1);
+    let rounds = trial::length(1, 3);
+    for _ in 0..rounds {
+        let faulty = faulty();
+        let reader = Reader::new(&faulty);
+        let mount = faulty.mount();
+        mount.signal(Signal::KILL);
+        wait_for_exit(mount.pid());
+        let ran = run(&mut mount.place.command(&[]));
+        assert_eq!(ran.code, Some(20), "{ran:?}");
+        assert!(ran.stderr.contains("does not answer"), "{ran:?}");
+        assert_eq!(mount.layers(), 1);
+        faulty.source.set(Mode::Fine);
+        reader.assert_fails();
+        assert_eq!(mount.daemon().wait(), None);
+        // Now it is a dead one.
+        let ran = run(&mut mount.place.command(&[]));
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert_eq!(mount.layers(), 1);
+    }
     trial::record(
         "SIGKILL while a read hangs below, then mounted again",
-        1,
+        rounds,
         "refused at first; when the source answers, the dead mount is cleared away",
     );
 }

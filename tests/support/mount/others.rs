@@ -1,6 +1,7 @@
 //! What others do with a mount: use it, unmount it, and mount above and below
 //! it.
 
+use std::ffi::CStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -44,7 +45,13 @@ pub struct Tmpfs(PathBuf);
 
 impl Tmpfs {
     pub fn on(point: &Path) -> Self {
-        rustix::mount::mount("tmpfs", point, "tmpfs", MountFlags::empty(), None).unwrap();
+        Self::with(point, c"")
+    }
+
+    /// With options of its own, such as `size=`.
+    pub fn with(point: &Path, options: &CStr) -> Self {
+        let flags = MountFlags::empty();
+        rustix::mount::mount("tmpfs", point, "tmpfs", flags, options).unwrap();
         File::create(point.join("mark")).unwrap();
         Self(point.to_owned())
     }

@@ -1,0 +1,173 @@
+//! What archives lie on, as people treat it: a device that loses blocks, a
+//! file system that is unmounted under the archive, and one that is full.
+
+mod support;
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use rustix::mount::UnmountFlags;
+use rustix::process::Signal;
+
+use support::each_method::{self, SMALL, contents, read_all};
+use support::mount::others::{Tmpfs, unmount_by};
+use support::mount::{Mount, Place, can_mount, has_programs, run};
+use support::mounted::{output, stats};
+use support::trial;
+
+/// What a device loses at least.
+const BLOCK: usize = 4096;
+
+/// A file system in a file, mounted by a loop device.
+struct Disk {
+    image: PathBuf,
+    point: PathBuf,
+}
+
+impl Disk {
+    /// Has [`each_method::archive`] under a name.
+    fn new(place: &Place, name: &str) -> Self {
+        let [image, point, files] = ["image", "disk", "files"].map(|name| place.dir().join(name));
+        fs::create_dir(&point).unwrap();
+        fs::create_dir(&files).unwrap();
+        fs::write(files.join(name), each_method::archive()).unwrap();
+        File::create(&image).unwrap().set_len(8 << 20).unwrap();
+        let disk = Self { image, point };
+        let [image, point] = [&disk.image, &disk.point].map(|path| path.to_str().unwrap());
+        let files = files.to_str().unwrap();
+        output("mkfs.ext4", &["-q", "-d", files, image], place.dir());
+        output(
+            "mount",
+            &["-o", "loop,ro,noload", image, point],
+            place.dir(),
+        );
+        disk
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        // Not there where a test has failed before.
+        let _ = rustix::mount::unmount(&self.point, UnmountFlags::DETACH);
+    }
+}
+
+/// A mount of an archive, with hardly a cache.
+fn mount(mut place: Place, archive: PathBuf) -> Mount {
+    place.archive = archive;
+    place.mount(&["-o", "noprefetch,cachesize=1K"])
+}
+
+#[test]
+fn a_device_that_loses_blocks_is_eio_until_it_has_them_again() {
+    if !can_mount() || !has_programs(&["mkfs.ext4", "losetup"]) {
+        return;
+    }
+    let rounds = trial::length(2, 20);
+    for round in 0..rounds {
+        let place = Place::new();
+        let disk = Disk::new(&place, "sample.hpi");
+        let mount = mount(place, disk.point.join("sample.hpi"));
+        let image = fs::read(&disk.image).unwrap();
+        // The archive is the only thing on it that is full of noise.
+        let piece = &contents(0)[60_000..60_100];
+        let lost = image.windows(100).position(|bytes| bytes == piece).unwrap();
+        let device = File::options().write(true).open(&disk.image).unwrap();
+        device.set_len((lost - lost % BLOCK) as u64).unwrap();
+        let (right, refused) = read_all(&mount);
+        assert!(right > 0 && refused > 0, "{round}: {right} {refused}");
+        let errors = stats(&mount)["last_errors"].to_string();
+        assert!(errors.contains("Input/output error"), "{errors}");
+        device.write_all_at(&image, 0).unwrap();
+        assert_eq!(read_all(&mount).1, 0, "{round}");
+        drop(mount);
+        drop(disk);
+    }
+    let tried = "ext4 on a loop device that loses its blocks, and gets them back";
+    trial::record(tried, rounds, "EIO, then every byte right");
+}
+
+#[test]
+fn what_was_unmounted_lazily_is_read_on() {
+    if !can_mount() {
+        return;
+    }
+    let place = Place::new();
+    let disk = place.dir().join("disk");
+    fs::create_dir(&disk).unwrap();
+    let tmpfs = Tmpfs::on(&disk);
+    let archive = disk.join("sample.hpi");
+    fs::write(&archive, each_method::archive()).unwrap();
+    let mount = mount(place, archive);
+    let busy = run(Command::new("umount").arg(&disk));
+    assert_ne!(busy.code, Some(0), "{busy:?}");
+    unmount_by(&["umount", "-l"], &disk);
+    assert_eq!(read_all(&mount).1, 0);
+    drop(tmpfs);
+}
+
+#[test]
+fn a_folder_that_was_unmounted_lazily_is_read_on() {
+    if !can_mount() {
+        return;
+    }
+    let place = Place::new();
+    let disk = place.dir().join("disk");
+    fs::create_dir(&disk).unwrap();
+    let tmpfs = Tmpfs::on(&disk);
+    fs::write(disk.join("sample.hpi"), each_method::archive()).unwrap();
+    fs::create_dir(disk.join("sub")).unwrap();
+    fs::write(disk.join("sub/loose.txt"), "loose").unwrap();
+    let mount = mount(place, disk.clone());
+    unmount_by(&["umount", "-l"], &disk);
+    assert_eq!(fs::read(mount.file("sub/loose.txt")).unwrap(), b"loose");
+    let small = mount.file("sample.hpi.d").join(SMALL);
+    assert_eq!(fs::read(small).unwrap(), b"hello\n");
+    drop(tmpfs);
+}
+
+/// Writes to a file until its disk is full.
+fn fill(path: &Path) {
+    let mut file = File::create(path).unwrap();
+    let full = loop {
+        if let Err(error) = file.write_all(&[0x55; 4096]) {
+            break error;
+        }
+    };
+    assert_eq!(full.kind(), io::ErrorKind::StorageFull);
+}
+
+#[test]
+fn a_full_disk_takes_the_log_and_nothing_else() {
+    if !can_mount() {
+        return;
+    }
+    let mut place = Place::new();
+    let disk = place.dir().join("disk");
+    fs::create_dir(&disk).unwrap();
+    let tmpfs = Tmpfs::with(&disk, c"size=2m");
+    place.archive = disk.join("sample.hpi");
+    // The log stands beside the mount point.
+    place.point = disk.join("mnt");
+    fs::create_dir(&place.point).unwrap();
+    fs::write(&place.archive, each_method::archive()).unwrap();
+    let whole = fs::metadata(&place.archive).unwrap().len();
+    let mount = place.mount_in_foreground(&["-vv", "-o", "noprefetch,cachesize=1K"]);
+    let archive = File::options().write(true).open(&mount.place.archive);
+    archive.unwrap().set_len(whole / 2).unwrap();
+    fill(&disk.join("rest"));
+    let mut errors = 0;
+    for _ in 0..20 {
+        let (right, refused) = read_all(&mount);
+        assert!(right > 0 && refused > 0);
+        errors += refused;
+    }
+    let logged = mount.place.log().matches("cannot read").count();
+    assert!(logged < errors, "the disk was not full");
+    mount.signal(Signal::TERM);
+    mount.assert_ends();
+    drop(tmpfs);
+}
