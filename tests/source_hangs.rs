@@ -140,54 +140,47 @@ fn a_mount_that_is_to_end_waits_for_who_reads_a_source_that_hangs() {
     );
 }
 
-/// The kernel lets a process go only when what it waits for in a FUSE file
-/// system is answered: its first thread ends, the others then.
-#[test]
-fn a_second_signal_cuts_off_who_reads_a_source_that_hangs() {
-    if !can_mount() {
-        return;
-    }
+/// Ends the mount and cuts off who uses it; the process exits as far as the
+/// kernel lets it: its first thread, and those that hang when they are answered.
+fn cuts_off(tried: &str, end: impl Fn(&Mount)) {
     let rounds = trial::length(1, 20);
     for _ in 0..rounds {
         let mut faulty = faulty();
         let reader = Reader::new(&faulty);
         let mount = take(&mut faulty);
-        mount.signal(Signal::TERM);
-        eventually("no mount is left", || mount.layers() == 0);
-        mount.signal(Signal::TERM);
-        reader.assert_fails();
-        wait_for_exit(mount.pid());
-        faulty.source.set(Mode::Fine);
-        mount.assert_ends();
-    }
-    trial::record(
-        "TERM twice while a read hangs below",
-        rounds,
-        "the reader gets an error, the process ends, and no mount is left",
-    );
-}
-
-#[test]
-fn a_mount_that_is_gone_does_not_wait_for_a_source_that_hangs() {
-    if !can_mount() {
-        return;
-    }
-    let rounds = trial::length(1, 20);
-    for _ in 0..rounds {
-        let mut faulty = faulty();
-        let reader = Reader::new(&faulty);
-        let mount = take(&mut faulty);
-        // Ends the connection, and leaves what uses it with errors.
-        let flags = UnmountFlags::FORCE | UnmountFlags::DETACH;
-        rustix::mount::unmount(mount.path(), flags).unwrap();
+        end(&mount);
         reader.assert_fails();
         wait_for_exit(mount.pid());
         assert_eq!(mount.layers(), 0);
         faulty.source.set(Mode::Fine);
         mount.assert_ends();
     }
-    let tried = "`umount -f` while a read hangs below";
-    trial::record(tried, rounds, "the process ends, and no mount is left");
+    trial::record(
+        tried,
+        rounds,
+        "the reader gets an error, the process ends, and no mount is left",
+    );
+}
+
+#[test]
+fn a_second_signal_cuts_off_who_reads_a_source_that_hangs() {
+    if can_mount() {
+        cuts_off("TERM twice while a read hangs below", |mount| {
+            mount.signal(Signal::TERM);
+            eventually("no mount is left", || mount.layers() == 0);
+            mount.signal(Signal::TERM);
+        });
+    }
+}
+
+#[test]
+fn a_mount_that_is_gone_does_not_wait_for_a_source_that_hangs() {
+    if can_mount() {
+        cuts_off("`umount -f` while a read hangs below", |mount| {
+            let flags = UnmountFlags::FORCE | UnmountFlags::DETACH;
+            rustix::mount::unmount(mount.path(), flags).unwrap();
+        });
+    }
 }
 
 /// The kernel does not see that nobody answers while it keeps a thread.

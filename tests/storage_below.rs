@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::ffi::CStr;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
@@ -90,15 +91,20 @@ fn a_device_that_loses_blocks_is_eio_until_it_has_them_again() {
     trial::record(tried, rounds, "EIO, then every byte right");
 }
 
+/// A file system in memory, to hold the sources, and where it is.
+fn tmpfs(place: &Place, options: &CStr) -> (Tmpfs, PathBuf) {
+    let disk = place.dir().join("disk");
+    fs::create_dir(&disk).unwrap();
+    (Tmpfs::with(&disk, options), disk)
+}
+
 #[test]
 fn what_was_unmounted_lazily_is_read_on() {
     if !can_mount() {
         return;
     }
     let place = Place::new();
-    let disk = place.dir().join("disk");
-    fs::create_dir(&disk).unwrap();
-    let tmpfs = Tmpfs::on(&disk);
+    let (_tmpfs, disk) = tmpfs(&place, c"");
     let archive = disk.join("sample.hpi");
     fs::write(&archive, each_method::archive()).unwrap();
     let mount = mount(place, archive);
@@ -106,7 +112,6 @@ fn what_was_unmounted_lazily_is_read_on() {
     assert_ne!(busy.code, Some(0), "{busy:?}");
     unmount_by(&["umount", "-l"], &disk);
     assert_eq!(read_all(&mount).1, 0);
-    drop(tmpfs);
 }
 
 #[test]
@@ -115,9 +120,7 @@ fn a_folder_that_was_unmounted_lazily_is_read_on() {
         return;
     }
     let place = Place::new();
-    let disk = place.dir().join("disk");
-    fs::create_dir(&disk).unwrap();
-    let tmpfs = Tmpfs::on(&disk);
+    let (_tmpfs, disk) = tmpfs(&place, c"");
     fs::write(disk.join("sample.hpi"), each_method::archive()).unwrap();
     fs::create_dir(disk.join("sub")).unwrap();
     fs::write(disk.join("sub/loose.txt"), "loose").unwrap();
@@ -126,7 +129,6 @@ fn a_folder_that_was_unmounted_lazily_is_read_on() {
     assert_eq!(fs::read(mount.file("sub/loose.txt")).unwrap(), b"loose");
     let small = mount.file("sample.hpi.d").join(SMALL);
     assert_eq!(fs::read(small).unwrap(), b"hello\n");
-    drop(tmpfs);
 }
 
 /// Writes to a file until its disk is full.
@@ -146,9 +148,7 @@ fn a_full_disk_takes_the_log_and_nothing_else() {
         return;
     }
     let mut place = Place::new();
-    let disk = place.dir().join("disk");
-    fs::create_dir(&disk).unwrap();
-    let tmpfs = Tmpfs::with(&disk, c"size=2m");
+    let (tmpfs, disk) = tmpfs(&place, c"size=2m");
     place.archive = disk.join("sample.hpi");
     // The log stands beside the mount point.
     place.point = disk.join("mnt");
@@ -168,6 +168,6 @@ fn a_full_disk_takes_the_log_and_nothing_else() {
     let logged = mount.place.log().matches("cannot read").count();
     assert!(logged < errors, "the disk was not full");
     mount.signal(Signal::TERM);
-    mount.assert_ends();
+    let _place = mount.assert_ends();
     drop(tmpfs);
 }
