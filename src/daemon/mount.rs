@@ -222,6 +222,7 @@ impl Mount {
     /// mount with the device.
     pub(super) fn cut_off(&self) {
         let open = fs::read_dir("/proc/self/fd").into_iter().flatten();
+        // By the names: asking what is open for more could hang as well.
         let devices = open.flatten().filter(|entry| {
             fs::read_link(entry.path()).is_ok_and(|path| path == Path::new(DEVICE))
         });
