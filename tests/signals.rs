@@ -8,6 +8,7 @@ use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
 use hpimount::archive::hpi::chunk::Method;
@@ -16,7 +17,9 @@ use rustix::process::{Pid, Signal};
 use support::hpi::{self, V1};
 use support::mount::others::Guest;
 use support::mount::process::adopt_orphans;
-use support::mount::{BIG, Daemon, Mount, Place, big, can_mount, eventually, mounts_at, tag};
+use support::mount::{
+    BIG, Daemon, Mount, Place, big, can_mount, eventually, hpimount, mounts_at, tag,
+};
 use support::{sources, text, trial};
 
 /// Signals that end a program that does not catch them.
@@ -53,21 +56,36 @@ const PASSING: [Signal; 9] = [
 
 /// hpimount as it is where no signal is ignored, whoever has started the test.
 fn command(place: &Place, args: &[&str]) -> Command {
-    started_by(&["--default-signal"], place, args)
+    ignore_nothing();
+    with_place(hpimount(), place, args)
 }
 
 /// hpimount, started by env(1) with options about signals.
 fn started_by(env: &[&str], place: &Place, args: &[&str]) -> Command {
     let mut command = Command::new("env");
+    command.args(env).arg(env!("CARGO_BIN_EXE_hpimount"));
+    with_place(command, place, args)
+}
+
+fn with_place(mut command: Command, place: &Place, args: &[&str]) -> Command {
     command
-        .args(env)
-        .arg(env!("CARGO_BIN_EXE_hpimount"))
         .args([&place.archive, &place.point])
         .args(args)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
     command
+}
+
+/// A test that a script runs in the background ignores INT and QUIT, and so
+/// does all that it starts. What is caught here is not ignored there.
+fn ignore_nothing() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        for signal in ENDING.into_iter().filter(|signal| ignores("self", *signal)) {
+            signal_hook::flag::register(signal.as_raw(), Arc::default()).unwrap();
+        }
+    });
 }
 
 fn mount() -> Mount {
@@ -137,19 +155,20 @@ fn ignored_signals_stay_ignored() {
     let behind = Place::new();
     let command = started_by(&["--default-signal", ignore], &behind, &[]);
     for mount in [in_front, behind.mount_by(command)] {
+        let pid = mount.pid().to_string();
         for signal in [Signal::HUP, Signal::INT, Signal::USR1] {
-            assert!(ignores(&mount, signal), "{signal:?}");
+            assert!(ignores(&pid, signal), "{signal:?}");
             mount.signal(signal);
             mount.assert_answers();
         }
-        assert!(!ignores(&mount, Signal::QUIT));
+        assert!(!ignores(&pid, Signal::QUIT));
         mount.signal(Signal::TERM);
         mount.assert_ends();
     }
 }
 
-fn ignores(mount: &Mount, signal: Signal) -> bool {
-    let status = fs::read_to_string(format!("/proc/{}/status", mount.pid())).unwrap();
+fn ignores(pid: &str, signal: Signal) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = u64::from_str_radix(mask.unwrap().trim(), 16).unwrap();
     mask >> (signal.as_raw() - 1) & 1 != 0
