@@ -23,6 +23,7 @@ const MAX_OPEN: NonZeroUsize = NonZeroUsize::new(32).unwrap();
 /// is mounted on it later. On Linux that needs no right to list it.
 #[cfg(target_os = "linux")]
 pub const PLACE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// The same where it does.
 #[cfg(not(target_os = "linux"))]
 pub const PLACE: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
