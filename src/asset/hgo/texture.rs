@@ -257,8 +257,8 @@ mod tests {
             incomplete.error.to_string()
         };
         assert_eq!(
-            error([3, 0x10000, 0x10000, 0]),
-            "texture data at 0x34: needs 17179869184 bytes, 8 are left"
+            error([3, 0x4000, 0x8000, 0]),
+            "texture data at 0x34: needs 2147483648 bytes, 8 are left"
         );
         assert_eq!(
             error([3, i32::MAX, i32::MAX, 0]),
