@@ -38,7 +38,7 @@ impl Drop for Faulty {
 }
 
 /// Where [`archive`] is to be mounted from a faulty file system.
-pub fn place() -> (Place, FaultyFs) {
+fn place() -> (Place, FaultyFs) {
     let mut place = Place::new();
     let source = place.dir().join("source");
     fs::create_dir(&source).unwrap();
