@@ -255,9 +255,17 @@ impl Place {
 }
 
 impl Drop for Place {
-    /// What was mounted against a test's expectation has no [`Mount`].
+    /// What was mounted against a test's expectation has no [`Mount`], and with
+    /// something mounted in it the directory could not be removed.
     fn drop(&mut self) {
         self.clear();
+        let root = self.dir.path().canonicalize().unwrap();
+        let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+        let points = table.lines().filter_map(|line| line.split(' ').nth(4));
+        for point in points.filter(|point| Path::new(point).starts_with(&root)) {
+            // It may have gone with the one that it was mounted in.
+            let _ = rustix::mount::unmount(point, UnmountFlags::DETACH);
+        }
     }
 }
 
