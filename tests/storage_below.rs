@@ -10,7 +10,6 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use rustix::mount::UnmountFlags;
 use rustix::process::Signal;
 
 use support::each_method::{self, SMALL, contents, read_all};
@@ -22,38 +21,23 @@ use support::trial;
 /// What a device loses at least.
 const BLOCK: usize = 4096;
 
-/// A file system in a file, mounted by a loop device.
-struct Disk {
-    image: PathBuf,
-    point: PathBuf,
-}
+/// Name of the archive in its file system.
+const ARCHIVE: &str = "sample.hpi";
 
-impl Disk {
-    /// Has [`each_method::archive`] under a name.
-    fn new(place: &Place, name: &str) -> Self {
-        let [image, point, files] = ["image", "disk", "files"].map(|name| place.dir().join(name));
-        fs::create_dir(&point).unwrap();
-        fs::create_dir(&files).unwrap();
-        fs::write(files.join(name), each_method::archive()).unwrap();
-        File::create(&image).unwrap().set_len(8 << 20).unwrap();
-        let disk = Self { image, point };
-        let [image, point] = [&disk.image, &disk.point].map(|path| path.to_str().unwrap());
-        let files = files.to_str().unwrap();
-        output("mkfs.ext4", &["-q", "-d", files, image], place.dir());
-        output(
-            "mount",
-            &["-o", "loop,ro,noload", image, point],
-            place.dir(),
-        );
-        disk
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        // Not there where a test has failed before.
-        let _ = rustix::mount::unmount(&self.point, UnmountFlags::DETACH);
-    }
+/// Mounts a file system with [`each_method::archive`] by a loop device. Gives
+/// the file that it is in, and where it is; it goes with the place.
+fn loop_device(place: &Place) -> (PathBuf, PathBuf) {
+    let names = ["image", "disk", "files"];
+    let [image, disk, files] = names.map(|name| place.dir().join(name));
+    fs::create_dir(&disk).unwrap();
+    fs::create_dir(&files).unwrap();
+    fs::write(files.join(ARCHIVE), each_method::archive()).unwrap();
+    File::create(&image).unwrap().set_len(8 << 20).unwrap();
+    let make = ["-q", "-d", "files", "image"];
+    output("mkfs.ext4", &make, place.dir());
+    let mount = ["-o", "loop,ro,noload", "image", "disk"];
+    output("mount", &mount, place.dir());
+    (image, disk)
 }
 
 /// A mount of an archive, with hardly a cache.
@@ -70,13 +54,13 @@ fn a_device_that_loses_blocks_is_eio_until_it_has_them_again() {
     let rounds = trial::length(2, 20);
     for round in 0..rounds {
         let place = Place::new();
-        let disk = Disk::new(&place, "sample.hpi");
-        let mount = mount(place, disk.point.join("sample.hpi"));
-        let image = fs::read(&disk.image).unwrap();
+        let (path, disk) = loop_device(&place);
+        let mount = mount(place, disk.join(ARCHIVE));
+        let image = fs::read(&path).unwrap();
         // The archive is the only thing on it that is full of noise.
         let piece = &contents(0)[60_000..60_100];
         let lost = image.windows(100).position(|bytes| bytes == piece).unwrap();
-        let device = File::options().write(true).open(&disk.image).unwrap();
+        let device = File::options().write(true).open(&path).unwrap();
         device.set_len((lost - lost % BLOCK) as u64).unwrap();
         let (right, refused) = read_all(&mount);
         assert!(right > 0 && refused > 0, "{round}: {right} {refused}");
@@ -84,8 +68,6 @@ fn a_device_that_loses_blocks_is_eio_until_it_has_them_again() {
         assert!(errors.contains("Input/output error"), "{errors}");
         device.write_all_at(&image, 0).unwrap();
         assert_eq!(read_all(&mount).1, 0, "{round}");
-        drop(mount);
-        drop(disk);
     }
     let tried = "ext4 on a loop device that loses its blocks, and gets them back";
     trial::record(tried, rounds, "EIO, then every byte right");
@@ -105,7 +87,7 @@ fn what_was_unmounted_lazily_is_read_on() {
     }
     let place = Place::new();
     let (_tmpfs, disk) = tmpfs(&place, c"");
-    let archive = disk.join("sample.hpi");
+    let archive = disk.join(ARCHIVE);
     fs::write(&archive, each_method::archive()).unwrap();
     let mount = mount(place, archive);
     let busy = run(Command::new("umount").arg(&disk));
@@ -121,7 +103,7 @@ fn a_folder_that_was_unmounted_lazily_is_read_on() {
     }
     let place = Place::new();
     let (_tmpfs, disk) = tmpfs(&place, c"");
-    fs::write(disk.join("sample.hpi"), each_method::archive()).unwrap();
+    fs::write(disk.join(ARCHIVE), each_method::archive()).unwrap();
     fs::create_dir(disk.join("sub")).unwrap();
     fs::write(disk.join("sub/loose.txt"), "loose").unwrap();
     let mount = mount(place, disk.clone());
@@ -148,8 +130,8 @@ fn a_full_disk_takes_the_log_and_nothing_else() {
         return;
     }
     let mut place = Place::new();
-    let (tmpfs, disk) = tmpfs(&place, c"size=2m");
-    place.archive = disk.join("sample.hpi");
+    let (_tmpfs, disk) = tmpfs(&place, c"size=2m");
+    place.archive = disk.join(ARCHIVE);
     // The log stands beside the mount point.
     place.point = disk.join("mnt");
     fs::create_dir(&place.point).unwrap();
@@ -168,6 +150,5 @@ fn a_full_disk_takes_the_log_and_nothing_else() {
     let logged = mount.place.log().matches("cannot read").count();
     assert!(logged < errors, "the disk was not full");
     mount.signal(Signal::TERM);
-    let _place = mount.assert_ends();
-    drop(tmpfs);
+    mount.assert_ends();
 }

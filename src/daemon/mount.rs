@@ -226,16 +226,10 @@ impl Mount {
         let devices = open.flatten().filter(|entry| {
             fs::read_link(entry.path()).is_ok_and(|path| path == Path::new(DEVICE))
         });
-        for device in Vec::from_iter(devices) {
-            if let Some(number) = device
-                .file_name()
-                .to_str()
-                .and_then(|name| name.parse().ok())
-            {
-                // It is this process's own, and there is nothing to do about
-                // an error.
-                let _ = nix::unistd::close::<RawFd>(number);
-            }
+        let numbers = devices.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        for number in Vec::<RawFd>::from_iter(numbers) {
+            // There is nothing to do about an error.
+            let _ = nix::unistd::close(number);
         }
     }
 

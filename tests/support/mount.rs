@@ -259,7 +259,9 @@ impl Drop for Place {
     /// something mounted in it the directory could not be removed.
     fn drop(&mut self) {
         self.clear();
-        let root = self.dir.path().canonicalize().unwrap();
+        let Ok(root) = self.dir.path().canonicalize() else {
+            return;
+        };
         let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
         let points = table.lines().filter_map(|line| line.split(' ').nth(4));
         for point in points.filter(|point| Path::new(point).starts_with(&root)) {

@@ -83,49 +83,17 @@ struct Part {
 /// One operation; inodes are given by the places where they were found.
 #[derive(Debug, Arbitrary)]
 enum Step {
-    Lookup {
-        parent: u8,
-        name: u8,
-        spelling: u16,
-    },
-    Getattr {
-        of: u8,
-    },
-    Readdir {
-        of: u8,
-        offset: u8,
-        most: u8,
-    },
-    ReaddirPlus {
-        of: u8,
-        offset: u8,
-        most: u8,
-    },
-    Read {
-        of: u8,
-        offset: u32,
-        size: u32,
-    },
-    Readlink {
-        of: u8,
-    },
-    Xattrs {
-        of: u8,
-    },
-    Parent {
-        of: u8,
-    },
-    Forget {
-        of: u8,
-        lookups: u8,
-    },
+    Lookup { parent: u8, name: u8, spelling: u16 },
+    Getattr { of: u8 },
+    Readdir { of: u8, offset: u8, most: u8 },
+    ReaddirPlus { of: u8, offset: u8, most: u8 },
+    Read { of: u8, offset: u32, size: u32 },
+    Readlink { of: u8 },
+    Xattrs { of: u8 },
+    Parent { of: u8 },
+    Forget { of: u8, lookups: u8 },
     Extent,
-    /// Looks it up twice and forgets one of the two, which changes nothing.
-    LookupTwice {
-        parent: u8,
-        name: u8,
-        spelling: u16,
-    },
+    Twice { parent: u8, name: u8, spelling: u16 },
 }
 
 /// Makes a case of any bytes.
@@ -363,7 +331,7 @@ impl<'a> Trial<'a> {
             Step::Parent { of } => self.parent(self.place(of)),
             Step::Forget { of, lookups } => self.forget(self.place(of), lookups),
             Step::Extent => self.extent(),
-            Step::LookupTwice {
+            Step::Twice {
                 parent,
                 name,
                 spelling,
@@ -410,6 +378,7 @@ impl<'a> Trial<'a> {
         Some(self.told(place, &name, node, found.unwrap()))
     }
 
+    /// Forgetting one of two lookups changes nothing.
     fn lookup_twice(&mut self, parent: usize, name: u8, spelling: u16) {
         self.lookup(parent, name, spelling);
         if let Some(place) = self.lookup(parent, name, spelling) {
