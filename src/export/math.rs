@@ -57,10 +57,11 @@ impl Place {
         }
     }
 
-    /// Where a point of the node is for the parent.
+    /// Where a point of the node is for the parent. Never farther than
+    /// [`finite`] allows, so that a long line of nodes leads to numbers too.
     pub fn apply(&self, point: [f32; 3]) -> [f32; 3] {
         let scaled = std::array::from_fn(|axis| point[axis] * self.scale[axis]);
-        add(rotate(self.rotation, scaled), self.translation)
+        add(rotate(self.rotation, scaled), self.translation).map(finite)
     }
 
     /// Where a direction of the node points for the parent; of length 1.
@@ -227,6 +228,18 @@ mod tests {
             assert_eq!(unit([part, 0.0, part]), None);
             assert_eq!(unit([part, 1.0, 0.0]).is_some(), part == 0.0);
         }
+    }
+
+    #[test]
+    fn a_line_of_huge_places_leads_to_numbers() {
+        let mut matrix = [0.0; 16];
+        for axis in [0, 5, 10] {
+            matrix[axis] = f32::MAX;
+        }
+        matrix[12] = f32::MIN;
+        let huge = Place::from_row_vector_matrix(&matrix);
+        let far = (0..4).fold([1.0, -1.0, 0.0], |point, _| huge.apply(point));
+        assert!(far.iter().all(|part| part.is_finite()), "{far:?}");
     }
 
     #[test]
