@@ -57,8 +57,8 @@ impl Place {
         }
     }
 
-    /// Where a point of the node is for the parent. Never farther than
-    /// [`finite`] allows, so that a long line of nodes leads to numbers too.
+    /// Where a point of the node is for the parent. Never farther than any
+    /// model needs, so that a long line of nodes leads to numbers too.
     pub fn apply(&self, point: [f32; 3]) -> [f32; 3] {
         let scaled = std::array::from_fn(|axis| point[axis] * self.scale[axis]);
         add(rotate(self.rotation, scaled), self.translation).map(finite)
