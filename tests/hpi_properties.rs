@@ -16,15 +16,17 @@ use proptest::sample::{Index, select};
 use rustix::fs::{RawDir, SeekFrom};
 use support::files::{Found, contents, expected, forget_pages, open_direct, read_at, sha256};
 use support::hpi::{Content, Entry, File as PackedFile, V1, V2, dir, file};
-use support::mount::has_programs;
-use support::mounted::{few_cases, mounted, output};
+use support::mount::{has_programs, hpimount};
+use support::mounted::{few_cases, mounted_by, output};
 use support::{noise, text};
 
-/// Names that are shown as they are.
+/// Names that are shown as they are, those of archives and assets among them.
 fn names() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         4 => "[a-zA-Z0-9_]{1,12}(\\.[a-zA-Z]{3})?".prop_map(String::into_bytes),
-        1 => select(vec![&b"a"[..], b"A", b"b.txt", b"B.TXT", b"b.Txt"]).prop_map(<[u8]>::to_vec),
+        1 => select(vec![
+            &b"a"[..], b"A", b"b.txt", b"B.TXT", b"b.Txt", b"a.hpi", b"a.HGO", b"b.ifp", b"b.Psx",
+        ]).prop_map(<[u8]>::to_vec),
         1 => vec(select((0x20..=0xFF).filter(|byte| *byte != b'/' && *byte != 0x7F).collect::<Vec<u8>>()), 3..40),
     ]
 }
@@ -275,7 +277,10 @@ proptest! {
         entries in trees(),
         parts in vec((any::<Index>(), select(vec![1_usize, 4096, 65_536, 100_001])), 1..12),
     ) {
-        let Some(mount) = mounted(&pack(&variant, entries.clone()), "cachesize=1M") else {
+        let mut program = hpimount();
+        program.arg("--no-meta");
+        let archive = pack(&variant, entries.clone());
+        let Some(mount) = mounted_by(program, &archive, "cachesize=1M") else {
             return Ok(());
         };
         let expected = expected(&entries);
