@@ -4,12 +4,14 @@ mod support;
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::PathBuf;
 
 use rustix::mount::UnmountFlags;
 use rustix::process::Signal;
 
-use support::mount::{BIG, Mount, Place, SMALL, big, can_mount, eventually, hpimount};
+use support::mount::{
+    BIG, Mount, Place, SMALL, big, can_mount, eventually, hpimount, mounts_below,
+};
 use support::trial;
 
 /// What a process holds: open files, threads, and KiB of memory.
@@ -23,16 +25,6 @@ fn holds(mount: &Mount) -> [usize; 3] {
         .unwrap();
     let memory = memory.trim().parse().unwrap();
     [count("fd"), count("task"), memory]
-}
-
-/// Lines of the mount table below `directory`.
-fn mounts_below(directory: &Path) -> usize {
-    let table = fs::read_to_string("/proc/self/mountinfo").unwrap();
-    let directory = directory.to_str().unwrap();
-    table
-        .lines()
-        .filter(|line| line.contains(directory))
-        .count()
 }
 
 #[test]
@@ -67,7 +59,7 @@ fn mounts_in_a_row_answer_at_once_and_leave_nothing() {
             rustix::mount::unmount(mount.path(), UnmountFlags::empty()).is_ok()
         });
         place = mount.assert_ends();
-        assert_eq!(mounts_below(place.dir()), 0);
+        assert_eq!(mounts_below(place.dir()), Vec::<PathBuf>::new());
     }
     assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
     let [files, threads, memory] = most;

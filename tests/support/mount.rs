@@ -4,9 +4,9 @@ pub mod namespace;
 pub mod others;
 pub mod process;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -109,23 +109,43 @@ pub fn mounts_at(point: &Path) -> Vec<String> {
 
 /// The same as the process `pid` sees it.
 pub fn mounts_in(pid: &str, point: &Path) -> Vec<String> {
-    let escape = |byte: &u8| match byte {
-        b' ' | b'\t' | b'\n' | b'\\' => format!("\\{byte:03o}").into_bytes(),
-        _ => vec![*byte],
-    };
-    let point: Vec<u8> = point
-        .as_os_str()
-        .as_bytes()
-        .iter()
-        .flat_map(escape)
-        .collect();
-    let table = fs::read(format!("/proc/{pid}/mountinfo")).unwrap_or_default();
-    let field = |line: &[u8]| line.split(|byte| *byte == b' ').nth(4).map(<[u8]>::to_vec);
-    table
-        .split(|byte| *byte == b'\n')
-        .filter(|line| field(line).as_ref() == Some(&point))
-        .map(|line| String::from_utf8_lossy(line).into_owned())
+    let mut table = mount_table(pid);
+    table.retain(|(there, _)| there == point);
+    table.into_iter().map(|(_, line)| line).collect()
+}
+
+/// What is mounted below `directory`, from the bottom to the top.
+pub fn mounts_below(directory: &Path) -> Vec<PathBuf> {
+    let points = mount_table("self").into_iter().map(|(point, _)| point);
+    points
+        .filter(|point| point.starts_with(directory))
         .collect()
+}
+
+/// The lines of the mount table as the process `pid` sees it, each behind its
+/// mount point.
+fn mount_table(pid: &str) -> Vec<(PathBuf, String)> {
+    let table = fs::read(format!("/proc/{pid}/mountinfo")).unwrap_or_default();
+    let lines = table.split(|byte| *byte == b'\n');
+    lines
+        .filter_map(|line| {
+            let point = line.split(|byte| *byte == b' ').nth(4)?;
+            Some((unescaped(point), String::from_utf8_lossy(line).into_owned()))
+        })
+        .collect()
+}
+
+/// Undoes the `\ooo` of a path in the mount table.
+fn unescaped(path: &[u8]) -> PathBuf {
+    let mut parts = path.split(|byte| *byte == b'\\');
+    let mut bytes = parts.next().unwrap_or_default().to_vec();
+    for part in parts {
+        let (octal, rest) = part.split_at(3);
+        let octal = str::from_utf8(octal).unwrap();
+        bytes.push(u8::from_str_radix(octal, 8).unwrap());
+        bytes.extend(rest);
+    }
+    OsString::from_vec(bytes).into()
 }
 
 /// Asserts that a line of the mount table is that of a mount of ours, with
@@ -258,15 +278,12 @@ impl Drop for Place {
     /// What was mounted against a test's expectation has no [`Mount`], and with
     /// something mounted in it the directory could not be removed.
     fn drop(&mut self) {
-        self.clear();
         let Ok(root) = self.dir.path().canonicalize() else {
             return;
         };
-        let table = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-        let points = table.lines().filter_map(|line| line.split(' ').nth(4));
-        for point in points.filter(|point| Path::new(point).starts_with(&root)) {
+        for point in mounts_below(&root) {
             // It may have gone with the one that it was mounted in.
-            let _ = rustix::mount::unmount(point, UnmountFlags::DETACH);
+            let _ = rustix::mount::unmount(&point, UnmountFlags::DETACH);
         }
     }
 }
