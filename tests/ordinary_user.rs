@@ -3,14 +3,13 @@
 mod support;
 
 use std::fs;
-use std::path::PathBuf;
 use std::process::Command;
 
 use rustix::process::Signal;
 
 use support::mount::namespace::{Namespace, USER};
 use support::mount::{
-    BIG, BIG_SIZE, SMALL, assert_guarded, can_mount, eventually, has_programs, run,
+    BIG, BIG_SIZE, SMALL, assert_guarded, can_mount, eventually, has_programs, run, unescaped,
 };
 
 fn namespace() -> Option<Namespace> {
@@ -140,17 +139,12 @@ fn names_of_archives_are_not_options_for_fusermount3() {
             panic!("{name:?}: {lines:?}")
         };
         let (source, options) = assert_guarded(line);
-        assert_eq!(unescape(source), namespace.place.archive, "{line}");
+        assert_eq!(
+            unescaped(source.as_bytes()),
+            namespace.place.archive,
+            "{line}"
+        );
         let expected = format!("ro,user_id={USER},group_id={USER},default_permissions");
         assert_eq!(options, expected, "{line}");
     }
-}
-
-/// Undoes the escapes of the mount table that these names need.
-fn unescape(field: &str) -> PathBuf {
-    let plain = field
-        .replace("\\040", " ")
-        .replace("\\012", "\n")
-        .replace("\\134", "\\");
-    plain.into()
 }

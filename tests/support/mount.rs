@@ -136,7 +136,7 @@ fn mount_table(pid: &str) -> Vec<(PathBuf, String)> {
 }
 
 /// Undoes the `\ooo` of a path in the mount table.
-fn unescaped(path: &[u8]) -> PathBuf {
+pub fn unescaped(path: &[u8]) -> PathBuf {
     let mut parts = path.split(|byte| *byte == b'\\');
     let mut bytes = parts.next().unwrap_or_default().to_vec();
     for part in parts {
@@ -212,11 +212,16 @@ impl Place {
         run(&mut self.command(args))
     }
 
-    /// Unmounts everything at the mount point.
+    /// Unmounts everything in the directory, also what was mounted against a
+    /// test's expectation and has no [`Mount`].
     fn clear(&self) {
-        while !mounts_at(&self.point).is_empty()
-            && rustix::mount::unmount(&self.point, UnmountFlags::DETACH).is_ok()
-        {}
+        let Ok(root) = self.dir.path().canonicalize() else {
+            return;
+        };
+        for point in mounts_below(&root) {
+            // It may have gone with the one that it was mounted in.
+            let _ = rustix::mount::unmount(&point, UnmountFlags::DETACH);
+        }
     }
 
     /// A mount in the background.
@@ -275,16 +280,9 @@ impl Place {
 }
 
 impl Drop for Place {
-    /// What was mounted against a test's expectation has no [`Mount`], and with
-    /// something mounted in it the directory could not be removed.
+    /// With something mounted in it the directory could not be removed.
     fn drop(&mut self) {
-        let Ok(root) = self.dir.path().canonicalize() else {
-            return;
-        };
-        for point in mounts_below(&root) {
-            // It may have gone with the one that it was mounted in.
-            let _ = rustix::mount::unmount(&point, UnmountFlags::DETACH);
-        }
+        self.clear();
     }
 }
 
