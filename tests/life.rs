@@ -17,6 +17,7 @@ use support::mount::{
     BIG, Mount, Place, SMALL, assert_guarded, big, can_mount, eventually, has_programs, hpimount,
     mounts_at, run,
 };
+use support::skip::skip_anywhere;
 
 #[test]
 fn a_dead_mount_is_cleared_away_by_the_next() {
@@ -106,7 +107,7 @@ fn a_new_mount_at_the_place_of_an_ending_one_is_left_alone() {
     let ran = run(&mut old.place.command(&[]));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     if numbers(&old) != of_old {
-        eprintln!("the new mount has other numbers: this has shown nothing");
+        skip_anywhere("the new mount has other numbers");
     }
     old.signal(Signal::TERM);
     old.signal(Signal::CONT);

@@ -19,6 +19,7 @@ use tempfile::TempDir;
 
 use super::hpi::{Built, File, V1, dir, file};
 use super::noise;
+use super::skip::possible;
 
 pub use process::{Daemon, Run, hpimount, run};
 
@@ -74,17 +75,6 @@ pub fn has_programs(programs: &[&str]) -> bool {
         programs.iter().all(found),
         &format!("needs {}", programs.join(", ")),
     )
-}
-
-fn possible(condition: bool, needed: &str) -> bool {
-    assert!(
-        condition || std::env::var("CI").as_deref() != Ok("true"),
-        "{needed}"
-    );
-    if !condition {
-        eprintln!("skipped: {needed}");
-    }
-    condition
 }
 
 /// Longest time that anything may take on a loaded machine.
