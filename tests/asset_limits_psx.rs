@@ -4,6 +4,7 @@
 mod support;
 
 use std::fs;
+use std::sync::LazyLock;
 
 use hpimount::view::psx::FORMAT;
 use proptest::prelude::*;
@@ -141,6 +142,14 @@ fn a_megabyte_takes_at_most_a_second_and_64_mebibytes() {
     }
 }
 
+/// The samples, good and bad.
+static SAMPLES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let folder = shared("samples/psx/generated").into_iter();
+    let entries = folder.flat_map(|folder| fs::read_dir(folder).unwrap());
+    let read = entries.map(|entry| fs::read(entry.unwrap().path()).unwrap());
+    read.collect()
+});
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 32,
@@ -153,9 +162,7 @@ proptest! {
         cut in any::<prop::sample::Index>(),
         is_cut in any::<bool>(),
     ) {
-        let samples = shared("samples/psx/generated").into_iter();
-        for path in samples.flat_map(|folder| fs::read_dir(folder).unwrap()) {
-            let mut bytes = fs::read(path.unwrap().path()).unwrap();
+        for mut bytes in SAMPLES.iter().cloned() {
             for (at, byte) in &damage {
                 let at = at.index(bytes.len());
                 bytes[at] = *byte;
