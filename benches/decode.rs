@@ -13,13 +13,13 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use hpimount::archive::hip::CHECKSUM;
-use hpimount::archive::hpi::chunk::{CHUNK_SIZE, Method, checksum, scramble, unscramble};
-use hpimount::archive::hpi::cipher::Cipher;
-use hpimount::archive::hpi::write::v1;
-use hpimount::archive::hpi::write::{Directory, File, Node, Source};
-use hpimount::archive::hpi::{self, lz77};
-use hpimount::archive::{Archive, Entry, FileId, NodeId, Options, Scratch, Sink};
+use hpimount::pack::hpi::v1;
+use hpimount::pack::hpi::{Directory, File, Node, Source};
+use hpimount::volume::hip::CHECKSUM;
+use hpimount::volume::hpi::chunk::{CHUNK_SIZE, Method, checksum, scramble, unscramble};
+use hpimount::volume::hpi::cipher::Cipher;
+use hpimount::volume::hpi::{self, lz77};
+use hpimount::volume::{Archive, Entry, FileId, NodeId, Options, Scratch, Sink};
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
 
 use generate::{Generator, Kind};

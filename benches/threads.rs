@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use hpimount::archive::hpi::chunk::Method;
-use hpimount::archive::hpi::write::v1;
-use hpimount::archive::hpi::write::{Directory, File, Node, Source};
-use hpimount::vfs::{Ino, Options, Prefetch, Sources, Vfs};
+use hpimount::mount::{Ino, Options, Prefetch, Sources, Vfs};
+use hpimount::pack::hpi::v1;
+use hpimount::pack::hpi::{Directory, File, Node, Source};
+use hpimount::volume::hpi::chunk::Method;
 
 /// Threads that answer.
 const THREADS: [usize; 4] = [1, 2, 4, 8];

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use hpimount::archive::hpi::chunk::Method;
-use hpimount::archive::hpi::write::v1;
-use hpimount::archive::hpi::write::{Directory, File, Node, Source};
-use hpimount::vfs::{Ino, Options, Sources, Vfs};
+use hpimount::mount::{Ino, Options, Sources, Vfs};
+use hpimount::pack::hpi::v1;
+use hpimount::pack::hpi::{Directory, File, Node, Source};
+use hpimount::volume::hpi::chunk::Method;
 use tempfile::TempPath;
 
 /// Entries of the archives; ten times as many should take ten times as long.

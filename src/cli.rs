@@ -8,7 +8,7 @@ use clap::Parser;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::daemon::MountOptions;
-use crate::vfs::{Order, Sources};
+use crate::mount::{Order, Sources};
 
 /// Mount game archives as read-only file systems.
 ///

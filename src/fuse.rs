@@ -18,7 +18,7 @@ use fuser::{
     ReplyEntry, ReplyOpen, ReplyStatfs, ReplyXattr, Request, Session, SessionACL,
 };
 
-use crate::vfs::{Attr, Error, FileKind, Ino, Prefetch, Vfs};
+use crate::mount::{Attr, Error, FileKind, Ino, Prefetch, Vfs};
 
 /// How long the kernel may rely on a lasting answer. The tree never changes;
 /// 100 years stay clear of overflows in the kernel's arithmetic.

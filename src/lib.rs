@@ -11,14 +11,17 @@
 //! * [`vfs`]: what is mounted, without FUSE;
 //! * [`pack`]: the way back, from a directory to an archive.
 
-pub mod archive;
 pub mod asset;
 pub mod cli;
+pub mod content;
 pub mod daemon;
 pub mod export;
 pub mod fuse;
 pub mod io;
+pub mod mount;
+pub mod namespace;
 pub mod pack;
+pub mod source;
 pub mod text;
-pub mod vfs;
 pub mod view;
+pub mod volume;

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 
-use hpimount::archive::hpi::chunk::Method;
+use hpimount::volume::hpi::chunk::Method;
 use support::files::{forget_pages, open_direct, read_at, walk};
 use support::hpi::{File as PackedFile, V1, V2, file, usual_tree};
 use support::mount::Mount;

@@ -19,10 +19,10 @@ mod support;
 use std::collections::BTreeMap;
 use std::fs;
 
-use hpimount::archive::hip::{CHECKSUM, Game, Platform};
-use hpimount::archive::hpi::chunk::Method;
+use hpimount::mount::Vfs;
 use hpimount::text::windows_1252;
-use hpimount::vfs::Vfs;
+use hpimount::volume::hip::{CHECKSUM, Game, Platform};
+use hpimount::volume::hpi::chunk::Method;
 use support::hip::{Asset, Hip, TARGETS, hipb};
 use support::hpi::{Entry, File, V1, V2, dir, file};
 use support::matrix::{

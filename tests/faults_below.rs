@@ -8,8 +8,8 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
-use hpimount::archive::hpi::chunk::Method;
-use hpimount::vfs::{Error, FileKind, Ino, Options, Sources, Vfs};
+use hpimount::mount::{Error, FileKind, Ino, Options, Sources, Vfs};
+use hpimount::volume::hpi::chunk::Method;
 
 use support::each_method::read_all;
 use support::faulty_fs::{Errno, FaultyFs, Mode};

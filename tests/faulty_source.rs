@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hpimount::archive::hpi::chunk::Method;
-use hpimount::archive::{self, Archive, Entry, FileId, Options, Scratch, Storage};
 use hpimount::io::{Error, ReadAt, Result};
+use hpimount::volume::hpi::chunk::Method;
+use hpimount::volume::{self, Archive, Entry, FileId, Options, Scratch, Storage};
 
 use support::faulty::{Fault, Faulty, Script};
 use support::hip::{Asset, Hip};
@@ -62,7 +62,7 @@ type Read = (Vec<u8>, Vec<Option<String>>);
 
 impl Opened {
     fn new(source: &Arc<dyn ReadAt>, force: bool) -> Result<Self> {
-        let format = archive::detect(&**source)?;
+        let format = volume::detect(&**source)?;
         let mut tree = Recorder::default();
         let options = Options {
             force,

@@ -4,9 +4,9 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hpimount::archive::hip::{Game, Platform};
-use hpimount::archive::{FileId, NodeId, Options};
 use hpimount::io::{Error, Result};
+use hpimount::volume::hip::{Game, Platform};
+use hpimount::volume::{FileId, NodeId, Options};
 use support::hip::{Asset, Hip, hipb};
 use support::record::{Node, Opened, open};
 
@@ -260,7 +260,7 @@ fn attributes_say_what_the_archive_knows() {
         .collect();
     let offset = attributes["user.hip.offset"].parse::<usize>().unwrap();
     assert_eq!(&hip.build()[offset..offset + 5], b"model");
-    let checksum = hpimount::archive::hip::CHECKSUM.checksum(b"model");
+    let checksum = hpimount::volume::hip::CHECKSUM.checksum(b"model");
     let expected = [
         ("user.hip.alignment", "-1"),
         ("user.hip.checksum", &format!("{checksum:08X}")),

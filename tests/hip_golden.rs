@@ -3,8 +3,8 @@
 
 mod support;
 
-use hpimount::archive::{FileId, Options};
 use hpimount::io::Error;
+use hpimount::volume::{FileId, Options};
 use serde_json::Value;
 use support::files::sha256;
 use support::hip_golden::{Golden, digest, reaches_past, samples, size, verdict};

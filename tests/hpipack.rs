@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use hpimount::archive::MAX_DEPTH;
-use hpimount::archive::hpi::chunk::{ChunkHeader, MARKER, checksum, unscramble};
-use hpimount::archive::hpi::cipher::Cipher;
-use hpimount::archive::hpi::lz77;
-use hpimount::vfs::{Ino, Options, Sources, Vfs};
+use hpimount::mount::{Ino, Options, Sources, Vfs};
+use hpimount::volume::MAX_DEPTH;
+use hpimount::volume::hpi::chunk::{ChunkHeader, MARKER, checksum, unscramble};
+use hpimount::volume::hpi::cipher::Cipher;
+use hpimount::volume::hpi::lz77;
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::process::{Pid, Signal, kill_process};
 use support::files::sha256;

@@ -5,13 +5,13 @@
 
 mod support;
 
-#[path = "../src/vfs/awaited.rs"]
+#[path = "../src/content/awaited.rs"]
 #[allow(dead_code)]
 mod awaited;
-#[path = "../src/vfs/cache.rs"]
+#[path = "../src/content/cache.rs"]
 #[allow(dead_code)]
 mod cache;
-#[path = "../src/vfs/tally.rs"]
+#[path = "../src/content/tally.rs"]
 #[allow(dead_code)]
 mod tally;
 

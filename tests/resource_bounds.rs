@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use hpimount::vfs::{Options, Sources, Vfs};
+use hpimount::mount::{Options, Sources, Vfs};
 use support::bombs::{Bomb, bomb};
 use support::files::read_at;
 use support::limits::peak_memory_of;

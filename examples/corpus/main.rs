@@ -22,7 +22,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use hpimount::archive::hip::{Game, Platform};
+use hpimount::volume::hip::{Game, Platform};
 
 use generate::{Generator, Kind};
 use hip::{Asset, Hip};

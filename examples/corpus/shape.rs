@@ -6,9 +6,9 @@ use std::io;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
-use hpimount::archive::hpi::chunk;
-use hpimount::archive::hpi::write::v1;
-use hpimount::archive::hpi::write::{Directory, File, Node, Source};
+use hpimount::pack::hpi::v1;
+use hpimount::pack::hpi::{Directory, File, Node, Source};
+use hpimount::volume::hpi::chunk;
 
 use super::generate::{Generator, Kind};
 

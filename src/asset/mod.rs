@@ -10,9 +10,6 @@ pub mod hgo;
 pub mod ifp;
 pub mod name;
 pub mod psx;
-mod warnings;
-
-pub use warnings::Warnings;
 
 use crate::io::Error;
 

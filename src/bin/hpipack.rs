@@ -6,8 +6,8 @@ use std::{fs, io, thread};
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, ValueEnum};
-use hpimount::archive::hpi::chunk::Method;
 use hpimount::pack::{self, Format, Target};
+use hpimount::volume::hpi::chunk::Method;
 use indicatif::{ProgressBar, ProgressStyle};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use crate::io;
-use crate::vfs::{OpenCause, OpenError};
+use crate::mount::{OpenCause, OpenError};
 
 /// Why nothing is mounted. The texts are what the user sees.
 #[derive(Debug, thiserror::Error)]

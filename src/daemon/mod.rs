@@ -26,7 +26,7 @@ pub use self::allocator::settle_allocator;
 pub use self::confine::Confinement;
 pub use self::exit::Failure;
 use crate::fuse::{Ownership, SessionOptions};
-use crate::vfs::{Sources, Vfs};
+use crate::mount::{Sources, Vfs};
 
 /// Set for the process that goes into the background; the value means
 /// nothing.
@@ -67,7 +67,7 @@ pub struct MountOptions {
     /// Whether nothing is pushed into the kernel's page cache ahead of readers.
     pub no_prefetch: bool,
     /// How the tree behaves.
-    pub vfs: crate::vfs::Options,
+    pub vfs: crate::mount::Options,
 }
 
 /// Says whether this process is the one that [`detach`] has started.
@@ -129,7 +129,7 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
     let unheeded = |error| Failure::Other("cannot handle signals", error);
     signals::heed_children().map_err(unheeded)?;
     let point = mount::mount_point(&plan.mount_point)?;
-    let vfs_options = crate::vfs::Options {
+    let vfs_options = crate::mount::Options {
         mount_point: Some(point.clone()),
         ..plan.options.vfs.clone()
     };

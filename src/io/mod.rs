@@ -6,11 +6,11 @@
 
 mod cursor;
 mod error;
-mod pool;
 mod source;
+mod warnings;
 
 pub use cursor::{Cursor, Endian};
 pub use error::{Error, Result};
-pub use pool::{FileIdentity, FilePool, FileSource, PLACE};
 pub(crate) use source::read_error;
 pub use source::{ReadAt, SourceReader, read_vec};
+pub use warnings::Warnings;

@@ -1,5 +1,6 @@
 //! What `hpipack` does: a directory on disk becomes an archive.
 
+pub mod hpi;
 mod target;
 mod walk;
 
@@ -9,8 +10,8 @@ use std::path::{Path, PathBuf};
 pub use target::Target;
 pub use walk::{Walked, walk};
 
-use crate::archive::hpi::chunk::Method;
-use crate::archive::hpi::write::{self, Directory, v1, v2};
+use self::hpi::{Directory, v1, v2};
+use crate::volume::hpi::chunk::Method;
 
 /// Which game an archive is for, and how it is packed.
 #[derive(Debug, Clone, Copy)]
@@ -50,7 +51,7 @@ pub enum Error {
     },
     /// The archive cannot be made.
     #[error(transparent)]
-    Archive(#[from] write::Error),
+    Archive(#[from] hpi::Error),
 }
 
 /// Result with the packer's [`Error`].
@@ -75,7 +76,7 @@ impl Error {
     /// 20 where the place for the archive is.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Target { .. } | Self::Archive(write::Error::Output(_)) => 20,
+            Self::Target { .. } | Self::Archive(hpi::Error::Output(_)) => 20,
             Self::Source { .. } | Self::Archive(_) => 10,
         }
     }

@@ -5,8 +5,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::{Error, Result, identity};
-use crate::archive::MAX_DEPTH;
-use crate::archive::hpi::write::{Directory, File, Node, Source};
+use crate::pack::hpi::{Directory, File, Node, Source};
+use crate::volume::MAX_DEPTH;
 
 /// What is in a directory on disk.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write};
 
-use crate::asset::Warnings;
+use crate::io::Warnings;
 
 /// Warnings that are shown; `info.json` has them all.
 const WARNINGS_SHOWN: usize = 10;

@@ -5,9 +5,9 @@
 
 use std::sync::LazyLock;
 
-use hpimount::archive::hip::{Game, Platform};
-use hpimount::archive::hpi::chunk::Method;
-use hpimount::archive::hpi::record::{Header2, MAGIC, VERSION_2};
+use hpimount::volume::hip::{Game, Platform};
+use hpimount::volume::hpi::chunk::Method;
+use hpimount::volume::hpi::record::{Header2, MAGIC, VERSION_2};
 use zerocopy::IntoBytes;
 
 use super::full::{full_hgo_files, full_ifp_files};

@@ -1,6 +1,6 @@
 //! Builds HIP archives.
 
-use hpimount::archive::hip::{CHECKSUM, Game, Platform, asset_id};
+use hpimount::volume::hip::{CHECKSUM, Game, Platform, asset_id};
 
 /// Byte with which gaps are filled.
 const FILLER: u8 = 0x33;

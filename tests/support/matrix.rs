@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hpimount::vfs::{Error, FileKind, Ino, Options, Sources, Vfs};
+use hpimount::mount::{Error, FileKind, Ino, Options, Sources, Vfs};
 use tempfile::TempDir;
 
 use super::trial;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hpimount::archive::{self, Archive, Entry, FileId, NodeId, Options, Sink, Storage};
 use hpimount::io::{ReadAt, Result};
+use hpimount::volume::{self, Archive, Entry, FileId, NodeId, Options, Sink, Storage};
 
 /// One node of a recorded tree.
 #[derive(Debug, Clone)]
@@ -114,7 +114,7 @@ pub struct Opened {
 /// Opens an archive whose format is told by its bytes.
 pub fn open(bytes: Vec<u8>, options: Options) -> Result<Opened> {
     let source: Arc<dyn ReadAt> = Arc::new(bytes);
-    let format = archive::detect(&*source)?;
+    let format = volume::detect(&*source)?;
     let mut tree = Recorder::default();
     let archive = (format.open)(source, &mut tree, options)?;
     Ok(Opened { archive, tree })

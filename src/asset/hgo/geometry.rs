@@ -3,8 +3,8 @@
 use super::Mesh;
 use super::material::floats;
 use super::mesh::{self, MESH_SIZE};
-use crate::asset::Warnings;
 use crate::asset::count::{count, fill, fitting};
+use crate::io::Warnings;
 use crate::io::{Cursor, Error, Result};
 
 /// Least bytes of a geometry: its type and a number.

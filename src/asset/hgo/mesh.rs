@@ -1,8 +1,8 @@
 //! Meshes: vertices, triangles, skin and blend shapes (FORMATS, HGO 7).
 
 use super::material::floats;
-use crate::asset::Warnings;
 use crate::asset::count::{count, fill, fitting};
+use crate::io::Warnings;
 use crate::io::{Cursor, Error, Result};
 
 /// Least bytes of a mesh: its six numbers.

@@ -25,7 +25,8 @@ pub use mesh::{
 pub use object::{Bounds, Joint, Layer, Matrix, Part, Point, Shadow, ShadowMesh, Slot};
 pub use texture::{Texture, TextureFormat};
 
-use super::{Incomplete, Warnings, name};
+use super::{Incomplete, name};
+use crate::io::Warnings;
 use crate::io::{Cursor, Endian, Error};
 
 /// Extensions of HGO files.

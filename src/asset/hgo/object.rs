@@ -2,8 +2,9 @@
 
 use super::material::floats;
 use super::{Geometry, Hgo, geometry};
+use crate::asset::count;
 use crate::asset::count::{count, fill};
-use crate::asset::{Warnings, count};
+use crate::io::Warnings;
 use crate::io::{Cursor, Result};
 
 /// A matrix of 4 by 4, row by row; the translation is in elements 12 to 14.

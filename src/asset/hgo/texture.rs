@@ -1,7 +1,7 @@
 //! The texture set (FORMATS, HGO 2).
 
 use super::{BlockKind, Hgo, block};
-use crate::asset::Warnings;
+use crate::io::Warnings;
 use crate::io::{Cursor, Error, Result};
 
 /// A texture. Its pixels are kept as stored.

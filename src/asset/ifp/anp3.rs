@@ -2,7 +2,8 @@
 
 use super::{Animation, KeyKind, Keys, Object, Package, Version};
 use crate::asset::count::{count, fill, fitting};
-use crate::asset::{Warnings, name};
+use crate::asset::name;
+use crate::io::Warnings;
 use crate::io::{Cursor, Error, Result};
 
 /// Bytes of a name in any header.

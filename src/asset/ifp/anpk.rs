@@ -6,7 +6,8 @@
 
 use super::{Animation, KeyKind, Keys, Mismatch, Object, Package};
 use crate::asset::count::{fill, fitting};
-use crate::asset::{Warnings, name};
+use crate::asset::name;
+use crate::io::Warnings;
 use crate::io::{Cursor, Error, Result};
 
 /// Least bytes of a package: its own header and an `INFO` section with a

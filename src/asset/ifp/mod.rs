@@ -14,7 +14,8 @@ mod keys;
 
 pub use keys::{Key, KeyKind, Keys};
 
-use super::{Incomplete, Warnings};
+use super::Incomplete;
+use crate::io::Warnings;
 use crate::io::{Cursor, Endian, Error, Result};
 
 /// Extensions of IFP files.

@@ -1,7 +1,7 @@
 //! What the parts of a file say about each other: warnings, and stitching.
 
 use super::{Face, Model, Psx, VertexRef};
-use crate::asset::Warnings;
+use crate::io::Warnings;
 
 /// Warns of every number that refers to something that is not there.
 pub(super) fn references(psx: &Psx, warnings: &mut Warnings) {

@@ -2,8 +2,8 @@
 //! (FORMATS, PSX 5).
 
 use super::animation::{self, AnimationV1, AnimationV2, SpriteAnimation};
-use crate::asset::Warnings;
 use crate::asset::count::count;
+use crate::io::Warnings;
 use crate::io::{Cursor, Error, Result};
 
 /// Tag of the end of the list; no length follows it.

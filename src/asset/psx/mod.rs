@@ -24,7 +24,8 @@ pub use model::{Bounds, FaceCounts, Lod, Model, Vertex, VertexRef};
 pub use object::Object;
 pub use texture::{Palette, Texture, TextureData};
 
-use super::{Incomplete, Warnings};
+use super::Incomplete;
+use crate::io::Warnings;
 use crate::io::{Cursor, Endian, Error, Result};
 use limits::{Budget, counted_list, u32_list};
 

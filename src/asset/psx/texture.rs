@@ -8,7 +8,8 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 use super::limits::{Budget, counted_list};
 use super::{Psx, Version};
 use crate::asset::count::count;
-use crate::asset::{Warnings, name};
+use crate::asset::name;
+use crate::io::Warnings;
 use crate::io::{Cursor, Result};
 
 /// Number of textures that stands for two more lists in front of the number.

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::tables::{meaning, tag};
-use crate::asset::Warnings;
 use crate::asset::hgo::blk::{self, BlockTable, Entry, Mismatch};
+use crate::io::Warnings;
 use crate::view::listed::{ListedView, whole_files};
 use crate::view::{Failure, Siblings, Summary, Table, View, ViewFormat, json};
 

@@ -2,11 +2,11 @@
 
 use std::io::Read;
 
-use hpimount::archive::hpi::chunk::{CHUNK_SIZE, ChunkHeader, MARKER, checksum};
-use hpimount::archive::hpi::cipher::Cipher;
-use hpimount::archive::hpi::record::{Header1, MAGIC, VERSION_1, VERSION_2};
-use hpimount::archive::{Chunk, Entry, Options, Scratch, Storage};
 use hpimount::io::Error;
+use hpimount::volume::hpi::chunk::{CHUNK_SIZE, ChunkHeader, MARKER, checksum};
+use hpimount::volume::hpi::cipher::Cipher;
+use hpimount::volume::hpi::record::{Header1, MAGIC, VERSION_1, VERSION_2};
+use hpimount::volume::{Chunk, Entry, Options, Scratch, Storage};
 use zerocopy::FromBytes;
 
 use crate::support::record::{Node, Opened, open};

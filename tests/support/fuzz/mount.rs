@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use hpimount::vfs::{Attr, Error, FileKind, Ino, Options, Sources, Vfs};
+use hpimount::mount::{Attr, Error, FileKind, Ino, Options, Sources, Vfs};
 
 use super::archive::sealed;
 

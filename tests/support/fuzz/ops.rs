@@ -4,9 +4,9 @@
 use std::collections::HashMap;
 
 use arbitrary::{Arbitrary, Unstructured};
-use hpimount::archive::hpi::chunk::Method;
+use hpimount::mount::{Attr, Error, FileKind, Ino, Options, Vfs};
 use hpimount::text::windows_1252;
-use hpimount::vfs::{Attr, Error, FileKind, Ino, Options, Vfs};
+use hpimount::volume::hpi::chunk::Method;
 
 use super::mount::{list, mounted};
 use crate::support::hpi::{self, Entry, File, V1, V2};

@@ -1,9 +1,9 @@
 //! Inputs to begin with: small sound files, and some that are odd or broken.
 
-use hpimount::archive::hip::{Game, Platform};
-use hpimount::archive::hpi::chunk::{CHUNK_SIZE, Method};
-use hpimount::archive::hpi::cipher::Cipher;
-use hpimount::archive::hpi::lz77::encode;
+use hpimount::volume::hip::{Game, Platform};
+use hpimount::volume::hpi::chunk::{CHUNK_SIZE, Method};
+use hpimount::volume::hpi::cipher::Cipher;
+use hpimount::volume::hpi::lz77::encode;
 
 use super::build::ifp::Tail;
 use super::build::{Endian, hgo, ifp, psx};

@@ -1,6 +1,6 @@
 //! Archives that are odd and can be read.
 
-use hpimount::archive::hpi::chunk::Method;
+use hpimount::volume::hpi::chunk::Method;
 
 use super::super::text;
 use super::{Entry, File, V1, V2, dir, file, usual_tree};

@@ -1,7 +1,7 @@
 //! Version 1 archives.
 
-use hpimount::archive::hpi::cipher::Cipher;
-use hpimount::archive::hpi::record::{Entry1, File1, Header1, MAGIC, Node1, VERSION_1};
+use hpimount::volume::hpi::cipher::Cipher;
+use hpimount::volume::hpi::record::{Entry1, File1, Header1, MAGIC, Node1, VERSION_1};
 use zerocopy::{Immutable, IntoBytes};
 
 use super::{Built, Content, Entry, File, Place, TRAILER};

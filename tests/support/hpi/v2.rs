@@ -1,8 +1,8 @@
 //! Version 2 archives.
 
-use hpimount::archive::hpi::chunk::Method;
-use hpimount::archive::hpi::file_sum::FileSum;
-use hpimount::archive::hpi::record::{Dir2, File2, Header2, MAGIC, VERSION_2};
+use hpimount::volume::hpi::chunk::Method;
+use hpimount::volume::hpi::file_sum::FileSum;
+use hpimount::volume::hpi::record::{Dir2, File2, Header2, MAGIC, VERSION_2};
 use zerocopy::{Immutable, IntoBytes};
 
 use super::{Built, Chunk, Content, Entry, File, Place};

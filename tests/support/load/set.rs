@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hpimount::archive::hpi::chunk::Method;
 use hpimount::view::{self, Alone, VIEW_FORMATS};
+use hpimount::volume::hpi::chunk::Method;
 use proptest::prelude::RngExt;
 use proptest::test_runner::TestRng;
 use tempfile::TempDir;

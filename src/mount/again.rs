@@ -1,0 +1,29 @@
+//! Finding inodes again by their numbers alone, as servers do that export the
+//! mount to other machines: their clients remember numbers for longer than
+//! the kernel here does.
+
+use super::{Attr, Ino, Result, Vfs};
+use crate::content::cache::lock;
+
+impl Vfs {
+    /// An inode that the kernel has forgotten, and one more lookup of it (see
+    /// [`Vfs::forget`]).
+    ///
+    /// # Errors
+    /// [`super::Error::NotFound`], also for what exists only while the kernel
+    /// knows it, such as another spelling of a directory.
+    pub fn lookup_again(&self, ino: Ino) -> Result<Attr> {
+        if self.forest.get(ino).is_none() {
+            lock(&self.guests).look_again(ino);
+        }
+        self.getattr(ino)
+    }
+
+    /// The directory in which a directory stands, and one more lookup of it.
+    ///
+    /// # Errors
+    /// As [`Vfs::parent`].
+    pub fn lookup_parent(&self, ino: Ino) -> Result<Attr> {
+        self.lookup_again(self.parent(ino)?)
+    }
+}

@@ -1,0 +1,84 @@
+//! Why an operation on the mount fails, and the one table from there to errno.
+
+use std::path::{Path, PathBuf};
+
+use crate::io;
+
+/// Why an operation on an inode fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// No entry of this name, or no inode of this number.
+    #[error("no such file or directory")]
+    NotFound,
+    /// A directory operation on something else.
+    #[error("not a directory")]
+    NotADirectory,
+    /// A file operation on a directory.
+    #[error("is a directory")]
+    IsADirectory,
+    /// `readlink` on something that is not a symbolic link.
+    #[error("not a symbolic link")]
+    NotALink,
+    /// No extended attribute of this name.
+    #[error("no such attribute")]
+    NoAttribute,
+    /// Extended attributes of this kind are not kept here.
+    #[error("attributes of this kind are not supported")]
+    AttributeKind,
+    /// The archive is damaged, or could not be read; the log says how.
+    #[error("input/output error")]
+    Io,
+    /// There are no inode numbers left.
+    #[error("too many directories in use")]
+    NoNumbers,
+}
+
+impl Error {
+    /// The number that the kernel is answered with.
+    pub fn errno(self) -> i32 {
+        match self {
+            Self::NotFound => libc::ENOENT,
+            Self::NotADirectory => libc::ENOTDIR,
+            Self::IsADirectory => libc::EISDIR,
+            Self::NotALink => libc::EINVAL,
+            #[cfg(target_os = "linux")]
+            Self::NoAttribute => libc::ENODATA,
+            #[cfg(not(target_os = "linux"))]
+            Self::NoAttribute => libc::ENOATTR,
+            Self::AttributeKind => libc::ENOTSUP,
+            Self::Io => libc::EIO,
+            Self::NoNumbers => libc::ENFILE,
+        }
+    }
+}
+
+/// Why a source cannot be mounted.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {cause}", path.display())]
+pub struct OpenError {
+    /// The source.
+    pub path: PathBuf,
+    /// What is the matter with it.
+    pub cause: OpenCause,
+}
+
+/// What is the matter with a source.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenCause {
+    /// It cannot be opened.
+    #[error("cannot be opened: {0}")]
+    Unreadable(std::io::Error),
+    /// It is no archive, a damaged one, or one of an unsupported kind.
+    #[error("{0}")]
+    Archive(#[from] io::Error),
+}
+
+impl OpenError {
+    /// An error about the source at `path`.
+    pub fn new(path: &Path, cause: impl Into<OpenCause>) -> Self {
+        Self {
+            path: path.to_owned(),
+            cause: cause.into(),
+        }
+    }
+}

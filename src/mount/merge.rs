@@ -1,0 +1,269 @@
+//! Laying the trees of several archives over each other, as the games do
+//! (SEMANTICS, Merging).
+
+use std::collections::{HashMap, VecDeque};
+use std::hash::{Hash, Hasher};
+
+use super::companion::Companions;
+use crate::io;
+use crate::namespace::tree::{Index, Kind, Label, NewInode, ROOT, Tree, TreeBuilder};
+use crate::volume::NodeId;
+
+/// Which of several files with the same path is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rule {
+    /// That of the highest layer.
+    Highest,
+    /// The one with the newest date; of several, that of the highest layer.
+    /// Files of the layers above this number are seen in any case.
+    NewestBelow(usize),
+}
+
+/// What merging gives.
+pub(super) struct Merged {
+    /// What is seen.
+    pub(super) tree: TreeBuilder,
+    /// What is hidden: a directory for each layer that has something in it,
+    /// by the layer's number.
+    pub(super) shadowed: Vec<Shadow>,
+}
+
+/// The hidden files of one layer.
+pub(super) struct Shadow {
+    /// The layer.
+    pub(super) layer: usize,
+    /// Their inodes in the layer's tree.
+    pub(super) roots: Vec<Index>,
+}
+
+/// An entry of one of the layers.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    layer: usize,
+    index: Index,
+}
+
+/// A name, the same in every spelling.
+#[derive(Debug, Clone, Copy, Eq)]
+struct Folded<'a>(&'a str);
+
+impl PartialEq for Folded<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.eq_ignore_ascii_case(other.0)
+    }
+}
+
+impl Hash for Folded<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        for byte in self.0.bytes() {
+            state.write_u8(byte.to_ascii_lowercase());
+        }
+    }
+}
+
+/// A directory that is being merged.
+struct Pending {
+    node: NodeId,
+    /// The directories that become it, highest layer first.
+    directories: Vec<Candidate>,
+}
+
+/// Merges trees, the last one on top. Layer `n` belongs to the merged tree's
+/// archive number `n`.
+///
+/// # Errors
+/// Where there are too many entries.
+pub(super) fn merge(layers: &[Tree], rule: Rule, companions: Companions) -> io::Result<Merged> {
+    let modified = layers.iter().filter_map(|tree| tree.inode(ROOT));
+    let modified = modified.map(|root| root.modified).max().unwrap_or(0);
+    let mut merger = Merger {
+        layers,
+        rule,
+        tree: TreeBuilder::new(0, modified, companions),
+        shadowed: layers.iter().map(|_| Vec::new()).collect(),
+    };
+    let directories = (0..layers.len()).rev();
+    // Level by level, so that the directories come in the order of their
+    // numbers and the tree has nothing to sort.
+    let mut pending = VecDeque::from([Pending {
+        node: NodeId(ROOT),
+        directories: directories
+            .map(|layer| Candidate { layer, index: ROOT })
+            .collect(),
+    }]);
+    while let Some(directory) = pending.pop_front() {
+        pending.extend(merger.merge_directory(&directory)?);
+    }
+    let shadowed = merger.shadowed.into_iter().enumerate();
+    Ok(Merged {
+        tree: merger.tree,
+        shadowed: shadowed
+            .filter(|(_, roots)| !roots.is_empty())
+            .map(|(layer, roots)| Shadow { layer, roots })
+            .collect(),
+    })
+}
+
+struct Merger<'a> {
+    layers: &'a [Tree],
+    rule: Rule,
+    tree: TreeBuilder,
+    /// For each layer what of it is hidden.
+    shadowed: Vec<Vec<Index>>,
+}
+
+impl Merger<'_> {
+    /// Merges the entries of one directory; gives its subdirectories.
+    fn merge_directory(&mut self, directory: &Pending) -> io::Result<Vec<Pending>> {
+        let mut subdirectories = Vec::new();
+        let entries = self.entries_by_name(&directory.directories);
+        for same_name in entries.chunk_by(|(a, _), (b, _)| a == b) {
+            let candidates = self.last_of_each_layer(same_name);
+            let winner = self.winner(&candidates);
+            let winner_is_dir = self.is_dir(winner);
+            let (seen, hidden): (Vec<_>, Vec<_>) = candidates.into_iter().partition(|&entry| {
+                entry.layer == winner.layer || (winner_is_dir && self.is_dir(entry))
+            });
+            let node = self.add(directory.node, winner)?;
+            self.tree
+                .hides(node, hidden.iter().map(|entry| entry.layer as u32));
+            for entry in hidden {
+                self.shadowed[entry.layer].push(entry.index);
+            }
+            if winner_is_dir {
+                subdirectories.push(Pending {
+                    node,
+                    directories: seen,
+                });
+            }
+        }
+        Ok(subdirectories)
+    }
+
+    /// The entries of several directories, and a number for each name. Those
+    /// whose names differ in the case of ASCII letters at most have the same
+    /// number and stand together, those of the highest layer first.
+    fn entries_by_name(&self, directories: &[Candidate]) -> Vec<(usize, Candidate)> {
+        let mut numbers: HashMap<Folded<'_>, usize> = HashMap::new();
+        let mut found = Vec::new();
+        for &Candidate { layer, index } in directories {
+            let tree = &self.layers[layer];
+            for (_, index) in tree.entries(index, 0) {
+                let next = numbers.len();
+                let name = Folded(tree.plain_name(index));
+                let number = *numbers.entry(name).or_insert(next);
+                found.push((number, Candidate { layer, index }));
+            }
+        }
+        // Stable, so that the layers stay in their order.
+        found.sort_by_key(|&(number, _)| number);
+        found
+    }
+
+    /// Of several entries of one directory with the same name the last one
+    /// counts, as for the games; the others are hidden.
+    fn last_of_each_layer(&mut self, same_name: &[(usize, Candidate)]) -> Vec<Candidate> {
+        let mut last: Vec<Candidate> = Vec::with_capacity(same_name.len());
+        for &(_, entry) in same_name {
+            match last.last_mut() {
+                Some(earlier) if earlier.layer == entry.layer => {
+                    self.shadowed[entry.layer].push(earlier.index);
+                    *earlier = entry;
+                }
+                _ => last.push(entry),
+            }
+        }
+        last
+    }
+
+    /// Which of the entries of the same name, highest first, is seen.
+    fn winner(&self, candidates: &[Candidate]) -> Candidate {
+        let highest = candidates[0];
+        let Rule::NewestBelow(free) = self.rule else {
+            return highest;
+        };
+        if self.is_dir(highest) || highest.layer >= free {
+            return highest;
+        }
+        let date = |entry: &Candidate| {
+            self.layers[entry.layer]
+                .inode(entry.index)
+                .map(|inode| inode.modified)
+        };
+        let files = candidates.iter().filter(|&&entry| !self.is_dir(entry));
+        // Of equal ones `max_by_key` takes the last: go from the lowest up.
+        let newest = files.rev().max_by_key(|entry| date(entry));
+        newest.copied().unwrap_or(highest)
+    }
+
+    fn is_dir(&self, entry: Candidate) -> bool {
+        let inode = self.layers[entry.layer].inode(entry.index);
+        inode.is_some_and(|inode| matches!(inode.kind, Kind::Dir { .. }))
+    }
+
+    fn add(&mut self, parent: NodeId, entry: Candidate) -> io::Result<NodeId> {
+        copy_inode(&mut self.tree, parent, &self.layers[entry.layer], entry)
+    }
+}
+
+/// Adds a copy of an entry of a layer, without what is below it.
+fn copy_inode(
+    builder: &mut TreeBuilder,
+    parent: NodeId,
+    tree: &Tree,
+    entry: Candidate,
+) -> io::Result<NodeId> {
+    let label = Label::of(tree, entry.index);
+    let mut inode = NewInode::DIR;
+    if let Some(original) = tree.inode(entry.index) {
+        inode.modified = Some(original.modified);
+        match original.kind {
+            Kind::File { file, .. } => {
+                inode.kind = Kind::File {
+                    archive: entry.layer as u32,
+                    file,
+                };
+                inode.size = original.size();
+            }
+            Kind::Verbatim { .. } | Kind::Symlink { .. } => {
+                let text = tree.link(entry.index).unwrap_or_default();
+                inode.kind = builder.link_kind(&text);
+            }
+            _ => {}
+        }
+    }
+    builder.add(parent, &label, inode)
+}
+
+/// Adds what of a layer is hidden below the directory `root`, each at its own
+/// path and in the order of the archive.
+///
+/// # Errors
+/// Where there are too many entries.
+pub(super) fn add_shadow(
+    builder: &mut TreeBuilder,
+    root: NodeId,
+    tree: &Tree,
+    shadow: &Shadow,
+) -> io::Result<()> {
+    // The directories that lead to what is hidden and are not themselves.
+    let mut leading: HashMap<Index, NodeId> = HashMap::from([(ROOT, root)]);
+    let layer = shadow.layer;
+    let mut copy = |parent, index| copy_inode(builder, parent, tree, Candidate { layer, index });
+    for &hidden in &shadow.roots {
+        let mut parent = root;
+        for directory in tree.directories_to(hidden) {
+            parent = match leading.get(&directory) {
+                Some(&known) => known,
+                None => copy(parent, directory)?,
+            };
+            leading.insert(directory, parent);
+        }
+        let mut pending = VecDeque::from([(parent, hidden)]);
+        while let Some((parent, index)) = pending.pop_front() {
+            let node = copy(parent, index)?;
+            pending.extend(tree.entries(index, 0).map(|(_, child)| (node, child)));
+        }
+    }
+    Ok(())
+}

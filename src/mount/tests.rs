@@ -1,0 +1,49 @@
+//! What cannot be brought about through the kernel in a short time.
+
+use super::companion::Companions;
+use super::*;
+use crate::namespace::tree::TreeBuilder;
+use crate::volume::Sink;
+
+/// A mount of the directories `MAPS/Sub` that has few aliases.
+fn with_aliases(max_aliases: usize) -> Arc<Vfs> {
+    let mut builder = TreeBuilder::new(0, 0, Companions::NONE);
+    let maps = builder.dir(builder.root(), b"MAPS").unwrap();
+    builder.dir(maps, b"Sub").unwrap();
+    let vfs = Vfs::empty(Options::default());
+    vfs.plant(builder.finish(), Vec::new()).unwrap();
+    lock(&vfs.guests).max_aliases = max_aliases;
+    vfs
+}
+
+/// Looks up what must be a symbolic link; gives its text.
+fn shortcut(vfs: &Vfs, parent: Ino, name: &str) -> String {
+    let attr = vfs.lookup(parent, name).unwrap();
+    assert_eq!(attr.kind, FileKind::Symlink);
+    assert_eq!(vfs.getattr(attr.ino).unwrap(), attr);
+    let text = vfs.readlink(attr.ino).unwrap();
+    assert_eq!(attr.size, text.len() as u64);
+    vfs.forget(attr.ino, 1);
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn beyond_the_cap_another_spelling_is_a_link_to_the_right_one() {
+    let vfs = with_aliases(0);
+    assert_eq!(shortcut(&vfs, Ino::ROOT, "maps"), "MAPS");
+    let maps = vfs.lookup(Ino::ROOT, "MAPS").unwrap();
+    assert_eq!(maps.kind, FileKind::Directory);
+    assert_eq!(shortcut(&vfs, maps.ino, "sUB"), "../MAPS/Sub");
+}
+
+/// A link to `Sub` would lead to itself.
+#[test]
+fn beyond_the_cap_links_lead_out_of_other_spellings() {
+    let vfs = with_aliases(1);
+    let alias = vfs.lookup(Ino::ROOT, "maps").unwrap();
+    assert_eq!(alias.kind, FileKind::Directory);
+    assert_eq!(shortcut(&vfs, alias.ino, "Sub"), "../MAPS/Sub");
+    vfs.forget(alias.ino, 1);
+    let again = vfs.lookup(Ino::ROOT, "mAPS").unwrap();
+    assert_eq!(again.kind, FileKind::Directory);
+}

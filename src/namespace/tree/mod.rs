@@ -1,0 +1,320 @@
+//! The tree of a mount: inodes and directory entries, packed.
+//!
+//! A tree is built once, by a [`TreeBuilder`] that archives announce their
+//! entries to, and does not change afterwards. An inode takes 40 bytes, a
+//! directory entry 16 and its name. Beside them stands what the archive keeps
+//! to find a file's bytes: 16 bytes for HPI, about 60 for HIP.
+
+mod builder;
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::ops::Range;
+
+pub use self::builder::{Label, NewInode, TreeBuilder};
+use crate::mount::companion::Shows;
+use crate::mount::{FileKind, Ino};
+use crate::volume::FileId;
+
+/// Number of an inode in its [`Tree`]; the root has 0.
+pub type Index = u32;
+
+/// The root of every tree.
+pub const ROOT: Index = 0;
+
+/// Size of a generated text that nobody has asked for yet.
+const NOT_MADE: u64 = u64::MAX;
+
+/// What an inode is.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// A directory whose entries stand together.
+    Dir {
+        /// First of them in `Tree::dentries`.
+        first: u32,
+        /// Their number.
+        count: u32,
+    },
+    /// A file of one of the tree's archives.
+    File {
+        /// The archive's number in the tree.
+        archive: u32,
+        /// The file's number in the archive.
+        file: FileId,
+    },
+    /// A symbolic link to another inode of the tree.
+    Symlink {
+        /// What it leads to.
+        target: Index,
+    },
+    /// A symbolic link whose text is given.
+    Verbatim {
+        /// Where the text begins in `Tree::links`.
+        start: u32,
+        /// Bytes of the text.
+        length: u32,
+    },
+    /// A directory of a folder on disk, listed when somebody enters it.
+    HostDir {
+        /// The folder's number in the tree.
+        archive: u32,
+        /// The directory's number in the folder.
+        file: FileId,
+    },
+    /// A directory whose entries are another tree, planted with it.
+    Place,
+    /// A directory that shows what is inside a file, made when somebody
+    /// enters it.
+    Companion {
+        /// The file.
+        of: Index,
+        /// What of it is shown.
+        shows: Shows,
+    },
+}
+
+impl Kind {
+    /// The kind that users see.
+    pub fn file_kind(self) -> FileKind {
+        match self {
+            Self::Dir { .. } | Self::HostDir { .. } | Self::Place | Self::Companion { .. } => {
+                FileKind::Directory
+            }
+            Self::File { .. } => FileKind::File,
+            Self::Symlink { .. } | Self::Verbatim { .. } => FileKind::Symlink,
+        }
+    }
+}
+
+/// A directory before its entries are counted.
+const EMPTY_DIR: Kind = Kind::Dir { first: 0, count: 0 };
+
+/// An inode.
+#[derive(Debug, Clone)]
+pub struct Inode {
+    size: u64,
+    /// Modification time in seconds since 1970 UTC.
+    pub modified: i64,
+    /// What it is.
+    pub kind: Kind,
+    /// The directory of its first entry; the root's is the root.
+    pub parent: Index,
+    /// Its first entry in `Tree::dentries`; the root has none.
+    dentry: u32,
+    /// Number of its entries (for a directory: 2 and its subdirectories).
+    pub nlink: u32,
+}
+
+impl Inode {
+    /// Decoded size in bytes; `None` for a text that is yet to be made.
+    pub fn size(&self) -> Option<u64> {
+        (self.size != NOT_MADE).then_some(self.size)
+    }
+}
+
+/// A directory entry.
+#[derive(Debug, Clone)]
+struct Dentry {
+    /// Where the name begins in `Tree::names`.
+    name: u32,
+    /// Bytes of the name.
+    length: u8,
+    inode: Index,
+    /// Place `n` of a directory holds the number of the entry that is `n`th
+    /// by name.
+    by_name: u32,
+}
+
+/// An immutable tree.
+#[derive(Debug)]
+pub struct Tree {
+    inodes: Vec<Inode>,
+    dentries: Vec<Dentry>,
+    names: String,
+    /// Texts of the symbolic links whose texts are given.
+    links: Vec<u8>,
+    /// Raw names of the inodes that are not shown under them, letter for
+    /// letter.
+    raw_names: HashMap<Index, Box<[u8]>>,
+    /// Names of the numbered duplicates without their numbers.
+    plain_names: HashMap<Index, Box<str>>,
+    /// The inodes of a merged tree that hide something, in their order, each
+    /// with the end of its archives in `hidden_archives`.
+    hiding: Vec<(Index, u32)>,
+    /// Numbers in the tree of the archives in which something is hidden.
+    hidden_archives: Vec<u32>,
+    /// Decoded bytes of all files.
+    total_size: u64,
+    /// The directory in another tree as which this tree's root is seen.
+    pub origin: Option<Ino>,
+    /// The mount's number of the tree's archive number 0.
+    pub first_volume: u32,
+}
+
+impl Tree {
+    /// The inode with number `index`.
+    pub fn inode(&self, index: Index) -> Option<&Inode> {
+        self.inodes.get(index as usize)
+    }
+
+    /// Number of inodes.
+    pub fn len(&self) -> u32 {
+        self.inodes.len() as u32
+    }
+
+    /// Decoded bytes of all files together.
+    pub fn total_size(&self) -> u64 {
+        self.total_size
+    }
+
+    /// Memory that the tree takes, in bytes.
+    pub fn memory(&self) -> usize {
+        self.inodes.capacity() * size_of::<Inode>()
+            + self.dentries.capacity() * size_of::<Dentry>()
+            + self.names.capacity()
+            + self.links.capacity()
+            + self.hiding.capacity() * size_of::<(Index, u32)>()
+            + self.hidden_archives.capacity() * size_of::<u32>()
+    }
+
+    /// Name of the inode's first entry; empty for the root.
+    pub fn name(&self, index: Index) -> &str {
+        self.inode(index)
+            .and_then(|inode| self.dentries.get(inode.dentry as usize))
+            .map_or("", |dentry| self.dentry_name(dentry))
+    }
+
+    /// The bytes that the archive has for the name of the inode.
+    pub fn raw_name(&self, index: Index) -> &[u8] {
+        match self.raw_names.get(&index) {
+            Some(raw) => raw,
+            None => self.name(index).as_bytes(),
+        }
+    }
+
+    /// The name that the inode would have if no other had it.
+    pub fn plain_name(&self, index: Index) -> &str {
+        match self.plain_names.get(&index) {
+            Some(name) => name,
+            None => self.name(index),
+        }
+    }
+
+    /// The archives in which the inode hides something, highest first.
+    pub fn hidden(&self, index: Index) -> &[u32] {
+        let Ok(place) = self
+            .hiding
+            .binary_search_by_key(&index, |&(inode, _)| inode)
+        else {
+            return &[];
+        };
+        let end = |place: usize| self.hiding[place].1 as usize;
+        let start = place.checked_sub(1).map_or(0, end);
+        &self.hidden_archives[start..end(place)]
+    }
+
+    /// The directories on the way to an inode, from the root's on down.
+    pub fn directories_to(&self, index: Index) -> Vec<Index> {
+        let parent = |&at: &Index| self.inode(at).map(|inode| inode.parent);
+        let up = std::iter::successors(parent(&index), parent);
+        let mut directories: Vec<Index> = up.take_while(|&at| at != ROOT).collect();
+        directories.reverse();
+        directories
+    }
+
+    /// Path from the root, without a leading slash.
+    pub fn path(&self, index: Index) -> String {
+        let directories = self.directories_to(index).into_iter();
+        let names: Vec<&str> = directories.chain([index]).map(|at| self.name(at)).collect();
+        names.join("/")
+    }
+
+    /// The directory of the inode's first entry, and the number of the entry
+    /// there; `None` for the root.
+    pub fn place(&self, index: Index) -> Option<(Index, usize)> {
+        let inode = self.inode(index).filter(|_| index != ROOT)?;
+        let first = self.range(inode.parent).start;
+        Some((inode.parent, (inode.dentry as usize).checked_sub(first)?))
+    }
+
+    /// Text of a symbolic link from the directory of `link` to `target`.
+    fn link_text(&self, link: Index, target: Index) -> String {
+        let directory = self.inode(link).map_or(ROOT, |inode| inode.parent);
+        let (from, to) = (self.path(directory), self.path(target));
+        let mut from: Vec<&str> = from.split('/').filter(|name| !name.is_empty()).collect();
+        let mut to: Vec<&str> = to.split('/').collect();
+        let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+        from.drain(..common);
+        to.drain(..common);
+        let mut text = "../".repeat(from.len());
+        text.push_str(&to.join("/"));
+        text
+    }
+
+    /// Text of a symbolic link, `None` for another inode.
+    pub fn link(&self, index: Index) -> Option<Cow<'_, [u8]>> {
+        match self.inode(index)?.kind {
+            Kind::Symlink { target } => Some(self.link_text(index, target).into_bytes().into()),
+            Kind::Verbatim { start, length } => {
+                let (start, length) = (start as usize, length as usize);
+                Some(self.links.get(start..start + length)?.into())
+            }
+            _ => None,
+        }
+    }
+
+    /// The entries of a directory from number `start` on: names and inodes.
+    pub fn entries(&self, directory: Index, start: usize) -> impl Iterator<Item = (&str, Index)> {
+        let mut range = self.range(directory);
+        range.start = range.start.saturating_add(start).min(range.end);
+        self.dentries[range]
+            .iter()
+            .map(|dentry| (self.dentry_name(dentry), dentry.inode))
+    }
+
+    /// Finds an entry by its name: the exact spelling first, then, if `fold`,
+    /// the last entry that differs from it in the case of ASCII letters.
+    pub fn find(&self, directory: Index, name: &str, fold: bool) -> Option<(&str, Index)> {
+        let dentries = &self.dentries[self.range(directory)];
+        let nth = |place: &Dentry| &dentries[place.by_name as usize];
+        let folded = |dentry: &Dentry| compare_folded(self.dentry_name(dentry), name);
+        let lower = dentries.partition_point(|place| folded(nth(place)).is_lt());
+        let same = &dentries[lower..];
+        let same = &same[..same.partition_point(|place| folded(nth(place)).is_eq())];
+        let found = same
+            .binary_search_by(|place| self.dentry_name(nth(place)).cmp(name))
+            .ok()
+            .map(|exact| nth(&same[exact]));
+        let found = found.or_else(|| {
+            let last = same.iter().map(|place| place.by_name).max();
+            last.filter(|_| fold).map(|last| &dentries[last as usize])
+        });
+        found.map(|dentry| (self.dentry_name(dentry), dentry.inode))
+    }
+
+    fn range(&self, directory: Index) -> Range<usize> {
+        match self.inode(directory).map(|inode| inode.kind) {
+            Some(Kind::Dir { first, count }) => first as usize..(first + count) as usize,
+            _ => 0..0,
+        }
+    }
+
+    fn dentry_name(&self, dentry: &Dentry) -> &str {
+        let start = dentry.name as usize;
+        &self.names[start..start + usize::from(dentry.length)]
+    }
+
+    /// Order of the names in a directory: by folded name, then by spelling.
+    fn compare(&self, a: &Dentry, b: &Dentry) -> Ordering {
+        let (a, b) = (self.dentry_name(a), self.dentry_name(b));
+        compare_folded(a, b).then_with(|| a.cmp(b))
+    }
+}
+
+/// Compares two names without regard to the case of ASCII letters.
+fn compare_folded(a: &str, b: &str) -> Ordering {
+    let fold = u8::to_ascii_lowercase;
+    let (a, b) = (a.as_bytes().iter(), b.as_bytes().iter());
+    a.map(fold).cmp(b.map(fold))
+}

@@ -1,0 +1,101 @@
+//! The archive as it is written: where it ends, what is enciphered.
+
+use std::io::{Seek, SeekFrom, Write};
+
+use super::{Error, Result, number};
+use crate::volume::hpi::cipher::Cipher;
+
+/// An archive in the making. It grows at its end, and what could not be known
+/// before is written over later.
+pub(super) struct Output<W> {
+    out: W,
+    cipher: Cipher,
+    end: u32,
+}
+
+impl<W: Write + Seek> Output<W> {
+    /// An archive that begins where `out` begins, enciphered as a whole.
+    pub(super) fn new(out: W, cipher: Cipher) -> Self {
+        Self {
+            out,
+            cipher,
+            end: 0,
+        }
+    }
+
+    /// Absolute offset of what will be appended next.
+    pub(super) fn end(&self) -> u32 {
+        self.end
+    }
+
+    /// Appends bytes that are enciphered.
+    pub(super) fn append(&mut self, mut bytes: Vec<u8>) -> Result<()> {
+        self.cipher.apply(self.end.into(), &mut bytes);
+        self.append_plain(&bytes)
+    }
+
+    /// Appends bytes as they are.
+    pub(super) fn append_plain(&mut self, bytes: &[u8]) -> Result<()> {
+        let end = number(u64::from(self.end) + bytes.len() as u64)?;
+        self.out.write_all(bytes).map_err(Error::Output)?;
+        self.end = end;
+        Ok(())
+    }
+
+    /// Writes bytes that are enciphered over earlier ones at `offset`.
+    pub(super) fn overwrite(&mut self, offset: u32, mut bytes: Vec<u8>) -> Result<()> {
+        self.cipher.apply(offset.into(), &mut bytes);
+        self.overwrite_plain(offset, &bytes)
+    }
+
+    /// Writes bytes as they are over earlier ones at `offset`.
+    pub(super) fn overwrite_plain(&mut self, offset: u32, bytes: &[u8]) -> Result<()> {
+        let mut write = || {
+            self.out.seek(SeekFrom::Start(offset.into()))?;
+            self.out.write_all(bytes)?;
+            self.out.seek(SeekFrom::Start(self.end.into()))
+        };
+        write().map_err(Error::Output)?;
+        Ok(())
+    }
+
+    /// Hands all bytes on to the operating system.
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.out.flush().map_err(Error::Output)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    #[test]
+    fn an_archive_stays_below_4_gib() {
+        let mut written = Cursor::new(Vec::new());
+        let mut out = Output {
+            end: u32::MAX - 3,
+            ..Output::new(&mut written, Cipher::PLAIN)
+        };
+        assert!(out.append(vec![0; 3]).is_ok());
+        assert!(matches!(out.append(vec![0]), Err(Error::ArchiveTooLarge)));
+        assert_eq!(written.into_inner().len(), 3);
+    }
+
+    #[test]
+    fn what_is_overwritten_is_enciphered_for_its_place() {
+        let cipher = Cipher::from_header(0x7D);
+        let mut written = Cursor::new(Vec::new());
+        let mut out = Output::new(&mut written, cipher);
+        out.append_plain(b"head").unwrap();
+        out.append(vec![0; 6]).unwrap();
+        out.overwrite(6, b"hpi".to_vec()).unwrap();
+        out.append(b"end".to_vec()).unwrap();
+        assert_eq!(out.end(), 13);
+        out.finish().unwrap();
+        let mut bytes = written.into_inner();
+        cipher.apply(4, &mut bytes[4..]);
+        assert_eq!(bytes, b"head\0\0hpi\0end");
+    }
+}

@@ -1,0 +1,189 @@
+//! Reading the files of a tree in order and packing their chunks on all cores.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Read};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use super::pack;
+use super::tree::{Input, Source};
+use super::{Error, Result};
+use crate::volume::hpi::chunk::{CHUNK_SIZE, Method};
+use crate::volume::hpi::file_sum::FileSum;
+
+/// How the data of files is packed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Packing {
+    /// [`Method::Stored`] stands for data that is not in chunks at all.
+    pub(super) method: Method,
+    pub(super) scrambled: bool,
+}
+
+/// What happens to the archive, in its order.
+pub(super) enum Step {
+    /// The data of the next file begins; it has this decoded size.
+    Begin { size: u32 },
+    /// The next 64 KiB of the file as they go into the archive: a chunk with
+    /// its header, or the bytes themselves.
+    Data(Vec<u8>),
+    /// The file is complete.
+    End { checksum: u32 },
+}
+
+/// A step that may have to be waited for.
+enum Pending {
+    Ready(Step),
+    Packing(Receiver<Vec<u8>>),
+}
+
+/// A piece of a file to be packed, and where the chunk goes.
+type Job = (Vec<u8>, Sender<Vec<u8>>);
+
+/// Reads `inputs` in order and hands their packed data to `consume`, in order.
+/// `progress` is told how many bytes have been read.
+///
+/// Only a few chunks for every core are under way at a time.
+pub(super) fn run(
+    inputs: &[&Input],
+    packing: Packing,
+    progress: &mut dyn FnMut(u64),
+    consume: &mut dyn FnMut(Step) -> Result<()>,
+) -> Result<()> {
+    let threads = thread::available_parallelism().map_or(1, |count| count.get());
+    let (jobs, queue) = channel::<Job>();
+    let queue = Mutex::new(queue);
+    thread::scope(|scope| {
+        if packing.method != Method::Stored {
+            for _ in 0..threads {
+                scope.spawn(|| work(&queue, packing));
+            }
+        }
+        let mut feeder = Feeder {
+            jobs,
+            packing,
+            pending: VecDeque::new(),
+            limit: 4 * threads,
+            progress,
+            consume,
+        };
+        for input in inputs {
+            feeder.file(input)?;
+        }
+        feeder.drain(0)
+    })
+}
+
+/// Packs what is in the queue until nothing more will come.
+fn work(queue: &Mutex<Receiver<Job>>, packing: Packing) {
+    loop {
+        // A statement of its own, so that the lock is not held while packing.
+        let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok((plain, reply)) = job else { return };
+        // Nobody waits for the chunk where the writing has failed.
+        let _ = reply.send(pack::chunk(&plain, packing.method, packing.scrambled));
+    }
+}
+
+/// The reading side, which also hands on what is done.
+struct Feeder<'a> {
+    jobs: Sender<Job>,
+    packing: Packing,
+    pending: VecDeque<Pending>,
+    /// Most steps that may be pending.
+    limit: usize,
+    progress: &'a mut dyn FnMut(u64),
+    consume: &'a mut dyn FnMut(Step) -> Result<()>,
+}
+
+impl Feeder<'_> {
+    /// Hands on the oldest steps until `most` are left.
+    fn drain(&mut self, most: usize) -> Result<()> {
+        while self.pending.len() > most {
+            let step = match self.pending.pop_front() {
+                Some(Pending::Ready(step)) => step,
+                Some(Pending::Packing(chunk)) => {
+                    Step::Data(chunk.recv().expect("a packing thread panicked"))
+                }
+                None => break,
+            };
+            (self.consume)(step)?;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, step: Pending) -> Result<()> {
+        self.pending.push_back(step);
+        self.drain(self.limit)
+    }
+
+    /// Reads a file and sets its chunks going.
+    fn file(&mut self, input: &Input) -> Result<()> {
+        let source = &input.file.source;
+        let (mut bytes, length) = source.open()?;
+        let size = u32::try_from(length).map_err(|_| Error::FileTooLarge {
+            path: input.path.clone(),
+            size: length,
+        })?;
+        self.push(Pending::Ready(Step::Begin { size }))?;
+        let mut sum = FileSum::default();
+        let mut left = size as usize;
+        while left > 0 {
+            let mut plain = vec![0; left.min(CHUNK_SIZE)];
+            bytes
+                .read_exact(&mut plain)
+                .map_err(|cause| source.error(cause))?;
+            sum.update(&plain);
+            left -= plain.len();
+            (self.progress)(plain.len() as u64);
+            self.piece(plain)?;
+        }
+        if bytes.read(&mut [0]).map_err(|cause| source.error(cause))? > 0 {
+            return Err(source.error(ErrorKind::UnexpectedEof.into()));
+        }
+        let checksum = sum.value();
+        self.push(Pending::Ready(Step::End { checksum }))
+    }
+
+    /// Sets a piece of a file going.
+    fn piece(&mut self, plain: Vec<u8>) -> Result<()> {
+        if self.packing.method == Method::Stored {
+            return self.push(Pending::Ready(Step::Data(plain)));
+        }
+        let (reply, chunk) = channel();
+        self.jobs
+            .send((plain, reply))
+            .expect("the queue is open as long as this is running");
+        self.push(Pending::Packing(chunk))
+    }
+}
+
+impl Source {
+    /// Starts reading; tells the length as well.
+    fn open(&self) -> Result<(Box<dyn Read + '_>, u64)> {
+        match self {
+            Self::Bytes(bytes) => Ok((Box::new(bytes.as_slice()), bytes.len() as u64)),
+            Self::Path(path) => {
+                let open = || {
+                    let file = std::fs::File::open(path)?;
+                    let length = file.metadata()?.len();
+                    Ok((Box::new(file) as Box<dyn Read>, length))
+                };
+                open().map_err(|cause| self.error(cause))
+            }
+        }
+    }
+
+    /// What to say when reading has failed.
+    fn error(&self, cause: io::Error) -> Error {
+        let file = match self {
+            Self::Bytes(_) => PathBuf::new(),
+            Self::Path(path) => path.clone(),
+        };
+        match cause.kind() {
+            ErrorKind::UnexpectedEof => Error::Changed { file },
+            _ => Error::Source { file, cause },
+        }
+    }
+}

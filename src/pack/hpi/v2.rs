@@ -1,0 +1,190 @@
+//! Archives of TA: Kingdoms.
+
+use std::io::{Seek, Write};
+
+use zerocopy::IntoBytes;
+
+use super::block::{Block, nth};
+use super::output::Output;
+use super::pipeline::{self, Packing, Step};
+use super::tree::{Content, Directory, Entry, Input, prepare};
+use super::{Result, number, pack};
+use crate::volume::hpi::chunk::Method;
+use crate::volume::hpi::cipher::Cipher;
+use crate::volume::hpi::record::{Dir2, File2, Header2, MAGIC, VERSION_2};
+
+/// The last bytes of an archive, as all known ones have them.
+const TRAILER: &[u8] = b"Copyright 1999 Cavedog Entertainment";
+
+/// Where data starts in known archives: behind the header and the offset of a
+/// signature, which is 0 where there is none.
+const DATA_START: u32 = size_of::<Header2>() as u32 + 4;
+
+/// How a version 2 archive is made.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Whether files and directory are packed with zlib, as they are in known
+    /// archives, or stand as they are.
+    pub packed: bool,
+}
+
+/// Writes an archive to `out`, from the start of `out` on.
+///
+/// `progress` is called with the number of bytes of files that have been read
+/// since it was last called.
+///
+/// # Errors
+/// [`super::Error`] where a name or a size does not fit into the format, or
+/// reading or writing fails. What is in `out` then is of no use.
+pub fn write(
+    root: &Directory,
+    options: Options,
+    out: impl Write + Seek,
+    progress: &mut dyn FnMut(u64),
+) -> Result<()> {
+    let root = prepare(root)?;
+    let mut layout = Layout::new(&root)?;
+    let mut out = Output::new(out, Cipher::PLAIN);
+    out.append_plain(&[0; DATA_START as usize])?;
+    let mut files = Files {
+        out: &mut out,
+        block: &mut layout.directories,
+        records: layout.records.into_iter(),
+        current: Default::default(),
+        packed: options.packed,
+    };
+    let packing = Packing {
+        method: if options.packed {
+            Method::Zlib
+        } else {
+            Method::Stored
+        },
+        scrambled: false,
+    };
+    pipeline::run(&layout.inputs, packing, progress, &mut |step| {
+        files.take(step)
+    })?;
+    let mut block = |block: &Block| {
+        let bytes = block.bytes();
+        let offset = out.end();
+        let stored = if options.packed {
+            pack::chunk(bytes, Method::Zlib, true)
+        } else {
+            bytes.to_vec()
+        };
+        let size = number(stored.len())?;
+        out.append(stored)?;
+        Ok((offset.into(), size.into()))
+    };
+    let (name_block, name_size) = block(&layout.names)?;
+    let (dir_block, dir_size) = block(&layout.directories)?;
+    let header = Header2 {
+        magic: MAGIC,
+        version: VERSION_2.into(),
+        dir_block,
+        dir_size,
+        name_block,
+        name_size,
+        data_start: DATA_START.into(),
+    };
+    out.overwrite_plain(0, header.as_bytes())?;
+    out.append_plain(TRAILER)?;
+    out.finish()
+}
+
+/// Directory and names of an archive in the making.
+#[derive(Default)]
+struct Layout<'a> {
+    directories: Block,
+    names: Block,
+    /// All files, in the order of the archive.
+    inputs: Vec<&'a Input<'a>>,
+    /// Where the record of each is, and the record as far as it is known.
+    records: Vec<(u32, File2)>,
+}
+
+impl<'a> Layout<'a> {
+    /// Lays out a tree. The root comes first, and its name is nothing.
+    fn new(root: &'a [Entry<'a>]) -> Result<Self> {
+        let mut layout = Self::default();
+        let root_name = layout.names.append_name(b"")?;
+        let offset = layout.directories.reserve::<Dir2>(1)?;
+        layout.directory(root, root_name, offset)?;
+        Ok(layout)
+    }
+
+    /// Appends what is in a directory and puts its own record at `offset`.
+    fn directory(&mut self, entries: &'a [Entry<'a>], name_offset: u32, offset: u32) -> Result<()> {
+        let mut subdirectories = Vec::new();
+        let mut files = Vec::new();
+        for entry in entries {
+            match &entry.content {
+                Content::Directory(inner) => subdirectories.push((&entry.name, inner)),
+                Content::File(input) => files.push((&entry.name, input)),
+            }
+        }
+        let block = &mut self.directories;
+        let first_subdirectory = block.reserve::<Dir2>(subdirectories.len())?;
+        let first_file = block.reserve::<File2>(files.len())?;
+        let record = Dir2 {
+            name: name_offset.into(),
+            first_subdirectory: first_subdirectory.into(),
+            subdirectories: number(subdirectories.len())?.into(),
+            first_file: first_file.into(),
+            files: number(files.len())?.into(),
+        };
+        block.put(offset, &record);
+        for (index, (name, input)) in files.into_iter().enumerate() {
+            let record = File2 {
+                name: self.names.append_name(name)?.into(),
+                date: input.file.modified.into(),
+                ..File2::default()
+            };
+            let at = nth::<File2>(first_file, index);
+            self.inputs.push(input);
+            self.records.push((at, record));
+        }
+        for (index, (name, inner)) in subdirectories.into_iter().enumerate() {
+            let name_offset = self.names.append_name(name)?;
+            let at = nth::<Dir2>(first_subdirectory, index);
+            self.directory(inner, name_offset, at)?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes the data of the files, and completes their records.
+struct Files<'a, W> {
+    out: &'a mut Output<W>,
+    block: &'a mut Block,
+    /// The records that are left, and where they go.
+    records: std::vec::IntoIter<(u32, File2)>,
+    /// The record of the current file, and where it goes.
+    current: (u32, File2),
+    packed: bool,
+}
+
+impl<W: Write + Seek> Files<'_, W> {
+    fn take(&mut self, step: Step) -> Result<()> {
+        let (offset, record) = &mut self.current;
+        match step {
+            Step::Begin { size } => {
+                self.current = self.records.next().expect("every file has a record");
+                self.current.1.start = self.out.end().into();
+                self.current.1.size = size.into();
+            }
+            Step::Data(bytes) => {
+                let length = number(bytes.len())?;
+                self.out.append(bytes)?;
+                if self.packed {
+                    record.stored_size += length;
+                }
+            }
+            Step::End { checksum } => {
+                record.checksum = checksum.into();
+                self.block.put(*offset, record);
+            }
+        }
+        Ok(())
+    }
+}

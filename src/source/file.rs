@@ -1,0 +1,306 @@
+//! Files on disk, opened when they are read and a bounded number at a time.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::num::NonZeroUsize;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use lru::LruCache;
+use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::io::ReadAt;
+
+/// Files that a pool keeps open. A thousand archives need no more; what is
+/// read in turns is opened again, which costs microseconds.
+const MAX_OPEN: NonZeroUsize = NonZeroUsize::new(32).unwrap();
+
+/// How a directory is opened as a place from which others are opened, whatever
+/// is mounted on it later. On Linux that needs no right to list it.
+#[cfg(target_os = "linux")]
+pub const PLACE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// The same where it does.
+#[cfg(not(target_os = "linux"))]
+pub const PLACE: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
+
+/// What tells a file from others, whatever it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileIdentity {
+    device: u64,
+    inode: u64,
+}
+
+impl From<&rustix::fs::Stat> for FileIdentity {
+    // The numbers are narrower on some systems.
+    #[allow(clippy::unnecessary_cast)]
+    fn from(stat: &rustix::fs::Stat) -> Self {
+        Self {
+            device: stat.st_dev as u64,
+            inode: stat.st_ino as u64,
+        }
+    }
+}
+
+impl From<&Metadata> for FileIdentity {
+    fn from(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        }
+    }
+}
+
+/// Keeps the files open that were read last.
+#[derive(Debug)]
+pub struct FilePool {
+    open: Mutex<LruCache<FileIdentity, Arc<File>>>,
+    /// A directory, by its canonical path, that files below it are opened
+    /// from.
+    held: Option<(PathBuf, OwnedFd)>,
+}
+
+impl Default for FilePool {
+    fn default() -> Self {
+        Self {
+            open: Mutex::new(LruCache::new(MAX_OPEN)),
+            held: None,
+        }
+    }
+}
+
+impl FilePool {
+    /// A pool that finds the files below `directory` even when something is
+    /// mounted on it: a mount that opened its own archive through itself would
+    /// wait for its own answer.
+    ///
+    /// # Errors
+    /// Whatever the operating system reports of the directory.
+    pub fn holding(directory: &Path) -> io::Result<Self> {
+        let held = rustix::fs::open(directory, PLACE, Mode::empty())?;
+        Ok(Self {
+            held: Some((directory.canonicalize()?, held)),
+            ..Self::default()
+        })
+    }
+
+    /// The file with this identity, opened by `open` if it is not open.
+    ///
+    /// # Errors
+    /// Whatever `open` reports, and `NotFound` where it opens another file.
+    pub fn get(
+        &self,
+        identity: FileIdentity,
+        open: impl FnOnce() -> io::Result<File>,
+    ) -> io::Result<Arc<File>> {
+        if let Some(file) = self.lock().get(&identity) {
+            return Ok(file.clone());
+        }
+        self.open(identity, open)
+    }
+
+    fn open(
+        &self,
+        identity: FileIdentity,
+        open: impl FnOnce() -> io::Result<File>,
+    ) -> io::Result<Arc<File>> {
+        let file = Arc::new(open()?);
+        if FileIdentity::from(&file.metadata()?) != identity {
+            return Err(replaced());
+        }
+        self.lock().put(identity, file.clone());
+        Ok(file)
+    }
+
+    /// Fills `buf` with the bytes at `offset` of the file with this identity.
+    ///
+    /// Where a file that is open cannot be read, it is opened once more: its
+    /// file system may have been away and be back. What is open is let go only
+    /// for the same file, so that a deleted one is not lost.
+    ///
+    /// # Errors
+    /// As [`FilePool::get`], and whatever the operating system reports of the
+    /// reading.
+    pub fn read(
+        &self,
+        identity: FileIdentity,
+        open: impl Fn() -> io::Result<File>,
+        buf: &mut [u8],
+        offset: u64,
+    ) -> io::Result<()> {
+        let read = self.get(identity, &open)?.read_exact_at(buf, offset);
+        match read {
+            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
+                match self.open(identity, &open) {
+                    Ok(file) => file.read_exact_at(buf, offset),
+                    Err(_) => Err(error),
+                }
+            }
+            read => read,
+        }
+    }
+
+    /// Opens the file with this identity at a canonical path.
+    fn open_path(&self, path: &Path, identity: FileIdentity) -> io::Result<File> {
+        // Without waiting: a pipe may be there by now, and nobody writes to
+        // it.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let (directory, path) = self.place(path);
+        match rustix::fs::openat(directory, path, flags, Mode::empty()) {
+            Ok(file) => Ok(file.into()),
+            // What may not be opened is another file, as for who is confined
+            // to this one.
+            Err(Errno::ACCESS)
+                if rustix::fs::statat(directory, path, AtFlags::empty())
+                    .is_ok_and(|found| FileIdentity::from(&found) != identity) =>
+            {
+                Err(replaced())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// From where a canonical path is to be followed, and how.
+    fn place<'a>(&'a self, path: &'a Path) -> (BorrowedFd<'a>, &'a Path) {
+        let held = self.held.as_ref();
+        held.and_then(|(held, directory)| Some((directory.as_fd(), path.strip_prefix(held).ok()?)))
+            .unwrap_or((CWD, path))
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, LruCache<FileIdentity, Arc<File>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn replaced() -> io::Error {
+    io::Error::new(io::ErrorKind::NotFound, "the file has been replaced")
+}
+
+/// A file on disk as a source.
+#[derive(Debug)]
+pub struct FileSource {
+    pool: Arc<FilePool>,
+    path: PathBuf,
+    identity: FileIdentity,
+    len: u64,
+    modified: SystemTime,
+}
+
+impl FileSource {
+    /// Opens the file at `path`.
+    ///
+    /// # Errors
+    /// Whatever the operating system reports; `InvalidInput` for what is not
+    /// a regular file.
+    pub fn open(path: &Path, pool: &Arc<FilePool>) -> io::Result<Self> {
+        // What has no path of its own, as an open file in /proc that was
+        // deleted, keeps the one it was given by.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let metadata = path.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "is not a regular file",
+            ));
+        }
+        let source = Self {
+            pool: pool.clone(),
+            path,
+            identity: FileIdentity::from(&metadata),
+            len: metadata.len(),
+            modified: metadata.modified()?,
+        };
+        let open = || source.pool.open_path(&source.path, source.identity);
+        source.pool.get(source.identity, open)?;
+        Ok(source)
+    }
+
+    /// When the file was last modified, as of its opening.
+    pub fn modified(&self) -> SystemTime {
+        self.modified
+    }
+}
+
+impl ReadAt for FileSource {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let open = || self.pool.open_path(&self.path, self.identity);
+        self.pool.read(self.identity, open, buf, offset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_files_are_read_with_a_few_open() {
+        let dir = tempfile::tempdir().unwrap();
+        let pool = Arc::new(FilePool::default());
+        let sources: Vec<FileSource> = (0..3 * MAX_OPEN.get())
+            .map(|number| {
+                let path = dir.path().join(number.to_string());
+                std::fs::write(&path, [number as u8]).unwrap();
+                FileSource::open(&path, &pool).unwrap()
+            })
+            .collect();
+        for (number, source) in sources.iter().enumerate() {
+            let mut byte = [0];
+            source.read_exact_at(&mut byte, 0).unwrap();
+            assert_eq!(byte, [number as u8]);
+        }
+        assert_eq!(pool.lock().len(), MAX_OPEN.get());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_any_more_is_opened_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let pool = Arc::new(FilePool::default());
+        let path = dir.path().join("a");
+        std::fs::write(&path, "abc").unwrap();
+        let source = FileSource::open(&path, &pool).unwrap();
+        // Open for writing only, every read of it fails.
+        let unreadable = || File::options().write(true).open(&path).map(Arc::new);
+        pool.lock().put(source.identity, unreadable().unwrap());
+        let mut bytes = [0; 3];
+        source.read_exact_at(&mut bytes, 0).unwrap();
+        assert_eq!(&bytes, b"abc");
+
+        // Not where another file has its place: the old one stays open.
+        pool.lock().put(source.identity, unreadable().unwrap());
+        std::fs::write(dir.path().join("b"), "new").unwrap();
+        std::fs::rename(dir.path().join("b"), &path).unwrap();
+        let error = source.read_exact_at(&mut bytes, 0).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::EBADF));
+        assert_eq!(pool.lock().len(), 1);
+    }
+
+    #[test]
+    fn a_replaced_file_is_not_read_for_the_old_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let pool = Arc::new(FilePool::default());
+        let path = dir.path().join("a");
+        std::fs::write(&path, "old").unwrap();
+        let source = FileSource::open(&path, &pool).unwrap();
+        std::fs::write(dir.path().join("b"), "new").unwrap();
+        std::fs::rename(dir.path().join("b"), &path).unwrap();
+
+        let mut bytes = [0; 3];
+        source.read_exact_at(&mut bytes, 0).unwrap();
+        assert_eq!(&bytes, b"old", "as long as it is open");
+        pool.lock().clear();
+        assert!(source.read_exact_at(&mut bytes, 0).is_err());
+
+        std::fs::remove_file(&path).unwrap();
+        let mode = rustix::fs::Mode::RUSR;
+        let pipe = rustix::fs::FileType::Fifo;
+        rustix::fs::mknodat(rustix::fs::CWD, &path, pipe, mode, 0).unwrap();
+        assert!(source.read_exact_at(&mut bytes, 0).is_err());
+    }
+}

@@ -1,0 +1,270 @@
+//! The blocks that stand one behind the other in the archive
+//! (FORMATS, HIP 1 and 7).
+
+use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
+
+use super::block::{self, Header};
+use super::hipb::Hipb;
+use super::package::Package;
+use super::toc::Toc;
+use crate::io::Warnings;
+
+/// Most blocks that are looked at; archives have five.
+const MOST_BLOCKS: usize = 64;
+
+/// Longest PACK and HIPB that are read, in bytes.
+const LONGEST_HEADER: u64 = 1 << 20;
+
+/// Longest DICT that is read, in bytes: enough for two million assets.
+const LONGEST_DICT: u64 = 1 << 28;
+
+/// Everything in an archive but the bytes of its assets.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    /// PACK.
+    pub(super) package: Package,
+    /// DICT.
+    pub(super) toc: Toc,
+    /// STRM.
+    pub(super) stream: Option<Stream>,
+    /// HIPB.
+    pub(super) hipb: Option<Hipb>,
+}
+
+/// STRM, of which nothing is needed: where the bytes of an asset are, its
+/// AHDR says.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Stream {
+    /// Length as its header says.
+    pub(super) size: u32,
+    /// DHDR's value.
+    pub(super) debug: Option<u32>,
+    /// DPAK.
+    pub(super) data: Option<Header>,
+    /// Length of the padding at DPAK's start, as it says.
+    pub(super) padding: Option<u32>,
+}
+
+impl Contents {
+    /// Reads the blocks of `source`.
+    ///
+    /// # Errors
+    /// Where the source cannot be read; where DICT is damaged, unless `force`.
+    pub(super) fn read(source: &dyn ReadAt, force: bool, warnings: &mut Warnings) -> Result<Self> {
+        let mut contents = Self::default();
+        let (mut has_package, mut has_toc) = (false, false);
+        let mut offset = 0;
+        for _ in 0..MOST_BLOCKS {
+            let Some(header) = Header::read(source, offset)? else {
+                break;
+            };
+            offset = header.next();
+            match &header.name {
+                b"PACK" => {
+                    has_package = true;
+                    let body = body(source, header, LONGEST_HEADER, warnings)?;
+                    let cursor = Cursor::new(&body, header.body(), Endian::Big);
+                    contents.package.read(cursor, warnings)?;
+                }
+                b"DICT" => {
+                    has_toc = true;
+                    let body = body(source, header, LONGEST_DICT, warnings)?;
+                    let cursor = Cursor::new(&body, header.body(), Endian::Big);
+                    contents.toc.read(cursor, force, warnings)?;
+                }
+                b"STRM" => {
+                    let stream = Stream::read(source, header)?;
+                    offset = stream.end(source, header, warnings)?;
+                    contents.stream = Some(stream);
+                }
+                b"HIPB" => {
+                    let body = body(source, header, LONGEST_HEADER, warnings)?;
+                    let cursor = Cursor::new(&body, header.body(), Endian::Big);
+                    contents.hipb = Some(Hipb::read(cursor, warnings));
+                }
+                _ => {}
+            }
+        }
+        for (there, name) in [(has_package, "PACK"), (has_toc, "DICT")] {
+            if !there {
+                warnings.push(format!("there is no {name} block"));
+            }
+        }
+        if offset < source.len() {
+            let left = source.len() - offset;
+            warnings.push(format!("{left} bytes at {offset:#x} belong to no block"));
+        }
+        Ok(contents)
+    }
+}
+
+impl Stream {
+    fn read(source: &dyn ReadAt, header: Header) -> Result<Self> {
+        let mut stream = Self {
+            size: header.size,
+            ..Self::default()
+        };
+        let mut offset = header.body();
+        // The size of STRM is not to be trusted, but the two blocks in it
+        // always stand at its start.
+        for _ in 0..2 {
+            let Some(child) = Header::read(source, offset)? else {
+                break;
+            };
+            match &child.name {
+                b"DHDR" => stream.debug = first_number(source, child)?,
+                b"DPAK" => {
+                    stream.data = Some(child);
+                    stream.padding = first_number(source, child)?;
+                    break;
+                }
+                _ => break,
+            }
+            offset = child.next();
+        }
+        Ok(stream)
+    }
+
+    /// Where the next block begins: behind STRM or, where its size is wrong,
+    /// behind the DPAK in it. Else nothing follows.
+    fn end(&self, source: &dyn ReadAt, header: Header, warnings: &mut Warnings) -> Result<u64> {
+        let length = source.len();
+        let stated = header.next();
+        let data_end = self.data.map_or(stated, |data| data.next());
+        if stated != data_end {
+            warnings.push(format!(
+                "STRM ends at {stated:#x}, the DPAK in it at {data_end:#x}"
+            ));
+        }
+        for offset in [stated, data_end] {
+            if offset == length || is_known(Header::read(source, offset)?) {
+                return Ok(offset);
+            }
+        }
+        if stated.max(data_end) > length {
+            warnings.push(format!("STRM is cut off at {length:#x}"));
+        }
+        // Whatever else is there, the engine does not look at it.
+        Ok(stated.max(data_end).min(length))
+    }
+}
+
+/// Whether a block may stand behind STRM. Other names could be bytes of an
+/// asset, where the size of STRM is wrong.
+fn is_known(header: Option<Header>) -> bool {
+    header.is_some_and(|header| matches!(&header.name, b"HIPB" | b"PACK" | b"DICT"))
+}
+
+/// The body of a block, as far as the source has it.
+fn body(
+    source: &dyn ReadAt,
+    header: Header,
+    longest: u64,
+    warnings: &mut Warnings,
+) -> Result<Vec<u8>> {
+    let name = String::from_utf8_lossy(&header.name);
+    let left = source.len().saturating_sub(header.body());
+    let length = u64::from(header.size).min(left);
+    if length > longest {
+        let problem = format!("has {length} bytes, more than {longest} are not supported");
+        return Err(Error::damaged(header.offset, name.into_owned(), problem));
+    }
+    if length < u64::from(header.size) {
+        warnings.push(format!(
+            "{name} at {:#x}: its {} bytes reach past the {left} that are left",
+            header.offset, header.size
+        ));
+    }
+    read_vec(source, header.body(), length, "block")
+}
+
+/// The first number in a block's body, where it has one.
+fn first_number(source: &dyn ReadAt, header: Header) -> Result<Option<u32>> {
+    if header.size < 4 || source.len().saturating_sub(header.body()) < 4 {
+        return Ok(None);
+    }
+    let bytes = read_vec(source, header.body(), 4, "value")?;
+    let mut cursor = Cursor::new(&bytes, header.body(), Endian::Big);
+    Ok(block::number(&mut cursor, "value"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(name: &str, size: u32, body: &[u8]) -> Vec<u8> {
+        [name.as_bytes(), &size.to_be_bytes(), body].concat()
+    }
+
+    fn read(bytes: Vec<u8>) -> (Contents, Vec<String>) {
+        let mut warnings = Warnings::default();
+        let contents = Contents::read(&bytes, false, &mut warnings).unwrap();
+        (contents, warnings.texts())
+    }
+
+    /// An archive whose STRM claims `stream` bytes and whose DPAK claims
+    /// `data`, followed by a HIPB. True would be 30 and 10.
+    fn archive(stream: u32, data: u32) -> Vec<u8> {
+        [
+            block("HIPA", 0, b""),
+            block("PACK", 0, b""),
+            block("DICT", 0, b""),
+            block("STRM", stream, b""),
+            block("DHDR", 4, &[0xFF; 4]),
+            block("DPAK", data, b"\0\0\0\x04333312"),
+            block("HIPB", 4, &[0, 0, 0, 0]),
+        ]
+        .concat()
+    }
+
+    #[test]
+    fn hipb_is_found_behind_strm_or_behind_dpak() {
+        for (stream, data) in [(30, 10), (30, 0x7FFF_FFFF), (4, 10), (u32::MAX, 10)] {
+            let (contents, warnings) = read(archive(stream, data));
+            assert!(contents.hipb.is_some(), "{stream} {data}");
+            // Only the first of them agrees with itself.
+            assert_eq!(warnings.is_empty(), (stream, data) == (30, 10));
+            let found = contents.stream.unwrap();
+            assert_eq!((found.debug, found.padding), (Some(u32::MAX), Some(4)));
+        }
+    }
+
+    #[test]
+    fn a_stream_that_is_cut_off_is_a_warning() {
+        let (contents, warnings) = read(archive(0x1014, 0x1000));
+        assert!(contents.hipb.is_none());
+        assert_eq!(warnings, ["STRM is cut off at 0x4a"]);
+    }
+
+    #[test]
+    fn bytes_of_assets_are_not_taken_for_blocks() {
+        let mut bytes = archive(26, 10);
+        bytes[58..62].copy_from_slice(b"HELP");
+        let (contents, warnings) = read(bytes);
+        assert!(contents.hipb.is_some());
+        assert_eq!(warnings, ["STRM ends at 0x3a, the DPAK in it at 0x3e"]);
+    }
+
+    #[test]
+    fn what_is_no_block_ends_the_archive() {
+        let garbage = [archive(30, 10), b"3333333333".to_vec()].concat();
+        let (contents, warnings) = read(garbage);
+        assert!(contents.hipb.is_some());
+        assert_eq!(warnings, ["10 bytes at 0x4a belong to no block"]);
+    }
+
+    #[test]
+    fn missing_blocks_are_warnings() {
+        let (_, warnings) = read(block("HIPA", 0, b""));
+        assert_eq!(
+            warnings,
+            ["there is no PACK block", "there is no DICT block"]
+        );
+    }
+
+    #[test]
+    fn a_file_of_nothing_but_blocks_ends_somewhere() {
+        let (_, warnings) = read(block("NULL", 0, b"").repeat(1000));
+        assert_eq!(warnings.len(), 3);
+    }
+}

@@ -1,0 +1,122 @@
+//! Which assets stand in which layer (FORMATS, HIP 6).
+
+use super::kinds::JSP_INFO;
+use super::layer;
+use super::toc::Toc;
+use crate::io::Warnings;
+
+/// The assets of every layer, by their number in [`Toc::assets`].
+#[derive(Debug, Default)]
+pub(super) struct Layout {
+    /// For every layer its assets, in order and each once.
+    pub(super) layers: Vec<Vec<u32>>,
+    /// For every layer, how many ids it lists that the archive lacks.
+    pub(super) missing: Vec<usize>,
+    /// The assets that no layer lists.
+    pub(super) unlayered: Vec<u32>,
+    /// Assets that have the id of an asset before them, and how many such
+    /// there are before each.
+    pub(super) repeated: Vec<(u32, u32)>,
+}
+
+/// Marks an asset that no layer has listed yet.
+const NOWHERE: u32 = u32::MAX;
+
+impl Layout {
+    /// Finds the assets of the layers by their ids. Of several assets with
+    /// one id, layers mean the first. JSP assets are JSPINFO where the first
+    /// layer that lists them is for it.
+    pub(super) fn new(toc: &mut Toc, warnings: &mut Warnings) -> Self {
+        let by_id = sorted(toc, warnings);
+        let mut layout = Self {
+            repeated: repeated(toc, &by_id, warnings),
+            ..Self::default()
+        };
+        // The last layer in which an asset was seen.
+        let mut seen = vec![NOWHERE; toc.assets.len()];
+        for number in 0..toc.layers.len() {
+            layout.add_layer(toc, number, &by_id, &mut seen, warnings);
+        }
+        for (index, asset) in (0..).zip(&toc.assets) {
+            if seen[index as usize] == NOWHERE {
+                warnings.push(format!("asset {:08X} is in no layer", asset.id));
+                layout.unlayered.push(index);
+            }
+        }
+        layout
+    }
+
+    /// The numbers of the layers that hold the asset with number `asset`.
+    pub(super) fn layers_of(&self, asset: u32) -> impl Iterator<Item = usize> + '_ {
+        (0..)
+            .zip(&self.layers)
+            .filter(move |(_, assets)| assets.contains(&asset))
+            .map(|(number, _)| number)
+    }
+
+    fn add_layer(
+        &mut self,
+        toc: &mut Toc,
+        number: usize,
+        by_id: &[u32],
+        seen: &mut [u32],
+        warnings: &mut Warnings,
+    ) {
+        let layer = toc.layers[number];
+        let jsp_info = layer::holds_jsp_info(layer.kind);
+        let mut members = Vec::new();
+        let mut missing = 0;
+        for id in toc.ids(&layer).to_vec() {
+            let place = by_id.partition_point(|&index| toc.assets[index as usize].id < id);
+            let found = by_id.get(place).copied();
+            let Some(index) = found.filter(|&index| toc.assets[index as usize].id == id) else {
+                warnings.push(format!("layer {number} lists {id:08X}, which is missing"));
+                missing += 1;
+                continue;
+            };
+            let last = &mut seen[index as usize];
+            if *last == number as u32 {
+                warnings.push(format!("layer {number} lists {id:08X} more than once"));
+                continue;
+            }
+            let kind = &mut toc.assets[index as usize].kind;
+            if *last != NOWHERE {
+                warnings.push(format!("asset {id:08X} is in layers {last} and {number}"));
+            } else if jsp_info && &kind.code == b"JSP " {
+                kind.subtype = JSP_INFO;
+            }
+            *last = number as u32;
+            members.push(index);
+        }
+        self.layers.push(members);
+        self.missing.push(missing);
+    }
+}
+
+/// The numbers of the assets, sorted by id and then by number.
+fn sorted(toc: &Toc, warnings: &mut Warnings) -> Vec<u32> {
+    let mut by_id: Vec<u32> = (0..toc.assets.len() as u32).collect();
+    if !toc.assets.is_sorted_by_key(|asset| asset.id) {
+        warnings.push("the assets are not sorted by id");
+        by_id.sort_by_key(|&index| toc.assets[index as usize].id);
+    }
+    by_id
+}
+
+fn repeated(toc: &Toc, by_id: &[u32], warnings: &mut Warnings) -> Vec<(u32, u32)> {
+    let mut repeated = Vec::new();
+    let id = |index: u32| toc.assets[index as usize].id;
+    for same in by_id.chunk_by(|&left, &right| id(left) == id(right)) {
+        if same.len() > 1 {
+            let id = id(same[0]);
+            warnings.push(format!("asset {id:08X} is there {} times", same.len()));
+        }
+        repeated.extend(
+            (0..)
+                .zip(same)
+                .skip(1)
+                .map(|(before, &index)| (index, before)),
+        );
+    }
+    repeated
+}

@@ -1,0 +1,311 @@
+//! HIP and HOP, the archives of Heavy Iron Studios' games: Scooby-Doo! Night
+//! of 100 Frights, SpongeBob SquarePants: Battle for Bikini Bottom, The
+//! SpongeBob SquarePants Movie, The Incredibles, Rise of the Underminer and
+//! the Ratatouille prototype.
+//!
+//! Section numbers in the comments below this module are those of
+//! `docs/FORMATS.md`, chapter HIP. Where an asset's bytes are, its AHDR block
+//! says, and nothing else is relied on: counts, sizes, paddings, orders and
+//! checksums are shown and, where they are wrong, warned about.
+
+mod attributes;
+mod block;
+mod contents;
+mod detect;
+mod dyna;
+mod hash;
+mod hipb;
+mod kinds;
+mod layer;
+mod layout;
+mod names;
+mod package;
+mod report;
+mod settings;
+mod toc;
+mod tree;
+
+pub use detect::{Game, Platform};
+pub use hash::{CHECKSUM, asset_id};
+pub use layer::name as layer_name;
+
+use std::sync::Arc;
+
+use self::contents::Contents;
+use self::detect::Told;
+use self::layout::Layout;
+use self::toc::Asset;
+use super::{Archive, FileId, Format, Options, Sink, Storage};
+use crate::io::Warnings;
+use crate::io::{ReadAt, Result, read_error};
+
+/// How HIP archives are told and opened.
+pub const FORMAT: Format = Format {
+    name: "HIP",
+    extensions: &["hip", "hop"],
+    matches,
+    open,
+};
+
+/// The first bytes of every archive, a block without a body.
+const MAGIC: &[u8; 4] = b"HIPA";
+
+/// Bytes that are read at a time to compute a checksum.
+const PIECE: usize = 64 * 1024;
+
+/// Where a DYNA asset has the hash of its type's name, in bytes from its
+/// start, and the length of that hash.
+const DYNA_HASH: std::ops::Range<u32> = 8..12;
+
+/// A HIP archive whose tables have been read.
+struct Hip {
+    source: Arc<dyn ReadAt>,
+    contents: Contents,
+    layout: Layout,
+    game: Told<Game>,
+    platform: Told<Platform>,
+    /// Whether `assets.tsv` shows computed checksums.
+    verify: bool,
+    warnings: Vec<String>,
+}
+
+/// What a file of the archive is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Item {
+    /// The asset with this number.
+    Asset(u32),
+    /// `info.json`.
+    Info,
+    /// `assets.tsv`.
+    Table,
+    /// `types/Settings.ini`.
+    Settings,
+}
+
+fn matches(head: &[u8]) -> bool {
+    head.starts_with(MAGIC) && head.len() as u64 >= block::HEADER
+}
+
+fn open(
+    source: Arc<dyn ReadAt>,
+    sink: &mut dyn Sink,
+    options: Options,
+) -> Result<Box<dyn Archive>> {
+    let hip = Hip::read(source, &options)?;
+    tree::announce(&hip, sink)?;
+    Ok(Box::new(hip))
+}
+
+impl Hip {
+    fn read(source: Arc<dyn ReadAt>, options: &Options) -> Result<Self> {
+        let mut warnings = Warnings::default();
+        let mut contents = Contents::read(&*source, options.force, &mut warnings)?;
+        let hipb = contents.hipb.as_ref();
+        let game = detect::game(&contents.package, hipb);
+        let assets = contents.toc.assets.iter();
+        let first = assets
+            .filter(|asset| asset.size > 0)
+            .map(|asset| asset.offset)
+            .min();
+        let platform = detect::platform(&contents.package, hipb, game.is, first);
+        let layout = Layout::new(&mut contents.toc, &mut warnings);
+        check(&contents, source.len(), &mut warnings);
+        find_dyna_types(&mut contents.toc.assets, &*source, platform.is)?;
+        Ok(Self {
+            source,
+            contents,
+            layout,
+            game,
+            platform,
+            verify: options.verify,
+            warnings: warnings.texts(),
+        })
+    }
+
+    fn item(&self, file: FileId) -> Option<Item> {
+        let assets = self.contents.toc.assets.len() as u32;
+        match file.0.checked_sub(assets) {
+            None => Some(Item::Asset(file.0)),
+            Some(0) => Some(Item::Info),
+            Some(1) => Some(Item::Table),
+            Some(2) => Some(Item::Settings),
+            Some(_) => None,
+        }
+    }
+
+    fn file(&self, item: Item) -> FileId {
+        let assets = self.contents.toc.assets.len() as u32;
+        FileId(match item {
+            Item::Asset(number) => number,
+            Item::Info => assets,
+            Item::Table => assets + 1,
+            Item::Settings => assets + 2,
+        })
+    }
+
+    fn asset(&self, number: u32) -> &Asset {
+        &self.contents.toc.assets[number as usize]
+    }
+
+    /// Modification time of everything: that of PCRT.
+    fn modified(&self) -> Option<i64> {
+        let created = self.contents.package.created.as_ref()?;
+        Some(created.time.into())
+    }
+
+    /// Reads bytes of an asset. The source is asked even where it is known to
+    /// be too short, so that the error is its own.
+    fn read_asset(&self, asset: &Asset, position: u64, buf: &mut [u8]) -> Result<()> {
+        let offset = u64::from(asset.offset) + position;
+        self.source
+            .read_exact_at(buf, offset)
+            .map_err(|cause| read_error(offset, buf.len() as u64, cause))
+    }
+
+    /// Whether the checksum of an asset fits its bytes; `None` where it has
+    /// none.
+    fn checksum_fits(&self, asset: &Asset) -> Result<Option<bool>> {
+        let Some(stored) = asset.checksum.filter(|&checksum| checksum != 0) else {
+            return Ok(None);
+        };
+        let size = u64::from(asset.size);
+        let mut digest = CHECKSUM.digest();
+        let mut piece = vec![0; PIECE.min(asset.size as usize)];
+        let mut position = 0;
+        while position < size {
+            let length = (size - position).min(PIECE as u64) as usize;
+            self.read_asset(asset, position, &mut piece[..length])?;
+            digest.update(&piece[..length]);
+            position += length as u64;
+        }
+        Ok(Some(digest.finalize() == stored))
+    }
+}
+
+/// Warns about numbers that do not fit each other.
+fn check(contents: &Contents, length: u64, warnings: &mut Warnings) {
+    let toc = &contents.toc;
+    if let Some(counts) = contents.package.counts {
+        for (field, stated, found) in [
+            ("assetCount", counts.assets, toc.assets.len()),
+            ("layerCount", counts.layers, toc.layers.len()),
+        ] {
+            if let Some(stated) = stated
+                && stated as usize != found
+            {
+                warnings.push(format!("PCNT: {field} is {stated}, there are {found}"));
+            }
+        }
+    }
+    for asset in &toc.assets {
+        let end = u64::from(asset.offset) + u64::from(asset.size);
+        if end > length {
+            warnings.push(format!(
+                "asset {:08X} ends at {end:#x}, behind the end of the file at {length:#x}",
+                asset.id
+            ));
+        }
+    }
+}
+
+/// Finds out the types of the DYNA assets, which stand in their contents in
+/// the byte order of the platform (FORMATS, HIP 10). An asset whose hash
+/// lies past the end of the source is one without a type.
+fn find_dyna_types(assets: &mut [Asset], source: &dyn ReadAt, platform: Platform) -> Result<()> {
+    let dynas = assets.iter_mut();
+    for asset in dynas.filter(|asset| &asset.kind.code == b"DYNA" && asset.size >= DYNA_HASH.end) {
+        let start = u64::from(asset.offset);
+        if start + u64::from(DYNA_HASH.end) > source.len() {
+            continue;
+        }
+        let offset = start + u64::from(DYNA_HASH.start);
+        let mut hash = [0; DYNA_HASH.end as usize - DYNA_HASH.start as usize];
+        source
+            .read_exact_at(&mut hash, offset)
+            .map_err(|cause| read_error(offset, hash.len() as u64, cause))?;
+        asset.kind.subtype = dyna_type(hash, platform);
+    }
+    Ok(())
+}
+
+/// The number of a DYNA type. Where the platform is not known, the byte order
+/// is the one that makes a known type.
+fn dyna_type(hash: [u8; 4], platform: Platform) -> u32 {
+    let (big, little) = (u32::from_be_bytes(hash), u32::from_le_bytes(hash));
+    match platform {
+        Platform::GameCube => big,
+        Platform::Unknown if dyna::folder(big).is_some() => big,
+        _ => little,
+    }
+}
+
+impl Archive for Hip {
+    fn storage(&self, file: FileId) -> Storage {
+        match self.item(file) {
+            Some(Item::Asset(_)) => Storage::Stored,
+            _ => Storage::Generated,
+        }
+    }
+
+    fn read_stored(&self, file: FileId, position: u64, buf: &mut [u8]) -> Result<()> {
+        match self.item(file) {
+            Some(Item::Asset(number)) => self.read_asset(self.asset(number), position, buf),
+            _ => Err(super::no_such_part(file, "stored bytes")),
+        }
+    }
+
+    fn generate(&self, file: FileId) -> Result<Vec<u8>> {
+        match self.item(file) {
+            Some(Item::Info) => Ok(report::info_file(self)),
+            Some(Item::Table) => report::assets(self),
+            Some(Item::Settings) => Ok(settings::ini(self).into_bytes()),
+            _ => Err(super::no_such_part(file, "text")),
+        }
+    }
+
+    fn xattr_names(&self, file: FileId) -> Vec<&'static str> {
+        match self.item(file) {
+            Some(Item::Asset(number)) => attributes::names(self, number),
+            _ => Vec::new(),
+        }
+    }
+
+    fn xattr(&self, file: FileId, name: &str) -> Result<Option<String>> {
+        match self.item(file) {
+            Some(Item::Asset(number)) => attributes::value(self, number, name),
+            _ => Ok(None),
+        }
+    }
+
+    fn info(&self) -> serde_json::Value {
+        report::info(self)
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_archive_is_told_by_its_first_block() {
+        assert!(matches(b"HIPA\0\0\0\0PACK"));
+        assert!(matches(b"HIPA\0\0\0\0"));
+        assert!(!matches(b"HIPA\0\0"));
+        assert!(!matches(b"PACK\0\0\0\0"));
+    }
+
+    #[test]
+    fn dyna_types_are_in_the_byte_order_of_the_platform() {
+        let teleport = asset_id(b"game_object:Teleport");
+        let (big, little) = (teleport.to_be_bytes(), teleport.to_le_bytes());
+        assert_eq!(dyna_type(big, Platform::GameCube), teleport);
+        assert_eq!(dyna_type(little, Platform::Xbox), teleport);
+        assert_eq!(dyna_type(little, Platform::PlayStation2), teleport);
+        assert_eq!(dyna_type(big, Platform::Unknown), teleport);
+        assert_eq!(dyna_type(little, Platform::Unknown), teleport);
+    }
+}

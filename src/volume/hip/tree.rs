@@ -1,0 +1,127 @@
+//! The tree that shows an archive: `layers/` with the files, and `types/`,
+//! `ids/`, `info.json` and `assets.tsv` about them.
+
+use std::collections::HashMap;
+
+use crate::io::Result;
+use crate::volume::{Entry, NodeId, Sink};
+
+use super::{Hip, Item, names};
+
+/// Tells the sink about everything in the archive.
+pub(super) fn announce(hip: &Hip, sink: &mut dyn Sink) -> Result<()> {
+    let root = sink.root();
+    let nodes = layers(hip, sink, root)?;
+    types(hip, sink, root, &nodes)?;
+    ids(hip, sink, root, &nodes)?;
+    generated(hip, sink, root, b"info.json", Item::Info)?;
+    generated(hip, sink, root, b"assets.tsv", Item::Table)
+}
+
+/// `layers/`; what comes back are the nodes of the assets.
+fn layers(hip: &Hip, sink: &mut dyn Sink, root: NodeId) -> Result<Vec<NodeId>> {
+    let layers = sink.dir(root, b"layers")?;
+    let mut nodes = vec![None; hip.contents.toc.assets.len()];
+    for (number, members) in hip.layout.layers.iter().enumerate() {
+        let folder = sink.dir(layers, &hip.layer_folder(number))?;
+        fill(hip, sink, folder, members, &mut nodes)?;
+    }
+    let unlayered = &hip.layout.unlayered;
+    if !unlayered.is_empty() {
+        let folder = sink.dir(layers, b"unlayered")?;
+        fill(hip, sink, folder, unlayered, &mut nodes)?;
+    }
+    // Every asset is in a layer or in none, so that all of them have a node.
+    Ok(nodes.into_iter().flatten().collect())
+}
+
+/// Puts files into the folder of a layer. An asset that has a file in another
+/// folder gets one more name for that file.
+fn fill(
+    hip: &Hip,
+    sink: &mut dyn Sink,
+    folder: NodeId,
+    members: &[u32],
+    nodes: &mut [Option<NodeId>],
+) -> Result<()> {
+    let names = names::files(&hip.contents.toc, members, hip.platform.is);
+    for (&number, name) in members.iter().zip(&names) {
+        let node = &mut nodes[number as usize];
+        if let Some(file) = *node {
+            sink.link(folder, name, file)?;
+        } else {
+            let entry = Entry {
+                file: hip.file(Item::Asset(number)),
+                size: Some(hip.asset(number).size.into()),
+                modified: hip.modified(),
+            };
+            *node = Some(sink.file(folder, name, entry)?);
+        }
+    }
+    Ok(())
+}
+
+/// `types/`, as HipHopTool extracts.
+fn types(hip: &Hip, sink: &mut dyn Sink, root: NodeId, nodes: &[NodeId]) -> Result<()> {
+    let types = sink.dir(root, b"types")?;
+    let mut folders = HashMap::new();
+    for (asset, &node) in hip.contents.toc.assets.iter().zip(nodes) {
+        let folder = match folders.get(&asset.kind.folder()) {
+            Some(&folder) => folder,
+            None => {
+                let name = asset.kind.folder();
+                let folder = sink.dir(types, name.as_bytes())?;
+                folders.insert(name, folder);
+                folder
+            }
+        };
+        let name = names::hiphoptool_file(asset, hip.contents.toc.name(asset));
+        sink.symlink(folder, &name, node)?;
+    }
+    generated(hip, sink, types, b"Settings.ini", Item::Settings)
+}
+
+/// `ids/`. Of assets that share an id, the one that layers mean has the bare
+/// id for its name.
+fn ids(hip: &Hip, sink: &mut dyn Sink, root: NodeId, nodes: &[NodeId]) -> Result<()> {
+    let ids = sink.dir(root, b"ids")?;
+    let repeated: HashMap<u32, u32> = hip.layout.repeated.iter().copied().collect();
+    for ((number, asset), &node) in (0..).zip(&hip.contents.toc.assets).zip(nodes) {
+        let name = match repeated.get(&number) {
+            Some(before) => format!("{:08X} ({before})", asset.id),
+            None => format!("{:08X}", asset.id),
+        };
+        sink.symlink(ids, name.as_bytes(), node)?;
+    }
+    Ok(())
+}
+
+fn generated(
+    hip: &Hip,
+    sink: &mut dyn Sink,
+    folder: NodeId,
+    name: &[u8],
+    item: Item,
+) -> Result<()> {
+    let entry = Entry {
+        file: hip.file(item),
+        size: None,
+        modified: hip.modified(),
+    };
+    sink.file(folder, name, entry).map(|_| ())
+}
+
+impl Hip {
+    /// Name of the folder of layer `number`.
+    pub(super) fn layer_folder(&self, number: usize) -> Vec<u8> {
+        let hipb = self.contents.hipb.as_ref();
+        let given = hipb.and_then(|hipb| hipb.layer_names.get(&(number as u32)));
+        let given = given.map(Vec::as_slice);
+        names::layer_folder(number, &self.layer_type(number), given)
+    }
+
+    /// Name of the type of layer `number`.
+    pub(super) fn layer_type(&self, number: usize) -> String {
+        names::layer_type(self.game.is, self.contents.toc.layers[number].kind)
+    }
+}

@@ -1,0 +1,240 @@
+//! HPI, the container of Total Annihilation (version 1: `.hpi`, `.ufo`,
+//! `.ccx`, `.gp3`, `.gpf`) and TA: Kingdoms (version 2: `.hpi`, `.kmp`).
+//!
+//! Section numbers in the comments below this module are those of
+//! `docs/formats/hpi.md`.
+
+pub mod chunk;
+pub mod cipher;
+mod decode;
+pub mod file_sum;
+pub mod lz77;
+pub mod record;
+mod v1;
+mod v2;
+mod walk;
+
+use std::io::Read;
+use std::sync::Arc;
+
+use zerocopy::little_endian::U32;
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
+
+use self::cipher::Cipher;
+use self::record::{MAGIC, VERSION_1, VERSION_2};
+use super::{
+    Archive, Chunk, ChunkTable, FileId, Format, Options, Scratch, Sink, Storage, no_such_part,
+};
+use crate::io::{self, Error, ReadAt, Result};
+
+/// The entry for the table of formats.
+pub const FORMAT: Format = Format {
+    name: "HPI",
+    extensions: &["hpi", "ufo", "ccx", "gp3", "gpf", "kmp"],
+    matches: |head| head.starts_with(&MAGIC),
+    open,
+};
+
+/// Longest directory that is read. The largest of a game has 1 MiB.
+const MAX_DIRECTORY: u64 = 128 << 20;
+
+/// The first eight bytes of every version (HPI 1).
+#[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+struct Preamble {
+    magic: [u8; 4],
+    version: U32,
+}
+
+/// Where a file's bytes are, and how they are packed.
+#[derive(Debug, Clone, Copy)]
+struct FileRecord {
+    /// Absolute offset of the file's first byte in the archive.
+    data_offset: u32,
+    /// Decoded size in bytes.
+    size: u32,
+    packing: Packing,
+}
+
+/// What the two versions say about the packing of a file.
+#[derive(Debug, Clone, Copy)]
+enum Packing {
+    /// The bytes stand as they are.
+    Stored,
+    /// Version 1: a table of chunk sizes, then the chunks.
+    Table,
+    /// Version 2: chunks one behind the other in so many bytes.
+    Run { stored_size: u32 },
+}
+
+/// An HPI archive of either version.
+struct Hpi {
+    source: Arc<dyn ReadAt>,
+    options: Options,
+    cipher: Cipher,
+    files: Vec<FileRecord>,
+    /// Version 2: the checksum of every file, in the order of `files`.
+    file_sums: Vec<u32>,
+    info: serde_json::Value,
+    warnings: Vec<String>,
+}
+
+/// The version of an archive, by its header alone; `None` for what is none.
+pub fn version(source: &dyn ReadAt) -> Option<u32> {
+    let bytes = io::read_vec(source, 0, size_of::<Preamble>() as u64, "header").ok()?;
+    let (preamble, _) = Preamble::ref_from_prefix(&bytes).ok()?;
+    (preamble.magic == MAGIC).then_some(preamble.version.get())
+}
+
+/// Opens either version.
+fn open(
+    source: Arc<dyn ReadAt>,
+    sink: &mut dyn Sink,
+    options: Options,
+) -> Result<Box<dyn Archive>> {
+    let bytes = io::read_vec(&*source, 0, size_of::<Preamble>() as u64, "header")?;
+    let preamble: &Preamble = io::Cursor::new(&bytes, 0, io::Endian::Little).record("header")?;
+    match preamble.version.get() {
+        VERSION_1 => Ok(Box::new(v1::open(source, sink, options)?)),
+        VERSION_2 => Ok(Box::new(v2::open(source, sink, options)?)),
+        version if version.to_le_bytes() == *b"BANK" => Err(Error::Unsupported(
+            "is a saved game of Total Annihilation (HAPI BANK), which holds no files".to_owned(),
+        )),
+        version => Err(Error::Unsupported(format!(
+            "is an HPI archive of version {version:#010x}; \
+             known are 0x00010000 (Total Annihilation) and 0x00020000 (TA: Kingdoms)"
+        ))),
+    }
+}
+
+/// Says whether the archive ends with the line that the games ask for before
+/// they mount it. The year is not compared (HPI 6).
+fn has_trailer(source: &dyn ReadAt) -> Result<bool> {
+    const TRAILER: &[u8; 36] = b"Copyright 0000 Cavedog Entertainment";
+    const YEAR: std::ops::Range<usize> = 10..14;
+    let length = TRAILER.len() as u64;
+    let Some(start) = source.len().checked_sub(length) else {
+        return Ok(false);
+    };
+    let found = io::read_vec(source, start, length, "trailer")?;
+    Ok(found[..YEAR.start] == TRAILER[..YEAR.start] && found[YEAR.end..] == TRAILER[YEAR.end..])
+}
+
+impl Hpi {
+    fn record(&self, file: FileId) -> Result<FileRecord> {
+        self.files
+            .get(file.0 as usize)
+            .copied()
+            .ok_or_else(|| no_such_part(file, "record"))
+    }
+
+    /// Bytes that the file takes in the archive, headers and tables included.
+    fn stored_size(&self, file: FileId) -> Result<u64> {
+        let record = self.record(file)?;
+        Ok(match record.packing {
+            Packing::Stored => record.size.into(),
+            Packing::Run { stored_size } => stored_size.into(),
+            Packing::Table => {
+                let (end, _) = self.chunk_table(file)?.end();
+                u64::from(end.saturating_sub(record.data_offset))
+            }
+        })
+    }
+
+    /// The method of the first chunk, which is that of all in real archives.
+    fn method(&self, file: FileId) -> Result<&'static str> {
+        let record = self.record(file)?;
+        if matches!(record.packing, Packing::Stored) || record.size == 0 {
+            return Ok(chunk::Method::Stored.name());
+        }
+        let first = self.chunk_table(file)?.at(0)?;
+        decode::method_of(&*self.source, self.cipher, first)
+    }
+}
+
+impl Archive for Hpi {
+    fn storage(&self, file: FileId) -> Storage {
+        match self.record(file) {
+            Ok(FileRecord {
+                packing: Packing::Table | Packing::Run { .. },
+                ..
+            }) => Storage::Chunked,
+            _ => Storage::Stored,
+        }
+    }
+
+    fn read_stored(&self, file: FileId, position: u64, buf: &mut [u8]) -> Result<()> {
+        let offset = u64::from(self.record(file)?.data_offset) + position;
+        self.source
+            .read_exact_at(buf, offset)
+            .map_err(|cause| io::read_error(offset, buf.len() as u64, cause))?;
+        self.cipher.apply(offset, buf);
+        Ok(())
+    }
+
+    fn chunk_table(&self, file: FileId) -> Result<ChunkTable> {
+        let record = self.record(file)?;
+        match record.packing {
+            Packing::Stored => Err(no_such_part(file, "chunks")),
+            Packing::Table => v1::chunk_table(&*self.source, self.cipher, record),
+            Packing::Run { stored_size } => v2::chunk_table(&*self.source, record, stored_size),
+        }
+    }
+
+    fn decode_chunk(&self, _file: FileId, chunk: Chunk, scratch: &mut Scratch) -> Result<Vec<u8>> {
+        decode::chunk(
+            &*self.source,
+            self.cipher,
+            chunk,
+            scratch,
+            self.options.force,
+        )
+    }
+
+    fn open_chunk(&self, _file: FileId, chunk: Chunk) -> Result<Box<dyn Read + Send>> {
+        decode::open(&self.source, self.cipher, chunk, self.options.force)
+    }
+
+    fn xattr_names(&self, _file: FileId) -> Vec<&'static str> {
+        let mut names = vec![
+            "user.hpi.archive",
+            "user.hpi.offset",
+            "user.hpi.stored_size",
+            "user.hpi.method",
+            "user.hpi.encrypted",
+            "user.hpi.chunks",
+        ];
+        if !self.file_sums.is_empty() {
+            names.push("user.hpi.checksum");
+        }
+        names
+    }
+
+    fn xattr(&self, file: FileId, name: &str) -> Result<Option<String>> {
+        let record = self.record(file)?;
+        Ok(Some(match name {
+            "user.hpi.archive" => self.options.name.clone(),
+            "user.hpi.offset" => record.data_offset.to_string(),
+            "user.hpi.stored_size" => self.stored_size(file)?.to_string(),
+            "user.hpi.method" => self.method(file)?.to_owned(),
+            "user.hpi.encrypted" => u8::from(!self.cipher.is_plain()).to_string(),
+            "user.hpi.chunks" => match record.packing {
+                Packing::Stored => "0".to_owned(),
+                _ => self.chunk_table(file)?.len().to_string(),
+            },
+            "user.hpi.checksum" => match self.file_sums.get(file.0 as usize) {
+                Some(sum) => format!("{sum:08X}"),
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        }))
+    }
+
+    fn info(&self) -> serde_json::Value {
+        self.info.clone()
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}

@@ -1,0 +1,156 @@
+//! What reading the directories of both versions has in common: the queue,
+//! the guards against endless ones, and the hand-over to the sink.
+
+use std::collections::{HashSet, VecDeque};
+
+use super::FileRecord;
+use crate::io::Warnings;
+use crate::io::{Error, Result};
+use crate::volume::{Entry, FileId, MAX_DEPTH, NodeId, Sink};
+
+/// A directory that waits to be read.
+pub(super) struct Pending {
+    /// Where its node or record stands.
+    pub(super) offset: u32,
+    node: NodeId,
+    depth: usize,
+}
+
+/// A breadth-first walk over an archive's directories.
+pub(super) struct Walk<'a> {
+    sink: &'a mut dyn Sink,
+    force: bool,
+    pending: VecDeque<Pending>,
+    /// Offsets of the directories that were entered. Each may be entered
+    /// once: a cycle or a fan-out of shared nodes would have no end.
+    entered: HashSet<u32>,
+    /// How many more entries the directory has room for. Lists that overlap
+    /// could have any number.
+    room: usize,
+    /// How many more bytes of names there can be. Entries that share a long
+    /// name could have any number.
+    name_room: usize,
+    /// The files in the order of their [`FileId`]s.
+    pub(super) files: Vec<FileRecord>,
+    /// Number of directories without the root.
+    pub(super) directories: u32,
+    /// What was odd.
+    pub(super) warnings: Warnings,
+}
+
+impl<'a> Walk<'a> {
+    /// A walk that begins with the root directory at `root`, in a directory
+    /// that has room for so many entries, and for so many bytes of names.
+    pub(super) fn new(
+        sink: &'a mut dyn Sink,
+        force: bool,
+        root: u32,
+        room: usize,
+        name_room: usize,
+    ) -> Self {
+        let root = Pending {
+            offset: root,
+            node: sink.root(),
+            depth: 0,
+        };
+        Self {
+            sink,
+            force,
+            pending: VecDeque::from([root]),
+            entered: HashSet::new(),
+            room,
+            name_room,
+            files: Vec::new(),
+            directories: 0,
+            warnings: Warnings::default(),
+        }
+    }
+
+    /// The next directory to read.
+    pub(super) fn next(&mut self) -> Option<Pending> {
+        self.pending.pop_front()
+    }
+
+    /// Notes that the `entries` of a directory are going to be read.
+    ///
+    /// # Errors
+    /// Where they were read before, are nested too deep, or are more than
+    /// all lists together can have.
+    pub(super) fn enter(&mut self, directory: &Pending, entries: usize) -> Result<()> {
+        let problem = if entries > self.room {
+            "has entries that belong to other directories".to_owned()
+        } else if !self.entered.insert(directory.offset) {
+            "is used by two directories".to_owned()
+        } else if directory.depth > MAX_DEPTH {
+            format!("is nested deeper than {MAX_DEPTH} directories")
+        } else {
+            self.room -= entries;
+            return Ok(());
+        };
+        Err(Error::damaged(
+            directory.offset.into(),
+            "directory",
+            problem,
+        ))
+    }
+
+    /// Notes that the directory has an entry of this name.
+    ///
+    /// # Errors
+    /// Where all names together are longer than what they stand in.
+    fn take_name(&mut self, directory: &Pending, name: &[u8]) -> Result<()> {
+        let Some(left) = self.name_room.checked_sub(name.len()) else {
+            return Err(Error::damaged(
+                directory.offset.into(),
+                "directory",
+                "has names that belong to other entries",
+            ));
+        };
+        self.name_room = left;
+        Ok(())
+    }
+
+    /// Adds a subdirectory, to be read later.
+    pub(super) fn dir(&mut self, parent: &Pending, name: &[u8], offset: u32) -> Result<()> {
+        self.take_name(parent, name)?;
+        let node = self.sink.dir(parent.node, name)?;
+        self.directories += 1;
+        self.pending.push_back(Pending {
+            offset,
+            node,
+            depth: parent.depth + 1,
+        });
+        Ok(())
+    }
+
+    /// Adds a file.
+    pub(super) fn file(
+        &mut self,
+        parent: &Pending,
+        name: &[u8],
+        record: FileRecord,
+        modified: Option<i64>,
+    ) -> Result<()> {
+        self.take_name(parent, name)?;
+        let entry = Entry {
+            file: FileId(self.files.len() as u32),
+            size: Some(record.size.into()),
+            modified,
+        };
+        self.sink.file(parent.node, name, entry)?;
+        self.files.push(record);
+        Ok(())
+    }
+
+    /// Under `force`, turns damage into a warning; what is damaged stays out
+    /// of the tree.
+    pub(super) fn tolerate(&mut self, result: Result<()>) -> Result<()> {
+        match result {
+            Err(error @ Error::Damaged { .. }) if self.force => {
+                self.warnings.push(format!("left out: {error}"));
+                Ok(())
+            }
+            other => other,
+        }
+    }
+}
