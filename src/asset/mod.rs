@@ -10,6 +10,7 @@ pub mod hgo;
 pub mod ifp;
 pub mod name;
 pub mod psx;
+pub mod ta;
 
 use crate::io::Error;
 

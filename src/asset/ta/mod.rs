@@ -1,0 +1,28 @@
+//! The asset formats of Total Annihilation and TA: Kingdoms, as typed models.
+//!
+//! All numbers are little-endian, all pointers are absolute offsets, and
+//! nothing is aligned (FORMATS, TA 1). Models keep parts of the file instead
+//! of copies; pictures are decoded on demand.
+
+#[cfg(test)]
+#[path = "../../../tests/support/ta/mod.rs"]
+mod build;
+pub mod gaf;
+pub mod pal;
+mod pointer;
+
+pub use pointer::{Name, Names};
+
+use super::Incomplete;
+use crate::io::Result;
+
+/// Most pixels of one picture.
+pub const MOST_PIXELS: u64 = 64 << 20;
+
+/// What a reader returns: the model, and the error where there was one.
+fn finish<M>(model: M, result: Result<()>) -> std::result::Result<M, Box<Incomplete<M>>> {
+    match result {
+        Ok(()) => Ok(model),
+        Err(error) => Err(Box::new(Incomplete { error, model })),
+    }
+}
