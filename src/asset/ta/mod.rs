@@ -10,6 +10,7 @@ mod build;
 pub mod gaf;
 pub mod pal;
 mod pointer;
+pub mod tdo;
 
 pub use pointer::{Name, Names};
 

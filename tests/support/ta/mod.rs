@@ -6,6 +6,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod gaf;
+pub mod tdo;
 
 /// Bytes that grow, with numbers in little-endian order.
 #[derive(Default)]

@@ -1,0 +1,96 @@
+//! 3DO files (4).
+
+use super::Writer;
+
+#[derive(Debug, Clone)]
+pub struct Object {
+    pub name: String,
+    pub position: [i32; 3],
+    pub selection: i32,
+    pub vertices: Vec<[i32; 3]>,
+    pub primitives: Vec<Primitive>,
+    pub children: Vec<Object>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Primitive {
+    pub color: u32,
+    pub indices: Vec<u16>,
+    pub texture: Option<String>,
+    pub flag: u32,
+}
+
+/// An object without anything.
+pub fn object(name: &str) -> Object {
+    Object {
+        name: name.to_owned(),
+        position: [0; 3],
+        selection: -1,
+        vertices: Vec::new(),
+        primitives: Vec::new(),
+        children: Vec::new(),
+    }
+}
+
+/// An invisible primitive.
+pub fn primitive(indices: &[u16]) -> Primitive {
+    Primitive {
+        color: 0,
+        indices: indices.to_vec(),
+        texture: None,
+        flag: 0,
+    }
+}
+
+/// A whole file.
+pub fn file(root: &Object) -> Vec<u8> {
+    let mut out = Writer::default();
+    write(&mut out, root);
+    out.bytes
+}
+
+/// Writes an object, what belongs to it, and its children; returns its
+/// offset.
+fn write(out: &mut Writer, object: &Object) -> u32 {
+    let at = out.at();
+    out.u32s(&[
+        1,
+        object.vertices.len() as u32,
+        object.primitives.len() as u32,
+    ]);
+    out.u32(object.selection as u32);
+    out.i32s(&object.position);
+    out.u32s(&[0; 6]);
+    let name = out.name(&object.name);
+    out.put(at + 28, name);
+    out.put(at + 36, out.at());
+    object.vertices.iter().for_each(|vertex| out.i32s(vertex));
+    let mut records = Vec::new();
+    for primitive in &object.primitives {
+        let texture = primitive.texture.as_ref().map_or(0, |name| out.name(name));
+        let indices = out.at();
+        primitive.indices.iter().for_each(|&index| out.u16(index));
+        let corners = primitive.indices.len() as u32;
+        records.extend([
+            primitive.color,
+            corners,
+            0,
+            indices,
+            texture,
+            0,
+            0,
+            primitive.flag,
+        ]);
+    }
+    out.put(at + 40, out.at());
+    out.u32s(&records);
+    // The pointer to an object is the child's of its parent, or the sibling's
+    // of the one before it.
+    let mut pointer = at + 48;
+    for child in &object.children {
+        let child = write(out, child);
+        out.put(pointer, child);
+        pointer = child + 44;
+    }
+    at
+}
