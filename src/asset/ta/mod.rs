@@ -7,10 +7,14 @@
 #[cfg(test)]
 #[path = "../../../tests/support/ta/mod.rs"]
 mod build;
+pub mod cob;
 pub mod gaf;
 pub mod pal;
 mod pointer;
+pub mod sct;
 pub mod tdo;
+pub mod terrain;
+pub mod tnt;
 
 pub use pointer::{Name, Names};
 

@@ -5,8 +5,10 @@
 // public.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod cob;
 pub mod gaf;
 pub mod tdo;
+pub mod tnt;
 
 /// Bytes that grow, with numbers in little-endian order.
 #[derive(Default)]

@@ -1,0 +1,166 @@
+//! The code as instructions (FORMATS, TA 5).
+
+use super::opcode::{MOST_OPERANDS, OperandKind, Operation};
+use crate::asset::ta::pointer::u32_at;
+
+/// Fewest words that can be text between scripts.
+const SHORTEST_TEXT: usize = 4;
+
+/// A part of the code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Item<'a> {
+    /// Index of its first word.
+    pub at: u32,
+    /// What is there.
+    pub content: Content<'a>,
+}
+
+/// What a part of the code is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content<'a> {
+    /// An instruction.
+    Instruction(Instruction),
+    /// Text that a compiler left between scripts, without padding.
+    Text(&'a [u8]),
+    /// A word that is no known opcode.
+    Unknown(u32),
+}
+
+/// An instruction with its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Instruction {
+    /// What it does.
+    pub operation: &'static Operation,
+    operands: [u32; MOST_OPERANDS],
+    /// Operands that the code has; it may end too early.
+    count: usize,
+}
+
+impl Instruction {
+    /// Its operands, and what they stand for.
+    pub fn operands(&self) -> impl Iterator<Item = (OperandKind, u32)> {
+        let values = &self.operands[..self.count];
+        let kinds = self.operation.operands.iter();
+        kinds.copied().zip(values.iter().copied())
+    }
+
+    /// Whether the code ends before the last operand.
+    pub fn is_cut_off(&self) -> bool {
+        self.count < self.operation.operands.len()
+    }
+}
+
+/// Decodes code from its first word to its last.
+#[derive(Debug, Clone)]
+pub struct Items<'a> {
+    code: &'a [u8],
+    /// Index of the next word.
+    at: usize,
+    /// Words before this one are unknown and no text.
+    unknown_until: usize,
+}
+
+impl<'a> Items<'a> {
+    /// The parts of `code`, which are whole words.
+    pub(super) fn new(code: &'a [u8]) -> Self {
+        Self {
+            code,
+            at: 0,
+            unknown_until: 0,
+        }
+    }
+
+    fn word(&self, index: usize) -> Option<u32> {
+        u32_at(self.code, index)
+    }
+
+    /// The text that begins at the next word, where all words up to the next
+    /// known opcode are text.
+    fn text(&mut self) -> Option<&'a [u8]> {
+        if self.at < self.unknown_until {
+            return None;
+        }
+        let is_unknown = |&index: &usize| {
+            let word = self.word(index);
+            word.is_some_and(|word| Operation::find(word).is_none())
+        };
+        let count = (self.at..).take_while(is_unknown).count();
+        let end = self.at + count;
+        let bytes = &self.code[4 * self.at..4 * end];
+        self.unknown_until = end;
+        if count < SHORTEST_TEXT || !is_text(padding_trimmed(bytes)) {
+            return None;
+        }
+        self.at = end;
+        Some(padding_trimmed(bytes))
+    }
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Item<'a>;
+
+    fn next(&mut self) -> Option<Item<'a>> {
+        let word = self.word(self.at)?;
+        let at = self.at as u32;
+        let content = if let Some(operation) = Operation::find(word) {
+            self.at += 1;
+            let mut operands = [0; MOST_OPERANDS];
+            let mut count = 0;
+            for slot in &mut operands[..operation.operands.len()] {
+                let Some(value) = self.word(self.at) else {
+                    break;
+                };
+                *slot = value;
+                count += 1;
+                self.at += 1;
+            }
+            Content::Instruction(Instruction {
+                operation,
+                operands,
+                count,
+            })
+        } else if let Some(text) = self.text() {
+            Content::Text(text)
+        } else {
+            self.at += 1;
+            Content::Unknown(word)
+        };
+        Some(Item { at, content })
+    }
+}
+
+/// Compilers pad text with NULs or spaces.
+fn padding_trimmed(mut bytes: &[u8]) -> &[u8] {
+    while let [rest @ .., 0 | b' '] = bytes {
+        bytes = rest;
+    }
+    bytes
+}
+
+/// Whether at least nine of ten bytes can be printed.
+fn is_text(bytes: &[u8]) -> bool {
+    let printable = bytes.iter().filter(|byte| matches!(byte, b' '..=b'~'));
+    !bytes.is_empty() && 10 * printable.count() >= 9 * bytes.len()
+}
+
+/// A set of words of the code.
+pub(super) struct WordSet(Vec<u64>);
+
+impl WordSet {
+    /// An empty set for code of so many words.
+    pub(super) fn new(words: usize) -> Self {
+        Self(vec![0; words.div_ceil(64)])
+    }
+
+    /// Adds a word; one outside of the code is left out.
+    pub(super) fn insert(&mut self, word: u32) {
+        if let Some(bits) = self.0.get_mut(word as usize / 64) {
+            *bits |= 1 << (word % 64);
+        }
+    }
+
+    pub(super) fn contains(&self, word: u32) -> bool {
+        let bits = self.0.get(word as usize / 64);
+        bits.is_some_and(|bits| bits >> (word % 64) & 1 != 0)
+    }
+}

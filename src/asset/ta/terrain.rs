@@ -1,0 +1,173 @@
+//! What maps and sections have in common: pictures made of tiles, minimaps,
+//! heights (FORMATS, TA 6).
+
+use bytes::Bytes;
+
+use super::pointer::{Pointer, u16_at};
+use crate::io::{Error, Result, Warnings};
+
+/// Pixels along the edge of a tile.
+pub const TILE_EDGE: u32 = 32;
+
+/// Pixels, and bytes, of a tile.
+const TILE_SIZE: usize = 1024;
+
+/// Most tiles in a set.
+const MOST_TILES: u32 = 65536;
+
+/// Most cells of a map.
+const MOST_CELLS: u64 = 1 << 24;
+
+/// A picture made of tiles of 32 x 32 palette indices.
+#[derive(Debug, Clone, Default)]
+pub struct Terrain {
+    /// Width in tiles.
+    pub width: u32,
+    /// Height in tiles.
+    pub height: u32,
+    /// A 16-bit number of a tile for each place, row by row.
+    map: Bytes,
+    tiles: Bytes,
+}
+
+impl Terrain {
+    /// A picture of so many tiles, none of which is known yet.
+    pub(super) fn new(width: u32, height: u32) -> Self {
+        Self {
+            width,
+            height,
+            ..Self::default()
+        }
+    }
+
+    /// Number of places for tiles.
+    pub(super) fn places(&self) -> u64 {
+        u64::from(self.width) * u64::from(self.height)
+    }
+
+    /// Reads which tile is where.
+    pub(super) fn read_map(&mut self, file: &Bytes, pointer: Pointer) -> Result<()> {
+        self.map = pointer.items(file, self.places(), 2)?;
+        Ok(())
+    }
+
+    /// Reads the set of tiles; its number of tiles is at `count_offset`.
+    pub(super) fn read_tiles(
+        &mut self,
+        file: &Bytes,
+        pointer: Pointer,
+        count: u32,
+        count_offset: u64,
+    ) -> Result<()> {
+        if count > MOST_TILES {
+            let problem = format!("is {count}, more than {MOST_TILES}");
+            return Err(Error::damaged(count_offset, "tile count", problem));
+        }
+        self.tiles = pointer.items(file, count.into(), TILE_SIZE)?;
+        Ok(())
+    }
+
+    /// Warns of places for tiles that are not in the set.
+    pub(super) fn check(&self, warnings: &mut Warnings) {
+        let count = self.tile_count();
+        let missing = self.map.as_chunks().0.iter().filter(|&&number| {
+            let number = u16::from_le_bytes(number);
+            usize::from(number) >= count
+        });
+        match missing.count() {
+            0 => {}
+            missing => warnings.push(format!(
+                "{missing} places of the tile map have tiles behind the last of {count}"
+            )),
+        }
+    }
+
+    /// Number of tiles in the set.
+    pub fn tile_count(&self) -> usize {
+        self.tiles.len() / TILE_SIZE
+    }
+
+    /// The number of the tile in a column and row. It may be behind the last
+    /// one of the set.
+    pub fn tile(&self, column: u32, row: u32) -> Option<u16> {
+        if column >= self.width || row >= self.height {
+            return None;
+        }
+        let place = u64::from(row) * u64::from(self.width) + u64::from(column);
+        u16_at(&self.map, usize::try_from(place).ok()?)
+    }
+
+    /// The pixels of a tile of the set, row by row.
+    pub fn pixels(&self, tile: u16) -> Option<&[u8]> {
+        let start = usize::from(tile) * TILE_SIZE;
+        self.tiles.get(start..start + TILE_SIZE)
+    }
+
+    /// Adds a row of pixels of the whole picture to `out`, every `step`th of
+    /// them, beginning with the first of each tile. Where a tile is missing
+    /// they are 0, which is black.
+    pub fn row(&self, y: u32, step: usize, out: &mut Vec<u8>) {
+        let edge = TILE_EDGE as usize;
+        let start = (y % TILE_EDGE) as usize * edge;
+        for column in 0..self.width {
+            let tile = self.tile(column, y / TILE_EDGE);
+            let row = tile
+                .and_then(|tile| self.pixels(tile))
+                .map_or(&[0; TILE_EDGE as usize][..], |tile| {
+                    &tile[start..start + edge]
+                });
+            if step == 1 {
+                out.extend_from_slice(row);
+            } else {
+                out.extend(row.iter().step_by(step.max(1)));
+            }
+        }
+    }
+}
+
+/// A small picture of the whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Minimap {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// Palette indices, row by row.
+    pub pixels: Bytes,
+}
+
+/// Checks the size of a map, whose width is at `offset`.
+pub(super) fn check_size(width: u32, height: u32, offset: u64, cells: u64) -> Result<()> {
+    let places = u64::from(width) * u64::from(height);
+    if places == 0 || places.saturating_mul(cells) > MOST_CELLS {
+        let problem = format!("is {width}x{height}, should be 1 to {MOST_CELLS} cells");
+        return Err(Error::damaged(offset, "map size", problem));
+    }
+    Ok(())
+}
+
+/// One byte of every so many: the heights of cells.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Heights {
+    /// Bytes of a cell, of which the first one is the height.
+    stride: usize,
+    cells: Bytes,
+}
+
+impl Heights {
+    pub(super) fn new(cells: Bytes, stride: usize) -> Self {
+        Self { stride, cells }
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = u8> {
+        self.cells.iter().copied().step_by(self.stride.max(1))
+    }
+}
+
+/// The value of a result; of the errors, the first one is kept.
+pub(super) fn keep<T: Default>(first: &mut Option<Error>, result: Result<T>) -> T {
+    result.unwrap_or_else(|error| {
+        first.get_or_insert(error);
+        T::default()
+    })
+}

@@ -1,0 +1,82 @@
+//! The table of features (FORMATS, TA 6).
+
+use bytes::Bytes;
+
+use crate::asset::name;
+use crate::asset::ta::pointer::{Pointer, u32_at};
+use crate::io::{Error, Result, Warnings};
+
+/// Bytes of a feature.
+const FEATURE_SIZE: usize = 132;
+
+/// Most features of a map.
+const MOST_FEATURES: u32 = 65535;
+
+/// Names of what stands on a map.
+#[derive(Debug, Clone, Default)]
+pub struct Features {
+    table: Bytes,
+}
+
+/// A feature.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Feature {
+    /// Its number as stored; it should be its place in the table.
+    pub index: u32,
+    /// Its name, which a section of a TDF file has.
+    pub name: String,
+    /// Bytes behind the NUL of the name that are not zero.
+    pub junk_after_nul: usize,
+}
+
+impl Features {
+    /// Reads the table; its number of features is at `count_offset`.
+    pub(super) fn read(
+        file: &Bytes,
+        pointer: Pointer,
+        count: u32,
+        count_offset: u64,
+        warnings: &mut Warnings,
+    ) -> Result<Self> {
+        if count > MOST_FEATURES {
+            let problem = format!("is {count}, more than {MOST_FEATURES}");
+            return Err(Error::damaged(count_offset, "feature count", problem));
+        }
+        let table = pointer.items(file, count.into(), FEATURE_SIZE)?;
+        let features = Self { table };
+        let numbers = features.iter().enumerate();
+        let misplaced = numbers.filter(|(place, feature)| feature.index as usize != *place);
+        match misplaced.count() {
+            0 => {}
+            count => warnings.push(format!("{count} features have another number")),
+        }
+        Ok(features)
+    }
+
+    /// Number of features.
+    pub fn len(&self) -> usize {
+        self.table.len() / FEATURE_SIZE
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    /// The feature with this number.
+    pub fn get(&self, number: usize) -> Option<Feature> {
+        let start = number.checked_mul(FEATURE_SIZE)?;
+        let bytes = self.table.get(start..start.checked_add(FEATURE_SIZE)?)?;
+        let name = &bytes[4..];
+        Some(Feature {
+            index: u32_at(bytes, 0)?,
+            name: name::until_nul(name),
+            junk_after_nul: name::junk_after_nul(name),
+        })
+    }
+
+    /// All features, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = Feature> {
+        (0..self.len()).filter_map(|number| self.get(number))
+    }
+}

@@ -1,0 +1,208 @@
+//! TNT: maps (FORMATS, TA 6).
+//!
+//! The parts of a map lie anywhere in the file and are independent of each
+//! other: where one is lost, the others are read all the same.
+
+mod features;
+mod layout;
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+
+pub use features::{Feature, Features};
+
+use super::finish;
+use super::pointer::{u16_at, u32_at};
+use super::terrain::{Heights, Minimap, Terrain};
+use crate::asset::Incomplete;
+use crate::io::Warnings;
+
+/// Extensions of TNT files.
+pub const EXTENSIONS: &[&str] = &["tnt"];
+
+/// Pixels of the map along the edge of a cell.
+pub const CELL_EDGE: u32 = 16;
+
+/// Pixels along the longer edge of the used part of a minimap.
+const MINIMAP_EDGE: u64 = 252;
+
+/// Feature words from this one on stand for no feature, however long the
+/// table is.
+const KINGDOMS_NONE: u16 = 0xFF00;
+
+/// Layout of a map.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Version {
+    /// Total Annihilation, 0x2000.
+    #[default]
+    Ta,
+    /// An early form of it, 0x1020.
+    OldTa,
+    /// TA: Kingdoms, 0x4000.
+    Kingdoms,
+}
+
+/// The parsed contents of a TNT file.
+#[derive(Debug, Clone, Default)]
+pub struct Tnt {
+    /// Layout.
+    pub version: Version,
+    /// Width in cells.
+    pub width: u32,
+    /// Height in cells.
+    pub height: u32,
+    /// Height of the sea, in the unit of [`Tnt::heights`].
+    pub sea_level: u32,
+    /// Flags of Total Annihilation's maps.
+    pub flags: u32,
+    /// The ground as a picture. Maps of Kingdoms have no tiles, see
+    /// [`Tnt::ground`].
+    pub terrain: Terrain,
+    /// What stands on the map: the names to which cells refer.
+    pub features: Features,
+    /// The map as a small picture.
+    pub minimap: Option<Minimap>,
+    /// Of Kingdoms: what the ground is made of.
+    pub ground: Option<Ground>,
+    /// What is odd.
+    pub warnings: Warnings,
+    heights: Heights,
+    /// The bytes of all cells that have the feature.
+    feature_cells: Bytes,
+}
+
+/// The ground of a map of Kingdoms: for each place of 32 x 32 pixels a part
+/// of a JPEG file, row by row.
+#[derive(Debug, Clone, Default)]
+pub struct Ground {
+    /// Bytes of `u` and of `v` that each place has: 1 or 4. Programs
+    /// disagree; the distance of the two lists tells.
+    pub coordinate_size: usize,
+    /// Absolute offset of a larger minimap, where it is not 0.
+    pub large_minimap: u32,
+    names: Bytes,
+    u: Bytes,
+    v: Bytes,
+}
+
+/// A place of the ground of a map of Kingdoms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GroundPlace {
+    /// Name of the JPEG file: the number as 8 hexadecimal digits, `.JPG`.
+    pub name: u32,
+    /// Column of the part of it, in 32 pixels.
+    pub u: u32,
+    /// Row of the part of it, in 32 pixels.
+    pub v: u32,
+}
+
+impl Ground {
+    /// Number of places.
+    pub fn len(&self) -> usize {
+        self.names.len() / 4
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// What is at a place.
+    pub fn get(&self, place: usize) -> Option<GroundPlace> {
+        let coordinate = |list: &Bytes| match self.coordinate_size {
+            4 => u32_at(list, place),
+            _ => list.get(place).map(|&byte| byte.into()),
+        };
+        Some(GroundPlace {
+            name: u32_at(&self.names, place)?,
+            u: coordinate(&self.u)?,
+            v: coordinate(&self.v)?,
+        })
+    }
+}
+
+/// Parses a TNT file.
+///
+/// # Errors
+/// [`Incomplete`] where the header is none, or some part of the map is
+/// outside the file or larger than any real one; the other parts are there. A
+/// lost minimap is a warning.
+pub fn parse(bytes: &Bytes) -> std::result::Result<Tnt, Box<Incomplete<Tnt>>> {
+    let mut tnt = Tnt::default();
+    let result = tnt.read(bytes);
+    finish(tnt, result)
+}
+
+impl Tnt {
+    /// Number of cells.
+    pub fn cells(&self) -> usize {
+        // At most `MOST_CELLS`.
+        (u64::from(self.width) * u64::from(self.height)) as usize
+    }
+
+    /// The height of each cell, row by row, as stored.
+    pub fn heights(&self) -> impl Iterator<Item = u8> {
+        self.heights.iter()
+    }
+
+    /// What a cell says about its feature: the number of one, or a large
+    /// number for none.
+    pub fn feature_word(&self, cell: usize) -> Option<u16> {
+        match self.version {
+            Version::Ta => {
+                let cell = self.feature_cells.get(cell.checked_mul(4)?..)?;
+                Some(u16::from_le_bytes([*cell.get(1)?, *cell.get(2)?]))
+            }
+            Version::OldTa => {
+                let word = *self
+                    .feature_cells
+                    .get(cell.checked_mul(8)?.checked_add(2)?)?;
+                let is_none = word >= 0xFC;
+                Some(if is_none { 0xFF00 } else { 0 } | u16::from(word))
+            }
+            Version::Kingdoms => u16_at(&self.feature_cells, cell),
+        }
+    }
+
+    /// The number of the feature that stands in a cell.
+    pub fn feature(&self, cell: usize) -> Option<usize> {
+        let word = self.feature_word(cell)?;
+        let is_none = self.version == Version::Kingdoms && word >= KINGDOMS_NONE;
+        let number = usize::from(word);
+        (number < self.features.len() && !is_none).then_some(number)
+    }
+
+    /// How many cells have each word that stands for no feature.
+    pub fn cells_without_feature(&self) -> BTreeMap<u16, usize> {
+        let mut counts = BTreeMap::new();
+        for cell in 0..self.cells() {
+            if self.feature(cell).is_none()
+                && let Some(word) = self.feature_word(cell)
+            {
+                *counts.entry(word).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// Width and height of the part of a minimap of Total Annihilation that
+    /// shows the map, in pixels; the rest to the right and below is padding.
+    /// Some maps of campaigns fill it all.
+    pub fn minimap_used(&self) -> Option<(u32, u32)> {
+        if self.version == Version::Kingdoms {
+            return None;
+        }
+        let edge = |cells: u32, hidden: u64| {
+            let pixels = u64::from(cells) * u64::from(CELL_EDGE);
+            pixels.checked_sub(hidden).filter(|&pixels| pixels > 0)
+        };
+        let (width, height) = (edge(self.width, 32)?, edge(self.height, 128)?);
+        let longer = width.max(height);
+        let scaled = |edge: u64| (MINIMAP_EDGE * edge / longer) as u32;
+        Some((scaled(width), scaled(height)))
+    }
+}
+
+#[cfg(test)]
+mod tests;
