@@ -8,13 +8,18 @@
 #[path = "../../../tests/support/ta/mod.rs"]
 mod build;
 pub mod cob;
+pub mod fnt;
 pub mod gaf;
+pub mod other;
 pub mod pal;
+pub mod pcx;
 mod pointer;
 pub mod sct;
+pub mod tdf;
 pub mod tdo;
 pub mod terrain;
 pub mod tnt;
+pub mod wav;
 
 pub use pointer::{Name, Names};
 

@@ -7,6 +7,8 @@
 
 pub mod cob;
 pub mod gaf;
+pub mod pcx;
+pub mod tdf;
 pub mod tdo;
 pub mod tnt;
 

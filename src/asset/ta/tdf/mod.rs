@@ -1,0 +1,236 @@
+//! TDF: the text of units, weapons, features, maps and menus
+//! (FORMATS, TA 9).
+//!
+//! The tree is a list of entries, each of which knows how many belong to it,
+//! so that no depth of nesting makes anything recurse. Names and values are
+//! parts of the text.
+
+mod comments;
+mod reader;
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+
+use super::finish;
+use crate::asset::Incomplete;
+use crate::io::Warnings;
+use crate::text::windows_1252;
+
+/// Extensions of files in this format. A GUI file of TA: Kingdoms is of
+/// another one.
+pub const EXTENSIONS: &[&str] = &["tdf", "fbi", "ota", "gui", "tsf"];
+
+/// The parsed contents of a TDF file.
+#[derive(Debug, Clone, Default)]
+pub struct Tdf {
+    /// Whether there are comments of the form `/* */`.
+    pub has_block_comments: bool,
+    /// Number of bytes that are not ASCII. They are taken for Windows-1252.
+    pub non_ascii: usize,
+    /// Most sections that are in each other.
+    pub depth: usize,
+    /// What is odd.
+    pub warnings: Warnings,
+    /// The text, with blanks instead of comments.
+    text: Bytes,
+    /// A section is followed by what it holds.
+    entries: Vec<Entry>,
+}
+
+/// A part of the text.
+#[derive(Debug, Clone, Copy, Default)]
+struct Span {
+    start: u32,
+    length: u32,
+}
+
+/// A section or a key.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    name: Span,
+    content: Content,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Content {
+    /// Holds the entries up to this one.
+    Section {
+        end: u32,
+    },
+    Key {
+        value: Span,
+    },
+}
+
+/// Parses a TDF file.
+///
+/// # Errors
+/// [`Incomplete`] with the entries so far where the text is of another kind,
+/// or is larger or more deeply nested than any real one. Odd text is a
+/// warning.
+pub fn parse(bytes: &Bytes) -> std::result::Result<Tdf, Box<Incomplete<Tdf>>> {
+    let mut tdf = Tdf::default();
+    let result = reader::read(bytes, &mut tdf);
+    finish(tdf, result)
+}
+
+/// A section, or the whole file.
+#[derive(Debug, Clone, Copy)]
+pub struct Section<'a> {
+    tdf: &'a Tdf,
+    name: Span,
+    start: usize,
+    end: usize,
+}
+
+/// A key and its value.
+#[derive(Debug, Clone, Copy)]
+pub struct Key<'a> {
+    tdf: &'a Tdf,
+    name: Span,
+    value: Span,
+}
+
+/// What a section holds.
+#[derive(Debug, Clone, Copy)]
+pub enum Item<'a> {
+    /// A section in it.
+    Section(Section<'a>),
+    /// A key in it.
+    Key(Key<'a>),
+}
+
+impl Tdf {
+    /// The file as a section without a name.
+    pub fn root(&self) -> Section<'_> {
+        Section {
+            tdf: self,
+            name: Span::default(),
+            start: 0,
+            end: self.entries.len(),
+        }
+    }
+
+    /// Number of sections and keys.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    fn bytes(&self, span: Span) -> &[u8] {
+        let start = span.start as usize;
+        let part = self.text.get(start..start + span.length as usize);
+        part.unwrap_or_default()
+    }
+}
+
+impl<'a> Section<'a> {
+    /// Its name. Games compare it without case.
+    pub fn name(&self) -> Cow<'a, str> {
+        windows_1252(self.tdf.bytes(self.name))
+    }
+
+    /// Whether it has this name, in any ASCII case.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.name().eq_ignore_ascii_case(name)
+    }
+
+    /// What it holds itself, in the order of the file.
+    pub fn items(&self) -> Items<'a> {
+        Items {
+            tdf: self.tdf,
+            at: self.start,
+            end: self.end,
+        }
+    }
+
+    /// The keys in it, in the order of the file, and duplicates too.
+    pub fn keys(&self) -> impl Iterator<Item = Key<'a>> {
+        self.items().filter_map(|item| match item {
+            Item::Key(key) => Some(key),
+            Item::Section(_) => None,
+        })
+    }
+
+    /// The sections in it, in the order of the file. Several may have one
+    /// name: they are a list.
+    pub fn sections(&self) -> impl Iterator<Item = Section<'a>> {
+        self.items().filter_map(|item| match item {
+            Item::Section(section) => Some(section),
+            Item::Key(_) => None,
+        })
+    }
+
+    /// The value of a key, in any ASCII case. Of several, the last one counts.
+    pub fn get(&self, key: &str) -> Option<Cow<'a, str>> {
+        let found = self.keys().filter(|found| found.is_named(key)).last();
+        found.map(|key| key.value())
+    }
+
+    /// The first section in it with this name, in any ASCII case.
+    pub fn section(&self, name: &str) -> Option<Section<'a>> {
+        self.sections().find(|section| section.is_named(name))
+    }
+}
+
+impl<'a> Key<'a> {
+    /// Its name. Games compare it without case.
+    pub fn name(&self) -> Cow<'a, str> {
+        windows_1252(self.tdf.bytes(self.name))
+    }
+
+    /// Whether it has this name, in any ASCII case.
+    pub fn is_named(&self, name: &str) -> bool {
+        self.name().eq_ignore_ascii_case(name)
+    }
+
+    /// Its value, without white space around it. It may have several lines.
+    pub fn value(&self) -> Cow<'a, str> {
+        windows_1252(self.tdf.bytes(self.value))
+    }
+}
+
+/// What a section holds, one after the other.
+#[derive(Debug, Clone)]
+pub struct Items<'a> {
+    tdf: &'a Tdf,
+    at: usize,
+    end: usize,
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = Item<'a>;
+
+    fn next(&mut self) -> Option<Item<'a>> {
+        if self.at >= self.end {
+            return None;
+        }
+        let (tdf, start) = (self.tdf, self.at + 1);
+        let entry = tdf.entries.get(self.at)?;
+        let name = entry.name;
+        Some(match entry.content {
+            Content::Section { end } => {
+                let end = (end as usize).clamp(start, self.end);
+                self.at = end;
+                Item::Section(Section {
+                    tdf,
+                    name,
+                    start,
+                    end,
+                })
+            }
+            Content::Key { value } => {
+                self.at = start;
+                Item::Key(Key { tdf, name, value })
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

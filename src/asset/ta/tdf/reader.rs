@@ -1,0 +1,324 @@
+//! From text to entries (FORMATS, TA 9).
+
+use bytes::Bytes;
+
+use super::comments::{Blanked, blank};
+use super::{Content, Entry, Span, Tdf};
+use crate::io::{Error, Result};
+use crate::text::windows_1252;
+
+/// Most bytes of a file.
+const LARGEST: usize = 16 << 20;
+
+/// Most sections that may be in each other.
+const DEEPEST: usize = 64;
+
+/// Most sections and keys.
+const MOST_ENTRIES: usize = 1 << 20;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// Reads a text into `tdf`.
+pub(super) fn read(bytes: &Bytes, tdf: &mut Tdf) -> Result<()> {
+    if bytes.len() > LARGEST {
+        let problem = format!("has {} bytes, more than {LARGEST}", bytes.len());
+        return Err(Error::damaged(0, "text", problem));
+    }
+    if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
+        return Err(Error::damaged(0, "text", "is UTF-16"));
+    }
+    let mut start = 0;
+    if bytes.starts_with(BYTE_ORDER_MARK) {
+        tdf.warnings.push("a byte order mark is in front");
+        start = BYTE_ORDER_MARK.len();
+    }
+    let first = bytes[start..].iter().find(|&&byte| !is_blank(byte));
+    let beginning = &bytes[start..bytes.len().min(start + 64)];
+    if first.is_some_and(u8::is_ascii_digit) && !beginning.contains(&b'[') {
+        let problem = "are numbers, as in the menus of TA: Kingdoms, which are no TDF";
+        return Err(Error::damaged(start as u64, "first words", problem));
+    }
+    tdf.non_ascii = bytes[start..]
+        .iter()
+        .filter(|byte| !byte.is_ascii())
+        .count();
+    let Blanked {
+        text,
+        has_blocks,
+        endless,
+    } = blank(bytes);
+    tdf.has_block_comments = has_blocks;
+    if let Some(at) = endless {
+        let warning = format!("the comment at {at:#x} has no end");
+        tdf.warnings.push(warning);
+    }
+    tdf.text = match text {
+        std::borrow::Cow::Borrowed(_) => bytes.clone(),
+        std::borrow::Cow::Owned(text) => text.into(),
+    };
+    let text = tdf.text.clone();
+    let mut reader = Reader {
+        text: &text,
+        at: start,
+        tdf,
+        open: Vec::new(),
+        announced: None,
+    };
+    let result = reader.entries();
+    reader.end();
+    check_duplicates(tdf);
+    result
+}
+
+/// Reads a text that has no comments.
+struct Reader<'a> {
+    text: &'a [u8],
+    at: usize,
+    tdf: &'a mut Tdf,
+    /// Indices of the sections that have begun and not ended.
+    open: Vec<usize>,
+    /// Name and offset of the section whose `{` should be next.
+    announced: Option<(Span, usize)>,
+}
+
+impl Reader<'_> {
+    fn entries(&mut self) -> Result<()> {
+        while let Some(&byte) = self.text.get(self.at) {
+            match byte {
+                _ if is_blank(byte) => self.at += 1,
+                b'[' => self.name()?,
+                b'{' => self.begin()?,
+                b'}' => self.close(),
+                b';' => {
+                    self.warn("is a semicolon behind nothing");
+                    self.at += 1;
+                }
+                _ => self.key()?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads `[name]`.
+    fn name(&mut self) -> Result<()> {
+        let start = self.at + 1;
+        let Some(length) = position(&self.text[start..], b"]") else {
+            self.warn("is a name without a closing bracket");
+            self.at = self.text.len();
+            return Ok(());
+        };
+        let name = self.trimmed(start, start + length);
+        if has_line_end(&self.text[start..start + length]) {
+            self.warn("is a name with a line end");
+        }
+        self.bodiless()?;
+        self.announced = Some((name, self.at));
+        self.at = start + length + 1;
+        Ok(())
+    }
+
+    /// A section that was announced and has no `{` is an empty one.
+    fn bodiless(&mut self) -> Result<()> {
+        if let Some((name, at)) = self.announced.take() {
+            self.warn_at(at, "is a section without a brace");
+            self.push(name, Content::Section { end: 0 })?;
+            let end = self.tdf.entries.len() as u32;
+            if let Some(entry) = self.tdf.entries.last_mut() {
+                entry.content = Content::Section { end };
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads `{`.
+    fn begin(&mut self) -> Result<()> {
+        let name = match self.announced.take() {
+            Some((name, _)) => name,
+            None => {
+                self.warn("is a brace behind no name");
+                Span::default()
+            }
+        };
+        self.open(name)?;
+        self.at += 1;
+        Ok(())
+    }
+
+    fn open(&mut self, name: Span) -> Result<()> {
+        if self.open.len() == DEEPEST {
+            let problem = format!("is in more than {DEEPEST} others");
+            return Err(Error::damaged(self.at as u64, "section", problem));
+        }
+        self.open.push(self.tdf.entries.len());
+        self.tdf.depth = self.tdf.depth.max(self.open.len());
+        self.push(name, Content::Section { end: 0 })
+    }
+
+    /// Reads `}`.
+    fn close(&mut self) {
+        // What was announced in front of it has no body.
+        if let Err(error) = self.bodiless() {
+            self.tdf.warnings.push(error.to_string());
+        }
+        if self.open.is_empty() {
+            self.warn("is a closing brace too many");
+        }
+        self.end_section();
+        self.at += 1;
+    }
+
+    fn end_section(&mut self) {
+        let end = self.tdf.entries.len() as u32;
+        let section = self.open.pop();
+        if let Some(entry) = section.and_then(|section| self.tdf.entries.get_mut(section)) {
+            entry.content = Content::Section { end };
+        }
+    }
+
+    /// Reads `name=value;`.
+    fn key(&mut self) -> Result<()> {
+        let (start, rest) = (self.at, &self.text[self.at..]);
+        let name_end = start + position(rest, b"=;{}[").unwrap_or(rest.len());
+        if self.text.get(name_end) != Some(&b'=') {
+            self.warn("is text that is no key");
+            let has_semicolon = self.text.get(name_end) == Some(&b';');
+            self.at = name_end + usize::from(has_semicolon);
+            return Ok(());
+        }
+        let name = self.trimmed(start, name_end);
+        if has_line_end(self.tdf.bytes(name)) {
+            self.warn("is a key with a line end");
+        }
+        let value_start = name_end + 1;
+        let value_end = match position(&self.text[value_start..], b";") {
+            Some(length) => value_start + length,
+            None => {
+                self.warn("is a value without a semicolon at the end of the file");
+                self.text.len()
+            }
+        };
+        let value = self.trimmed(value_start, value_end);
+        let text = self.tdf.bytes(value);
+        if has_line_end(text) {
+            match position(text, b"=}[") {
+                Some(_) => self.warn("is a value without its semicolon: it goes on"),
+                None => self.warn("is a value of several lines"),
+            }
+        }
+        if let Some((name, at)) = self.announced.take() {
+            self.warn_at(at, "is a section without a brace");
+            self.open(name)?;
+        }
+        if self.open.is_empty() {
+            self.warn("is a key outside of all sections");
+        }
+        self.push(name, Content::Key { value })?;
+        self.at = value_end + 1;
+        Ok(())
+    }
+
+    /// Ends what the text leaves open.
+    fn end(&mut self) {
+        if let Err(error) = self.bodiless() {
+            self.tdf.warnings.push(error.to_string());
+        }
+        if !self.open.is_empty() {
+            let warning = format!("{} sections have no end", self.open.len());
+            self.tdf.warnings.push(warning);
+        }
+        while !self.open.is_empty() {
+            self.end_section();
+        }
+    }
+
+    fn push(&mut self, name: Span, content: Content) -> Result<()> {
+        if self.tdf.entries.len() == MOST_ENTRIES {
+            let problem = format!("is one of more than {MOST_ENTRIES}");
+            return Err(Error::damaged(self.at as u64, "entry", problem));
+        }
+        self.tdf.entries.push(Entry { name, content });
+        Ok(())
+    }
+
+    /// The part of the text without white space around it.
+    fn trimmed(&self, start: usize, end: usize) -> Span {
+        let is_text = |byte: &u8| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0x0B | 0x0C);
+        let part = &self.text[start..end];
+        let first = part.iter().position(is_text).unwrap_or(part.len());
+        let last = part
+            .iter()
+            .rposition(is_text)
+            .map_or(first, |last| last + 1);
+        // A text has at most `LARGEST` bytes.
+        Span {
+            start: (start + first) as u32,
+            length: (last - first) as u32,
+        }
+    }
+
+    /// Warns of what is at the next byte.
+    fn warn(&mut self, problem: &str) {
+        self.warn_at(self.at, problem);
+    }
+
+    fn warn_at(&mut self, at: usize, problem: &str) {
+        let warning = format!("what is at {at:#x} {problem}");
+        self.tdf.warnings.push(warning);
+    }
+}
+
+/// White space, and what is at the end of old text files.
+fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r' | 0 | 0x1A)
+}
+
+/// Where the first of these bytes is.
+fn position(text: &[u8], any_of: &[u8]) -> Option<usize> {
+    text.iter().position(|byte| any_of.contains(byte))
+}
+
+fn has_line_end(text: &[u8]) -> bool {
+    position(text, b"\r\n").is_some()
+}
+
+/// Warns of keys that a section has twice.
+fn check_duplicates(tdf: &mut Tdf) {
+    let entries = &tdf.entries;
+    let lower = |key: usize| {
+        let name = tdf.bytes(entries[key].name);
+        name.iter().map(u8::to_ascii_lowercase)
+    };
+    let mut repeated = Vec::new();
+    let sections = entries.iter().enumerate().map(|(index, entry)| {
+        let end = match entry.content {
+            Content::Section { end } => end as usize,
+            Content::Key { .. } => 0,
+        };
+        index + 1..end
+    });
+    for section in std::iter::once(0..entries.len()).chain(sections) {
+        let mut keys = Vec::new();
+        let mut at = section.start;
+        while at < section.end {
+            match entries[at].content {
+                Content::Section { end } => at = (end as usize).max(at + 1),
+                Content::Key { .. } => {
+                    keys.push(at);
+                    at += 1;
+                }
+            }
+        }
+        keys.sort_by(|&one, &other| lower(one).cmp(lower(other)));
+        let pairs = keys
+            .windows(2)
+            .filter(|pair| lower(pair[0]).eq(lower(pair[1])));
+        repeated.extend(pairs.map(|pair| pair[1]));
+    }
+    repeated.sort_unstable();
+    for key in repeated {
+        let name = tdf.entries[key].name;
+        let (text, at) = (windows_1252(tdf.bytes(name)), name.start);
+        let warning = format!("the key \"{text}\" at {at:#x} is there twice, the last one counts");
+        tdf.warnings.push(warning);
+    }
+}
