@@ -149,6 +149,13 @@ targets! {
     damaged_psx_files_are_shown_or_refused: "psx", 100;
     damaged_hgo_files_are_shown_or_refused: "hgo", 100;
     damaged_ifp_files_are_shown_or_refused: "ifp", 200;
+    damaged_gaf_files_are_read_or_refused: "gaf", 300;
+    damaged_3do_files_are_read_or_refused: "tdo", 300;
+    damaged_cob_files_are_read_or_refused: "cob", 300;
+    damaged_maps_and_sections_are_read_or_refused: "tnt", 200;
+    damaged_pcx_files_are_read_or_refused: "pcx", 300;
+    damaged_tdf_files_are_read_or_refused: "tdf", 300;
+    damaged_palettes_fonts_and_sounds_are_read_or_refused: "ta_small", 200;
     mounts_of_damaged_files_keep_the_promises: "vfs", 100;
     operations_in_any_order_are_answered_as_a_model_answers: "ops", 100;
 }

@@ -12,5 +12,7 @@ pub mod hpi;
 mod patterns;
 #[path = "../../tests/support/record.rs"]
 pub mod record;
+#[path = "../../tests/support/ta/mod.rs"]
+pub mod ta;
 
 pub use patterns::{noise, text};

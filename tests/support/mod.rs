@@ -31,6 +31,7 @@ pub mod record;
 pub mod reference;
 pub mod skip;
 pub mod sources;
+pub mod ta;
 pub mod trial;
 
 use std::path::PathBuf;

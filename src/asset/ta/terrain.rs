@@ -105,8 +105,12 @@ impl Terrain {
 
     /// Adds a row of pixels of the whole picture to `out`, every `step`th of
     /// them, beginning with the first of each tile. Where a tile is missing
-    /// they are 0, which is black.
+    /// they are 0, which is black. Nothing is added where it is not known
+    /// which tile is where.
     pub fn row(&self, y: u32, step: usize, out: &mut Vec<u8>) {
+        if self.map.is_empty() {
+            return;
+        }
         let edge = TILE_EDGE as usize;
         let start = (y % TILE_EDGE) as usize * edge;
         for column in 0..self.width {

@@ -15,12 +15,14 @@ mod chunk;
 mod mount;
 mod ops;
 pub mod seeds;
+mod ta;
 
 pub use archive::{hip, hpi_v1, hpi_v2};
 pub use asset::{hgo, ifp, psx};
 pub use chunk::{chunk, lz77};
 pub use mount::vfs;
 pub use ops::ops;
+pub use ta::{cob, gaf, pcx, ta_small, tdf, tdo, tnt};
 
 /// An entry point, and inputs to begin with.
 pub struct Target {
@@ -30,7 +32,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 17] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -39,6 +41,13 @@ pub const TARGETS: [Target; 10] = [
     target("psx", psx, seeds::psx),
     target("hgo", hgo, seeds::hgo),
     target("ifp", ifp, seeds::ifp),
+    target("gaf", gaf, seeds::gaf),
+    target("tdo", tdo, seeds::tdo),
+    target("cob", cob, seeds::cob),
+    target("tnt", tnt, seeds::tnt),
+    target("pcx", pcx, seeds::pcx),
+    target("tdf", tdf, seeds::tdf),
+    target("ta_small", ta_small, seeds::ta_small),
     target("vfs", vfs, seeds::vfs),
     target("ops", ops, seeds::ops),
 ];

@@ -78,7 +78,7 @@ impl Cob {
     /// does. Scripts may share their code.
     pub fn script_ranges(&self) -> Vec<Range<u32>> {
         let end = self.code_words() as u32;
-        let starts = (0..self.scripts.len()).filter_map(|script| self.script_start(script));
+        let starts = (0..).map_while(|script| self.script_start(script));
         let starts: Vec<u32> = starts.collect();
         let mut sorted = starts.clone();
         sorted.sort_unstable();

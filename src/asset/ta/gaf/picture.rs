@@ -77,7 +77,7 @@ impl Gaf {
         };
         let result = match frame.pixel_format() {
             Some(format) => self.pixels(frame, format, &mut picture).map(drop),
-            None => self.layers(frame, &mut picture),
+            None => self.draw_layers(frame, &mut picture),
         };
         super::finish(picture, result)
     }
@@ -152,9 +152,9 @@ impl Gaf {
     }
 
     /// Draws the layers of a frame over each other, the first one first.
-    fn layers(&self, frame: &Frame, picture: &mut Picture) -> Result<()> {
+    fn draw_layers(&self, frame: &Frame, picture: &mut Picture) -> Result<()> {
         frame.check()?;
-        let layers = self.read_layers(frame)?;
+        let layers = self.layers(frame)?;
         let is_true_color = layers
             .iter()
             .filter_map(Frame::pixel_format)
@@ -207,7 +207,12 @@ impl Gaf {
         Ok(())
     }
 
-    fn read_layers(&self, frame: &Frame) -> Result<Vec<Frame>> {
+    /// The layers of a frame, the lowest one first.
+    ///
+    /// # Errors
+    /// [`crate::io::Error::Damaged`] where one of them is outside the file, or
+    /// no frame can be like this.
+    pub fn layers(&self, frame: &Frame) -> Result<Vec<Frame>> {
         let list = frame
             .data("layers")
             .items(&self.bytes, frame.layers.into(), 4)?;

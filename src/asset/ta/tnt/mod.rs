@@ -176,12 +176,10 @@ impl Tnt {
     /// How many cells have each word that stands for no feature.
     pub fn cells_without_feature(&self) -> BTreeMap<u16, usize> {
         let mut counts = BTreeMap::new();
-        for cell in 0..self.cells() {
-            if self.feature(cell).is_none()
-                && let Some(word) = self.feature_word(cell)
-            {
-                *counts.entry(word).or_default() += 1;
-            }
+        // Where the cells are lost there are no words.
+        let words = (0..self.cells()).map_while(|cell| Some((cell, self.feature_word(cell)?)));
+        for (_, word) in words.filter(|&(cell, _)| self.feature(cell).is_none()) {
+            *counts.entry(word).or_default() += 1;
         }
         counts
     }
