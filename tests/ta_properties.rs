@@ -97,6 +97,7 @@ fn object() -> impl Strategy<Value = ta::tdo::Object> {
             children: Vec::new(),
         }
     });
+    let leaf = leaf.boxed();
     leaf.clone().prop_recursive(4, 20, 4, move |inner| {
         (leaf.clone(), vec(inner, 0..4))
             .prop_map(|(object, children)| ta::tdo::Object { children, ..object })

@@ -1,5 +1,8 @@
 //! Assets of Total Annihilation: everything that can be asked of a model.
 
+// As in `support`: in a test program nothing is public.
+#![allow(unreachable_pub)]
+
 use hpimount::asset::Incomplete;
 use hpimount::asset::ta::gaf::{Gaf, Pixels};
 use hpimount::asset::ta::terrain::Terrain;
