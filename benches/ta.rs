@@ -3,7 +3,6 @@
 //! Elements are pixels of output. A frame of runs is like those of games:
 //! short runs of one colour, copied pixels and gaps.
 
-#[allow(dead_code)]
 #[path = "../tests/support/ta/mod.rs"]
 mod ta;
 

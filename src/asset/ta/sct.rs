@@ -74,7 +74,7 @@ impl Sct {
         let data = Pointer::read(&mut cursor, "tile map")?;
         check_size(width, height, 16, 4)?;
         self.terrain = Terrain::new(width, height);
-        if width % 4 != 0 || height % 4 != 0 {
+        if !(width.is_multiple_of(4) && height.is_multiple_of(4)) {
             let warning = format!("the section is {width}x{height} tiles, not multiples of 4");
             self.warnings.push(warning);
         }

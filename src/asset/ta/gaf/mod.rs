@@ -32,6 +32,9 @@ const SEQUENCE_SIZE: usize = 40;
 /// Bytes of a reference to a frame.
 const REFERENCE_SIZE: usize = 8;
 
+/// Most sequences of a file.
+const MOST_SEQUENCES: u32 = 65536;
+
 /// Most references to frames in a file. References of different sequences
 /// may be the same bytes.
 const MOST_REFERENCES: u64 = 1 << 20;
@@ -281,6 +284,10 @@ impl Gaf {
         if self.unknown_8 != 0 {
             let word = self.unknown_8;
             self.warnings.push(format!("word 8 is {word:#x}, not 0"));
+        }
+        if count > MOST_SEQUENCES {
+            let problem = format!("is {count}, more than {MOST_SEQUENCES}");
+            return Err(Error::damaged(4, "sequence count", problem));
         }
         let count = cursor.check_count(count.into(), 4, "sequence count")?;
         let mut totals = Totals::default();

@@ -273,7 +273,13 @@ fn a_lost_header_or_sequence_is_an_error_and_those_before_are_kept() {
     put(&mut bytes, 4, &[0xFF; 4]);
     assert_eq!(
         error(bytes).error.to_string(),
-        "sequence count at 0xc: 4294967295 items of 4 bytes do not fit into 121 bytes"
+        "sequence count at 0x4: is 4294967295, more than 65536"
+    );
+    let mut bytes = file.clone();
+    put(&mut bytes, 4, &[0, 0, 1, 0]);
+    assert_eq!(
+        error(bytes).error.to_string(),
+        "sequence count at 0xc: 65536 items of 4 bytes do not fit into 121 bytes"
     );
     let mut bytes = file;
     put(&mut bytes, 20, &[0xFF; 2]);

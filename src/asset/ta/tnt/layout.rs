@@ -30,7 +30,7 @@ impl Tnt {
         };
         (self.width, self.height) = (cursor.u32("width")?, cursor.u32("height")?);
         check_size(self.width, self.height, 4, 1)?;
-        if self.width % 2 != 0 || self.height % 2 != 0 {
+        if !(self.width.is_multiple_of(2) && self.height.is_multiple_of(2)) {
             let (width, height) = (self.width, self.height);
             let warning = format!("the map is {width}x{height} cells, not even numbers");
             self.warnings.push(warning);
