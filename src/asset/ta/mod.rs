@@ -15,6 +15,7 @@ pub mod pal;
 pub mod pcx;
 mod pointer;
 pub mod sct;
+mod short;
 pub mod tdf;
 pub mod tdo;
 pub mod terrain;

@@ -32,6 +32,8 @@ pub enum Pixels {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Indexed {
     width: usize,
+    /// Index of transparent pixels.
+    pub(super) key: u8,
     /// An index for each pixel, the frame's key where it is transparent.
     pub indices: Vec<u8>,
     /// 255 for each pixel that is opaque, 0 for each that is transparent.
@@ -44,6 +46,7 @@ impl Indexed {
         let pixels = frame.pixels() as usize;
         Self {
             width: frame.width.into(),
+            key: frame.key,
             indices: vec![frame.key; pixels],
             mask: vec![0; pixels],
         }

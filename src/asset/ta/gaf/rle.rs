@@ -1,6 +1,7 @@
 //! Rows of runs (FORMATS, TA 3).
 
 use super::picture::Indexed;
+use crate::asset::ta::short::{copy, fill};
 use crate::io::{Cursor, Error, Result};
 
 /// What is odd about the rows of a frame.
@@ -20,11 +21,12 @@ pub(super) struct Oddities {
 /// come to.
 pub(super) fn decode(cursor: &mut Cursor<'_>, picture: &mut Indexed) -> Result<Oddities> {
     let mut odd = Oddities::default();
+    let key = picture.key;
     for (number, (indices, mask)) in picture.rows_mut().enumerate() {
         let length = cursor.u16("row length")?;
         let start = cursor.offset();
         let row = cursor.take(length.into(), "row")?;
-        let end = decode_row(row, indices, mask).map_err(|(at, problem)| {
+        let end = decode_row(row, indices, mask, key).map_err(|(at, problem)| {
             Error::damaged(start + at as u64, format!("row {number}"), problem)
         })?;
         odd.short_rows += usize::from(end.is_short);
@@ -42,48 +44,64 @@ struct RowEnd {
     is_overlong: bool,
 }
 
+/// Decodes a row. Whatever happens, pixels that it does not have are
+/// transparent at the end.
 fn decode_row(
     row: &[u8],
     indices: &mut [u8],
     mask: &mut [u8],
+    key: u8,
 ) -> std::result::Result<RowEnd, (usize, &'static str)> {
     let width = indices.len();
     let (mut at, mut x) = (0, 0);
     let mut is_overlong = false;
+    let mut lost = None;
     while x < width {
         let Some(&code) = row.get(at) else {
             break;
         };
         let start = at;
         at += 1;
-        if code & 1 != 0 {
-            let count = usize::from(code >> 1);
-            is_overlong |= count > width - x;
-            x += count;
+        let is_skipped = code & 1 != 0;
+        let count = match is_skipped {
+            true => usize::from(code >> 1),
+            false => usize::from(code >> 2) + 1,
+        };
+        is_overlong |= count > width - x;
+        let end = (x + count).min(width);
+        if is_skipped {
+            fill(indices, x, end, key);
+            fill(mask, x, end, 0);
+            x = end;
             continue;
         }
-        let count = usize::from(code >> 2) + 1;
-        let end = (x + count).min(width);
-        is_overlong |= count > width - x;
         if code & 2 != 0 {
             let Some(&value) = row.get(at) else {
-                return Err((start, "repeats a pixel that is missing"));
+                lost = Some((start, "repeats a pixel that is missing"));
+                break;
             };
             at += 1;
-            indices[x..end].fill(value);
+            fill(indices, x, end, value);
         } else {
-            let Some(literal) = row.get(at..at + count) else {
-                return Err((start, "copies pixels that are missing"));
+            let literal = row.get(at..).filter(|rest| rest.len() >= count);
+            let Some(literal) = literal else {
+                lost = Some((start, "copies pixels that are missing"));
+                break;
             };
             at += count;
-            indices[x..end].copy_from_slice(&literal[..end - x]);
+            copy(indices, x, end, literal);
         }
-        mask[x..end].fill(0xFF);
+        fill(mask, x, end, 0xFF);
         x = end;
     }
-    Ok(RowEnd {
-        consumed: at,
-        is_short: x < width,
-        is_overlong,
-    })
+    indices[x..].fill(key);
+    mask[x..].fill(0);
+    match lost {
+        Some(lost) => Err(lost),
+        None => Ok(RowEnd {
+            consumed: at,
+            is_short: x < width,
+            is_overlong,
+        }),
+    }
 }

@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::pal::{Palette, RGB_SIZE};
 use super::pointer::little;
+use super::short::fill;
 use super::{MOST_PIXELS, finish};
 use crate::asset::Incomplete;
 use crate::io::{Error, Result, Warnings};
@@ -283,7 +284,6 @@ impl Pcx {
                 stored.read(row) == row.len() && stored.read(padding) == padding.len()
             } else {
                 let there = stored.read(&mut planes);
-                planes[there..].fill(0);
                 match depth {
                     Depth::Rgb => interleave(&planes, line, row),
                     _ => unpack(&planes, line, self.bits, row),
@@ -339,40 +339,42 @@ struct Stored<'a> {
 
 impl Stored<'_> {
     /// Fills `row` and returns how much of it; less than all at the end of
-    /// the file.
+    /// the file, and then the others are 0.
     fn read(&mut self, row: &mut [u8]) -> usize {
         if !self.has_runs {
             let rest = &self.bytes[self.at..];
             let count = rest.len().min(row.len());
             row[..count].copy_from_slice(&rest[..count]);
+            row[count..].fill(0);
             self.at += count;
             return count;
         }
-        let mut x = 0;
+        // The rest of a run that was begun in the row before.
+        let mut x = self.left.min(row.len());
+        row[..x].fill(self.value);
+        self.left -= x;
+        let mut rest = &self.bytes[self.at..];
         while x < row.len() {
-            if self.left > 0 {
-                let count = self.left.min(row.len() - x);
-                row[x..x + count].fill(self.value);
-                self.left -= count;
-                x += count;
-                continue;
+            match rest {
+                [byte @ ..0xC0, behind @ ..] => {
+                    row[x] = *byte;
+                    x += 1;
+                    rest = behind;
+                }
+                [byte, value, behind @ ..] => {
+                    let count = usize::from(byte & 0x3F);
+                    let end = (x + count).min(row.len());
+                    fill(row, x, end, *value);
+                    (self.value, self.left) = (*value, count - (end - x));
+                    x = end;
+                    rest = behind;
+                }
+                _ => break,
             }
-            let Some(&byte) = self.bytes.get(self.at) else {
-                break;
-            };
-            if byte < 0xC0 {
-                row[x] = byte;
-                x += 1;
-                self.at += 1;
-                continue;
-            }
-            let Some(&value) = self.bytes.get(self.at + 1) else {
-                break;
-            };
-            self.value = value;
-            self.left = usize::from(byte & 0x3F);
-            self.at += 2;
         }
+        self.at = self.bytes.len() - rest.len();
+        // Of a short run more may have been written.
+        row[x..].fill(0);
         x
     }
 }

@@ -1,0 +1,23 @@
+//! Short runs of bytes, which most runs of pictures are.
+
+/// Bytes that are written at once.
+const AT_ONCE: usize = 16;
+
+/// Fills `row[start..end]` with a value. Bytes behind `end` may be changed
+/// too: they belong to runs that are yet to come.
+pub(super) fn fill(row: &mut [u8], start: usize, end: usize, value: u8) {
+    match row.get_mut(start..start + AT_ONCE) {
+        Some(there) if end - start <= AT_ONCE => there.copy_from_slice(&[value; AT_ONCE]),
+        _ => row[start..end].fill(value),
+    }
+}
+
+/// Copies the first bytes of `from` to `row[start..end]`. Bytes behind `end`
+/// may be changed too.
+pub(super) fn copy(row: &mut [u8], start: usize, end: usize, from: &[u8]) {
+    let length = end - start;
+    match (row.get_mut(start..start + AT_ONCE), from.get(..AT_ONCE)) {
+        (Some(there), Some(from)) if length <= AT_ONCE => there.copy_from_slice(from),
+        _ => row[start..end].copy_from_slice(&from[..length]),
+    }
+}
