@@ -8,7 +8,7 @@ use clap::Parser;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::daemon::MountOptions;
-use crate::mount::{Order, Sources};
+use crate::mount::{Meta, Order, Sources};
 
 /// Mount game archives as read-only file systems.
 ///
@@ -244,7 +244,10 @@ impl Args {
     /// A sentence about the first option that is not understood.
     pub fn mount_options(&self) -> Result<MountOptions, String> {
         let mut options = MountOptions::default();
-        options.vfs.meta = !self.no_meta;
+        if self.no_meta {
+            options.vfs.meta = Meta::Off;
+            options.vfs.companions = false;
+        }
         options.vfs.strict = self.strict;
         for text in self.options.iter().filter(|text| !text.is_empty()) {
             let (name, value) = match text.split_once('=') {

@@ -35,10 +35,12 @@ impl Failure {
         match self {
             Self::Usage(_) => 2,
             Self::Source(OpenError { cause, .. }) => match cause {
-                OpenCause::Unreadable(_) | OpenCause::Archive(io::Error::Read { .. }) => 10,
-                OpenCause::Archive(io::Error::UnknownFormat) => 11,
-                OpenCause::Archive(io::Error::Damaged { .. }) => 12,
-                OpenCause::Archive(io::Error::Unsupported(_)) => 13,
+                OpenCause::Unreadable(_)
+                | OpenCause::Volume(io::Error::Read { .. } | io::Error::Listing(_)) => 10,
+                OpenCause::Volume(io::Error::UnknownFormat) => 11,
+                OpenCause::Volume(io::Error::Damaged { .. }) => 12,
+                OpenCause::Volume(io::Error::Unsupported(_)) => 13,
+                OpenCause::Volume(_) => 1,
             },
             Self::MountPoint(_) => 20,
             Self::NoFuse(_) => 21,

@@ -2,11 +2,9 @@
 //! (SEMANTICS, Names).
 
 use std::borrow::Cow;
-use std::ffi::OsStr;
 use std::fmt::Write;
-use std::os::unix::ffi::OsStrExt;
 
-use crate::text::windows_1252;
+use crate::volume::Name;
 
 /// Longest name of a directory entry in bytes.
 const MAX_LENGTH: usize = 255;
@@ -14,30 +12,19 @@ const MAX_LENGTH: usize = 255;
 /// Longest extension, with its dot, that is kept when a name is cut.
 const MAX_EXTENSION: usize = 16;
 
-/// The name under which an archive's raw Windows-1252 name is shown.
+/// The name under which an entry is shown.
 ///
 /// * `/` and control bytes become `%XX`, as do the names ``, `.` and `..` as
 ///   a whole (the empty one becomes `%00`); in such a name `%` becomes `%25`.
 /// * What is then longer than 255 bytes is cut and marked with `~` and a hash
 ///   of the raw name; the extension stays.
-pub fn display_name(raw: &[u8]) -> Cow<'_, str> {
-    shorten(escape(windows_1252(raw)), raw)
-}
-
-/// The name under which something is shown that is called `name` on disk, by
-/// the same rules; bytes that are not UTF-8 become `%XX`.
-pub fn host_name(name: &OsStr) -> Cow<'_, str> {
-    if let Some(name) = name.to_str() {
-        return shorten(escape(Cow::Borrowed(name)), name.as_bytes());
-    }
-    let mut escaped = String::new();
-    for chunk in name.as_bytes().utf8_chunks() {
-        escaped += &chunk.valid().replace('%', "%25");
-        for byte in chunk.invalid() {
-            write!(escaped, "%{byte:02X}").expect("a String takes any text");
-        }
-    }
-    shorten(Cow::Owned(escaped), name.as_bytes())
+pub fn shown<'a>(name: Name<'a>) -> Cow<'a, str> {
+    let text = if name.escaped {
+        name.text
+    } else {
+        escape(name.text)
+    };
+    shorten(text, name.raw)
 }
 
 fn shorten<'a>(name: Cow<'a, str>, raw: &[u8]) -> Cow<'a, str> {
@@ -107,6 +94,16 @@ fn hash(raw: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    fn display_name(raw: &[u8]) -> Cow<'_, str> {
+        shown(Name::windows_1252(raw))
+    }
+
+    fn host_name(name: &OsStr) -> Cow<'_, str> {
+        shown(Name::host(name))
+    }
 
     #[test]
     fn ordinary_names_stay_as_they_are() {

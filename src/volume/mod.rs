@@ -1,12 +1,13 @@
-//! Containers: from the bytes of a source to a tree of entries, and from an
-//! entry to its bytes.
+//! Containers: from the bytes of a source to entries, and from an entry to
+//! what its bytes are.
 //!
-//! Each format is one folder here and one line in [`FORMATS`]. A format reads
-//! its directory once, in its `open` function, and tells the [`Sink`] what is
-//! in it; what it keeps in memory is the little that it needs to find the
-//! bytes of a file again.
+//! Each format is one module here and one line in [`FORMATS`]. A format reads
+//! its directory once, in its `open` function, and announces the entries to a
+//! [`Sink`]; what it keeps in memory is the little that it needs to find the
+//! bytes of a file again. What those bytes are, [`Volume::content`] says: each
+//! variant of [`Content`] can do what it stands for and nothing else.
 //!
-//! Reading is pure: no threads, no clock, no global state. Archives are
+//! Reading is pure: no threads, no clock, no global state. Containers are
 //! untrusted, so every number is checked against what is there before it is
 //! used to allocate, loop or index.
 
@@ -14,19 +15,23 @@ pub mod folder;
 pub mod hip;
 pub mod hpi;
 
-use std::io::Read;
+use std::borrow::Cow;
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-use crate::io::{Error, ReadAt, Result};
+use crate::io::{Endian, Error, ReadAt, Result, read_vec};
+use crate::text::windows_1252;
 
-/// Most entries that one archive may list. An archive with more is refused,
-/// so that a small hostile one cannot take gigabytes.
+/// Most entries that one volume may list. One with more is refused, so that a
+/// small hostile archive cannot take gigabytes.
 pub const MAX_ENTRIES: usize = 2_000_000;
 
-/// Deepest nesting of directories that an archive may have.
+/// Deepest nesting of directories that a volume may have.
 pub const MAX_DEPTH: usize = 64;
 
-/// Number of a file within its archive, chosen by the archive.
+/// Number of a file within its volume, chosen by the volume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileId(pub u32);
 
@@ -34,66 +39,209 @@ pub struct FileId(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct NodeId(pub u32);
 
-/// A file as an archive announces it.
-#[derive(Debug, Clone, Copy)]
-pub struct Entry {
-    /// The archive's number for it.
-    pub file: FileId,
-    /// Decoded size in bytes; `None` for a generated text, whose size is known
-    /// when it has been made.
-    pub size: Option<u64>,
-    /// Modification time in seconds since 1970 UTC, where the archive has one.
-    pub modified: Option<i64>,
+/// The name of an entry: as text, and as the bytes that the container has.
+#[derive(Debug, Clone)]
+pub struct Name<'a> {
+    /// The name as text; characters that no file name can have are the sink's
+    /// business.
+    pub text: Cow<'a, str>,
+    /// The bytes of the name in the container.
+    pub raw: &'a [u8],
+    /// Whether every `%` of the name must be escaped, since some of it already
+    /// is.
+    pub escaped: bool,
 }
 
-/// Takes in the tree of an archive while its directory is read.
+impl<'a> Name<'a> {
+    /// A name in Windows-1252.
+    pub fn windows_1252(raw: &'a [u8]) -> Self {
+        Self {
+            text: windows_1252(raw),
+            raw,
+            escaped: false,
+        }
+    }
+
+    /// A name of the host: UTF-8, with `%XX` for bytes that are not.
+    pub fn host(name: &'a OsStr) -> Self {
+        let raw = name.as_bytes();
+        let (text, escaped) = match name.to_str() {
+            Some(text) => (Cow::Borrowed(text), false),
+            None => (Cow::Owned(escape_invalid(raw)), true),
+        };
+        Self { text, raw, escaped }
+    }
+
+    /// A name that is UTF-8.
+    pub fn utf_8(text: &'a str) -> Self {
+        Self {
+            text: Cow::Borrowed(text),
+            raw: text.as_bytes(),
+            escaped: false,
+        }
+    }
+}
+
+impl<'a> From<&'a [u8]> for Name<'a> {
+    fn from(raw: &'a [u8]) -> Self {
+        Self::windows_1252(raw)
+    }
+}
+
+/// Bytes as UTF-8, with `%XX` for those that are not, and `%25` for `%`.
+fn escape_invalid(raw: &[u8]) -> String {
+    let mut escaped = String::with_capacity(raw.len());
+    for chunk in raw.utf8_chunks() {
+        escaped += &chunk.valid().replace('%', "%25");
+        for byte in chunk.invalid() {
+            escaped += &format!("%{byte:02X}");
+        }
+    }
+    escaped
+}
+
+/// The platform that an asset was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Platform {
+    /// Nintendo GameCube.
+    GameCube,
+    /// Microsoft Xbox.
+    Xbox,
+    /// Sony PlayStation 2.
+    PlayStation2,
+}
+
+/// What a volume knows about the content of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AssetType {
+    /// Four letters that stand for the type (HIP: of AHDR).
+    pub code: [u8; 4],
+    /// Platform, where it is known.
+    pub platform: Option<Platform>,
+    /// Byte order of the content.
+    pub endian: Endian,
+}
+
+/// A file as a volume announces it.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// The volume's number for it. Files have the numbers 0, 1, 2 and so on.
+    pub file: FileId,
+    /// Decoded size in bytes; `None` for generated bytes, whose number is
+    /// known when they have been rendered.
+    pub size: Option<u64>,
+    /// Modification time in seconds since 1970 UTC, where the volume has one.
+    pub modified: Option<i64>,
+    /// What the volume knows about the content.
+    pub asset: Option<AssetType>,
+}
+
+/// Takes in the tree of a volume while its directory is read.
 ///
-/// Names are the raw bytes that the archive holds, in Windows-1252; making
-/// them fit for a file system is the sink's business. Several entries of one
-/// directory may have the same name. An archive gives its files the numbers
-/// 0, 1, 2 and so on.
+/// Making names fit for a file system is the sink's business. Several entries
+/// of one directory may have the same name.
 pub trait Sink {
-    /// The directory that stands for the archive itself.
+    /// The directory that stands for the volume itself.
     fn root(&self) -> NodeId;
 
-    /// Adds a directory.
+    /// Adds a directory, with its modification time in seconds since 1970 UTC
+    /// where it has one of its own.
     ///
     /// # Errors
     /// An error of the sink (too many entries) ends the reading.
-    fn dir(&mut self, parent: NodeId, name: &[u8]) -> Result<NodeId>;
+    fn dir(&mut self, parent: NodeId, name: Name<'_>, modified: Option<i64>) -> Result<NodeId>;
+
+    /// Adds a directory whose entries the volume lists later, when it is asked
+    /// to by [`Volume::list`].
+    ///
+    /// # Errors
+    /// As for [`Sink::dir`].
+    fn deferred_dir(
+        &mut self,
+        parent: NodeId,
+        name: Name<'_>,
+        directory: FileId,
+        modified: Option<i64>,
+    ) -> Result<NodeId>;
 
     /// Adds a file.
     ///
     /// # Errors
     /// As for [`Sink::dir`].
-    fn file(&mut self, parent: NodeId, name: &[u8], entry: Entry) -> Result<NodeId>;
+    fn file(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> Result<NodeId>;
 
     /// Adds one more name for a file that was added before.
     ///
     /// # Errors
     /// As for [`Sink::dir`].
-    fn link(&mut self, parent: NodeId, name: &[u8], file: NodeId) -> Result<()>;
+    fn link(&mut self, parent: NodeId, name: Name<'_>, file: NodeId) -> Result<()>;
 
     /// Adds a symbolic link to a node that was added before.
     ///
     /// # Errors
     /// As for [`Sink::dir`].
-    fn symlink(&mut self, parent: NodeId, name: &[u8], target: NodeId) -> Result<()>;
+    fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> Result<()>;
+
+    /// Adds a symbolic link with a text of its own.
+    ///
+    /// # Errors
+    /// As for [`Sink::dir`].
+    fn text_link(
+        &mut self,
+        parent: NodeId,
+        name: Name<'_>,
+        text: &[u8],
+        modified: Option<i64>,
+    ) -> Result<()>;
 }
 
-/// How the bytes of a file come about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Storage {
-    /// They stand in the source, one for one: [`Archive::read_stored`].
-    Stored,
-    /// They are cut into chunks, each packed on its own:
-    /// [`Archive::chunk_table`] and [`Archive::decode_chunk`].
-    Chunked,
-    /// They are a text about the archive: [`Archive::generate`].
-    Generated,
+/// What the bytes of a file are.
+pub enum Content<'a> {
+    /// They stand in a source, one for one, from `offset` on.
+    Extent {
+        /// The source.
+        source: &'a dyn ReadAt,
+        /// Offset in it of the first byte.
+        offset: u64,
+    },
+    /// They are cut into chunks that decode on their own.
+    Chunks(&'a dyn Chunks),
+    /// They are made from what is known about the volume.
+    Generated(&'a dyn Generate),
 }
 
-/// One chunk of a [`Storage::Chunked`] file.
+/// A volume with files in chunks.
+pub trait Chunks {
+    /// Finds the chunks of a file.
+    ///
+    /// # Errors
+    /// Where they cannot add up to the announced size.
+    fn chunk_table(&self, file: FileId) -> Result<ChunkTable>;
+
+    /// Decodes a whole chunk of at most 64 KiB.
+    ///
+    /// # Errors
+    /// Where the chunk fails any of its checks; the error names the chunk.
+    fn decode_chunk(&self, file: FileId, chunk: Chunk) -> Result<Vec<u8>>;
+
+    /// Opens a chunk of any length for reading from its start on.
+    ///
+    /// # Errors
+    /// Where the chunk's header or checksum is wrong. What is wrong further
+    /// in becomes an error of the reader.
+    fn open_chunk(&self, file: FileId, chunk: Chunk) -> Result<Box<dyn Read + Send>>;
+}
+
+/// A volume with files that are generated.
+pub trait Generate {
+    /// Writes the bytes of a file; the same bytes whenever it is asked.
+    ///
+    /// # Errors
+    /// Where the source cannot be read, or `out` fails.
+    fn generate(&self, file: FileId, out: &mut dyn Write) -> Result<()>;
+}
+
+/// One chunk of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Chunk {
     /// Number in the file, from 0.
@@ -103,12 +251,12 @@ pub struct Chunk {
     /// Bytes in the source, header included.
     pub stored: u32,
     /// Position in the decoded file of its first byte.
-    pub start: u32,
+    pub start: u64,
     /// Decoded length in bytes.
     pub length: u32,
 }
 
-/// Where the chunks of one file are, packed to eight bytes a chunk.
+/// Where the chunks of one file are.
 ///
 /// A table may be broken: from some chunk on nobody can tell where the others
 /// begin. The chunks before can be read all the same.
@@ -116,13 +264,13 @@ pub struct Chunk {
 pub struct ChunkTable {
     /// Offset in the source and position in the decoded file of every chunk,
     /// then of the end; both grow strictly.
-    bounds: Vec<(u32, u32)>,
+    bounds: Vec<(u64, u64)>,
     broken: Option<Error>,
 }
 
 impl ChunkTable {
     /// An empty table for chunks of which the first stands at `offset`.
-    pub fn starting_at(offset: u32) -> Self {
+    pub fn starting_at(offset: u64) -> Self {
         Self {
             bounds: vec![(offset, 0)],
             broken: None,
@@ -131,11 +279,14 @@ impl ChunkTable {
 
     /// Adds the next chunk: `stored` bytes in the source, header included,
     /// which decode to `length` bytes. False, and nothing is added, where
-    /// either is 0 or a position would no longer fit into 32 bits.
+    /// either is 0 or a position would no longer fit into 64 bits.
     #[must_use]
     pub fn push(&mut self, stored: u32, length: u32) -> bool {
         let (offset, start) = self.end();
-        match (offset.checked_add(stored), start.checked_add(length)) {
+        match (
+            offset.checked_add(stored.into()),
+            start.checked_add(length.into()),
+        ) {
             (Some(next_offset), Some(next_start)) if stored > 0 && length > 0 => {
                 self.bounds.push((next_offset, next_start));
                 true
@@ -151,7 +302,7 @@ impl ChunkTable {
 
     /// Offset in the source and position in the decoded file behind the last
     /// chunk.
-    pub fn end(&self) -> (u32, u32) {
+    pub fn end(&self) -> (u64, u64) {
         *self.bounds.last().expect("a table has its first bound")
     }
 
@@ -167,7 +318,7 @@ impl ChunkTable {
 
     /// Memory that the table takes, in bytes.
     pub fn memory(&self) -> usize {
-        size_of::<Self>() + self.bounds.capacity() * size_of::<(u32, u32)>()
+        size_of::<Self>() + self.bounds.capacity() * size_of::<(u64, u64)>()
     }
 
     /// The chunk that holds the byte at `position` of the decoded file.
@@ -175,54 +326,31 @@ impl ChunkTable {
     /// # Errors
     /// Where the table is broken off before that chunk.
     pub fn at(&self, position: u64) -> Result<Chunk> {
-        let after = self
-            .bounds
-            .partition_point(|&(_, start)| u64::from(start) <= position);
+        let after = self.bounds.partition_point(|&(_, start)| start <= position);
         let (Some(&(offset, start)), Some(&(next_offset, next_start))) = (
             self.bounds.get(after.wrapping_sub(1)),
             self.bounds.get(after),
         ) else {
             let (offset, start) = self.end();
             return Err(self.broken.clone().unwrap_or_else(|| {
-                Error::damaged(
-                    offset.into(),
-                    "chunks",
-                    format!("end at byte {start} of the file"),
-                )
+                Error::damaged(offset, "chunks", format!("end at byte {start} of the file"))
             }));
         };
         Ok(Chunk {
             index: (after - 1) as u32,
-            offset: offset.into(),
-            stored: next_offset - offset,
+            offset,
+            // Each was added as 32 bits.
+            stored: (next_offset - offset) as u32,
             start,
-            length: next_start - start,
+            length: (next_start - start) as u32,
         })
     }
 }
 
-/// Buffers and tables that decoding needs and that are worth keeping from one
-/// chunk to the next. One thread uses one at a time.
-pub struct Scratch {
-    /// The whole-buffer zlib decoder.
-    pub(crate) inflate: libdeflater::Decompressor,
-    /// Stored bytes of the chunk being decoded.
-    pub(crate) stored: Vec<u8>,
-}
-
-impl Default for Scratch {
-    fn default() -> Self {
-        Self {
-            inflate: libdeflater::Decompressor::new(),
-            stored: Vec::new(),
-        }
-    }
-}
-
-/// What the reader of an archive is told about it and asked to do.
+/// How a volume is opened.
 #[derive(Debug, Default, Clone)]
 pub struct Options {
-    /// Name of the archive, as users know it.
+    /// Name of the volume's file, as users know it.
     pub name: String,
     /// Mount and read past damage as far as possible (`-o force`).
     pub force: bool,
@@ -231,64 +359,62 @@ pub struct Options {
     pub verify: bool,
 }
 
-/// An archive whose directory has been read.
-pub trait Archive: Send + Sync {
-    /// How the bytes of `file` come about.
-    fn storage(&self, file: FileId) -> Storage;
-
-    /// Fills `buf` with the bytes from `position` on of a
-    /// [`Storage::Stored`] file. The range lies inside the announced size.
+/// A container whose directory has been read.
+pub trait Volume: Send + Sync {
+    /// What the bytes of `file` are.
     ///
     /// # Errors
-    /// [`Error::Read`] where the source does not give them.
-    fn read_stored(&self, file: FileId, position: u64, buf: &mut [u8]) -> Result<()> {
-        let _ = (position, buf);
-        Err(no_such_part(file, "stored bytes"))
-    }
+    /// Where there is no such file.
+    fn content(&self, file: FileId) -> Result<Content<'_>>;
 
-    /// Finds the chunks of a [`Storage::Chunked`] file.
+    /// Lists a directory that was announced by [`Sink::deferred_dir`]; what
+    /// comes back has its files.
     ///
     /// # Errors
-    /// Where the chunks cannot add up to the announced size.
-    fn chunk_table(&self, file: FileId) -> Result<ChunkTable> {
-        Err(no_such_part(file, "chunks"))
+    /// [`Error::Read`] where the source does not give it.
+    fn list(&self, directory: FileId, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+        let _ = sink;
+        Err(no_such_file(directory))
     }
 
-    /// Decodes a whole chunk of at most 64 KiB.
+    /// What is known about the content of `file`.
+    fn asset(&self, file: FileId) -> Option<AssetType> {
+        let _ = file;
+        None
+    }
+
+    /// The file that has `id` for its id (HIP: of AHDR).
+    fn find_id(&self, id: u32) -> Option<FileId> {
+        let _ = id;
+        None
+    }
+
+    /// A number that changes when the bytes of `file` may have changed.
     ///
     /// # Errors
-    /// Where the chunk fails any of its checks; the error names the chunk.
-    fn decode_chunk(&self, file: FileId, chunk: Chunk, scratch: &mut Scratch) -> Result<Vec<u8>> {
-        let _ = (chunk, scratch);
-        Err(no_such_part(file, "chunks"))
+    /// [`Error::Read`] where the source does not say.
+    fn version(&self, file: FileId) -> Result<u64> {
+        let _ = file;
+        Ok(0)
     }
 
-    /// Opens a chunk of any length for reading from its start on.
-    ///
-    /// # Errors
-    /// Where the chunk's header or checksum is wrong. What is wrong further
-    /// in becomes an error of the reader.
-    fn open_chunk(&self, file: FileId, chunk: Chunk) -> Result<Box<dyn Read + Send>> {
-        let _ = chunk;
-        Err(no_such_part(file, "chunks"))
+    /// A number that is another one when the volume was opened again and its
+    /// file numbers stand for other files.
+    fn fingerprint(&self) -> u64 {
+        0
     }
 
-    /// Makes the text of a [`Storage::Generated`] file.
-    ///
-    /// # Errors
-    /// Where the source cannot be read.
-    fn generate(&self, file: FileId) -> Result<Vec<u8>> {
-        Err(no_such_part(file, "text"))
-    }
+    /// Memory that is kept for the files, in bytes.
+    fn memory(&self) -> usize;
 
-    /// Names of the extended attributes that tell what the archive knows
-    /// about `file`.
+    /// Names of the extended attributes that show what the volume knows about
+    /// `file`.
     fn xattr_names(&self, file: FileId) -> Vec<&'static str> {
         let _ = file;
         Vec::new()
     }
 
-    /// Value of one of [`Archive::xattr_names`]; `None` for any other name.
+    /// Value of one of [`Volume::xattr_names`]; `None` for any other name.
     ///
     /// # Errors
     /// Where the source must be read for it and cannot be.
@@ -297,52 +423,90 @@ pub trait Archive: Send + Sync {
         Ok(None)
     }
 
-    /// What there is to say about the archive as a whole.
+    /// What there is to say about the volume as a whole.
     fn info(&self) -> serde_json::Value {
         serde_json::Value::Null
     }
 
-    /// What is odd about the archive, a sentence each.
+    /// What is odd about the volume, a sentence each.
     fn warnings(&self) -> &[String] {
         &[]
     }
 }
 
-/// An archive was asked for a part of a file that its storage does not have.
-fn no_such_part(file: FileId, part: &str) -> Error {
-    Error::Unsupported(format!("file {} of the archive has no {part}", file.0))
+/// A volume was asked for a file that it has not announced.
+fn no_such_file(file: FileId) -> Error {
+    Error::Unsupported(format!("there is no file {} in the volume", file.0))
 }
 
-/// Reads the directory of a source and tells the sink about it; what comes
-/// back can read the files.
-pub type Open = fn(Arc<dyn ReadAt>, &mut dyn Sink, Options) -> Result<Box<dyn Archive>>;
+/// A source whose format is to be detected, or that is to be opened.
+pub struct Input<'a> {
+    /// The source.
+    pub source: Arc<dyn ReadAt>,
+    /// Finds another file beside the source by its name, in any ASCII case:
+    /// the second file of a format that consists of two.
+    pub partner: &'a dyn Fn(&str) -> Option<Arc<dyn ReadAt>>,
+    /// How it is opened.
+    pub options: Options,
+}
 
-/// A container format: how it is told and how it is opened.
+impl Input<'_> {
+    /// A source that stands alone.
+    pub fn alone(source: Arc<dyn ReadAt>, options: Options) -> Self {
+        Self {
+            source,
+            partner: &|_| None,
+            options,
+        }
+    }
+
+    /// The bytes at `offset` of the source; fewer where it ends before.
+    ///
+    /// # Errors
+    /// [`Error::Read`] where the source cannot be read.
+    pub fn bytes(&self, offset: u64, length: u64) -> Result<Vec<u8>> {
+        let left = self.source.len().saturating_sub(offset);
+        read_vec(
+            &*self.source,
+            offset.min(self.source.len()),
+            length.min(left),
+            "header",
+        )
+    }
+}
+
+/// A container format: how it is detected and how it is opened.
 pub struct Format {
     /// Short name, as `info.json` shows it.
     pub name: &'static str,
     /// Extensions of its files, in lower case, without the dot.
     pub extensions: &'static [&'static str],
-    /// Whether a source that starts with these bytes (up to 64) is of the
-    /// format.
-    pub matches: fn(&[u8]) -> bool,
-    /// Opens a source.
-    pub open: Open,
+    /// Whether a source is of the format. It may read anywhere in the source,
+    /// a few bytes.
+    pub matches: fn(&Input<'_>) -> Result<bool>,
+    /// Reads the directory of a source and announces it to the sink; what
+    /// comes back can read the files.
+    pub open: fn(Input<'_>, &mut dyn Sink) -> Result<Box<dyn Volume>>,
+    /// Whether it is a folder in all but name, in which the companions of
+    /// assets are listed.
+    pub is_plain_folder: bool,
+    /// Whether games lay several of them over each other.
+    pub is_layered: bool,
 }
 
 /// The formats, in the order in which they are tried.
 pub const FORMATS: &[Format] = &[hpi::FORMAT, hip::FORMAT];
 
-/// The format of a source, told by its first bytes.
+/// The format of a source, by its content.
 ///
 /// # Errors
 /// [`Error::UnknownFormat`] where no format recognises it, [`Error::Read`]
 /// where the source cannot be read.
-pub fn detect(source: &dyn ReadAt) -> Result<&'static Format> {
-    let length = source.len().min(64);
-    let head = crate::io::read_vec(source, 0, length, "header")?;
-    FORMATS
-        .iter()
-        .find(|format| (format.matches)(&head))
-        .ok_or(Error::UnknownFormat)
+pub fn detect(input: &Input<'_>) -> Result<&'static Format> {
+    for format in FORMATS {
+        if (format.matches)(input)? {
+            return Ok(format);
+        }
+    }
+    Err(Error::UnknownFormat)
 }

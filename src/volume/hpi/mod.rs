@@ -23,7 +23,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 use self::cipher::Cipher;
 use self::record::{MAGIC, VERSION_1, VERSION_2};
 use super::{
-    Archive, Chunk, ChunkTable, FileId, Format, Options, Scratch, Sink, Storage, no_such_part,
+    Chunk, ChunkTable, Chunks, Content, FileId, Format, Input, Options, Sink, Volume, no_such_file,
 };
 use crate::io::{self, Error, ReadAt, Result};
 
@@ -31,8 +31,10 @@ use crate::io::{self, Error, ReadAt, Result};
 pub const FORMAT: Format = Format {
     name: "HPI",
     extensions: &["hpi", "ufo", "ccx", "gp3", "gpf", "kmp"],
-    matches: |head| head.starts_with(&MAGIC),
+    matches: |input| Ok(input.bytes(0, MAGIC.len() as u64)? == MAGIC),
     open,
+    is_plain_folder: false,
+    is_layered: true,
 };
 
 /// Longest directory that is read. The largest of a game has 1 MiB.
@@ -70,6 +72,8 @@ enum Packing {
 /// An HPI archive of either version.
 struct Hpi {
     source: Arc<dyn ReadAt>,
+    /// The source as the stored files are read from it, deciphered.
+    plain: Arc<dyn ReadAt>,
     options: Options,
     cipher: Cipher,
     files: Vec<FileRecord>,
@@ -87,11 +91,10 @@ pub fn version(source: &dyn ReadAt) -> Option<u32> {
 }
 
 /// Opens either version.
-fn open(
-    source: Arc<dyn ReadAt>,
-    sink: &mut dyn Sink,
-    options: Options,
-) -> Result<Box<dyn Archive>> {
+fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+    let Input {
+        source, options, ..
+    } = input;
     let bytes = io::read_vec(&*source, 0, size_of::<Preamble>() as u64, "header")?;
     let preamble: &Preamble = io::Cursor::new(&bytes, 0, io::Endian::Little).record("header")?;
     match preamble.version.get() {
@@ -125,7 +128,7 @@ impl Hpi {
         self.files
             .get(file.0 as usize)
             .copied()
-            .ok_or_else(|| no_such_part(file, "record"))
+            .ok_or_else(|| no_such_file(file))
     }
 
     /// Bytes that the file takes in the archive, headers and tables included.
@@ -136,7 +139,7 @@ impl Hpi {
             Packing::Run { stored_size } => stored_size.into(),
             Packing::Table => {
                 let (end, _) = self.chunk_table(file)?.end();
-                u64::from(end.saturating_sub(record.data_offset))
+                end.saturating_sub(record.data_offset.into())
             }
         })
     }
@@ -152,47 +155,41 @@ impl Hpi {
     }
 }
 
-impl Archive for Hpi {
-    fn storage(&self, file: FileId) -> Storage {
-        match self.record(file) {
-            Ok(FileRecord {
-                packing: Packing::Table | Packing::Run { .. },
-                ..
-            }) => Storage::Chunked,
-            _ => Storage::Stored,
-        }
-    }
-
-    fn read_stored(&self, file: FileId, position: u64, buf: &mut [u8]) -> Result<()> {
-        let offset = u64::from(self.record(file)?.data_offset) + position;
-        self.source
-            .read_exact_at(buf, offset)
-            .map_err(|cause| io::read_error(offset, buf.len() as u64, cause))?;
-        self.cipher.apply(offset, buf);
-        Ok(())
-    }
-
+impl Chunks for Hpi {
     fn chunk_table(&self, file: FileId) -> Result<ChunkTable> {
         let record = self.record(file)?;
         match record.packing {
-            Packing::Stored => Err(no_such_part(file, "chunks")),
+            Packing::Stored => Err(no_such_file(file)),
             Packing::Table => v1::chunk_table(&*self.source, self.cipher, record),
             Packing::Run { stored_size } => v2::chunk_table(&*self.source, record, stored_size),
         }
     }
 
-    fn decode_chunk(&self, _file: FileId, chunk: Chunk, scratch: &mut Scratch) -> Result<Vec<u8>> {
-        decode::chunk(
-            &*self.source,
-            self.cipher,
-            chunk,
-            scratch,
-            self.options.force,
-        )
+    fn decode_chunk(&self, _file: FileId, chunk: Chunk) -> Result<Vec<u8>> {
+        decode::chunk(&*self.source, self.cipher, chunk, self.options.force)
     }
 
     fn open_chunk(&self, _file: FileId, chunk: Chunk) -> Result<Box<dyn Read + Send>> {
         decode::open(&self.source, self.cipher, chunk, self.options.force)
+    }
+}
+
+impl Volume for Hpi {
+    fn content(&self, file: FileId) -> Result<Content<'_>> {
+        let record = self.record(file)?;
+        Ok(match record.packing {
+            Packing::Stored => Content::Extent {
+                source: &*self.plain,
+                offset: record.data_offset.into(),
+            },
+            Packing::Table | Packing::Run { .. } => Content::Chunks(self),
+        })
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>()
+            + self.files.capacity() * size_of::<FileRecord>()
+            + self.file_sums.capacity() * size_of::<u32>()
     }
 
     fn xattr_names(&self, _file: FileId) -> Vec<&'static str> {

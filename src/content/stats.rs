@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use crate::content::cache::lock;
-use crate::content::tally::Tally;
+use crate::io::sync::lock;
+use crate::io::tally::Tally;
 
 /// Errors that are remembered.
 const MAX_ERRORS: usize = 32;

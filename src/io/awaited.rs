@@ -3,8 +3,7 @@
 //! `tests/locks.rs` includes this file, to try it with the locks of a model
 //! checker in the place of the real ones.
 
-use super::cache::lock;
-use super::sync::{Condvar, Mutex, PoisonError};
+use super::sync::{Condvar, Mutex, lock, wait};
 
 /// A state, and the threads that wait for something in it until it is closed.
 #[derive(Default)]
@@ -49,8 +48,7 @@ impl<S> Awaited<S> {
                 return Some(taken);
             }
             inner.waiting += 1;
-            let woken = self.changed.wait(inner);
-            inner = woken.unwrap_or_else(PoisonError::into_inner);
+            inner = wait(&self.changed, inner);
             inner.waiting -= 1;
         }
     }

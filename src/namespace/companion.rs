@@ -5,11 +5,8 @@ use crate::text::has_extension;
 use crate::view::{VIEW_FORMATS, ViewFormat};
 use crate::volume::FORMATS;
 
-/// Deepest nesting of archives in archives that is shown.
-pub const MAX_NESTING: u8 = 16;
-
 /// What a companion shows of its file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shows {
     /// The tree of an archive.
     Inside,
@@ -27,7 +24,22 @@ impl Shows {
     }
 }
 
-/// Which files of a tree have companions.
+/// Which companions of assets are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Meta {
+    /// They are listed in folders and in containers that are folders in all
+    /// but name, and found by name elsewhere.
+    #[default]
+    Usual,
+    /// They are listed everywhere.
+    Visible,
+    /// They are found by name and listed nowhere.
+    Hidden,
+    /// There are none.
+    Off,
+}
+
+/// Which files of a tree have companions that are listed.
 #[derive(Debug, Clone, Copy)]
 pub struct Companions {
     /// Whether archives have them.
@@ -46,16 +58,6 @@ impl Companions {
         meta: false,
         others: None,
     };
-
-    /// The usual ones of a tree that stands in so many archives; `shown` is
-    /// false where users want the plain files only.
-    pub fn usual(nesting: u8, shown: bool) -> Self {
-        Self {
-            inside: shown && nesting < MAX_NESTING,
-            meta: shown,
-            others: None,
-        }
-    }
 
     /// What the companion of a file with this name shows, if it has one. Only
     /// the extension counts: listing a directory opens no file.
@@ -93,13 +95,16 @@ mod tests {
 
     #[test]
     fn companions_go_by_the_extension_in_any_case() {
-        let all = Companions::usual(0, true);
+        let all = Companions {
+            inside: true,
+            meta: true,
+            others: None,
+        };
         assert_eq!(all.of("totala1.HPI"), Some(Shows::Inside));
         assert!(matches!(all.of("ped.IFP"), Some(Shows::Meta(_))));
         assert_eq!(all.of("readme.txt"), None);
         assert_eq!(all.of(".hpi"), None);
         assert_eq!(Companions::NONE.of("totala1.HPI"), None);
-        assert_eq!(Companions::usual(MAX_NESTING, true).of("a.hpi"), None);
         assert_eq!(Shows::Inside.name_beside("a.ufo"), "a.ufo.d");
     }
 }
