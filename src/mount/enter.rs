@@ -150,7 +150,7 @@ impl Vfs {
                     "has {size} bytes; assets are shown up to {MAX_ASSET}"
                 )))));
             }
-            let bytes = self.asset_bytes(asset, size)?;
+            let bytes = self.asset_bytes(asset, size)?.into();
             let siblings = Beside {
                 vfs: self,
                 asset,
@@ -210,7 +210,7 @@ impl Siblings for Beside<'_> {
         self.asset.tree.name(self.asset.index)
     }
 
-    fn read(&self, name: &str) -> Option<Vec<u8>> {
+    fn read(&self, name: &str) -> Option<bytes::Bytes> {
         let tree = self.asset.tree;
         let directory = tree.inode(self.asset.index)?.parent;
         let (_, index) = tree.find(directory, name, true)?;
@@ -221,7 +221,7 @@ impl Siblings for Beside<'_> {
         let size = self.vfs.node_attr(sibling).ok()?.size;
         let is_small = size <= MAX_ASSET;
         match is_small.then(|| self.vfs.asset_bytes(sibling, size))? {
-            Ok(bytes) => Some(bytes),
+            Ok(bytes) => Some(bytes.into()),
             Err(error) => {
                 if error.is_fault() {
                     self.fault.set(Some(error));

@@ -429,7 +429,12 @@ impl Vfs {
         };
         self.reader.text(node.ino(), || match &volume.content {
             Content::Meta { asset, format } => match self.forest.get(*asset) {
-                Some(asset) => Ok(self.model(asset, format)?.render(file.0 as usize)),
+                Some(asset) => {
+                    let (model, mut text) = (self.model(asset, format)?, Vec::new());
+                    let rendered = model.render(file.0 as usize, &mut text);
+                    rendered.expect("writing to memory cannot fail");
+                    Ok(text)
+                }
                 None => Ok(Vec::new()),
             },
             Content::Archive(archive) => archive.generate(file),
