@@ -8,11 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hpimount::view::{Siblings, VIEW_FORMATS, View};
+use hpimount::view::{Bytes, Siblings, VIEW_FORMATS, View};
 use serde_json::Value;
 use support::pictures::pixels;
 use support::shared;
 use support::skip::{skip, skip_anywhere};
+use support::views::rendering;
 
 /// The files of a folder on disk, beside one of them.
 struct Beside<'a>(&'a Path);
@@ -22,8 +23,8 @@ impl Siblings for Beside<'_> {
         self.0.file_name().and_then(OsStr::to_str).unwrap_or("")
     }
 
-    fn read(&self, name: &str) -> Option<Vec<u8>> {
-        fs::read(self.0.with_file_name(name)).ok()
+    fn read(&self, name: &str) -> Option<Bytes> {
+        fs::read(self.0.with_file_name(name)).ok().map(Bytes::from)
     }
 }
 
@@ -33,7 +34,7 @@ fn open(path: &Path) -> Option<Box<dyn View>> {
     let format = VIEW_FORMATS
         .iter()
         .find(|format| format.shows(name.as_bytes()))?;
-    (format.open)(&fs::read(path).unwrap(), &Beside(path)).ok()
+    (format.open)(&fs::read(path).unwrap().into(), &Beside(path)).ok()
 }
 
 /// The samples of a format, in the order of their names.
@@ -60,7 +61,7 @@ fn contents(view: &dyn View) -> Files {
             Some(folder) => format!("{folder}/{}", file.name),
             None => file.name,
         };
-        (path, view.render(index))
+        (path, rendering(view, index))
     };
     files.map(file).collect()
 }

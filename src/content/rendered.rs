@@ -14,7 +14,7 @@ use crate::io::{Error, Result, read_error};
 const MAX_IN_MEMORY: usize = 256 << 10;
 
 /// Writes the bytes of a generated file.
-pub type Render<'a> = &'a dyn Fn(&mut dyn Write) -> Result<()>;
+pub(super) type Render<'a> = &'a dyn Fn(&mut dyn Write) -> Result<()>;
 
 /// A rendering that is there.
 enum Rendering {

@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn files_keep_their_bytes_while_others_come_and_go() {
-        let spool = Spool::new(None, 4 * EXTENT as u64);
+        let spool = Spool::new(None, 5 * EXTENT as u64);
         let held = write(&spool, 7, EXTENT + 10).unwrap();
         for number in 0..10 {
             let file = write(&spool, number, EXTENT + number as usize).unwrap();

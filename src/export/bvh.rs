@@ -1,6 +1,6 @@
 //! BVH: a skeleton and how it moves, as motion capture programs have it.
 
-use std::fmt::Write;
+use std::io::{self, Write};
 
 use super::Scene;
 use super::math::{Place, rows};
@@ -8,19 +8,21 @@ use super::scene::{Animation, Node};
 
 /// Deepest joint whose line is indented, so that no skeleton makes a text
 /// that is much longer than itself.
-const DEEPEST_INDENT: usize = 64;
+const MAX_INDENT: usize = 64;
 
 /// Name of the root that a skeleton of several gets.
 const COMMON_ROOT: &str = "skeleton";
 
-/// The joints of a scene, and one of its animations. Every joint has six
+/// Writes the joints of a scene, and one of its animations. Every joint has six
 /// channels: where it is, and angles about z, x and y, in this order. BVH has
 /// no comments, and what the scene notes is lost.
-pub fn write(scene: &Scene, animation: &Animation) -> Vec<u8> {
-    let mut text = String::from("HIERARCHY\n");
-    let order = hierarchy(scene, &mut text);
-    motion(scene, animation, &order, &mut text);
-    text.into_bytes()
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(scene: &Scene<'_>, animation: &Animation<'_>, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(b"HIERARCHY\n")?;
+    let order = hierarchy(scene, out)?;
+    motion(scene, animation, &order, out)
 }
 
 /// A step of the walk through the joints.
@@ -31,7 +33,7 @@ enum Step {
 
 /// Writes the joints and gives their nodes in the order of the text; nothing
 /// for a root that the scene does not have.
-fn hierarchy(scene: &Scene, text: &mut String) -> Vec<Option<usize>> {
+fn hierarchy(scene: &Scene<'_>, out: &mut dyn Write) -> io::Result<Vec<Option<usize>>> {
     let mut is_joint = vec![false; scene.nodes.len()];
     for joint in &scene.joints {
         if let Some(flag) = is_joint.get_mut(joint.node) {
@@ -46,7 +48,7 @@ fn hierarchy(scene: &Scene, text: &mut String) -> Vec<Option<usize>> {
     let (mut order, mut depth) = (Vec::new(), 0);
     let has_common_root = roots.len() != 1;
     if has_common_root {
-        open(text, "ROOT", COMMON_ROOT, [0.0; 3], depth);
+        open(out, "ROOT", COMMON_ROOT, [0.0; 3], depth)?;
         order.push(None);
         depth += 1;
     }
@@ -54,46 +56,46 @@ fn hierarchy(scene: &Scene, text: &mut String) -> Vec<Option<usize>> {
     while let Some(step) = steps.pop() {
         let Step::Enter(index) = step else {
             depth -= 1;
-            indented(text, depth, "}");
+            indented(out, depth, "}")?;
             continue;
         };
         let node = &scene.nodes[index];
         let word = if depth == 0 { "ROOT" } else { "JOINT" };
-        open(
-            text,
-            word,
-            &name(index, node),
-            node.place.translation,
-            depth,
-        );
+        let offset = node.place.translation;
+        open(out, word, &name(index, node), offset, depth)?;
         order.push(Some(index));
         depth += 1;
         steps.push(Step::Leave);
         if children[index].is_empty() {
             let end = ["End Site", "{", "  OFFSET 0 0 0", "}"];
-            end.iter().for_each(|line| indented(text, depth, line));
+            end.iter().try_for_each(|line| indented(out, depth, line))?;
         }
         steps.extend(children[index].iter().map(|&child| Step::Enter(child)));
     }
     if has_common_root {
-        indented(text, 0, "}");
+        indented(out, 0, "}")?;
     }
-    order
+    Ok(order)
 }
 
-fn open(text: &mut String, word: &str, name: &str, offset: [f32; 3], depth: usize) {
+fn open(
+    out: &mut dyn Write,
+    word: &str,
+    name: &str,
+    offset: [f32; 3],
+    depth: usize,
+) -> io::Result<()> {
     let [x, y, z] = offset;
-    indented(text, depth, &format!("{word} {name}"));
-    indented(text, depth, "{");
-    indented(text, depth + 1, &format!("OFFSET {x} {y} {z}"));
+    indented(out, depth, &format!("{word} {name}"))?;
+    indented(out, depth, "{")?;
+    indented(out, depth + 1, &format!("OFFSET {x} {y} {z}"))?;
     let channels = "CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation";
-    indented(text, depth + 1, channels);
+    indented(out, depth + 1, channels)
 }
 
-fn indented(text: &mut String, depth: usize, line: &str) {
-    text.extend(std::iter::repeat_n("  ", depth.min(DEEPEST_INDENT)));
-    text.push_str(line);
-    text.push('\n');
+fn indented(out: &mut dyn Write, depth: usize, line: &str) -> io::Result<()> {
+    let width = 2 * depth.min(MAX_INDENT);
+    writeln!(out, "{:width$}{line}", "")
 }
 
 /// Names end at blanks, and programs take them for unique.
@@ -104,36 +106,32 @@ fn name(index: usize, node: &Node) -> String {
     format!("{index:02}_{name}")
 }
 
-fn motion(scene: &Scene, animation: &Animation, order: &[Option<usize>], text: &mut String) {
-    let frames = animation
-        .curves
-        .iter()
-        .map(|curve| curve.places.len())
-        .max();
-    let frames = frames.unwrap_or(0);
-    let _ = writeln!(
-        text,
-        "MOTION\nFrames: {frames}\nFrame Time: {}",
-        animation.interval
-    );
-    let mut curves = vec![None; scene.nodes.len()];
-    for curve in &animation.curves {
-        if let Some(slot) = curves.get_mut(curve.node) {
-            *slot = Some(&curve.places);
-        }
-    }
+fn motion(
+    scene: &Scene<'_>,
+    animation: &Animation<'_>,
+    order: &[Option<usize>],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Animation {
+        frames, interval, ..
+    } = *animation;
+    writeln!(out, "MOTION\nFrames: {frames}\nFrame Time: {interval}")?;
     for frame in 0..frames {
         for (position, node) in order.iter().enumerate() {
             let place = node.map_or(Place::HERE, |node| {
-                let moved = curves[node].and_then(|places: &Vec<Place>| places.get(frame));
-                *moved.unwrap_or(&scene.nodes[node].place)
+                if animation.nodes.contains(&node) {
+                    (animation.place)(frame, node)
+                } else {
+                    scene.nodes[node].place
+                }
             });
             let ([x, y, z], [rz, rx, ry]) = (place.translation, angles(place.rotation));
             let blank = if position == 0 { "" } else { " " };
-            let _ = write!(text, "{blank}{x} {y} {z} {rz:.4} {rx:.4} {ry:.4}");
+            write!(out, "{blank}{x} {y} {z} {rz:.4} {rx:.4} {ry:.4}")?;
         }
-        text.push('\n');
+        out.write_all(b"\n")?;
     }
+    Ok(())
 }
 
 /// Angles in degrees about z, x and y whose turns, one after the other from
@@ -154,7 +152,7 @@ fn angles(rotation: [f32; 4]) -> [f32; 3] {
 mod tests {
     use super::*;
     use crate::export::math::{product, quaternion};
-    use crate::export::scene::{Curve, Joint};
+    use crate::export::scene::Joint;
     use proptest::prelude::*;
 
     fn node(name: &str, parent: Option<usize>) -> Node {
@@ -166,7 +164,7 @@ mod tests {
         }
     }
 
-    fn skeleton(nodes: Vec<Node>) -> Scene {
+    fn skeleton(nodes: Vec<Node>) -> Scene<'static> {
         let joint = |node| Joint {
             node,
             inverse_bind: [0.0; 16],
@@ -178,14 +176,19 @@ mod tests {
         }
     }
 
-    fn animation(node: usize) -> Animation {
+    fn written(scene: &Scene<'_>, animation: &Animation<'_>) -> String {
+        let mut bytes = Vec::new();
+        write(scene, animation, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    fn animation(node: usize) -> Animation<'static> {
         Animation {
             name: "walk".into(),
             interval: 0.1,
-            curves: vec![Curve {
-                node,
-                places: vec![Place::at([1.0, 0.0, 0.0]), Place::at([2.0, 0.0, 0.0])],
-            }],
+            frames: 2,
+            nodes: node..node + 1,
+            place: Box::new(|frame, _| Place::at([1.0 + frame as f32, 0.0, 0.0])),
         }
     }
 
@@ -196,7 +199,7 @@ mod tests {
             node("hip", None),
             node("leg", Some(1)),
         ]);
-        let text = String::from_utf8(write(&scene, &animation(2))).unwrap();
+        let text = written(&scene, &animation(2));
         let words: Vec<&str> = text
             .lines()
             .map(str::trim)
@@ -230,7 +233,7 @@ mod tests {
     #[test]
     fn several_roots_get_a_common_one() {
         let scene = skeleton(vec![node("a", None), node("b", None)]);
-        let text = String::from_utf8(write(&scene, &animation(0))).unwrap();
+        let text = written(&scene, &animation(0));
         assert_eq!(text.matches("ROOT ").count(), 1);
         assert_eq!(text.matches("JOINT ").count(), 2);
         assert_eq!(text.matches('{').count(), text.matches('}').count());

@@ -18,18 +18,21 @@ pub mod psx;
 pub mod scene;
 
 pub use math::Place;
-pub use picture::{MOST_PIXELS, Picture, Pixels, size_problem};
+pub use picture::{MAX_PIXELS, Picture, Pixels, size_problem};
 pub use scene::Scene;
 
 /// Most corners of faces that a written scene has, each counted as often as
 /// it is shown. A level of the games has a tenth of them.
-pub const MOST_CORNERS: usize = 1 << 18;
+pub const MAX_CORNERS: usize = 1 << 18;
 
 /// Most joints of a skeleton that is written.
-pub const MOST_JOINTS: usize = 1024;
+pub const MAX_JOINTS: usize = 1024;
 
 /// Most curves, each of one joint in one animation, that a scene has.
-pub const MOST_CURVES: usize = 1 << 13;
+pub const MAX_CURVES: usize = 1 << 13;
+
+/// Most poses, each of one joint in one frame, of all animations of a scene.
+pub const MAX_POSES: usize = 1 << 20;
 
 /// Most pixels of all pictures inside a scene.
-pub const MOST_SCENE_PIXELS: u64 = 1 << 24;
+pub const MAX_SCENE_PIXELS: u64 = 1 << 24;

@@ -5,11 +5,11 @@
 //! the limit leaves, the least recently used values of all caches are given
 //! up, whatever their kind.
 //!
-//! Lock order: nothing here is called with the lock of a cache held, and the
-//! lock of the budget is never held while a cache is asked to give something
-//! up.
+//! Lock order: reservations, giving up, then the shards of the caches. With
+//! the lock of a shard held, only [`Budget::account`] and
+//! [`Budget::subtract`] are called, which take none.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use super::Error;
@@ -37,17 +37,15 @@ pub struct Budget {
     /// Counts insertions: the clock by which values are old.
     clock: AtomicU64,
     caches: Mutex<Vec<Weak<dyn Reclaim>>>,
-    state: Mutex<State>,
+    /// Held while a value is given up: whoever finds nothing to give up then
+    /// knows that all that was is gone.
+    giving_up: Mutex<()>,
+    /// Whether something is larger than the limit by itself.
+    oversize: AtomicBool,
+    /// Reservations under way; each ends without waiting for another one.
+    reservations: Mutex<usize>,
     /// A reservation has ended.
     ended: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    /// Reservations under way; each ends without waiting for another one.
-    reservations: usize,
-    /// Whether something is larger than the limit by itself.
-    oversize: bool,
 }
 
 impl Budget {
@@ -58,7 +56,9 @@ impl Budget {
             used: AtomicUsize::new(0),
             clock: AtomicU64::new(0),
             caches: Mutex::new(Vec::new()),
-            state: Mutex::default(),
+            giving_up: Mutex::new(()),
+            oversize: AtomicBool::new(false),
+            reservations: Mutex::new(0),
             ended: Condvar::new(),
         })
     }
@@ -88,11 +88,16 @@ impl Budget {
         self.clock.load(Ordering::Relaxed)
     }
 
-    /// Accounts for a value that a cache has taken in, and makes room for it.
-    pub fn add(&self, bytes: usize) {
+    /// Accounts for a value that a cache has taken in. Room is made for it by
+    /// [`Budget::make_room`].
+    pub fn account(&self, bytes: usize) {
         self.clock.fetch_add(1, Ordering::Relaxed);
         self.used.fetch_add(bytes, Ordering::Relaxed);
-        self.make_room(self.limit);
+    }
+
+    /// Gives up values until the limit holds, or nothing is left to give up.
+    pub fn make_room(&self) {
+        while self.used() > self.limit && self.give_up_oldest(|| self.used() <= self.limit) {}
     }
 
     /// A value that was accounted for is gone.
@@ -140,64 +145,58 @@ impl Budget {
         waits: bool,
     ) -> Result<Reservation, Error> {
         let limit = self.limit.saturating_add(RESERVE_EXTRA);
-        let mut state = lock(&self.state);
-        loop {
-            state.reservations += 1;
-            drop(state);
-            if self.try_take(bytes, limit) {
-                return Ok(Reservation {
-                    budget: self.clone(),
-                    bytes,
-                });
-            }
-            state = lock(&self.state);
-            state.reservations -= 1;
-            if !waits || bytes > limit || state.reservations == 0 {
+        let mut reservations = lock(&self.reservations);
+        while !self.try_take(bytes, limit) {
+            if !waits || bytes > limit || *reservations == 0 {
                 return Err(Error::no_memory(what, bytes, limit));
             }
-            state = wait(&self.ended, state);
+            reservations = wait(&self.ended, reservations);
         }
+        *reservations += 1;
+        Ok(Reservation {
+            budget: self.clone(),
+            bytes,
+        })
     }
 
     /// Takes `bytes`, having given up what must be for them.
     fn try_take(&self, bytes: usize, limit: usize) -> bool {
-        self.used.fetch_add(bytes, Ordering::Relaxed);
-        if bytes <= limit && self.make_room(limit) {
-            return true;
+        let take = || {
+            let fits = |used: usize| used.checked_add(bytes).filter(|&sum| sum <= limit);
+            let relaxed = Ordering::Relaxed;
+            self.used.fetch_update(relaxed, relaxed, fits).is_ok()
+        };
+        if bytes > limit {
+            return false;
         }
-        self.subtract(bytes);
-        false
-    }
-
-    /// Gives up values until no more than `limit` bytes are used.
-    fn make_room(&self, limit: usize) -> bool {
-        while self.used() > limit {
-            if !self.give_up_oldest() {
-                return false;
+        let mut taken = take();
+        while !taken {
+            if !self.give_up_oldest(|| {
+                taken = take();
+                taken
+            }) {
+                return taken;
             }
         }
         true
     }
 
-    fn give_up_oldest(&self) -> bool {
+    /// Gives up a value, unless that is no longer `needless`. False where it
+    /// is needed and there is none.
+    fn give_up_oldest(&self, mut needless: impl FnMut() -> bool) -> bool {
+        let _one_at_a_time = lock(&self.giving_up);
+        if needless() {
+            return true;
+        }
         // The cache with the oldest value first; the others where everything
         // in that one is in use.
-        let mut tried = 0;
-        loop {
-            let mut caches: Vec<(u64, Arc<dyn Reclaim>)> = lock(&self.caches)
-                .iter()
-                .filter_map(Weak::upgrade)
-                .filter_map(|cache| Some((cache.oldest()?, cache)))
-                .collect();
-            caches.sort_by_key(|&(age, _)| age);
-            let Some((_, cache)) = caches.get(tried) else {
-                return false;
-            };
-            if cache.give_up_oldest() {
-                return true;
-            }
-            tried += 1;
-        }
+        let mut caches: Vec<(u64, Arc<dyn Reclaim>)> = lock(&self.caches)
+            .iter()
+            .filter_map(Weak::upgrade)
+            .filter_map(|cache| Some((cache.oldest()?, cache)))
+            .collect();
+        caches.sort_by_key(|&(age, _)| age);
+        caches.iter().any(|(_, cache)| cache.give_up_oldest())
     }
 }
 
@@ -243,12 +242,9 @@ impl Charge {
         let Err(error) = self.grow_to(bytes) else {
             return Ok(());
         };
-        let mut state = lock(&self.budget.state);
-        if state.oversize {
+        if self.budget.oversize.swap(true, Ordering::Relaxed) {
             return Err(error);
         }
-        state.oversize = true;
-        drop(state);
         self.budget.subtract(self.bytes);
         self.oversize = true;
         self.bytes = bytes;
@@ -259,7 +255,7 @@ impl Charge {
 impl Drop for Charge {
     fn drop(&mut self) {
         if self.oversize {
-            lock(&self.budget.state).oversize = false;
+            self.budget.oversize.store(false, Ordering::Relaxed);
         } else {
             self.budget.subtract(self.bytes);
         }
@@ -290,7 +286,7 @@ impl Reservation {
 impl Drop for Reservation {
     fn drop(&mut self) {
         self.budget.subtract(self.bytes);
-        lock(&self.budget.state).reservations -= 1;
+        *lock(&self.budget.reservations) -= 1;
         self.budget.ended.notify_all();
     }
 }

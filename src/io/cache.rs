@@ -256,11 +256,12 @@ where
         };
         let replaced = content.values.put(key.clone(), kept);
         shard.note_oldest(&content);
+        self.budget.account(weight);
         drop(content);
         if let Some(replaced) = replaced {
             self.budget.subtract(replaced.weight);
         }
-        self.budget.add(weight);
+        self.budget.make_room();
     }
 
     fn shard_of(&self, key: &K) -> &Shard<K, V, E> {

@@ -3,7 +3,7 @@
 //!
 //! Nothing here knows a format.
 
-pub(crate) mod awaited;
+pub mod awaited;
 pub mod budget;
 pub mod cache;
 mod cursor;

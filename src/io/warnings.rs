@@ -1,11 +1,13 @@
 //! What is odd about an asset, without being the end of it.
 
+use get_size2::GetSize;
+
 /// Warnings that are kept; the rest is only counted, because a hostile file
 /// of a megabyte can be odd a hundred thousand times.
 const MOST: usize = 1000;
 
 /// The warnings of one asset, a sentence each, in the order of the file.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, GetSize)]
 pub struct Warnings {
     texts: Vec<String>,
     dropped: usize,

@@ -2,6 +2,8 @@
 
 use std::cell::RefCell;
 
+use bytes::Bytes;
+
 use super::Vfs;
 use super::subtree::Node;
 use crate::content::MAX_ASSET;
@@ -38,7 +40,7 @@ impl Siblings for Context<'_> {
         self.asset.tree().name(self.asset.index)
     }
 
-    fn read(&self, name: &str) -> Option<Vec<u8>> {
+    fn read(&self, name: &str) -> Option<Bytes> {
         let tree = self.asset.tree();
         let directory = tree.inode(self.asset.index)?.parent;
         let (_, index) = tree.find(directory, name, true)?;
@@ -51,7 +53,7 @@ impl Siblings for Context<'_> {
             return None;
         }
         match self.vfs.reader.all_bytes(sibling.file()?, size) {
-            Ok(bytes) => Some(bytes),
+            Ok(bytes) => Some(bytes.into()),
             Err(error) => {
                 if error.is_fault() {
                     self.fault.replace(Some(error));

@@ -338,7 +338,9 @@ impl Vfs {
                 self.give_up_view(node, &asset);
                 return Err(io::Error::Changed);
             }
-            out.write_all(&model.view.render(number.0 as usize))
+            model
+                .view
+                .render(number.0 as usize, out)
                 .map_err(|error| io::Error::of_output(&error))
         })
     }
@@ -429,11 +431,6 @@ impl Vfs {
         let shows = Shows::Meta(format);
         let subtree = self.subtree(Origin::Hidden(asset.ino(), shows))?;
         Ok((Node::entered(subtree, ROOT), shows.name_beside(true_stem)))
-    }
-
-    /// The root of the mount.
-    pub(super) fn root(&self) -> Option<Node<'_>> {
-        Some(Node::fixed(self.fixed.get(0)?, ROOT))
     }
 }
 

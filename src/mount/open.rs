@@ -118,7 +118,7 @@ impl Vfs {
     }
 
     /// Adds a subtree that is always there; gives its volumes.
-    fn add_fixed(
+    pub(super) fn add_fixed(
         &self,
         origin: Origin,
         tree: Tree,
@@ -594,7 +594,7 @@ fn lone_asset(name: &str, source: &dyn ReadAt) -> Result<Option<Shows>, io::Erro
     if source.is_empty() || source.len() > MAX_ASSET {
         return Err(io::Error::UnknownFormat);
     }
-    let bytes = io::read_vec(source, 0, source.len(), "file")?;
+    let bytes = io::read_vec(source, 0, source.len(), "file")?.into();
     let matches = |format: &ViewFormat| (format.matches)(&bytes);
     let format = VIEW_FORMATS.iter().position(matches);
     let format = format.ok_or(io::Error::UnknownFormat)?;

@@ -1,4 +1,4 @@
-//! Text that several floors write and read: tab-separated tables, and the
+//! Text that several layers write and read: tab-separated tables, and the
 //! single-byte names of the archives and assets.
 
 mod table;

@@ -32,6 +32,7 @@ pub mod reference;
 pub mod skip;
 pub mod sources;
 pub mod trial;
+pub mod views;
 
 use std::path::PathBuf;
 

@@ -1,5 +1,7 @@
 //! Animations: keyframes of characters, frames of sprites (FORMATS, PSX 6).
 
+use bytes::Bytes;
+use get_size2::GetSize;
 use zerocopy::little_endian::I16;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
@@ -9,7 +11,7 @@ use crate::asset::name::until_nul;
 use crate::io::{Cursor, Result};
 
 /// An uncompressed keyframe animation.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, GetSize)]
 pub struct AnimationV1 {
     /// Offset of its frames in the chunk.
     pub offset: u32,
@@ -17,14 +19,15 @@ pub struct AnimationV1 {
     pub frames: u16,
     /// Number of frames that are interpolated between two stored ones.
     pub tween: u16,
-    /// Poses of all objects for each stored frame: those of the first frame,
-    /// then those of the second, and so on. Shorter than
-    /// [`AnimationV1::stored_frames`] where the chunk is damaged.
-    pub poses: Vec<Transform>,
+    /// The stored poses of all objects for each stored frame: those of the
+    /// first frame, then those of the second, and so on. A slice of the file,
+    /// empty where the chunk is damaged.
+    #[get_size(ignore)]
+    poses: Bytes,
 }
 
 /// Where an object is in a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Transform {
     /// Rotation, row by row, with 12 fractional bits.
     pub matrix: [[i16; 3]; 3],
@@ -35,7 +38,7 @@ pub struct Transform {
 }
 
 /// A compressed keyframe animation, whose frames are not decoded.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct AnimationV2 {
     /// Offset of its data in the chunk.
     pub offset: u32,
@@ -44,7 +47,7 @@ pub struct AnimationV2 {
 }
 
 /// An animation made of textures.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct SpriteAnimation {
     /// Name up to its first NUL. Games ignore the case.
     pub name: String,
@@ -53,7 +56,7 @@ pub struct SpriteAnimation {
 }
 
 /// A frame of a sprite.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct SpriteFrame {
     /// Offset to the right in pixels.
     pub offx: i8,
@@ -84,20 +87,28 @@ impl AnimationV1 {
         }
     }
 
-    fn read_poses(&mut self, chunk: &Cursor, object_count: usize) -> Result<()> {
+    /// Number of poses of one object each.
+    pub fn pose_count(&self) -> usize {
+        self.poses.len() / size_of::<TransformRecord>()
+    }
+
+    /// The pose with number `index`: that of an object in a frame.
+    pub fn pose(&self, index: usize) -> Option<Transform> {
+        let start = index.checked_mul(size_of::<TransformRecord>())?;
+        let (record, _) = TransformRecord::ref_from_prefix(self.poses.get(start..)?).ok()?;
+        Some(Transform {
+            matrix: record.matrix.map(|row| row.map(I16::get)),
+            translation: record.translation.map(I16::get),
+        })
+    }
+
+    fn read_poses(&mut self, chunk: &Cursor, file: &Bytes, object_count: usize) -> Result<()> {
         let mut cursor = chunk.clone();
         cursor.seek(chunk.offset() + u64::from(self.offset), "frames")?;
         let count = u64::from(self.stored_frames()).saturating_mul(object_count as u64);
         let count = cursor.check_count(count, size_of::<TransformRecord>(), "frames")?;
-        self.poses = (0..count)
-            .map(|_| {
-                let record = cursor.record::<TransformRecord>("frame")?;
-                Ok(Transform {
-                    matrix: record.matrix.map(|row| row.map(I16::get)),
-                    translation: record.translation.map(I16::get),
-                })
-            })
-            .collect::<Result<_>>()?;
+        let records = cursor.take(count * size_of::<TransformRecord>(), "frames")?;
+        self.poses = file.slice_ref(records);
         Ok(())
     }
 }
@@ -105,6 +116,7 @@ impl AnimationV1 {
 /// Reads a 0x2A chunk: the table, then each animation's frames.
 pub(super) fn read_v1(
     data: &mut Cursor,
+    file: &Bytes,
     object_count: usize,
     list: &mut Vec<AnimationV1>,
 ) -> Result<()> {
@@ -117,15 +129,18 @@ pub(super) fn read_v1(
             offset: data.u32("animation's offset")?,
             frames: data.u16("animation's frames")?,
             tween: data.u16("animation's tween")?,
-            poses: Vec::new(),
+            poses: Bytes::new(),
         });
     }
     for (index, animation) in list.iter_mut().enumerate() {
         animation
-            .read_poses(&chunk, object_count)
+            .read_poses(&chunk, file, object_count)
             .and_then(|()| {
-                let bytes = animation.poses.len() * size_of::<TransformRecord>();
-                budget.spend(bytes as u64, table + 8 * index as u64, "offset")
+                budget.spend(
+                    animation.poses.len() as u64,
+                    table + 8 * index as u64,
+                    "offset",
+                )
             })
             .map_err(|error| error.within(format_args!("animation {index}")))?;
     }
@@ -176,8 +191,9 @@ mod tests {
     /// The animations of a 0x2A chunk for one object.
     fn read(data: &[u8]) -> (Vec<AnimationV1>, Result<()>) {
         let mut list = Vec::new();
-        let mut cursor = Cursor::new(data, 0x200, Endian::Little);
-        let result = read_v1(&mut cursor, 1, &mut list);
+        let data = Bytes::copy_from_slice(data);
+        let mut cursor = Cursor::new(&data, 0x200, Endian::Little);
+        let result = read_v1(&mut cursor, &data, 1, &mut list);
         (list, result)
     }
 
@@ -197,7 +213,7 @@ mod tests {
                 offset: 0,
                 frames,
                 tween,
-                poses: Vec::new(),
+                poses: Bytes::new(),
             };
             animation.stored_frames()
         };
@@ -214,11 +230,11 @@ mod tests {
         let (list, result) = read(&[table, pose(1), pose(2), pose(3)].concat());
         result.unwrap();
         let x = |index: usize| -> Vec<i16> {
-            let poses = list[index].poses.iter();
-            poses.map(|pose| pose.translation[0]).collect()
+            let poses = (0..list[index].pose_count()).map(|pose| list[index].pose(pose));
+            poses.map(|pose| pose.unwrap().translation[0]).collect()
         };
         assert_eq!((x(0), x(1)), (vec![2, 3], vec![1]));
-        assert_eq!(list[0].poses[0].matrix[1], [0, 4096, 0]);
+        assert_eq!(list[0].pose(0).unwrap().matrix[1], [0, 4096, 0]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::export::{Place, Scene};
 /// Adds the meshes of a part of a layer to a scene that has the joints.
 pub(super) struct Builder<'a> {
     pub(super) hgo: &'a Hgo,
-    pub(super) scene: &'a mut Scene,
+    pub(super) scene: &'a mut Scene<'static>,
     /// Name of the layer.
     pub(super) layer: &'a str,
     pub(super) part: &'a Part,

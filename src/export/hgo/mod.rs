@@ -4,14 +4,16 @@ mod mesh;
 mod picture;
 
 use self::mesh::Builder;
+use get_size2::GetSize;
+
 use super::math::finite;
 use super::scene::{Alpha, Joint, Material, Node, Texture, Wrap, sound_parents};
-use super::{MOST_CORNERS, MOST_SCENE_PIXELS, Picture, Place, Scene};
+use super::{MAX_CORNERS, MAX_SCENE_PIXELS, Picture, Place, Scene};
 use crate::asset::hgo::{self, Geometry, Hgo, Layer, Mesh};
 
 /// What of a file can be shown, found out without decoding anything.
-#[derive(Debug)]
-pub struct Exhibit {
+#[derive(Debug, GetSize)]
+pub struct ExportPlan {
     /// The textures that can be shown, by their numbers.
     pub textures: Vec<usize>,
     /// The layers that have something to show, by their numbers.
@@ -22,10 +24,10 @@ pub struct Exhibit {
     pub problems: Vec<String>,
 }
 
-impl Exhibit {
+impl ExportPlan {
     /// What of `hgo` can be shown.
     pub fn new(hgo: &Hgo) -> Self {
-        let mut exhibit = Self {
+        let mut plan = Self {
             textures: Vec::new(),
             layers: Vec::new(),
             has_scene: false,
@@ -33,15 +35,15 @@ impl Exhibit {
         };
         for (index, texture) in hgo.textures.iter().enumerate() {
             match picture::problem(texture) {
-                None => exhibit.textures.push(index),
+                None => plan.textures.push(index),
                 Some(problem) => {
                     let text = format!("texture {index} is not shown: {problem}");
-                    exhibit.problems.push(text);
+                    plan.problems.push(text);
                 }
             }
         }
-        exhibit.choose_layers(hgo);
-        exhibit
+        plan.choose_layers(hgo);
+        plan
     }
 
     fn choose_layers(&mut self, hgo: &Hgo) {
@@ -49,9 +51,9 @@ impl Exhibit {
         for (index, layer) in hgo.layers.iter().enumerate() {
             let corners = corners(layer);
             all += corners;
-            if corners > MOST_CORNERS {
+            if corners > MAX_CORNERS {
                 self.problems.push(format!(
-                    "layer {index} is not shown: has {corners} corners, more than {MOST_CORNERS}"
+                    "layer {index} is not shown: has {corners} corners, more than {MAX_CORNERS}"
                 ));
             } else if meshes(layer).any(has_triangles) {
                 self.layers.push(index);
@@ -64,15 +66,15 @@ impl Exhibit {
             .map(|t| u64::from(t.width.unsigned_abs()) * u64::from(t.height.unsigned_abs()))
             .sum();
         self.has_scene = !self.layers.is_empty();
-        if all > MOST_CORNERS {
+        if all > MAX_CORNERS {
             self.has_scene = false;
             self.problems.push(format!(
-                "model.glb is not shown: has {all} corners, more than {MOST_CORNERS}"
+                "model.glb is not shown: has {all} corners, more than {MAX_CORNERS}"
             ));
-        } else if self.has_scene && pixels > MOST_SCENE_PIXELS {
+        } else if self.has_scene && pixels > MAX_SCENE_PIXELS {
             self.has_scene = false;
             self.problems.push(format!(
-                "model.glb is not shown: its textures have {pixels} pixels, more than {MOST_SCENE_PIXELS}"
+                "model.glb is not shown: its textures have {pixels} pixels, more than {MAX_SCENE_PIXELS}"
             ));
         }
     }
@@ -125,17 +127,21 @@ impl Exhibit {
     }
 
     /// A layer in the rest pose.
-    pub fn layer(&self, hgo: &Hgo, index: usize) -> Scene {
+    pub fn layer(&self, hgo: &Hgo, index: usize) -> Scene<'static> {
         let chosen = hgo.layers.iter().enumerate().skip(index).take(1);
         self.scene_of(hgo, chosen)
     }
 
     /// All layers, with the skeleton.
-    pub fn scene(&self, hgo: &Hgo) -> Scene {
+    pub fn scene(&self, hgo: &Hgo) -> Scene<'static> {
         self.scene_of(hgo, hgo.layers.iter().enumerate())
     }
 
-    fn scene_of<'a>(&self, hgo: &Hgo, layers: impl Iterator<Item = (usize, &'a Layer)>) -> Scene {
+    fn scene_of<'a>(
+        &self,
+        hgo: &Hgo,
+        layers: impl Iterator<Item = (usize, &'a Layer)>,
+    ) -> Scene<'static> {
         let mut scene = Scene {
             notes: self.notes(),
             materials: self.materials(hgo),
@@ -163,17 +169,6 @@ impl Exhibit {
             "y is up. Axes and winding are the game's own; whether it is right-handed is not known, and all surfaces are seen from both sides.".into(),
             "Lengths are in the game's units. Sprites that face the camera are left out.".into(),
         ]
-    }
-
-    /// Memory that it takes, in bytes.
-    pub fn memory(&self) -> usize {
-        size_of_val(&self.textures[..])
-            + size_of_val(&self.layers[..])
-            + self
-                .problems
-                .iter()
-                .map(|text| 32 + text.len())
-                .sum::<usize>()
     }
 }
 
@@ -228,7 +223,7 @@ fn corners(layer: &Layer) -> usize {
 }
 
 /// Adds the joints in the rest pose; the node of a joint has its number.
-fn add_joints(hgo: &Hgo, scene: &mut Scene) {
+fn add_joints(hgo: &Hgo, scene: &mut Scene<'_>) {
     let parents = sound_parents(hgo.joints.len(), |joint| {
         Some(hgo.joints.get(joint)?.parent?.into())
     });

@@ -9,15 +9,17 @@ mod surface;
 
 pub use gallery::{Gallery, neighbours};
 
+use get_size2::GetSize;
+
 use self::mesh::{Builder, Space, is_sound};
 use self::surface::Surfaces;
 use super::scene::{Material, Node};
-use super::{MOST_CORNERS, MOST_CURVES, MOST_JOINTS, MOST_SCENE_PIXELS, Place, Scene};
+use super::{MAX_CORNERS, MAX_CURVES, MAX_JOINTS, MAX_POSES, MAX_SCENE_PIXELS, Place, Scene};
 use crate::asset::psx::{AnimationV1, Content, Model, Psx, Vertex, VertexRef};
 
 /// What of a file can be shown, found out without decoding anything.
-#[derive(Debug)]
-pub struct Exhibit {
+#[derive(Debug, GetSize)]
+pub struct ExportPlan {
     /// The textures.
     pub gallery: Gallery,
     /// The models that have faces to show, by their numbers.
@@ -37,7 +39,7 @@ pub struct Exhibit {
     object_of: Vec<Option<usize>>,
 }
 
-impl Exhibit {
+impl ExportPlan {
     /// What of `psx` can be shown, with what its neighbours have.
     pub fn new(psx: &Psx, neighbours: Vec<Psx>) -> Self {
         let gallery = Gallery::new(psx, neighbours);
@@ -47,7 +49,7 @@ impl Exhibit {
                 first.get_or_insert(index);
             }
         }
-        let mut exhibit = Self {
+        let mut plan = Self {
             problems: gallery.problems().to_vec(),
             gallery,
             models: Vec::new(),
@@ -57,17 +59,17 @@ impl Exhibit {
             stitch_sources: psx.stitch_sources(),
             object_of,
         };
-        exhibit.choose_models(psx);
-        exhibit.choose_scene(psx);
-        exhibit
+        plan.choose_models(psx);
+        plan.choose_scene(psx);
+        plan
     }
 
     fn choose_models(&mut self, psx: &Psx) {
         for (index, model) in psx.models.iter().enumerate() {
             let corners = sound_corners(model);
-            if corners > MOST_CORNERS {
+            if corners > MAX_CORNERS {
                 self.problems.push(format!(
-                    "model {index} is not shown: has {corners} corners, more than {MOST_CORNERS}"
+                    "model {index} is not shown: has {corners} corners, more than {MAX_CORNERS}"
                 ));
             } else if corners > 0 {
                 self.models.push(index);
@@ -98,27 +100,32 @@ impl Exhibit {
         let joints = psx.objects.len();
         let is_character = psx.parents().is_some() || psx.is_animated();
         self.has_scene = corners > 0;
-        if corners > MOST_CORNERS {
+        if corners > MAX_CORNERS {
             self.has_scene = false;
             self.problems.push(format!(
-                "the scene is not shown: has {corners} corners, more than {MOST_CORNERS}"
+                "the scene is not shown: has {corners} corners, more than {MAX_CORNERS}"
             ));
-        } else if self.has_scene && pixels > MOST_SCENE_PIXELS {
+        } else if self.has_scene && pixels > MAX_SCENE_PIXELS {
             self.has_scene = false;
             self.problems.push(format!(
-                "the scene is not shown: its textures have {pixels} pixels, more than {MOST_SCENE_PIXELS}"
+                "the scene is not shown: its textures have {pixels} pixels, more than {MAX_SCENE_PIXELS}"
             ));
-        } else if is_character && joints > MOST_JOINTS {
+        } else if is_character && joints > MAX_JOINTS {
             self.has_scene = false;
             self.problems.push(format!(
-                "skeleton and scene are not shown: {joints} joints are more than {MOST_JOINTS}"
+                "skeleton and scene are not shown: {joints} joints are more than {MAX_JOINTS}"
             ));
         }
-        self.has_skeleton = is_character && joints > 0 && joints <= MOST_JOINTS;
+        self.has_skeleton = is_character && joints > 0 && joints <= MAX_JOINTS;
         let curves = keyframes(psx).len() * joints;
-        if self.has_skeleton && curves > MOST_CURVES {
+        if self.has_skeleton && curves > MAX_CURVES {
             self.problems.push(format!(
-                "model.glb has no animations: they have {curves} curves, more than {MOST_CURVES}"
+                "model.glb has no animations: they have {curves} curves, more than {MAX_CURVES}"
+            ));
+        } else if self.has_skeleton && poses(psx) > MAX_POSES {
+            let poses = poses(psx);
+            self.problems.push(format!(
+                "model.glb has no animations: they have {poses} poses, more than {MAX_POSES}"
             ));
         }
     }
@@ -135,7 +142,7 @@ impl Exhibit {
     }
 
     /// A model by itself.
-    pub fn model(&self, psx: &Psx, index: usize) -> Scene {
+    pub fn model(&self, psx: &Psx, index: usize) -> Scene<'static> {
         let mut surfaces = Surfaces::default();
         let mut scene = Scene {
             notes: self.notes(psx),
@@ -147,7 +154,7 @@ impl Exhibit {
         let name = model_name(psx, index);
         let mut builder = Builder {
             psx,
-            exhibit: self,
+            plan: self,
             surfaces: &mut surfaces,
             space: Space::Object,
         };
@@ -181,7 +188,7 @@ impl Exhibit {
 
     /// All objects in their places; the parts of a character on its skeleton,
     /// with its animations.
-    pub fn scene(&self, psx: &Psx) -> Scene {
+    pub fn scene<'a>(&'a self, psx: &'a Psx) -> Scene<'a> {
         let mut scene = Scene {
             notes: self.notes(psx),
             ..Scene::default()
@@ -189,7 +196,7 @@ impl Exhibit {
         let mut surfaces = Surfaces::default();
         let mut builder = Builder {
             psx,
-            exhibit: self,
+            plan: self,
             surfaces: &mut surfaces,
             space: if self.has_skeleton {
                 Space::Joints
@@ -216,7 +223,7 @@ impl Exhibit {
     }
 
     /// The skeleton and one of its animations.
-    pub fn motion(&self, psx: &Psx, index: usize) -> Scene {
+    pub fn motion<'a>(&'a self, psx: &'a Psx, index: usize) -> Scene<'a> {
         skeleton::motion(psx, self, index)
     }
 
@@ -248,19 +255,6 @@ impl Exhibit {
         let vertex = psx.models.get(source.model)?.vertices.get(source.vertex)?;
         Some((vertex, self.object_of.get(source.model).copied().flatten()))
     }
-
-    /// Memory that it takes, in bytes.
-    pub fn memory(&self) -> usize {
-        self.gallery.memory()
-            + size_of_val(&self.models[..])
-            + size_of_val(&self.stitch_sources[..])
-            + size_of_val(&self.object_of[..])
-            + self
-                .problems
-                .iter()
-                .map(|text| 32 + text.len())
-                .sum::<usize>()
-    }
 }
 
 /// Corners of the faces whose corners exist.
@@ -286,6 +280,11 @@ fn keyframes(psx: &Psx) -> &[AnimationV1] {
     lists.next().unwrap_or_default()
 }
 
+/// The poses of all animations together, each of one object in one frame.
+fn poses(psx: &Psx) -> usize {
+    keyframes(psx).iter().map(AnimationV1::pose_count).sum()
+}
+
 /// The model of this number, if there is anything of it to show.
 fn shown_model(psx: &Psx, number: usize) -> Option<&Model> {
     let model = psx.models.get(number)?;
@@ -293,7 +292,7 @@ fn shown_model(psx: &Psx, number: usize) -> Option<&Model> {
 }
 
 /// The objects of a level. Those that show the same model share its mesh.
-fn level(psx: &Psx, exhibit: &Exhibit, builder: &mut Builder<'_>, scene: &mut Scene) {
+fn level(psx: &Psx, plan: &ExportPlan, builder: &mut Builder<'_>, scene: &mut Scene<'_>) {
     let mut meshes = vec![None; psx.models.len()];
     for (index, object) in psx.objects.iter().enumerate() {
         let number = usize::from(object.model);
@@ -301,7 +300,7 @@ fn level(psx: &Psx, exhibit: &Exhibit, builder: &mut Builder<'_>, scene: &mut Sc
             continue;
         };
         let mesh = *meshes[number].get_or_insert_with(|| {
-            let first = exhibit.object_of.get(number).copied().flatten();
+            let first = plan.object_of.get(number).copied().flatten();
             scene
                 .meshes
                 .push(builder.mesh(model_name(psx, number), model, first));
@@ -312,7 +311,7 @@ fn level(psx: &Psx, exhibit: &Exhibit, builder: &mut Builder<'_>, scene: &mut Sc
             parent: None,
             place: Place::turned(
                 skeleton::turn_of(object.angles),
-                exhibit.origin(psx, Some(index)),
+                plan.origin(psx, Some(index)),
             ),
             mesh: Some(mesh),
         });

@@ -4,12 +4,14 @@
 //! it in that of its parent; so a joint's turn in its parent is what is left
 //! of it when the parent's is undone.
 
+use std::rc::Rc;
+
 use super::mesh::Builder;
-use super::{Exhibit, keyframes, model_name, shown_model};
+use super::{ExportPlan, keyframes, model_name, poses, shown_model};
 use crate::asset::psx::{AnimationV1, Psx, Transform};
 use crate::export::math::{Place, Rows, product, quaternion, rows, subtract};
-use crate::export::scene::{Animation, Curve, Joint, Node, sound_parents};
-use crate::export::{MOST_CURVES, Scene};
+use crate::export::scene::{Animation, Joint, Node, sound_parents};
+use crate::export::{MAX_CURVES, MAX_POSES, Scene};
 
 /// Frames in a second. The file does not tell; the games show so many.
 const RATE: f32 = 30.0;
@@ -39,12 +41,12 @@ fn parents(psx: &Psx) -> Vec<Option<usize>> {
 
 /// Adds a joint for each object, in its place in the rest pose: where the file
 /// has it, not turned.
-fn joints(psx: &Psx, exhibit: &Exhibit, parents: &[Option<usize>], scene: &mut Scene) {
+fn joints(psx: &Psx, plan: &ExportPlan, parents: &[Option<usize>], scene: &mut Scene<'_>) {
     for (index, object) in psx.objects.iter().enumerate() {
-        let origin = exhibit.origin(psx, Some(index));
+        let origin = plan.origin(psx, Some(index));
         let parent = parents.get(index).copied().flatten();
         let place = match parent {
-            Some(_) => subtract(origin, exhibit.origin(psx, parent)),
+            Some(_) => subtract(origin, plan.origin(psx, parent)),
             None => origin,
         };
         scene.joints.push(Joint {
@@ -69,9 +71,14 @@ fn moved([x, y, z]: [f32; 3]) -> [f32; 16] {
 }
 
 /// A character: joints, meshes that follow them, and animations.
-pub(super) fn build(psx: &Psx, exhibit: &Exhibit, builder: &mut Builder<'_>, scene: &mut Scene) {
-    let parents = parents(psx);
-    joints(psx, exhibit, &parents, scene);
+pub(super) fn build<'a>(
+    psx: &'a Psx,
+    plan: &'a ExportPlan,
+    builder: &mut Builder<'_>,
+    scene: &mut Scene<'a>,
+) {
+    let parents: Rc<[_]> = parents(psx).into();
+    joints(psx, plan, &parents, scene);
     for (index, object) in psx.objects.iter().enumerate() {
         let number = usize::from(object.model);
         let Some(model) = shown_model(psx, number) else {
@@ -88,61 +95,56 @@ pub(super) fn build(psx: &Psx, exhibit: &Exhibit, builder: &mut Builder<'_>, sce
         scene.meshes.push(mesh);
     }
     let list = keyframes(psx);
-    if list.len() * psx.objects.len() <= MOST_CURVES {
+    if list.len() * psx.objects.len() <= MAX_CURVES && poses(psx) <= MAX_POSES {
         let animations = list.iter().enumerate();
-        let animations = animations.map(|(i, one)| animation(psx, exhibit, &parents, i, one));
+        let animations = animations.map(|(i, one)| animation(psx, plan, &parents, i, one));
         scene.animations.extend(animations);
     }
 }
 
 /// The joints and one animation.
-pub(super) fn motion(psx: &Psx, exhibit: &Exhibit, index: usize) -> Scene {
+pub(super) fn motion<'a>(psx: &'a Psx, plan: &'a ExportPlan, index: usize) -> Scene<'a> {
     let mut scene = Scene::default();
-    let parents = parents(psx);
-    joints(psx, exhibit, &parents, &mut scene);
+    let parents: Rc<[_]> = parents(psx).into();
+    joints(psx, plan, &parents, &mut scene);
     if let Some(one) = keyframes(psx).get(index) {
         scene
             .animations
-            .push(animation(psx, exhibit, &parents, index, one));
+            .push(animation(psx, plan, &parents, index, one));
     }
     scene
 }
 
-fn animation(
-    psx: &Psx,
-    exhibit: &Exhibit,
-    parents: &[Option<usize>],
+fn animation<'a>(
+    psx: &'a Psx,
+    plan: &'a ExportPlan,
+    parents: &Rc<[Option<usize>]>,
     index: usize,
-    animation: &AnimationV1,
-) -> Animation {
-    let joints = psx.objects.len().max(1);
-    let frames = animation.poses.len() / joints;
-    let mut curves: Vec<Curve> = (0..psx.objects.len())
-        .map(|node| Curve {
-            node,
-            places: Vec::with_capacity(frames),
-        })
-        .collect();
-    for poses in animation.poses.chunks_exact(joints) {
-        let turns: Vec<[f32; 4]> = poses.iter().map(turn).collect();
-        for (joint, (pose, curve)) in poses.iter().zip(&mut curves).enumerate() {
-            let parent = parents.get(joint).copied().flatten();
-            let parent = parent.and_then(|parent| turns.get(parent));
-            let rotation = match parent {
-                Some(&[x, y, z, w]) => after([-x, -y, -z, w], turns[joint]),
-                None => turns[joint],
-            };
-            let rotation = nearest(rotation, curve.places.last());
-            curve.places.push(Place {
-                rotation,
-                ..Place::at(exhibit.scaled(pose.translation))
-            });
+    animation: &'a AnimationV1,
+) -> Animation<'a> {
+    let joints = psx.objects.len();
+    let parents = Rc::clone(parents);
+    let place = move |frame: usize, joint: usize| {
+        let pose = |joint: usize| animation.pose(frame * joints + joint);
+        let Some(own) = pose(joint) else {
+            return Place::HERE;
+        };
+        let parent = parents.get(joint).copied().flatten().and_then(pose);
+        let rotation = match parent.as_ref().map(turn) {
+            Some([x, y, z, w]) => after([-x, -y, -z, w], turn(&own)),
+            None => turn(&own),
+        };
+        Place {
+            rotation,
+            ..Place::at(plan.scaled(own.translation))
         }
-    }
+    };
     Animation {
         name: format!("{index:03}"),
         interval: (f32::from(animation.tween) + 1.0) / RATE,
-        curves,
+        frames: animation.pose_count() / joints.max(1),
+        nodes: 0..joints,
+        place: Box::new(place),
     }
 }
 
@@ -161,20 +163,6 @@ fn turn(pose: &Transform) -> [f32; 4] {
 /// A turn after another.
 fn after(a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
     quaternion(product(rows(a), rows(b)))
-}
-
-/// Of the two quaternions of a turn, the one that is nearer to the last, so
-/// that what is between them is too.
-fn nearest(rotation: [f32; 4], last: Option<&Place>) -> [f32; 4] {
-    let same = last.map_or(1.0, |last| {
-        let parts = last.rotation.iter().zip(rotation);
-        parts.map(|(a, b)| a * b).sum::<f32>()
-    });
-    if same < 0.0 {
-        rotation.map(|part| -part)
-    } else {
-        rotation
-    }
 }
 
 #[cfg(test)]

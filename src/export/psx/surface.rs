@@ -7,7 +7,7 @@ use crate::asset::psx::{Face, Psx};
 use crate::export::scene::{Alpha, Material, Texture, Wrap};
 
 /// Most materials of a scene; the faces of further ones share the last.
-const MOST_MATERIALS: usize = 4096;
+const MAX_MATERIALS: usize = 4096;
 
 /// A colour byte of a textured face that leaves the texture as it is.
 const NEUTRAL: u16 = 128;
@@ -44,8 +44,8 @@ impl Surfaces {
         if let Some(&index) = self.known.get(&surface) {
             return index;
         }
-        if self.materials.len() >= MOST_MATERIALS {
-            return MOST_MATERIALS - 1;
+        if self.materials.len() >= MAX_MATERIALS {
+            return MAX_MATERIALS - 1;
         }
         self.known.insert(surface, self.materials.len());
         self.materials.push(surface.material(gallery));

@@ -1,19 +1,21 @@
 //! `info.txt`: the half page that a person wants first.
 
+use std::io::{self, Write};
+
 use super::facts;
 use super::tables::{tag, units};
 use crate::asset::psx::{Content, Psx, Version};
 use crate::view::Summary;
 
 /// `info.txt`.
-pub(super) fn text(psx: &Psx) -> Vec<u8> {
+pub(super) fn text(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     let mut summary = Summary::new(heading(psx));
     summary.line("file size", format!("{} bytes", psx.file_size));
     summary.line("objects", psx.objects.len());
     geometry(psx, &mut summary);
     textures(psx, &mut summary);
     chunks(psx, &mut summary);
-    summary.finish(&psx.warnings)
+    summary.write(&psx.warnings, out)
 }
 
 fn heading(psx: &Psx) -> String {

@@ -149,15 +149,16 @@ fn layers(hip: &Hip) -> Vec<Value> {
 /// # Errors
 /// Where checksums are to be verified and the source cannot be read.
 pub(super) fn assets(hip: &Hip) -> Result<Vec<u8>> {
-    let mut table = Table::new(&COLUMNS);
+    let mut text = Vec::new();
+    let mut table = Table::new(&mut text, &COLUMNS).expect("writing to memory cannot fail");
     for (number, members) in hip.layout.layers.iter().enumerate() {
         rows(hip, &mut table, Some(number), members)?;
     }
     rows(hip, &mut table, None, &hip.layout.unlayered)?;
-    Ok(table.into_bytes())
+    Ok(text)
 }
 
-fn rows(hip: &Hip, table: &mut Table, layer: Option<usize>, members: &[u32]) -> Result<()> {
+fn rows(hip: &Hip, table: &mut Table<'_>, layer: Option<usize>, members: &[u32]) -> Result<()> {
     let toc = &hip.contents.toc;
     let layer_name = layer.map_or_else(String::new, |number| hip.layer_type(number));
     let files = names::files(toc, members, hip.platform.is);
@@ -179,7 +180,7 @@ fn rows(hip: &Hip, table: &mut Table, layer: Option<usize>, members: &[u32]) -> 
             Some(fits) => Some(attributes::verdict(fits?)),
         };
         table.optional(verdict);
-        table.end_row();
+        table.end_row().expect("writing to memory cannot fail");
     }
     Ok(())
 }

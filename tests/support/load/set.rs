@@ -17,6 +17,7 @@ use crate::support::hip::{Asset, Hip};
 use crate::support::hpi::{File, V1, V2, file};
 use crate::support::noise;
 use crate::support::sources::{ifp, pack_as};
+use crate::support::views::rendering;
 
 /// What is searched for.
 pub const NEEDLE: &str = "NEEDLE_zqxj";
@@ -265,14 +266,14 @@ fn keyed(files: &Files) -> Vec<u8> {
 /// What stands in the `.meta` of an IFP file.
 fn shown(ifp: &[u8]) -> Files {
     let format = VIEW_FORMATS.iter().find(|format| format.shows(b"x.ifp"));
-    let view = view::open(format.unwrap(), ifp, &Alone);
+    let view = view::open(format.unwrap(), &ifp.to_vec().into(), &Alone);
     let files = view.files().into_iter().enumerate();
     let path = |folder: Option<&str>, name| match folder {
         Some(folder) => format!("{folder}/{name}"),
         None => name,
     };
     files
-        .map(|(number, file)| (path(file.folder, file.name), view.render(number)))
+        .map(|(number, file)| (path(file.folder, file.name), rendering(&*view, number)))
         .collect()
 }
 

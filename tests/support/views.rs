@@ -1,0 +1,10 @@
+//! What views show.
+
+use hpimount::view::View;
+
+/// The bytes of the file of a view with number `index`.
+pub fn rendering(view: &dyn View, index: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    view.render(index, &mut bytes).unwrap();
+    bytes
+}
