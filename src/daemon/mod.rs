@@ -24,7 +24,7 @@ use rustix::fs::{Mode, OFlags};
 
 pub use self::allocator::settle_allocator;
 pub use self::confine::Confinement;
-pub use self::exit::Failure;
+pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
 use crate::fuse::{Ownership, SessionOptions};
 use crate::mount::{Sources, Vfs};
 

@@ -1,6 +1,7 @@
 //! Directories beside files that show what is inside them: `X.d` for an
 //! archive, `X.meta` for an asset.
 
+use super::Options;
 use crate::text::has_extension;
 use crate::view::{VIEW_FORMATS, ViewFormat};
 use crate::volume::FORMATS;
@@ -47,12 +48,11 @@ impl Companions {
         others: None,
     };
 
-    /// The usual ones of a tree that stands in so many archives; `shown` is
-    /// false where users want the plain files only.
-    pub fn usual(nesting: u8, shown: bool) -> Self {
+    /// Those of a tree inside `nesting` archives, as the options say.
+    pub fn usual(nesting: u8, options: &Options) -> Self {
         Self {
-            inside: shown && nesting < MAX_NESTING,
-            meta: shown,
+            inside: options.companions && nesting < MAX_NESTING,
+            meta: options.meta.is_on(),
             others: None,
         }
     }
@@ -93,13 +93,14 @@ mod tests {
 
     #[test]
     fn companions_go_by_the_extension_in_any_case() {
-        let all = Companions::usual(0, true);
+        let options = Options::default();
+        let all = Companions::usual(0, &options);
         assert_eq!(all.of("totala1.HPI"), Some(Shows::Inside));
         assert!(matches!(all.of("ped.IFP"), Some(Shows::Meta(_))));
         assert_eq!(all.of("readme.txt"), None);
         assert_eq!(all.of(".hpi"), None);
         assert_eq!(Companions::NONE.of("totala1.HPI"), None);
-        assert_eq!(Companions::usual(MAX_NESTING, true).of("a.hpi"), None);
+        assert_eq!(Companions::usual(MAX_NESTING, &options).of("a.hpi"), None);
         assert_eq!(Shows::Inside.name_beside("a.ufo"), "a.ufo.d");
     }
 }

@@ -91,7 +91,7 @@ impl Vfs {
             ino: file.ino(),
             len: self.node_attr(file)?.size,
         });
-        let companions = Companions::usual(nesting, self.options.meta);
+        let companions = Companions::usual(nesting, &self.options);
         let mut builder = TreeBuilder::new(0, attr.modified, companions);
         let opened = volume::detect(&*source).and_then(|format| {
             let options = self.options.archive_options(&name);
@@ -183,7 +183,7 @@ impl Vfs {
         let Some(Content::Folder(folder)) = self.volume(node).map(|volume| &volume.content) else {
             return Err(Error::NotFound);
         };
-        let companions = Companions::usual(0, self.options.meta);
+        let companions = Companions::usual(0, &self.options);
         let mut builder = TreeBuilder::new(0, attr.modified, companions);
         let entered = folder.enter(file, &mut builder).map_err(|error| {
             let path = folder.path_of(file);

@@ -61,6 +61,28 @@ impl Ino {
 /// Result of an operation on an inode.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// What is shown of the directories `X.meta` beside assets, and of the
+/// converted trees.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Meta {
+    /// By the kind of container.
+    #[default]
+    Default,
+    /// They are listed everywhere.
+    Visible,
+    /// They are listed nowhere, and found by name.
+    Hidden,
+    /// There are none.
+    Off,
+}
+
+impl Meta {
+    /// Whether there are such directories, listed or not.
+    pub fn is_on(self) -> bool {
+        self != Self::Off
+    }
+}
+
 /// How a mount behaves.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -72,8 +94,13 @@ pub struct Options {
     pub force: bool,
     /// Compute checksums for listings.
     pub verify: bool,
-    /// Show what is inside archives and assets in directories beside them.
-    pub meta: bool,
+    /// Whether assets have directories `X.meta` beside them.
+    pub meta: Meta,
+    /// Whether archives have directories `X.d` beside them.
+    pub companions: bool,
+    /// Most bytes of temporary file that hold generated files for which
+    /// `cache_size` is too small.
+    pub spool_size: u64,
     /// Refuse to mount where one of several sources cannot be.
     pub strict: bool,
     /// Where it will be mounted, as an absolute path without symbolic links:
@@ -99,7 +126,9 @@ impl Default for Options {
             cache_size: 64 << 20,
             force: false,
             verify: false,
-            meta: true,
+            meta: Meta::Default,
+            companions: true,
+            spool_size: 1 << 30,
             strict: false,
             mount_point: None,
         }

@@ -230,7 +230,7 @@ impl Opener<'_> {
     fn open_source(&self, path: &Path) -> Result<Opened, OpenCause> {
         let metadata = fs::metadata(path).map_err(OpenCause::Unreadable)?;
         let modified = metadata.modified().map_or(0, seconds);
-        let companions = Companions::usual(0, self.options.meta);
+        let companions = Companions::usual(0, self.options);
         let mut builder = TreeBuilder::new(0, modified, companions);
         let volume = if metadata.is_dir() {
             let path = fs::canonicalize(path).map_err(OpenCause::Unreadable)?;
@@ -257,7 +257,7 @@ impl Opener<'_> {
         let format = match volume::detect(&source) {
             Err(io::Error::UnknownFormat) => {
                 let shows = lone_asset(&name, &source)?;
-                builder.show_others(shows.filter(|_| self.options.meta));
+                builder.show_others(shows.filter(|_| self.options.meta.is_on()));
                 let folder = Folder::of_one_file(path, self.disk, builder);
                 return Ok(Volume {
                     name,
@@ -362,7 +362,7 @@ impl Opener<'_> {
             layers.push(builder.without_companions().finish());
             volumes.push(volume);
         }
-        let companions = Companions::usual(0, self.options.meta);
+        let companions = Companions::usual(0, self.options);
         let merged = merge::merge(&layers, rule, companions).map_err(|error| {
             let first = volumes.first().map_or(Path::new(""), |volume| &volume.path);
             OpenError::new(first, error)
@@ -394,7 +394,7 @@ impl Layout {
     /// Each source in a directory that is named after its file.
     fn side_by_side(sources: Vec<Opened>, options: &Options) -> Result<Self, OpenError> {
         let now = seconds(SystemTime::now());
-        let companions = Companions::usual(0, options.meta);
+        let companions = Companions::usual(0, options);
         let mut builder = TreeBuilder::new(0, now, companions);
         let mut placed = Vec::with_capacity(sources.len());
         for Opened {
@@ -463,7 +463,7 @@ fn describe(volumes: &[&Volume], skipped: &[OpenError], order: Value, options: &
         "order": order,
         "case_sensitive": options.case_sensitive,
         "cache_size": options.cache_size,
-        "meta": options.meta,
+        "meta": options.meta.is_on(),
         "force": options.force,
         "verify": options.verify,
     })
