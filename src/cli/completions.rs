@@ -20,38 +20,41 @@ pub fn bash<S>(program: &Program<S>) -> String {
     if program.mount_options().next().is_some() {
         script += &bash_mount_options(program);
     }
-    let mount_options = program
-        .flags()
-        .find_map(list_flag)
-        .map_or_else(String::new, |flag| {
-            format!(
-                "    local word=${{COMP_LINE:0:COMP_POINT}}\n\
-                 \x20   local before=${{word%\"${{word##*[[:space:]]}}\"}}\n\
-                 \x20   word=${{word##*[[:space:]]}}\n\
-                 \x20   before=${{before%\"${{before##*[![:space:]]}}\"}}\n\
-                 \x20   before=${{before##*[[:space:]]}}\n\
-                 \x20   if [[ $before == {flag} ]]; then\n\
-                 \x20       _{name}_mount_options \"$word\" \"\"\n\
-                 \x20       return\n\
-                 \x20   elif [[ $word == {flag}* ]]; then\n\
-                 \x20       _{name}_mount_options \"${{word#{flag}}}\" {flag}\n\
-                 \x20       return\n\
-                 \x20   fi\n"
-            )
-        });
+    let mount_options = program.flags().find_map(list_flag);
+    let mount_options = mount_options.map_or_else(String::new, |flag| {
+        format!(
+            "    if [[ $before == {flag} ]]; then
+        _{name}_mount_options \"$word\" \"\"
+        return
+    elif [[ $word == {flag}* ]]; then
+        _{name}_mount_options \"${{word#{flag}}}\" {flag}
+        return
+    fi
+"
+        )
+    });
     let _ = write!(
         script,
         "
 # Options where one begins, and values behind those that take one. Anything else
 # is a path, which bash completes by itself.
 _{name}_complete() {{
+    local word=${{COMP_LINE:0:COMP_POINT}} before
+    before=${{word%\"${{word##*[[:space:]]}}\"}}
+    word=${{word##*[[:space:]]}}
+    before=${{before%\"${{before##*[![:space:]]}}\"}}
+    before=${{before##*[[:space:]]}}
     COMPREPLY=()
-{mount_options}    case $3 in
+{mount_options}    if [[ $word == --*=* && $COMP_WORDBREAKS == *=* ]]; then
+        _{name} \"$1\" \"${{word#*=}}\" \"${{word%%=*}}\"
+        return 0
+    fi
+    case $before in
         {takers})
             _{name} \"$@\"
             ;;
         *)
-            [[ $2 == -* ]] && _{name} \"$@\"
+            [[ $word == -* ]] && _{name} \"$@\"
             ;;
     esac
     return 0

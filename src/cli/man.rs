@@ -28,6 +28,8 @@ pub fn page<S>(program: &Program<S>) -> String {
     debug_assert!(rendered.is_ok(), "writing to memory does not fail");
 
     let mut body = Roff::new();
+    // Names of files and options are not to be hyphenated.
+    body.control("nh", []).control("ad", ["l"]);
     description(&mut body, program);
     body.control("SH", ["OPTIONS"]);
     program.flags().for_each(|option| entry(&mut body, option));
