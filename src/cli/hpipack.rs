@@ -312,3 +312,81 @@ const LAST_SECTIONS: &[Section] = &[
         blocks: &[Block::Text("`hpimount(8)`")],
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &[&str]) -> Result<Args, Rejected> {
+        let line = [&["hpipack"], line].concat();
+        Args::parse(line.into_iter().map(OsString::from))
+    }
+
+    fn format(line: &[&str]) -> Result<Format, String> {
+        match parse(&[line, &["dir", "out"]].concat()) {
+            Ok(args) => args.format(),
+            Err(rejected) => Err(rejected.to_string()),
+        }
+    }
+
+    #[test]
+    fn the_command_line_is_sound() {
+        PROGRAM.command().debug_assert();
+        let args = parse(&["dir", "-f", "out", "--quiet"]).unwrap();
+        assert!(args.force && args.quiet);
+        assert_eq!(args.paths(), Ok(("dir".into(), "out".into())));
+        assert!(parse(&["dir"]).is_err());
+    }
+
+    #[test]
+    fn every_choice_of_the_table_is_understood() {
+        for option in PROGRAM.flags().filter(|option| !option.exclusive) {
+            for choice in option.choices() {
+                let flag = format!("--{}", option.id());
+                format(&[&flag, choice.name]).unwrap_or_else(|problem| panic!("{problem}"));
+            }
+        }
+    }
+
+    #[test]
+    fn the_defaults_are_those_of_the_table() {
+        let mut line = Vec::new();
+        for id in ["format", "method", "key"] {
+            let option = PROGRAM.flags().find(|option| option.id() == id).unwrap();
+            line.push(format!("--{id}={}", option.default));
+        }
+        let line: Vec<&str> = line.iter().map(String::as_str).collect();
+        for line in [&line[..], &[]] {
+            let format = format(line).unwrap();
+            assert!(matches!(
+                format,
+                Format::TotalAnnihilation {
+                    method: Method::Zlib,
+                    key: 0
+                }
+            ));
+        }
+    }
+
+    #[test]
+    fn keys_are_decimal_or_hexadecimal() {
+        for (text, key) in [("0", 0), ("125", 125), ("0x7D", 125), ("0xFE", 254)] {
+            let format = format(&["--key", text]).unwrap();
+            let Format::TotalAnnihilation { key: parsed, .. } = format else {
+                panic!("{format:?}");
+            };
+            assert_eq!(parsed, key);
+        }
+        for text in ["255", "0xFF", "256", "-1", "7D", ""] {
+            let problem = format(&[&format!("--key={text}")]).unwrap_err();
+            assert!(problem.starts_with(&format!("--key {text}: ")), "{problem}");
+        }
+    }
+
+    #[test]
+    fn what_kingdoms_cannot_have_is_named() {
+        let problem = |option| format(&["--format", "kingdoms", option]).unwrap_err();
+        assert!(problem("--key=7").starts_with("--key: "));
+        assert!(problem("--method=lz77").starts_with("--method lz77: "));
+    }
+}
