@@ -204,8 +204,9 @@ fn typed_in_bash(lines: &[&str]) -> Vec<String> {
     let place = dir.path().join("place");
     fs::create_dir(&place).unwrap();
     fs::write(place.join("totala1.hpi"), "").unwrap();
-    let mut bash = Command::new("bash")
-        .args(["--noprofile", "--rcfile"])
+    // In a session of its own it leaves the terminal of the tests alone.
+    let mut bash = Command::new("setsid")
+        .args(["--wait", "bash", "--noprofile", "--rcfile"])
         .arg(&rc)
         .arg("-i")
         .current_dir(&place)
@@ -230,7 +231,7 @@ fn typed_in_bash(lines: &[&str]) -> Vec<String> {
 
 #[test]
 fn bash_completes_options_their_values_and_paths() {
-    if !has_programs(&["bash"]) {
+    if !has_programs(&["bash", "setsid"]) {
         return;
     }
     let cases = [
