@@ -49,7 +49,10 @@ fn pack(args: &Args, format: Format, dir: &Path, out: &Path) -> Result<(), Failu
     packed?;
     if !args.quiet {
         for path in &walked.left_out {
-            eprintln!("hpipack: {}: is left out: it is the archive itself", path.display());
+            eprintln!(
+                "hpipack: {}: is left out: it is the archive itself",
+                path.display()
+            );
         }
     }
     Ok(())
