@@ -25,7 +25,7 @@ use rustix::fs::{Mode, OFlags};
 
 pub use self::allocator::settle_allocator;
 pub use self::confine::Confinement;
-pub use self::exit::Failure;
+pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
 use crate::fuse::{Ownership, SessionOptions};
 use crate::mount::{Sources, Vfs};
 
@@ -52,20 +52,20 @@ pub struct Plan {
     pub options: MountOptions,
 }
 
-/// What the `-o` options add up to.
+/// How the mount behaves, as the options say.
 #[derive(Debug, Clone, Default)]
 pub struct MountOptions {
-    /// Whether other users are let in.
+    /// Whether other users have access.
     pub allow_other: bool,
-    /// Owner of all files, where it is given.
+    /// User ID of the owner of all files; the mounting user where there is none.
     pub uid: Option<u32>,
-    /// Group of all files, where it is given.
+    /// Group ID of all files; that of the mounting user where there is none.
     pub gid: Option<u32>,
-    /// Permission bits to take away.
+    /// Permission bits to remove from all modes.
     pub umask: u16,
-    /// Threads that answer, where it is given.
+    /// Threads that answer requests; as many as cores where there is none.
     pub threads: Option<usize>,
-    /// Whether nothing is pushed into the kernel's page cache ahead of readers.
+    /// Whether files are decoded only when they are read.
     pub no_prefetch: bool,
     /// How the tree behaves.
     pub vfs: crate::mount::Options,

@@ -149,7 +149,7 @@ impl Vfs {
         Companions {
             inside: options.companions && nesting < MAX_NESTING,
             meta: match options.meta {
-                Meta::Usual => plain,
+                Meta::Default => plain,
                 Meta::Visible => true,
                 Meta::Hidden | Meta::Off => false,
             },

@@ -130,7 +130,7 @@ impl Default for Options {
             force: false,
             verify: false,
             companions: true,
-            meta: Meta::Usual,
+            meta: Meta::Default,
             strict: false,
             mount_point: None,
         }

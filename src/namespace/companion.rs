@@ -30,7 +30,7 @@ pub enum Meta {
     /// They are listed in folders and in containers that are folders in all
     /// but name, and found by name elsewhere.
     #[default]
-    Usual,
+    Default,
     /// They are listed everywhere.
     Visible,
     /// They are found by name and listed nowhere.

@@ -3,6 +3,8 @@
 
 mod beneath;
 mod file;
+mod location;
 
 pub use self::beneath::open_beneath;
 pub use self::file::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileSource, FileStat};
+pub use self::location::Location;
