@@ -152,6 +152,7 @@ impl Reader {
             "hits": counters.hits.get(),
             "misses": counters.misses.get(),
             "bytes": self.budget.used(),
+            "beside": self.budget.beside(),
             "budget": self.budget.limit(),
             "spooled": self.spool.used(),
         })

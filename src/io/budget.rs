@@ -15,8 +15,8 @@ use std::sync::{Arc, Weak};
 use super::Error;
 use super::sync::{Condvar, Mutex, lock, wait};
 
-/// Memory that one reservation may take beyond the limit, so that an asset
-/// can be parsed where the limit is small.
+/// Memory that reservations, and one thing that is kept, may take beyond the
+/// limit, so that an asset can be parsed where the limit is small.
 const RESERVE_EXTRA: usize = 16 << 20;
 
 /// Something that can give up values it keeps.
@@ -34,6 +34,8 @@ pub trait Reclaim: Send + Sync {
 pub struct Budget {
     limit: usize,
     used: AtomicUsize,
+    /// Bytes of what was reserved, is kept, and is larger than the limit.
+    beside: AtomicUsize,
     /// Counts insertions: the clock by which values are old.
     clock: AtomicU64,
     caches: Mutex<Vec<Weak<dyn Reclaim>>>,
@@ -54,6 +56,7 @@ impl Budget {
         Arc::new(Self {
             limit,
             used: AtomicUsize::new(0),
+            beside: AtomicUsize::new(0),
             clock: AtomicU64::new(0),
             caches: Mutex::new(Vec::new()),
             giving_up: Mutex::new(()),
@@ -68,9 +71,14 @@ impl Budget {
         self.limit
     }
 
-    /// Bytes that are accounted for.
+    /// Bytes that are accounted for, of those that the limit is for.
     pub fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that are accounted for beside the limit.
+    pub fn beside(&self) -> usize {
+        self.beside.load(Ordering::Relaxed)
     }
 
     /// Whether a value of `bytes` can be kept at all.
@@ -121,7 +129,7 @@ impl Budget {
             budget: self.clone(),
             what,
             bytes: 0,
-            oversize: false,
+            place: Place::Within,
         }
     }
 
@@ -146,7 +154,7 @@ impl Budget {
     ) -> Result<Reservation, Error> {
         let limit = self.limit.saturating_add(RESERVE_EXTRA);
         let mut reservations = lock(&self.reservations);
-        while !self.try_take(bytes, limit) {
+        while !self.try_take(bytes, self.limit) && !self.try_take(bytes, limit) {
             if !waits || bytes > limit || *reservations == 0 {
                 return Err(Error::no_memory(what, bytes, limit));
             }
@@ -162,7 +170,11 @@ impl Budget {
     /// Takes `bytes`, having given up what must be for them.
     fn try_take(&self, bytes: usize, limit: usize) -> bool {
         let take = || {
-            let fits = |used: usize| used.checked_add(bytes).filter(|&sum| sum <= limit);
+            let beside = if limit > self.limit { self.beside() } else { 0 };
+            let fits = |used: usize| {
+                let sum = used.checked_add(bytes)?;
+                (sum.checked_add(beside)? <= limit).then_some(sum)
+            };
             let relaxed = Ordering::Relaxed;
             self.used.fetch_update(relaxed, relaxed, fits).is_ok()
         };
@@ -205,8 +217,18 @@ pub struct Charge {
     budget: Arc<Budget>,
     what: &'static str,
     bytes: usize,
-    /// Whether it stands beside the budget, being larger by itself.
-    oversize: bool,
+    place: Place,
+}
+
+/// Where a charge counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Within the limit.
+    Within,
+    /// Beside the limit, being larger by itself.
+    Oversize,
+    /// Beside the limit, within what reservations may take.
+    Beside,
 }
 
 impl Charge {
@@ -220,7 +242,7 @@ impl Charge {
     /// # Errors
     /// [`Error::NoMemory`] where nothing is left to be given up for more.
     pub fn grow_to(&mut self, bytes: usize) -> Result<(), Error> {
-        if self.oversize {
+        if self.place == Place::Oversize {
             self.bytes = bytes;
             return Ok(());
         }
@@ -242,11 +264,13 @@ impl Charge {
         let Err(error) = self.grow_to(bytes) else {
             return Ok(());
         };
+        // The one that stands beside the limit may be among what is given up.
+        while self.budget.give_up_oldest(|| false) {}
         if self.budget.oversize.swap(true, Ordering::Relaxed) {
             return Err(error);
         }
         self.budget.subtract(self.bytes);
-        self.oversize = true;
+        self.place = Place::Oversize;
         self.bytes = bytes;
         Ok(())
     }
@@ -254,10 +278,12 @@ impl Charge {
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        if self.oversize {
-            self.budget.oversize.store(false, Ordering::Relaxed);
-        } else {
-            self.budget.subtract(self.bytes);
+        match self.place {
+            Place::Within => self.budget.subtract(self.bytes),
+            Place::Oversize => self.budget.oversize.store(false, Ordering::Relaxed),
+            Place::Beside => {
+                self.budget.beside.fetch_sub(self.bytes, Ordering::Relaxed);
+            }
         }
     }
 }
@@ -271,14 +297,18 @@ pub struct Reservation {
 impl Reservation {
     /// A charge for the `bytes` of it that are still needed, and are kept.
     pub fn into_charge(mut self, what: &'static str, bytes: usize) -> Charge {
-        self.budget.subtract(self.bytes);
-        self.bytes = 0;
-        self.budget.used.fetch_add(bytes, Ordering::Relaxed);
+        let is_large = bytes > self.budget.limit && bytes <= RESERVE_EXTRA;
+        let (counter, place) = match is_large {
+            true => (&self.budget.beside, Place::Beside),
+            false => (&self.budget.used, Place::Within),
+        };
+        counter.fetch_add(bytes, Ordering::Relaxed);
+        self.budget.subtract(std::mem::take(&mut self.bytes));
         Charge {
             budget: self.budget.clone(),
             what,
             bytes,
-            oversize: false,
+            place,
         }
     }
 }

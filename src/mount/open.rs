@@ -546,21 +546,23 @@ impl Layout {
     }
 }
 
-/// The file names of sources, in which no two are the same: of several, the
-/// last one has the plain name and the others are numbered.
+/// The file names of sources, in which no two are the same, letter case
+/// aside: of several, the last one has the plain name, and the others are
+/// numbered in their order.
 fn unique_names(paths: &[PathBuf]) -> Vec<String> {
-    let mut taken = HashSet::new();
-    let mut unique: Vec<String> = Vec::with_capacity(paths.len());
-    for path in paths.iter().rev() {
-        let name = file_name(path);
-        let numbered = (1..).map(|number| names::numbered(&name, number));
-        let mut candidates = std::iter::once(name.clone()).chain(numbered);
-        let free = candidates.find(|name| !taken.contains(&name.to_ascii_lowercase()));
-        let free = free.unwrap_or(name);
-        taken.insert(free.to_ascii_lowercase());
-        unique.push(free);
+    let plain: Vec<String> = paths.iter().map(|path| file_name(path)).collect();
+    let mut taken: HashSet<String> = plain.iter().map(|name| name.to_ascii_lowercase()).collect();
+    let mut unique = Vec::with_capacity(plain.len());
+    for (index, name) in plain.iter().enumerate() {
+        let later = &plain[index + 1..];
+        if later.iter().all(|other| !other.eq_ignore_ascii_case(name)) {
+            unique.push(name.clone());
+            continue;
+        }
+        let numbered = (1..).map(|number| names::numbered(name, number));
+        let mut free = numbered.filter(|name| taken.insert(name.to_ascii_lowercase()));
+        unique.extend(free.next());
     }
-    unique.reverse();
     unique
 }
 
