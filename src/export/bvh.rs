@@ -45,6 +45,11 @@ fn hierarchy(scene: &Scene<'_>, out: &mut dyn Write) -> io::Result<Vec<Option<us
         list.retain(|&node| is_joint[node]);
         list.reverse();
     }
+    let offsets = scene.joints.iter().filter_map(|joint| {
+        let node = scene.nodes.get(joint.node)?;
+        node.parent.map(|_| length(node.place.translation))
+    });
+    let longest = offsets.fold(0.0, f32::max);
     let (mut order, mut depth) = (Vec::new(), 0);
     let has_common_root = roots.len() != 1;
     if has_common_root {
@@ -62,13 +67,16 @@ fn hierarchy(scene: &Scene<'_>, out: &mut dyn Write) -> io::Result<Vec<Option<us
         let node = &scene.nodes[index];
         let word = if depth == 0 { "ROOT" } else { "JOINT" };
         let offset = node.place.translation;
-        open(out, word, &name(index, node), offset, depth)?;
+        open(out, word, &name(node), offset, depth)?;
         order.push(Some(index));
         depth += 1;
         steps.push(Step::Leave);
         if children[index].is_empty() {
-            let end = ["End Site", "{", "  OFFSET 0 0 0", "}"];
-            end.iter().try_for_each(|line| indented(out, depth, line))?;
+            let [x, y, z] = end_site(offset, longest);
+            indented(out, depth, "End Site")?;
+            indented(out, depth, "{")?;
+            indented(out, depth + 1, &format!("OFFSET {x} {y} {z}"))?;
+            indented(out, depth, "}")?;
         }
         steps.extend(children[index].iter().map(|&child| Step::Enter(child)));
     }
@@ -98,12 +106,24 @@ fn indented(out: &mut dyn Write, depth: usize, line: &str) -> io::Result<()> {
     writeln!(out, "{:width$}{line}", "")
 }
 
-/// Names end at blanks, and programs take them for unique.
-fn name(index: usize, node: &Node) -> String {
-    let name = node
-        .name
-        .replace(|c: char| c.is_whitespace() || c.is_control(), "_");
-    format!("{index:02}_{name}")
+/// The name of a node, which must not have blanks.
+fn name(node: &Node) -> String {
+    let is_blank = |c: char| c.is_whitespace() || c.is_control();
+    node.name.replace(is_blank, "_")
+}
+
+/// Where the bone of a joint without children ends: half as far as it is from
+/// its parent, in the same direction. Importers fail on bones without a
+/// length; a joint at the place of its parent has one that points up.
+fn end_site(offset: [f32; 3], longest: f32) -> [f32; 3] {
+    if length(offset) > 0.0 {
+        return offset.map(|part| part / 2.0);
+    }
+    [0.0, if longest > 0.0 { longest / 10.0 } else { 1.0 }, 0.0]
+}
+
+fn length(vector: [f32; 3]) -> f32 {
+    vector.iter().map(|part| part * part).sum::<f32>().sqrt()
 }
 
 fn motion(
@@ -209,15 +229,15 @@ mod tests {
             words[..14],
             [
                 "HIERARCHY",
-                "ROOT 01_hip",
+                "ROOT hip",
                 "{",
-                "JOINT 00_left_arm",
+                "JOINT left_arm",
                 "{",
                 "End Site",
                 "{",
                 "}",
                 "}",
-                "JOINT 02_leg",
+                "JOINT leg",
                 "{",
                 "End Site",
                 "{",
@@ -228,6 +248,20 @@ mod tests {
         let last: Vec<&str> = words[20].split(' ').collect();
         assert_eq!(last.len(), 18);
         assert_eq!(last[12], "2");
+    }
+
+    #[test]
+    fn bones_at_the_end_have_a_length() {
+        let mut scene = skeleton(vec![node("hip", None), node("leg", Some(0))]);
+        let text = written(&scene, &animation(0));
+        assert!(
+            text.contains("End Site\n    {\n      OFFSET 0 1 0\n"),
+            "{text}"
+        );
+        scene.nodes[1].place = Place::HERE;
+        let text = written(&scene, &animation(0));
+        assert!(text.contains("      OFFSET 0 1 0\n"), "{text}");
+        assert_eq!(end_site([0.0; 3], 5.0), [0.0, 0.5, 0.0]);
     }
 
     #[test]

@@ -50,7 +50,8 @@ pub fn write_materials(
         if let Some(texture) = &material.texture {
             let file = format!("{}{textures}{}.png", options(texture), texture.file);
             writeln!(out, "map_Kd {file}")?;
-            if material.alpha != Alpha::Opaque {
+            // Programs take `map_d` instead of `d`, not with it.
+            if material.alpha != Alpha::Opaque && alpha >= 1.0 {
                 writeln!(out, "map_d {file}")?;
             }
         }
@@ -222,5 +223,13 @@ pub(super) mod tests {
             "{text}"
         );
         assert_eq!(text.matches("map_d").count(), 1);
+        let mut half = scene.materials;
+        half[0].colour[3] = 0.5;
+        half[0].alpha = Alpha::Blend;
+        let text = super::tests::text(|out| write_materials(&half, &[], "", out));
+        assert!(
+            text.contains("d 0.5\n") && !text.contains("map_d"),
+            "{text}"
+        );
     }
 }

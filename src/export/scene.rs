@@ -1,5 +1,5 @@
-//! Models in their places, as the writers take them: right-handed or not as
-//! the game has it, y up, in the game's own units.
+//! Models in their places, as the writers take them: right-handed, y up, in
+//! the game's own units.
 
 use std::ops::Range;
 

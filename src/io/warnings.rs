@@ -23,6 +23,12 @@ impl Warnings {
         }
     }
 
+    /// Adds the warnings of `other` behind the own ones.
+    pub fn append(&mut self, other: Self) {
+        self.dropped += other.dropped;
+        other.texts.into_iter().for_each(|text| self.push(text));
+    }
+
     /// Number of warnings, those included whose text was not kept.
     pub fn len(&self) -> usize {
         self.texts.len() + self.dropped
@@ -59,5 +65,10 @@ mod tests {
         let texts = warnings.texts();
         assert_eq!(texts.len(), MOST + 1);
         assert_eq!(texts[MOST], "and 7 more warnings");
+        let mut all = Warnings::default();
+        all.push("first");
+        all.append(warnings);
+        assert_eq!(all.len(), 1 + MOST + 7);
+        assert_eq!(all.texts()[..2], ["first", "odd 0"]);
     }
 }

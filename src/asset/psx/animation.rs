@@ -5,10 +5,11 @@ use get_size2::GetSize;
 use zerocopy::little_endian::I16;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
+use super::compressed::{self, STREAMS};
 use super::limits::Budget;
 use crate::asset::count::count;
 use crate::asset::name::until_nul;
-use crate::io::{Cursor, Result};
+use crate::io::{Cursor, Endian, Error, Result};
 
 /// An uncompressed keyframe animation.
 #[derive(Debug, Clone, GetSize)]
@@ -31,19 +32,39 @@ pub struct AnimationV1 {
 pub struct Transform {
     /// Rotation, row by row, with 12 fractional bits.
     pub matrix: [[i16; 3]; 3],
-    /// Translation; see [`Psx::vertex_scale`] for its unit.
+    /// Translation relative to the character's origin; see
+    /// [`Psx::vertex_scale`] for its unit.
     ///
     /// [`Psx::vertex_scale`]: super::Psx::vertex_scale
     pub translation: [i16; 3],
 }
 
-/// A compressed keyframe animation, whose frames are not decoded.
+/// A compressed keyframe animation.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct AnimationV2 {
     /// Offset of its data in the chunk.
     pub offset: u32,
     /// Number of frames.
     pub frames: u32,
+    /// Offset of the chunk's data in the file.
+    chunk_offset: u64,
+    /// The chunk's data from the streams on, a slice of the file.
+    #[get_size(ignore)]
+    streams: Bytes,
+}
+
+/// Where an object is in a frame of a compressed animation.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct AngleTransform {
+    /// Angles about x, y and z, of which 4096 are a full turn; they turn the
+    /// object in the space of the whole character, about z first, then x, then
+    /// y.
+    pub angles: [i16; 3],
+    /// Translation in the space of the parent; see [`Psx::vertex_scale`] for
+    /// its unit.
+    ///
+    /// [`Psx::vertex_scale`]: super::Psx::vertex_scale
+    pub translation: [i16; 3],
 }
 
 /// An animation made of textures.
@@ -113,6 +134,66 @@ impl AnimationV1 {
     }
 }
 
+impl AnimationV2 {
+    /// Number of poses, each of one of `objects` in one frame.
+    pub fn pose_count(&self, objects: usize) -> usize {
+        (self.frames as usize).saturating_mul(objects)
+    }
+
+    fn cursor(&self) -> Cursor<'_> {
+        let base = self.chunk_offset + u64::from(self.offset);
+        Cursor::new(&self.streams, base, Endian::Little)
+    }
+
+    /// Length of the streams of `objects` in bytes, found without decoding
+    /// them.
+    ///
+    /// # Errors
+    /// Where they do not fit into the chunk.
+    pub fn streams_size(&self, objects: usize) -> Result<usize> {
+        let mut cursor = self.cursor();
+        if self.frames > 0 {
+            for _ in 0..objects.saturating_mul(STREAMS) {
+                compressed::skip(&mut cursor, self.frames as usize)?;
+            }
+        }
+        Ok(self.streams.len() - cursor.remaining())
+    }
+
+    /// Decodes the poses of `objects`: those of the first frame, then those of
+    /// the second, and so on.
+    ///
+    /// # Errors
+    /// Where the streams do not fit into the chunk, and [`Error::Unsupported`]
+    /// where there are more than `max_poses`.
+    pub fn decode(&self, objects: usize, max_poses: usize) -> Result<Vec<AngleTransform>> {
+        let count = self.pose_count(objects);
+        if count > max_poses {
+            let text = format!("has {count} poses, more than {max_poses}");
+            return Err(Error::Unsupported(text));
+        }
+        let mut poses = vec![AngleTransform::default(); count];
+        let mut cursor = self.cursor();
+        if count == 0 {
+            return Ok(poses);
+        }
+        for object in 0..objects {
+            for stream in 0..STREAMS {
+                let mut own = poses.iter_mut().skip(object).step_by(objects);
+                compressed::read(&mut cursor, self.frames as usize, |value| {
+                    if let Some(pose) = own.next() {
+                        match stream {
+                            0..3 => pose.angles[stream] = value,
+                            _ => pose.translation[stream - 3] = value,
+                        }
+                    }
+                })?;
+            }
+        }
+        Ok(poses)
+    }
+}
+
 /// Reads a 0x2A chunk: the table, then each animation's frames.
 pub(super) fn read_v1(
     data: &mut Cursor,
@@ -147,12 +228,21 @@ pub(super) fn read_v1(
     Ok(())
 }
 
-/// Reads the table of a 0x2C chunk.
-pub(super) fn read_v2(data: &mut Cursor, list: &mut Vec<AnimationV2>) -> Result<()> {
+/// Reads the table of a 0x2C chunk, and finds the streams.
+pub(super) fn read_v2(data: &mut Cursor, file: &Bytes, list: &mut Vec<AnimationV2>) -> Result<()> {
+    let chunk = data.clone();
     for _ in 0..count(data, 8, "animations")? {
+        let stored_at = data.offset();
+        let offset = data.u32("animation's offset")?;
+        let frames = data.u32("animation's frames")?;
+        let target = chunk.offset() + u64::from(offset);
+        let mut streams = chunk.follow(target, stored_at, "animation's offset")?;
+        let streams = streams.take(streams.remaining(), "streams")?;
         list.push(AnimationV2 {
-            offset: data.u32("animation's offset")?,
-            frames: data.u32("animation's frames")?,
+            offset,
+            frames,
+            chunk_offset: chunk.offset(),
+            streams: file.slice_ref(streams),
         });
     }
     Ok(())
@@ -186,7 +276,6 @@ pub(super) fn read_sprites(data: &mut Cursor, list: &mut Vec<SpriteAnimation>) -
 mod tests {
     use super::super::build::{shorts, words};
     use super::*;
-    use crate::io::Endian;
 
     /// The animations of a 0x2A chunk for one object.
     fn read(data: &[u8]) -> (Vec<AnimationV1>, Result<()>) {
@@ -261,6 +350,57 @@ mod tests {
         let error = shared(4).unwrap_err().to_string();
         assert!(
             error.starts_with("animation 2: offset at 0x214: "),
+            "{error}"
+        );
+    }
+
+    /// The animations of a 0x2C chunk.
+    fn read_compressed(data: &[u8]) -> (Vec<AnimationV2>, Result<()>) {
+        let data = Bytes::copy_from_slice(data);
+        let mut list = Vec::new();
+        let mut cursor = Cursor::new(&data, 0x200, Endian::Little);
+        let result = read_v2(&mut cursor, &data, &mut list);
+        (list, result)
+    }
+
+    #[test]
+    fn compressed_poses_are_six_streams_for_each_object() {
+        let constant = |value: u8| vec![0x0E, value, 0];
+        let first = [1, 2, 3, 4, 5, 6].map(constant).concat();
+        // The second object moves along x, and stands still otherwise.
+        let second = [vec![0x0F; 3], vec![0x00, 7, 0, 9, 0], vec![0x0F; 2]].concat();
+        let table = words(&[1, 12, 2]);
+        let (list, result) = read_compressed(&[table, first, second].concat());
+        result.unwrap();
+        let poses = list[0].decode(2, 4).unwrap();
+        let still = AngleTransform {
+            angles: [1, 2, 3],
+            translation: [4, 5, 6],
+        };
+        let moved = |x| AngleTransform {
+            angles: [0; 3],
+            translation: [x, 0, 0],
+        };
+        assert_eq!(poses, [still, moved(7), still, moved(9)]);
+        assert_eq!(list[0].streams_size(2).unwrap(), 18 + 10);
+        assert!(list[0].decode(2, 3).is_err());
+        assert_eq!(
+            list[0].streams_size(3).unwrap_err().to_string(),
+            "stream's header at 0x228: needs 1 bytes, 0 are left"
+        );
+    }
+
+    #[test]
+    fn a_compressed_animation_of_no_frames_has_no_streams() {
+        let (list, result) = read_compressed(&words(&[1, 12, 0]));
+        result.unwrap();
+        assert_eq!(list[0].streams_size(9).unwrap(), 0);
+        assert!(list[0].decode(9, 0).unwrap().is_empty());
+        let (list, result) = read_compressed(&words(&[1, 13, 1]));
+        assert!(list.is_empty());
+        let error = result.unwrap_err().to_string();
+        assert!(
+            error.starts_with("animation's offset at 0x204: points to 0x20d"),
             "{error}"
         );
     }

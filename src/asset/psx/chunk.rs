@@ -49,7 +49,7 @@ pub enum Content {
     BlockMap(BlockMap),
     /// 0x2A: keyframe animations.
     AnimationsV1(Vec<AnimationV1>),
-    /// 0x2C: table of compressed keyframe animations.
+    /// 0x2C: compressed keyframe animations.
     AnimationsV2(Vec<AnimationV2>),
     /// 0x45: sprite animations.
     Sprites(Vec<SpriteAnimation>),
@@ -182,7 +182,7 @@ impl Content {
             Self::Hierarchy(parents) => read_hierarchy(data, object_count, parents),
             Self::BlockMap(map) => map.read(data),
             Self::AnimationsV1(list) => animation::read_v1(data, file, object_count, list),
-            Self::AnimationsV2(list) => animation::read_v2(data, list),
+            Self::AnimationsV2(list) => animation::read_v2(data, file, list),
             Self::Sprites(list) => animation::read_sprites(data, list),
             Self::Wibbles(list) => read_wibbles(data, list),
             Self::Pulses(list) => read_pulses(data, list),

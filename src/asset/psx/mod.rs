@@ -8,6 +8,7 @@
 mod animation;
 mod check;
 mod chunk;
+mod compressed;
 mod face;
 mod limits;
 mod model;
@@ -17,7 +18,9 @@ mod texture;
 #[cfg(test)]
 pub(crate) mod build;
 
-pub use animation::{AnimationV1, AnimationV2, SpriteAnimation, SpriteFrame, Transform};
+pub use animation::{
+    AngleTransform, AnimationV1, AnimationV2, SpriteAnimation, SpriteFrame, Transform,
+};
 pub use chunk::{BlockMap, ChnkItem, Chunk, Content, Pulse, Wibble};
 pub use face::{Face, Uv};
 pub use model::{Bounds, FaceCounts, Lod, Model, Vertex, VertexRef};

@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use get_size2::GetSize;
 
 use super::picture;
-use crate::asset::psx::{Palette, Psx, Texture, TextureData};
-use crate::export::Picture;
+use crate::asset::psx::{Palette, Psx, Texture};
+use crate::export::{Picture, not_shown, padded};
+use crate::io::Warnings;
 
 /// Endings of the names of files that belong together, `skhan.psx` and
 /// `skhan_l.psx`, those with textures first.
@@ -80,8 +81,10 @@ pub struct Gallery {
     by_id_index: HashMap<u32, usize>,
     palettes: Vec<Palette>,
     borrowed: Vec<BorrowedTexture>,
-    /// Why the others cannot: a sentence each.
-    problems: Vec<String>,
+    /// Number of the file's own textures and the borrowed ones.
+    numbers: usize,
+    /// Why the others cannot.
+    problems: Warnings,
 }
 
 /// What a material must know of a texture.
@@ -107,6 +110,7 @@ impl Gallery {
             gallery.add_own(psx, number, texture);
         }
         gallery.borrow(psx, neighbours);
+        gallery.numbers = psx.textures.len() + gallery.borrowed.len();
         gallery
     }
 
@@ -144,11 +148,8 @@ impl Gallery {
             }
         };
         if let Some(problem) = picture::problem(texture) {
-            // Of an external one there is nothing to show in this file.
-            if texture.data != TextureData::External {
-                self.problems
-                    .push(format!("texture {number} is not shown: {problem}"));
-            }
+            let what = format_args!("texture {number}");
+            self.problems.push(not_shown(what, problem));
             return;
         }
         self.by_id_index
@@ -200,9 +201,9 @@ impl Gallery {
         }
     }
 
-    /// Why textures are not shown, a sentence each.
-    pub fn problems(&self) -> &[String] {
-        &self.problems
+    /// Takes away why textures are not shown.
+    pub fn take_problems(&mut self) -> Warnings {
+        std::mem::take(&mut self.problems)
     }
 
     /// Number of textures that can be shown.
@@ -218,14 +219,13 @@ impl Gallery {
     /// Name of a texture's file, without extension: its number in the file
     /// (those of neighbours follow) and its id.
     pub fn name(&self, index: usize) -> String {
-        match self.shown.get(index) {
-            Some(Shown {
-                number,
-                id: Some(id),
-                ..
-            }) => format!("{number:02} {id:08x}"),
-            Some(Shown { number, .. }) => format!("{number:02}"),
-            None => String::new(),
+        let Some(shown) = self.shown.get(index) else {
+            return String::new();
+        };
+        let number = padded(shown.number, self.numbers, 2);
+        match shown.id {
+            Some(id) => format!("{number} {id:08x}"),
+            None => number,
         }
     }
 
@@ -374,11 +374,22 @@ mod tests {
         let broken = texture([0, 16, 0xAA, 0], [4, 40], &[]);
         let psx = level(&[square(0xAA, 1), broken], &[0xAA]);
         assert!(!Gallery::lacks(&psx));
-        let gallery = Gallery::new(&psx, Vec::new());
+        let mut gallery = Gallery::new(&psx, Vec::new());
         assert_eq!(gallery.len(), 1);
         assert_eq!(
-            gallery.problems(),
+            gallery.take_problems().texts(),
             ["texture 1 is not shown: its pixels end with the file"]
+        );
+    }
+
+    #[test]
+    fn a_texture_in_a_file_of_its_own_is_told() {
+        let external = texture([0x8000_0000, 65536, 0, 0], [64, 64], &[]);
+        let mut gallery = Gallery::new(&level(&[external], &[]), Vec::new());
+        assert!(gallery.is_empty());
+        assert_eq!(
+            gallery.take_problems().texts(),
+            ["texture 0 is not shown: its pixels are in a file of their own"]
         );
     }
 }

@@ -1,23 +1,17 @@
 //! Characters: objects that are the joints of a skeleton (FORMATS, PSX 6).
-//!
-//! A keyframe turns an object in the space of the whole character and moves
-//! it in that of its parent; so a joint's turn in its parent is what is left
-//! of it when the parent's is undone.
 
 use std::rc::Rc;
 
+use super::clip::{Clip, Clips};
 use super::mesh::Builder;
-use super::{ExportPlan, keyframes, model_name, poses, shown_model};
-use crate::asset::psx::{AnimationV1, Psx, Transform};
-use crate::export::math::{Place, Rows, product, quaternion, rows, subtract};
+use super::{ExportPlan, object_name, shown_model};
+use crate::asset::psx::Psx;
+use crate::export::math::{Place, Rows, product, subtract};
 use crate::export::scene::{Animation, Joint, Node, sound_parents};
-use crate::export::{MAX_CURVES, MAX_POSES, Scene};
-
-/// Frames in a second. The file does not tell; the games show so many.
-const RATE: f32 = 30.0;
+use crate::export::{Scene, padded};
 
 /// The note that files with a skeleton have.
-const NOTE: &str = "Animations run at 30 frames a second, which the file does not tell; turns are the whole character's, moves the parent's.";
+const NOTE: &str = "Animations run at 30 frames a second, which the file does not tell.";
 
 /// The matrix of an object's angles, of which 4096 are a full turn, with y up:
 /// first about z, then x, then y.
@@ -42,7 +36,7 @@ fn parents(psx: &Psx) -> Vec<Option<usize>> {
 /// Adds a joint for each object, in its place in the rest pose: where the file
 /// has it, not turned.
 fn joints(psx: &Psx, plan: &ExportPlan, parents: &[Option<usize>], scene: &mut Scene<'_>) {
-    for (index, object) in psx.objects.iter().enumerate() {
+    for index in 0..psx.objects.len() {
         let origin = plan.origin(psx, Some(index));
         let parent = parents.get(index).copied().flatten();
         let place = match parent {
@@ -54,7 +48,7 @@ fn joints(psx: &Psx, plan: &ExportPlan, parents: &[Option<usize>], scene: &mut S
             inverse_bind: moved(origin.map(|part| 0.0 - part)),
         });
         scene.nodes.push(Node {
-            name: format!("{index:02}_{}", model_name(psx, object.model.into())),
+            name: object_name(psx, index, 2),
             parent,
             place: Place::at(place),
             mesh: None,
@@ -84,7 +78,7 @@ pub(super) fn build<'a>(
         let Some(model) = shown_model(psx, number) else {
             continue;
         };
-        let name = format!("{index:02}_{}_mesh", model_name(psx, number));
+        let name = format!("{}_mesh", object_name(psx, index, 2));
         let mesh = builder.mesh(name.clone(), model, Some(index));
         scene.nodes.push(Node {
             name,
@@ -94,10 +88,13 @@ pub(super) fn build<'a>(
         });
         scene.meshes.push(mesh);
     }
-    let list = keyframes(psx);
-    if list.len() * psx.objects.len() <= MAX_CURVES && poses(psx) <= MAX_POSES {
-        let animations = list.iter().enumerate();
-        let animations = animations.map(|(i, one)| animation(psx, plan, &parents, i, one));
+    let clips = Clips::of(psx);
+    if plan.moves_scene {
+        let motions = plan.motions.iter();
+        let animations = motions.filter_map(|&index| {
+            let clip = clips.get(index)?;
+            Some(animation(psx, plan, &parents, index, clip))
+        });
         scene.animations.extend(animations);
     }
 }
@@ -107,10 +104,10 @@ pub(super) fn motion<'a>(psx: &'a Psx, plan: &'a ExportPlan, index: usize) -> Sc
     let mut scene = Scene::default();
     let parents: Rc<[_]> = parents(psx).into();
     joints(psx, plan, &parents, &mut scene);
-    if let Some(one) = keyframes(psx).get(index) {
+    if let Some(clip) = Clips::of(psx).get(index) {
         scene
             .animations
-            .push(animation(psx, plan, &parents, index, one));
+            .push(animation(psx, plan, &parents, index, clip));
     }
     scene
 }
@@ -120,49 +117,19 @@ fn animation<'a>(
     plan: &'a ExportPlan,
     parents: &Rc<[Option<usize>]>,
     index: usize,
-    animation: &'a AnimationV1,
+    clip: Clip<'a>,
 ) -> Animation<'a> {
-    let joints = psx.objects.len();
     let parents = Rc::clone(parents);
-    let place = move |frame: usize, joint: usize| {
-        let pose = |joint: usize| animation.pose(frame * joints + joint);
-        let Some(own) = pose(joint) else {
-            return Place::HERE;
-        };
-        let parent = parents.get(joint).copied().flatten().and_then(pose);
-        let rotation = match parent.as_ref().map(turn) {
-            Some([x, y, z, w]) => after([-x, -y, -z, w], turn(&own)),
-            None => turn(&own),
-        };
-        Place {
-            rotation,
-            ..Place::at(plan.scaled(own.translation))
-        }
-    };
     Animation {
-        name: format!("{index:03}"),
-        interval: (f32::from(animation.tween) + 1.0) / RATE,
-        frames: animation.pose_count() / joints.max(1),
-        nodes: 0..joints,
-        place: Box::new(place),
+        name: padded(index, Clips::of(psx).len(), 3),
+        interval: clip.interval,
+        frames: clip.frames,
+        nodes: 0..psx.objects.len(),
+        place: Box::new(move |frame, joint| {
+            let parent = parents.get(joint).copied().flatten();
+            clip.place(plan, frame, joint, parent)
+        }),
     }
-}
-
-/// The turn of a pose, with y up.
-fn turn(pose: &Transform) -> [f32; 4] {
-    let m = pose
-        .matrix
-        .map(|row| row.map(|part| f32::from(part) / 4096.0));
-    let flip = [1.0, -1.0, -1.0];
-    let rows = std::array::from_fn(|row| {
-        std::array::from_fn(|column| flip[row] * m[row][column] * flip[column])
-    });
-    Place::turned(rows, [0.0; 3]).rotation
-}
-
-/// A turn after another.
-fn after(a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
-    quaternion(product(rows(a), rows(b)))
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ use super::listed::{Listed, ListedView, Render, whole_files};
 use super::{Failure, Siblings, View, ViewFormat};
 use crate::asset::hgo::{self, Hgo};
 use crate::export::hgo::{ExportPlan, layer_name, texture_name};
+use crate::export::padded;
 use crate::export::{gltf, obj, png};
 
 /// HGO models.
@@ -26,10 +27,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
 fn open(bytes: &Bytes, _siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Failure>> {
     match hgo::parse(bytes) {
         Ok(mut hgo) => {
-            let plan = ExportPlan::new(&hgo);
-            for problem in &plan.problems {
-                hgo.warnings.push(problem.clone());
-            }
+            let mut plan = ExportPlan::new(&hgo);
+            hgo.warnings.append(std::mem::take(&mut plan.problems));
             let model = Shown { hgo, plan };
             Ok(Box::new(ListedView {
                 files: files(&model),
@@ -89,7 +88,8 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
         ));
     }
     for &index in &plan.layers {
-        let name = format!("{index:02} {}.obj", layer_name(hgo, index));
+        let number = padded(index, hgo.layers.len(), 2);
+        let name = format!("{number} {}.obj", layer_name(hgo, index));
         files.push(Listed::new(Some(MODELS), name, Render::Part(layer, index)));
     }
     if !plan.layers.is_empty() {
@@ -211,7 +211,8 @@ mod tests {
              animated       0\n\
              points         1: hat\n\
              bounds         (3, 4, 5) to (6, 7, 8), radius 1\n\
-             warnings       none\n"
+             warnings       1\n  \
+             every sprite of layer 0 is not shown: sprites face the camera, and there are 1\n"
         );
     }
 

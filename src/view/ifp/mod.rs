@@ -50,9 +50,11 @@ const FILES: &[(&str, Whole<Ifp>)] = &[
 /// each as a package of its own.
 fn files(ifp: &Ifp) -> Vec<Listed<Ifp>> {
     let mut files = whole_files(FILES);
+    let count = ifp.animations().count();
     for (extension, render) in [("json", keys as Part<Ifp>), ("ifp", package)] {
         for (index, animation) in ifp.animations().enumerate() {
-            let name = format!("{index:03} {}.{extension}", animation.name);
+            let number = export::padded(index, count, 3);
+            let name = format!("{number} {}.{extension}", animation.name);
             files.push(Listed::new(Some(FOLDER), name, Render::Part(render, index)));
         }
     }

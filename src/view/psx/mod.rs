@@ -14,7 +14,8 @@ use super::listed::{Listed, ListedView, Render, whole_files};
 use super::{Failure, Siblings, View, ViewFormat};
 use crate::asset::Incomplete;
 use crate::asset::psx::{self, Psx};
-use crate::export::psx::{ExportPlan, Gallery, model_name, neighbours};
+use crate::export::padded;
+use crate::export::psx::{Colours, ExportPlan, Gallery, model_name, neighbours};
 use crate::export::{bvh, gltf, obj, png};
 
 /// PSX models, levels and texture banks.
@@ -34,10 +35,8 @@ const MAX_NEIGHBOURS: usize = 16 << 20;
 fn open(bytes: &Bytes, siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Failure>> {
     match psx::parse(bytes) {
         Ok(mut psx) => {
-            let plan = ExportPlan::new(&psx, read_neighbours(&psx, siblings));
-            for problem in &plan.problems {
-                psx.warnings.push(problem.clone());
-            }
+            let mut plan = ExportPlan::new(&psx, read_neighbours(&psx, siblings));
+            psx.warnings.append(std::mem::take(&mut plan.problems));
             let model = Shown { psx, plan };
             Ok(Box::new(ListedView {
                 files: files(&model),
@@ -124,7 +123,8 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
         ));
     }
     for &index in &plan.models {
-        let name = format!("{index:02} {}.obj", model_name(psx, index));
+        let number = padded(index, psx.models.len(), 2);
+        let name = format!("{number} {}.obj", model_name(psx, index));
         files.push(Listed::new(Some(MODELS), name, Render::Part(model, index)));
     }
     if !plan.models.is_empty() {
@@ -134,8 +134,9 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
             Render::Whole(materials),
         ));
     }
-    for index in 0..plan.motions(psx) {
-        let name = format!("{index:03}.bvh");
+    let last = plan.motions.last().map_or(0, |&last| last + 1);
+    for &index in &plan.motions {
+        let name = format!("{}.bvh", padded(index, last, 3));
         files.push(Listed::new(
             Some(ANIMATIONS),
             name,
@@ -162,7 +163,8 @@ fn materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn scene(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
-    obj::write(&shown.plan.scene(&shown.psx), SCENE_MATERIALS, out)
+    let scene = shown.plan.scene(&shown.psx, Colours::Materials);
+    obj::write(&scene, SCENE_MATERIALS, out)
 }
 
 fn scene_materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
@@ -173,7 +175,7 @@ fn scene_materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
 fn glb(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
     let Shown { psx, plan } = shown;
     let pictures = |index| plan.gallery.picture(psx, index);
-    gltf::write(&plan.scene(psx), &pictures, out)
+    gltf::write(&plan.scene(psx, Colours::Corners), &pictures, out)
 }
 
 fn motion(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {
@@ -303,12 +305,15 @@ mod tests {
                  bounds         x -3.125 to 13.125, y -23.75 to 3.75 (down), z -4.375 to 34.375\n\
                  textures       3 (ids 2)\n\
                  palettes       1 of 16 colours, 0 of 256, 1 missing\n\
-                 animations     3 (keyframes 2, sprites 1)\n\
+                 animations     3 (keyframes 1, compressed 1, sprites 1)\n\
                  chunks         10: RGBs, HIER, 0x0a, 0x2a, 0x2c, 0x45, 0x06, 0x07 and 2 more\n\
-                 warnings       1\n  \
-                 palette 000000bb of texture {:#x} not in this file\n",
+                 warnings       3\n  \
+                 palette 000000bb of texture {:#x} not in this file\n  \
+                 texture 2 is not shown: its pixels are in a file of their own\n  \
+                 animation 0 is not shown: stream's header at {:#x}: needs 1 bytes, 0 are left\n",
                 bytes.len(),
-                psx.textures[1].offset
+                psx.textures[1].offset,
+                psx.chunks[4].offset + 12,
             )
         );
     }

@@ -93,17 +93,18 @@ fn textures(psx: &Psx, summary: &mut Summary) {
 }
 
 fn chunks(psx: &Psx, summary: &mut Summary) {
-    let (mut keyframe, mut sprite) = (0, 0);
+    let (mut keyframe, mut compressed, mut sprite) = (0, 0, 0);
     for chunk in &psx.chunks {
         match &chunk.content {
             Content::AnimationsV1(list) => keyframe += list.len(),
-            Content::AnimationsV2(list) => keyframe += list.len(),
+            Content::AnimationsV2(list) => compressed += list.len(),
             Content::Sprites(list) => sprite += list.len(),
             _ => {}
         }
     }
-    let total = keyframe + sprite;
-    let animations = format!("{total} (keyframes {keyframe}, sprites {sprite})");
+    let total = keyframe + compressed + sprite;
+    let animations =
+        format!("{total} (keyframes {keyframe}, compressed {compressed}, sprites {sprite})");
     summary.line("animations", animations);
     summary.list("chunks", psx.chunks.iter().map(|chunk| tag(chunk.tag)));
 }
