@@ -139,7 +139,7 @@ fn a_rotation_is_that_of_the_running_game_in_both_layouts() {
         let files = view.files();
         let index = files
             .iter()
-            .position(|file| file.folder == Some("animations"));
+            .position(|file| file.folder.as_deref() == Some("animations"));
         let keys: Value = serde_json::from_slice(&rendering(&*view, index.unwrap())).unwrap();
         let z = keys["objects"][0]["keys"][1]["rotation"][2]
             .as_f64()

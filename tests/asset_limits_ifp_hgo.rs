@@ -151,7 +151,7 @@ fn a_real_package_of_two_megabytes_is_ready_in_a_blink() {
     let view = view.unwrap();
     let files = view.files();
     let slowest = (0..files.len())
-        .map(|index| timed(|| view.render(index, &mut sink()).unwrap()))
+        .map(|index| timed(|| view.render(index, &Alone, &mut sink()).unwrap()))
         .max();
     eprintln!(
         "open {open:?}, slowest of {} files {slowest:?}",

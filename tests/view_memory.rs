@@ -55,7 +55,7 @@ fn a_rendering_is_never_held_in_memory_as_a_whole() {
         // Those of a megabyte have many thousand files, all made alike.
         let few = (0..files.len()).filter(|&index| index < 8 || index + 8 > files.len());
         for index in few {
-            let (rendered, _, peak) = measured(|| view.render(index, &mut sink()));
+            let (rendered, _, peak) = measured(|| view.render(index, &Alone, &mut sink()));
             rendered.unwrap();
             let file = &files[index];
             assert!(peak < CONSTANT, "{name}: {file:?} allocates {peak} bytes");
@@ -143,10 +143,10 @@ fn a_rendering_ends_where_its_output_does() {
         let view = open(format.unwrap(), &bytes.into()).unwrap();
         for (index, file) in view.files().iter().enumerate() {
             let mut length = Vec::new();
-            view.render(index, &mut length).unwrap();
+            view.render(index, &Alone, &mut length).unwrap();
             for left in [0, length.len() / 2, length.len().saturating_sub(1)] {
                 let mut full = Full { left, failures: 0 };
-                let error = view.render(index, &mut full).unwrap_err();
+                let error = view.render(index, &Alone, &mut full).unwrap_err();
                 assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{file:?}");
                 assert_eq!(full.failures, 1, "{file:?} was written on");
             }

@@ -15,7 +15,7 @@ use crate::io::budget::Charge;
 use crate::volume::{FileId, Volume};
 
 pub use self::member::Member;
-pub use self::model::{Asked, MAX_ASSET, Model};
+pub use self::model::{Asked, MAX_ASSET, Model, Shelf};
 pub use self::reader::{BLOCK_SIZE, Bytes, Reader};
 pub use self::spool::Spool;
 

@@ -8,7 +8,7 @@ use super::{File, Key, Reader};
 use crate::io::budget::{Charge, Reservation};
 use crate::io::cache::{Cache, Value};
 use crate::io::{Error, ReadAt, Result, read_error};
-use crate::view::View;
+use crate::view::{Shared, View};
 use crate::volume::Content;
 
 /// Largest asset that is parsed, in bytes.
@@ -21,12 +21,41 @@ const EXPANSION: usize = 3;
 /// A parsed asset.
 pub struct Model {
     /// What is shown of it.
-    pub view: Box<dyn View>,
+    pub view: Arc<dyn View>,
     /// The version of the file that it was parsed from
     /// (see [`crate::volume::Volume::version`]).
     pub version: u64,
     /// Accounts for the asset's bytes and for what was parsed.
     _memory: Charge,
+}
+
+/// Where a shared value is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shelf {
+    /// What the value is.
+    pub name: &'static str,
+    /// First inode number of what it is shared in.
+    pub root: u32,
+}
+
+/// A shared value that is kept.
+#[derive(Clone)]
+pub(super) struct OnShelf {
+    value: Arc<dyn Shared>,
+    _memory: Arc<Charge>,
+}
+
+/// The shared values that are kept.
+pub(super) type Shelves = Cache<Shelf, OnShelf, Error>;
+
+impl Value for OnShelf {
+    fn weight(&self) -> usize {
+        0
+    }
+
+    fn is_in_use(&self) -> bool {
+        Arc::strong_count(&self.value) > 1
+    }
 }
 
 /// The models that are kept.
@@ -86,13 +115,34 @@ impl Reader {
             Ok(Arc::new(Model {
                 version,
                 _memory: memory.into_charge("a parsed asset", size),
-                view,
+                view: view.into(),
             }))
         };
         match asked {
             Asked::ByRequest => self.models.get(&key, make),
             Asked::ByParser => self.models.get_without_waiting(&key, make),
         }
+    }
+
+    /// The value of a shelf, made by `make` where it is not kept. It is asked
+    /// for by parsers and renderings, and waits for none of them.
+    ///
+    /// # Errors
+    /// Those of `make`; [`Error::NoMemory`] where it does not fit.
+    pub fn shared(
+        &self,
+        shelf: Shelf,
+        make: impl FnOnce() -> Result<Box<dyn Shared>>,
+    ) -> Result<Arc<dyn Shared>> {
+        let kept = self.shelves.get_without_waiting(&shelf, || {
+            let value: Arc<dyn Shared> = make()?.into();
+            let charge = self.budget().charge("an index", value.memory())?;
+            Ok(OnShelf {
+                value,
+                _memory: Arc::new(charge),
+            })
+        })?;
+        Ok(kept.value)
     }
 
     /// Forgets a model that is no longer what its file is.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use lru::LruCache;
 
-use super::model::Models;
+use super::model::{Models, Shelves};
 use super::spool::{Spool, Spooled};
 use super::stats::Stats;
 use super::{File, Key};
@@ -104,6 +104,7 @@ impl Deref for Bytes {
 pub struct Reader {
     pub(super) blocks: Arc<Cache<(Key, Part), Block, Error>>,
     pub(super) models: Arc<Models>,
+    pub(super) shelves: Arc<Shelves>,
     pub(super) spool: Spool,
     streams: Mutex<LruCache<StreamKey, StreamSlot>>,
     budget: Arc<Budget>,
@@ -133,6 +134,7 @@ impl Reader {
         Arc::new(Self {
             blocks: Cache::new(budget, shards),
             models: Cache::new(budget, 1),
+            shelves: Cache::new(budget, 1),
             spool,
             streams: Mutex::new(LruCache::new(MAX_STREAMS)),
             budget: budget.clone(),

@@ -1,6 +1,8 @@
 //! Subtrees that are built on demand: directories of folders on disk, and the
 //! companions `X.d` and `X.meta`.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::context::Context;
@@ -283,6 +285,17 @@ impl Vfs {
         asset: &Node<'_>,
         format: &'static ViewFormat,
     ) -> io::Result<Arc<Model>> {
+        self.model_in(&Context::new(self, asset), format, Asked::ByRequest)
+    }
+
+    /// As [`Vfs::model`], of the asset whose surroundings are `context`.
+    pub(super) fn model_in(
+        &self,
+        context: &Context<'_>,
+        format: &'static ViewFormat,
+        asked: Asked,
+    ) -> io::Result<Arc<Model>> {
+        let asset = context.node_of_asset();
         let file = asset.file().ok_or(io::Error::UnknownFormat)?;
         let size = asset
             .tree()
@@ -290,22 +303,21 @@ impl Vfs {
             .and_then(|inode| inode.size());
         let size = size.unwrap_or(0);
         if size > MAX_ASSET {
-            return self.reader.model(file, 0, Asked::ByRequest, |_| {
+            return self.reader.model(file, 0, asked, |_| {
                 Ok(view::refused(io::Error::Unsupported(format!(
                     "has {size} bytes; assets are shown up to {MAX_ASSET}"
                 ))))
             });
         }
-        let parsed = self.reader.model(file, size, Asked::ByRequest, |bytes| {
-            let context = Context::new(self, asset);
-            let view = view::open(format, bytes, &context);
+        let parsed = self.reader.model(file, size, asked, |bytes| {
+            let view = view::open(format, bytes, context);
             // A model without what could not be read must not be kept.
             context.fault().map_or(Ok(view), Err)
         });
         match parsed {
             Err(error @ io::Error::NoMemory { .. }) if !self.reader.may_parse(size) => self
                 .reader
-                .model(file, 0, Asked::ByRequest, |_| Ok(view::refused(error))),
+                .model(file, 0, asked, |_| Ok(view::refused(error))),
             parsed => parsed,
         }
     }
@@ -338,10 +350,12 @@ impl Vfs {
                 self.give_up_view(node, &asset);
                 return Err(io::Error::Changed);
             }
-            model
-                .view
-                .render(number.0 as usize, out)
-                .map_err(|error| io::Error::of_output(&error))
+            let context = Context::new(self, &asset);
+            let rendered = model.view.render(number.0 as usize, &context, out);
+            rendered.map_err(|error| io::Error::of_output(&error))?;
+            // What was rendered without something that may come back is not
+            // to be kept.
+            context.fault().map_or(Ok(()), Err)
         })
     }
 
@@ -440,15 +454,15 @@ const META_SUFFIX: &str = ".meta";
 /// Adds the files of a view, with their directories.
 fn add_view(builder: &mut TreeBuilder, view: &dyn View) -> io::Result<()> {
     let root = builder.root();
-    let mut folders: Vec<(&str, NodeId)> = Vec::new();
+    let mut folders: HashMap<Cow<'_, str>, NodeId> = HashMap::new();
     for (number, file) in view.files().into_iter().enumerate() {
         let parent = match file.folder {
             None => root,
-            Some(name) => match folders.iter().find(|(known, _)| *known == name) {
-                Some(&(_, folder)) => folder,
+            Some(name) => match folders.get(&name) {
+                Some(&folder) => folder,
                 None => {
-                    let folder = builder.dir(root, Name::utf_8(name), None)?;
-                    folders.push((name, folder));
+                    let folder = builder.dir(root, Name::utf_8(&name), None)?;
+                    folders.insert(name, folder);
                     folder
                 }
             },

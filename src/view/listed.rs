@@ -1,10 +1,11 @@
 //! A view as a list of files, each with how it is made of the model.
 
+use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
 
 use get_size2::GetSize;
 
-use super::{View, ViewFile};
+use super::{AssetContext, View, ViewFile};
 
 /// Makes a file of the model as a whole.
 pub(super) type Whole<M> = fn(&M, &mut dyn Write) -> io::Result<()>;
@@ -12,12 +13,18 @@ pub(super) type Whole<M> = fn(&M, &mut dyn Write) -> io::Result<()>;
 /// Makes a file of the part of the model with this number.
 pub(super) type Part<M> = fn(&M, usize, &mut dyn Write) -> io::Result<()>;
 
+/// Makes a file of the part of the model with this number and of the files
+/// around the asset.
+pub(super) type InContext<M> = fn(&M, usize, &dyn AssetContext, &mut dyn Write) -> io::Result<()>;
+
 /// How a file is made of the model.
 pub(super) enum Render<M> {
     /// Of the model as a whole.
     Whole(Whole<M>),
     /// Of the part of it with this number.
     Part(Part<M>, usize),
+    /// As [`Render::Part`], with the files around the asset.
+    InContext(InContext<M>, usize),
 }
 
 /// A file, and how it is made.
@@ -34,6 +41,7 @@ impl<M> Listed<M> {
 
     /// A file in a folder, if one is given.
     pub(super) fn new(folder: Option<&'static str>, name: String, render: Render<M>) -> Self {
+        let folder = folder.map(Cow::Borrowed);
         Self {
             file: ViewFile { folder, name },
             render,
@@ -68,7 +76,12 @@ impl<M: GetSize + Send + Sync> View for ListedView<M> {
             .collect()
     }
 
-    fn render(&self, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    fn render(
+        &self,
+        index: usize,
+        context: &dyn AssetContext,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         let Some(listed) = self.files.get(index) else {
             return Ok(());
         };
@@ -76,6 +89,7 @@ impl<M: GetSize + Send + Sync> View for ListedView<M> {
         let rendered = match listed.render {
             Render::Whole(render) => render(&self.model, &mut buffer),
             Render::Part(render, part) => render(&self.model, part, &mut buffer),
+            Render::InContext(render, part) => render(&self.model, part, context, &mut buffer),
         };
         let result = rendered.and_then(|()| buffer.flush());
         // Dropped as it is, the buffer would write once more after an error.

@@ -5,6 +5,7 @@
 //! [`ViewFile`]s of the asset's [`View`]. A new asset format is one folder in
 //! `asset/`, one here, and one line in [`VIEW_FORMATS`].
 
+mod context;
 pub mod hgo;
 pub mod ifp;
 pub mod json;
@@ -12,10 +13,12 @@ mod listed;
 pub mod psx;
 mod summary;
 
+pub use self::context::{Alone, AssetContext, AssetRef, MakeShared, Shared, Wanted};
 pub use self::summary::Summary;
 pub use crate::text::Table;
 pub use bytes::Bytes;
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::io::Error;
@@ -25,7 +28,7 @@ use crate::text::has_extension;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewFile {
     /// Folder below `X.meta`, where it is not in `X.meta` itself.
-    pub folder: Option<&'static str>,
+    pub folder: Option<Cow<'static, str>>,
     /// Name of the file, as the asset spells it; it is made safe where it is
     /// shown.
     pub name: String,
@@ -39,11 +42,16 @@ pub trait View: Send + Sync {
     /// Writes the bytes of the file with number `index`, the same bytes
     /// whenever it is asked; nothing for a number that does not exist. What
     /// can be long is written piece by piece and never held in memory as a
-    /// whole.
+    /// whole. `context` is that of the asset, as when it was parsed.
     ///
     /// # Errors
     /// Those of `out`, which end the rendering at once.
-    fn render(&self, index: usize, out: &mut dyn Write) -> io::Result<()>;
+    fn render(
+        &self,
+        index: usize,
+        context: &dyn AssetContext,
+        out: &mut dyn Write,
+    ) -> io::Result<()>;
 
     /// Memory that the model takes on the heap and itself, in bytes. The bytes
     /// that it was parsed from are not counted: the model shares them.
@@ -59,32 +67,9 @@ pub struct Failure {
     pub partial: serde_json::Value,
 }
 
-/// The files that stand beside an asset.
-pub trait Siblings {
-    /// Name of the asset itself; empty where it is not known.
-    fn name(&self) -> &str;
-
-    /// Bytes of the file with this name, in any ASCII case. Nothing where
-    /// there is none, and where it is too large or cannot be read.
-    fn read(&self, name: &str) -> Option<Bytes>;
-}
-
-/// No files stand beside the asset.
-pub struct Alone;
-
-impl Siblings for Alone {
-    fn name(&self) -> &str {
-        ""
-    }
-
-    fn read(&self, _name: &str) -> Option<Bytes> {
-        None
-    }
-}
-
-/// Parses the bytes of a whole file, and what it needs of its siblings. The
-/// view keeps slices of the bytes.
-pub type Open = fn(&Bytes, &dyn Siblings) -> Result<Box<dyn View>, Box<Failure>>;
+/// Parses the bytes of a whole file, and what it needs of the files around it.
+/// The view keeps slices of the bytes.
+pub type Open = fn(&Bytes, &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>>;
 
 /// An asset format that can be looked into.
 pub struct ViewFormat {
@@ -110,8 +95,8 @@ impl ViewFormat {
 
 /// Parses the bytes of an asset; one that cannot be parsed to its end shows
 /// in `error.txt` why, and in `info.json` what was read until then.
-pub fn open(format: &ViewFormat, bytes: &Bytes, siblings: &dyn Siblings) -> Box<dyn View> {
-    (format.open)(bytes, siblings).unwrap_or_else(|failure| Box::new(Broken::new(&failure)))
+pub fn open(format: &ViewFormat, bytes: &Bytes, context: &dyn AssetContext) -> Box<dyn View> {
+    (format.open)(bytes, context).unwrap_or_else(|failure| Box::new(Broken::new(&failure)))
 }
 
 /// The view of an asset that is not parsed, with the reason.
@@ -144,7 +129,12 @@ impl View for Broken {
         vec![file("error.txt"), file("info.json")]
     }
 
-    fn render(&self, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    fn render(
+        &self,
+        index: usize,
+        _context: &dyn AssetContext,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         match index {
             0 => out.write_all(&self.error),
             1 => out.write_all(&self.info),
@@ -168,7 +158,7 @@ fn rendered(open: Open, bytes: &[u8], name: &str) -> String {
     let index = files.iter().position(|file| file.name == name);
     let index = index.unwrap_or_else(|| panic!("no {name} in {files:?}"));
     let mut text = Vec::new();
-    view.render(index, &mut text).unwrap();
+    view.render(index, &Alone, &mut text).unwrap();
     String::from_utf8(text).unwrap()
 }
 

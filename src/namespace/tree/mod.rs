@@ -164,6 +164,14 @@ impl Tree {
         self.total_size
     }
 
+    /// The inode of the file with this number of the tree's first volume.
+    pub fn file(&self, wanted: FileId) -> Option<Index> {
+        let is_it =
+            |inode: &Inode| matches!(inode.kind, Kind::File { volume: 0, file } if file == wanted);
+        let index = self.inodes.iter().position(is_it)?;
+        Some(index as Index)
+    }
+
     /// Memory that the tree takes, in bytes.
     pub fn memory(&self) -> usize {
         self.inodes.capacity() * size_of::<Inode>()

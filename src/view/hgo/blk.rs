@@ -10,7 +10,7 @@ use crate::asset::hgo::blk::{self, BlockTable, Entry, Mismatch};
 use crate::io::Warnings;
 use crate::view::json::{self, Seq};
 use crate::view::listed::{ListedView, whole_files};
-use crate::view::{Failure, Siblings, Summary, Table, View, ViewFormat};
+use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat};
 
 /// Tables of the blocks of an HGO file.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -20,7 +20,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |bytes| blk::begins(bytes),
 };
 
-fn open(bytes: &Bytes, _siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     match blk::parse(bytes) {
         Ok(model) => Ok(Box::new(ListedView {
             model,

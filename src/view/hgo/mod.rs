@@ -10,7 +10,7 @@ use bytes::Bytes;
 use get_size2::GetSize;
 
 use super::listed::{Listed, ListedView, Render, whole_files};
-use super::{Failure, Siblings, View, ViewFormat};
+use super::{AssetContext, Failure, View, ViewFormat};
 use crate::asset::hgo::{self, Hgo};
 use crate::export::hgo::{ExportPlan, layer_name, texture_name};
 use crate::export::padded;
@@ -24,7 +24,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |bytes| hgo::parse(bytes).is_ok(),
 };
 
-fn open(bytes: &Bytes, _siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     match hgo::parse(bytes) {
         Ok(mut hgo) => {
             let mut plan = ExportPlan::new(&hgo);
@@ -231,7 +231,7 @@ mod tests {
     fn a_number_without_a_file_renders_to_nothing() {
         let mut text = Vec::new();
         let view = open(&mouse().into(), &Alone).unwrap();
-        view.render(usize::MAX, &mut text).unwrap();
+        view.render(usize::MAX, &Alone, &mut text).unwrap();
         assert!(text.is_empty());
     }
 }

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use bytes::Bytes;
 
 use super::listed::{Listed, ListedView, Part, Render, Whole, whole_files};
-use super::{Failure, Siblings, View, ViewFormat};
+use super::{AssetContext, Failure, View, ViewFormat};
 use crate::asset::ifp::{self, Ifp, Keys};
 use crate::export;
 
@@ -25,7 +25,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// Folder of the animations.
 const FOLDER: &str = "animations";
 
-fn open(bytes: &Bytes, _siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     match ifp::parse(bytes) {
         Ok(model) => Ok(Box::new(ListedView {
             files: files(&model),
@@ -227,7 +227,7 @@ mod tests {
         let view = open(&walk().into(), &Alone).unwrap();
         for index in [view.files().len(), usize::MAX] {
             let mut text = Vec::new();
-            view.render(index, &mut text).unwrap();
+            view.render(index, &Alone, &mut text).unwrap();
             assert!(text.is_empty());
         }
     }

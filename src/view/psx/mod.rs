@@ -11,7 +11,7 @@ use bytes::Bytes;
 use get_size2::GetSize;
 
 use super::listed::{Listed, ListedView, Render, whole_files};
-use super::{Failure, Siblings, View, ViewFormat};
+use super::{AssetContext, Failure, View, ViewFormat};
 use crate::asset::Incomplete;
 use crate::asset::psx::{self, Psx};
 use crate::export::padded;
@@ -32,10 +32,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// Most bytes of neighbours that are looked at.
 const MAX_NEIGHBOURS: usize = 16 << 20;
 
-fn open(bytes: &Bytes, siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     match psx::parse(bytes) {
         Ok(mut psx) => {
-            let mut plan = ExportPlan::new(&psx, read_neighbours(&psx, siblings));
+            let mut plan = ExportPlan::new(&psx, read_neighbours(&psx, context));
             psx.warnings.append(std::mem::take(&mut plan.problems));
             let model = Shown { psx, plan };
             Ok(Box::new(ListedView {
@@ -52,17 +52,17 @@ fn open(bytes: &Bytes, siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Fai
 }
 
 /// The files of the same level, where this one needs something of them.
-fn read_neighbours(psx: &Psx, siblings: &dyn Siblings) -> Vec<Psx> {
-    if siblings.name().is_empty() || !Gallery::lacks(psx) {
+fn read_neighbours(psx: &Psx, context: &dyn AssetContext) -> Vec<Psx> {
+    if context.name().is_empty() || !Gallery::lacks(psx) {
         return Vec::new();
     }
     let mut left = MAX_NEIGHBOURS;
     let mut read = |name: String| {
-        let bytes = siblings.read(&name)?;
+        let bytes = context.read_sibling(&name)?;
         left = left.checked_sub(bytes.len())?;
         psx::parse(&bytes).ok()
     };
-    let names = neighbours(siblings.name()).into_iter();
+    let names = neighbours(context.name()).into_iter();
     names.filter_map(&mut read).collect()
 }
 
@@ -358,7 +358,7 @@ mod tests {
         let view = open(&rich().bytes().into(), &Alone).unwrap();
         for index in [view.files().len(), usize::MAX] {
             let mut text = Vec::new();
-            view.render(index, &mut text).unwrap();
+            view.render(index, &Alone, &mut text).unwrap();
             assert!(text.is_empty());
         }
     }
@@ -368,7 +368,7 @@ mod tests {
         if let Ok(view) = open(&Bytes::copy_from_slice(bytes), &Alone) {
             for index in 0..view.files().len() {
                 let mut text = Vec::new();
-                view.render(index, &mut text).unwrap();
+                view.render(index, &Alone, &mut text).unwrap();
                 assert!(!text.is_empty());
             }
         }

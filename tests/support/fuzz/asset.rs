@@ -1,6 +1,6 @@
 //! Assets: everything that is made of them.
 
-use hpimount::view::{self, Alone, Bytes, Siblings, View, ViewFormat};
+use hpimount::view::{self, Alone, AssetContext, AssetRef, Bytes, View, ViewFormat, Wanted};
 
 /// A PSX file, alone and with itself as what it borrows textures from.
 pub fn psx(data: &[u8]) {
@@ -26,25 +26,33 @@ pub fn ifp(data: &[u8]) {
 /// All files beside the asset are the asset.
 struct Mirror(Bytes);
 
-impl Siblings for Mirror {
+impl AssetContext for Mirror {
     fn name(&self) -> &str {
         "ab"
     }
 
-    fn read(&self, _name: &str) -> Option<Bytes> {
+    fn find(&self, _wanted: Wanted<'_>) -> Option<AssetRef> {
+        Some(AssetRef(0))
+    }
+
+    fn read(&self, _file: AssetRef) -> Option<Bytes> {
         Some(self.0.clone())
+    }
+
+    fn as_dyn(&self) -> &dyn AssetContext {
+        self
     }
 }
 
-fn look(format: &ViewFormat, data: &[u8], siblings: &dyn Siblings) {
+fn look(format: &ViewFormat, data: &[u8], context: &dyn AssetContext) {
     let bytes = Bytes::copy_from_slice(data);
     let _ = (format.matches)(&bytes);
-    let view = match (format.open)(&bytes, siblings) {
+    let view = match (format.open)(&bytes, context) {
         Ok(view) => view,
         Err(failure) => {
             let text = failure.error.to_string();
             assert!(text.contains("0x"), "{text}");
-            view::open(format, &bytes, siblings)
+            view::open(format, &bytes, context)
         }
     };
     let _ = view.memory();
@@ -60,7 +68,7 @@ fn look(format: &ViewFormat, data: &[u8], siblings: &dyn Siblings) {
 
 fn rendering(view: &dyn View, index: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
-    view.render(index, &mut bytes).unwrap();
+    view.render(index, &Alone, &mut bytes).unwrap();
     bytes
 }
 

@@ -1,6 +1,7 @@
 //! Sources with everything in them that can be mounted, and what a mount of
 //! them has to show, known before anything is packed.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
@@ -268,7 +269,7 @@ fn shown(ifp: &[u8]) -> Files {
     let format = VIEW_FORMATS.iter().find(|format| format.shows(b"x.ifp"));
     let view = view::open(format.unwrap(), &ifp.to_vec().into(), &Alone);
     let files = view.files().into_iter().enumerate();
-    let path = |folder: Option<&str>, name| match folder {
+    let path = |folder: Option<Cow<str>>, name| match folder {
         Some(folder) => format!("{folder}/{name}"),
         None => name,
     };
