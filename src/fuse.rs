@@ -272,8 +272,12 @@ impl Mounted {
             ino: number(attr.ino),
             size: attr.size,
             // Of the decoded size: a smaller number would make `cp` and
-            // `grep` take the file for sparse.
-            blocks: attr.size.div_ceil(SECTOR),
+            // `grep` take the file for sparse. A link has its text in its
+            // inode.
+            blocks: match attr.kind {
+                FileKind::Symlink => 0,
+                _ => attr.size.div_ceil(SECTOR),
+            },
             atime: time,
             mtime: time,
             ctime: time,

@@ -20,10 +20,10 @@ use super::{ControlInodes, Ino, Options, Sources, Vfs};
 use crate::content::{MAX_ASSET, OpenVolume};
 use crate::io::{self, ReadAt};
 use crate::namespace::companion::{self, Companions, Meta, Shows};
-use crate::namespace::names;
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Kind, Label, NewInode, ROOT, Tree, TreeBuilder};
 use crate::source::FileSource;
+use crate::text::numbered;
 use crate::view::{VIEW_FORMATS, ViewFormat};
 use crate::volume::folder::{self, Disk, Folder};
 use crate::volume::{self, Input, Name, NodeId};
@@ -559,8 +559,8 @@ fn unique_names(paths: &[PathBuf]) -> Vec<String> {
             unique.push(name.clone());
             continue;
         }
-        let numbered = (1..).map(|number| names::numbered(name, number));
-        let mut free = numbered.filter(|name| taken.insert(name.to_ascii_lowercase()));
+        let candidates = (1..).map(|number| numbered(name, number));
+        let mut free = candidates.filter(|name| taken.insert(name.to_ascii_lowercase()));
         unique.extend(free.next());
     }
     unique

@@ -3,7 +3,6 @@
 //! Nothing here knows the bytes of a file.
 
 pub mod companion;
-pub mod names;
 pub mod numbers;
 pub mod transient;
 pub mod tree;

@@ -5,8 +5,9 @@ use std::io::{self, Write};
 
 /// A table that is written row by row.
 ///
-/// In text cells, tab, newline, carriage return and backslash are escaped as
-/// `\t`, `\n`, `\r` and `\\`, so that a line is a row and a tab ends a cell.
+/// In text cells, tab, newline and carriage return are escaped as `\t`, `\n`
+/// and `\r`, so that a line is a row and a tab ends a cell. A backslash stays
+/// what it is, so that paths of Windows are found as they are.
 pub struct Table<'w> {
     out: &'w mut dyn Write,
     /// The row that is being filled.
@@ -95,7 +96,6 @@ pub(crate) fn push_escaped(text: &mut String, value: &str) {
             '\t' => text.push_str("\\t"),
             '\n' => text.push_str("\\n"),
             '\r' => text.push_str("\\r"),
-            '\\' => text.push_str("\\\\"),
             other => text.push(other),
         }
     }
@@ -115,7 +115,7 @@ mod tests {
         table.end_row().unwrap();
         assert_eq!(
             String::from_utf8(bytes).unwrap(),
-            "index\tname\tsize\tnote\n1\ta\\tb\\nc\\\\d\tnull\t\n2\tplain\t0.1\t7\n"
+            "index\tname\tsize\tnote\n1\ta\\tb\\nc\\d\tnull\t\n2\tplain\t0.1\t7\n"
         );
     }
 }

@@ -15,14 +15,11 @@ pub mod folder;
 pub mod hip;
 pub mod hpi;
 
-use std::borrow::Cow;
-use std::ffi::OsStr;
 use std::io::{Read, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use crate::io::{Endian, Error, ReadAt, Result, read_vec};
-use crate::text::windows_1252;
+pub use crate::text::Name;
 
 /// Most entries that one volume may list. One with more is refused, so that a
 /// small hostile archive cannot take gigabytes.
@@ -38,67 +35,6 @@ pub struct FileId(pub u32);
 /// A node that a [`Sink`] has taken in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct NodeId(pub u32);
-
-/// The name of an entry: as text, and as the bytes that the container has.
-#[derive(Debug, Clone)]
-pub struct Name<'a> {
-    /// The name as text; characters that no file name can have are the sink's
-    /// business.
-    pub text: Cow<'a, str>,
-    /// The bytes of the name in the container.
-    pub raw: &'a [u8],
-    /// Whether every `%` of the name must be escaped, since some of it already
-    /// is.
-    pub escaped: bool,
-}
-
-impl<'a> Name<'a> {
-    /// A name in Windows-1252.
-    pub fn windows_1252(raw: &'a [u8]) -> Self {
-        Self {
-            text: windows_1252(raw),
-            raw,
-            escaped: false,
-        }
-    }
-
-    /// A name of the host: UTF-8, with `%XX` for bytes that are not.
-    pub fn host(name: &'a OsStr) -> Self {
-        let raw = name.as_bytes();
-        let (text, escaped) = match name.to_str() {
-            Some(text) => (Cow::Borrowed(text), false),
-            None => (Cow::Owned(escape_invalid(raw)), true),
-        };
-        Self { text, raw, escaped }
-    }
-
-    /// A name that is UTF-8.
-    pub fn utf_8(text: &'a str) -> Self {
-        Self {
-            text: Cow::Borrowed(text),
-            raw: text.as_bytes(),
-            escaped: false,
-        }
-    }
-}
-
-impl<'a> From<&'a [u8]> for Name<'a> {
-    fn from(raw: &'a [u8]) -> Self {
-        Self::windows_1252(raw)
-    }
-}
-
-/// Bytes as UTF-8, with `%XX` for those that are not, and `%25` for `%`.
-fn escape_invalid(raw: &[u8]) -> String {
-    let mut escaped = String::with_capacity(raw.len());
-    for chunk in raw.utf8_chunks() {
-        escaped += &chunk.valid().replace('%', "%25");
-        for byte in chunk.invalid() {
-            escaped += &format!("%{byte:02X}");
-        }
-    }
-    escaped
-}
 
 /// The platform that an asset was made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -7,8 +7,9 @@ use std::ops::Range;
 use super::{Dentry, EMPTY_DIR, Index, Inode, Kind, NOT_MADE, ROOT, Tree};
 use crate::io;
 use crate::io::budget::Charge;
+use crate::namespace::FileKind;
 use crate::namespace::companion::{Companions, Shows};
-use crate::namespace::{FileKind, names};
+use crate::text::{file_name, numbered};
 use crate::volume::{Entry, FileId, MAX_ENTRIES, Name, NodeId, Sink};
 
 /// Inodes that are added before the memory of a tree is accounted for anew.
@@ -40,7 +41,7 @@ impl<'a> Label<'a> {
     /// The name of an entry.
     pub fn new(name: Name<'a>) -> Self {
         let raw = name.raw;
-        let shown = names::shown(name);
+        let shown = file_name(name);
         Self { shown, raw }
     }
 
@@ -308,7 +309,7 @@ impl TreeBuilder {
                     continue;
                 };
                 let companion = shows.name_beside(name);
-                let shown = names::shown(Name::utf_8(&companion));
+                let shown = file_name(Name::utf_8(&companion));
                 if tree.find(directory, &shown, false).is_none() {
                     found.push((directory, companion, Kind::Companion { of: file, shows }));
                 }
@@ -476,7 +477,7 @@ fn number_duplicates(tree: &mut Tree, range: Range<usize>) -> bool {
         let number = numbers.entry(name.clone()).or_default();
         let unique = loop {
             *number += 1;
-            let candidate = names::numbered(&name, *number);
+            let candidate = numbered(&name, *number);
             if taken.insert(candidate.clone()) {
                 break candidate;
             }

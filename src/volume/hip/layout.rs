@@ -29,7 +29,7 @@ impl Layout {
     /// one id, layers mean the first. JSP assets are JSPINFO where the first
     /// layer that lists them is for it.
     pub(super) fn new(toc: &mut Toc, warnings: &mut Warnings) -> Self {
-        let by_id = sorted(toc, warnings);
+        let by_id = sorted(toc);
         let mut layout = Self {
             repeated: repeated(toc, &by_id, warnings),
             by_id,
@@ -112,12 +112,9 @@ impl Layout {
 }
 
 /// The numbers of the assets, sorted by id and then by number.
-fn sorted(toc: &Toc, warnings: &mut Warnings) -> Vec<u32> {
+fn sorted(toc: &Toc) -> Vec<u32> {
     let mut by_id: Vec<u32> = (0..toc.assets.len() as u32).collect();
-    if !toc.assets.is_sorted_by_key(|asset| asset.id) {
-        warnings.push("the assets are not sorted by id");
-        by_id.sort_by_key(|&index| toc.assets[index as usize].id);
-    }
+    by_id.sort_by_key(|&index| toc.assets[index as usize].id);
     by_id
 }
 

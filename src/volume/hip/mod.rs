@@ -71,6 +71,8 @@ struct Hip {
     platform: Told<Platform>,
     /// Whether `assets.tsv` shows computed checksums.
     verify: bool,
+    /// Whether what is left of damaged assets is shown.
+    force: bool,
     warnings: Vec<String>,
 }
 
@@ -120,6 +122,7 @@ impl Hip {
             game,
             platform,
             verify: options.verify,
+            force: options.force,
             warnings: warnings.texts(),
         })
     }
@@ -147,6 +150,17 @@ impl Hip {
 
     fn asset(&self, number: u32) -> &Asset {
         &self.contents.toc.assets[number as usize]
+    }
+
+    /// Size of the file that shows an asset: with `force`, of an asset that
+    /// reaches past the end of the archive, of the bytes that are there.
+    fn shown_size(&self, number: u32) -> u64 {
+        let asset = self.asset(number);
+        let size = u64::from(asset.size);
+        match self.force {
+            true => size.min(self.source.len().saturating_sub(asset.offset.into())),
+            false => size,
+        }
     }
 
     /// What the archive knows about the content of an asset.

@@ -52,7 +52,7 @@ fn fill(
         } else {
             let entry = Entry {
                 file: hip.file(Item::Asset(number)),
-                size: Some(hip.asset(number).size.into()),
+                size: Some(hip.shown_size(number)),
                 modified: hip.modified(),
                 asset: hip.asset_type(number),
             };

@@ -15,12 +15,13 @@ mod v2;
 mod walk;
 
 use std::io::Read;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use self::cipher::Cipher;
+use self::file_sum::FileSum;
 use self::record::{MAGIC, VERSION_1, VERSION_2};
 use super::{
     Chunk, ChunkTable, Chunks, Content, FileId, Format, Input, Options, Sink, Volume, no_such_file,
@@ -36,6 +37,12 @@ pub const FORMAT: Format = Format {
     is_plain_folder: false,
     is_layered: true,
 };
+
+/// The attribute whose value is computed from all bytes of the file.
+const CHECKSUM_OK: &str = "user.hpi.checksum_ok";
+
+/// Bytes that are read at a time to compute a checksum.
+const SUMMED_AT_ONCE: u64 = 64 << 10;
 
 /// Longest directory that is read. The largest of a game has 1 MiB.
 const MAX_DIRECTORY: u64 = 128 << 20;
@@ -79,6 +86,9 @@ struct Hpi {
     files: Vec<FileRecord>,
     /// Version 2: the checksum of every file, in the order of `files`.
     file_sums: Vec<u32>,
+    /// Whether those fit, as far as somebody wanted to know; empty where
+    /// nobody can.
+    verdicts: Vec<OnceLock<bool>>,
     info: serde_json::Value,
     warnings: Vec<String>,
 }
@@ -144,6 +154,89 @@ impl Hpi {
         })
     }
 
+    /// Number of chunks of a file; `None` where the first of them is damaged,
+    /// so that nobody can tell.
+    fn chunk_count(&self, file: FileId) -> Result<Option<usize>> {
+        let record = self.record(file)?;
+        if matches!(record.packing, Packing::Stored) {
+            return Ok(Some(0));
+        }
+        let count = self.chunk_table(file)?.len();
+        Ok((count > 0 || record.size == 0).then_some(count))
+    }
+
+    /// Whether the checksum of a whole file fits its bytes; `None` where the
+    /// archive has none. Where a chunk cannot be decoded, it does not.
+    fn sum_fits(&self, file: FileId) -> Result<Option<bool>> {
+        let Some(&stored) = self.file_sums.get(file.0 as usize) else {
+            return Ok(None);
+        };
+        match self.file_sum(file) {
+            Ok(sum) => Ok(Some(sum == stored)),
+            Err(error) if error.is_fault() => Err(error),
+            Err(_) => Ok(Some(false)),
+        }
+    }
+
+    /// The checksum of the bytes of a file (HPI 7).
+    fn file_sum(&self, file: FileId) -> Result<u32> {
+        let record = self.record(file)?;
+        let size = u64::from(record.size);
+        let mut sum = FileSum::default();
+        let mut position = 0;
+        if matches!(record.packing, Packing::Stored) {
+            while position < size {
+                let length = (size - position).min(SUMMED_AT_ONCE);
+                let offset = u64::from(record.data_offset) + position;
+                let mut bytes = vec![0; length as usize];
+                self.plain
+                    .read_exact_at(&mut bytes, offset)
+                    .map_err(|cause| io::read_error(offset, length, cause))?;
+                sum.update(&bytes);
+                position += length;
+            }
+            return Ok(sum.value());
+        }
+        let table = self.chunk_table(file)?;
+        let mut bytes = vec![0; SUMMED_AT_ONCE.min(size) as usize];
+        while position < size {
+            let chunk = table.at(position)?;
+            let mut reader = self.open_chunk(file, chunk)?;
+            loop {
+                let read = reader.read(&mut bytes).map_err(|error| {
+                    Error::of_reader(&error, |text| Error::damaged(chunk.offset, "chunk", text))
+                })?;
+                if read == 0 {
+                    break;
+                }
+                sum.update(&bytes[..read]);
+            }
+            position = chunk.start + u64::from(chunk.length);
+        }
+        Ok(sum.value())
+    }
+
+    /// Checks the checksum of a whole file, the first time it is asked for.
+    fn verify(&self, file: FileId) -> Result<()> {
+        let Some(verdict) = self.verdicts.get(file.0 as usize) else {
+            return Ok(());
+        };
+        if verdict.get().is_none() {
+            let fits = self.sum_fits(file)?.unwrap_or(true);
+            // Another thread has come to the same verdict.
+            let _ = verdict.set(fits);
+        }
+        if verdict.get() == Some(&true) || self.options.force {
+            return Ok(());
+        }
+        let offset = self.record(file)?.data_offset;
+        Err(Error::damaged(
+            offset.into(),
+            "file",
+            "its bytes do not fit its checksum",
+        ))
+    }
+
     /// The method of the first chunk, which is that of all in real archives.
     fn method(&self, file: FileId) -> Result<&'static str> {
         let record = self.record(file)?;
@@ -177,6 +270,9 @@ impl Chunks for Hpi {
 impl Volume for Hpi {
     fn content(&self, file: FileId) -> Result<Content<'_>> {
         let record = self.record(file)?;
+        if self.options.verify {
+            self.verify(file)?;
+        }
         Ok(match record.packing {
             Packing::Stored => Content::Extent {
                 source: &*self.plain,
@@ -192,17 +288,19 @@ impl Volume for Hpi {
             + self.file_sums.capacity() * size_of::<u32>()
     }
 
-    fn xattr_names(&self, _file: FileId) -> Vec<&'static str> {
+    fn xattr_names(&self, file: FileId) -> Vec<&'static str> {
         let mut names = vec![
             "user.hpi.archive",
             "user.hpi.offset",
             "user.hpi.stored_size",
             "user.hpi.method",
             "user.hpi.encrypted",
-            "user.hpi.chunks",
         ];
+        if self.chunk_count(file).is_ok_and(|count| count.is_some()) {
+            names.push("user.hpi.chunks");
+        }
         if !self.file_sums.is_empty() {
-            names.push("user.hpi.checksum");
+            names.extend(["user.hpi.checksum", CHECKSUM_OK]);
         }
         names
     }
@@ -215,9 +313,13 @@ impl Volume for Hpi {
             "user.hpi.stored_size" => self.stored_size(file)?.to_string(),
             "user.hpi.method" => self.method(file)?.to_owned(),
             "user.hpi.encrypted" => u8::from(!self.cipher.is_plain()).to_string(),
-            "user.hpi.chunks" => match record.packing {
-                Packing::Stored => "0".to_owned(),
-                _ => self.chunk_table(file)?.len().to_string(),
+            "user.hpi.chunks" => match self.chunk_count(file)? {
+                Some(count) => count.to_string(),
+                None => return Ok(None),
+            },
+            CHECKSUM_OK => match self.sum_fits(file)? {
+                Some(fits) => fits.to_string(),
+                None => return Ok(None),
             },
             "user.hpi.checksum" => match self.file_sums.get(file.0 as usize) {
                 Some(sum) => format!("{sum:08X}"),

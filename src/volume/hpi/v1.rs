@@ -69,6 +69,7 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
         cipher,
         files,
         file_sums: Vec::new(),
+        verdicts: Vec::new(),
         info,
         warnings: warnings.texts(),
     })

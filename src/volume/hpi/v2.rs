@@ -1,6 +1,6 @@
 //! Version 2 directories and chunk runs (HPI 7).
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
 use zerocopy::little_endian::U32;
@@ -66,10 +66,14 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
     Ok(Hpi {
         plain: source.clone(),
         source,
-        options,
         cipher: Cipher::PLAIN,
         files,
+        verdicts: match options.verify {
+            true => vec![OnceLock::new(); file_sums.len()],
+            false => Vec::new(),
+        },
         file_sums,
+        options,
         info,
         warnings: warnings.texts(),
     })

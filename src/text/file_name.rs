@@ -2,9 +2,11 @@
 //! (SEMANTICS, Names).
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
 
-use crate::volume::Name;
+use super::windows_1252;
 
 /// Longest name of a directory entry in bytes.
 const MAX_LENGTH: usize = 255;
@@ -12,13 +14,74 @@ const MAX_LENGTH: usize = 255;
 /// Longest extension, with its dot, that is kept when a name is cut.
 const MAX_EXTENSION: usize = 16;
 
+/// The name of an entry: as text, and as the bytes that the container has.
+#[derive(Debug, Clone)]
+pub struct Name<'a> {
+    /// The name as text; characters that no file name can have are the sink's
+    /// business.
+    pub text: Cow<'a, str>,
+    /// The bytes of the name in the container.
+    pub raw: &'a [u8],
+    /// Whether every `%` of the name must be escaped, since some of it already
+    /// is.
+    pub escaped: bool,
+}
+
+impl<'a> Name<'a> {
+    /// A name in Windows-1252.
+    pub fn windows_1252(raw: &'a [u8]) -> Self {
+        Self {
+            text: windows_1252(raw),
+            raw,
+            escaped: false,
+        }
+    }
+
+    /// A name of the host: UTF-8, with `%XX` for bytes that are not.
+    pub fn host(name: &'a OsStr) -> Self {
+        let raw = name.as_bytes();
+        let (text, escaped) = match name.to_str() {
+            Some(text) => (Cow::Borrowed(text), false),
+            None => (Cow::Owned(escape_invalid(raw)), true),
+        };
+        Self { text, raw, escaped }
+    }
+
+    /// A name that is UTF-8.
+    pub fn utf_8(text: &'a str) -> Self {
+        Self {
+            text: Cow::Borrowed(text),
+            raw: text.as_bytes(),
+            escaped: false,
+        }
+    }
+}
+
+impl<'a> From<&'a [u8]> for Name<'a> {
+    fn from(raw: &'a [u8]) -> Self {
+        Self::windows_1252(raw)
+    }
+}
+
+/// Bytes as UTF-8, with `%XX` for those that are not, and `%25` for `%`.
+fn escape_invalid(raw: &[u8]) -> String {
+    let mut escaped = String::with_capacity(raw.len());
+    for chunk in raw.utf8_chunks() {
+        escaped += &chunk.valid().replace('%', "%25");
+        for byte in chunk.invalid() {
+            escaped += &format!("%{byte:02X}");
+        }
+    }
+    escaped
+}
+
 /// The name under which an entry is shown.
 ///
 /// * `/` and control bytes become `%XX`, as do the names ``, `.` and `..` as
 ///   a whole (the empty one becomes `%00`); in such a name `%` becomes `%25`.
 /// * What is then longer than 255 bytes is cut and marked with `~` and a hash
 ///   of the raw name; the extension stays.
-pub fn shown<'a>(name: Name<'a>) -> Cow<'a, str> {
+pub fn file_name(name: Name<'_>) -> Cow<'_, str> {
     let text = if name.escaped {
         name.text
     } else {
@@ -94,15 +157,13 @@ fn hash(raw: &[u8]) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt;
 
     fn display_name(raw: &[u8]) -> Cow<'_, str> {
-        shown(Name::windows_1252(raw))
+        file_name(Name::windows_1252(raw))
     }
 
     fn host_name(name: &OsStr) -> Cow<'_, str> {
-        shown(Name::host(name))
+        file_name(Name::host(name))
     }
 
     #[test]
