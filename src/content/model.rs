@@ -9,7 +9,7 @@ use crate::io::budget::{Charge, Reservation};
 use crate::io::cache::{Cache, Value};
 use crate::io::{Error, ReadAt, Result, read_error};
 use crate::view::{Shared, View};
-use crate::volume::Content;
+use crate::volume::{Content, Version};
 
 /// Largest asset that is parsed, in bytes.
 pub const MAX_ASSET: u64 = 64 << 20;
@@ -24,7 +24,7 @@ pub struct Model {
     pub view: Arc<dyn View>,
     /// The version of the file that it was parsed from
     /// (see [`crate::volume::Volume::version`]).
-    pub version: u64,
+    pub version: Version,
     /// Accounts for the asset's bytes and for what was parsed.
     _memory: Charge,
 }
@@ -99,11 +99,14 @@ impl Reader {
         if let Some(model) = self.models.peek(&key) {
             return Ok(model);
         }
+        let version = file.volume.volume.version(file.file)?;
+        let len = version
+            .len
+            .map_or(len, |now| if len == 0 { 0 } else { now });
         // Before anybody can wait for the model: whoever holds memory must not
         // be kept from giving it back.
         let mut memory = self.reserve_for(len, asked)?;
         let make = || {
-            let version = file.volume.volume.version(file.file)?;
             let bytes = Bytes::from(self.all_bytes(file, len)?);
             self.stats.count(|stats| &stats.parsed);
             let view = parse(&bytes)?;

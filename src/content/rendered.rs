@@ -56,6 +56,7 @@ impl Reader {
             let mut counter = Counter::new(self.max_in_memory());
             render(&mut counter)?;
             let Counter { len, head, .. } = counter;
+            self.stats.rendered.add(len);
             if let Some(bytes) = head {
                 self.blocks
                     .put(&(key, Part::Rendering), Block::Bytes(Arc::new(bytes)));
@@ -94,7 +95,13 @@ impl Reader {
             }
             let mut writer = Writer::new(&self.spool, self.max_in_memory());
             render(&mut writer)?;
-            writer.finish(key)
+            let block = writer.finish(key)?;
+            self.stats.rendered.add(match &block {
+                Block::Spooled(file) => file.len(),
+                Block::Bytes(bytes) => bytes.len() as u64,
+                Block::Table(_) | Block::Size(_) => 0,
+            });
+            Ok(block)
         })?;
         match block {
             Block::Bytes(bytes) => Ok(Rendering::Memory(bytes)),

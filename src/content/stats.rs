@@ -24,6 +24,8 @@ pub struct Stats {
     pub bytes_read: Tally,
     /// Bytes decoded from chunks.
     decoded: Tally,
+    /// Bytes rendered for generated files.
+    pub rendered: Tally,
     /// Assets parsed for their views.
     pub parsed: Tally,
     /// Reads that failed.
@@ -62,6 +64,7 @@ impl Stats {
             "reads": self.reads.get(),
             "bytes_read": self.bytes_read.get(),
             "bytes_decoded": self.decoded.get(),
+            "bytes_rendered": self.rendered.get(),
             "assets_parsed": self.parsed.get(),
             "errors": self.errors.get(),
             "last_errors": Vec::from_iter(lock(&self.last_errors).iter().cloned()),

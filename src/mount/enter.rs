@@ -216,7 +216,7 @@ impl Vfs {
             builder,
             volume: Some(volume),
             view: None,
-            fingerprint: version,
+            fingerprint: version.stamp,
         })
     }
 
@@ -275,7 +275,7 @@ impl Vfs {
                 format,
                 version: model.version,
             }),
-            fingerprint: model.version,
+            fingerprint: model.version.stamp,
         })
     }
 

@@ -10,7 +10,7 @@ use crate::namespace::Ino;
 use crate::namespace::numbers::{Origin, Range};
 use crate::namespace::tree::{Index, Kind, ROOT, Tree};
 use crate::view::ViewFormat;
-use crate::volume::FileId;
+use crate::volume::{FileId, Version};
 
 /// A tree of the mount, with what its files are read from.
 pub(super) struct Subtree {
@@ -33,7 +33,7 @@ pub(super) struct Viewed {
     /// What shows it.
     pub(super) format: &'static ViewFormat,
     /// The version of the asset that the files were found in.
-    pub(super) version: u64,
+    pub(super) version: Version,
 }
 
 impl Value for Arc<Subtree> {

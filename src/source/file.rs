@@ -261,17 +261,16 @@ impl FilePool {
         }
     }
 
-    /// A number that changes when the bytes of the file with this identity may
-    /// have.
+    /// The present state of the file with this identity.
     ///
     /// # Errors
     /// As [`FilePool::get`].
-    pub fn version(
+    pub fn stat(
         &self,
         identity: FileIdentity,
         open: impl FnOnce() -> io::Result<File>,
-    ) -> io::Result<u64> {
-        Ok(FileStat::of(&*self.get(identity, open)?)?.version())
+    ) -> io::Result<FileStat> {
+        Ok(FileStat::of(&*self.get(identity, open)?)?)
     }
 
     /// Opens the file with this identity at a canonical path.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{Content, Entry, FileId, MAX_DEPTH, Name, NodeId, Sink, Volume, no_such_file};
+use super::{Content, Entry, FileId, MAX_DEPTH, Name, NodeId, Sink, Version, Volume, no_such_file};
 use crate::io::{self, Error, ReadAt, read_error};
 use crate::source::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileStat, open_beneath};
 
@@ -397,11 +397,16 @@ impl Volume for Folder {
         Ok(Box::new(folder))
     }
 
-    fn version(&self, file: FileId) -> io::Result<u64> {
+    fn version(&self, file: FileId) -> io::Result<Version> {
         let entry = self.entry(file)?;
         let pool = &self.root.disk.pool;
-        pool.version(entry.identity, || entry.open())
-            .map_err(|cause| read_error(0, 0, cause))
+        let stat = pool
+            .stat(entry.identity, || entry.open())
+            .map_err(|cause| read_error(0, 0, cause))?;
+        Ok(Version {
+            stamp: stat.version(),
+            len: Some(stat.size),
+        })
     }
 
     fn fingerprint(&self) -> u64 {

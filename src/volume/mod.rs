@@ -58,6 +58,15 @@ pub struct AssetType {
     pub endian: Endian,
 }
 
+/// The state of a file that others may change.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Version {
+    /// Differs where the bytes may.
+    pub stamp: u64,
+    /// Its size in bytes, where that may have changed since it was announced.
+    pub len: Option<u64>,
+}
+
 /// A file as a volume announces it.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
@@ -325,13 +334,13 @@ pub trait Volume: Send + Sync {
         None
     }
 
-    /// A number that changes when the bytes of `file` may have changed.
+    /// What changes when the bytes of `file` may have changed.
     ///
     /// # Errors
     /// [`Error::Read`] where the source does not say.
-    fn version(&self, file: FileId) -> Result<u64> {
+    fn version(&self, file: FileId) -> Result<Version> {
         let _ = file;
-        Ok(0)
+        Ok(Version::default())
     }
 
     /// A number that is another one when the volume was opened again and its
