@@ -181,7 +181,8 @@ impl AssetContext for Context<'_> {
             return None;
         }
         let name = node.tree().name(node.index);
-        let format = VIEW_FORMATS.get(companion::view_format(name)? as usize)?;
+        let asset = node.file()?.volume.volume.asset(node.file()?.file);
+        let format = VIEW_FORMATS.get(companion::view_format(name, asset)? as usize)?;
         let context = Context::within(self, &node);
         let model = self.vfs.model_in(&context, format, Asked::ByParser);
         Some(self.noting(model)?.view.clone())

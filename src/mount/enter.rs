@@ -438,10 +438,9 @@ impl Vfs {
         let found = tree.find(directory.index, stem, self.folds());
         let (true_stem, index) = found.ok_or(Error::NotFound)?;
         let asset = directory.other(index);
-        let format = companion::view_format(true_stem).ok_or(Error::NotFound)?;
-        if !matches!(asset.kind(), Some(Kind::File { .. })) {
-            return Err(Error::NotFound);
-        }
+        let file = asset.file().ok_or(Error::NotFound)?;
+        let known = file.volume.volume.asset(file.file);
+        let format = companion::view_format(true_stem, known).ok_or(Error::NotFound)?;
         let shows = Shows::Meta(format);
         let subtree = self.subtree(Origin::Hidden(asset.ino(), shows))?;
         Ok((Node::entered(subtree, ROOT), shows.name_beside(true_stem)))

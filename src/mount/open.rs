@@ -590,7 +590,7 @@ fn unreadable(error: io::Error) -> OpenCause {
 /// What is to be shown of a file that is no archive: nothing more than its
 /// extension says, or what its content turns out to be.
 fn lone_asset(name: &str, source: &dyn ReadAt) -> Result<Option<Shows>, io::Error> {
-    if companion::view_format(name).is_some() {
+    if companion::view_format(name, None).is_some() {
         return Ok(None);
     }
     if source.is_empty() || source.len() > MAX_ASSET {

@@ -3,7 +3,7 @@
 
 use crate::text::has_extension;
 use crate::view::{VIEW_FORMATS, ViewFormat};
-use crate::volume::FORMATS;
+use crate::volume::{AssetType, FORMATS};
 
 /// What a companion shows of its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,13 +60,14 @@ impl Companions {
     };
 
     /// What the companion of a file with this name shows, if it has one. Only
-    /// the extension counts: listing a directory opens no file.
-    pub fn of(self, name: &str) -> Option<Shows> {
+    /// what its volume says of the content counts, and else the extension:
+    /// listing a directory opens no file.
+    pub fn of(self, name: &str, asset: Option<AssetType>) -> Option<Shows> {
         if self.inside && is_archive_name(name) {
             return Some(Shows::Inside);
         }
         if self.meta
-            && let Some(format) = view_format(name)
+            && let Some(format) = view_format(name, asset)
         {
             return Some(Shows::Meta(format));
         }
@@ -80,13 +81,16 @@ fn is_archive_name(name: &str) -> bool {
     FORMATS.iter().flat_map(|format| format.extensions).any(has)
 }
 
-/// The number in [`VIEW_FORMATS`] of the format whose extension `name` has.
-pub fn view_format(name: &str) -> Option<u8> {
-    let shows = |format: &ViewFormat| format.shows(name.as_bytes());
-    VIEW_FORMATS
-        .iter()
-        .position(shows)
-        .map(|number| number as u8)
+/// The number in [`VIEW_FORMATS`] of the format that shows a file: that of the
+/// type that its volume says it has, or else that of its extension.
+pub fn view_format(name: &str, asset: Option<AssetType>) -> Option<u8> {
+    let by_type =
+        |format: &ViewFormat| asset.is_some_and(|asset| format.asset_types.contains(&asset.code));
+    let by_extension = |format: &ViewFormat| format.shows(name.as_bytes());
+    let mut formats = VIEW_FORMATS.iter();
+    let found = formats.position(by_type);
+    let found = found.or_else(|| VIEW_FORMATS.iter().position(by_extension));
+    found.map(|number| number as u8)
 }
 
 #[cfg(test)]
@@ -100,11 +104,11 @@ mod tests {
             meta: true,
             others: None,
         };
-        assert_eq!(all.of("totala1.HPI"), Some(Shows::Inside));
-        assert!(matches!(all.of("ped.IFP"), Some(Shows::Meta(_))));
-        assert_eq!(all.of("readme.txt"), None);
-        assert_eq!(all.of(".hpi"), None);
-        assert_eq!(Companions::NONE.of("totala1.HPI"), None);
+        assert_eq!(all.of("totala1.HPI", None), Some(Shows::Inside));
+        assert!(matches!(all.of("ped.IFP", None), Some(Shows::Meta(_))));
+        assert_eq!(all.of("readme.txt", None), None);
+        assert_eq!(all.of(".hpi", None), None);
+        assert_eq!(Companions::NONE.of("totala1.HPI", None), None);
         assert_eq!(Shows::Inside.name_beside("a.ufo"), "a.ufo.d");
     }
 }

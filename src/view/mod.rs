@@ -78,6 +78,8 @@ pub struct ViewFormat {
     /// Extensions of its files, in lower case, without the first dot
     /// (`hgo.blk`).
     pub extensions: &'static [&'static str],
+    /// Types that archives give to its files, four letters each.
+    pub asset_types: &'static [[u8; 4]],
     /// Parses a file.
     pub open: Open,
     /// Whether a file without such an extension is one, by its content.

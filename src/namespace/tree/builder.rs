@@ -10,7 +10,7 @@ use crate::io::budget::Charge;
 use crate::namespace::FileKind;
 use crate::namespace::companion::{Companions, Shows};
 use crate::text::{file_name, numbered};
-use crate::volume::{Entry, FileId, MAX_ENTRIES, Name, NodeId, Sink};
+use crate::volume::{AssetType, Entry, FileId, MAX_ENTRIES, Name, NodeId, Sink};
 
 /// Inodes that are added before the memory of a tree is accounted for anew.
 const CHARGED_AT_ONCE: usize = 4096;
@@ -20,6 +20,9 @@ pub struct TreeBuilder {
     tree: Tree,
     /// Which files have companions.
     companions: Companions,
+    /// What volumes say of the content of files, where it decides about
+    /// companions.
+    assets: HashMap<Index, AssetType>,
     /// Entries and their directories; while they come, those of `tree` are
     /// empty.
     entries: Vec<(Index, Dentry)>,
@@ -101,6 +104,7 @@ impl TreeBuilder {
                 total_size: 0,
             },
             companions,
+            assets: HashMap::new(),
             entries: Vec::new(),
             volume,
             modified,
@@ -305,7 +309,11 @@ impl TreeBuilder {
         for directory in 0..tree.len() {
             for (name, file) in tree.entries(directory, 0) {
                 let is_file = matches!(tree.inodes[file as usize].kind, Kind::File { .. });
-                let Some(shows) = self.companions.of(name).filter(|_| is_file) else {
+                let Some(shows) = self
+                    .companions
+                    .of(name, self.assets.get(&file).copied())
+                    .filter(|_| is_file)
+                else {
                     continue;
                 };
                 let companion = shows.name_beside(name);
@@ -381,7 +389,11 @@ impl Sink for TreeBuilder {
             size: entry.size,
             modified: entry.modified,
         };
-        self.add(parent, &Label::new(name), inode)
+        let node = self.add(parent, &Label::new(name), inode)?;
+        if let Some(asset) = entry.asset.filter(|_| self.companions.meta) {
+            self.assets.insert(node.0, asset);
+        }
+        Ok(node)
     }
 
     fn link(&mut self, parent: NodeId, name: Name<'_>, file: NodeId) -> io::Result<()> {

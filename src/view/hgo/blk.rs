@@ -16,6 +16,7 @@ use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat};
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "HGO block table",
     extensions: blk::EXTENSIONS,
+    asset_types: &[],
     open,
     matches: |bytes| blk::begins(bytes),
 };

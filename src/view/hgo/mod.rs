@@ -20,6 +20,7 @@ use crate::export::{gltf, obj, png};
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "HGO",
     extensions: hgo::EXTENSIONS,
+    asset_types: &[],
     open,
     matches: |bytes| hgo::parse(bytes).is_ok(),
 };

@@ -18,6 +18,7 @@ use crate::export;
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "IFP",
     extensions: ifp::EXTENSIONS,
+    asset_types: &[],
     open,
     matches: |bytes| ifp::parse(bytes).is_ok(),
 };

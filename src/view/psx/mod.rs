@@ -25,6 +25,7 @@ use crate::export::{bvh, gltf, obj, png};
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "PSX",
     extensions: psx::EXTENSIONS,
+    asset_types: &[],
     open,
     matches: |bytes| psx::parse(bytes).is_ok(),
 };
