@@ -7,6 +7,7 @@
 //! (FORMATS, HIP assets).
 
 pub mod renderware;
+pub mod sound;
 pub mod texture;
 
 use bytes::Bytes;
