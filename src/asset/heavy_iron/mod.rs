@@ -6,8 +6,13 @@
 //! the texture of a material is a name; both are resolved by the layer above
 //! (FORMATS, HIP assets).
 
+pub mod credits;
+pub mod object;
+pub mod record;
 pub mod renderware;
 pub mod sound;
+pub mod tables;
+pub mod text;
 pub mod texture;
 
 use bytes::Bytes;
