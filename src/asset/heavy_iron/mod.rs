@@ -7,6 +7,7 @@
 //! (FORMATS, HIP assets).
 
 pub mod credits;
+pub mod model;
 pub mod object;
 pub mod record;
 pub mod renderware;

@@ -4,4 +4,5 @@
 // and uses a part of this.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod look;
 pub mod samples;

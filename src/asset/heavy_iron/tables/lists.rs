@@ -215,6 +215,8 @@ pub struct Shrapnel {
     pub id: u32,
     /// What follows the head: entries of different lengths.
     pub rest: Bytes,
+    /// What is odd.
+    pub warnings: Warnings,
 }
 
 /// Parses an SHRP asset.
@@ -229,6 +231,11 @@ pub fn parse_shrapnel(bytes: &Bytes, facts: &Facts) -> Parsed<Shrapnel> {
         cursor.u32("shrapnel list")?;
         let rest = cursor.take(cursor.remaining(), "shrapnel")?;
         shrapnel.rest = slice_of(bytes, rest);
+        let (count, left) = (shrapnel.count, rest.len());
+        if count as usize > left {
+            let text = format!("shrapnel count at 0x0: is {count}, {left} bytes are left");
+            shrapnel.warnings.push(text);
+        }
         Ok(())
     })
 }

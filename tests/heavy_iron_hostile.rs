@@ -1,0 +1,116 @@
+//! Assets of Heavy Iron's games that are broken: the samples beside the
+//! repository, and the good ones cut off or with bytes changed.
+
+#[path = "support/heavy_iron/mod.rs"]
+mod heavy_iron;
+mod support;
+
+use heavy_iron::look::{Verdict, look};
+use heavy_iron::samples::archives;
+use proptest::prelude::*;
+use support::trial;
+
+/// Broken assets that are not what their maker thinks best, and why.
+const OTHERWISE: [(&str, &str, Verdict); 11] = [
+    (
+        "empty_data",
+        "the sound has no samples and a wrong count",
+        Verdict::Odd,
+    ),
+    (
+        "ID_DIFFERS",
+        "whether the id is that of the asset is not the reader's business",
+        Verdict::Fine,
+    ),
+    ("coef_extreme", "every step is clamped", Verdict::Fine),
+    (
+        "native_size_4g.dff",
+        "geometry of the Xbox is named, not read",
+        Verdict::Fine,
+    ),
+    (
+        "native_meshes_65535.dff",
+        "geometry of the Xbox is named, not read",
+        Verdict::Fine,
+    ),
+    (
+        "native_verts_4g.dff",
+        "geometry of the Xbox is named, not read",
+        Verdict::Fine,
+    ),
+    (
+        "native_stride_0.dff",
+        "geometry of the Xbox is named, not read",
+        Verdict::Fine,
+    ),
+    (
+        "native_index_offset.dff",
+        "geometry of the Xbox is named, not read",
+        Verdict::Fine,
+    ),
+    (
+        "native_prim_99.dff",
+        "geometry of the Xbox is named, not read",
+        Verdict::Fine,
+    ),
+    (
+        "native_platform_4.dff",
+        "geometry of the PlayStation 2 is named, not read",
+        Verdict::Fine,
+    ),
+    ("frame_own_parent.dff", "a circle of one", Verdict::Odd),
+];
+
+#[test]
+fn broken_samples_are_odd_or_damaged_as_their_maker_says() {
+    let mut wrong = Vec::new();
+    for archive in archives(true) {
+        for asset in &archive.assets {
+            let found = look(&archive, asset, &asset.bytes);
+            let otherwise = OTHERWISE.iter().find(|(name, ..)| *name == asset.name);
+            let expected = otherwise.map_or_else(|| Verdict::of(&asset.expect), |known| known.2);
+            if found.verdict != expected {
+                let (name, text) = (&asset.name, &found.text);
+                wrong.push(format!(
+                    "{}: {name}: {expected:?}, but {text}",
+                    archive.name
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn assets_that_are_cut_off_anywhere_do_no_harm() {
+    for archive in archives(false) {
+        for asset in &archive.assets {
+            let length = asset.bytes.len();
+            let step = (length / 60).max(1);
+            for end in (0..length).step_by(step) {
+                look(&archive, asset, &asset.bytes.slice(..end));
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(trial::length(8, 200)))]
+
+    #[test]
+    fn assets_with_changed_bytes_do_no_harm(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u32>()), 1..6)) {
+        for archive in archives(false) {
+            for asset in archive.assets.iter().filter(|asset| !asset.bytes.is_empty()) {
+                let mut bytes = asset.bytes.to_vec();
+                for (at, word) in &changes {
+                    let at = at.index(bytes.len());
+                    let value = [0, u32::MAX, *word, word & 0xFF][*word as usize % 4];
+                    for (byte, new) in bytes.iter_mut().skip(at).zip(value.to_le_bytes()) {
+                        *byte = new;
+                    }
+                }
+                look(&archive, asset, &bytes.into());
+            }
+        }
+    }
+}
