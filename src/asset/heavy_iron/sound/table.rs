@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
+use super::XboxHeader;
 use super::dsp::{self, DspHeader};
 use super::vag::{self, VagHeader};
-use super::{MOST_RATE, XboxHeader};
 use crate::asset::heavy_iron::{Facts, Game, Parsed, Platform, read_into, slice_of};
 use crate::io::{Cursor, Endian, Error, Result, Warnings};
 
@@ -291,7 +291,7 @@ fn read_xbox(cursor: &mut Cursor<'_>) -> Result<(Header, u32)> {
     Ok((Header::Xbox(header), asset))
 }
 
-/// Warns of ids that are there twice, and of rates that are none.
+/// Warns of ids that are there twice.
 fn check_ids(table: &mut SoundTable) {
     let mut ids: Vec<u32> = table.entries.iter().map(|entry| entry.asset).collect();
     ids.sort_unstable();
@@ -301,15 +301,6 @@ fn check_ids(table: &mut SoundTable) {
         table
             .warnings
             .push(format!("sound {id:08X} has more than one entry"));
-    }
-    for entry in &table.entries {
-        let rate = entry.header.rate();
-        if !(1..=MOST_RATE).contains(&rate) {
-            let at = entry.offset;
-            table
-                .warnings
-                .push(format!("sample rate at {at:#x}: is {rate}"));
-        }
     }
 }
 
