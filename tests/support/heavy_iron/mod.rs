@@ -4,5 +4,6 @@
 // and uses a part of this.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod build;
 pub mod look;
 pub mod samples;
