@@ -5,8 +5,8 @@
 mod heavy_iron;
 mod support;
 
-use heavy_iron::look::{Verdict, look};
-use heavy_iron::samples::archives;
+use heavy_iron::look::Verdict;
+use heavy_iron::samples::{archives, look};
 use proptest::prelude::*;
 use support::trial;
 

@@ -15,7 +15,7 @@ use hpimount::asset::heavy_iron::object::{self, Link};
 use hpimount::asset::heavy_iron::record::Value;
 use hpimount::asset::heavy_iron::sound::{self, Sound};
 use hpimount::asset::heavy_iron::texture::{self, Texture};
-use hpimount::asset::heavy_iron::{Facts, Game, Platform, model, tables, text};
+use hpimount::asset::heavy_iron::{Facts, Game, Platform, credits, model, tables, text};
 use proptest::prelude::*;
 use support::{noise, shared, skip};
 
@@ -249,64 +249,6 @@ fn the_independent_reader_hears_the_same_in_data_without_a_pattern() {
     }
 }
 
-/// A clump with one geometry in the form of all consoles.
-fn clump(positions: &[[f32; 3]], uvs: &[[f32; 2]], triangles: &[[u16; 3]]) -> Vec<u8> {
-    let chunk = build::chunk;
-    let words = |values: &[u16]| {
-        values
-            .iter()
-            .flat_map(|v| v.to_le_bytes())
-            .collect::<Vec<u8>>()
-    };
-    let stored: Vec<u16> = triangles
-        .iter()
-        .flat_map(|[a, b, c]| [*b, *a, 0, *c])
-        .collect();
-    let fields = [
-        words(&[2 | 4, 1]),
-        build::little(&[triangles.len() as u32, positions.len() as u32, 1]),
-        build::floats(uvs.as_flattened()),
-        words(&stored),
-        build::floats(&[0.0, 0.0, 0.0, 9.0]),
-        build::little(&[1, 0]),
-        build::floats(positions.as_flattened()),
-    ];
-    let texture = [
-        chunk(1, &[0; 4]),
-        chunk(2, b"wood\0\0\0\0"),
-        chunk(2, &[0; 4]),
-    ]
-    .concat();
-    let material = [chunk(1, &[7; 28]), chunk(6, &texture)].concat();
-    let materials = [
-        chunk(1, &build::little(&[1, u32::MAX])),
-        chunk(7, &material),
-    ]
-    .concat();
-    let geometry = [
-        chunk(1, &fields.concat()),
-        chunk(8, &materials),
-        chunk(3, &[]),
-    ]
-    .concat();
-    let frame = [
-        build::little(&[1]),
-        build::floats(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 5.0, 6.0, 7.0]),
-        build::little(&[u32::MAX, 0]),
-    ];
-    let body = [
-        chunk(1, &build::little(&[1, 0, 0])),
-        chunk(0x0E, &[chunk(1, &frame.concat()), chunk(3, &[])].concat()),
-        chunk(
-            0x1A,
-            &[chunk(1, &build::little(&[1])), chunk(0x0F, &geometry)].concat(),
-        ),
-        chunk(0x14, &chunk(1, &build::little(&[0, 0, 5, 0]))),
-        chunk(3, &[]),
-    ];
-    chunk(0x10, &body.concat())
-}
-
 fn number() -> impl Strategy<Value = f32> {
     -1000.0_f32..1000.0
 }
@@ -427,7 +369,7 @@ proptest! {
         let (positions, uvs): (Vec<_>, Vec<_>) = vertices.into_iter().unzip();
         let index = |at: prop::sample::Index| at.index(positions.len()) as u16;
         let triangles: Vec<[u16; 3]> = corners.into_iter().map(|corners| corners.map(index)).collect();
-        let model = model::parse(&clump(&positions, &uvs, &triangles).into()).unwrap();
+        let model = model::parse(&build::plain_model(&positions, &uvs, &triangles).into()).unwrap();
         prop_assert!(model.warnings.is_empty(), "{:?}", model.warnings);
         let clump = &model.clumps[0];
         prop_assert_eq!(clump.placements()[0].placed([0.0; 3]), [5.0, 6.0, 7.0]);
@@ -489,4 +431,35 @@ fn an_index_above_the_palette_is_transparent_and_odd() {
     let model = texture::parse(&bytes).unwrap();
     assert_eq!(model.warnings.len(), 1);
     assert_eq!(model.textures[0].rgba(0).unwrap()[0], [0; 4]);
+}
+
+#[test]
+fn display_lists_are_read_with_and_without_matrices() {
+    for has_matrices in [false, true] {
+        let model = model::parse(&build::gamecube_model(has_matrices).into()).unwrap();
+        assert!(model.warnings.is_empty(), "{:?}", model.warnings);
+        let mesh = model.clumps[0].geometries[0].mesh().unwrap();
+        assert_eq!(mesh.parts[0].triangles, [[0, 1, 2], [2, 1, 3]]);
+        assert_eq!(mesh.positions[3], [1.0, 1.0, 0.0]);
+        assert_eq!(mesh.uvs, [[[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]]);
+        let expected: &[u8] = if has_matrices { &[0, 3, 6, 9] } else { &[] };
+        assert_eq!(mesh.matrices, expected);
+    }
+}
+
+#[test]
+fn level_info_and_credits_are_read_as_they_are_written() {
+    let info = model::parse_jsp_info(&build::level_info().into(), &facts(true)).unwrap();
+    assert!(info.warnings.is_empty(), "{:?}", info.warnings);
+    let node = info.nodes.get(0).unwrap();
+    let fields: Vec<_> = node.fields().map(|(_, value)| value).collect();
+    assert_eq!(fields, [Value::Signed(5), Value::Signed(6)]);
+    assert_eq!(
+        (info.vectors.len(), info.collision.unwrap().triangles.len()),
+        (1, 1)
+    );
+    let credits = credits::parse(&build::credits().into(), &facts(true)).unwrap();
+    assert!(credits.warnings.is_empty(), "{:?}", credits.warnings);
+    let texts: Vec<_> = credits.sections[0].lines[0].shown().collect();
+    assert_eq!(texts, ["text"]);
 }

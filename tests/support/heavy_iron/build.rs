@@ -203,3 +203,130 @@ pub fn vag_table(asset: u32, rate: u32, size: u32) -> Vec<u8> {
     ];
     [&little(&[1, 0])[..], &entry.concat()].concat()
 }
+
+/// A clump with one frame at (5, 6, 7), and in it a geometry of these chunks.
+fn clump(geometry: &[Vec<u8>]) -> Vec<u8> {
+    let frame = [
+        little(&[1]),
+        floats(&[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 5.0, 6.0, 7.0]),
+        little(&[u32::MAX, 0]),
+    ];
+    let geometries = [chunk(1, &little(&[1])), chunk(0x0F, &geometry.concat())];
+    let body = [
+        chunk(1, &little(&[1, 0, 0])),
+        chunk(0x0E, &[chunk(1, &frame.concat()), chunk(3, &[])].concat()),
+        chunk(0x1A, &geometries.concat()),
+        chunk(0x14, &chunk(1, &little(&[0, 0, 5, 0]))),
+        chunk(3, &[]),
+    ];
+    chunk(0x10, &body.concat())
+}
+
+/// A list of one material with the texture `wood`.
+fn materials() -> Vec<u8> {
+    let texture = [
+        chunk(1, &[0; 4]),
+        chunk(2, b"wood\0\0\0\0"),
+        chunk(2, &[0; 4]),
+    ];
+    let material = [chunk(1, &[7; 28]), chunk(6, &texture.concat())];
+    let list = [
+        chunk(1, &little(&[1, u32::MAX])),
+        chunk(7, &material.concat()),
+    ];
+    chunk(8, &list.concat())
+}
+
+/// Flags of a geometry with positions and one UV set.
+fn geometry_flags(is_native: bool) -> Vec<u8> {
+    vec![2 | 4, 0, 1, is_native.into()]
+}
+
+/// A clump with one geometry in the form of all consoles.
+pub fn plain_model(positions: &[[f32; 3]], uvs: &[[f32; 2]], triangles: &[[u16; 3]]) -> Vec<u8> {
+    let stored = triangles.iter().flat_map(|[a, b, c]| [*b, *a, 0, *c]);
+    let fields = [
+        geometry_flags(false),
+        little(&[triangles.len() as u32, positions.len() as u32, 1]),
+        floats(uvs.as_flattened()),
+        stored.flat_map(u16::to_le_bytes).collect(),
+        floats(&[0.0, 0.0, 0.0, 9.0]),
+        little(&[1, 0]),
+        floats(positions.as_flattened()),
+    ];
+    clump(&[chunk(1, &fields.concat()), materials(), chunk(3, &[])])
+}
+
+/// A clump with a geometry as the GameCube draws it: a strip of four vertices
+/// with positions and texture coordinates.
+pub fn gamecube_model(has_matrices: bool) -> Vec<u8> {
+    let positions = big_floats(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0]);
+    let uvs = big_floats(&[0.0, 0.0, 1.0, 0.0]);
+    let mut list = vec![0x98, 0, 4];
+    for vertex in 0..4_u8 {
+        list.extend(has_matrices.then_some(3 * vertex));
+        list.extend([vertex, vertex % 2]);
+    }
+    list.resize(32, 0);
+    let (size, uvs_at) = (list.len() as u32, (list.len() + positions.len()) as u32);
+    let header = [
+        &big(&[0x0001_0001, 0, 2])[..],
+        &big(&[size]),
+        &[9, 12, 2, 0],
+        &big(&[uvs_at]),
+        &[13, 8, 2, 0],
+        &big(&[0, size]),
+    ];
+    let (header, data) = (header.concat(), [list, positions, uvs].concat());
+    let native = [
+        &little(&[6, header.len() as u32, data.len() as u32])[..],
+        &header,
+        &data,
+    ];
+    let fields = [
+        geometry_flags(true),
+        little(&[2, 4, 1]),
+        floats(&[0.0, 0.0, 0.0, 9.0]),
+        little(&[0, 0]),
+    ];
+    let plugins = [
+        chunk(0x50E, &little(&[1, 1, 4, 4, 0])),
+        chunk(0x510, &chunk(1, &native.concat())),
+        chunk(0x116, &[0; 8]),
+    ];
+    let extension = chunk(3, &plugins.concat());
+    clump(&[chunk(1, &fields.concat()), materials(), extension])
+}
+
+/// The info of a level, big-endian.
+pub fn level_info() -> Vec<u8> {
+    let collision = [big(&[0x4C4F_4343, 1, 1]), vec![1; 16 + 8]].concat();
+    let nodes = [b"JSP\0".to_vec(), big(&[3, 1, 0, 0, 0, 5, 6])].concat();
+    let vectors = big(&[1, 0, 0, 0]);
+    [
+        chunk(0xBE_EF01, &collision),
+        chunk(0xBE_EF02, &nodes),
+        chunk(0xBE_EF03, &vectors),
+    ]
+    .concat()
+}
+
+/// Credits of one section and one line, big-endian.
+pub fn credits() -> Vec<u8> {
+    let line_at = 24 + 56 + 76;
+    let line = [
+        big(&[32, 0, 0, 0, line_at + 24, 0]),
+        b"text\0\0\0\0".to_vec(),
+    ]
+    .concat();
+    let section = [
+        big(&[56 + 76 + 32, 0, 0x41]),
+        vec![0; 40],
+        big(&[1]),
+        vec![0; 76],
+        line,
+    ];
+    let section = section.concat();
+    let size = 24 + section.len() as u32;
+    [big(&[0xBEEE_EEEF, 0x100, 7, 1, 0, size]), section].concat()
+}

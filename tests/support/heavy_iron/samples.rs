@@ -9,6 +9,7 @@ use hpimount::asset::heavy_iron::{Facts, Game, Platform};
 use hpimount::volume::Options;
 use serde_json::Value;
 
+use super::look::{Found, Verdict, code, entries, look_at, look_at_info, look_at_sound};
 use crate::support::record::open;
 use crate::support::shared;
 
@@ -135,4 +136,25 @@ fn read(folder: &std::path::Path, archive: &Value) -> Archive {
 
 pub fn text(value: &Value) -> &str {
     value.as_str().unwrap()
+}
+
+/// Reads an asset of an archive whose bytes are `bytes`.
+pub fn look(archive: &Archive, asset: &Asset, bytes: &Bytes) -> Found {
+    match &*asset.code {
+        "SND" | "SNDS" => {
+            let tables = archive.of_types(&["SNDI"]);
+            let entry = tables
+                .map(|table| entries(&table.bytes, &archive.facts))
+                .find_map(|table| table.find(asset.id).cloned());
+            match entry {
+                Some(entry) => look_at_sound(bytes, &entry),
+                None => Found {
+                    verdict: Verdict::Odd,
+                    text: "has no entry".to_owned(),
+                },
+            }
+        }
+        "JSP" if asset.layer == "JSPINFO" => look_at_info(bytes, &archive.facts),
+        _ => look_at(&archive.facts, code(&asset.code), bytes),
+    }
 }

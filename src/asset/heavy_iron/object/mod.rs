@@ -142,8 +142,7 @@ impl Object {
     /// The last field with this name. A DYNA type may have the name of a field
     /// of all objects.
     pub fn field(&self, name: &str) -> Option<Value> {
-        let found = self.parts.iter().rev().find_map(|part| part.get(name));
-        found
+        self.parts.iter().rev().find_map(|part| part.get(name))
     }
 }
 
