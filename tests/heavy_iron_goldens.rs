@@ -152,8 +152,8 @@ fn sounds_have_the_samples_and_loops_that_the_independent_reader_hears() {
 }
 
 /// Compares the file with its header restored. The reader takes the header as
-/// it is stored; ours has the end of a loop, the first byte and the unused
-/// bytes set right.
+/// it is stored; ours has the loop end, the first byte and the unused bytes
+/// corrected.
 fn check_native(archive: &Archive, asset: &Asset, sound: &Sound) {
     let Some((header, extension)) = sound.native_header() else {
         assert!(archive.golden(asset, "dsp").is_none() && archive.golden(asset, "vag").is_none());

@@ -81,16 +81,16 @@ fn check_rows(shown: &str, rows: &Rows, known: &Json) {
     }
 }
 
-/// The reader's notes are our warnings, but for two: entities without a word
-/// are the rule in all games but one, and whether an object has the id of its
-/// asset is not the business of its reader.
+/// The reader's notes are our warnings, but for two: entities without the padding
+/// word are the rule in all games but one, and whether an object has the id of its
+/// asset is not checked by its reader.
 fn check_warnings(archive: &Archive, shown: &str, known: &Json, warnings: &Warnings) {
     let notes = known["notes"].as_array().cloned().unwrap_or_default();
     let is_noted = notes.iter().any(|note| {
         let is_usual = archive.facts.game != Game::Bfbb && text(note).starts_with("entity without");
         !is_usual && !matches!(text(note), "id differs" | "empty")
     });
-    // The reader says nothing of entities that have the word elsewhere.
+    // The reader says nothing of entities that have the word in other games.
     let is_own = shown.ends_with("SIMPLE_OTHER_PAD");
     assert_eq!(
         is_noted || is_own,
@@ -305,7 +305,7 @@ fn check_table(archive: &Archive, asset: &Asset, known: &Json, shown: &str) -> O
             let kit = tables::parse_light_kit(bytes, facts).unwrap();
             if !bytes.is_empty() {
                 assert_eq!(known["group"], json!(kit.group), "{shown}");
-                // The reader shows the last word, which means nothing.
+                // The reader shows the last word, which is padding.
                 let mut lights = known["lights"].clone();
                 for light in lights.as_array_mut().unwrap() {
                     light.as_object_mut().unwrap().remove("plat");

@@ -12,7 +12,7 @@ use support::trial;
 
 /// Assets that are fine where their maker calls them odd or bad, and why.
 const OTHERWISE: [(&str, &str); 14] = [
-    ("c14x2_top_bits.RW3", "bits above an index mean nothing"),
+    ("c14x2_top_bits.RW3", "bits above an index are unused"),
     (
         "pal4_index_200.RW3",
         "what is changed is the chunk behind the pixels",
@@ -23,7 +23,7 @@ const OTHERWISE: [(&str, &str); 14] = [
     ("COND_OP_99", "numbers without names are shown as numbers"),
     (
         "NAN_TIMER",
-        "floats that are no numbers are for those who write them",
+        "floats that are not finite are left to the writers",
     ),
     (
         "native_size_4g.dff",

@@ -65,8 +65,8 @@ pub struct Line {
     pub start: f32,
     /// When it goes.
     pub end: f32,
-    /// The texts as stored, Windows-1252 without the NUL; `None` where there
-    /// is none, or it is enciphered.
+    /// The texts as stored, Windows-1252 without the NUL; `None` if absent
+    /// or enciphered.
     pub texts: [Option<Bytes>; 2],
 }
 

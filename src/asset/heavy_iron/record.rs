@@ -1,5 +1,5 @@
-//! Records: fields of fixed size one behind the other, told by a layout, and
-//! read when they are asked for.
+//! Records: consecutive fields of fixed size, described by a layout and
+//! decoded on demand.
 
 use bytes::Bytes;
 
@@ -30,11 +30,11 @@ pub enum Kind {
     Colour,
     /// Four letters in a number, the first in its lowest byte.
     Code,
-    /// A byte without meaning.
+    /// A byte of padding.
     Pad1,
-    /// Two bytes without meaning.
+    /// Two bytes of padding.
     Pad2,
-    /// Four bytes without meaning.
+    /// Four bytes of padding.
     Pad4,
 }
 
@@ -97,7 +97,7 @@ pub enum Value {
     Unsigned(u32),
     /// A number with sign.
     Signed(i32),
-    /// A float, which may be no number.
+    /// A float; may be NaN or infinite.
     Float(f32),
     /// Two floats.
     Vec2([f32; 2]),
@@ -152,8 +152,7 @@ impl Record {
         &self.bytes
     }
 
-    /// Names and values of the fields that are whole, without those that mean
-    /// nothing.
+    /// Names and values of the complete fields, without padding.
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, Value)> {
         let mut cursor = Cursor::new(&self.bytes, 0, self.endian);
         let mut columns = self.layout.iter();
@@ -182,7 +181,7 @@ impl Record {
     }
 }
 
-/// Reads a field; a value of `None` means nothing.
+/// Reads a field; `None` for padding.
 fn value(cursor: &mut Cursor<'_>, column: &Column) -> Result<Option<Value>> {
     let name = column.name;
     let mut floats = |count: usize| -> Result<[f32; 3]> {
@@ -218,7 +217,7 @@ fn value(cursor: &mut Cursor<'_>, column: &Column) -> Result<Option<Value>> {
     }))
 }
 
-/// Records of one layout, one behind the other.
+/// Consecutive records of one layout.
 #[derive(Debug, Clone)]
 pub struct Rows {
     layout: Layout,

@@ -1,4 +1,4 @@
-//! Clumps: frames, geometries, and which geometry is in which frame.
+//! Clumps: frames, geometries, and atomics, which place a geometry in a frame.
 
 use super::frame::{self, Frame, Placement};
 use super::geometry::Geometry;
@@ -12,15 +12,15 @@ pub struct Clump {
     pub version: Version,
     /// Number of atomics as stored.
     pub declared_atomics: u32,
-    /// Places, which depend on each other.
+    /// The transform hierarchy.
     pub frames: Vec<Frame>,
     /// Geometries.
     pub geometries: Vec<Geometry>,
-    /// Geometries in frames.
+    /// The atomics.
     pub atomics: Vec<Atomic>,
 }
 
-/// A geometry in a frame.
+/// An atomic: a geometry placed in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Atomic {
     /// Number of the frame; `None` where there is no such frame.
@@ -32,7 +32,7 @@ pub struct Atomic {
 }
 
 impl Clump {
-    /// Where the frames are, in the space of the clump.
+    /// Transforms of all frames into the space of the clump.
     pub fn placements(&self) -> Vec<Placement> {
         frame::placements(&self.frames)
     }
@@ -58,7 +58,7 @@ impl Clump {
         }
         if found == 0 {
             let at = clump.offset;
-            warnings.push(format!("clump at {at:#x}: has nothing to show"));
+            warnings.push(format!("clump at {at:#x}: has no atomics"));
         }
         Ok(())
     }

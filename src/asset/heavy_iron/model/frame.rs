@@ -1,4 +1,4 @@
-//! Frames: places that depend on each other.
+//! Frames: the transform hierarchy of a clump.
 
 use crate::asset::count::count;
 use crate::asset::heavy_iron::floats;
@@ -8,22 +8,22 @@ use crate::io::{Endian, Result, Warnings};
 /// Bytes of a frame.
 const FRAME: usize = 56;
 
-/// Where something is: a vector v is at
+/// A transform. A point v is mapped to
 /// `v.x * right + v.y * up + v.z * at + position`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Placement {
-    /// Where the x axis goes.
+    /// Image of the x axis.
     pub right: [f32; 3],
-    /// Where the y axis goes.
+    /// Image of the y axis.
     pub up: [f32; 3],
-    /// Where the z axis goes.
+    /// Image of the z axis.
     pub at: [f32; 3],
-    /// Where the origin is.
+    /// Translation.
     pub position: [f32; 3],
 }
 
 impl Placement {
-    /// A place that changes nothing.
+    /// The identity transform.
     pub const IDENTITY: Self = Self {
         right: [1.0, 0.0, 0.0],
         up: [0.0, 1.0, 0.0],
@@ -31,18 +31,18 @@ impl Placement {
         position: [0.0; 3],
     };
 
-    /// Where a direction goes.
+    /// Transforms a direction: without the translation.
     pub fn turned(&self, v: [f32; 3]) -> [f32; 3] {
         std::array::from_fn(|i| v[0] * self.right[i] + v[1] * self.up[i] + v[2] * self.at[i])
     }
 
-    /// Where a point goes.
+    /// Transforms a point.
     pub fn placed(&self, v: [f32; 3]) -> [f32; 3] {
         let turned = self.turned(v);
         std::array::from_fn(|i| turned[i] + self.position[i])
     }
 
-    /// This place within another one.
+    /// This transform followed by that of `parent`.
     fn within(&self, parent: &Self) -> Self {
         Self {
             right: parent.turned(self.right),
@@ -56,9 +56,9 @@ impl Placement {
 /// A frame.
 #[derive(Debug, Clone)]
 pub struct Frame {
-    /// Where it is in its parent.
+    /// Transform relative to the parent.
     pub placement: Placement,
-    /// Number of its parent. There are no circles.
+    /// Number of its parent. There are no cycles.
     pub parent: Option<usize>,
     /// Flags.
     pub flags: u32,
@@ -76,7 +76,7 @@ pub struct Node {
     pub bones: Vec<[i32; 3]>,
 }
 
-/// Where the frames are, in the space of the clump.
+/// Transforms of all frames into the space of the clump.
 pub(super) fn placements(frames: &[Frame]) -> Vec<Placement> {
     let mut known: Vec<Option<Placement>> = vec![None; frames.len()];
     let mut chain = Vec::new();
@@ -125,7 +125,7 @@ pub(super) fn read(list: &Chunk, warnings: &mut Warnings) -> Result<Vec<Frame>> 
             node: None,
         });
     }
-    break_circles(&mut frames, warnings);
+    break_cycles(&mut frames, warnings);
     let extensions = list
         .children()
         .filter(|chunk| chunk.kind == kind::EXTENSION);
@@ -136,9 +136,9 @@ pub(super) fn read(list: &Chunk, warnings: &mut Warnings) -> Result<Vec<Frame>> 
     Ok(frames)
 }
 
-/// Takes the parent from a frame of each circle.
-fn break_circles(frames: &mut [Frame], warnings: &mut Warnings) {
-    // The start of the walk that came by.
+/// Removes the parent of one frame of each cycle.
+fn break_cycles(frames: &mut [Frame], warnings: &mut Warnings) {
+    // For each frame, the start of the walk that visited it first.
     let mut seen = vec![None; frames.len()];
     for start in 0..frames.len() {
         let mut index = start;
@@ -147,7 +147,7 @@ fn break_circles(frames: &mut [Frame], warnings: &mut Warnings) {
             match seen[parent] {
                 None => seen[parent] = Some(start),
                 Some(walk) if walk == start => {
-                    warnings.push(format!("frame {index}: its parents make a circle"));
+                    warnings.push(format!("frame {index}: its parents form a cycle"));
                     frames[index].parent = None;
                     break;
                 }
@@ -212,11 +212,11 @@ mod tests {
     }
 
     #[test]
-    fn circles_are_broken() {
+    fn cycles_are_broken() {
         let parents = [Some(1), Some(2), Some(0), Some(3), Some(0), None];
         let mut frames = parents.map(|parent| frame(1.0, parent));
         let mut warnings = Warnings::default();
-        break_circles(&mut frames, &mut warnings);
+        break_cycles(&mut frames, &mut warnings);
         assert_eq!(warnings.len(), 2);
         let left: Vec<_> = frames.iter().map(|frame| frame.parent).collect();
         assert_eq!(left, [Some(1), Some(2), None, None, Some(0), None]);

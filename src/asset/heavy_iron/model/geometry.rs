@@ -85,7 +85,7 @@ impl MorphTarget {
 /// The vertices and triangles of a geometry.
 #[derive(Debug, Default)]
 pub enum Vertices {
-    /// There are none.
+    /// No vertex data was found.
     #[default]
     None,
     /// In the form of all consoles. Positions are in the morph targets.
@@ -362,7 +362,7 @@ impl Geometry {
         let odd = shape.map_or(0, |shape| shape.positions().filter(|p| is_odd(*p)).count());
         if odd > 0 {
             warnings.push(format!(
-                "geometry at {at:#x}: {odd} positions are no numbers"
+                "geometry at {at:#x}: {odd} positions are not finite"
             ));
         }
         let has_positions = shape.is_some_and(|shape| !shape.positions.is_empty());

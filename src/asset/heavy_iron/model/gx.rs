@@ -306,7 +306,7 @@ fn attributes(head: &mut Cursor<'_>, data: &Bytes) -> Result<Vec<Attribute>> {
     }
     let is_there = |number| found.iter().filter(|array| array.1 == number).count();
     if is_there(POSITION) != 1 || found.iter().any(|array| is_there(array.1) != 1) {
-        let text = "are none with positions, or have one twice";
+        let text = "have no positions, or one attribute twice";
         return Err(Error::damaged(at, "attributes", text));
     }
     let arrays = found.into_iter().map(|(start, number, size, is_wide)| {

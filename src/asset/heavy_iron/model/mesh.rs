@@ -30,8 +30,8 @@ pub struct Part {
     /// Number of the entry of the material, see
     /// [`Geometry::material_entries`].
     pub material: u32,
-    /// The triangles, counter-clockwise. Those of which two corners are in one
-    /// place join strips and are left out.
+    /// The triangles, counter-clockwise, without degenerate ones (two corners
+    /// at the same position), which only join strips.
     pub triangles: Vec<[u32; 3]>,
 }
 

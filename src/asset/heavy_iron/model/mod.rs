@@ -54,8 +54,8 @@ pub struct World {
 ///
 /// # Errors
 /// [`Incomplete`](crate::asset::Incomplete) with what was read until then
-/// where the structure is lost: chunks that are cut or missing, counts that do
-/// not fit, indices of vertices, geometries or materials that there are not.
+/// where the structure is lost: truncated or missing chunks, counts that do
+/// not fit, or an index of a vertex or geometry that is out of range.
 pub fn parse(bytes: &Bytes) -> Parsed<Model> {
     read_into(bytes, Model::default(), |model| read(bytes, model))
 }

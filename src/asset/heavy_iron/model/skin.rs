@@ -65,8 +65,8 @@ impl Skin {
         floats(&self.weights)
     }
 
-    /// For each bone, how the space of the geometry turns into its own: rows
-    /// of four numbers of which the last means nothing.
+    /// For each bone, the inverse bind matrix: rows of four numbers, the last
+    /// of each unused.
     pub fn matrices(&self) -> impl Iterator<Item = [f32; 16]> {
         floats(&self.matrices)
     }

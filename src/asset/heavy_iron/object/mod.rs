@@ -21,8 +21,8 @@ use crate::io::{Cursor, Result, Warnings};
 const HEADER: usize = 8;
 const LINK: usize = 32;
 
-/// Length of the word that entities of Battle for Bikini Bottom have and
-/// those of other games have not.
+/// Length of the padding word in entities of Battle for Bikini Bottom, which
+/// other games do not have.
 const PAD: usize = 4;
 
 /// An object.
@@ -36,8 +36,8 @@ pub struct Object {
     pub link_count: u8,
     /// Flags, see [`Object::flag_names`].
     pub flags: u16,
-    /// Whether the word of no meaning is there that entities have in Battle
-    /// for Bikini Bottom; `None` for what is no entity.
+    /// Whether the entity has the padding word of Battle for Bikini Bottom;
+    /// `None` for objects that are not entities.
     pub has_pad: Option<bool>,
     /// The fields behind the header, in their order: those of an entity, of
     /// the type, of the DYNA type.
@@ -78,7 +78,7 @@ pub struct Link {
 pub enum Parameter {
     /// 0, as a number and as a float.
     Zero,
-    /// A float of a usual size.
+    /// A float of a usual magnitude.
     Float(f32),
     /// None of these; perhaps an id.
     Number(u32),
@@ -247,8 +247,8 @@ impl Body<'_> {
         self.record(types::ENTITY, object);
     }
 
-    /// Whether the word of no meaning is there. The length of the body tells;
-    /// where it is neither of the two that are known, the more likely floats.
+    /// Whether the padding word is present. The body length decides; for an
+    /// unknown length, the layout with more plausible floats is taken.
     fn has_pad(&self, object: &mut Object) -> bool {
         let usual = matches!(self.facts.game, Game::Bfbb | Game::Unknown);
         let known = self.kind.and_then(|kind| kind.size);
@@ -260,13 +260,13 @@ impl Body<'_> {
         if found != usual {
             let word = if found { "has" } else { "lacks" };
             object.warnings.push(format!(
-                "entity at 0xc: {word} a word, unlike others of its game"
+                "entity at 0xc: {word} a padding word, unlike other entities of its game"
             ));
         }
         found
     }
 
-    /// In which of the two forms more fields are floats of a usual size.
+    /// Which of the two layouts has more plausible floats.
     fn likely_pad(&self, usual: bool) -> bool {
         let likely = |has_pad: bool| {
             let start = HEADER + 4 + if has_pad { PAD } else { 0 };
@@ -382,7 +382,7 @@ impl Body<'_> {
     }
 }
 
-/// How many of the floats in a field are of a usual size.
+/// Number of plausible floats in a field: 0, or of a usual magnitude.
 fn likely_floats(value: Value) -> usize {
     let is_likely = |value: &&f32| **value == 0.0 || (1e-4..1e6).contains(&value.abs());
     match value {
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_of_no_meaning_is_told_by_the_length_or_else_by_the_floats() {
+    fn the_padding_word_is_detected_by_the_length_or_else_by_the_floats() {
         let read = |pad, rest, game| {
             let object = parse(&simple(pad, rest), &facts(game), *b"SIMP").unwrap();
             assert_eq!(object.field("alpha_speed"), Some(Value::Float(255.0)));

@@ -38,8 +38,8 @@ const OTHERS: [&[u8; 4]; 23] = [
     b"UIM ", b"VOLU", b"ZLIN",
 ];
 
-/// What every entity begins with, behind the header of an object. A word of
-/// no meaning follows in Battle for Bikini Bottom.
+/// What every entity begins with, behind the header of an object. A padding
+/// word follows in Battle for Bikini Bottom.
 pub(super) const ENTITY_FLAGS: Layout = layout!(
     flags: U8, subtype: U8, pflags: U8, more_flags: U8
 );

@@ -96,9 +96,9 @@ impl DspHeader {
         })
     }
 
-    /// The header for a file with this data: as stored, but with what stops
-    /// players set right. A loop ends with the data at the latest, the first
-    /// byte is that of the data, and unused bytes are zero.
+    /// The header of a `.dsp` file with this data. Fields that players reject
+    /// are corrected: the loop end is clamped to the data, the first byte is
+    /// taken from the data, and unused bytes are zero.
     pub(super) fn file_header(&self, data: &[u8]) -> Vec<u8> {
         let mut header = self.stored.to_vec();
         header.resize(HEADER, 0);

@@ -23,7 +23,7 @@ const STEPS: [i32; 89] = [
 /// How the place in [`STEPS`] changes, by the lower three bits of a nibble.
 const CHANGES: [i8; 8] = [-1, -1, -1, -1, 2, 4, 6, 8];
 
-/// Warns of blocks that begin with a step that there is not.
+/// Warns of blocks whose step index is out of range.
 pub(super) fn check(data: &[u8], channels: usize, warnings: &mut Warnings) {
     let blocks = data.chunks_exact(BLOCK * channels);
     let heads = blocks.flat_map(|block| block[..4 * channels].as_chunks::<4>().0);

@@ -70,7 +70,7 @@ impl Codec {
     }
 }
 
-/// A part of a sound that repeats.
+/// A loop, in samples of one channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loop {
     /// Its first sample.
@@ -94,7 +94,7 @@ pub struct Sound {
     pub rate: u32,
     /// Samples of a channel that the data holds.
     pub samples: u32,
-    /// The part that repeats.
+    /// The loop.
     pub loops: Option<Loop>,
     /// The data.
     pub data: Bytes,
@@ -153,8 +153,7 @@ impl Sound {
 /// Reads a SND or SNDS asset by its entry in the table.
 ///
 /// # Errors
-/// [`Incomplete`] where the entry cannot be one of a sound: an unknown format
-/// or a number of channels that is none.
+/// [`Incomplete`] for an unknown format or an unsupported number of channels.
 pub fn parse(bytes: &Bytes, entry: &Entry) -> Parsed<Sound> {
     let mut sound = Sound {
         entry: entry.clone(),

@@ -95,13 +95,13 @@ pub fn parse(bytes: &Bytes, facts: &Facts) -> Parsed<SoundTable> {
 
 const ALL: [SoundKind; 3] = [SoundKind::Sound, SoundKind::Stream, SoundKind::Cutscene];
 
-/// How a table begins, and what its entries are.
+/// The layout of a table.
 #[derive(Debug, Clone, Copy)]
 struct Layout {
     platform: Platform,
-    /// What stands before the counts, in bytes.
+    /// Bytes before the counts.
     before: usize,
-    /// Whether a word of no meaning follows the first count.
+    /// Whether an unused word follows the first count.
     has_filler: bool,
     /// Number of lists.
     lists: usize,

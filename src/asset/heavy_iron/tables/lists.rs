@@ -1,4 +1,4 @@
-//! Lists of records, with a count before them or none.
+//! Lists of records, with or without a count before them.
 
 use bytes::Bytes;
 
@@ -17,7 +17,7 @@ pub struct List {
     pub warnings: Warnings,
 }
 
-/// What stands before the records of a list.
+/// The header before the records of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Head {
     /// Nothing.
@@ -107,8 +107,8 @@ pub fn parse_list(bytes: &Bytes, facts: &Facts, code: [u8; 4]) -> Parsed<List> {
     })
 }
 
-/// Records of LODT have flags from The Incredibles on; the length tells it
-/// where it can.
+/// LODT records end with flags from The Incredibles on. The length decides
+/// where it fits only one of the two layouts.
 fn levels_layout(facts: &Facts, count: u32, left: usize) -> Layout {
     let fits = |layout: Layout| u64::from(count) * size(layout) as u64 == left as u64;
     let has_flags = match (fits(LEVELS), fits(LEVELS_WITH_FLAGS)) {
@@ -145,7 +145,7 @@ fn rows(
     Ok(rows)
 }
 
-/// The lights of a place.
+/// LKIT: a set of lights.
 #[derive(Debug, Default)]
 pub struct LightKit {
     /// Id of the group that they light, 0 for all.
@@ -173,10 +173,10 @@ pub fn parse_light_kit(bytes: &Bytes, facts: &Facts) -> Parsed<LightKit> {
     })
 }
 
-/// A place: MRKR, which has no header.
+/// MRKR: a position. It has no header.
 #[derive(Debug, Default)]
 pub struct Marker {
-    /// Where it is; `None` where it is cut.
+    /// The position; `None` if the asset is truncated.
     pub position: Option<[f32; 3]>,
     /// What is odd.
     pub warnings: Warnings,
@@ -200,13 +200,13 @@ pub fn parse_marker(bytes: &Bytes, facts: &Facts) -> Parsed<Marker> {
             .position
             .is_some_and(|p| p.iter().any(|v| !v.is_finite()))
         {
-            marker.warnings.push("position at 0x0: is no number");
+            marker.warnings.push("position at 0x0: is not finite");
         }
         Ok(())
     })
 }
 
-/// Pieces that fly off: SHRP, of which only the head is known.
+/// SHRP: a shrapnel definition. Only its header is known.
 #[derive(Debug, Default)]
 pub struct Shrapnel {
     /// Number of entries.

@@ -18,9 +18,9 @@ const MODELS: Layout = layout!(
 pub struct ModelInfo {
     /// Id of its animation table.
     pub animation_table: u32,
-    /// Id of what it fights by.
+    /// Id of its combat settings.
     pub combat: u32,
-    /// Id of what it decides by; not in Scooby-Doo.
+    /// Id of its brain (AI settings); absent in Scooby-Doo.
     pub brain: Option<u32>,
     /// Its models: model, bone that it hangs from, and place.
     pub models: Rows,
@@ -77,8 +77,8 @@ fn read(bytes: &Bytes, facts: &Facts, info: &mut ModelInfo) -> Result<()> {
 }
 
 /// Whether there is a brain before the models: in all games but Scooby-Doo.
-/// There, the place of the first model tells whether it is an asset of a tool
-/// that has one all the same.
+/// There it is detected by the transform of the first model, since tools may
+/// write it regardless.
 fn has_brain(cursor: &Cursor<'_>, facts: &Facts) -> bool {
     if facts.game != Game::Scooby {
         return true;

@@ -39,7 +39,7 @@ pub(super) fn argb1555(word: u16) -> [u8; 4] {
     [r, g, b, if word & 0x8000 != 0 { 255 } else { 0 }]
 }
 
-/// As 555; the top bit means nothing.
+/// As 555; the top bit is unused.
 pub(super) fn xrgb1555(word: u16) -> [u8; 4] {
     rgb555(word)
 }

@@ -221,7 +221,7 @@ impl Texture {
 /// # Errors
 /// [`Incomplete`](crate::asset::Incomplete) with the textures so far where
 /// the structure is lost: no texture, a header that is cut, an unknown format,
-/// a size that is none, or less than half of the pixels of level 0.
+/// a size out of range, or less than half of the pixels of level 0.
 pub fn parse(bytes: &Bytes) -> Parsed<Textures> {
     read_into(bytes, Textures::default(), |model| dictionary(bytes, model))
 }
@@ -313,7 +313,8 @@ fn check_size(offset: u64, width: u32, height: u32) -> Result<()> {
     ))
 }
 
-/// Takes the levels, which stand back to back: `size` tells the bytes of one.
+/// Takes the levels, which are stored back to back. `size` is the length of a
+/// level in bytes.
 ///
 /// Level 0 must be there at least by half, so that a picture is not much
 /// larger than what it is made of; of the others, those that are whole are

@@ -282,7 +282,8 @@ pub(super) fn decode(level: &Level, format: Ps2Format, palette: &[u8], out: &mut
     }
 }
 
-/// Decodes pixels of which `colour` knows each by its number in the data.
+/// Decodes pixels; `colour` maps the number of a pixel in the data to its
+/// colour.
 fn indices(
     level: &Level,
     bands: Option<Bands>,

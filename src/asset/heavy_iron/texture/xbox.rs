@@ -48,7 +48,7 @@ pub enum XboxColours {
     Argb8888,
     /// 32 bits without alpha.
     Rgb888,
-    /// 16 bits of which 15 count.
+    /// 15 bits in 16.
     Rgb555,
 }
 
@@ -200,7 +200,7 @@ pub(super) fn read(fields: &Chunk, warnings: &mut Warnings) -> Result<Texture> {
     Ok(texture)
 }
 
-/// Warns of pixels that cannot be what was meant.
+/// Warns of sizes that cannot be swizzled, and of indices out of range.
 fn check_pixels(texture: &Texture, format: XboxFormat, warnings: &mut Warnings) {
     let at = texture.offset;
     let is_swizzlable = texture.width.is_power_of_two() && texture.height.is_power_of_two();
