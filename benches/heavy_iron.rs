@@ -10,7 +10,6 @@ use hpimount::asset::heavy_iron::sound::{self, SoundTable};
 use hpimount::asset::heavy_iron::texture::{self, Texture};
 use hpimount::asset::heavy_iron::{Facts, Game, Platform};
 
-#[allow(dead_code)]
 #[path = "../tests/support/heavy_iron/build.rs"]
 mod build;
 
