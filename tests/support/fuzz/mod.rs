@@ -12,6 +12,7 @@ mod archive;
 mod asset;
 mod build;
 mod chunk;
+mod heavy_iron;
 mod mount;
 mod ops;
 pub mod seeds;
@@ -19,6 +20,7 @@ pub mod seeds;
 pub use archive::{hip, hpi_v1, hpi_v2};
 pub use asset::{hgo, ifp, psx};
 pub use chunk::{chunk, lz77};
+pub use heavy_iron::{hi_models, hi_objects, hi_sounds, hi_textures};
 pub use mount::vfs;
 pub use ops::ops;
 
@@ -30,7 +32,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 14] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -39,6 +41,10 @@ pub const TARGETS: [Target; 10] = [
     target("psx", psx, seeds::psx),
     target("hgo", hgo, seeds::hgo),
     target("ifp", ifp, seeds::ifp),
+    target("hi_textures", hi_textures, seeds::hi_textures),
+    target("hi_sounds", hi_sounds, seeds::hi_sounds),
+    target("hi_models", hi_models, seeds::hi_models),
+    target("hi_objects", hi_objects, seeds::hi_objects),
     target("vfs", vfs, seeds::vfs),
     target("ops", ops, seeds::ops),
 ];
