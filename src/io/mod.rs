@@ -4,6 +4,7 @@
 //! Nothing here knows a format.
 
 pub mod awaited;
+mod block_buffer;
 pub mod budget;
 pub mod cache;
 mod cursor;
@@ -13,6 +14,7 @@ pub(crate) mod sync;
 pub mod tally;
 mod warnings;
 
+pub use block_buffer::BlockBuffer;
 pub use cursor::{Cursor, Endian};
 pub use error::{Error, Result};
 pub(crate) use source::read_error;

@@ -10,7 +10,7 @@ use super::subtree::{Node, Subtree, Viewed, volume_id};
 use super::{Attr, Error, Meta, Result, Vfs};
 use crate::content::{Asked, MAX_ASSET, Member, Model, OpenVolume};
 use crate::io::sync::lock;
-use crate::io::{self, ReadAt};
+use crate::io::{self, BlockBuffer, ReadAt};
 use crate::namespace::companion::{self, Companions, Shows};
 use crate::namespace::numbers::{Origin, Range};
 use crate::namespace::tree::{Kind, Label, NewInode, ROOT, TreeBuilder};
@@ -176,12 +176,13 @@ impl Vfs {
         let nesting = outer.nesting + 1;
         let version = outer.volume.version(number);
         let version = version.map_err(|error| self.failed(file, &error))?;
-        let source: Arc<dyn ReadAt> = Arc::new(Member {
+        let member = Member {
             reader: self.reader.clone(),
             volume: outer.clone(),
             file: number,
             len: self.node_attr(file)?.size,
-        });
+        };
+        let source: Arc<dyn ReadAt> = Arc::new(BlockBuffer::new(Arc::new(member)));
         let partner = |name: &str| self.partner(file, name);
         let input = Input {
             source,

@@ -18,7 +18,7 @@ use super::sources::{GameFolder, Prepared};
 use super::subtree::Subtree;
 use super::{ControlInodes, Ino, Options, Sources, Vfs};
 use crate::content::{MAX_ASSET, OpenVolume};
-use crate::io::{self, ReadAt};
+use crate::io::{self, BlockBuffer, ReadAt};
 use crate::namespace::companion::{self, Companions, Meta, Shows};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Kind, Label, NewInode, ROOT, Tree, TreeBuilder};
@@ -340,7 +340,7 @@ impl Opener<'_> {
 
     fn input<'a>(&'a self, candidate: &'a Candidate) -> Input<'a> {
         Input::alone(
-            candidate.source.clone(),
+            Arc::new(BlockBuffer::new(candidate.source.clone())),
             self.options.volume_options(&candidate.name),
         )
     }
