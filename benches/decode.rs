@@ -13,13 +13,14 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use hpimount::io::Result;
 use hpimount::pack::hpi::v1;
 use hpimount::pack::hpi::{Directory, File, Node, Source};
 use hpimount::volume::hip::CHECKSUM;
 use hpimount::volume::hpi::chunk::{CHUNK_SIZE, Method, checksum, scramble, unscramble};
 use hpimount::volume::hpi::cipher::Cipher;
 use hpimount::volume::hpi::{self, lz77};
-use hpimount::volume::{Archive, Entry, FileId, NodeId, Options, Scratch, Sink};
+use hpimount::volume::{Content, Entry, FileId, Input, Name, NodeId, Options, Sink, Volume};
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
 
 use generate::{Generator, Kind};
@@ -35,25 +36,39 @@ impl Sink for Nowhere {
         NodeId(0)
     }
 
-    fn dir(&mut self, _: NodeId, _: &[u8]) -> hpimount::io::Result<NodeId> {
+    fn dir(&mut self, _: NodeId, _: Name<'_>, _: Option<i64>) -> Result<NodeId> {
         Ok(NodeId(0))
     }
 
-    fn file(&mut self, _: NodeId, _: &[u8], _: Entry) -> hpimount::io::Result<NodeId> {
+    fn deferred_dir(
+        &mut self,
+        _: NodeId,
+        _: Name<'_>,
+        _: FileId,
+        _: Option<i64>,
+    ) -> Result<NodeId> {
         Ok(NodeId(0))
     }
 
-    fn link(&mut self, _: NodeId, _: &[u8], _: NodeId) -> hpimount::io::Result<()> {
+    fn file(&mut self, _: NodeId, _: Name<'_>, _: Entry) -> Result<NodeId> {
+        Ok(NodeId(0))
+    }
+
+    fn link(&mut self, _: NodeId, _: Name<'_>, _: NodeId) -> Result<()> {
         Ok(())
     }
 
-    fn symlink(&mut self, _: NodeId, _: &[u8], _: NodeId) -> hpimount::io::Result<()> {
+    fn symlink(&mut self, _: NodeId, _: Name<'_>, _: NodeId) -> Result<()> {
+        Ok(())
+    }
+
+    fn text_link(&mut self, _: NodeId, _: Name<'_>, _: &[u8], _: Option<i64>) -> Result<()> {
         Ok(())
     }
 }
 
 /// An archive in memory with one file.
-fn archive(bytes: &[u8], method: Method) -> Box<dyn Archive> {
+fn archive(bytes: &[u8], method: Method) -> Box<dyn Volume> {
     let file = File {
         source: Source::Bytes(bytes.to_owned()),
         modified: 0,
@@ -70,7 +85,8 @@ fn archive(bytes: &[u8], method: Method) -> Box<dyn Archive> {
     )
     .unwrap();
     let source = Arc::new(out.into_inner());
-    (hpi::FORMAT.open)(source, &mut Nowhere, Options::default()).unwrap()
+    let input = Input::alone(source, Options::default());
+    (hpi::FORMAT.open)(input, &mut Nowhere).unwrap()
 }
 
 fn blocks(kind: Kind) -> Vec<u8> {
@@ -117,13 +133,15 @@ fn decoders(criterion: &mut Criterion) {
         // With reading, cipher, checksum and all checks.
         for method in [Method::Zlib, Method::Lz77] {
             let archive = archive(&plain, method);
+            let Content::Chunks(archive) = archive.content(FileId(0)).unwrap() else {
+                panic!("a packed file is in chunks");
+            };
             let table = archive.chunk_table(FileId(0)).unwrap();
-            let mut scratch = Scratch::default();
             group.bench_function(format!("whole chunks {}", method.name()), |bencher| {
                 bencher.iter(|| {
                     for number in 0..BLOCKS {
                         let chunk = table.at((number * CHUNK_SIZE) as u64).unwrap();
-                        let decoded = archive.decode_chunk(FileId(0), chunk, &mut scratch);
+                        let decoded = archive.decode_chunk(FileId(0), chunk);
                         black_box(decoded.unwrap());
                     }
                 });

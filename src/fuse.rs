@@ -18,7 +18,7 @@ use fuser::{
     ReplyEntry, ReplyOpen, ReplyStatfs, ReplyXattr, Request, Session, SessionACL,
 };
 
-use crate::mount::{Attr, Error, FileKind, Ino, Prefetch, Vfs};
+use crate::mount::{Attr, Error, FileKind, Ino, Invalidations, Prefetch, Vfs};
 
 /// How long the kernel may rely on a lasting answer. The tree never changes;
 /// 100 years stay clear of overflows in the kernel's arithmetic.
@@ -113,9 +113,9 @@ pub fn serve(
 ) -> io::Result<JoinHandle<io::Result<()>>> {
     let config = config(options);
     let mounted = Mounted::new(vfs, ownership, options);
-    let pushing = mounted.pushing();
+    let background = mounted.background();
     let session = Session::from_fd(mounted, device, config.acl, config)?;
-    run(session, pushing)
+    run(session, background)
 }
 
 /// Mounts on `mount_point` and answers requests on a thread of its own until
@@ -144,16 +144,27 @@ pub fn mount_and_serve(
         MountOption::DefaultPermissions,
     ];
     let mounted = Mounted::new(vfs, ownership, options);
-    let pushing = mounted.pushing();
-    run(Session::new(mounted, mount_point, &config)?, pushing)
+    let background = mounted.background();
+    run(Session::new(mounted, mount_point, &config)?, background)
 }
 
-/// What is to push files ahead of readers, where they come from, and what is
-/// called for each block.
-type Pushing = Option<(Arc<Prefetch>, Arc<Vfs>, Hook)>;
+/// What the threads need that tell the kernel something unasked.
+struct Background {
+    vfs: Arc<Vfs>,
+    prefetch: Option<Arc<Prefetch>>,
+    hook: Hook,
+}
 
-fn run(session: Session<Mounted>, pushing: Pushing) -> io::Result<JoinHandle<io::Result<()>>> {
-    if let Some((prefetch, vfs, hook)) = pushing {
+fn run(
+    session: Session<Mounted>,
+    background: Background,
+) -> io::Result<JoinHandle<io::Result<()>>> {
+    let Background {
+        vfs,
+        prefetch,
+        hook,
+    } = background;
+    if let Some(prefetch) = prefetch {
         let notifier = session.notifier();
         prefetch.start(&vfs, move |inode, offset, bytes| {
             if let Some(hook) = &hook {
@@ -163,9 +174,32 @@ fn run(session: Session<Mounted>, pushing: Pushing) -> io::Result<JoinHandle<io:
             let _ = notifier.store(number(inode), offset, bytes);
         })?;
     }
+    let notifier = session.notifier();
+    let invalidations = vfs.invalidations().clone();
+    let told = invalidations.clone();
+    std::thread::Builder::new()
+        .name("invalidate".to_owned())
+        .spawn(move || {
+            while let Some((parent, name)) = told.next() {
+                // The kernel may not know the entry any more.
+                let _ = notifier.inval_entry(number(parent), OsStr::new(&name));
+            }
+        })?;
     std::thread::Builder::new()
         .name("session".to_owned())
-        .spawn(move || session.run())
+        .spawn(move || {
+            let _closed = Closing(invalidations);
+            session.run()
+        })
+}
+
+/// Ends the waiting for invalidations when the session ends.
+struct Closing(Arc<Invalidations>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.0.close();
+    }
 }
 
 impl Mounted {
@@ -179,8 +213,12 @@ impl Mounted {
         }
     }
 
-    fn pushing(&self) -> Pushing {
-        Some((self.prefetch.clone()?, self.vfs.clone(), self.hook.clone()))
+    fn background(&self) -> Background {
+        Background {
+            vfs: self.vfs.clone(),
+            prefetch: self.prefetch.clone(),
+            hook: self.hook.clone(),
+        }
     }
 
     /// Runs a handler. A panic in it must not end the thread that answers
@@ -211,11 +249,11 @@ impl Mounted {
         Ok(dots)
     }
 
-    fn generation(&self, ino: Ino) -> Generation {
-        if ino == Ino::ROOT {
+    fn generation(&self, attr: Attr) -> Generation {
+        if attr.ino == Ino::ROOT {
             ROOT_GENERATION
         } else {
-            self.generation
+            Generation(self.generation.0.wrapping_add(attr.reuse.into()))
         }
     }
 
@@ -234,8 +272,12 @@ impl Mounted {
             ino: number(attr.ino),
             size: attr.size,
             // Of the decoded size: a smaller number would make `cp` and
-            // `grep` take the file for sparse.
-            blocks: attr.size.div_ceil(SECTOR),
+            // `grep` take the file for sparse. A link has its text in its
+            // inode.
+            blocks: match attr.kind {
+                FileKind::Symlink => 0,
+                _ => attr.size.div_ceil(SECTOR),
+            },
             atime: time,
             mtime: time,
             ctime: time,
@@ -300,7 +342,7 @@ impl Filesystem for Mounted {
             };
             match found {
                 Ok(attr) => {
-                    reply.entry(&ttl(attr), &self.attr(attr), self.generation(attr.ino));
+                    reply.entry(&ttl(attr), &self.attr(attr), self.generation(attr));
                 }
                 // Inode 0 tells the kernel to remember that there is none.
                 Err(Error::NotFound) => {
@@ -403,7 +445,7 @@ impl Filesystem for Mounted {
         self.guard("readdirplus", || {
             let directory = ino(inode);
             let mut add = |name: &str, attr: Attr, next: u64| {
-                let (ttl, generation) = (ttl(attr), self.generation(attr.ino));
+                let (ttl, generation) = (ttl(attr), self.generation(attr));
                 let attr = self.attr(attr);
                 reply.add(attr.ino, next, name, &ttl, &attr, generation)
             };
@@ -474,6 +516,7 @@ const NO_INODE: Attr = Attr {
     size: 0,
     modified: 0,
     nlink: 0,
+    reuse: 0,
     lasting: true,
 };
 

@@ -5,6 +5,7 @@ mod support;
 use hpimount::view::{Failure, View};
 use serde_json::{Value, json};
 use support::goldens::{Sample, damage, offsets, rendered, samples};
+use support::views::rendering;
 
 /// The sample with this name.
 fn sample(folder: &str, name: &str) -> Option<Sample> {
@@ -138,8 +139,8 @@ fn a_rotation_is_that_of_the_running_game_in_both_layouts() {
         let files = view.files();
         let index = files
             .iter()
-            .position(|file| file.folder == Some("animations"));
-        let keys: Value = serde_json::from_slice(&view.render(index.unwrap())).unwrap();
+            .position(|file| file.folder.as_deref() == Some("animations"));
+        let keys: Value = serde_json::from_slice(&rendering(&*view, index.unwrap())).unwrap();
         let z = keys["objects"][0]["keys"][1]["rotation"][2]
             .as_f64()
             .unwrap();
@@ -156,7 +157,7 @@ fn the_keys_of_a_real_package_are_all_there() {
     let files = view.files();
     let start = files.iter().position(|file| file.folder.is_some()).unwrap();
     for (index, animation) in info["animations"].as_array().unwrap().iter().enumerate() {
-        let keys: Value = serde_json::from_slice(&view.render(start + index)).unwrap();
+        let keys: Value = serde_json::from_slice(&rendering(&*view, start + index)).unwrap();
         assert_eq!(keys["name"], animation["name"]);
         let known = animation["objects"].as_array().unwrap().iter();
         for (known, ours) in known.zip(keys["objects"].as_array().unwrap()) {

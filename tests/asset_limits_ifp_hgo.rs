@@ -3,6 +3,7 @@
 mod support;
 
 use std::fs;
+use std::io::sink;
 use std::sync::LazyLock;
 
 use hpimount::view::{Alone, VIEW_FORMATS, ViewFormat, hgo, ifp};
@@ -144,13 +145,13 @@ fn a_real_package_of_two_megabytes_is_ready_in_a_blink() {
     let Some(path) = shared("samples/ifp/real/SCR_Anime_anims_arena.ifp") else {
         return;
     };
-    let bytes = fs::read(path).unwrap();
+    let bytes = fs::read(path).unwrap().into();
     let mut view = None;
     let open = timed(|| view = (ifp::FORMAT.open)(&bytes, &Alone).ok());
     let view = view.unwrap();
     let files = view.files();
     let slowest = (0..files.len())
-        .map(|index| timed(|| drop(view.render(index))))
+        .map(|index| timed(|| view.render(index, &Alone, &mut sink()).unwrap()))
         .max();
     eprintln!(
         "open {open:?}, slowest of {} files {slowest:?}",

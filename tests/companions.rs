@@ -227,6 +227,24 @@ fn without_meta_there_are_the_files_alone() {
 }
 
 #[test]
+fn meta_off_leaves_the_inside_of_archives() {
+    if !can_mount() {
+        return;
+    }
+    let place = folder(|source| {
+        let files: [(&str, &[u8]); 2] = [
+            ("a.hpi", &archive("ped.ifp", &package())),
+            ("ped.ifp", &package()),
+        ];
+        fill(source, &files);
+    });
+    let mount = place.mount(&["-o", "meta=off"]);
+    assert_eq!(names(mount.path()), ["a.hpi", "a.hpi.d", "ped.ifp"]);
+    assert_eq!(names(&mount.file("a.hpi.d")), ["ped.ifp"]);
+    assert!(!mount.file("ped.ifp.meta").exists());
+}
+
+#[test]
 fn a_lone_asset_is_a_source_whatever_it_is_called() {
     let wanted = [
         ("psx/generated", "level_v4.psx", "PSX"),

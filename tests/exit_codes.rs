@@ -52,6 +52,8 @@ fn usage_is_2() {
         &["one-path"],
         &["--no-such-option", "a", "b"],
         &["-q", "-v", "a", "b"],
+        &["https://host/a.hpi", "b"],
+        &["--generate", "no-such-text"],
     ] {
         let ran = run(hpimount().args(args));
         assert_eq!(ran.code, Some(2), "{ran:?}");

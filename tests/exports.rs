@@ -8,22 +8,49 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hpimount::view::{Siblings, VIEW_FORMATS, View};
+use hpimount::view::{AssetContext, AssetRef, Bytes, VIEW_FORMATS, View, Wanted};
 use serde_json::Value;
 use support::pictures::pixels;
 use support::shared;
 use support::skip::{skip, skip_anywhere};
+use support::views::rendering;
 
 /// The files of a folder on disk, beside one of them.
-struct Beside<'a>(&'a Path);
+struct Beside<'a> {
+    path: &'a Path,
+    files: Vec<String>,
+}
 
-impl Siblings for Beside<'_> {
+impl<'a> Beside<'a> {
+    fn new(path: &'a Path) -> Self {
+        let entries = fs::read_dir(path.parent().unwrap()).unwrap();
+        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let files = names.collect();
+        Self { path, files }
+    }
+}
+
+impl AssetContext for Beside<'_> {
     fn name(&self) -> &str {
-        self.0.file_name().and_then(OsStr::to_str).unwrap_or("")
+        self.path.file_name().and_then(OsStr::to_str).unwrap_or("")
     }
 
-    fn read(&self, name: &str) -> Option<Vec<u8>> {
-        fs::read(self.0.with_file_name(name)).ok()
+    fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
+        let Wanted::Sibling(name) = wanted else {
+            return None;
+        };
+        let found = self.files.iter().position(|file| *file == name)?;
+        Some(AssetRef(found as u64))
+    }
+
+    fn read(&self, file: AssetRef) -> Option<Bytes> {
+        let name = &self.files[file.0 as usize];
+        let bytes = fs::read(self.path.with_file_name(name)).ok()?;
+        Some(bytes.into())
+    }
+
+    fn as_dyn(&self) -> &dyn AssetContext {
+        self
     }
 }
 
@@ -33,7 +60,7 @@ fn open(path: &Path) -> Option<Box<dyn View>> {
     let format = VIEW_FORMATS
         .iter()
         .find(|format| format.shows(name.as_bytes()))?;
-    (format.open)(&fs::read(path).unwrap(), &Beside(path)).ok()
+    (format.open)(&fs::read(path).unwrap().into(), &Beside::new(path)).ok()
 }
 
 /// The samples of a format, in the order of their names.
@@ -60,7 +87,7 @@ fn contents(view: &dyn View) -> Files {
             Some(folder) => format!("{folder}/{}", file.name),
             None => file.name,
         };
-        (path, view.render(index))
+        (path, rendering(view, index))
     };
     files.map(file).collect()
 }

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use hpimount::io::{Error, ReadAt, Result};
 use hpimount::volume::hpi::chunk::Method;
-use hpimount::volume::{self, Archive, Entry, FileId, Options, Scratch, Storage};
+use hpimount::volume::{self, Content, Entry, FileId, Input, Options, Volume};
 
 use support::faulty::{Fault, Faulty, Script};
 use support::hip::{Asset, Hip};
 use support::hpi::{V1, V2, usual_tree};
-use support::record::{Node, Recorder};
+use support::record::{Node, Recorder, generated, read_extent};
 use support::{noise, trial};
 
 /// An archive of every kind.
@@ -53,7 +53,7 @@ fn archives() -> Vec<(&'static str, Vec<u8>)> {
 
 /// What an archive tells when it is opened.
 struct Opened {
-    archive: Box<dyn Archive>,
+    archive: Box<dyn Volume>,
     tree: Recorder,
 }
 
@@ -62,14 +62,15 @@ type Read = (Vec<u8>, Vec<Option<String>>);
 
 impl Opened {
     fn new(source: &Arc<dyn ReadAt>, force: bool) -> Result<Self> {
-        let format = volume::detect(&**source)?;
         let mut tree = Recorder::default();
         let options = Options {
             force,
             verify: true,
             ..Options::default()
         };
-        let archive = (format.open)(source.clone(), &mut tree, options)?;
+        let input = Input::alone(source.clone(), options);
+        let format = volume::detect(&input)?;
+        let archive = (format.open)(input, &mut tree)?;
         Ok(Self { archive, tree })
     }
 
@@ -85,21 +86,20 @@ impl Opened {
         let file = entry.file;
         let size = entry.size.unwrap_or(0);
         let mut bytes = Vec::new();
-        match self.archive.storage(file) {
-            Storage::Generated => bytes = self.archive.generate(file)?,
-            Storage::Stored => {
+        match self.archive.content(file)? {
+            Content::Generated(_) => bytes = generated(&*self.archive, file)?,
+            Content::Extent { .. } => {
                 bytes.resize(size as usize, 0);
-                self.archive.read_stored(file, 0, &mut bytes)?;
+                read_extent(&*self.archive, file, 0, &mut bytes)?;
             }
-            Storage::Chunked => {
-                let table = self.archive.chunk_table(file)?;
+            Content::Chunks(archive) => {
+                let table = archive.chunk_table(file)?;
                 while (bytes.len() as u64) < size {
                     let chunk = table.at(bytes.len() as u64)?;
                     if chunk.length <= 65_536 {
-                        let mut scratch = Scratch::default();
-                        bytes.extend(self.archive.decode_chunk(file, chunk, &mut scratch)?);
+                        bytes.extend(archive.decode_chunk(file, chunk)?);
                     } else {
-                        let mut reader = self.archive.open_chunk(file, chunk)?;
+                        let mut reader = archive.open_chunk(file, chunk)?;
                         let read = reader.read_to_end(&mut bytes);
                         read.map_err(|error| {
                             Error::of_reader(&error, |text| Error::damaged(0, "chunk", text))

@@ -156,6 +156,10 @@ targets! {
     damaged_pcx_files_are_read_or_refused: "pcx", 300;
     damaged_tdf_files_are_read_or_refused: "tdf", 300;
     damaged_palettes_fonts_and_sounds_are_read_or_refused: "ta_small", 200;
+    damaged_textures_are_decoded_or_refused: "hi_textures", 300;
+    damaged_sounds_are_decoded_or_refused: "hi_sounds", 300;
+    damaged_models_are_read_or_refused: "hi_models", 300;
+    damaged_objects_are_read_or_refused: "hi_objects", 300;
     mounts_of_damaged_files_keep_the_promises: "vfs", 100;
     operations_in_any_order_are_answered_as_a_model_answers: "ops", 100;
 }

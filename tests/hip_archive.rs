@@ -8,7 +8,7 @@ use hpimount::io::{Error, Result};
 use hpimount::volume::hip::{Game, Platform};
 use hpimount::volume::{FileId, NodeId, Options};
 use support::hip::{Asset, Hip, hipb};
-use support::record::{Node, Opened, open};
+use support::record::{Node, Opened, open, read_extent};
 
 fn opened(hip: &Hip) -> Opened {
     open(hip.build(), Options::default()).expect("the builder's archive opens")
@@ -315,10 +315,7 @@ fn an_asset_past_the_end_is_listed_and_cannot_be_read() {
     let entry = archive.tree.entry(archive.tree.find("ids/21641EA7"));
     assert_eq!(entry.size, Some(1000));
     let mut start = [0; 16];
-    archive
-        .archive
-        .read_stored(entry.file, 0, &mut start)
-        .unwrap();
+    read_extent(&*archive.archive, entry.file, 0, &mut start).unwrap();
     assert_eq!(start, [7; 16]);
     for error in [
         archive.read(entry).unwrap_err(),
@@ -500,8 +497,7 @@ fn a_file_that_is_no_archive_is_refused() {
 #[test]
 fn a_file_of_the_archive_that_does_not_exist_is_an_error() -> Result<()> {
     let archive = open(Hip::default().build(), Options::default())?.archive;
-    assert!(archive.generate(FileId(99)).is_err());
-    assert!(archive.read_stored(FileId(0), 0, &mut [0]).is_err());
+    assert!(archive.content(FileId(99)).is_err());
     assert!(archive.xattr_names(FileId(99)).is_empty());
     Ok(())
 }

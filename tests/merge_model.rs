@@ -11,7 +11,7 @@ use proptest::test_runner::TestRunner;
 
 use hpimount::volume::hpi::chunk::Method;
 use support::hpi::{Entry, File, dir, file};
-use support::merge_model::{Entries, Layer, Model, Node};
+use support::merge_model::{Entries, Layer, Model, Node, one_of_each_case};
 use support::merging::{Folder, attribute, shadowed, tree};
 use support::mount::{Mount, can_mount};
 
@@ -193,6 +193,7 @@ fn game(
         .collect();
     write(&sources, "", &loose);
     sort(&mut loose);
+    let loose = one_of_each_case(loose);
     layers.push(Layer {
         name: "game".to_owned(),
         entries: loose,

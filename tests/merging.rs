@@ -378,7 +378,16 @@ fn archives_with_the_same_file_name_are_told_apart() {
     assert_eq!(lines(&tree(mount.path())), ["t: 3"]);
     assert_eq!(
         lines(&shadowed(&mount)),
-        ["m (1).ufo", "m (1).ufo/t: 1", "m.ufo", "m.ufo/t: 2"]
+        ["m (1).ufo", "m (1).ufo/t: 1", "m (2).ufo", "m (2).ufo/t: 2"]
+    );
+    assert_eq!(attribute(&mount.file("t"), "source").unwrap(), "m.ufo");
+    assert_eq!(
+        attribute(&mount.file("t"), "shadows").unwrap(),
+        "m (2).ufo\nm (1).ufo"
+    );
+    assert_eq!(
+        info(&mount)["order"]["lowest_to_highest"],
+        serde_json::json!(["m (1).ufo", "m (2).ufo", "m.ufo"])
     );
     let paths = info(&mount)["sources"].take();
     let paths = paths.as_array().unwrap().iter();

@@ -6,15 +6,16 @@ mod support;
 use std::ffi::CStr;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rustix::process::Signal;
 
 use support::each_method::{self, SMALL, contents, read_all};
+use support::files::{open_direct, read_at};
 use support::mount::others::{Tmpfs, unmount_by};
-use support::mount::{Mount, Place, can_mount, has_programs, run};
+use support::mount::{Mount, Place, can_mount, eventually, has_programs, run};
 use support::mounted::{output, stats};
 use support::trial;
 
@@ -26,7 +27,7 @@ const ARCHIVE: &str = "sample.hpi";
 
 /// Mounts a file system with [`each_method::archive`] by a loop device. Gives
 /// the file that it is in, and where it is; it goes with the place.
-fn loop_device(place: &Place) -> (PathBuf, PathBuf) {
+fn loop_device(place: &Place, options: &str) -> (PathBuf, PathBuf) {
     let names = ["image", "disk", "files"];
     let [image, disk, files] = names.map(|name| place.dir().join(name));
     fs::create_dir(&disk).unwrap();
@@ -35,7 +36,7 @@ fn loop_device(place: &Place) -> (PathBuf, PathBuf) {
     File::create(&image).unwrap().set_len(8 << 20).unwrap();
     let make = ["-q", "-d", "files", "image"];
     output("mkfs.ext4", &make, place.dir());
-    let mount = ["-o", "loop,ro,noload", "image", "disk"];
+    let mount = ["-o", options, "image", "disk"];
     output("mount", &mount, place.dir());
     (image, disk)
 }
@@ -54,7 +55,7 @@ fn a_device_that_loses_blocks_is_eio_until_it_has_them_again() {
     let rounds = trial::length(2, 20);
     for round in 0..rounds {
         let place = Place::new();
-        let (path, disk) = loop_device(&place);
+        let (path, disk) = loop_device(&place, "loop,ro,noload");
         let mount = mount(place, disk.join(ARCHIVE));
         let image = fs::read(&path).unwrap();
         // The archive is the only thing on it that is full of noise.
@@ -71,6 +72,48 @@ fn a_device_that_loses_blocks_is_eio_until_it_has_them_again() {
     }
     let tried = "ext4 on a loop device that loses its blocks, and gets them back";
     trial::record(tried, rounds, "EIO, then every byte right");
+}
+
+#[test]
+fn a_file_that_has_the_inode_number_of_the_archive_is_another_one() {
+    if !can_mount() || !has_programs(&["mkfs.ext4", "losetup"]) {
+        return;
+    }
+    let place = Place::new();
+    let (_, disk) = loop_device(&place, "loop");
+    // Files in a folder: those that are sources themselves are held by the
+    // sandbox, and with them their numbers.
+    let archive = disk.join(ARCHIVE);
+    for other in 0..40 {
+        fs::write(disk.join(other.to_string()), "other").unwrap();
+    }
+    let mount = mount(place, disk.clone());
+    let shown = mount.file(ARCHIVE);
+    let length = fs::metadata(&archive).unwrap().len() as usize;
+    assert!(read_at(&open_direct(&shown), 0, length).unwrap() == each_method::archive());
+
+    // The number is free when nobody holds the archive open any more.
+    let number = fs::metadata(&archive).unwrap().ino();
+    fs::remove_file(&archive).unwrap();
+    for other in 0..40 {
+        let other = mount.file(&other.to_string());
+        assert_eq!(read_at(&open_direct(&other), 0, 10).unwrap(), b"other");
+    }
+    let mut attempts = 0;
+    eventually("ext4 uses the number again", || {
+        File::create(&archive).unwrap().sync_all().unwrap();
+        let has_it = fs::metadata(&archive).unwrap().ino() == number;
+        if !has_it {
+            fs::rename(&archive, disk.join(format!("not-{attempts}"))).unwrap();
+            attempts += 1;
+        }
+        has_it
+    });
+    fs::write(&archive, vec![0x55; length]).unwrap();
+    let error = read_at(&open_direct(&shown), 0, length).unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(libc::EIO));
+    let errors = stats(&mount)["last_errors"].to_string();
+    assert!(errors.contains("the file has been replaced"), "{errors}");
 }
 
 /// A file system in memory, to hold the sources, and where it is.

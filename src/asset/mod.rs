@@ -6,6 +6,7 @@
 //! index, a missing palette) is a warning, and parsing goes on.
 
 pub mod count;
+pub mod heavy_iron;
 pub mod hgo;
 pub mod ifp;
 pub mod name;

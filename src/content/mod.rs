@@ -1,7 +1,74 @@
-//! Bytes of files: the cache, decoding, models.
+//! The bytes of files: reading them from volumes, decoding, rendering, and
+//! keeping what is worth it within the memory budget.
+//!
+//! Nothing here knows a name or an inode; a file is a volume and a number in
+//! it.
 
-pub mod awaited;
-pub mod cache;
-pub mod read;
-pub mod sync;
-pub mod tally;
+mod member;
+mod model;
+mod reader;
+mod rendered;
+mod spool;
+pub mod stats;
+
+use crate::io::budget::Charge;
+use crate::volume::{FileId, Volume};
+
+pub use self::member::Member;
+pub use self::model::{Asked, MAX_ASSET, Model, Shelf};
+pub use self::reader::{BLOCK_SIZE, Bytes, Reader};
+pub use self::spool::Spool;
+
+/// Number of a volume in the mount. A volume that is given up and opened again
+/// keeps it, so that its blocks are found again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct VolumeId(pub u64);
+
+/// A volume of the mount.
+pub struct OpenVolume {
+    /// Its number.
+    pub id: VolumeId,
+    /// Name of its file, as users know it.
+    pub name: String,
+    /// Where its file is, as users know it; empty for what is inside another
+    /// volume.
+    pub location: String,
+    /// Name of its format.
+    pub format: &'static str,
+    /// Whether it is a folder in all but name.
+    pub is_plain_folder: bool,
+    /// Number of archives around it.
+    pub nesting: u8,
+    /// What reads it.
+    pub volume: Box<dyn Volume>,
+    /// Accounts for the memory of `volume`.
+    pub charge: Option<Charge>,
+}
+
+/// A file of a volume.
+#[derive(Clone, Copy)]
+pub struct File<'a> {
+    /// The volume.
+    pub volume: &'a OpenVolume,
+    /// The file's number in it.
+    pub file: FileId,
+}
+
+/// What the parts of a file are found by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Key {
+    /// The volume, or the subtree, that the file is in.
+    pub volume: VolumeId,
+    /// The file's number in it.
+    pub file: FileId,
+}
+
+impl File<'_> {
+    /// What its parts are found by.
+    pub fn key(&self) -> Key {
+        Key {
+            volume: self.volume.id,
+            file: self.file,
+        }
+    }
+}

@@ -29,28 +29,95 @@ pub enum Failure {
     Other(&'static str, std::io::Error),
 }
 
+/// A way in which the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExitReason {
+    /// What the process returns to its parent.
+    pub code: u8,
+    /// What it means, as help, man page and README say it.
+    pub meaning: &'static str,
+}
+
+/// The mount answers; with `--foreground`, it was unmounted.
+const MOUNTED: ExitReason = ExitReason {
+    code: 0,
+    meaning: "Mounted and answering; with --foreground: unmounted",
+};
+const OTHER: ExitReason = ExitReason {
+    code: 1,
+    meaning: "Any other error",
+};
+const USAGE: ExitReason = ExitReason {
+    code: 2,
+    meaning: "The command line is wrong",
+};
+const UNREADABLE: ExitReason = ExitReason {
+    code: 10,
+    meaning: "A source cannot be opened or read",
+};
+const UNKNOWN_FORMAT: ExitReason = ExitReason {
+    code: 11,
+    meaning: "A source has no known format",
+};
+const DAMAGED: ExitReason = ExitReason {
+    code: 12,
+    meaning: "A source is damaged",
+};
+const UNSUPPORTED: ExitReason = ExitReason {
+    code: 13,
+    meaning: "A source has a known format that is not supported, such as a saved game",
+};
+const MOUNT_POINT: ExitReason = ExitReason {
+    code: 20,
+    meaning: "The mount point cannot be used",
+};
+const NO_FUSE: ExitReason = ExitReason {
+    code: 21,
+    meaning: "FUSE is not available",
+};
+const REFUSED: ExitReason = ExitReason {
+    code: 22,
+    meaning: "The system refused the mount",
+};
+
+/// All ways in which hpimount ends, by ascending code.
+pub const EXIT_REASONS: &[ExitReason] = &[
+    MOUNTED,
+    OTHER,
+    USAGE,
+    UNREADABLE,
+    UNKNOWN_FORMAT,
+    DAMAGED,
+    UNSUPPORTED,
+    MOUNT_POINT,
+    NO_FUSE,
+    REFUSED,
+];
+
 impl Failure {
-    /// The exit code, as documented.
-    pub fn code(&self) -> u8 {
+    /// How the program ends.
+    pub fn reason(&self) -> ExitReason {
         match self {
-            Self::Usage(_) => 2,
+            Self::Usage(_) => USAGE,
             Self::Source(OpenError { cause, .. }) => match cause {
-                OpenCause::Unreadable(_) | OpenCause::Archive(io::Error::Read { .. }) => 10,
-                OpenCause::Archive(io::Error::UnknownFormat) => 11,
-                OpenCause::Archive(io::Error::Damaged { .. }) => 12,
-                OpenCause::Archive(io::Error::Unsupported(_)) => 13,
+                OpenCause::Unreadable(_)
+                | OpenCause::Volume(io::Error::Read { .. } | io::Error::Listing(_)) => UNREADABLE,
+                OpenCause::Volume(io::Error::UnknownFormat) => UNKNOWN_FORMAT,
+                OpenCause::Volume(io::Error::Damaged { .. }) => DAMAGED,
+                OpenCause::Volume(io::Error::Unsupported(_)) => UNSUPPORTED,
+                OpenCause::Volume(_) => OTHER,
             },
-            Self::MountPoint(_) => 20,
-            Self::NoFuse(_) => 21,
-            Self::Refused(_) => 22,
-            Self::Other(..) => 1,
+            Self::MountPoint(_) => MOUNT_POINT,
+            Self::NoFuse(_) => NO_FUSE,
+            Self::Refused(_) => REFUSED,
+            Self::Other(..) => OTHER,
         }
     }
 
-    /// Tells the user, and says how the program exits.
+    /// Writes the failure to standard error, and returns the exit code.
     pub fn report(&self) -> ExitCode {
         // Not eprintln!, which panics where nobody can be told.
         let _ = writeln!(std::io::stderr(), "hpimount: {self}");
-        ExitCode::from(self.code())
+        ExitCode::from(self.reason().code)
     }
 }

@@ -13,6 +13,7 @@ mod mount_table;
 mod signals;
 mod supervisor;
 
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -24,7 +25,7 @@ use rustix::fs::{Mode, OFlags};
 
 pub use self::allocator::settle_allocator;
 pub use self::confine::Confinement;
-pub use self::exit::Failure;
+pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
 use crate::fuse::{Ownership, SessionOptions};
 use crate::mount::{Sources, Vfs};
 
@@ -51,20 +52,20 @@ pub struct Plan {
     pub options: MountOptions,
 }
 
-/// What the `-o` options add up to.
+/// How the mount behaves, as the options say.
 #[derive(Debug, Clone, Default)]
 pub struct MountOptions {
-    /// Whether other users are let in.
+    /// Whether other users have access.
     pub allow_other: bool,
-    /// Owner of all files, where it is given.
+    /// User ID of the owner of all files; the mounting user where there is none.
     pub uid: Option<u32>,
-    /// Group of all files, where it is given.
+    /// Group ID of all files; that of the mounting user where there is none.
     pub gid: Option<u32>,
-    /// Permission bits to take away.
+    /// Permission bits to remove from all modes.
     pub umask: u16,
-    /// Threads that answer, where it is given.
+    /// Threads that answer requests; as many as cores where there is none.
     pub threads: Option<usize>,
-    /// Whether nothing is pushed into the kernel's page cache ahead of readers.
+    /// Whether files are decoded only when they are read.
     pub no_prefetch: bool,
     /// How the tree behaves.
     pub vfs: crate::mount::Options,
@@ -129,13 +130,15 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
     let unheeded = |error| Failure::Other("cannot handle signals", error);
     signals::heed_children().map_err(unheeded)?;
     let point = mount::mount_point(&plan.mount_point)?;
+    let prepared = plan.sources.prepare()?;
     let vfs_options = crate::mount::Options {
         mount_point: Some(point.clone()),
+        spool: spool(),
         ..plan.options.vfs.clone()
     };
-    let confinement = Confinement::to(&plan.sources.paths());
+    let confinement = Confinement::to(&prepared.paths());
     let vfs = confinement
-        .run(|| Vfs::open(&plan.sources, vfs_options))
+        .run(|| Vfs::open_prepared(&prepared, vfs_options))
         .map_err(|error| Failure::Other("cannot start a thread", error))??;
     // Until here a signal ends the process at once, also one that waits for a
     // slow source; from here on it has a mount to take away.
@@ -185,6 +188,18 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
     // It ends with the handle; a panic in it has been logged.
     let _ = signal_thread.join();
     outcome.map_err(|error| Failure::Other("the session with the kernel broke off", error))
+}
+
+/// A temporary file without a name for generated files. It is opened here,
+/// since the confined threads can open none.
+fn spool() -> Option<Arc<File>> {
+    match tempfile::tempfile() {
+        Ok(file) => Some(Arc::new(file)),
+        Err(error) => {
+            ::log::warn!("large generated files cannot be read: no temporary file: {error}");
+            None
+        }
+    }
 }
 
 /// Ends the process when the kernel has given up the mount and threads still
@@ -254,13 +269,8 @@ fn serve(
 
 /// What the mount table shows as the source.
 fn source_name(plan: &Plan) -> String {
-    let first = match &plan.sources {
-        Sources::Given { paths, .. } => paths.first(),
-        Sources::Game { folder, .. } => Some(folder),
-    };
-    let name = first.map_or_else(Default::default, |path| {
-        std::path::absolute(path).unwrap_or_else(|_| path.clone())
-    });
+    let name = plan.sources.name();
+    let name = std::path::absolute(&name).unwrap_or(name);
     name.to_string_lossy().into_owned()
 }
 

@@ -1,6 +1,6 @@
 //! BVH: a skeleton and how it moves, as motion capture programs have it.
 
-use std::fmt::Write;
+use std::io::{self, Write};
 
 use super::Scene;
 use super::math::{Place, rows};
@@ -8,19 +8,21 @@ use super::scene::{Animation, Node};
 
 /// Deepest joint whose line is indented, so that no skeleton makes a text
 /// that is much longer than itself.
-const DEEPEST_INDENT: usize = 64;
+const MAX_INDENT: usize = 64;
 
 /// Name of the root that a skeleton of several gets.
 const COMMON_ROOT: &str = "skeleton";
 
-/// The joints of a scene, and one of its animations. Every joint has six
+/// Writes the joints of a scene, and one of its animations. Every joint has six
 /// channels: where it is, and angles about z, x and y, in this order. BVH has
 /// no comments, and what the scene notes is lost.
-pub fn write(scene: &Scene, animation: &Animation) -> Vec<u8> {
-    let mut text = String::from("HIERARCHY\n");
-    let order = hierarchy(scene, &mut text);
-    motion(scene, animation, &order, &mut text);
-    text.into_bytes()
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(scene: &Scene<'_>, animation: &Animation<'_>, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(b"HIERARCHY\n")?;
+    let order = hierarchy(scene, out)?;
+    motion(scene, animation, &order, out)
 }
 
 /// A step of the walk through the joints.
@@ -31,7 +33,7 @@ enum Step {
 
 /// Writes the joints and gives their nodes in the order of the text; nothing
 /// for a root that the scene does not have.
-fn hierarchy(scene: &Scene, text: &mut String) -> Vec<Option<usize>> {
+fn hierarchy(scene: &Scene<'_>, out: &mut dyn Write) -> io::Result<Vec<Option<usize>>> {
     let mut is_joint = vec![false; scene.nodes.len()];
     for joint in &scene.joints {
         if let Some(flag) = is_joint.get_mut(joint.node) {
@@ -43,10 +45,15 @@ fn hierarchy(scene: &Scene, text: &mut String) -> Vec<Option<usize>> {
         list.retain(|&node| is_joint[node]);
         list.reverse();
     }
+    let offsets = scene.joints.iter().filter_map(|joint| {
+        let node = scene.nodes.get(joint.node)?;
+        node.parent.map(|_| length(node.place.translation))
+    });
+    let longest = offsets.fold(0.0, f32::max);
     let (mut order, mut depth) = (Vec::new(), 0);
     let has_common_root = roots.len() != 1;
     if has_common_root {
-        open(text, "ROOT", COMMON_ROOT, [0.0; 3], depth);
+        open(out, "ROOT", COMMON_ROOT, [0.0; 3], depth)?;
         order.push(None);
         depth += 1;
     }
@@ -54,86 +61,97 @@ fn hierarchy(scene: &Scene, text: &mut String) -> Vec<Option<usize>> {
     while let Some(step) = steps.pop() {
         let Step::Enter(index) = step else {
             depth -= 1;
-            indented(text, depth, "}");
+            indented(out, depth, "}")?;
             continue;
         };
         let node = &scene.nodes[index];
         let word = if depth == 0 { "ROOT" } else { "JOINT" };
-        open(
-            text,
-            word,
-            &name(index, node),
-            node.place.translation,
-            depth,
-        );
+        let offset = node.place.translation;
+        open(out, word, &name(node), offset, depth)?;
         order.push(Some(index));
         depth += 1;
         steps.push(Step::Leave);
         if children[index].is_empty() {
-            let end = ["End Site", "{", "  OFFSET 0 0 0", "}"];
-            end.iter().for_each(|line| indented(text, depth, line));
+            let [x, y, z] = end_site(offset, longest);
+            indented(out, depth, "End Site")?;
+            indented(out, depth, "{")?;
+            indented(out, depth + 1, &format!("OFFSET {x} {y} {z}"))?;
+            indented(out, depth, "}")?;
         }
         steps.extend(children[index].iter().map(|&child| Step::Enter(child)));
     }
     if has_common_root {
-        indented(text, 0, "}");
+        indented(out, 0, "}")?;
     }
-    order
+    Ok(order)
 }
 
-fn open(text: &mut String, word: &str, name: &str, offset: [f32; 3], depth: usize) {
+fn open(
+    out: &mut dyn Write,
+    word: &str,
+    name: &str,
+    offset: [f32; 3],
+    depth: usize,
+) -> io::Result<()> {
     let [x, y, z] = offset;
-    indented(text, depth, &format!("{word} {name}"));
-    indented(text, depth, "{");
-    indented(text, depth + 1, &format!("OFFSET {x} {y} {z}"));
+    indented(out, depth, &format!("{word} {name}"))?;
+    indented(out, depth, "{")?;
+    indented(out, depth + 1, &format!("OFFSET {x} {y} {z}"))?;
     let channels = "CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation";
-    indented(text, depth + 1, channels);
+    indented(out, depth + 1, channels)
 }
 
-fn indented(text: &mut String, depth: usize, line: &str) {
-    text.extend(std::iter::repeat_n("  ", depth.min(DEEPEST_INDENT)));
-    text.push_str(line);
-    text.push('\n');
+fn indented(out: &mut dyn Write, depth: usize, line: &str) -> io::Result<()> {
+    let width = 2 * depth.min(MAX_INDENT);
+    writeln!(out, "{:width$}{line}", "")
 }
 
-/// Names end at blanks, and programs take them for unique.
-fn name(index: usize, node: &Node) -> String {
-    let name = node
-        .name
-        .replace(|c: char| c.is_whitespace() || c.is_control(), "_");
-    format!("{index:02}_{name}")
+/// The name of a node, which must not have blanks.
+fn name(node: &Node) -> String {
+    let is_blank = |c: char| c.is_whitespace() || c.is_control();
+    node.name.replace(is_blank, "_")
 }
 
-fn motion(scene: &Scene, animation: &Animation, order: &[Option<usize>], text: &mut String) {
-    let frames = animation
-        .curves
-        .iter()
-        .map(|curve| curve.places.len())
-        .max();
-    let frames = frames.unwrap_or(0);
-    let _ = writeln!(
-        text,
-        "MOTION\nFrames: {frames}\nFrame Time: {}",
-        animation.interval
-    );
-    let mut curves = vec![None; scene.nodes.len()];
-    for curve in &animation.curves {
-        if let Some(slot) = curves.get_mut(curve.node) {
-            *slot = Some(&curve.places);
-        }
+/// Where the bone of a joint without children ends: half as far as it is from
+/// its parent, in the same direction. Importers fail on bones without a
+/// length; a joint at the place of its parent has one that points up.
+fn end_site(offset: [f32; 3], longest: f32) -> [f32; 3] {
+    if length(offset) > 0.0 {
+        return offset.map(|part| part / 2.0);
     }
+    [0.0, if longest > 0.0 { longest / 10.0 } else { 1.0 }, 0.0]
+}
+
+fn length(vector: [f32; 3]) -> f32 {
+    vector.iter().map(|part| part * part).sum::<f32>().sqrt()
+}
+
+fn motion(
+    scene: &Scene<'_>,
+    animation: &Animation<'_>,
+    order: &[Option<usize>],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Animation {
+        frames, interval, ..
+    } = *animation;
+    writeln!(out, "MOTION\nFrames: {frames}\nFrame Time: {interval}")?;
     for frame in 0..frames {
         for (position, node) in order.iter().enumerate() {
             let place = node.map_or(Place::HERE, |node| {
-                let moved = curves[node].and_then(|places: &Vec<Place>| places.get(frame));
-                *moved.unwrap_or(&scene.nodes[node].place)
+                if animation.nodes.contains(&node) {
+                    (animation.place)(frame, node)
+                } else {
+                    scene.nodes[node].place
+                }
             });
             let ([x, y, z], [rz, rx, ry]) = (place.translation, angles(place.rotation));
             let blank = if position == 0 { "" } else { " " };
-            let _ = write!(text, "{blank}{x} {y} {z} {rz:.4} {rx:.4} {ry:.4}");
+            write!(out, "{blank}{x} {y} {z} {rz:.4} {rx:.4} {ry:.4}")?;
         }
-        text.push('\n');
+        out.write_all(b"\n")?;
     }
+    Ok(())
 }
 
 /// Angles in degrees about z, x and y whose turns, one after the other from
@@ -154,7 +172,7 @@ fn angles(rotation: [f32; 4]) -> [f32; 3] {
 mod tests {
     use super::*;
     use crate::export::math::{product, quaternion};
-    use crate::export::scene::{Curve, Joint};
+    use crate::export::scene::Joint;
     use proptest::prelude::*;
 
     fn node(name: &str, parent: Option<usize>) -> Node {
@@ -166,7 +184,7 @@ mod tests {
         }
     }
 
-    fn skeleton(nodes: Vec<Node>) -> Scene {
+    fn skeleton(nodes: Vec<Node>) -> Scene<'static> {
         let joint = |node| Joint {
             node,
             inverse_bind: [0.0; 16],
@@ -178,14 +196,19 @@ mod tests {
         }
     }
 
-    fn animation(node: usize) -> Animation {
+    fn written(scene: &Scene<'_>, animation: &Animation<'_>) -> String {
+        let mut bytes = Vec::new();
+        write(scene, animation, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    fn animation(node: usize) -> Animation<'static> {
         Animation {
             name: "walk".into(),
             interval: 0.1,
-            curves: vec![Curve {
-                node,
-                places: vec![Place::at([1.0, 0.0, 0.0]), Place::at([2.0, 0.0, 0.0])],
-            }],
+            frames: 2,
+            nodes: node..node + 1,
+            place: Box::new(|frame, _| Place::at([1.0 + frame as f32, 0.0, 0.0])),
         }
     }
 
@@ -196,7 +219,7 @@ mod tests {
             node("hip", None),
             node("leg", Some(1)),
         ]);
-        let text = String::from_utf8(write(&scene, &animation(2))).unwrap();
+        let text = written(&scene, &animation(2));
         let words: Vec<&str> = text
             .lines()
             .map(str::trim)
@@ -206,15 +229,15 @@ mod tests {
             words[..14],
             [
                 "HIERARCHY",
-                "ROOT 01_hip",
+                "ROOT hip",
                 "{",
-                "JOINT 00_left_arm",
+                "JOINT left_arm",
                 "{",
                 "End Site",
                 "{",
                 "}",
                 "}",
-                "JOINT 02_leg",
+                "JOINT leg",
                 "{",
                 "End Site",
                 "{",
@@ -228,9 +251,23 @@ mod tests {
     }
 
     #[test]
+    fn bones_at_the_end_have_a_length() {
+        let mut scene = skeleton(vec![node("hip", None), node("leg", Some(0))]);
+        let text = written(&scene, &animation(0));
+        assert!(
+            text.contains("End Site\n    {\n      OFFSET 0 1 0\n"),
+            "{text}"
+        );
+        scene.nodes[1].place = Place::HERE;
+        let text = written(&scene, &animation(0));
+        assert!(text.contains("      OFFSET 0 1 0\n"), "{text}");
+        assert_eq!(end_site([0.0; 3], 5.0), [0.0, 0.5, 0.0]);
+    }
+
+    #[test]
     fn several_roots_get_a_common_one() {
         let scene = skeleton(vec![node("a", None), node("b", None)]);
-        let text = String::from_utf8(write(&scene, &animation(0))).unwrap();
+        let text = written(&scene, &animation(0));
         assert_eq!(text.matches("ROOT ").count(), 1);
         assert_eq!(text.matches("JOINT ").count(), 2);
         assert_eq!(text.matches('{').count(), text.matches('}').count());

@@ -3,6 +3,8 @@
 mod buffer;
 mod geometry;
 
+use std::io::{self, Write};
+
 use gltf_json::animation::{Channel, Interpolation, Property, Sampler, Target};
 use gltf_json::extensions::material::{Material as MaterialExtensions, Unlit};
 use gltf_json::material::{
@@ -13,15 +15,20 @@ use gltf_json::validation::Checked::Valid;
 use gltf_json::{Image, Index, Material, Node, Root, Scene as GltfScene, Skin, Texture};
 
 use self::buffer::Buffer;
-use super::Scene;
 use super::scene::{self, Alpha, Wrap};
+use super::{Picture, Place, Scene, png};
 
-/// What is shown of a picture, by [`scene::Texture::picture`]: the bytes of
-/// a PNG file.
-pub type Pictures<'a> = &'a dyn Fn(usize) -> Option<Vec<u8>>;
+/// The picture with the number that [`scene::Texture::picture`] has.
+pub type Pictures<'a> = &'a dyn Fn(usize) -> Option<Picture>;
 
-/// The whole scene as a GLB file. The notes are in `asset.extras.notes`.
-pub fn write(scene: &Scene, pictures: Pictures<'_>) -> Vec<u8> {
+/// Writes the whole scene as a GLB file. The notes are in
+/// `asset.extras.notes`. The JSON part comes first and tells the sizes of the
+/// binary part, which is therefore held in memory as a whole; the limits of
+/// [`export`](super) bound it.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(scene: &Scene<'_>, pictures: Pictures<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = Writer {
         root: Root::default(),
         buffer: Buffer::default(),
@@ -33,7 +40,7 @@ pub fn write(scene: &Scene, pictures: Pictures<'_>) -> Vec<u8> {
     writer.animations(scene);
     let Writer { mut root, buffer } = writer;
     let binary = buffer.finish(&mut root);
-    pack(&root, binary)
+    pack(&root, &binary, out)
 }
 
 /// A file that is being put together.
@@ -43,7 +50,7 @@ struct Writer {
 }
 
 impl Writer {
-    fn asset(&mut self, scene: &Scene) {
+    fn asset(&mut self, scene: &Scene<'_>) {
         let notes = serde_json::json!({ "notes": scene.notes });
         self.root.asset.generator = Some(concat!("hpimount ", env!("CARGO_PKG_VERSION")).into());
         self.root.asset.extras = serde_json::value::to_raw_value(&notes).ok();
@@ -57,7 +64,8 @@ impl Writer {
                 if let Some((_, index)) = known {
                     return *index;
                 }
-                let index = pictures(texture.picture).map(|png| self.texture(texture, &png));
+                let picture = pictures(texture.picture);
+                let index = picture.and_then(|picture| self.texture(texture, &picture));
                 textures.push((texture.clone(), index));
                 index
             });
@@ -65,8 +73,11 @@ impl Writer {
         }
     }
 
-    fn texture(&mut self, texture: &scene::Texture, png: &[u8]) -> Index<Texture> {
-        let view = self.buffer.view(&mut self.root, png, None);
+    /// Adds a texture; nothing for a picture that cannot be written.
+    fn texture(&mut self, texture: &scene::Texture, picture: &Picture) -> Option<Index<Texture>> {
+        let mut bytes = Vec::new();
+        png::write(picture, &mut bytes).ok()?;
+        let view = self.buffer.view(&mut self.root, &bytes, None);
         let image = self.root.push(Image {
             buffer_view: Some(view),
             mime_type: Some(gltf_json::image::MimeType("image/png".into())),
@@ -76,13 +87,13 @@ impl Writer {
             extras: None,
         });
         let sampler = self.sampler(texture);
-        self.root.push(Texture {
+        Some(self.root.push(Texture {
             name: Some(texture.file.clone()),
             sampler: Some(sampler),
             source: image,
             extensions: None,
             extras: None,
-        })
+        }))
     }
 
     fn sampler(&mut self, texture: &scene::Texture) -> Index<gltf_json::texture::Sampler> {
@@ -142,7 +153,7 @@ impl Writer {
         });
     }
 
-    fn nodes(&mut self, scene: &Scene, meshes: &[Option<Index<gltf_json::Mesh>>]) {
+    fn nodes(&mut self, scene: &Scene<'_>, meshes: &[Option<Index<gltf_json::Mesh>>]) {
         let (children, roots) = scene.children();
         let index = |node: &usize| Index::new(*node as u32);
         let skin = self.skin(scene);
@@ -173,7 +184,7 @@ impl Writer {
     }
 
     /// The skin that all bent meshes share.
-    fn skin(&mut self, scene: &Scene) -> Option<Index<Skin>> {
+    fn skin(&mut self, scene: &Scene<'_>) -> Option<Index<Skin>> {
         if scene.joints.is_empty() {
             return None;
         }
@@ -190,22 +201,24 @@ impl Writer {
         }))
     }
 
-    fn animations(&mut self, scene: &Scene) {
-        for animation in &scene.animations {
+    fn animations(&mut self, scene: &Scene<'_>) {
+        for animation in scene.animations.iter().filter(|one| one.frames > 0) {
             let mut channels = Vec::new();
             let mut samplers = Vec::new();
-            let mut times = None;
-            for curve in animation.curves.iter().filter(|c| !c.places.is_empty()) {
-                let frames = curve.places.len();
-                let input = match times {
-                    Some((known, input)) if known == frames => input,
-                    _ => self
-                        .buffer
-                        .times(&mut self.root, frames, animation.interval),
-                };
-                times = Some((frames, input));
-                let moves: Vec<_> = curve.places.iter().map(|p| p.translation).collect();
-                let turns: Vec<_> = curve.places.iter().map(|p| p.rotation).collect();
+            let (frames, interval) = (animation.frames, animation.interval);
+            let input = self.buffer.times(&mut self.root, frames, interval);
+            for node in animation.nodes.clone() {
+                let places = (0..frames).map(|frame| (animation.place)(frame, node));
+                let (moves, mut turns): (Vec<_>, Vec<_>) = places
+                    .map(
+                        |Place {
+                             translation,
+                             rotation,
+                             ..
+                         }| (translation, rotation),
+                    )
+                    .unzip();
+                shortest_way(&mut turns);
                 let outputs = [
                     (
                         Property::Translation,
@@ -220,7 +233,7 @@ impl Writer {
                     channels.push(Channel {
                         sampler: Index::new(samplers.len() as u32),
                         target: Target {
-                            node: Index::new(curve.node as u32),
+                            node: Index::new(node as u32),
                             path: Valid(path),
                             extensions: None,
                             extras: None,
@@ -250,6 +263,17 @@ impl Writer {
     }
 }
 
+/// Of the two quaternions of each turn, takes the one that is nearer to the
+/// turn before, so that what is interpolated between them is too.
+fn shortest_way(turns: &mut [[f32; 4]]) {
+    for next in 1..turns.len() {
+        let parts = turns[next - 1].iter().zip(turns[next]);
+        if parts.map(|(a, b)| a * b).sum::<f32>() < 0.0 {
+            turns[next] = turns[next].map(|part| -part);
+        }
+    }
+}
+
 /// A part of a colour as light, from what a screen takes for it (sRGB).
 fn linear(part: f32) -> f32 {
     if part <= 0.04045 {
@@ -259,32 +283,32 @@ fn linear(part: f32) -> f32 {
     }
 }
 
-/// The chunks of a GLB file with its head.
-fn pack(root: &Root, mut binary: Vec<u8>) -> Vec<u8> {
-    const HEAD: usize = 12;
-    const CHUNK_HEAD: usize = 8;
-    let mut json = root.to_vec().expect("writing JSON to memory cannot fail");
+/// Writes the header and the chunks of a GLB file. Each chunk has a multiple
+/// of 4 bytes; all views in `binary` begin and end at one.
+fn pack(root: &Root, binary: &[u8], out: &mut dyn Write) -> io::Result<()> {
+    const HEADER_SIZE: usize = 12;
+    const CHUNK_HEADER_SIZE: usize = 8;
+    let mut json = root.to_vec()?;
     json.resize(json.len().next_multiple_of(4), b' ');
-    binary.resize(binary.len().next_multiple_of(4), 0);
-    let binary_size = match binary.len() {
-        0 => 0,
-        length => CHUNK_HEAD + length,
-    };
-    let size = HEAD + CHUNK_HEAD + json.len() + binary_size;
-    let mut file = Vec::with_capacity(size);
-    let word = |file: &mut Vec<u8>, value: usize| file.extend((value as u32).to_le_bytes());
-    file.extend(b"glTF");
-    word(&mut file, 2);
-    word(&mut file, size);
-    word(&mut file, json.len());
-    file.extend(b"JSON");
-    file.append(&mut json);
-    if !binary.is_empty() {
-        word(&mut file, binary.len());
-        file.extend(b"BIN\0");
-        file.append(&mut binary);
+    let chunks = [(b"JSON", &json[..]), (b"BIN\0", binary)];
+    let chunks = chunks.iter().filter(|(_, chunk)| !chunk.is_empty());
+    let sizes = chunks
+        .clone()
+        .map(|(_, chunk)| CHUNK_HEADER_SIZE + chunk.len());
+    out.write_all(b"glTF")?;
+    out.write_all(&2_u32.to_le_bytes())?;
+    word(out, HEADER_SIZE + sizes.sum::<usize>())?;
+    for (kind, chunk) in chunks {
+        word(out, chunk.len())?;
+        out.write_all(*kind)?;
+        out.write_all(chunk)?;
     }
-    file
+    Ok(())
+}
+
+/// A length, which the limits keep far below 32 bits.
+fn word(out: &mut dyn Write, value: usize) -> io::Result<()> {
+    out.write_all(&(value as u32).to_le_bytes())
 }
 
 #[cfg(test)]

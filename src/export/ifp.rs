@@ -4,6 +4,8 @@
 //! package that they are from; sizes that contradict the contents are not
 //! taken over.
 
+use std::io::{self, Write};
+
 use encoding_rs::WINDOWS_1252;
 
 use crate::asset::ifp::{Animation, Object, Package, Version};
@@ -11,95 +13,132 @@ use crate::asset::ifp::{Animation, Object, Package, Version};
 /// Bytes of a name in `ANP2` and `ANP3`.
 const ANP_NAME: usize = 24;
 
+/// Bytes of an object in `ANP2` and `ANP3` without its keys.
+const ANP_OBJECT: usize = ANP_NAME + 12;
+
+/// Bytes of the numbers in front of the objects in `ANPK`.
+const COUNTS: usize = 8;
+
 /// Bytes of an object's name in `ANPK`.
 const ANPK_NAME: usize = 28;
 
-/// A package of this animation alone, with the name of the one that it is
-/// from.
-pub fn write(package: &Package, animation: &Animation) -> Vec<u8> {
+/// Writes a package of this animation alone, with the name of the one that it
+/// is from.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(package: &Package, animation: &Animation, out: &mut dyn Write) -> io::Result<()> {
     match package.version {
-        Version::Anpk => anpk(&package.name, animation),
-        Version::Anp2 | Version::Anp3 => anp(package, animation),
+        Version::Anpk => anpk(&package.name, animation, out),
+        Version::Anp2 | Version::Anp3 => anp(package, animation, out),
     }
 }
 
-fn anp(package: &Package, animation: &Animation) -> Vec<u8> {
+fn anp(package: &Package, animation: &Animation, out: &mut dyn Write) -> io::Result<()> {
     let is_anp3 = package.version == Version::Anp3;
-    let mut body = fixed(&package.name, ANP_NAME);
-    put(&mut body, 1);
-    body.extend(fixed(&animation.name, ANP_NAME));
-    put(&mut body, animation.objects.len());
-    let keys = animation
-        .objects
-        .iter()
-        .filter_map(|object| object.keys.as_ref());
+    let objects = &animation.objects;
+    let keys = || objects.iter().filter_map(|object| object.keys.as_ref());
+    let key_size: usize = keys().map(|keys| keys.bytes().len()).sum();
+    let animation_size = ANP_NAME + 4 + if is_anp3 { 8 } else { 0 };
+    let size = ANP_NAME + 4 + animation_size + objects.len() * ANP_OBJECT + key_size;
+    header(out, if is_anp3 { b"ANP3" } else { b"ANP2" }, size)?;
+    out.write_all(&fixed(&package.name, ANP_NAME))?;
+    put(out, 1)?;
+    out.write_all(&fixed(&animation.name, ANP_NAME))?;
+    put(out, objects.len())?;
     if is_anp3 {
-        put(&mut body, keys.clone().map(|keys| keys.bytes().len()).sum());
-        let compressed = keys.clone().any(|keys| keys.kind().is_compressed());
+        put(out, key_size)?;
+        let compressed = keys().any(|keys| keys.kind().is_compressed());
         let flags = animation.flags.unwrap_or(compressed.into());
-        body.extend(flags.to_le_bytes());
+        out.write_all(&flags.to_le_bytes())?;
     }
-    for object in &animation.objects {
+    for object in objects {
         let keys = object.keys.as_ref();
         // Every object of a package that was read has keys.
         let kind = keys.and_then(|keys| keys.kind().number()).unwrap_or(3);
-        body.extend(fixed(&object.name, ANP_NAME));
-        body.extend(kind.to_le_bytes());
-        put(&mut body, object.frames());
-        body.extend(object.bone_id.unwrap_or(-1).to_le_bytes());
-        body.extend(keys.map_or(&[][..], |keys| keys.bytes()));
+        out.write_all(&fixed(&object.name, ANP_NAME))?;
+        out.write_all(&kind.to_le_bytes())?;
+        put(out, object.frames())?;
+        out.write_all(&object.bone_id.unwrap_or(-1).to_le_bytes())?;
+        out.write_all(keys.map_or(&[], |keys| keys.bytes()))?;
     }
-    tagged(if is_anp3 { b"ANP3" } else { b"ANP2" }, &body)
+    Ok(())
 }
 
-fn anpk(name: &str, animation: &Animation) -> Vec<u8> {
-    let mut info = 1_u32.to_le_bytes().to_vec();
-    info.extend(terminated(name));
-    let mut body = section(b"INFO", &info);
-    body.extend(section(b"NAME", &terminated(&animation.name)));
-    let mut counts = Vec::new();
-    put(&mut counts, animation.objects.len());
-    put(&mut counts, 0);
-    let mut group = section(b"INFO", &counts);
+fn anpk(name: &str, animation: &Animation, out: &mut dyn Write) -> io::Result<()> {
+    let (package_name, name) = (terminated(name), terminated(&animation.name));
+    let objects = animation.objects.iter();
+    let objects: usize = objects.map(|one| section_size(anpk_object_size(one))).sum();
+    let group_size = section_size(COUNTS) + objects;
+    let info_size = 4 + package_name.len();
+    let size = section_size(info_size) + section_size(name.len()) + section_size(group_size);
+    header(out, b"ANPK", size)?;
+    header(out, b"INFO", info_size)?;
+    put(out, 1)?;
+    padded(out, &package_name)?;
+    header(out, b"NAME", name.len())?;
+    padded(out, &name)?;
+    header(out, b"DGAN", group_size)?;
+    header(out, b"INFO", COUNTS)?;
+    put(out, animation.objects.len())?;
+    put(out, 0)?;
     for object in &animation.objects {
-        group.extend(section(b"CPAN", &anpk_object(object)));
+        header(out, b"CPAN", anpk_object_size(object))?;
+        anpk_object(object, out)?;
     }
-    body.extend(section(b"DGAN", &group));
-    section(b"ANPK", &body)
+    Ok(())
 }
 
-fn anpk_object(object: &Object) -> Vec<u8> {
-    let mut anim = fixed(&object.name, ANPK_NAME);
-    put(&mut anim, object.frames());
-    anim.extend(object.extra.iter().flat_map(|number| number.to_le_bytes()));
-    let mut body = section(b"ANIM", &anim);
+/// Bytes of the body of an `ANIM` section.
+fn anim_size(object: &Object) -> usize {
+    ANPK_NAME + 4 + size_of_val(&object.extra[..])
+}
+
+/// Bytes of the body of a `CPAN` section.
+fn anpk_object_size(object: &Object) -> usize {
+    let keys = object.keys.as_ref().filter(|keys| !keys.is_empty());
+    section_size(anim_size(object)) + keys.map_or(0, |keys| section_size(keys.bytes().len()))
+}
+
+fn anpk_object(object: &Object, out: &mut dyn Write) -> io::Result<()> {
+    header(out, b"ANIM", anim_size(object))?;
+    out.write_all(&fixed(&object.name, ANPK_NAME))?;
+    put(out, object.frames())?;
+    for number in &object.extra {
+        out.write_all(&number.to_le_bytes())?;
+    }
     if let Some(keys) = object.keys.as_ref().filter(|keys| !keys.is_empty()) {
         let mut tag = [0; 4];
         tag.copy_from_slice(keys.kind().name().as_bytes());
-        body.extend(section(&tag, keys.bytes()));
+        header(out, &tag, keys.bytes().len())?;
+        padded(out, keys.bytes())?;
     }
-    body
+    Ok(())
 }
 
-/// A tag, the length of what follows, and that.
-fn tagged(tag: &[u8; 4], body: &[u8]) -> Vec<u8> {
-    let mut bytes = tag.to_vec();
-    put(&mut bytes, body.len());
-    bytes.extend(body);
-    bytes
+/// Writes a tag and the length of what follows.
+fn header(out: &mut dyn Write, tag: &[u8; 4], length: usize) -> io::Result<()> {
+    out.write_all(tag)?;
+    put(out, length)
 }
 
-/// As [`tagged`], padded to a multiple of 4, which the length leaves out.
-fn section(tag: &[u8; 4], body: &[u8]) -> Vec<u8> {
-    let mut bytes = tagged(tag, body);
-    bytes.resize(bytes.len().next_multiple_of(4), 0);
-    bytes
+/// Bytes of a section with a body of this length: its header, and the body
+/// padded to a multiple of 4, which the length in the header leaves out.
+fn section_size(body: usize) -> usize {
+    8 + body.next_multiple_of(4)
 }
 
-/// A length or a number of things that were read from 32 bits, or are part of
-/// what was.
-fn put(bytes: &mut Vec<u8>, value: usize) {
-    bytes.extend((value as u32).to_le_bytes());
+/// Writes the end of a section's body and its padding. What was written of the
+/// body before has a multiple of 4 bytes.
+fn padded(out: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
+    out.write_all(bytes)?;
+    out.write_all(&[0; 3][..bytes.len().next_multiple_of(4) - bytes.len()])
+}
+
+/// Writes a length or a number of things that were read from 32 bits, or are
+/// part of what was.
+fn put(out: &mut dyn Write, value: usize) -> io::Result<()> {
+    out.write_all(&(value as u32).to_le_bytes())
 }
 
 /// A name as the game has it.
@@ -126,9 +165,20 @@ mod tests {
     use super::*;
     use crate::asset::ifp::build::{self, Tail, floats, shorts};
     use crate::asset::ifp::{Ifp, parse};
+    use bytes::Bytes;
+
+    fn read(file: &[u8]) -> Ifp {
+        parse(&Bytes::copy_from_slice(file)).unwrap()
+    }
+
+    fn written(package: &Package, animation: &Animation) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        write(package, animation, &mut bytes).unwrap();
+        bytes
+    }
 
     fn only(file: &[u8]) -> Ifp {
-        let ifp = parse(file).unwrap();
+        let ifp = read(file);
         assert!(ifp.warnings.is_empty(), "{:?}", ifp.warnings.texts());
         assert_eq!((ifp.animations().count(), ifp.trailing()), (1, 0));
         ifp
@@ -145,20 +195,20 @@ mod tests {
                 "ped",
                 &[("idle", vec![]), ("walk", objects.clone())],
             );
-            let ifp = parse(&file).unwrap();
+            let ifp = read(&file);
             let package = &ifp.packages[0];
-            let written = write(package, &package.animations[1]);
+            let alone = written(package, &package.animations[1]);
             let expected = build::anp(is_anp3, "ped", &[("walk", objects)]);
-            let first = only(&written);
+            let first = only(&alone);
             assert_eq!(first.animations().next().unwrap().name, "walk");
             let names = |file: &[u8]| {
-                let ifp = parse(file).unwrap();
+                let ifp = read(file);
                 let objects = ifp.animations().flat_map(|one| &one.objects);
                 objects
                     .map(|o| (o.name.clone(), o.keys.as_ref().map(|k| k.bytes().to_vec())))
                     .collect::<Vec<_>>()
             };
-            assert_eq!(names(&written), names(&expected));
+            assert_eq!(names(&alone), names(&expected));
         }
     }
 
@@ -170,9 +220,9 @@ mod tests {
             build::anpk_object("swaist", Tail::Siblings(1, -1), None),
         ];
         let walk = build::anpk("ped", &[("walking", &objects)]);
-        let ifp = parse(&build::anpk("ped", &[("a", &[]), ("walking", &objects)])).unwrap();
+        let ifp = read(&build::anpk("ped", &[("a", &[]), ("walking", &objects)]));
         let package = &ifp.packages[0];
-        assert_eq!(write(package, &package.animations[1]), walk);
+        assert_eq!(written(package, &package.animations[1]), walk);
         only(&walk);
     }
 }

@@ -57,6 +57,16 @@ impl Place {
         }
     }
 
+    /// The rotation of `other` followed by that of this place. Translations
+    /// and scales are left out.
+    pub(super) fn after(&self, other: &Self) -> Self {
+        let rotation = quaternion(product(rows(self.rotation), rows(other.rotation)));
+        Self {
+            rotation,
+            ..Self::HERE
+        }
+    }
+
     /// Where a point of the node is for the parent. Never farther than any
     /// model needs, so that a long line of nodes leads to numbers too.
     pub fn apply(&self, point: [f32; 3]) -> [f32; 3] {

@@ -1,12 +1,14 @@
 //! Writing what a model shows in formats that every desktop opens.
 //!
-//! A format of a game becomes a [`Picture`] or a [`Scene`] in a room of its
-//! own ([`psx`], [`hgo`]); the writers ([`png`], [`obj`], [`gltf`], [`bvh`])
-//! know nothing but those. What is written is proportional to what was read,
-//! and bounded: a room tells beforehand, without decoding, what it cannot
-//! write. [`ifp`] writes the format that it reads.
+//! A game's format becomes a [`Picture`] or a [`Scene`] in a module of its own
+//! ([`psx`], [`hgo`]); the writers ([`png`], [`obj`], [`gltf`], [`bvh`]) know
+//! nothing but those. What is written is proportional to what was read, and
+//! bounded: an `ExportPlan` tells beforehand, without decoding, what cannot be
+//! written, and why. [`ifp`] writes the format that it reads.
 
 pub mod bvh;
+#[cfg(test)]
+mod front;
 pub mod gltf;
 pub mod hgo;
 pub mod ifp;
@@ -17,19 +19,55 @@ pub mod png;
 pub mod psx;
 pub mod scene;
 
+use std::fmt::Display;
+
 pub use math::Place;
-pub use picture::{MOST_PIXELS, Picture, Pixels, size_problem};
+pub use picture::{MAX_PIXELS, Picture, Pixels, size_problem};
 pub use scene::Scene;
 
 /// Most corners of faces that a written scene has, each counted as often as
 /// it is shown. A level of the games has a tenth of them.
-pub const MOST_CORNERS: usize = 1 << 18;
+pub const MAX_CORNERS: usize = 1 << 18;
 
 /// Most joints of a skeleton that is written.
-pub const MOST_JOINTS: usize = 1024;
+pub const MAX_JOINTS: usize = 1024;
 
 /// Most curves, each of one joint in one animation, that a scene has.
-pub const MOST_CURVES: usize = 1 << 13;
+pub const MAX_CURVES: usize = 1 << 13;
+
+/// Most poses, each of one joint in one frame, of all animations of a scene.
+pub const MAX_POSES: usize = 1 << 20;
 
 /// Most pixels of all pictures inside a scene.
-pub const MOST_SCENE_PIXELS: u64 = 1 << 24;
+pub const MAX_SCENE_PIXELS: u64 = 1 << 24;
+
+/// Why something is not shown, as `info.json` and `info.txt` say it.
+fn not_shown(what: impl Display, why: impl Display) -> String {
+    format!("{what} is not shown: {why}")
+}
+
+/// A number in a name: one of `0..count`, with zeros in front of it, so that
+/// the names of all of them sort by their numbers. It has at least `width`
+/// digits.
+pub fn padded(number: usize, count: usize, width: usize) -> String {
+    let last = count.saturating_sub(1).max(1);
+    let width = width.max(last.ilog10() as usize + 1);
+    format!("{number:0width$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_sort_as_numbers() {
+        assert_eq!(padded(7, 0, 2), "07");
+        assert_eq!(padded(7, 100, 2), "07");
+        assert_eq!(padded(7, 101, 2), "007");
+        assert_eq!(padded(1234, 12345, 3), "01234");
+        for count in [5, 10, 11, 1000, 1001] {
+            let names: Vec<String> = (0..count).map(|n| padded(n, count, 3)).collect();
+            assert!(names.is_sorted(), "{count}");
+        }
+    }
+}

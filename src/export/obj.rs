@@ -1,57 +1,62 @@
 //! OBJ and MTL, as nearly every program reads them.
 
-use std::fmt::Write;
+use std::io::{self, Write};
 
 use super::Scene;
 use super::scene::{Alpha, Material, Mesh, Texture, Wrap};
 
-/// A text that is being written. Writing to memory cannot fail.
-macro_rules! line {
-    ($text:expr, $($part:tt)*) => {
-        let _ = writeln!($text, $($part)*);
-    };
-}
-
-/// The meshes of a scene in their places, in the rest pose. `library` is the
+/// Writes the meshes of a scene in their places, in the rest pose. `library` is the
 /// name of the MTL file with the scene's materials.
 ///
 /// A point has the colour of its first corner behind its place, which many
 /// programs read.
-pub fn write(scene: &Scene, library: &str) -> Vec<u8> {
-    let mut text = comments(&scene.notes);
-    line!(text, "mtllib {library}");
+///
+/// # Errors
+/// Those of `out`.
+pub fn write(scene: &Scene<'_>, library: &str, out: &mut dyn Write) -> io::Result<()> {
+    comments(&scene.notes, out)?;
+    writeln!(out, "mtllib {library}")?;
     let (mut points, mut corners) = (1, 1);
     for (index, node) in scene.nodes.iter().enumerate() {
         let Some(mesh) = node.mesh.and_then(|mesh| scene.meshes.get(mesh)) else {
             continue;
         };
-        line!(text, "o {}", token(&node.name));
-        vertices(&mut text, scene, index, mesh);
-        faces(&mut text, scene, mesh, points, corners);
+        writeln!(out, "o {}", token(&node.name))?;
+        vertices(out, scene, index, mesh)?;
+        faces(out, scene, mesh, points, corners)?;
         points += mesh.points.len();
         corners += mesh.corners.len();
     }
-    text.into_bytes()
+    Ok(())
 }
 
-/// The materials of a scene. `textures` is the way to the folder of the
-/// textures' files.
-pub fn write_materials(materials: &[Material], notes: &[String], textures: &str) -> Vec<u8> {
-    let mut text = comments(notes);
+/// Writes the materials of a scene. `textures` is the path to the folder of
+/// the textures' files.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_materials(
+    materials: &[Material],
+    notes: &[String],
+    textures: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    comments(notes, out)?;
     for material in materials {
         let [r, g, b, alpha] = material.colour;
-        line!(text, "newmtl {}", token(&material.name));
-        line!(text, "Ka 0 0 0\nKd {r} {g} {b}\nKs 0 0 0\nd {alpha}");
-        line!(text, "illum {}", if material.unlit { 0 } else { 1 });
+        writeln!(out, "newmtl {}", token(&material.name))?;
+        writeln!(out, "Ka 0 0 0\nKd {r} {g} {b}\nKs 0 0 0\nd {alpha}")?;
+        writeln!(out, "illum {}", if material.unlit { 0 } else { 1 })?;
         if let Some(texture) = &material.texture {
             let file = format!("{}{textures}{}.png", options(texture), texture.file);
-            line!(text, "map_Kd {file}");
-            if material.alpha != Alpha::Opaque {
-                line!(text, "map_d {file}");
+            writeln!(out, "map_Kd {file}")?;
+            // Programs take `map_d` instead of `d`, not with it.
+            if material.alpha != Alpha::Opaque && alpha >= 1.0 {
+                writeln!(out, "map_d {file}")?;
             }
         }
     }
-    text.into_bytes()
+    Ok(())
 }
 
 /// MTL can tell only of textures that are clamped on both sides.
@@ -63,8 +68,8 @@ fn options(texture: &Texture) -> &'static str {
     }
 }
 
-fn comments(notes: &[String]) -> String {
-    notes.iter().map(|note| format!("# {note}\n")).collect()
+fn comments(notes: &[String], out: &mut dyn Write) -> io::Result<()> {
+    notes.iter().try_for_each(|note| writeln!(out, "# {note}"))
 }
 
 /// A name without what would end it.
@@ -80,7 +85,7 @@ fn token(name: &str) -> String {
     if token.is_empty() { "_".into() } else { token }
 }
 
-fn vertices(text: &mut String, scene: &Scene, node: usize, mesh: &Mesh) {
+fn vertices(out: &mut dyn Write, scene: &Scene<'_>, node: usize, mesh: &Mesh) -> io::Result<()> {
     let mut colours = vec![[255_u8; 3]; mesh.points.len()];
     for corner in mesh.corners.iter().rev() {
         if let Some(colour) = colours.get_mut(corner.point as usize) {
@@ -90,33 +95,41 @@ fn vertices(text: &mut String, scene: &Scene, node: usize, mesh: &Mesh) {
     for (&point, colour) in mesh.points.iter().zip(colours) {
         let [x, y, z] = scene.point(node, point);
         let [r, g, b] = colour.map(|part| f32::from(part) / 255.0);
-        line!(text, "v {x} {y} {z} {r:.3} {g:.3} {b:.3}");
+        writeln!(out, "v {x} {y} {z} {r:.3} {g:.3} {b:.3}")?;
     }
     for corner in &mesh.corners {
         let [u, v] = corner.uv;
-        line!(text, "vt {u} {}", 1.0 - v);
+        writeln!(out, "vt {u} {}", 1.0 - v)?;
     }
     for corner in &mesh.corners {
         let [x, y, z] = scene.normal(node, corner.normal);
-        line!(text, "vn {x:.4} {y:.4} {z:.4}");
+        writeln!(out, "vn {x:.4} {y:.4} {z:.4}")?;
     }
+    Ok(())
 }
 
-fn faces(text: &mut String, scene: &Scene, mesh: &Mesh, points: usize, corners: usize) {
+fn faces(
+    out: &mut dyn Write,
+    scene: &Scene<'_>,
+    mesh: &Mesh,
+    points: usize,
+    corners: usize,
+) -> io::Result<()> {
     for part in &mesh.parts {
         if let Some(material) = scene.materials.get(part.material) {
-            line!(text, "usemtl {}", token(&material.name));
+            writeln!(out, "usemtl {}", token(&material.name))?;
         }
         for triangle in &part.triangles {
-            text.push('f');
+            out.write_all(b"f")?;
             for &corner in triangle {
                 let point = mesh.corners.get(corner as usize).map_or(0, |c| c.point);
                 let (v, vt) = (points + point as usize, corners + corner as usize);
-                let _ = write!(text, " {v}/{vt}/{vt}");
+                write!(out, " {v}/{vt}/{vt}")?;
             }
-            text.push('\n');
+            out.write_all(b"\n")?;
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -126,7 +139,7 @@ pub(super) mod tests {
     use crate::export::scene::{Corner, Node, Part};
 
     /// Two triangles, one of each material, in a node that is moved.
-    pub(crate) fn scene() -> Scene {
+    pub(crate) fn scene() -> Scene<'static> {
         let corner = |point: u32| Corner {
             point,
             normal: [0.0, 0.0, 1.0],
@@ -175,6 +188,12 @@ pub(super) mod tests {
         }
     }
 
+    fn text(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
+        let mut bytes = Vec::new();
+        write(&mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
     #[test]
     fn meshes_are_written_in_their_places() {
         let mut scene = scene();
@@ -184,7 +203,7 @@ pub(super) mod tests {
             place: Place::at([0.0, 0.0, 5.0]),
             mesh: Some(0),
         });
-        let text = String::from_utf8(write(&scene, "house.mtl")).unwrap();
+        let text = text(|out| write(&scene, "house.mtl", out));
         assert!(text.starts_with("# y is up.\nmtllib house.mtl\no my_house\n"));
         assert!(text.contains("v 11 0 0 1.000 0.502 0.000\n"), "{text}");
         assert!(text.contains("v 11 0 5 "), "{text}");
@@ -196,8 +215,7 @@ pub(super) mod tests {
     #[test]
     fn materials_refer_to_the_pictures() {
         let scene = scene();
-        let text = write_materials(&scene.materials, &scene.notes, "../textures/");
-        let text = String::from_utf8(text).unwrap();
+        let text = text(|out| write_materials(&scene.materials, &scene.notes, "../textures/", out));
         assert!(text.contains("newmtl red_brick\n"));
         assert!(text.contains("Kd 1 0.5 0\n"));
         assert!(
@@ -205,5 +223,13 @@ pub(super) mod tests {
             "{text}"
         );
         assert_eq!(text.matches("map_d").count(), 1);
+        let mut half = scene.materials;
+        half[0].colour[3] = 0.5;
+        half[0].alpha = Alpha::Blend;
+        let text = super::tests::text(|out| write_materials(&half, &[], "", out));
+        assert!(
+            text.contains("d 0.5\n") && !text.contains("map_d"),
+            "{text}"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! A picture, as the writers take it.
 
 /// Most pixels of a picture that is written.
-pub const MOST_PIXELS: u64 = 1 << 24;
+pub const MAX_PIXELS: u64 = 1 << 24;
 
 /// A picture, from the top left to the bottom right.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,8 +37,8 @@ pub fn size_problem(width: u64, height: u64) -> Option<String> {
     if pixels == 0 {
         return Some(format!("{width} by {height} pixels are no picture"));
     }
-    (pixels > MOST_PIXELS).then(|| {
-        format!("{width} by {height} pixels are more than the {MOST_PIXELS} that are shown")
+    (pixels > MAX_PIXELS).then(|| {
+        format!("{width} by {height} pixels are more than the {MAX_PIXELS} that are shown")
     })
 }
 

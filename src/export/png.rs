@@ -1,16 +1,25 @@
 //! PNG, by the `png` crate. A picture with a palette stays one.
 
+use std::io::{self, Write};
+
 use png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
 
 use super::{Picture, Pixels};
 
-/// The bytes of a PNG file.
+/// Writes a PNG file.
 ///
 /// # Errors
-/// Where the pixels are not as many as width and height say.
-pub fn write(picture: &Picture) -> Result<Vec<u8>, EncodingError> {
-    let mut bytes = Vec::new();
-    let mut encoder = Encoder::new(&mut bytes, picture.width, picture.height);
+/// Those of `out`, and where the pixels are not as many as width and height
+/// say.
+pub fn write(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
+    encode(picture, out).map_err(|error| match error {
+        EncodingError::IoError(error) => error,
+        other => io::Error::other(other),
+    })
+}
+
+fn encode(picture: &Picture, out: &mut dyn Write) -> Result<(), EncodingError> {
+    let mut encoder = Encoder::new(out, picture.width, picture.height);
     encoder.set_compression(Compression::Fast);
     let rows = match &picture.pixels {
         Pixels::Indexed {
@@ -38,13 +47,19 @@ pub fn write(picture: &Picture) -> Result<Vec<u8>, EncodingError> {
             pixels.as_flattened()
         }
     };
-    encoder.write_header()?.write_image_data(rows)?;
-    Ok(bytes)
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(rows)?;
+    writer.finish()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn written(picture: &Picture) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        write(picture, &mut bytes).map(|()| bytes)
+    }
 
     /// What another program sees in the file.
     fn read(bytes: &[u8]) -> Vec<[u8; 4]> {
@@ -68,13 +83,13 @@ mod tests {
                 palette,
             },
         };
-        assert_eq!(read(&write(&indexed).unwrap()), indexed.rgba());
+        assert_eq!(read(&written(&indexed).unwrap()), indexed.rgba());
         let plain = Picture {
             width: 1,
             height: 2,
             pixels: Pixels::Rgba(vec![[1, 2, 3, 4], [5, 6, 7, 8]]),
         };
-        assert_eq!(read(&write(&plain).unwrap()), plain.rgba());
+        assert_eq!(read(&written(&plain).unwrap()), plain.rgba());
     }
 
     #[test]
@@ -84,6 +99,6 @@ mod tests {
             height: 4,
             pixels: Pixels::Rgba(vec![[0; 4]; 15]),
         };
-        assert!(write(&picture).is_err());
+        assert!(written(&picture).is_err());
     }
 }

@@ -1,11 +1,13 @@
-//! Models in their places, as the writers take them: right-handed or not as
-//! the game has it, y up, in the game's own units.
+//! Models in their places, as the writers take them: right-handed, y up, in
+//! the game's own units.
+
+use std::ops::Range;
 
 use super::math::Place;
 
 /// What is written into one file.
-#[derive(Debug, Default)]
-pub struct Scene {
+#[derive(Default)]
+pub struct Scene<'a> {
     /// What a reader must know: axes, winding, units. A sentence each.
     pub notes: Vec<String>,
     /// Surfaces of the meshes.
@@ -19,7 +21,7 @@ pub struct Scene {
     /// counts; with the inverse of each one's place in the rest pose.
     pub joints: Vec<Joint>,
     /// How the nodes move.
-    pub animations: Vec<Animation>,
+    pub animations: Vec<Animation<'a>>,
 }
 
 /// A surface.
@@ -162,24 +164,20 @@ pub struct Joint {
     pub inverse_bind: [f32; 16],
 }
 
-/// How nodes move.
-#[derive(Debug)]
-pub struct Animation {
+/// How nodes move. The places are found when they are written, so that no
+/// animation is held in memory as a whole.
+pub struct Animation<'a> {
     /// Its name.
     pub name: String,
-    /// Seconds from one pose to the next.
+    /// Seconds from one frame to the next.
     pub interval: f32,
-    /// A curve for each node that moves.
-    pub curves: Vec<Curve>,
-}
-
-/// How a node moves.
-#[derive(Debug)]
-pub struct Curve {
-    /// Index of the node.
-    pub node: usize,
-    /// Where it is, in every pose.
-    pub places: Vec<Place>,
+    /// Number of frames.
+    pub frames: usize,
+    /// The nodes that move.
+    pub nodes: Range<usize>,
+    /// Where a node is in a frame: called with the index of the frame and that
+    /// of the node.
+    pub place: Box<dyn Fn(usize, usize) -> Place + 'a>,
 }
 
 impl Mesh {
@@ -189,7 +187,7 @@ impl Mesh {
     }
 }
 
-impl Scene {
+impl Scene<'_> {
     /// Of each node, whether it is the first, second ... below a root: the
     /// nodes from each to its root, itself first.
     fn line(&self, node: usize) -> impl Iterator<Item = &Node> {

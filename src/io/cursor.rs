@@ -5,7 +5,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 use super::{Error, Result};
 
 /// Byte order of the numbers that a [`Cursor`] reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Endian {
     /// Least significant byte first.
     Little,

@@ -38,6 +38,25 @@ pub enum Error {
     /// The bytes are of no known format.
     #[error("is not an archive of a known format")]
     UnknownFormat,
+    /// A directory on disk could not be listed.
+    #[error("cannot be listed: {0}")]
+    Listing(Arc<std::io::Error>),
+    /// It takes more memory than the budget allows.
+    #[error("{what} needs {needed} bytes of memory; -o cachesize= leaves {limit}")]
+    NoMemory {
+        /// What needs it.
+        what: &'static str,
+        /// Bytes that it needs.
+        needed: usize,
+        /// Bytes that it could have had.
+        limit: usize,
+    },
+    /// What was generated could not be written to where it is kept.
+    #[error("cannot keep what is generated: {0}")]
+    Output(Arc<std::io::Error>),
+    /// The file that something was made from is another one by now.
+    #[error("has changed since its directory was read")]
+    Changed,
 }
 
 /// Result with the parsing floors' [`Error`].
@@ -54,6 +73,31 @@ impl Error {
             offset,
             field: field.into(),
             problem: problem.into(),
+        }
+    }
+
+    /// An [`Error::Listing`] with its cause.
+    pub fn listing(cause: std::io::Error) -> Self {
+        Self::Listing(Arc::new(cause))
+    }
+
+    /// An [`Error::NoMemory`] from its parts.
+    pub fn no_memory(what: &'static str, needed: usize, limit: usize) -> Self {
+        Self::NoMemory {
+            what,
+            needed,
+            limit,
+        }
+    }
+
+    /// The error behind one of a writer that something was generated into.
+    pub fn of_output(error: &std::io::Error) -> Self {
+        match below(error) {
+            Some(error) => error.clone(),
+            None => Self::Output(Arc::new(std::io::Error::new(
+                error.kind(),
+                error.to_string(),
+            ))),
         }
     }
 
@@ -83,12 +127,14 @@ impl Error {
         }
     }
 
-    /// Whether the operating system could not read the source. That may pass,
-    /// and nothing that was concluded from it may be kept.
+    /// Whether the cause lies outside the bytes: the source could not be read,
+    /// or there was no memory. That may pass, and nothing that follows from it
+    /// may be kept.
     pub fn is_fault(&self) -> bool {
         match self {
             // The source may be a file in an archive, with an error of its own.
             Self::Read { cause, .. } => below(cause).is_none_or(Self::is_fault),
+            Self::Listing(_) | Self::NoMemory { .. } | Self::Output(_) | Self::Changed => true,
             _ => false,
         }
     }

@@ -1,14 +1,20 @@
-//! The ground floor: positioned reads, a bounded cursor, and errors that say
-//! where in the source something is wrong.
+//! Positioned reads, a bounded cursor, errors that say where in the source
+//! something is wrong, and the memory budget.
 //!
-//! Nothing here knows a format. The floors above never touch a `File`, and
-//! never index a slice with a number that came out of an archive.
+//! Nothing here knows a format.
 
+pub mod awaited;
+mod block_buffer;
+pub mod budget;
+pub mod cache;
 mod cursor;
 mod error;
 mod source;
+pub(crate) mod sync;
+pub mod tally;
 mod warnings;
 
+pub use block_buffer::BlockBuffer;
 pub use cursor::{Cursor, Endian};
 pub use error::{Error, Result};
 pub(crate) use source::read_error;

@@ -1,11 +1,13 @@
 //! What is odd about an asset, without being the end of it.
 
+use get_size2::GetSize;
+
 /// Warnings that are kept; the rest is only counted, because a hostile file
 /// of a megabyte can be odd a hundred thousand times.
 const MOST: usize = 1000;
 
 /// The warnings of one asset, a sentence each, in the order of the file.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, GetSize)]
 pub struct Warnings {
     texts: Vec<String>,
     dropped: usize,
@@ -19,6 +21,12 @@ impl Warnings {
         } else {
             self.dropped += 1;
         }
+    }
+
+    /// Adds the warnings of `other` behind the own ones.
+    pub fn append(&mut self, other: Self) {
+        self.dropped += other.dropped;
+        other.texts.into_iter().for_each(|text| self.push(text));
     }
 
     /// Number of warnings, those included whose text was not kept.
@@ -57,5 +65,10 @@ mod tests {
         let texts = warnings.texts();
         assert_eq!(texts.len(), MOST + 1);
         assert_eq!(texts[MOST], "and 7 more warnings");
+        let mut all = Warnings::default();
+        all.push("first");
+        all.append(warnings);
+        assert_eq!(all.len(), 1 + MOST + 7);
+        assert_eq!(all.texts()[..2], ["first", "odd 0"]);
     }
 }

@@ -3,7 +3,7 @@
 //! the kernel here does.
 
 use super::{Attr, Ino, Result, Vfs};
-use crate::content::cache::lock;
+use crate::io::sync::lock;
 
 impl Vfs {
     /// An inode that the kernel has forgotten, and one more lookup of it (see
@@ -13,8 +13,8 @@ impl Vfs {
     /// [`super::Error::NotFound`], also for what exists only while the kernel
     /// knows it, such as another spelling of a directory.
     pub fn lookup_again(&self, ino: Ino) -> Result<Attr> {
-        if self.forest.get(ino).is_none() {
-            lock(&self.guests).look_again(ino);
+        if self.numbers.find(ino).is_none() {
+            lock(&self.transients).look_again(ino);
         }
         self.getattr(ino)
     }

@@ -2,14 +2,13 @@
 //!
 //! It can be entered by name and is never listed, as `.zfs` is.
 
-use std::ffi::OsStr;
+use std::io::Write;
 
-use super::companion::Companions;
 use super::merge::{self, Shadow};
 use crate::io;
+use crate::namespace::companion::Companions;
 use crate::namespace::tree::{Index, Label, NewInode, Tree, TreeBuilder};
-use crate::view::json;
-use crate::volume::{Archive, Entry, FileId, Sink, Storage};
+use crate::volume::{Content, Entry, FileId, Generate, Name, NodeId, Sink, Volume};
 
 /// Name of the directory in the root of the mount.
 pub(super) const NAME: &str = ".hpimount";
@@ -20,66 +19,68 @@ const INFO: FileId = FileId(0);
 /// The file with the counters, made anew for everybody who looks it up.
 const STATS: FileId = FileId(1);
 
-/// The generated files as an archive of their own.
-pub(super) struct Control {
-    info: Vec<u8>,
-    /// File names of the merged archives.
-    names: Vec<String>,
+/// Texts as a volume: file number `n` is text number `n`, and those without a
+/// text are empty.
+pub(super) struct Texts(Vec<Vec<u8>>);
+
+impl Texts {
+    /// A volume of these texts.
+    pub(super) fn new(texts: Vec<Vec<u8>>) -> Self {
+        Self(texts)
+    }
 }
 
-impl Control {
-    /// The files for a mount that `info` describes; `names` are those of its
-    /// merged archives.
-    pub(super) fn new(info: &serde_json::Value, names: Vec<String>) -> Self {
-        Self {
-            info: json::pretty(info),
-            names,
-        }
+impl Generate for Texts {
+    fn generate(&self, file: FileId, out: &mut dyn Write) -> io::Result<()> {
+        let text = self.0.get(file.0 as usize).map_or(&[][..], Vec::as_slice);
+        out.write_all(text)
+            .map_err(|error| io::Error::of_output(&error))
+    }
+}
+
+impl Volume for Texts {
+    fn content(&self, _file: FileId) -> io::Result<Content<'_>> {
+        Ok(Content::Generated(self))
     }
 
-    /// The tree of the directory, and the index of its `stats.json`. The
-    /// files of the directory itself are of archive number `number`; what is
-    /// below `shadowed` is of the layers.
-    pub(super) fn tree(
-        &self,
-        number: u32,
-        modified: i64,
-        layers: &[Tree],
-        shadowed: &[Shadow],
-    ) -> io::Result<(Tree, Index)> {
-        let mut builder = TreeBuilder::new(number, modified, Companions::NONE);
-        let root = builder.root();
-        let entry = |file, size| Entry {
-            file,
-            size: Some(size),
-            modified: None,
-        };
-        builder.file(root, b"info.json", entry(INFO, self.info.len() as u64))?;
-        let stats = builder.file(root, b"stats.json", entry(STATS, 0))?;
-        if layers.is_empty() {
-            // Nothing was merged, so nothing can be hidden.
-            return Ok((builder.finish(), stats.0));
-        }
-        let directory = builder.dir(root, b"shadowed")?;
+    fn memory(&self) -> usize {
+        self.0.iter().map(Vec::capacity).sum()
+    }
+}
+
+/// The tree of the directory, whose `info.json` has `info_size` bytes, and the
+/// index of its `stats.json`. The files of the directory itself are of volume
+/// number `volume`; what is below `shadowed` is of the layers, by the names of
+/// their archives.
+pub(super) fn tree(
+    info_size: u64,
+    volume: u32,
+    modified: i64,
+    layers: &[Tree],
+    names: &[String],
+    shadowed: &[Shadow],
+) -> io::Result<(Tree, Index)> {
+    let mut builder = TreeBuilder::new(volume, modified, Companions::NONE);
+    let root = builder.root();
+    let entry = |file, size| Entry {
+        file,
+        size: Some(size),
+        modified: None,
+        asset: None,
+    };
+    builder.file(root, Name::utf_8("info.json"), entry(INFO, info_size))?;
+    let stats = builder.file(root, Name::utf_8("stats.json"), entry(STATS, 0))?;
+    if !layers.is_empty() {
+        let directory = builder.dir(root, Name::utf_8("shadowed"), None)?;
         for shadow in shadowed {
-            let name = self.names.get(shadow.layer).map_or("", String::as_str);
-            let label = Label::host(OsStr::new(name));
-            let archive = builder.add(directory, &label, NewInode::DIR)?;
+            let name = names.get(shadow.layer).map_or("", String::as_str);
+            let archive = add_dir(&mut builder, directory, name)?;
             merge::add_shadow(&mut builder, archive, &layers[shadow.layer], shadow)?;
         }
-        Ok((builder.finish(), stats.0))
     }
+    Ok((builder.finish(), stats.0))
 }
 
-impl Archive for Control {
-    fn storage(&self, _file: FileId) -> Storage {
-        Storage::Generated
-    }
-
-    fn generate(&self, file: FileId) -> io::Result<Vec<u8>> {
-        Ok(match file {
-            INFO => self.info.clone(),
-            _ => Vec::new(),
-        })
-    }
+fn add_dir(builder: &mut TreeBuilder, parent: NodeId, name: &str) -> io::Result<NodeId> {
+    builder.add(parent, &Label::new(Name::utf_8(name)), NewInode::DIR)
 }

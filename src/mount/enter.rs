@@ -1,282 +1,468 @@
-//! Directories whose entries are found when somebody enters them: those of a
-//! folder on disk, and the companions `X.d` and `X.meta`.
-//!
-//! Entering one plants a tree, once, whose root takes the directory's place.
+//! Subtrees that are built on demand: directories of folders on disk, and the
+//! companions `X.d` and `X.meta`.
 
-use std::cell::Cell;
-use std::ffi::OsStr;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
 
-use super::companion::{Companions, Shows};
-use super::volumes::{Content, Inner, Problem, Volume};
-use super::{Attr, Error, Ino, Result, Vfs};
-use crate::content::cache::lock;
-use crate::io;
-use crate::namespace::table::Node;
-use crate::namespace::tree::{Kind, Label, NewInode, Tree, TreeBuilder};
-use crate::view::{self, Siblings, VIEW_FORMATS, View, ViewFormat};
-use crate::volume::folder::Folder;
-use crate::volume::{self, Archive, Entry, FileId, Sink};
+use super::context::Context;
+use super::subtree::{Node, Subtree, Viewed, volume_id};
+use super::{Attr, Error, Meta, Result, Vfs};
+use crate::content::{Asked, MAX_ASSET, Member, Model, OpenVolume};
+use crate::io::sync::lock;
+use crate::io::{self, BlockBuffer, ReadAt};
+use crate::namespace::companion::{self, Companions, Shows};
+use crate::namespace::numbers::{Origin, Range};
+use crate::namespace::tree::{Kind, Label, NewInode, ROOT, TreeBuilder};
+use crate::view::{self, VIEW_FORMATS, View, ViewFormat};
+use crate::volume::{self, FileId, Input, Name, NodeId, Sink, Volume};
 
-/// Largest asset that is parsed, in bytes.
-pub(super) const MAX_ASSET: u64 = 64 << 20;
+/// Deepest nesting of archives in archives that is shown.
+pub(super) const MAX_NESTING: u8 = 16;
 
-/// A directory that is being entered: empty until its tree is there. Whoever
-/// holds the lock makes it.
-pub(super) type Entrance = Arc<Mutex<Option<Ino>>>;
+/// What a subtree is made of, before it has numbers.
+struct Built {
+    builder: TreeBuilder,
+    volume: Option<NewVolume>,
+    view: Option<Viewed>,
+    /// Changes with the files that the entries stand for.
+    fingerprint: u64,
+}
 
-/// A tree that is not planted yet, and what its files are read from.
-struct Seedling {
-    tree: Tree,
-    volume: Volume,
+/// A volume before it has a number.
+pub(super) struct NewVolume {
+    pub(super) name: String,
+    pub(super) location: String,
+    pub(super) format: &'static str,
+    pub(super) is_plain_folder: bool,
+    pub(super) nesting: u8,
+    pub(super) volume: Box<dyn Volume>,
+}
+
+impl NewVolume {
+    /// The volume with its number.
+    pub(super) fn open(self, range: Range, number: usize) -> OpenVolume {
+        OpenVolume {
+            id: volume_id(range, number),
+            name: self.name,
+            location: self.location,
+            format: self.format,
+            is_plain_folder: self.is_plain_folder,
+            nesting: self.nesting,
+            volume: self.volume,
+            charge: None,
+        }
+    }
 }
 
 impl Vfs {
     /// The node that holds the entries of a directory: itself, or the root of
-    /// the tree that is planted for it.
+    /// the subtree that stands for it.
     pub(super) fn enter<'a>(&'a self, node: Node<'a>) -> Result<Node<'a>> {
-        let kind = node.kind().ok_or(Error::NotFound)?;
-        let root = match kind {
-            Kind::Dir { .. } => return Ok(node),
-            Kind::HostDir { .. } | Kind::Companion { .. } | Kind::Place => {
-                self.planted(node, kind)?
+        match node.kind().ok_or(Error::NotFound)? {
+            Kind::Dir { .. } => Ok(node),
+            Kind::Deferred { .. } | Kind::Companion { .. } => {
+                let subtree = self.subtree(Origin::Directory(node.ino()))?;
+                Ok(Node::entered(subtree, ROOT))
+            }
+            Kind::Grafted => {
+                let origin = Origin::Directory(node.ino());
+                let mut fixed = self.fixed.iter();
+                let found = fixed.find(|(_, subtree)| subtree.range.origin == origin);
+                let (_, subtree) = found.ok_or(Error::NotFound)?;
+                Ok(Node::fixed(subtree, ROOT))
             }
             Kind::File { .. } | Kind::Symlink { .. } | Kind::Verbatim { .. } => {
-                return Err(Error::NotADirectory);
+                Err(Error::NotADirectory)
             }
-        };
-        self.forest.get(root).ok_or(Error::NotFound)
+        }
     }
 
-    fn planted(&self, node: Node<'_>, kind: Kind) -> Result<Ino> {
-        let entrance = lock(&self.entrances).entry(node.ino()).or_default().clone();
-        let mut root = lock(&entrance);
-        if let Some(root) = *root {
-            return Ok(root);
-        }
-        let attr = self.node_attr(node)?;
-        let Seedling { mut tree, volume } = match kind {
-            Kind::Companion { of, shows } => {
-                let file = node.other(of);
-                match shows {
-                    Shows::Inside => self.archive_inside(file, attr)?,
-                    Shows::Meta(format) => self.meta_of(file, attr, format)?,
-                }
-            }
-            _ => self.folder_below(node, kind, attr)?,
-        };
-        tree.origin = Some(node.ino());
-        let planted = self.plant(tree, vec![volume]).ok_or(Error::NoNumbers)?;
-        *root = Some(planted);
-        Ok(planted)
+    /// The subtree whose root is seen as `origin`, built where it is not kept.
+    pub(super) fn subtree(&self, origin: Origin) -> Result<Arc<Subtree>> {
+        self.subtrees.get(&origin, || self.build(origin))
     }
 
-    /// Adds a tree and its volumes to the mount.
-    pub(super) fn plant(&self, mut tree: Tree, volumes: Vec<Volume>) -> Option<Ino> {
-        let _one_at_a_time = lock(&self.planting);
-        tree.first_volume = self.volumes.count() as u32;
-        for volume in volumes {
-            self.volumes.push(volume);
+    fn build(&self, origin: Origin) -> Result<Arc<Subtree>> {
+        let (node, built) = match origin {
+            Origin::Root | Origin::Control => return Err(Error::NotFound),
+            Origin::Hidden(asset, shows) => {
+                let asset = self.node(asset)?;
+                let attr = self.node_attr(&asset)?;
+                let built = self.build_companion(&asset, shows, attr)?;
+                (asset, built)
+            }
+            Origin::Directory(directory) => {
+                let node = self.node(directory)?;
+                let attr = self.node_attr(&node)?;
+                let built = match node.kind() {
+                    Some(Kind::Companion { of, shows }) => {
+                        self.build_companion(&node.other(of), shows, attr)?
+                    }
+                    Some(Kind::Deferred { directory, .. }) => {
+                        self.list_deferred(&node, directory, attr)?
+                    }
+                    _ => return Err(Error::NotADirectory),
+                };
+                (node, built)
+            }
+        };
+        self.graft(origin, built)
+            .map_err(|error| self.failed(&node, &error))
+    }
+
+    /// Gives a subtree its numbers, and accounts for its memory.
+    fn graft(&self, origin: Origin, built: Built) -> io::Result<Arc<Subtree>> {
+        let (tree, mut charge) = built.builder.finish_charged()?;
+        let volume_memory = built.volume.as_ref().map_or(0, |new| new.volume.memory());
+        if let Some(charge) = &mut charge {
+            charge.grow_beyond(tree.memory() + volume_memory)?;
         }
-        self.forest.plant(tree)
+        let fingerprint = tree.fingerprint() ^ built.fingerprint;
+        let (range, is_new) = self
+            .numbers
+            .assign(origin, tree.len(), fingerprint)
+            .ok_or_else(|| io::Error::Unsupported("there are no inode numbers left".into()))?;
+        if is_new {
+            let mut charge = lock(&self.numbers_charge);
+            let bytes = charge.bytes() + Range::MEMORY;
+            charge.grow_to(bytes)?;
+        }
+        let volume = built.volume.map(|new| Arc::new(new.open(range, 0)));
+        Ok(Arc::new(Subtree {
+            range,
+            tree,
+            volumes: volume.into_iter().collect(),
+            view: built.view,
+            _charge: charge,
+        }))
+    }
+
+    /// A builder whose tree counts in the budget.
+    fn builder(&self, attr: Attr, companions: Companions) -> TreeBuilder {
+        let mut builder = TreeBuilder::new(0, attr.modified, companions);
+        builder.charge(self.reader.budget().empty_charge("the directory"));
+        builder
+    }
+
+    /// Which files of a volume that stands in so many archives have listed
+    /// companions.
+    pub(super) fn companions(options: &super::Options, nesting: u8, plain: bool) -> Companions {
+        Companions {
+            inside: options.companions && nesting < MAX_NESTING,
+            meta: match options.meta {
+                Meta::Default => plain,
+                Meta::Visible => true,
+                Meta::Hidden | Meta::Off => false,
+            },
+            others: None,
+        }
+    }
+
+    fn build_companion(&self, file: &Node<'_>, shows: Shows, attr: Attr) -> Result<Built> {
+        match shows {
+            Shows::Inside => self.build_inside(file, attr),
+            Shows::Meta(format) => self.build_meta(file, attr, format),
+        }
     }
 
     /// The tree of an archive that is a file of the mount.
-    fn archive_inside(&self, file: Node<'_>, attr: Attr) -> Result<Seedling> {
-        let nesting = self.volume(file).map_or(0, |volume| volume.nesting) + 1;
-        let name = file.tree.name(file.index).to_owned();
-        let source = Arc::new(Inner {
-            vfs: self.me.clone(),
-            ino: file.ino(),
+    fn build_inside(&self, file: &Node<'_>, attr: Attr) -> Result<Built> {
+        let name = file.tree().name(file.index).to_owned();
+        let (Some(outer), Some(Kind::File { file: number, .. })) = (file.volume(), file.kind())
+        else {
+            return Err(Error::NotFound);
+        };
+        let nesting = outer.nesting + 1;
+        let version = outer.volume.version(number);
+        let version = version.map_err(|error| self.failed(file, &error))?;
+        let member = Member {
+            reader: self.reader.clone(),
+            volume: outer.clone(),
+            file: number,
             len: self.node_attr(file)?.size,
+        };
+        let source: Arc<dyn ReadAt> = Arc::new(BlockBuffer::new(Arc::new(member)));
+        let partner = |name: &str| self.partner(file, name);
+        let input = Input {
+            source,
+            partner: &partner,
+            options: self.options.volume_options(&name),
+        };
+        let opened = volume::detect(&input).and_then(|format| {
+            let companions = Self::companions(&self.options, nesting, format.is_plain_folder);
+            let mut builder = self.builder(attr, companions);
+            let volume = (format.open)(input, &mut builder)?;
+            let new = NewVolume {
+                name: name.clone(),
+                location: String::new(),
+                format: format.name,
+                is_plain_folder: format.is_plain_folder,
+                nesting,
+                volume,
+            };
+            Ok((builder, new))
         });
-        let companions = Companions::usual(nesting, self.options.meta);
-        let mut builder = TreeBuilder::new(0, attr.modified, companions);
-        let opened = volume::detect(&*source).and_then(|format| {
-            let options = self.options.archive_options(&name);
-            let archive = (format.open)(source, &mut builder, options)?;
-            Ok((format.name, archive))
-        });
-        let (format, archive, builder) = match opened {
-            Ok((format, archive)) => (format, archive, builder),
-            // The tree stays for good, and the source may come back.
+        let (builder, volume) = match opened {
+            Ok(opened) => opened,
+            // What follows from a fault is not kept: it may pass.
             Err(error) if error.is_fault() => return Err(self.failed(file, &error)),
             Err(error) => {
-                log::warn!("{}: {error}", self.path(file));
-                problem(attr, &error).ok_or(Error::Io)?
+                log::warn!("{}: {error}", self.path(file)?);
+                self.problem(attr, &error)
+                    .map_err(|error| self.failed(file, &error))?
             }
         };
-        let volume = Volume {
-            name,
-            path: Default::default(),
-            format,
-            content: Content::Archive(archive),
-            nesting,
-        };
-        Ok(Seedling {
-            tree: builder.finish(),
-            volume,
+        Ok(Built {
+            builder,
+            volume: Some(volume),
+            view: None,
+            fingerprint: version.stamp,
         })
     }
 
+    /// Another file beside a file, as a source.
+    fn partner(&self, file: &Node<'_>, name: &str) -> Option<Arc<dyn ReadAt>> {
+        let directory = file.tree().inode(file.index)?.parent;
+        let (_, index) = file.tree().find(directory, name, true)?;
+        let other = file.other(index);
+        let Kind::File { file, .. } = other.kind()? else {
+            return None;
+        };
+        Some(Arc::new(Member {
+            reader: self.reader.clone(),
+            volume: other.volume()?.clone(),
+            file,
+            len: self.node_attr(&other).ok()?.size,
+        }))
+    }
+
+    /// In the place of an archive that cannot be opened: `error.txt`.
+    fn problem(&self, attr: Attr, error: &io::Error) -> io::Result<(TreeBuilder, NewVolume)> {
+        let text = format!("{error}\n");
+        let mut builder = self.builder(attr, Companions::NONE);
+        let entry = volume::Entry {
+            file: FileId(0),
+            size: Some(text.len() as u64),
+            modified: None,
+            asset: None,
+        };
+        let root = builder.root();
+        builder.file(root, Name::utf_8("error.txt"), entry)?;
+        let volume = NewVolume {
+            name: String::new(),
+            location: String::new(),
+            format: "unknown",
+            is_plain_folder: false,
+            nesting: 0,
+            volume: Box::new(super::control::Texts::new(vec![text.into_bytes()])),
+        };
+        Ok((builder, volume))
+    }
+
     /// The tree of what an asset's view shows.
-    fn meta_of(&self, file: Node<'_>, attr: Attr, format: u8) -> Result<Seedling> {
+    fn build_meta(&self, file: &Node<'_>, attr: Attr, format: u8) -> Result<Built> {
         let format = VIEW_FORMATS.get(format as usize).ok_or(Error::NotFound)?;
         let model = self
             .model(file, format)
             .map_err(|error| self.failed(file, &error))?;
-        let tree = view_tree(&*model, attr.modified).map_err(|error| self.failed(file, &error))?;
-        let volume = Volume {
-            name: file.tree.name(file.index).to_owned(),
-            path: Default::default(),
-            format: format.name,
-            content: Content::Meta {
+        let mut builder = self.builder(attr, Companions::NONE);
+        add_view(&mut builder, &*model.view).map_err(|error| self.failed(file, &error))?;
+        Ok(Built {
+            builder,
+            volume: None,
+            view: Some(Viewed {
                 asset: file.ino(),
                 format,
-            },
-            nesting: 0,
-        };
-        Ok(Seedling { tree, volume })
+                version: model.version,
+            }),
+            fingerprint: model.version.stamp,
+        })
     }
 
     /// The parsed model of an asset.
-    pub(super) fn model(&self, asset: Node<'_>, format: &ViewFormat) -> io::Result<Arc<dyn View>> {
-        self.reader.model(asset.ino(), || {
-            self.stats.count(|stats| &stats.parsed);
-            let size = self.node_attr(asset).map_or(0, |attr| attr.size);
-            if size > MAX_ASSET {
-                return Ok(Arc::from(view::refused(io::Error::Unsupported(format!(
+    pub(super) fn model(
+        &self,
+        asset: &Node<'_>,
+        format: &'static ViewFormat,
+    ) -> io::Result<Arc<Model>> {
+        self.model_in(&Context::new(self, asset), format, Asked::ByRequest)
+    }
+
+    /// As [`Vfs::model`], of the asset whose surroundings are `context`.
+    pub(super) fn model_in(
+        &self,
+        context: &Context<'_>,
+        format: &'static ViewFormat,
+        asked: Asked,
+    ) -> io::Result<Arc<Model>> {
+        let asset = context.node_of_asset();
+        let file = asset.file().ok_or(io::Error::UnknownFormat)?;
+        let size = asset
+            .tree()
+            .inode(asset.index)
+            .and_then(|inode| inode.size());
+        let size = size.unwrap_or(0);
+        if size > MAX_ASSET {
+            return self.reader.model(file, 0, asked, |_| {
+                Ok(view::refused(io::Error::Unsupported(format!(
                     "has {size} bytes; assets are shown up to {MAX_ASSET}"
-                )))));
-            }
-            let bytes = self.asset_bytes(asset, size)?;
-            let siblings = Beside {
-                vfs: self,
-                asset,
-                fault: Cell::default(),
-            };
-            let view = view::open(format, &bytes, &siblings);
+                ))))
+            });
+        }
+        let parsed = self.reader.model(file, size, asked, |bytes| {
+            let view = view::open(format, bytes, context);
             // A model without what could not be read must not be kept.
-            match siblings.fault.take() {
-                Some(fault) => Err(fault),
-                None => Ok(Arc::from(view)),
-            }
-        })
-    }
-
-    /// All `len` bytes of an asset.
-    fn asset_bytes(&self, asset: Node<'_>, len: u64) -> io::Result<Vec<u8>> {
-        let source = Inner {
-            vfs: self.me.clone(),
-            ino: asset.ino(),
-            len,
-        };
-        io::read_vec(&source, 0, len, "asset")
-    }
-
-    /// The tree of one directory of a folder on disk.
-    fn folder_below(&self, node: Node<'_>, kind: Kind, attr: Attr) -> Result<Seedling> {
-        let Kind::HostDir { file, .. } = kind else {
-            return Err(Error::NotADirectory);
-        };
-        let Some(Content::Folder(folder)) = self.volume(node).map(|volume| &volume.content) else {
-            return Err(Error::NotFound);
-        };
-        let companions = Companions::usual(0, self.options.meta);
-        let mut builder = TreeBuilder::new(0, attr.modified, companions);
-        let entered = folder.enter(file, &mut builder).map_err(|error| {
-            let path = folder.path_of(file);
-            self.stats.failed(format!("{}: {error}", path.display()));
-            Error::Io
-        })?;
-        Ok(Seedling {
-            tree: builder.finish(),
-            volume: folder_volume(entered),
-        })
-    }
-}
-
-/// The files beside an asset, in the same directory of the mount.
-struct Beside<'a> {
-    vfs: &'a Vfs,
-    asset: Node<'a>,
-    /// Why one of them could not be read, where that may pass.
-    fault: Cell<Option<io::Error>>,
-}
-
-impl Siblings for Beside<'_> {
-    fn name(&self) -> &str {
-        self.asset.tree.name(self.asset.index)
-    }
-
-    fn read(&self, name: &str) -> Option<Vec<u8>> {
-        let tree = self.asset.tree;
-        let directory = tree.inode(self.asset.index)?.parent;
-        let (_, index) = tree.find(directory, name, true)?;
-        let sibling = self.asset.other(index);
-        let Some(Kind::File { .. }) = sibling.kind() else {
-            return None;
-        };
-        let size = self.vfs.node_attr(sibling).ok()?.size;
-        let is_small = size <= MAX_ASSET;
-        match is_small.then(|| self.vfs.asset_bytes(sibling, size))? {
-            Ok(bytes) => Some(bytes),
-            Err(error) => {
-                if error.is_fault() {
-                    self.fault.set(Some(error));
-                }
-                None
-            }
+            context.fault().map_or(Ok(view), Err)
+        });
+        match parsed {
+            Err(error @ io::Error::NoMemory { .. }) if !self.reader.may_parse(size) => self
+                .reader
+                .model(file, 0, asked, |_| Ok(view::refused(error))),
+            parsed => parsed,
         }
     }
-}
 
-/// The volume of a directory on disk.
-pub(super) fn folder_volume(folder: Folder) -> Volume {
-    let path = folder.path();
-    Volume {
-        name: file_name(&path),
-        path,
-        format: "folder",
-        content: Content::Folder(folder),
-        nesting: 0,
+    /// Calls `use_rendering` with how a generated file is rendered, and what
+    /// it is kept by.
+    pub(super) fn with_rendering<T>(
+        &self,
+        node: &Node<'_>,
+        use_rendering: impl FnOnce(
+            crate::content::Key,
+            &dyn Fn(&mut dyn std::io::Write) -> io::Result<()>,
+        ) -> io::Result<T>,
+    ) -> io::Result<T> {
+        if let Some(file) = node.file() {
+            return match file.volume.volume.content(file.file)? {
+                volume::Content::Generated(volume) => {
+                    use_rendering(file.key(), &|out| volume.generate(file.file, out))
+                }
+                _ => Err(io::Error::UnknownFormat),
+            };
+        }
+        let (Some((number, key)), Some(viewed)) = (node.rendered(), &node.subtree().view) else {
+            return Err(io::Error::UnknownFormat);
+        };
+        use_rendering(key, &|out| {
+            let asset = self.node(viewed.asset).map_err(|_| io::Error::Changed)?;
+            let model = self.model(&asset, viewed.format)?;
+            if model.version != viewed.version {
+                self.give_up_view(node, &asset);
+                return Err(io::Error::Changed);
+            }
+            let context = Context::new(self, &asset);
+            let rendered = model.view.render(number.0 as usize, &context, out);
+            rendered.map_err(|error| io::Error::of_output(&error))?;
+            // What was rendered without something that may come back is not
+            // to be kept.
+            context.fault().map_or(Ok(()), Err)
+        })
+    }
+
+    /// The size of a generated file where it is known without rendering it.
+    pub(super) fn known_size(&self, node: &Node<'_>) -> Option<u64> {
+        let key = match node.file() {
+            Some(file) => file.key(),
+            None => node.rendered()?.1,
+        };
+        self.reader.known_size(key)
+    }
+
+    /// The asset that a subtree shows has changed: the subtree is built anew,
+    /// with other numbers, for whoever comes by its name.
+    fn give_up_view(&self, node: &Node<'_>, asset: &Node<'_>) {
+        let origin = node.subtree().range.origin;
+        self.subtrees.remove(&origin);
+        let name = match origin {
+            Origin::Directory(directory) => match self.node(directory) {
+                Ok(companion) => companion.tree().name(companion.index).to_owned(),
+                Err(_) => return,
+            },
+            Origin::Hidden(_, shows) => shows.name_beside(asset.tree().name(asset.index)),
+            Origin::Root | Origin::Control => return,
+        };
+        if let Ok(parent) = self.parent_of_root(origin) {
+            self.invalidations.push(parent, name);
+        }
+    }
+
+    /// The directory that a volume lists on demand.
+    fn list_deferred(&self, node: &Node<'_>, directory: FileId, attr: Attr) -> Result<Built> {
+        let volume = node.volume().ok_or(Error::NotFound)?;
+        let companions = Self::companions(&self.options, volume.nesting, volume.is_plain_folder);
+        let mut builder = self.builder(attr, companions);
+        let listed = volume
+            .volume
+            .list(directory, &mut builder)
+            .map_err(|error| {
+                let path = self.path(node).unwrap_or_default();
+                self.reader
+                    .stats
+                    .failed(format!("{}/{path}: {error}", volume.location));
+                Error::from(&error)
+            })?;
+        Ok(Built {
+            builder,
+            fingerprint: listed.fingerprint(),
+            volume: Some(NewVolume {
+                name: node.tree().name(node.index).to_owned(),
+                location: volume.location.clone(),
+                format: volume.format,
+                is_plain_folder: volume.is_plain_folder,
+                nesting: volume.nesting,
+                volume: listed,
+            }),
+            view: None,
+        })
+    }
+
+    /// A companion that no listing shows, by its name; with it, the name as
+    /// it would be listed.
+    pub(super) fn hidden_companion<'a>(
+        &'a self,
+        directory: &Node<'a>,
+        name: &str,
+    ) -> Result<(Node<'a>, String)> {
+        let suffix = name.len().checked_sub(META_SUFFIX.len());
+        let (stem, suffix) = suffix
+            .and_then(|at| name.split_at_checked(at))
+            .ok_or(Error::NotFound)?;
+        let is_meta = match self.folds() {
+            true => suffix.eq_ignore_ascii_case(META_SUFFIX),
+            false => suffix == META_SUFFIX,
+        };
+        if !is_meta || self.options.meta == Meta::Off || directory.subtree().view.is_some() {
+            return Err(Error::NotFound);
+        }
+        let tree = directory.tree();
+        let found = tree.find(directory.index, stem, self.folds());
+        let (true_stem, index) = found.ok_or(Error::NotFound)?;
+        let asset = directory.other(index);
+        let file = asset.file().ok_or(Error::NotFound)?;
+        let known = file.volume.volume.asset(file.file);
+        let format = companion::view_format(true_stem, known).ok_or(Error::NotFound)?;
+        let shows = Shows::Meta(format);
+        let subtree = self.subtree(Origin::Hidden(asset.ino(), shows))?;
+        Ok((Node::entered(subtree, ROOT), shows.name_beside(true_stem)))
     }
 }
 
-/// The last part of a path, as text.
-pub(super) fn file_name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or(path.as_os_str());
-    name.to_string_lossy().into_owned()
-}
+/// What the names of companions of assets end in.
+const META_SUFFIX: &str = ".meta";
 
-/// In the place of an archive that cannot be opened: `error.txt`.
-fn problem(attr: Attr, error: &io::Error) -> Option<(&'static str, Box<dyn Archive>, TreeBuilder)> {
-    let text = format!("{error}\n");
-    let mut builder = TreeBuilder::new(0, attr.modified, Companions::NONE);
-    let entry = Entry {
-        file: FileId(0),
-        size: Some(text.len() as u64),
-        modified: None,
-    };
+/// Adds the files of a view, with their directories.
+fn add_view(builder: &mut TreeBuilder, view: &dyn View) -> io::Result<()> {
     let root = builder.root();
-    builder.file(root, b"error.txt", entry).ok()?;
-    Some(("unknown", Box::new(Problem(text)), builder))
-}
-
-/// The files of a view, with their folders.
-fn view_tree(view: &dyn View, modified: i64) -> io::Result<Tree> {
-    let mut builder = TreeBuilder::new(0, modified, Companions::NONE);
-    let root = builder.root();
-    let mut folders: Vec<(&str, volume::NodeId)> = Vec::new();
+    let mut folders: HashMap<Cow<'_, str>, NodeId> = HashMap::new();
     for (number, file) in view.files().into_iter().enumerate() {
         let parent = match file.folder {
             None => root,
-            Some(name) => match folders.iter().find(|(known, _)| *known == name) {
-                Some(&(_, folder)) => folder,
+            Some(name) => match folders.get(&name) {
+                Some(&folder) => folder,
                 None => {
-                    let folder = builder.dir(root, name.as_bytes())?;
-                    folders.push((name, folder));
+                    let folder = builder.dir(root, Name::utf_8(&name), None)?;
+                    folders.insert(name, folder);
                     folder
                 }
             },
@@ -286,7 +472,7 @@ fn view_tree(view: &dyn View, modified: i64) -> io::Result<Tree> {
             size: None,
             modified: None,
         };
-        builder.add(parent, &Label::host(OsStr::new(&file.name)), inode)?;
+        builder.add(parent, &Label::new(Name::utf_8(&file.name)), inode)?;
     }
-    Ok(builder.finish())
+    Ok(())
 }

@@ -1,7 +1,5 @@
 //! Why an operation on the mount fails, and the one table from there to errno.
 
-use std::path::{Path, PathBuf};
-
 use crate::io;
 
 /// Why an operation on an inode fails.
@@ -31,6 +29,22 @@ pub enum Error {
     /// There are no inode numbers left.
     #[error("too many directories in use")]
     NoNumbers,
+    /// The memory budget is used up; the log says what for.
+    #[error("out of memory")]
+    NoMemory,
+    /// It was made from a file that has changed.
+    #[error("stale file handle")]
+    Stale,
+}
+
+impl From<&io::Error> for Error {
+    fn from(error: &io::Error) -> Self {
+        match error {
+            io::Error::NoMemory { .. } => Self::NoMemory,
+            io::Error::Changed => Self::Stale,
+            _ => Self::Io,
+        }
+    }
 }
 
 impl Error {
@@ -48,16 +62,18 @@ impl Error {
             Self::AttributeKind => libc::ENOTSUP,
             Self::Io => libc::EIO,
             Self::NoNumbers => libc::ENFILE,
+            Self::NoMemory => libc::ENOMEM,
+            Self::Stale => libc::ESTALE,
         }
     }
 }
 
 /// Why a source cannot be mounted.
 #[derive(Debug, thiserror::Error)]
-#[error("{}: {cause}", path.display())]
+#[error("{source_name}: {cause}")]
 pub struct OpenError {
-    /// The source.
-    pub path: PathBuf,
+    /// The source, as users know it.
+    pub source_name: String,
     /// What is the matter with it.
     pub cause: OpenCause,
 }
@@ -70,14 +86,14 @@ pub enum OpenCause {
     Unreadable(std::io::Error),
     /// It is no archive, a damaged one, or one of an unsupported kind.
     #[error("{0}")]
-    Archive(#[from] io::Error),
+    Volume(#[from] io::Error),
 }
 
 impl OpenError {
-    /// An error about the source at `path`.
-    pub fn new(path: &Path, cause: impl Into<OpenCause>) -> Self {
+    /// An error about a source.
+    pub(super) fn new(source_name: impl Into<String>, cause: impl Into<OpenCause>) -> Self {
         Self {
-            path: path.to_owned(),
+            source_name: source_name.into(),
             cause: cause.into(),
         }
     }

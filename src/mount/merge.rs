@@ -4,8 +4,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::{Hash, Hasher};
 
-use super::companion::Companions;
 use crate::io;
+use crate::namespace::companion::Companions;
 use crate::namespace::tree::{Index, Kind, Label, NewInode, ROOT, Tree, TreeBuilder};
 use crate::volume::NodeId;
 
@@ -69,7 +69,7 @@ struct Pending {
 }
 
 /// Merges trees, the last one on top. Layer `n` belongs to the merged tree's
-/// archive number `n`.
+/// volume number `n`.
 ///
 /// # Errors
 /// Where there are too many entries.
@@ -220,14 +220,14 @@ fn copy_inode(
         match original.kind {
             Kind::File { file, .. } => {
                 inode.kind = Kind::File {
-                    archive: entry.layer as u32,
+                    volume: entry.layer as u32,
                     file,
                 };
                 inode.size = original.size();
             }
             Kind::Verbatim { .. } | Kind::Symlink { .. } => {
                 let text = tree.link(entry.index).unwrap_or_default();
-                inode.kind = builder.link_kind(&text);
+                inode.kind = builder.link_kind(&text)?;
             }
             _ => {}
         }

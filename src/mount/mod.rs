@@ -1,79 +1,107 @@
-//! What is mounted, without FUSE: the tree of inodes, lookups by name, and
-//! the bytes of files.
+//! Assembling a mount from sources, and answering questions about it in the
+//! terms of a file system, without FUSE.
 //!
-//! A [`Vfs`] answers questions in the terms of a file system and is used by
-//! several threads at once. It never writes and, but for the guests (inodes
-//! for other spellings of directories), never changes.
+//! A [`Vfs`] is used by several threads at once. It never writes, and what it
+//! shows never changes but for the sources themselves. Its parts:
+//!
+//! * subtrees: the trees of inodes (`namespace`) with the volumes that their
+//!   files are in. Those of the sources are always there; those of folders
+//!   below them and of companions (`X.d`, `X.meta`) are built on demand,
+//!   count in the memory budget, and are given up when it is short. They are
+//!   built again with the same inode numbers, so that nobody notices;
+//! * the reader (`content`) for the bytes of their files;
+//! * transient inodes, which exist while the kernel knows them.
+//!
+//! # Lock order
+//!
+//! Whoever holds one of these may take one that comes later, and none before:
+//!
+//! 1. the flight of a subtree, while it is built: of an inner one, then of
+//!    those around it;
+//! 2. the flight of a rendering;
+//! 3. the flight of a model. Models that are made of each other do not wait
+//!    for each other (`Cache::get_without_waiting`), and memory is reserved
+//!    before the flight is entered;
+//! 4. the flight of a block, of an inner volume and then of those around it,
+//!    and between them the stream of a long chunk;
+//! 5. all others: shards of the caches, the budget, the lists of numbers,
+//!    transient inodes, open files, errors, and what the prefetch waits for.
+//!    They are held for a few instructions.
+//!
+//! Nothing is held while the kernel is told something, be it an answer or
+//! bytes for its page cache.
 
 mod again;
-pub mod companion;
+mod context;
 mod control;
 mod enter;
-pub mod error;
-mod game;
+mod error;
+mod invalidate;
+mod listing;
 mod merge;
 mod open;
+mod order;
 mod prefetch;
-pub mod stats;
-mod volumes;
+mod sources;
+mod subtree;
 mod xattr;
 
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::fs::File as DiskFile;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use self::enter::Entrance;
 pub use self::error::{Error, OpenCause, OpenError};
-pub use self::game::Order;
-pub use self::open::Sources;
+pub use self::invalidate::Invalidations;
+pub use self::order::Order;
 pub use self::prefetch::Prefetch;
-use self::stats::Stats;
-use self::volumes::{Content, Volume};
-use crate::content::cache::lock;
-pub use crate::content::read::Bytes;
-use crate::content::read::{Reader, Source};
-use crate::io;
-use crate::namespace::aliases::{GuestKind, Guests};
-use crate::namespace::table::{Forest, Node};
-use crate::namespace::tree::{self, Inode, Kind, Tree};
+pub use self::sources::Sources;
+use self::subtree::{Node, Subtree};
+pub use crate::content::Bytes;
+use crate::content::Reader;
+use crate::io::budget::{Budget, Charge};
+use crate::io::cache::Cache;
+use crate::io::sync::lock;
+use crate::io::{self};
+pub use crate::namespace::companion::Meta;
+use crate::namespace::numbers::{Numbers, Origin};
+use crate::namespace::transient::{TransientKind, Transients};
+use crate::namespace::tree::{Inode, Kind, ROOT};
+pub use crate::namespace::{FileKind, Ino};
 use crate::view::json;
 use crate::volume;
 
-/// Number of an inode in the mount.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Ino(pub u32);
-
-impl Ino {
-    /// The root directory.
-    pub const ROOT: Self = Self(1);
-
-    /// Marks the number of a shortcut: a symbolic link to the directory whose
-    /// number the other bits are. It stands in for an alias when there are
-    /// too many.
-    const SHORTCUT: u32 = 1 << 31;
-}
-
 /// Result of an operation on an inode.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// Most subtrees that are given up together; more shards would only make the
+/// oldest harder to find.
+const SUBTREE_SHARDS: usize = 4;
 
 /// How a mount behaves.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Names are found in their exact spelling only.
     pub case_sensitive: bool,
-    /// Budget of the block cache in bytes.
+    /// Memory budget in bytes.
     pub cache_size: usize,
+    /// Most bytes of generated files in a temporary file.
+    pub spool_size: u64,
+    /// The temporary file for them, opened before the process is confined;
+    /// without one it is opened when it is needed.
+    pub spool: Option<Arc<DiskFile>>,
     /// Mount and read past damage as far as possible.
     pub force: bool,
     /// Compute checksums for listings.
     pub verify: bool,
-    /// Show what is inside archives and assets in directories beside them.
-    pub meta: bool,
+    /// Show what is inside archives in directories beside them.
+    pub companions: bool,
+    /// Which companions of assets are shown.
+    pub meta: Meta,
     /// Refuse to mount where one of several sources cannot be.
     pub strict: bool,
     /// Where it will be mounted, as an absolute path without symbolic links:
@@ -82,8 +110,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// What the archive called `name` is told.
-    fn archive_options(&self, name: &str) -> volume::Options {
+    /// How the volume called `name` is opened.
+    fn volume_options(&self, name: &str) -> volume::Options {
         volume::Options {
             name: name.to_owned(),
             force: self.force,
@@ -97,24 +125,16 @@ impl Default for Options {
         Self {
             case_sensitive: false,
             cache_size: 64 << 20,
+            spool_size: 1 << 30,
+            spool: None,
             force: false,
             verify: false,
-            meta: true,
+            companions: true,
+            meta: Meta::Default,
             strict: false,
             mount_point: None,
         }
     }
-}
-
-/// Kind of an inode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileKind {
-    /// A directory.
-    Directory,
-    /// A regular file.
-    File,
-    /// A symbolic link.
-    Symlink,
 }
 
 /// Attributes of an inode.
@@ -130,6 +150,8 @@ pub struct Attr {
     pub modified: i64,
     /// Number of its links.
     pub nlink: u32,
+    /// How often its number stood for something else before.
+    pub reuse: u32,
     /// Whether its name and attributes stay as they are while it is mounted.
     pub lasting: bool,
 }
@@ -145,21 +167,19 @@ pub struct Extent {
 
 /// The mounted file system.
 pub struct Vfs {
-    forest: Forest,
-    volumes: boxcar::Vec<Volume>,
-    /// Held while a tree and its volumes are added.
-    planting: Mutex<()>,
-    /// The directories that were entered, if they are not plain ones.
-    entrances: Mutex<HashMap<Ino, Entrance>>,
+    numbers: Numbers,
+    /// Accounts for the memory of `numbers`, which are never given up.
+    numbers_charge: Mutex<Charge>,
+    /// The subtrees that are always there: those of the sources and of
+    /// `.hpimount`. Their numbers come before all others.
+    fixed: boxcar::Vec<Subtree>,
+    /// The others, as far as the budget goes.
+    subtrees: Arc<Cache<Origin, Arc<Subtree>, Error>>,
     control: OnceLock<ControlInodes>,
-    guests: Mutex<Guests>,
-    /// Sizes of the generated texts that were made, for good.
-    text_sizes: Mutex<HashMap<Ino, u64>>,
-    reader: Reader,
-    stats: Stats,
+    transients: Mutex<Transients>,
+    reader: Arc<Reader>,
+    invalidations: Arc<Invalidations>,
     options: Options,
-    /// For the archives inside archives, which read through the mount.
-    me: Weak<Self>,
 }
 
 /// The inodes of `.hpimount`.
@@ -170,31 +190,27 @@ struct ControlInodes {
     stats: Ino,
 }
 
-/// A directory that was looked up by its number.
-struct Directory<'a> {
-    /// What holds its entries.
-    node: Node<'a>,
-    /// Whether it was reached by another spelling, so that its children must
-    /// be too.
-    alias: bool,
-}
-
 impl Vfs {
-    /// A mount without trees.
-    fn empty(options: Options) -> Arc<Self> {
-        Arc::new_cyclic(|me| Self {
-            forest: Forest::new(),
-            volumes: boxcar::Vec::new(),
-            planting: Mutex::default(),
-            entrances: Mutex::default(),
+    /// A mount without subtrees.
+    fn empty(options: Options) -> Self {
+        let budget = Budget::new(options.cache_size);
+        let spool = crate::content::Spool::new(options.spool.clone(), options.spool_size);
+        Self {
+            numbers: Numbers::new(),
+            numbers_charge: Mutex::new(budget.empty_charge("inode numbers")),
+            fixed: boxcar::Vec::new(),
+            subtrees: Cache::new(&budget, SUBTREE_SHARDS),
             control: OnceLock::new(),
-            guests: Mutex::new(Guests::new()),
-            text_sizes: Mutex::default(),
-            reader: Reader::new(options.cache_size),
-            stats: Stats::default(),
+            transients: Mutex::new(Transients::new()),
+            reader: Reader::new(&budget, spool),
+            invalidations: Arc::default(),
             options,
-            me: me.clone(),
-        })
+        }
+    }
+
+    /// What the kernel must be told to forget.
+    pub fn invalidations(&self) -> &Arc<Invalidations> {
+        &self.invalidations
     }
 
     /// Finds the entry `name` of a directory, and counts one lookup of what
@@ -203,67 +219,79 @@ impl Vfs {
     /// # Errors
     /// [`Error::NotFound`], and [`Error::NotADirectory`] for another parent.
     pub fn lookup(&self, parent: Ino, name: &str) -> Result<Attr> {
-        self.stats.count(|stats| &stats.lookups);
-        let directory = self.directory(parent)?;
-        let Directory { node, alias } = directory;
-        let Some((true_name, index)) = node.tree.find(node.index, name, self.folds()) else {
-            return match self.control.get() {
-                Some(control) if parent == Ino::ROOT && name == control::NAME => {
-                    self.getattr(control.root)
-                }
-                _ => Err(Error::NotFound),
-            };
-        };
-        self.entry(parent, name, node.other(index), alias || true_name != name)
+        self.reader.stats.count(|stats| &stats.lookups);
+        let (node, alias) = self.directory(parent)?;
+        if let Some((true_name, index)) = node.tree().find(node.index, name, self.folds()) {
+            let aliased = alias || true_name != name;
+            return self.entry(parent, name, &node.other(index), aliased);
+        }
+        if let Some(control) = self.control.get()
+            && parent == Ino::ROOT
+            && name == control::NAME
+        {
+            return self.getattr(control.root);
+        }
+        let (companion, true_name) = self.hidden_companion(&node, name)?;
+        let aliased = alias || true_name != name;
+        self.entry(parent, name, &companion, aliased)
     }
 
-    /// The attributes of an entry that is going to be told to the kernel.
-    fn entry(&self, parent: Ino, name: &str, node: Node<'_>, aliased: bool) -> Result<Attr> {
+    /// The attributes of an entry that the kernel is going to remember.
+    fn entry(&self, parent: Ino, name: &str, node: &Node<'_>, aliased: bool) -> Result<Attr> {
         let ino = node.ino();
         if self
             .control
             .get()
             .is_some_and(|control| ino == control.stats)
         {
-            let mut guests = lock(&self.guests);
-            let guest_count = guests.len();
-            let text = || json::pretty(&self.stats_json(guest_count));
-            let guest = guests.snapshot(&self.forest, text);
-            drop(guests);
-            return self.guest_attr(guest.ok_or(Error::NoNumbers)?);
+            let mut transients = lock(&self.transients);
+            let count = transients.len();
+            let text = || json::pretty(&self.stats_json(count));
+            let snapshot = transients.snapshot(&self.numbers, text);
+            drop(transients);
+            return self.transient_attr(snapshot.ok_or(Error::NoNumbers)?);
         }
-        let mut attr = self.node_attr(node)?;
-        if aliased && attr.kind == FileKind::Directory {
-            let alias = lock(&self.guests).alias(&self.forest, parent, name, ino);
-            match alias {
-                Some(alias) => attr.ino = alias,
-                None => return self.shortcut_attr(ino),
+        let attr = self.node_attr(node)?;
+        if !aliased || attr.kind != FileKind::Directory {
+            return Ok(attr);
+        }
+        let mut transients = lock(&self.transients);
+        match transients.alias(&self.numbers, parent, name, ino) {
+            Some(alias) => Ok(Attr {
+                ino: alias,
+                reuse: transients.reuse(alias),
+                ..attr
+            }),
+            None => {
+                drop(transients);
+                self.shortcut_attr(ino)
             }
         }
-        Ok(attr)
     }
 
     /// The kernel forgets `lookups` of the lookups of an inode.
     pub fn forget(&self, ino: Ino, lookups: u64) {
-        // Inodes of the trees stay; only guests are counted.
-        if self.forest.get(ino).is_none() {
-            lock(&self.guests).forget(ino, lookups);
+        // The numbers of subtrees are kept; only transient inodes are counted.
+        if self.numbers.find(ino).is_none() {
+            lock(&self.transients).forget(ino, lookups);
         }
     }
 
     /// Attributes of an inode.
     ///
     /// # Errors
-    /// [`Error::NotFound`]; [`Error::Io`] where a text cannot be made.
+    /// [`Error::NotFound`]; [`Error::Io`] where generated bytes cannot be
+    /// rendered to find their number.
     pub fn getattr(&self, ino: Ino) -> Result<Attr> {
-        self.stats.count(|stats| &stats.getattrs);
-        if let Some(node) = self.forest.get(ino) {
-            return self.node_attr(node);
+        self.reader.stats.count(|stats| &stats.getattrs);
+        match self.node(ino) {
+            Err(Error::NotFound) => {}
+            node => return self.node_attr(&node?),
         }
-        if let Some(directory) = shortcut_target(ino) {
-            return self.shortcut_attr(directory);
+        match shortcut_target(ino) {
+            Some(directory) => self.shortcut_attr(directory),
+            None => self.transient_attr(ino),
         }
-        self.guest_attr(ino)
     }
 
     /// Text of a symbolic link.
@@ -272,72 +300,11 @@ impl Vfs {
     /// [`Error::NotALink`], [`Error::NotFound`].
     pub fn readlink(&self, ino: Ino) -> Result<Vec<u8>> {
         if let Some(directory) = shortcut_target(ino) {
-            let node = self.forest.get(directory).ok_or(Error::NotFound)?;
-            return Ok(self.way_around(node).into_bytes());
+            return Ok(self.way_around(&self.node(directory)?)?.into_bytes());
         }
-        let node = self.forest.get(ino).ok_or(Error::NotFound)?;
-        let text = node.tree.link(node.index);
+        let node = self.node(ino)?;
+        let text = node.tree().link(node.index);
         text.map(Cow::into_owned).ok_or(Error::NotALink)
-    }
-
-    /// Lists the entries of a directory from `offset` on: name, inode, kind
-    /// and the offset of the entry after it, until `emit` says that it is
-    /// full. Nothing is counted as a lookup.
-    ///
-    /// # Errors
-    /// [`Error::NotADirectory`], [`Error::NotFound`].
-    pub fn readdir(
-        &self,
-        ino: Ino,
-        offset: u64,
-        emit: &mut dyn FnMut(&str, Ino, FileKind, u64) -> bool,
-    ) -> Result<()> {
-        self.stats.count(|stats| &stats.readdirs);
-        let Directory { node, .. } = self.directory(ino)?;
-        let start = usize::try_from(offset).map_err(|_| Error::NotFound)?;
-        let entries = node.tree.entries(node.index, start);
-        for (place, (name, index)) in entries.enumerate() {
-            let child = node.other(index);
-            let next = offset + place as u64 + 1;
-            let kind = child.kind().map_or(FileKind::File, Kind::file_kind);
-            if emit(name, child.ino(), kind, next) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// As [`Vfs::readdir`], with the attributes of the entries. Each entry
-    /// that `emit` takes counts as one lookup.
-    ///
-    /// Listing makes no texts: one that nobody has asked for has the size 0
-    /// here, and attributes that do not last, so that whoever wants to know
-    /// more looks it up.
-    ///
-    /// # Errors
-    /// [`Error::NotADirectory`], [`Error::NotFound`].
-    pub fn readdir_plus(
-        &self,
-        ino: Ino,
-        offset: u64,
-        emit: &mut dyn FnMut(&str, Attr, u64) -> bool,
-    ) -> Result<()> {
-        self.stats.count(|stats| &stats.readdirs);
-        let Directory { node, alias } = self.directory(ino)?;
-        let start = usize::try_from(offset).map_err(|_| Error::NotFound)?;
-        let entries = node.tree.entries(node.index, start);
-        for (place, (name, index)) in entries.enumerate() {
-            let child = node.other(index);
-            let attr = match self.unmade_attr(child) {
-                Some(attr) => attr,
-                None => self.entry(ino, name, child, alias)?,
-            };
-            if emit(name, attr, offset + place as u64 + 1) {
-                self.forget(attr.ino, 1);
-                break;
-            }
-        }
-        Ok(())
     }
 
     /// The directory in which a directory stands.
@@ -345,18 +312,33 @@ impl Vfs {
     /// # Errors
     /// [`Error::NotADirectory`], [`Error::NotFound`].
     pub fn parent(&self, ino: Ino) -> Result<Ino> {
-        if let Some(GuestKind::Alias { parent, .. }) = lock(&self.guests).get(ino) {
+        if let Some(TransientKind::Alias { parent, .. }) = lock(&self.transients).get(ino) {
             return Ok(*parent);
         }
-        let node = self.forest.get(ino).ok_or(Error::NotFound)?;
-        let inode = node.tree.inode(node.index).ok_or(Error::NotFound)?;
-        if node.index == tree::ROOT {
-            return Ok(Ino::ROOT);
+        let node = self.node(ino)?;
+        if let Some(origin) = node.origin() {
+            return self.parent_of_root(origin);
         }
-        // The root of a planted tree is seen as the directory it is for.
-        match node.tree.origin.filter(|_| inode.parent == tree::ROOT) {
-            Some(origin) => Ok(origin),
-            None => Ok(node.ino_of(inode.parent)),
+        let inode = node.tree().inode(node.index).ok_or(Error::NotFound)?;
+        // The root of a subtree is seen as the directory it is for.
+        match node.subtree().range.origin {
+            Origin::Directory(directory) if inode.parent == ROOT => Ok(directory),
+            _ => Ok(node.ino_of(inode.parent)),
+        }
+    }
+
+    fn parent_of_root(&self, origin: Origin) -> Result<Ino> {
+        match origin {
+            Origin::Root | Origin::Control => Ok(Ino::ROOT),
+            Origin::Directory(directory) => self.parent(directory),
+            Origin::Hidden(asset, _) => {
+                let asset = self.node(asset)?;
+                let inode = asset.tree().inode(asset.index).ok_or(Error::NotFound)?;
+                match asset.subtree().range.origin {
+                    Origin::Directory(directory) if inode.parent == ROOT => Ok(directory),
+                    _ => Ok(asset.ino_of(inode.parent)),
+                }
+            }
         }
     }
 
@@ -365,84 +347,46 @@ impl Vfs {
     ///
     /// # Errors
     /// [`Error::IsADirectory`], [`Error::NotFound`]; [`Error::Io`] where one
-    /// of the bytes cannot be had.
+    /// of the bytes cannot be had; [`Error::Stale`] where they are made from
+    /// a file that has changed.
     pub fn read(&self, ino: Ino, offset: u64, size: u32) -> Result<Bytes> {
-        self.stats.count(|stats| &stats.reads);
-        let bytes = match self.forest.get(ino) {
-            Some(node) => self.read_node(node, offset, size)?,
-            None => {
-                let text = lock(&self.guests).read(ino).ok_or(Error::NotFound)?;
-                Bytes::part_of(text, offset..offset.saturating_add(size.into()))
+        self.reader.stats.count(|stats| &stats.reads);
+        let range = offset..offset.saturating_add(size.into());
+        let bytes = match self.node(ino) {
+            Ok(node) => self.read_node(&node, range)?,
+            Err(Error::NotFound) => {
+                let text = lock(&self.transients).read(ino).ok_or(Error::NotFound)?;
+                Bytes::part_of(text, range)
             }
+            Err(error) => return Err(error),
         };
-        let length = bytes.len() as u64;
-        self.stats.bytes_read.add(length);
+        self.reader.stats.bytes_read.add(bytes.len() as u64);
         Ok(bytes)
     }
 
-    /// As [`Vfs::read`], of a file of the trees, for an archive in that file:
-    /// an error says what is behind it, and is not logged.
-    fn read_inner(&self, ino: Ino, offset: u64, size: u32) -> std::io::Result<Bytes> {
-        let node = self.forest.get(ino).ok_or(std::io::ErrorKind::NotFound)?;
-        let attr = self.node_attr(node).map_err(std::io::Error::other)?;
-        let end = attr.size.min(offset.saturating_add(size.into()));
-        self.bytes_of(node, offset..end)
-            .map_err(std::io::Error::other)
-    }
-
-    fn read_node(&self, node: Node<'_>, offset: u64, size: u32) -> Result<Bytes> {
-        let file_size = self.node_attr(node)?.size;
-        let end = file_size.min(offset.saturating_add(size.into()));
+    fn read_node(&self, node: &Node<'_>, range: Range<u64>) -> Result<Bytes> {
         if !matches!(node.kind(), Some(Kind::File { .. })) {
             return Err(Error::IsADirectory);
         }
-        self.bytes_of(node, offset..end)
-            .map_err(|error| self.failed(node, &error))
-    }
-
-    /// The bytes of a file, of which there are some up to the end of `range`.
-    fn bytes_of(&self, node: Node<'_>, range: Range<u64>) -> io::Result<Bytes> {
-        if range.start >= range.end {
-            return Ok(Bytes::Owned(Vec::new()));
+        let range = range.start..range.end.min(self.node_attr(node)?.size);
+        if range.is_empty() {
+            return Ok(Bytes::EMPTY);
         }
-        match self.source(node) {
-            Some(source) => self.reader.read(source, range, &self.stats),
-            None => self.text(node).map(|text| Bytes::part_of(text, range)),
-        }
-    }
-
-    /// What the bytes of a file are read from; `None` where they are made
-    /// from a view.
-    fn source(&self, node: Node<'_>) -> Option<Source<'_>> {
-        let archive = self.volume(node)?.archive()?;
-        let Some(Kind::File { file, .. }) = node.kind() else {
-            return None;
+        let read = match node.file() {
+            Some(file) => self.reader.read(file, range),
+            None => {
+                self.with_rendering(node, |key, render| self.reader.rendered(key, range, render))
+            }
         };
-        let ino = node.ino();
-        Some(Source { ino, archive, file })
-    }
-
-    /// The text of a generated file.
-    fn text(&self, node: Node<'_>) -> io::Result<Arc<Vec<u8>>> {
-        let (Some(volume), Some(Kind::File { file, .. })) = (self.volume(node), node.kind()) else {
-            return Ok(Arc::default());
-        };
-        self.reader.text(node.ino(), || match &volume.content {
-            Content::Meta { asset, format } => match self.forest.get(*asset) {
-                Some(asset) => Ok(self.model(asset, format)?.render(file.0 as usize)),
-                None => Ok(Vec::new()),
-            },
-            Content::Archive(archive) => archive.generate(file),
-            Content::Folder(_) => Ok(Vec::new()),
-        })
+        read.map_err(|error| self.failed(node, &error))
     }
 
     /// Size of the mount.
     pub fn extent(&self) -> Extent {
-        let sum = |value: fn(&Tree) -> u64| self.forest.trees().map(value).sum();
+        let fixed = self.fixed.iter();
         Extent {
-            bytes: sum(Tree::total_size),
-            inodes: sum(|tree| tree.len().into()),
+            bytes: fixed.map(|(_, subtree)| subtree.tree.total_size()).sum(),
+            inodes: self.numbers.inodes(),
         }
     }
 
@@ -450,145 +394,137 @@ impl Vfs {
         !self.options.case_sensitive
     }
 
-    fn directory(&self, ino: Ino) -> Result<Directory<'_>> {
-        let (ino, alias) = match self.forest.get(ino) {
-            Some(_) => (ino, false),
-            None => match lock(&self.guests).get(ino) {
-                Some(GuestKind::Alias { directory, .. }) => (*directory, true),
-                Some(GuestKind::Snapshot(_)) => return Err(Error::NotADirectory),
-                None => return Err(Error::NotFound),
-            },
-        };
-        let node = self.forest.get(ino).ok_or(Error::NotFound)?;
-        let node = self.enter(node)?;
-        Ok(Directory { node, alias })
+    /// The inode with this number.
+    fn node(&self, ino: Ino) -> Result<Node<'_>> {
+        let (place, range) = self.numbers.find(ino).ok_or(Error::NotFound)?;
+        let index = ino.0 - range.first;
+        if let Some(subtree) = self.fixed.get(place) {
+            return Ok(Node::fixed(subtree, index));
+        }
+        let subtree = self.subtree(range.origin)?;
+        if subtree.range.first != range.first {
+            return Err(Error::Stale);
+        }
+        Ok(Node::entered(subtree, index))
     }
 
-    fn node_attr(&self, node: Node<'_>) -> Result<Attr> {
-        let inode = node.tree.inode(node.index).ok_or(Error::NotFound)?;
-        let size = match (node.tree.link(node.index), inode.size()) {
+    /// The node that holds the entries of a directory, and whether it was
+    /// reached by another spelling, so that its children must be too.
+    fn directory(&self, ino: Ino) -> Result<(Node<'_>, bool)> {
+        let (node, alias) = match self.node(ino) {
+            Ok(node) => (node, false),
+            Err(Error::NotFound) => {
+                let directory = match lock(&self.transients).get(ino) {
+                    Some(TransientKind::Alias { directory, .. }) => *directory,
+                    Some(TransientKind::Snapshot(_)) => return Err(Error::NotADirectory),
+                    None => return Err(Error::NotFound),
+                };
+                (self.node(directory)?, true)
+            }
+            Err(error) => return Err(error),
+        };
+        Ok((self.enter(node)?, alias))
+    }
+
+    fn node_attr(&self, node: &Node<'_>) -> Result<Attr> {
+        let inode = node.tree().inode(node.index).ok_or(Error::NotFound)?;
+        let size = match (node.tree().link(node.index), inode.size()) {
             (Some(text), _) => text.len() as u64,
             (None, Some(size)) => size,
-            (None, None) => self.text_size(node)?,
+            (None, None) => self
+                .with_rendering(node, |key, render| self.reader.rendered_size(key, render))
+                .map_err(|error| self.failed(node, &error))?,
         };
         Ok(attr_of(node, inode, size))
     }
 
-    /// The attributes of a generated text that was never made, as a listing
-    /// shows them.
-    fn unmade_attr(&self, node: Node<'_>) -> Option<Attr> {
-        let inode = node.tree.inode(node.index)?;
-        let is_text = inode.kind.file_kind() == FileKind::File && inode.size().is_none();
-        if !is_text || lock(&self.text_sizes).contains_key(&node.ino()) {
-            return None;
-        }
-        Some(Attr {
-            lasting: false,
-            ..attr_of(node, inode, 0)
-        })
-    }
-
-    fn guest_attr(&self, ino: Ino) -> Result<Attr> {
-        let kind = lock(&self.guests).get(ino).cloned();
-        match kind.ok_or(Error::NotFound)? {
-            GuestKind::Alias { directory, .. } => {
-                let node = self.forest.get(directory).ok_or(Error::NotFound)?;
-                let attr = self.node_attr(node)?;
-                Ok(Attr { ino, ..attr })
+    fn transient_attr(&self, ino: Ino) -> Result<Attr> {
+        let (kind, reuse) = {
+            let transients = lock(&self.transients);
+            let kind = transients.get(ino).cloned();
+            (kind.ok_or(Error::NotFound)?, transients.reuse(ino))
+        };
+        match kind {
+            TransientKind::Alias { directory, .. } => {
+                let attr = self.node_attr(&self.node(directory)?)?;
+                Ok(Attr { ino, reuse, ..attr })
             }
-            GuestKind::Snapshot(text) => Ok(Attr {
+            TransientKind::Snapshot(text) => Ok(Attr {
                 ino,
                 kind: FileKind::File,
                 size: text.len() as u64,
                 modified: self.getattr(Ino::ROOT)?.modified,
                 nlink: 1,
+                reuse,
                 lasting: false,
             }),
         }
     }
 
     fn shortcut_attr(&self, directory: Ino) -> Result<Attr> {
-        let node = self.forest.get(directory).ok_or(Error::NotFound)?;
+        let node = self.node(directory)?;
         Ok(Attr {
             ino: Ino(directory.0 | Ino::SHORTCUT),
             kind: FileKind::Symlink,
-            size: self.way_around(node).len() as u64,
+            size: self.way_around(&node)?.len() as u64,
             nlink: 1,
-            ..self.node_attr(node)?
+            ..self.node_attr(&node)?
         })
     }
 
-    /// Size of a generated text, which is made for it the first time.
-    fn text_size(&self, node: Node<'_>) -> Result<u64> {
-        if let Some(&size) = lock(&self.text_sizes).get(&node.ino()) {
-            return Ok(size);
-        }
-        let text = self.text(node).map_err(|error| self.failed(node, &error))?;
-        let size = text.len() as u64;
-        lock(&self.text_sizes).insert(node.ino(), size);
-        Ok(size)
-    }
-
-    /// What a file, or a directory of a folder, is read from.
-    fn volume(&self, node: Node<'_>) -> Option<&Volume> {
-        match node.kind()? {
-            Kind::File { archive, .. } | Kind::HostDir { archive, .. } => self
-                .volumes
-                .get((node.tree.first_volume + archive) as usize),
-            _ => None,
-        }
-    }
-
     /// Path of an inode from the mount point on.
-    fn path(&self, node: Node<'_>) -> String {
-        let mut path = node.tree.path(node.index);
-        let mut tree = node.tree;
-        while let Some(outer) = tree.origin.and_then(|origin| self.forest.get(origin)) {
-            path = format!("{}/{path}", outer.tree.path(outer.index));
-            tree = outer.tree;
-        }
-        path
+    fn path(&self, node: &Node<'_>) -> Result<String> {
+        let path = node.tree().path(node.index);
+        let outer = match node.subtree().range.origin {
+            Origin::Root | Origin::Control => return Ok(path),
+            Origin::Directory(directory) => self.path(&self.node(directory)?)?,
+            Origin::Hidden(asset, shows) => shows.name_beside(&self.path(&self.node(asset)?)?),
+        };
+        Ok(if path.is_empty() {
+            outer
+        } else {
+            format!("{outer}/{path}")
+        })
     }
 
     /// Text of a symbolic link that leads to a directory from beside it. It
     /// holds also where the directories above are spelt in another way: it
     /// goes up to the mount point, and down by the right names.
-    fn way_around(&self, directory: Node<'_>) -> String {
-        let path = self.path(directory);
-        "../".repeat(path.matches('/').count()) + &path
+    fn way_around(&self, directory: &Node<'_>) -> Result<String> {
+        let path = self.path(directory)?;
+        Ok("../".repeat(path.matches('/').count()) + &path)
     }
 
     /// Logs why a file cannot be read.
-    fn failed(&self, node: Node<'_>, error: &io::Error) -> Error {
-        let path = self.path(node);
-        let archive = self.volume(node).map_or("", |volume| &volume.name);
-        self.stats.failed(format!("{archive}: {path}: {error}"));
-        Error::Io
+    fn failed(&self, node: &Node<'_>, error: &io::Error) -> Error {
+        let path = self.path(node).unwrap_or_default();
+        let volume = node.volume().map_or("", |volume| &volume.name);
+        self.reader
+            .stats
+            .failed(format!("{volume}: {path}: {error}"));
+        Error::from(error)
     }
 
-    fn stats_json(&self, guests: usize) -> serde_json::Value {
-        let (hits, misses, used) = self.reader.cache_state();
-        let mut stats = self.stats.to_json();
-        stats["cache"] = serde_json::json!({
-            "hits": hits,
-            "misses": misses,
-            "bytes": used,
-            "budget": self.options.cache_size,
-        });
-        stats["tree_bytes"] = self.forest.trees().map(Tree::memory).sum::<usize>().into();
-        stats["guests"] = guests.into();
+    fn stats_json(&self, transients: usize) -> serde_json::Value {
+        let mut stats = self.reader.stats.to_json();
+        stats["cache"] = self.reader.cache_json();
+        let fixed = self.fixed.iter();
+        let memory = fixed.map(|(_, subtree)| subtree.tree.memory());
+        stats["tree_bytes"] = memory.sum::<usize>().into();
+        stats["guests"] = transients.into();
         stats
     }
 }
 
 /// The attributes of an inode of a tree.
-fn attr_of(node: Node<'_>, inode: &Inode, size: u64) -> Attr {
+fn attr_of(node: &Node<'_>, inode: &Inode, size: u64) -> Attr {
     Attr {
         ino: node.ino(),
         kind: inode.kind.file_kind(),
         size,
         modified: inode.modified,
         nlink: inode.nlink,
+        reuse: 0,
         lasting: true,
     }
 }

@@ -4,82 +4,46 @@ use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
-use super::companion::{self, Companions, Shows};
-use super::control::Control;
-use super::enter::{MAX_ASSET, file_name, folder_volume};
+use super::control::{self, Texts};
+use super::enter::NewVolume;
 use super::error::{OpenCause, OpenError};
-use super::game::{self, GameFolder, Order};
-use super::merge::{self, Rule, Shadow};
-use super::volumes::{Content, Volume};
-use super::{Ino, Options, Vfs};
-use crate::io::{self, ReadAt};
+use super::merge::{self, Shadow};
+use super::order::{Order, file_name};
+use super::sources::{GameFolder, Prepared};
+use super::subtree::Subtree;
+use super::{ControlInodes, Ino, Options, Sources, Vfs};
+use crate::content::{MAX_ASSET, OpenVolume};
+use crate::io::{self, BlockBuffer, ReadAt};
+use crate::namespace::companion::{self, Companions, Meta, Shows};
+use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Kind, Label, NewInode, ROOT, Tree, TreeBuilder};
 use crate::source::FileSource;
+use crate::text::numbered;
 use crate::view::{VIEW_FORMATS, ViewFormat};
-use crate::volume::folder::{Disk, Folder};
-use crate::volume::{self, NodeId};
-
-/// What to mount.
-#[derive(Debug, Clone)]
-pub enum Sources {
-    /// Archives, folders and lone assets. Several HPI archives are merged,
-    /// unless `separate`; anything else stands side by side.
-    Given {
-        /// In their order, the last one on top.
-        paths: Vec<PathBuf>,
-        /// How to order them instead.
-        order: Option<Order>,
-        /// Merge nothing.
-        separate: bool,
-    },
-    /// A game's folder: its archives and loose files, merged as the game
-    /// does.
-    Game {
-        /// The folder.
-        folder: PathBuf,
-        /// How to order them; `None` for as the game does whose archives
-        /// these are.
-        order: Option<Order>,
-    },
-}
-
-impl Sources {
-    /// All that is read from disk: files, and directories with what is below
-    /// them. Links lead out of them by none but these paths.
-    pub fn paths(&self) -> Vec<PathBuf> {
-        match self {
-            Self::Given { paths, .. } => paths.clone(),
-            Self::Game { folder, .. } => {
-                let mut paths = vec![folder.clone()];
-                // A link can be an archive of the game.
-                if let Ok(found) = GameFolder::look(folder) {
-                    let links = found.archives.into_iter();
-                    paths.extend(links.filter(|path| path.is_symlink()));
-                }
-                paths
-            }
-        }
-    }
-}
+use crate::volume::folder::{self, Disk, Folder};
+use crate::volume::{self, Input, Name, NodeId};
 
 /// A source that was opened: its tree in the making, and what its files are
 /// read from.
 struct Opened {
     builder: TreeBuilder,
-    volume: Volume,
+    volume: NewVolume,
+    /// Whether it can be laid over others.
+    is_layered: bool,
+    path: PathBuf,
 }
 
-/// The parts of a mount before they are planted.
+/// The parts of a mount before they have numbers.
 struct Layout {
     tree: Tree,
-    volumes: Vec<Volume>,
-    /// Trees that take places in the root of `tree`, by the places' indices.
-    placed: Vec<(NodeId, Tree, Volume)>,
+    volumes: Vec<NewVolume>,
+    /// Trees that take directories of `tree`, by their inodes there.
+    grafted: Vec<(NodeId, Tree, NewVolume)>,
     /// The trees of the merged archives and what of them is hidden.
     layers: Vec<Tree>,
     shadowed: Vec<Shadow>,
@@ -95,66 +59,123 @@ impl Vfs {
     /// those that can be are mounted, unless `options.strict`; then the
     /// others are in the log and in `info.json`.
     pub fn open(sources: &Sources, options: Options) -> Result<Arc<Self>, OpenError> {
-        let disk = Arc::new(Disk::around(options.mount_point.as_deref())?);
+        Self::open_prepared(&sources.prepare()?, options)
+    }
+
+    /// As [`Vfs::open`], of sources that were prepared before.
+    ///
+    /// # Errors
+    /// As for [`Vfs::open`].
+    pub fn open_prepared(prepared: &Prepared, options: Options) -> Result<Arc<Self>, OpenError> {
+        let point = options.mount_point.as_deref();
+        let disk = Disk::around(point).map_err(|error| {
+            let point = point.unwrap_or(Path::new("")).to_string_lossy();
+            OpenError::new(point, OpenCause::Unreadable(error))
+        })?;
         let mut opener = Opener {
-            disk: &disk,
+            disk: &Arc::new(disk),
             options: &options,
             skipped: Vec::new(),
         };
-        let layout = opener.layout(sources)?;
+        let layout = opener.layout(prepared)?;
         let skipped = opener.skipped;
 
-        let all = layout.placed.iter().map(|(_, _, volume)| volume);
-        let all: Vec<&Volume> = layout.volumes.iter().chain(all).collect();
+        let grafted = layout.grafted.iter().map(|(_, _, volume)| volume);
+        let all: Vec<&NewVolume> = layout.volumes.iter().chain(grafted).collect();
         for volume in &all {
-            for warning in volume.warnings() {
+            for warning in volume.volume.warnings() {
                 log::warn!("{}: {warning}", volume.name);
             }
         }
         let info = describe(&all, &skipped, layout.order.clone(), &options);
         let vfs = Self::empty(options.clone());
-        vfs.plant_layout(layout, &info);
-        Ok(vfs)
+        vfs.graft_layout(layout, &info);
+        Ok(Arc::new(vfs))
     }
 
-    fn plant_layout(&self, layout: Layout, info: &Value) {
+    fn graft_layout(&self, layout: Layout, info: &Value) {
         let modified = layout.tree.inode(ROOT).map_or(0, |root| root.modified);
-        let mut volumes = layout.volumes;
-        let names = volumes.iter().map(|volume| volume.name.clone()).collect();
-        let control = Control::new(info, names);
-        let control_number = volumes.len() as u32;
-        let control_tree = control.tree(control_number, modified, &layout.layers, &layout.shadowed);
-        volumes.push(Volume {
-            name: super::control::NAME.to_owned(),
-            path: PathBuf::new(),
-            format: "control",
-            content: Content::Archive(Box::new(control)),
-            nesting: 0,
-        });
-        let root = self.plant(layout.tree, volumes);
-        debug_assert_eq!(root, Some(Ino::ROOT));
-        for (place, mut tree, volume) in layout.placed {
-            let place = Ino(Ino::ROOT.0 + place.0);
-            tree.origin = Some(place);
-            let planted = self.plant(tree, vec![volume]);
-            let entrance = Arc::new(Mutex::new(planted));
-            super::lock(&self.entrances).insert(place, entrance);
+        let info = crate::view::json::pretty(info);
+        let names = layout.volumes.iter().map(|volume| volume.name.clone());
+        let names: Vec<String> = names.collect();
+        let control_tree = control::tree(
+            info.len() as u64,
+            layout.volumes.len() as u32,
+            modified,
+            &layout.layers,
+            &names,
+            &layout.shadowed,
+        );
+        let volumes = self.add_fixed(Origin::Root, layout.tree, layout.volumes);
+        for (node, tree, volume) in layout.grafted {
+            let directory = Ino(Ino::ROOT.0 + node.0);
+            self.add_fixed(Origin::Directory(directory), tree, vec![volume]);
         }
-        let (tree, stats) = match control_tree {
-            Ok(control) => control,
-            Err(error) => {
-                log::error!("there is no {}: it {error}", super::control::NAME);
-                return;
-            }
+        match control_tree {
+            Ok((tree, stats)) => self.add_control(tree, stats, volumes, info),
+            Err(error) => log::error!("there is no {}: it {error}", control::NAME),
+        }
+    }
+
+    /// Adds a subtree that is always there; gives its volumes.
+    pub(super) fn add_fixed(
+        &self,
+        origin: Origin,
+        tree: Tree,
+        volumes: Vec<NewVolume>,
+    ) -> Vec<Arc<OpenVolume>> {
+        let assigned = self.numbers.assign(origin, tree.len(), 0);
+        let Some((range, _)) = assigned else {
+            log::error!("there are no inode numbers left");
+            return Vec::new();
         };
-        // Its files belong to the volumes of the first tree.
-        if let Some(root) = self.forest.plant(tree) {
-            // The mount is new: nobody has set it before.
-            let _ = self.control.set(super::ControlInodes {
-                root,
-                stats: Ino(root.0 + stats),
-            });
-        }
+        let volumes = volumes.into_iter().enumerate();
+        let volumes: Vec<_> = volumes
+            .map(|(number, volume)| Arc::new(volume.open(range, number)))
+            .collect();
+        self.fixed.push(Subtree {
+            range,
+            tree,
+            volumes: volumes.clone(),
+            view: None,
+            _charge: None,
+        });
+        volumes
+    }
+
+    /// Adds the control directory, whose files are of the merged volumes and
+    /// of one with its texts.
+    fn add_control(
+        &self,
+        tree: Tree,
+        stats: u32,
+        mut volumes: Vec<Arc<OpenVolume>>,
+        info: Vec<u8>,
+    ) {
+        let Some((range, _)) = self.numbers.assign(Origin::Control, tree.len(), 0) else {
+            return;
+        };
+        let texts = NewVolume {
+            name: control::NAME.to_owned(),
+            location: String::new(),
+            format: "control",
+            is_plain_folder: false,
+            nesting: 0,
+            volume: Box::new(Texts::new(vec![info])),
+        };
+        volumes.push(Arc::new(texts.open(range, 0)));
+        self.fixed.push(Subtree {
+            range,
+            tree,
+            volumes,
+            view: None,
+            _charge: None,
+        });
+        // The mount is new: nobody has set it before.
+        let _ = self.control.set(ControlInodes {
+            root: range.ino(ROOT),
+            stats: range.ino(stats),
+        });
     }
 }
 
@@ -166,48 +187,68 @@ struct Opener<'a> {
     skipped: Vec<OpenError>,
 }
 
+/// A file on disk that is going to be opened as a volume.
+struct Candidate {
+    path: PathBuf,
+    /// Its name among the sources: that of the file, numbered where another
+    /// one has it.
+    name: String,
+    source: Arc<FileSource>,
+}
+
 impl Opener<'_> {
-    fn layout(&mut self, sources: &Sources) -> Result<Layout, OpenError> {
-        match sources {
-            Sources::Game { folder, order } => self.game(folder, *order),
+    fn layout(&mut self, prepared: &Prepared) -> Result<Layout, OpenError> {
+        match &prepared.sources {
+            Sources::Game { order, .. } => match &prepared.game {
+                Some(folder) => self.game(folder, *order),
+                None => Err(OpenError::new("", io::Error::UnknownFormat)),
+            },
             Sources::Given {
                 paths,
                 order,
                 separate,
-            } => {
-                let mut opened = self.open_all(paths, Self::open)?;
-                if opened.len() == 1 && paths.len() == 1 {
-                    return Ok(Layout::single(opened.remove(0)));
-                }
-                if *separate || !opened.iter().all(is_hpi) {
-                    return Layout::side_by_side(opened, self.options);
-                }
-                let order = order.unwrap_or(Order::Cli);
-                order.sort(&mut opened, |opened| &opened.volume.path);
-                let why = match order {
-                    Order::Cli => "as given, the last one on top",
-                    _ => "as --order says",
-                };
-                self.merged(opened, order, why, None, Vec::new())
-            }
+            } => self.given(paths, *order, *separate),
         }
     }
 
-    /// Opens all of several sources, or one, each by `open`.
-    fn open_all(
+    fn given(
         &mut self,
         paths: &[PathBuf],
-        open: fn(&Self, &Path) -> Result<Opened, OpenError>,
+        order: Option<Order>,
+        separate: bool,
+    ) -> Result<Layout, OpenError> {
+        let mut paths = paths.to_vec();
+        let order = order.unwrap_or(Order::Cli);
+        if !separate {
+            order.sort(&mut paths);
+        }
+        let named: Vec<(String, PathBuf)> = unique_names(&paths).into_iter().zip(paths).collect();
+        let opened = self.open_all(&named, |opener, (name, path)| opener.open(name, path))?;
+        if opened.len() == 1 && named.len() == 1 {
+            return Ok(Layout::single(opened));
+        }
+        if separate || !opened.iter().all(|opened| opened.is_layered) {
+            return Layout::side_by_side(opened, self.options);
+        }
+        let why = match order {
+            Order::Cli => "as given, the last one on top",
+            _ => "as --order says",
+        };
+        self.merged(opened, order, why, None, Vec::new())
+    }
+
+    /// Opens all of several sources, or one, each by `open`.
+    fn open_all<T>(
+        &mut self,
+        sources: &[T],
+        open: impl Fn(&Self, &T) -> Result<Opened, OpenError>,
     ) -> Result<Vec<Opened>, OpenError> {
-        let mut opened = Vec::with_capacity(paths.len());
-        for path in paths {
-            match open(self, path) {
+        let mut opened = Vec::with_capacity(sources.len());
+        for source in sources {
+            match open(self, source) {
                 Ok(source) => opened.push(source),
-                Err(error) if paths.len() == 1 || self.options.strict => return Err(error),
-                Err(error) => {
-                    log::error!("left out: {error}");
-                    self.skipped.push(error);
-                }
+                Err(error) if sources.len() == 1 || self.options.strict => return Err(error),
+                Err(error) => self.skip(error),
             }
         }
         match self.skipped.pop() {
@@ -219,112 +260,190 @@ impl Opener<'_> {
         }
     }
 
-    fn open(&self, path: &Path) -> Result<Opened, OpenError> {
-        let unreadable = |error| OpenError::new(path, OpenCause::Unreadable(error));
+    fn skip(&mut self, error: OpenError) {
+        log::error!("left out: {error}");
+        self.skipped.push(error);
+    }
+
+    fn open(&self, name: &str, path: &Path) -> Result<Opened, OpenError> {
+        let located = |cause| OpenError::new(path.to_string_lossy(), cause);
         // Absolute, because the daemon does not stay in the current directory.
-        let path = std::path::absolute(path).map_err(unreadable)?;
-        self.open_source(&path)
-            .map_err(|cause| OpenError::new(&path, cause))
-    }
-
-    fn open_source(&self, path: &Path) -> Result<Opened, OpenCause> {
-        let metadata = fs::metadata(path).map_err(OpenCause::Unreadable)?;
-        let modified = metadata.modified().map_or(0, seconds);
-        let companions = Companions::usual(0, self.options.meta);
-        let mut builder = TreeBuilder::new(0, modified, companions);
-        let volume = if metadata.is_dir() {
-            let path = fs::canonicalize(path).map_err(OpenCause::Unreadable)?;
-            let folder = Folder::scan(&path, self.disk, &mut builder);
-            folder_volume(folder.map_err(OpenCause::Unreadable)?)
+        let path =
+            std::path::absolute(path).map_err(|error| located(OpenCause::Unreadable(error)))?;
+        let located = |cause| OpenError::new(path.to_string_lossy(), cause);
+        let metadata =
+            fs::metadata(&path).map_err(|error| located(OpenCause::Unreadable(error)))?;
+        if metadata.is_dir() {
+            self.open_folder(name, &path).map_err(located)
         } else {
-            self.open_file(path, &mut builder)?
-        };
-        Ok(Opened { builder, volume })
-    }
-
-    /// Opens an archive of a game: nothing else is one, whatever its name.
-    fn open_game_archive(&self, path: &Path) -> Result<Opened, OpenError> {
-        let opened = self.open(path)?;
-        match is_hpi(&opened) {
-            true => Ok(opened),
-            false => Err(OpenError::new(path, io::Error::UnknownFormat)),
+            self.open_file(name, &path).map_err(located)
         }
     }
 
-    fn open_file(&self, path: &Path, builder: &mut TreeBuilder) -> Result<Volume, OpenCause> {
+    fn open_folder(&self, name: &str, path: &Path) -> Result<Opened, OpenCause> {
+        let path = fs::canonicalize(path).map_err(OpenCause::Unreadable)?;
+        let mut builder = self.builder(&path, true)?;
+        let folder = Folder::open(&path, self.disk, &mut builder).map_err(unreadable)?;
+        Ok(Opened {
+            builder,
+            volume: folder_volume(name, &path, folder),
+            is_layered: false,
+            path,
+        })
+    }
+
+    fn open_file(&self, name: &str, path: &Path) -> Result<Opened, OpenCause> {
         let source = FileSource::open(path, &self.disk.pool).map_err(OpenCause::Unreadable)?;
-        let name = file_name(path);
-        let format = match volume::detect(&source) {
-            Err(io::Error::UnknownFormat) => {
-                let shows = lone_asset(&name, &source)?;
-                builder.show_others(shows.filter(|_| self.options.meta));
-                let folder = Folder::of_one_file(path, self.disk, builder);
-                return Ok(Volume {
-                    name,
-                    path: path.to_owned(),
-                    ..folder_volume(folder.map_err(OpenCause::Unreadable)?)
-                });
-            }
-            detected => detected?,
-        };
-        let archive_options = self.options.archive_options(&name);
-        let archive = (format.open)(Arc::new(source), builder, archive_options)?;
-        Ok(Volume {
-            name,
+        let candidate = Candidate {
             path: path.to_owned(),
-            format: format.name,
-            content: Content::Archive(archive),
-            nesting: 0,
+            name: name.to_owned(),
+            source: Arc::new(source),
+        };
+        match self.open_volume(&candidate, false) {
+            Err(OpenCause::Volume(io::Error::UnknownFormat)) => self.open_asset(&candidate),
+            opened => opened,
+        }
+    }
+
+    /// A builder for the tree of a source.
+    fn builder(&self, path: &Path, is_plain_folder: bool) -> Result<TreeBuilder, OpenCause> {
+        let metadata = fs::metadata(path).map_err(OpenCause::Unreadable)?;
+        let modified = metadata.modified().map_or(0, seconds);
+        let companions = Vfs::companions(self.options, 0, is_plain_folder);
+        Ok(TreeBuilder::new(0, modified, companions))
+    }
+
+    /// Opens a source that is a volume; with `layered`, no other than one
+    /// that games lay over others.
+    fn open_volume(&self, candidate: &Candidate, layered: bool) -> Result<Opened, OpenCause> {
+        let input = self.input(candidate);
+        let format = volume::detect(&input)?;
+        if layered && !format.is_layered {
+            return Err(io::Error::UnknownFormat.into());
+        }
+        let mut builder = self.builder(&candidate.path, format.is_plain_folder)?;
+        let volume = (format.open)(input, &mut builder)?;
+        Ok(Opened {
+            builder,
+            volume: NewVolume {
+                name: candidate.name.clone(),
+                location: candidate.path.to_string_lossy().into_owned(),
+                format: format.name,
+                is_plain_folder: format.is_plain_folder,
+                nesting: 0,
+                volume,
+            },
+            is_layered: format.is_layered,
+            path: candidate.path.clone(),
+        })
+    }
+
+    fn input<'a>(&'a self, candidate: &'a Candidate) -> Input<'a> {
+        Input::alone(
+            Arc::new(BlockBuffer::new(candidate.source.clone())),
+            self.options.volume_options(&candidate.name),
+        )
+    }
+
+    /// Opens a lone asset: a folder in which nothing else is seen.
+    fn open_asset(&self, candidate: &Candidate) -> Result<Opened, OpenCause> {
+        let name = file_name(&candidate.path);
+        let shows = lone_asset(&name, &*candidate.source)?;
+        let mut builder = self.builder(&candidate.path, true)?;
+        builder.show_others(shows.filter(|_| self.options.meta != Meta::Off));
+        let folder = Folder::of_one_file(&candidate.path, self.disk, &mut builder);
+        Ok(Opened {
+            builder,
+            volume: folder_volume(
+                &candidate.name,
+                &candidate.path,
+                folder.map_err(unreadable)?,
+            ),
+            is_layered: false,
+            path: candidate.path.clone(),
         })
     }
 
     /// The archives and loose files of a game's folder.
-    fn game(&mut self, folder: &Path, order: Option<Order>) -> Result<Layout, OpenError> {
-        let unreadable = |error| OpenError::new(folder, OpenCause::Unreadable(error));
-        let folder = &fs::canonicalize(folder).map_err(unreadable)?;
-        let mut found = GameFolder::look(folder).map_err(unreadable)?;
-        if found.archives.is_empty() {
-            return Err(OpenError::new(folder, io::Error::UnknownFormat));
+    fn game(&mut self, folder: &GameFolder, order: Option<Order>) -> Result<Layout, OpenError> {
+        let located = |cause: OpenCause| OpenError::new(folder.path.to_string_lossy(), cause);
+        let mut paths = folder.archives();
+        if paths.is_empty() {
+            return Err(located(io::Error::UnknownFormat.into()));
+        }
+        let mut sources = Vec::with_capacity(paths.len());
+        let mut unreadable = Vec::new();
+        for path in &paths {
+            match FileSource::open(path, &self.disk.pool) {
+                Ok(source) => sources.push((path.clone(), Arc::new(source))),
+                Err(error) => unreadable.push((path.clone(), error)),
+            }
         }
         let (order, why) = match order {
             Some(order) => (order, "as --order says"),
-            None => self.which_game(&found.archives),
+            None => {
+                let options = volume::Options::default();
+                let inputs = sources.iter();
+                let inputs: Vec<_> = inputs
+                    .map(|(_, source)| Input::alone(source.clone(), options.clone()))
+                    .collect();
+                Order::of(&inputs)
+            }
         };
-        let warnings = found.restrict(order);
-        order.sort(&mut found.archives, |path| path);
-        let opened = self.open_all(&found.archives, Self::open_game_archive)?;
-        let loose = self.loose_files(folder, &opened).map_err(unreadable)?;
-        self.merged(opened, order, why, Some(loose), warnings)
-    }
-
-    /// The game whose archives these are, told by their versions.
-    fn which_game(&self, archives: &[PathBuf]) -> (Order, &'static str) {
-        let version = |path: &PathBuf| {
-            let source = FileSource::open(path, &self.disk.pool).ok()?;
-            volume::hpi::version(&source)
-        };
-        let versions: Vec<_> = archives.iter().filter_map(version).collect();
-        let count = |version| versions.iter().filter(|&&found| found == version).count();
-        if count(volume::hpi::record::VERSION_2) > count(volume::hpi::record::VERSION_1) {
-            (Order::Kingdoms, "most archives are of TA: Kingdoms")
-        } else {
-            (Order::Ta, "most archives are of Total Annihilation")
+        let warnings = order.restrict(&mut paths);
+        order.sort(&mut paths);
+        for (path, error) in unreadable {
+            if paths.contains(&path) {
+                let error = OpenError::new(path.to_string_lossy(), OpenCause::Unreadable(error));
+                if self.options.strict {
+                    return Err(error);
+                }
+                self.skip(error);
+            }
         }
+        let names = unique_names(&paths);
+        let named = names.into_iter().zip(paths);
+        let candidates = named.filter_map(|(name, path)| {
+            let found = sources.iter().find(|(known, _)| *known == path);
+            let source = found?.1.clone();
+            Some(Candidate { path, name, source })
+        });
+        let candidates: Vec<Candidate> = candidates.collect();
+        let opened = self.open_all(&candidates, |opener, candidate| {
+            opener
+                .open_volume(candidate, true)
+                .map_err(|cause| OpenError::new(candidate.path.to_string_lossy(), cause))
+        })?;
+        let mut warnings = warnings;
+        let loose = self.loose_files(folder, &opened, &mut warnings);
+        self.merged(opened, order, why, Some(loose.map_err(located)?), warnings)
     }
 
     /// Everything in the folder but the archives that are merged.
-    fn loose_files(&self, folder: &Path, merged: &[Opened]) -> std::io::Result<Opened> {
-        let modified = fs::metadata(folder)?.modified().map_or(0, seconds);
-        let mut builder = TreeBuilder::new(0, modified, Companions::NONE);
-        let names: HashSet<_> = merged
-            .iter()
-            .filter_map(|archive| archive.volume.path.file_name())
+    fn loose_files(
+        &self,
+        folder: &GameFolder,
+        merged: &[Opened],
+        warnings: &mut Vec<String>,
+    ) -> Result<Opened, OpenCause> {
+        let mut builder = self.builder(&folder.path, true)?.without_companions();
+        let archives = merged.iter();
+        let archives: HashSet<&OsStr> = archives
+            .filter_map(|archive| archive.path.file_name())
             .collect();
-        let takes = |name: &OsStr| !names.contains(name);
-        let files = Folder::scan_all(folder, self.disk, &mut builder, takes)?;
+        let names = folder.names.iter();
+        let names = names.filter(|name| !archives.contains(name.as_os_str()));
+        let names = names.cloned().collect();
+        let files = Folder::open_all(&folder.path, names, self.disk, &mut builder, warnings);
         Ok(Opened {
             builder,
-            volume: folder_volume(files),
+            volume: folder_volume(
+                &file_name(&folder.path),
+                &folder.path,
+                files.map_err(unreadable)?,
+            ),
+            is_layered: false,
+            path: folder.path.clone(),
         })
     }
 
@@ -338,12 +457,9 @@ impl Opener<'_> {
         loose: Option<Opened>,
         mut warnings: Vec<String>,
     ) -> Result<Layout, OpenError> {
-        let rule = match order {
-            Order::Kingdoms => Rule::NewestBelow(sources.len()),
-            _ => Rule::Highest,
-        };
-        let paths = sources.iter().map(|source| source.volume.path.as_path());
-        warnings.extend(game::beyond_the_limit(order, paths));
+        let rule = order.rule(sources.len());
+        let paths: Vec<PathBuf> = sources.iter().map(|source| source.path.clone()).collect();
+        warnings.extend(order.beyond_the_limit(&paths));
         for warning in &warnings {
             log::warn!("{warning}");
         }
@@ -357,20 +473,20 @@ impl Opener<'_> {
         });
         let mut layers = Vec::with_capacity(sources.len());
         let mut volumes = Vec::with_capacity(sources.len());
-        for Opened { builder, volume } in sources {
+        for opened in sources {
             // The merged tree has its own.
-            layers.push(builder.without_companions().finish());
-            volumes.push(volume);
+            layers.push(opened.builder.without_companions().finish());
+            volumes.push(opened.volume);
         }
-        let companions = Companions::usual(0, self.options.meta);
+        let companions = Vfs::companions(self.options, 0, false);
         let merged = merge::merge(&layers, rule, companions).map_err(|error| {
-            let first = volumes.first().map_or(Path::new(""), |volume| &volume.path);
+            let first = volumes.first().map_or("", |volume| &volume.location);
             OpenError::new(first, error)
         })?;
         Ok(Layout {
             tree: merged.tree.finish(),
             volumes,
-            placed: Vec::new(),
+            grafted: Vec::new(),
             layers,
             shadowed: merged.shadowed,
             order,
@@ -380,45 +496,49 @@ impl Opener<'_> {
 
 impl Layout {
     /// One source, which is the root.
-    fn single(Opened { builder, volume }: Opened) -> Self {
-        Self {
-            tree: builder.finish(),
-            volumes: vec![volume],
-            placed: Vec::new(),
+    fn single(opened: Vec<Opened>) -> Self {
+        let mut layout = Self {
+            tree: TreeBuilder::new(0, 0, Companions::NONE).finish(),
+            volumes: Vec::new(),
+            grafted: Vec::new(),
             layers: Vec::new(),
             shadowed: Vec::new(),
             order: Value::Null,
+        };
+        for Opened {
+            builder, volume, ..
+        } in opened
+        {
+            layout.tree = builder.finish();
+            layout.volumes = vec![volume];
         }
+        layout
     }
 
     /// Each source in a directory that is named after its file.
     fn side_by_side(sources: Vec<Opened>, options: &Options) -> Result<Self, OpenError> {
         let now = seconds(SystemTime::now());
-        let companions = Companions::usual(0, options.meta);
+        let companions = Vfs::companions(options, 0, true);
         let mut builder = TreeBuilder::new(0, now, companions);
-        let mut placed = Vec::with_capacity(sources.len());
-        for Opened {
-            builder: source,
-            volume,
-        } in sources
-        {
-            let tree = source.finish();
-            let place = NewInode {
-                kind: Kind::Place,
+        let mut grafted = Vec::with_capacity(sources.len());
+        for opened in sources {
+            let tree = opened.builder.finish();
+            let inode = NewInode {
+                kind: Kind::Grafted,
                 modified: tree.inode(ROOT).map(|root| root.modified),
                 ..NewInode::DIR
             };
-            let path = &volume.path;
-            let label = Label::host(path.file_name().unwrap_or(path.as_os_str()));
+            let path = &opened.path;
+            let name = path.file_name().unwrap_or(path.as_os_str());
             let node = builder
-                .add(NodeId(ROOT), &label, place)
-                .map_err(|error| OpenError::new(path, error))?;
-            placed.push((node, tree, volume));
+                .add(NodeId(ROOT), &Label::new(Name::host(name)), inode)
+                .map_err(|error| OpenError::new(path.to_string_lossy(), error))?;
+            grafted.push((node, tree, opened.volume));
         }
         Ok(Self {
             tree: builder.finish(),
             volumes: Vec::new(),
-            placed,
+            grafted,
             layers: Vec::new(),
             shadowed: Vec::new(),
             order: Value::Null,
@@ -426,20 +546,57 @@ impl Layout {
     }
 }
 
-fn is_hpi(opened: &Opened) -> bool {
-    opened.volume.format == volume::hpi::FORMAT.name
+/// The file names of sources, in which no two are the same, letter case
+/// aside: of several, the last one has the plain name, and the others are
+/// numbered in their order.
+fn unique_names(paths: &[PathBuf]) -> Vec<String> {
+    let plain: Vec<String> = paths.iter().map(|path| file_name(path)).collect();
+    let mut taken: HashSet<String> = plain.iter().map(|name| name.to_ascii_lowercase()).collect();
+    let mut unique = Vec::with_capacity(plain.len());
+    for (index, name) in plain.iter().enumerate() {
+        let later = &plain[index + 1..];
+        if later.iter().all(|other| !other.eq_ignore_ascii_case(name)) {
+            unique.push(name.clone());
+            continue;
+        }
+        let candidates = (1..).map(|number| numbered(name, number));
+        let mut free = candidates.filter(|name| taken.insert(name.to_ascii_lowercase()));
+        unique.extend(free.next());
+    }
+    unique
+}
+
+fn folder_volume(name: &str, path: &Path, folder: Folder) -> NewVolume {
+    NewVolume {
+        name: name.to_owned(),
+        location: path.to_string_lossy().into_owned(),
+        format: folder::FORMAT_NAME,
+        is_plain_folder: true,
+        nesting: 0,
+        volume: Box::new(folder),
+    }
+}
+
+/// A folder's own error as one about the source.
+fn unreadable(error: io::Error) -> OpenCause {
+    match error {
+        io::Error::Listing(cause) => {
+            OpenCause::Unreadable(std::io::Error::new(cause.kind(), cause.to_string()))
+        }
+        error => error.into(),
+    }
 }
 
 /// What is to be shown of a file that is no archive: nothing more than its
 /// extension says, or what its content turns out to be.
-fn lone_asset(name: &str, source: &FileSource) -> Result<Option<Shows>, io::Error> {
-    if companion::view_format(name).is_some() {
+fn lone_asset(name: &str, source: &dyn ReadAt) -> Result<Option<Shows>, io::Error> {
+    if companion::view_format(name, None).is_some() {
         return Ok(None);
     }
     if source.is_empty() || source.len() > MAX_ASSET {
         return Err(io::Error::UnknownFormat);
     }
-    let bytes = io::read_vec(source, 0, source.len(), "file")?;
+    let bytes = io::read_vec(source, 0, source.len(), "file")?.into();
     let matches = |format: &ViewFormat| (format.matches)(&bytes);
     let format = VIEW_FORMATS.iter().position(matches);
     let format = format.ok_or(io::Error::UnknownFormat)?;
@@ -447,13 +604,19 @@ fn lone_asset(name: &str, source: &FileSource) -> Result<Option<Shows>, io::Erro
 }
 
 /// What `.hpimount/info.json` says.
-fn describe(volumes: &[&Volume], skipped: &[OpenError], order: Value, options: &Options) -> Value {
-    let source = |volume: &&Volume| {
+fn describe(
+    volumes: &[&NewVolume],
+    skipped: &[OpenError],
+    order: Value,
+    options: &Options,
+) -> Value {
+    let source = |volume: &&NewVolume| {
         json!({
-            "path": volume.path.to_string_lossy(),
+            "path": volume.location,
+            "name": volume.name,
             "format": volume.format,
-            "archive": volume.archive().map(volume::Archive::info),
-            "warnings": volume.warnings(),
+            "archive": volume.volume.info(),
+            "warnings": volume.volume.warnings(),
         })
     };
     json!({
@@ -463,14 +626,14 @@ fn describe(volumes: &[&Volume], skipped: &[OpenError], order: Value, options: &
         "order": order,
         "case_sensitive": options.case_sensitive,
         "cache_size": options.cache_size,
-        "meta": options.meta,
+        "meta": options.meta != Meta::Off,
         "force": options.force,
         "verify": options.verify,
     })
 }
 
 /// Whole seconds since 1970 UTC, negative before.
-pub(super) fn seconds(time: SystemTime) -> i64 {
+fn seconds(time: SystemTime) -> i64 {
     match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(after) => after.as_secs() as i64,
         Err(before) => -(before.duration().as_secs() as i64),

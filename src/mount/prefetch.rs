@@ -19,12 +19,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 
+use super::subtree::Node;
 use super::{FileKind, Ino, Vfs};
-use crate::content::awaited::Awaited;
-use crate::content::read::BLOCK_SIZE;
-use crate::namespace::table::Node;
+use crate::content::BLOCK_SIZE;
+use crate::io::awaited::Awaited;
 use crate::namespace::tree::Kind;
-use crate::volume::Storage;
+use crate::volume::Content;
 
 /// Bytes of files that are pushed before the reader is seen again.
 const WINDOW: u64 = 2 << 20;
@@ -114,15 +114,15 @@ impl Prefetch {
 
     /// Takes note of a read, of `size` bytes as the kernel asked for them.
     pub fn note(&self, vfs: &Vfs, ino: Ino, offset: u64, size: u32) {
-        let Some(node) = vfs.forest.get(ino) else {
+        let Ok(node) = vfs.node(ino) else {
             return;
         };
-        let Some((parent, place)) = node.tree.place(node.index) else {
+        let Some((parent, place)) = node.tree().place(node.index) else {
             return;
         };
         let directory = node.other(parent);
         self.0.change(|state| {
-            state.note_file(directory, place) | state.note_block(node, offset, size)
+            state.note_file(&directory, place) | state.note_block(&node, offset, size)
         });
     }
 }
@@ -135,7 +135,7 @@ impl Drop for Prefetch {
 
 impl State {
     /// Notes that a file is being read; says whether there is more to push.
-    fn note_file(&mut self, directory: Node<'_>, place: usize) -> bool {
+    fn note_file(&mut self, directory: &Node<'_>, place: usize) -> bool {
         let ino = directory.ino();
         let known = self.runs.iter().position(|run| run.directory == ino);
         let mut run = match known {
@@ -164,8 +164,8 @@ impl State {
     }
 
     /// Has the block of a small read pushed.
-    fn note_block(&mut self, node: Node<'_>, offset: u64, size: u32) -> bool {
-        let file_size = node.tree.inode(node.index).and_then(|inode| inode.size());
+    fn note_block(&mut self, node: &Node<'_>, offset: u64, size: u32) -> bool {
+        let file_size = node.tree().inode(node.index).and_then(|inode| inode.size());
         let ends_inside = file_size.is_some_and(|end| offset + u64::from(size) < end);
         if size >= SMALL || !ends_inside || self.blocks.len() == MAX_BLOCKS {
             return false;
@@ -230,8 +230,8 @@ impl Run {
 }
 
 /// Whether no file comes before the entry with number `place`.
-fn is_first_file(directory: Node<'_>, place: usize) -> bool {
-    let mut before = directory.tree.entries(directory.index, 0).take(place);
+fn is_first_file(directory: &Node<'_>, place: usize) -> bool {
+    let mut before = directory.tree().entries(directory.index, 0).take(place);
     place <= MAX_DIRECTORIES
         && before.all(|(_, index)| {
             let kind = directory.other(index).kind();
@@ -253,10 +253,10 @@ fn work(state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, &[u8])) {
 fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, &[u8])) {
     match job {
         Job::Block(ino, start) => {
-            if let Some(node) = vfs.forest.get(ino)
-                && is_packed(vfs, node)
+            if let Ok(node) = vfs.node(ino)
+                && is_packed(&node)
             {
-                push(vfs, node, start, store);
+                push(vfs, &node, start, store);
             }
         }
         Job::Entry(directory, place) => push_entry(state, vfs, directory, place, store),
@@ -270,30 +270,34 @@ fn push_entry(
     place: usize,
     store: &dyn Fn(Ino, u64, &[u8]),
 ) {
-    let Some(directory) = vfs.forest.get(directory) else {
+    let Ok(directory) = vfs.node(directory) else {
         return;
     };
-    let entry = directory.tree.entries(directory.index, place).next();
+    let entry = directory.tree().entries(directory.index, place).next();
     let node = entry.map(|(_, index)| directory.other(index));
-    let bytes = node.map(|node| match node.tree.inode(node.index) {
-        Some(inode) if matches!(inode.kind, Kind::File { .. }) => {
-            inode.size().unwrap_or(0).min(HEAD)
-        }
-        _ => 0,
-    });
+    let bytes = node
+        .as_ref()
+        .map(|node| match node.tree().inode(node.index) {
+            Some(inode) if matches!(inode.kind, Kind::File { .. }) => {
+                inode.size().unwrap_or(0).min(HEAD)
+            }
+            _ => 0,
+        });
     let pushes = state.with(|state| state.spend(directory.ino(), bytes));
     let (Some(node), Some(bytes), true) = (node, bytes, pushes) else {
         return;
     };
     let mut start = 0;
-    while start < bytes && push(vfs, node, start, store) {
+    while start < bytes && push(vfs, &node, start, store) {
         start += u64::from(BLOCK_SIZE);
     }
 }
 
-fn is_packed(vfs: &Vfs, node: Node<'_>) -> bool {
-    vfs.source(node)
-        .is_some_and(|source| source.archive.storage(source.file) == Storage::Chunked)
+fn is_packed(node: &Node<'_>) -> bool {
+    let content = node
+        .file()
+        .map(|file| file.volume.volume.content(file.file));
+    matches!(content, Some(Ok(Content::Chunks(_))))
 }
 
 /// Pushes the block of a file that begins at `start`. Whatever goes wrong,
@@ -301,13 +305,13 @@ fn is_packed(vfs: &Vfs, node: Node<'_>) -> bool {
 ///
 /// No lock is held meanwhile: the kernel may wait with the bytes until a
 /// request for the same page is answered, by a thread that needs the lock.
-fn push(vfs: &Vfs, node: Node<'_>, start: u64, store: &dyn Fn(Ino, u64, &[u8])) -> bool {
-    let size = node.tree.inode(node.index).and_then(|inode| inode.size());
-    let (Some(size), Some(source)) = (size, vfs.source(node)) else {
+fn push(vfs: &Vfs, node: &Node<'_>, start: u64, store: &dyn Fn(Ino, u64, &[u8])) -> bool {
+    let size = node.tree().inode(node.index).and_then(|inode| inode.size());
+    let (Some(size), Some(file)) = (size, node.file()) else {
         return false;
     };
     let end = size.min(start + u64::from(BLOCK_SIZE));
-    let bytes = vfs.reader.read(source, start..end, &vfs.stats);
+    let bytes = vfs.reader.read(file, start..end);
     if let Ok(bytes) = &bytes {
         store(node.ino(), start, bytes);
     }

@@ -1,18 +1,20 @@
 //! What cannot be brought about through the kernel in a short time.
 
-use super::companion::Companions;
 use super::*;
+use crate::namespace::companion::Companions;
 use crate::namespace::tree::TreeBuilder;
-use crate::volume::Sink;
+use crate::volume::{Name, Sink};
 
 /// A mount of the directories `MAPS/Sub` that has few aliases.
-fn with_aliases(max_aliases: usize) -> Arc<Vfs> {
+fn with_aliases(max_aliases: usize) -> Vfs {
     let mut builder = TreeBuilder::new(0, 0, Companions::NONE);
-    let maps = builder.dir(builder.root(), b"MAPS").unwrap();
-    builder.dir(maps, b"Sub").unwrap();
+    let maps = builder
+        .dir(builder.root(), Name::utf_8("MAPS"), None)
+        .unwrap();
+    builder.dir(maps, Name::utf_8("Sub"), None).unwrap();
     let vfs = Vfs::empty(Options::default());
-    vfs.plant(builder.finish(), Vec::new()).unwrap();
-    lock(&vfs.guests).max_aliases = max_aliases;
+    vfs.add_fixed(Origin::Root, builder.finish(), Vec::new());
+    lock(&vfs.transients).max_aliases = max_aliases;
     vfs
 }
 

@@ -1,8 +1,8 @@
 //! Extended attributes (SEMANTICS, Extended attributes).
 
+use super::subtree::Node;
 use super::{Error, Ino, Result, Vfs};
-use crate::namespace::table::Node;
-use crate::namespace::tree::{self, Kind};
+use crate::namespace::tree::ROOT;
 
 /// The bytes that the archive has for a name.
 const RAW_NAME: &str = "user.hpimount.raw_name";
@@ -20,21 +20,22 @@ impl Vfs {
         let Ok(node) = self.attribute_node(ino) else {
             return names;
         };
-        if node.tree.link(node.index).is_some() {
+        if node.tree().link(node.index).is_some() {
             // Linux never asks for a `user.` attribute of a symbolic link, so
             // what is listed here could not be had.
             return names;
         }
-        if node.index != tree::ROOT {
+        if node.index != ROOT {
             names.push(RAW_NAME);
         }
-        if !node.tree.hidden(node.index).is_empty() {
+        if !node.tree().hidden(node.index).is_empty() {
             names.push(SHADOWS);
         }
-        if let (Some(volume), Some(Kind::File { file, .. })) = (self.volume(node), node.kind()) {
+        if let Some(file) = node.file() {
             names.push(SOURCE);
-            let archive = volume.archive();
-            names.extend(archive.map_or(Vec::new(), |archive| archive.xattr_names(file)));
+            names.extend(file.volume.volume.xattr_names(file.file));
+        } else if node.rendered().is_some() {
+            names.push(SOURCE);
         }
         names
     }
@@ -52,41 +53,51 @@ impl Vfs {
             return Err(Error::AttributeKind);
         }
         let node = self.attribute_node(ino)?;
-        if name == RAW_NAME && node.index != tree::ROOT {
-            return Ok(node.tree.raw_name(node.index).to_owned());
+        if name == RAW_NAME && node.index != ROOT {
+            return Ok(node.tree().raw_name(node.index).to_owned());
         }
         if name == SHADOWS {
-            return self.shadows(node).ok_or(Error::NoAttribute);
+            return shadows(&node).ok_or(Error::NoAttribute);
         }
-        let (Some(volume), Some(Kind::File { file, .. })) = (self.volume(node), node.kind()) else {
-            return Err(Error::NoAttribute);
-        };
         if name == SOURCE {
-            return Ok(volume.name.clone().into_bytes());
+            return self.source_name(&node);
         }
-        let archive = volume.archive().ok_or(Error::NoAttribute)?;
-        match archive.xattr(file, name) {
+        let file = node.file().ok_or(Error::NoAttribute)?;
+        match file.volume.volume.xattr(file.file, name) {
             Ok(Some(value)) => Ok(value.into_bytes()),
             Ok(None) => Err(Error::NoAttribute),
-            Err(error) => Err(self.failed(node, &error)),
+            Err(error) => Err(self.failed(&node, &error)),
         }
     }
 
-    /// File names of the archives in which an entry hides another, highest
-    /// first.
-    fn shadows(&self, node: Node<'_>) -> Option<Vec<u8>> {
-        let first = node.tree.first_volume;
-        let hidden = node.tree.hidden(node.index).iter();
-        let volumes = hidden.filter_map(|number| self.volumes.get((first + number) as usize));
-        let names: Vec<&str> = volumes.map(|volume| volume.name.as_str()).collect();
-        (!names.is_empty()).then(|| names.join("\n").into_bytes())
+    /// Name of the file that a file is in: of the archive, or of the asset
+    /// that it shows.
+    fn source_name(&self, node: &Node<'_>) -> Result<Vec<u8>> {
+        if let Some(file) = node.file() {
+            return Ok(file.volume.name.clone().into_bytes());
+        }
+        let viewed = node.rendered().and(node.subtree().view.as_ref());
+        let asset = self.node(viewed.ok_or(Error::NoAttribute)?.asset)?;
+        Ok(asset.tree().name(asset.index).to_owned().into_bytes())
     }
 
     /// The inode whose attributes an inode has.
     fn attribute_node(&self, ino: Ino) -> Result<Node<'_>> {
-        self.forest
-            .get(ino)
-            .or_else(|| Some(self.directory(ino).ok()?.node))
-            .ok_or(Error::NoAttribute)
+        match self.node(ino) {
+            Err(Error::NotFound) => {
+                let (node, _) = self.directory(ino).map_err(|_| Error::NoAttribute)?;
+                Ok(node)
+            }
+            node => node,
+        }
     }
+}
+
+/// File names of the archives in which an entry hides another, highest first.
+fn shadows(node: &Node<'_>) -> Option<Vec<u8>> {
+    let volumes = &node.subtree().volumes;
+    let hidden = node.tree().hidden(node.index).iter();
+    let hidden = hidden.filter_map(|&number| volumes.get(number as usize));
+    let names: Vec<&str> = hidden.map(|volume| volume.name.as_str()).collect();
+    (!names.is_empty()).then(|| names.join("\n").into_bytes())
 }

@@ -1,6 +1,33 @@
-//! Inodes, names and directories of a mount.
+//! Inodes, names and directories: what is called what in a mount, and where.
+//!
+//! Nothing here knows the bytes of a file.
 
-pub mod aliases;
-pub mod names;
-pub mod table;
+pub mod companion;
+pub mod numbers;
+pub mod transient;
 pub mod tree;
+
+/// Number of an inode in the mount.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ino(pub u32);
+
+impl Ino {
+    /// The root directory.
+    pub const ROOT: Self = Self(1);
+
+    /// Marks the number of a shortcut: a symbolic link to the directory whose
+    /// number the other bits are. It stands in for an alias when there are
+    /// too many.
+    pub const SHORTCUT: u32 = 1 << 31;
+}
+
+/// Kind of an inode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A symbolic link.
+    Symlink,
+}

@@ -1,16 +1,16 @@
 //! Files on disk, opened when they are read and a bounded number at a time.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
 
 use lru::LruCache;
-use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::io::ReadAt;
@@ -19,37 +19,155 @@ use crate::io::ReadAt;
 /// read in turns is opened again, which costs microseconds.
 const MAX_OPEN: NonZeroUsize = NonZeroUsize::new(32).unwrap();
 
-/// How a directory is opened as a place from which others are opened, whatever
+/// How a directory is opened for others to be opened from it, whatever
 /// is mounted on it later. On Linux that needs no right to list it.
 #[cfg(target_os = "linux")]
-pub const PLACE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+pub const DIRECTORY_HANDLE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 /// The same where it does.
 #[cfg(not(target_os = "linux"))]
-pub const PLACE: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
+pub const DIRECTORY_HANDLE: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
-/// What tells a file from others, whatever it is called.
+/// What distinguishes a file from all others, whatever its name: device and
+/// inode number, and when the inode came into being, since file systems use
+/// inode numbers again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileIdentity {
     device: u64,
     inode: u64,
+    age: Age,
 }
 
-impl From<&rustix::fs::Stat> for FileIdentity {
-    // The numbers are narrower on some systems.
-    #[allow(clippy::unnecessary_cast)]
-    fn from(stat: &rustix::fs::Stat) -> Self {
-        Self {
-            device: stat.st_dev as u64,
-            inode: stat.st_ino as u64,
+/// How an inode differs from others that had its number before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Age {
+    /// The time of its birth, in seconds and nanoseconds. It stays when the
+    /// file is moved, grows or changes its mode.
+    Born(i64, u32),
+    /// The time of its last change and its size, where the file system knows
+    /// no time of birth.
+    Changed(i64, i64, u64),
+}
+
+/// What there is to know of a file without opening it.
+#[derive(Debug, Clone, Copy)]
+pub struct FileStat {
+    /// Which file it is.
+    pub identity: FileIdentity,
+    /// What it is.
+    pub kind: FileType,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Modification time in seconds since 1970 UTC.
+    pub modified: i64,
+    /// Modification time in nanoseconds, change time in seconds and
+    /// nanoseconds.
+    times: (i64, i64, i64),
+}
+
+impl FileStat {
+    /// Looks at `path` below the directory `at`; not through a symbolic link
+    /// in its last part.
+    ///
+    /// # Errors
+    /// Whatever the operating system reports.
+    pub fn at(at: BorrowedFd<'_>, path: &Path) -> rustix::io::Result<Self> {
+        stat::at(at, path, AtFlags::SYMLINK_NOFOLLOW)
+    }
+
+    /// As [`FileStat::at`], through symbolic links.
+    ///
+    /// # Errors
+    /// Whatever the operating system reports.
+    pub fn through_links(at: BorrowedFd<'_>, path: &Path) -> rustix::io::Result<Self> {
+        stat::at(at, path, AtFlags::empty())
+    }
+
+    /// Looks at an open file.
+    ///
+    /// # Errors
+    /// Whatever the operating system reports.
+    pub fn of(file: impl AsFd) -> rustix::io::Result<Self> {
+        stat::of(file.as_fd())
+    }
+
+    /// A number that changes when the bytes of the file may have.
+    pub fn version(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.identity, self.size, self.modified, self.times).hash(&mut hasher);
+        hasher.finish()
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod stat {
+    use super::*;
+    use rustix::fs::{Statx, StatxFlags, makedev, statx};
+
+    pub(super) fn at(
+        at: BorrowedFd<'_>,
+        path: &Path,
+        flags: AtFlags,
+    ) -> rustix::io::Result<FileStat> {
+        let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
+        Ok(from(&statx(at, path, flags, wanted)?))
+    }
+
+    pub(super) fn of(file: BorrowedFd<'_>) -> rustix::io::Result<FileStat> {
+        at(file, Path::new(""), AtFlags::EMPTY_PATH)
+    }
+
+    fn from(stat: &Statx) -> FileStat {
+        let born = StatxFlags::from_bits_retain(stat.stx_mask).contains(StatxFlags::BTIME);
+        let changed = (stat.stx_ctime.tv_sec, stat.stx_ctime.tv_nsec.into());
+        FileStat {
+            identity: FileIdentity {
+                device: makedev(stat.stx_dev_major, stat.stx_dev_minor),
+                inode: stat.stx_ino,
+                age: if born {
+                    Age::Born(stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec)
+                } else {
+                    Age::Changed(changed.0, changed.1, stat.stx_size)
+                },
+            },
+            kind: FileType::from_raw_mode(stat.stx_mode.into()),
+            size: stat.stx_size,
+            modified: stat.stx_mtime.tv_sec,
+            times: (stat.stx_mtime.tv_nsec.into(), changed.0, changed.1),
         }
     }
 }
 
-impl From<&Metadata> for FileIdentity {
-    fn from(metadata: &Metadata) -> Self {
-        Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
+#[cfg(not(target_os = "linux"))]
+mod stat {
+    use super::*;
+    use rustix::fs::{Stat, fstat, statat};
+
+    pub(super) fn at(
+        at: BorrowedFd<'_>,
+        path: &Path,
+        flags: AtFlags,
+    ) -> rustix::io::Result<FileStat> {
+        Ok(from(&statat(at, path, flags)?))
+    }
+
+    pub(super) fn of(file: BorrowedFd<'_>) -> rustix::io::Result<FileStat> {
+        Ok(from(&fstat(file)?))
+    }
+
+    // The numbers have other widths on other systems.
+    #[allow(clippy::unnecessary_cast)]
+    fn from(stat: &Stat) -> FileStat {
+        let changed = (stat.st_ctime as i64, stat.st_ctime_nsec as i64);
+        FileStat {
+            identity: FileIdentity {
+                device: stat.st_dev as u64,
+                inode: stat.st_ino as u64,
+                age: Age::Born(stat.st_birthtime as i64, stat.st_birthtime_nsec as u32),
+            },
+            kind: FileType::from_raw_mode(stat.st_mode),
+            size: stat.st_size as u64,
+            modified: stat.st_mtime as i64,
+            times: (stat.st_mtime_nsec as i64, changed.0, changed.1),
         }
     }
 }
@@ -80,7 +198,7 @@ impl FilePool {
     /// # Errors
     /// Whatever the operating system reports of the directory.
     pub fn holding(directory: &Path) -> io::Result<Self> {
-        let held = rustix::fs::open(directory, PLACE, Mode::empty())?;
+        let held = rustix::fs::open(directory, DIRECTORY_HANDLE, Mode::empty())?;
         Ok(Self {
             held: Some((directory.canonicalize()?, held)),
             ..Self::default()
@@ -108,7 +226,7 @@ impl FilePool {
         open: impl FnOnce() -> io::Result<File>,
     ) -> io::Result<Arc<File>> {
         let file = Arc::new(open()?);
-        if FileIdentity::from(&file.metadata()?) != identity {
+        if FileStat::of(&*file)?.identity != identity {
             return Err(replaced());
         }
         self.lock().put(identity, file.clone());
@@ -143,6 +261,18 @@ impl FilePool {
         }
     }
 
+    /// The present state of the file with this identity.
+    ///
+    /// # Errors
+    /// As [`FilePool::get`].
+    pub fn stat(
+        &self,
+        identity: FileIdentity,
+        open: impl FnOnce() -> io::Result<File>,
+    ) -> io::Result<FileStat> {
+        Ok(FileStat::of(&*self.get(identity, open)?)?)
+    }
+
     /// Opens the file with this identity at a canonical path.
     fn open_path(&self, path: &Path, identity: FileIdentity) -> io::Result<File> {
         // Without waiting: a pipe may be there by now, and nobody writes to
@@ -154,8 +284,8 @@ impl FilePool {
             // What may not be opened is another file, as for who is confined
             // to this one.
             Err(Errno::ACCESS)
-                if rustix::fs::statat(directory, path, AtFlags::empty())
-                    .is_ok_and(|found| FileIdentity::from(&found) != identity) =>
+                if FileStat::through_links(directory, path)
+                    .is_ok_and(|found| found.identity != identity) =>
             {
                 Err(replaced())
             }
@@ -186,7 +316,6 @@ pub struct FileSource {
     path: PathBuf,
     identity: FileIdentity,
     len: u64,
-    modified: SystemTime,
 }
 
 impl FileSource {
@@ -199,8 +328,8 @@ impl FileSource {
         // What has no path of its own, as an open file in /proc that was
         // deleted, keeps the one it was given by.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let metadata = path.metadata()?;
-        if !metadata.is_file() {
+        let stat = FileStat::through_links(CWD, &path)?;
+        if stat.kind != FileType::RegularFile {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "is not a regular file",
@@ -209,18 +338,12 @@ impl FileSource {
         let source = Self {
             pool: pool.clone(),
             path,
-            identity: FileIdentity::from(&metadata),
-            len: metadata.len(),
-            modified: metadata.modified()?,
+            identity: stat.identity,
+            len: stat.size,
         };
         let open = || source.pool.open_path(&source.path, source.identity);
         source.pool.get(source.identity, open)?;
         Ok(source)
-    }
-
-    /// When the file was last modified, as of its opening.
-    pub fn modified(&self) -> SystemTime {
-        self.modified
     }
 }
 

@@ -1,5 +1,10 @@
-//! Where bytes come from.
+//! Where bytes come from: files on disk, by what identifies them rather than
+//! by their names.
 
+mod beneath;
 mod file;
+mod location;
 
-pub use self::file::{FileIdentity, FilePool, FileSource, PLACE};
+pub use self::beneath::open_beneath;
+pub use self::file::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileSource, FileStat};
+pub use self::location::Location;

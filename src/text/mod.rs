@@ -1,8 +1,10 @@
-//! Text that several floors write and read: tab-separated tables, and the
+//! Text that several layers write and read: tab-separated tables, and the
 //! single-byte names of the archives and assets.
 
+mod file_name;
 mod table;
 
+pub use file_name::{Name, file_name, numbered};
 pub use table::Table;
 pub(crate) use table::push_escaped;
 

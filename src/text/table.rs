@@ -1,30 +1,41 @@
 //! Tab-separated tables with a header line.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{self, Write};
 
-/// A table that is being written.
+/// A table that is written row by row.
 ///
-/// In text cells, tab, newline, carriage return and backslash are escaped as
-/// `\t`, `\n`, `\r` and `\\`, so that a line is a row and a tab ends a cell.
-#[derive(Debug)]
-pub struct Table {
-    text: String,
+/// In text cells, tab, newline and carriage return are escaped as `\t`, `\n`
+/// and `\r`, so that a line is a row and a tab ends a cell. A backslash stays
+/// what it is, so that paths of Windows are found as they are.
+pub struct Table<'w> {
+    out: &'w mut dyn Write,
+    /// The row that is being filled.
+    row: String,
     in_row: bool,
 }
 
-impl Table {
-    /// A table with these column names.
-    pub fn new(columns: &[&str]) -> Self {
-        Self {
-            text: columns.join("\t") + "\n",
+impl<'w> Table<'w> {
+    /// Writes the line with the column names.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn new(out: &'w mut dyn Write, columns: &[&str]) -> io::Result<Self> {
+        let mut row = columns.join("\t");
+        row.push('\n');
+        out.write_all(row.as_bytes())?;
+        row.clear();
+        Ok(Self {
+            out,
+            row,
             in_row: false,
-        }
+        })
     }
 
     /// Adds a cell that shows a number or another value without text in it.
     pub fn cell(&mut self, value: impl std::fmt::Display) -> &mut Self {
         self.separate();
-        write!(self.text, "{value}").expect("writing to a String cannot fail");
+        write!(self.row, "{value}").expect("writing to a String cannot fail");
         self
     }
 
@@ -39,7 +50,7 @@ impl Table {
     /// Adds a cell with a name or another text.
     pub fn text(&mut self, value: &str) -> &mut Self {
         self.separate();
-        push_escaped(&mut self.text, value);
+        push_escaped(&mut self.row, value);
         self
     }
 
@@ -58,20 +69,21 @@ impl Table {
         }
     }
 
-    /// Ends the row.
-    pub fn end_row(&mut self) {
-        self.text.push('\n');
+    /// Ends the row and writes it.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn end_row(&mut self) -> io::Result<()> {
+        self.row.push('\n');
+        self.out.write_all(self.row.as_bytes())?;
+        self.row.clear();
         self.in_row = false;
-    }
-
-    /// The whole table.
-    pub fn into_bytes(self) -> Vec<u8> {
-        self.text.into_bytes()
+        Ok(())
     }
 
     fn separate(&mut self) {
         if self.in_row {
-            self.text.push('\t');
+            self.row.push('\t');
         }
         self.in_row = true;
     }
@@ -84,7 +96,6 @@ pub(crate) fn push_escaped(text: &mut String, value: &str) {
             '\t' => text.push_str("\\t"),
             '\n' => text.push_str("\\n"),
             '\r' => text.push_str("\\r"),
-            '\\' => text.push_str("\\\\"),
             other => text.push(other),
         }
     }
@@ -96,14 +107,15 @@ mod tests {
 
     #[test]
     fn a_row_stays_one_line_whatever_the_names_hold() {
-        let mut table = Table::new(&["index", "name", "size", "note"]);
+        let mut bytes = Vec::new();
+        let mut table = Table::new(&mut bytes, &["index", "name", "size", "note"]).unwrap();
         table.cell(1).text("a\tb\nc\\d").float(f32::NAN);
-        table.optional(None::<u8>).end_row();
+        table.optional(None::<u8>).end_row().unwrap();
         table.cell(2).text("plain").float(0.1).optional(Some(7));
-        table.end_row();
+        table.end_row().unwrap();
         assert_eq!(
-            String::from_utf8(table.into_bytes()).unwrap(),
-            "index\tname\tsize\tnote\n1\ta\\tb\\nc\\\\d\tnull\t\n2\tplain\t0.1\t7\n"
+            String::from_utf8(bytes).unwrap(),
+            "index\tname\tsize\tnote\n1\ta\\tb\\nc\\d\tnull\t\n2\tplain\t0.1\t7\n"
         );
     }
 }

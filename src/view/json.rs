@@ -9,26 +9,60 @@
 
 use std::io::{self, Write};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 
-/// The JSON text of `value`, a field a line, with a newline at its end.
+/// Writes `value` as JSON text, a field a line, with a newline at its end.
+///
+/// The text is written in many small pieces; `out` should have a buffer.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    write_lines(value, usize::MAX, out)
+}
+
+/// As [`write_pretty`], but objects and lists that are `depth` deep are written
+/// on one line, whatever is in them. The outermost value is 0 deep.
+///
+/// For long lists of small objects, such as keyframes.
+///
+/// # Errors
+/// Those of `out`.
+pub fn write_lines(value: &impl Serialize, depth: usize, out: &mut dyn Write) -> io::Result<()> {
+    let mut serializer = serde_json::Serializer::with_formatter(&mut *out, Lines::new(depth));
+    value.serialize(&mut serializer)?;
+    out.write_all(b"\n")
+}
+
+/// The text of [`write_pretty`]. For values that are known to be small.
 pub fn pretty(value: &impl Serialize) -> Vec<u8> {
     lines(value, usize::MAX)
 }
 
-/// As [`pretty`], but objects and lists that are `depth` deep are written on
-/// one line, whatever is in them. The outermost value is 0 deep.
-///
-/// For long lists of small objects, such as keyframes.
-pub fn lines(value: &impl Serialize, depth: usize) -> Vec<u8> {
+/// The text of [`write_lines`].
+fn lines(value: &impl Serialize, depth: usize) -> Vec<u8> {
     let mut text = Vec::new();
-    let mut serializer = serde_json::Serializer::with_formatter(&mut text, Lines::new(depth));
-    value
-        .serialize(&mut serializer)
-        .expect("writing JSON to memory cannot fail");
-    text.push(b'\n');
+    write_lines(value, depth, &mut text).expect("writing JSON to memory cannot fail");
     text
+}
+
+/// A list whose items are made one by one as they are written.
+pub struct Seq<'a, T>(Box<dyn Fn() -> Items<'a, T> + 'a>);
+
+type Items<'a, T> = Box<dyn Iterator<Item = T> + 'a>;
+
+impl<'a, T> Seq<'a, T> {
+    /// A list of what the iterators that `items` makes yield.
+    pub fn new<I: Iterator<Item = T> + 'a>(items: impl Fn() -> I + 'a) -> Self {
+        Self(Box::new(move || Box::new(items())))
+    }
+}
+
+impl<T: Serialize> Serialize for Seq<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq((self.0)())
+    }
 }
 
 /// `value` as a [`serde_json::Value`] that prints as `value` itself does.
@@ -38,17 +72,33 @@ pub fn value(value: &impl Serialize) -> serde_json::Value {
     parsed(&lines(value, 0))
 }
 
-/// Length of the text above which [`bounded_value`] prefers the brief form: a
-/// [`serde_json::Value`] takes ten times as much memory as its text.
-const LONGEST_FULL: usize = 1 << 20;
+/// Length of the text in bytes above which [`bounded_value`] prefers the brief
+/// form: a [`serde_json::Value`] takes ten times as much memory as its text.
+const MAX_FULL: usize = 1 << 20;
 
 /// As [`value`], but of `brief` where `full` would take much memory.
 pub fn bounded_value(full: &impl Serialize, brief: &impl Serialize) -> serde_json::Value {
-    let text = lines(full, 0);
-    if text.len() <= LONGEST_FULL {
-        parsed(&text)
-    } else {
-        value(brief)
+    let mut text = Bounded(Vec::new());
+    match write_lines(full, 0, &mut text) {
+        Ok(()) => parsed(&text.0),
+        Err(_) => value(brief),
+    }
+}
+
+/// Bytes in memory, at most [`MAX_FULL`] of them.
+struct Bounded(Vec<u8>);
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > MAX_FULL {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -286,6 +336,6 @@ mod tests {
     #[test]
     fn a_value_that_would_be_large_is_the_brief_one() {
         assert_eq!(bounded_value(&[1, 2], &0), json!([1, 2]));
-        assert_eq!(bounded_value(&vec![0; LONGEST_FULL], &0), json!(0));
+        assert_eq!(bounded_value(&vec![0; MAX_FULL], &0), json!(0));
     }
 }

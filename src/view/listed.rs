@@ -1,13 +1,30 @@
 //! A view as a list of files, each with how it is made of the model.
 
-use super::{View, ViewFile};
+use std::borrow::Cow;
+use std::io::{self, BufWriter, Write};
+
+use get_size2::GetSize;
+
+use super::{AssetContext, View, ViewFile};
+
+/// Makes a file of the model as a whole.
+pub(super) type Whole<M> = fn(&M, &mut dyn Write) -> io::Result<()>;
+
+/// Makes a file of the part of the model with this number.
+pub(super) type Part<M> = fn(&M, usize, &mut dyn Write) -> io::Result<()>;
+
+/// Makes a file of the part of the model with this number and of the files
+/// around the asset.
+pub(super) type InContext<M> = fn(&M, usize, &dyn AssetContext, &mut dyn Write) -> io::Result<()>;
 
 /// How a file is made of the model.
 pub(super) enum Render<M> {
     /// Of the model as a whole.
-    Whole(fn(&M) -> Vec<u8>),
+    Whole(Whole<M>),
     /// Of the part of it with this number.
-    Part(fn(&M, usize) -> Vec<u8>, usize),
+    Part(Part<M>, usize),
+    /// As [`Render::Part`], with the files around the asset.
+    InContext(InContext<M>, usize),
 }
 
 /// A file, and how it is made.
@@ -18,12 +35,13 @@ pub(super) struct Listed<M> {
 
 impl<M> Listed<M> {
     /// A file in `X.meta` itself, made of the whole model.
-    pub(super) fn whole(name: &str, render: fn(&M) -> Vec<u8>) -> Self {
+    pub(super) fn whole(name: &str, render: Whole<M>) -> Self {
         Self::new(None, name.into(), Render::Whole(render))
     }
 
     /// A file in a folder, if one is given.
     pub(super) fn new(folder: Option<&'static str>, name: String, render: Render<M>) -> Self {
+        let folder = folder.map(Cow::Borrowed);
         Self {
             file: ViewFile { folder, name },
             render,
@@ -31,11 +49,8 @@ impl<M> Listed<M> {
     }
 }
 
-/// A file by its name, and how it is made of the model as a whole.
-pub(super) type WholeFile<M> = (&'static str, fn(&M) -> Vec<u8>);
-
-/// Files in `X.meta` itself, each made of the whole model.
-pub(super) fn whole_files<M>(files: &[WholeFile<M>]) -> Vec<Listed<M>> {
+/// Files in `X.meta` itself by their names, each made of the whole model.
+pub(super) fn whole_files<M>(files: &[(&'static str, Whole<M>)]) -> Vec<Listed<M>> {
     let files = files.iter();
     files
         .map(|&(name, render)| Listed::whole(name, render))
@@ -48,11 +63,12 @@ pub(super) struct ListedView<M: 'static> {
     pub(super) model: M,
     /// The files, in their order.
     pub(super) files: Vec<Listed<M>>,
-    /// Memory that a model takes.
-    pub(super) memory: fn(&M) -> usize,
 }
 
-impl<M: Send + Sync> View for ListedView<M> {
+/// Size of the buffer between a rendering and its destination, in bytes.
+const BUFFER_SIZE: usize = 32 << 10;
+
+impl<M: GetSize + Send + Sync> View for ListedView<M> {
     fn files(&self) -> Vec<ViewFile> {
         self.files
             .iter()
@@ -60,19 +76,32 @@ impl<M: Send + Sync> View for ListedView<M> {
             .collect()
     }
 
-    fn render(&self, index: usize) -> Vec<u8> {
-        match self.files.get(index).map(|listed| &listed.render) {
-            Some(Render::Whole(render)) => render(&self.model),
-            Some(Render::Part(render, part)) => render(&self.model, *part),
-            None => Vec::new(),
-        }
+    fn render(
+        &self,
+        index: usize,
+        context: &dyn AssetContext,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let Some(listed) = self.files.get(index) else {
+            return Ok(());
+        };
+        let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, out);
+        let rendered = match listed.render {
+            Render::Whole(render) => render(&self.model, &mut buffer),
+            Render::Part(render, part) => render(&self.model, part, &mut buffer),
+            Render::InContext(render, part) => render(&self.model, part, context, &mut buffer),
+        };
+        let result = rendered.and_then(|()| buffer.flush());
+        // Dropped as it is, the buffer would write once more after an error.
+        let (_, _unwritten) = buffer.into_parts();
+        result
     }
 
     fn memory(&self) -> usize {
         let names = self.files.iter().map(|listed| listed.file.name.capacity());
         size_of_val(self)
-            + size_of_val(&self.files[..])
+            + self.files.capacity() * size_of::<Listed<M>>()
             + names.sum::<usize>()
-            + (self.memory)(&self.model)
+            + self.model.get_heap_size()
     }
 }

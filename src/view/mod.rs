@@ -5,6 +5,7 @@
 //! [`ViewFile`]s of the asset's [`View`]. A new asset format is one folder in
 //! `asset/`, one here, and one line in [`VIEW_FORMATS`].
 
+mod context;
 pub mod hgo;
 pub mod ifp;
 pub mod json;
@@ -12,8 +13,13 @@ mod listed;
 pub mod psx;
 mod summary;
 
+pub use self::context::{Alone, AssetContext, AssetRef, MakeShared, Shared, Wanted};
 pub use self::summary::Summary;
 pub use crate::text::Table;
+pub use bytes::Bytes;
+
+use std::borrow::Cow;
+use std::io::{self, Write};
 
 use crate::io::Error;
 use crate::text::has_extension;
@@ -22,7 +28,7 @@ use crate::text::has_extension;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewFile {
     /// Folder below `X.meta`, where it is not in `X.meta` itself.
-    pub folder: Option<&'static str>,
+    pub folder: Option<Cow<'static, str>>,
     /// Name of the file, as the asset spells it; it is made safe where it is
     /// shown.
     pub name: String,
@@ -33,11 +39,22 @@ pub trait View: Send + Sync {
     /// The synthetic files. The order is fixed: a file's number is its place.
     fn files(&self) -> Vec<ViewFile>;
 
-    /// Makes the bytes of the file with number `index`; the same bytes
-    /// whenever it is asked. Empty for a number that does not exist.
-    fn render(&self, index: usize) -> Vec<u8>;
+    /// Writes the bytes of the file with number `index`, the same bytes
+    /// whenever it is asked; nothing for a number that does not exist. What
+    /// can be long is written piece by piece and never held in memory as a
+    /// whole. `context` is that of the asset, as when it was parsed.
+    ///
+    /// # Errors
+    /// Those of `out`, which end the rendering at once.
+    fn render(
+        &self,
+        index: usize,
+        context: &dyn AssetContext,
+        out: &mut dyn Write,
+    ) -> io::Result<()>;
 
-    /// Memory that the model takes, in bytes, roughly.
+    /// Memory that the model takes on the heap and itself, in bytes. The bytes
+    /// that it was parsed from are not counted: the model shares them.
     fn memory(&self) -> usize;
 }
 
@@ -50,31 +67,9 @@ pub struct Failure {
     pub partial: serde_json::Value,
 }
 
-/// The files that stand beside an asset.
-pub trait Siblings {
-    /// Name of the asset itself; empty where it is not known.
-    fn name(&self) -> &str;
-
-    /// Bytes of the file with this name, in any ASCII case. Nothing where
-    /// there is none, and where it is too large or cannot be read.
-    fn read(&self, name: &str) -> Option<Vec<u8>>;
-}
-
-/// No files stand beside the asset.
-pub struct Alone;
-
-impl Siblings for Alone {
-    fn name(&self) -> &str {
-        ""
-    }
-
-    fn read(&self, _name: &str) -> Option<Vec<u8>> {
-        None
-    }
-}
-
-/// Parses the bytes of a whole file, and what it needs of its siblings.
-pub type Open = fn(&[u8], &dyn Siblings) -> Result<Box<dyn View>, Box<Failure>>;
+/// Parses the bytes of a whole file, and what it needs of the files around it.
+/// The view keeps slices of the bytes.
+pub type Open = fn(&Bytes, &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>>;
 
 /// An asset format that can be looked into.
 pub struct ViewFormat {
@@ -83,10 +78,12 @@ pub struct ViewFormat {
     /// Extensions of its files, in lower case, without the first dot
     /// (`hgo.blk`).
     pub extensions: &'static [&'static str],
+    /// Types that archives give to its files, four letters each.
+    pub asset_types: &'static [[u8; 4]],
     /// Parses a file.
     pub open: Open,
     /// Whether a file without such an extension is one, by its content.
-    pub matches: fn(&[u8]) -> bool,
+    pub matches: fn(&Bytes) -> bool,
 }
 
 impl ViewFormat {
@@ -100,18 +97,30 @@ impl ViewFormat {
 
 /// Parses the bytes of an asset; one that cannot be parsed to its end shows
 /// in `error.txt` why, and in `info.json` what was read until then.
-pub fn open(format: &ViewFormat, bytes: &[u8], siblings: &dyn Siblings) -> Box<dyn View> {
-    (format.open)(bytes, siblings).unwrap_or_else(|failure| Box::new(Broken(*failure)))
+pub fn open(format: &ViewFormat, bytes: &Bytes, context: &dyn AssetContext) -> Box<dyn View> {
+    (format.open)(bytes, context).unwrap_or_else(|failure| Box::new(Broken::new(&failure)))
 }
 
 /// The view of an asset that is not parsed, with the reason.
 pub fn refused(error: Error) -> Box<dyn View> {
     let partial = serde_json::json!({});
-    Box::new(Broken(Failure { error, partial }))
+    Box::new(Broken::new(&Failure { error, partial }))
 }
 
-/// The view of an asset that could not be parsed.
-struct Broken(Failure);
+/// The view of an asset that could not be parsed: its files, which are small.
+struct Broken {
+    error: Vec<u8>,
+    info: Vec<u8>,
+}
+
+impl Broken {
+    fn new(failure: &Failure) -> Self {
+        Self {
+            error: format!("{}\n", failure.error).into_bytes(),
+            info: json::pretty(&failure.partial),
+        }
+    }
+}
 
 impl View for Broken {
     fn files(&self) -> Vec<ViewFile> {
@@ -122,17 +131,21 @@ impl View for Broken {
         vec![file("error.txt"), file("info.json")]
     }
 
-    fn render(&self, index: usize) -> Vec<u8> {
+    fn render(
+        &self,
+        index: usize,
+        _context: &dyn AssetContext,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
         match index {
-            0 => format!("{}\n", self.0.error).into_bytes(),
-            1 => json::pretty(&self.0.partial),
-            _ => Vec::new(),
+            0 => out.write_all(&self.error),
+            1 => out.write_all(&self.info),
+            _ => Ok(()),
         }
     }
 
     fn memory(&self) -> usize {
-        // The facts of half an asset, each with a name and its place in maps.
-        json::pretty(&self.0.partial).len() * 4
+        size_of_val(self) + self.error.capacity() + self.info.capacity()
     }
 }
 
@@ -142,11 +155,13 @@ pub const VIEW_FORMATS: &[ViewFormat] = &[hgo::FORMAT, hgo::blk::FORMAT, ifp::FO
 /// The text of the file of an asset's view with this name.
 #[cfg(test)]
 fn rendered(open: Open, bytes: &[u8], name: &str) -> String {
-    let view = open(bytes, &Alone).unwrap();
+    let view = open(&Bytes::copy_from_slice(bytes), &Alone).unwrap();
     let files = view.files();
     let index = files.iter().position(|file| file.name == name);
     let index = index.unwrap_or_else(|| panic!("no {name} in {files:?}"));
-    String::from_utf8(view.render(index)).unwrap()
+    let mut text = Vec::new();
+    view.render(index, &Alone, &mut text).unwrap();
+    String::from_utf8(text).unwrap()
 }
 
 #[cfg(test)]

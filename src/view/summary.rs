@@ -1,6 +1,7 @@
 //! `info.txt`: the half page that a person wants first.
 
-use std::fmt::{Display, Write};
+use std::fmt::{Display, Write as _};
+use std::io::{self, Write};
 
 use crate::io::Warnings;
 
@@ -57,11 +58,19 @@ impl Summary {
         self
     }
 
-    /// Adds the warnings and ends the summary.
-    pub fn finish(mut self, warnings: &Warnings) -> Vec<u8> {
+    /// Adds the warnings and writes the summary.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(mut self, warnings: &Warnings, out: &mut dyn Write) -> io::Result<()> {
+        self.add_warnings(warnings);
+        out.write_all(self.text.as_bytes())
+    }
+
+    fn add_warnings(&mut self, warnings: &Warnings) {
         if warnings.is_empty() {
             self.push("warnings", "none");
-            return self.text.into_bytes();
+            return;
         }
         self.push("warnings", &warnings.len().to_string());
         let texts = warnings.texts();
@@ -75,7 +84,6 @@ impl Summary {
             writeln!(self.text, "  and {more} more, see info.json")
                 .expect("writing to a String cannot fail");
         }
-        self.text.into_bytes()
     }
 
     fn push(&mut self, label: &str, value: &str) {
@@ -101,7 +109,9 @@ impl Summary {
 mod tests {
     use super::*;
 
-    fn text(bytes: Vec<u8>) -> String {
+    fn text(summary: Summary, warnings: &Warnings) -> String {
+        let mut bytes = Vec::new();
+        summary.write(warnings, &mut bytes).unwrap();
         String::from_utf8(bytes).unwrap()
     }
 
@@ -110,7 +120,7 @@ mod tests {
         let mut summary = Summary::new("IFP animation package");
         summary.line("name", "a\nb\u{1b}[2J").line("animations", 3);
         assert_eq!(
-            text(summary.finish(&Warnings::default())),
+            text(summary, &Warnings::default()),
             "IFP animation package\n\n\
              name           a\\nb\\u{1b}[2J\n\
              animations     3\n\
@@ -125,7 +135,7 @@ mod tests {
             .list("few", 0..2)
             .list("many", 0..20)
             .list("none", 0..0);
-        let shown = text(summary.finish(&Warnings::default()));
+        let shown = text(summary, &Warnings::default());
         assert!(shown.contains("few            2: 0, 1\n"), "{shown}");
         assert!(shown.contains("20: 0, 1, 2, 3, 4, 5, 6, 7 and 12 more\n"));
         assert!(shown.contains("none           0\n"));
@@ -137,7 +147,7 @@ mod tests {
         for number in 0..12 {
             warnings.push(format!("odd {number}"));
         }
-        let shown = text(Summary::new("x").finish(&warnings));
+        let shown = text(Summary::new("x"), &warnings);
         assert!(shown.contains("warnings       12\n  odd 0\n"));
         assert!(shown.ends_with("  odd 9\n  and 2 more, see info.json\n"));
     }

@@ -1,35 +1,35 @@
-//! Folders on disk as sources: a directory at a time, or all of it, their
-//! files read through.
+//! Folders on disk as volumes: a directory at a time, or all of it.
 
-use std::ffi::{OsStr, OsString};
+use std::collections::{HashMap, VecDeque};
+use std::ffi::OsString;
 use std::fs::File;
-use std::os::fd::OwnedFd;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
+use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::io;
-use crate::mount::error::{OpenCause, OpenError};
-use crate::namespace::tree::{Label, NewInode, TreeBuilder};
-use crate::source::{FileIdentity, FilePool};
-use crate::volume::{Archive, FileId, MAX_DEPTH, NodeId, Sink, Storage};
+use super::{Content, Entry, FileId, MAX_DEPTH, Name, NodeId, Sink, Version, Volume, no_such_file};
+use crate::io::{self, Error, ReadAt, read_error};
+use crate::source::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileStat, open_beneath};
+
+/// Name of the format.
+pub const FORMAT_NAME: &str = "folder";
 
 /// How directories are opened.
-const DIRECTORY: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::CLOEXEC);
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
-/// What all folders on disk have in common.
+/// What all folders of a mount have in common.
 #[derive(Debug, Default)]
 pub struct Disk {
     /// The files that are open.
     pub pool: Arc<FilePool>,
     /// Where the mount itself is, which no folder shows: it would be seen in
     /// itself without end.
-    pub mount_point: Option<PathBuf>,
+    mount_point: Option<PathBuf>,
 }
 
 impl Disk {
@@ -37,271 +37,299 @@ impl Disk {
     ///
     /// # Errors
     /// Where the mount point cannot be opened.
-    pub fn around(mount_point: Option<&Path>) -> Result<Self, OpenError> {
+    pub fn around(mount_point: Option<&Path>) -> std::io::Result<Self> {
         let Some(point) = mount_point else {
             return Ok(Self::default());
         };
-        let pool = FilePool::holding(point)
-            .map_err(|error| OpenError::new(point, OpenCause::Unreadable(error)))?;
         Ok(Self {
-            pool: Arc::new(pool),
+            pool: Arc::new(FilePool::holding(point)?),
             mount_point: Some(point.to_owned()),
         })
     }
 }
 
-/// A directory on disk as it was when it was first seen.
+/// A directory on disk as it was when it was listed.
 pub struct Folder {
-    source: Arc<Source>,
-    /// Path from the source on; empty for the source itself.
+    root: Arc<Root>,
+    /// Path from the root on; empty for the root itself.
     path: PathBuf,
-    /// The subdirectories and files, with their paths from the folder on; a
-    /// [`FileId`] is a place here.
-    entries: Vec<(PathBuf, FileIdentity)>,
+    /// The files and subdirectories; a [`FileId`] is an index here.
+    entries: Vec<FolderEntry>,
+}
+
+/// The directory that is the source. It is held open, so that it stays the
+/// same whatever is mounted over it, be it this mount.
+struct Root {
+    directory: OwnedFd,
+    path: PathBuf,
     disk: Arc<Disk>,
 }
 
-/// The directory that is the source. It is held open, so that it is the same
-/// whatever is mounted over it, be it this mount.
-struct Source {
-    directory: OwnedFd,
+/// A file or a subdirectory of a folder.
+struct FolderEntry {
+    root: Arc<Root>,
+    /// Path from the root on.
     path: PathBuf,
+    identity: FileIdentity,
+    len: u64,
 }
 
-/// What is done with the directories in a directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Subdirectories {
-    /// They are listed when somebody enters them.
-    Later,
-    /// They are listed with it.
-    Now,
+/// What becomes of the directories in a directory.
+enum Subdirectories<'a> {
+    /// Each is listed on demand.
+    OnDemand,
+    /// They are listed as well. Those beside each other whose names differ in
+    /// ASCII case only become one.
+    Listed(&'a mut CaseMerge),
+}
+
+/// Directories by the directory they are in and their names in lower case.
+#[derive(Default)]
+struct CaseMerge {
+    nodes: HashMap<(NodeId, String), (NodeId, PathBuf)>,
+    warnings: Vec<String>,
+}
+
+impl CaseMerge {
+    /// The node for the directory at `path` in `parent`.
+    fn node(
+        &mut self,
+        sink: &mut dyn Sink,
+        parent: NodeId,
+        path: &Path,
+        modified: i64,
+    ) -> io::Result<NodeId> {
+        let name = path.file_name().unwrap_or_default();
+        let key = (parent, name.to_string_lossy().to_ascii_lowercase());
+        if let Some((node, first)) = self.nodes.get(&key) {
+            self.warnings.push(format!(
+                "{} is merged with {}: on Windows they are one folder",
+                path.display(),
+                first.display()
+            ));
+            return Ok(*node);
+        }
+        let node = sink.dir(parent, Name::host(name), Some(modified))?;
+        self.nodes.insert(key, (node, path.to_owned()));
+        Ok(node)
+    }
+}
+
+/// A directory that is being listed.
+struct Listing {
+    path: PathBuf,
+    identity: FileIdentity,
+    node: NodeId,
+    depth: usize,
 }
 
 impl Folder {
-    /// Lists the directory at `path`, a source, into `builder`, sorted by name; its
-    /// subdirectories are listed when somebody enters them.
+    /// Lists the directory at `path`, a source; its subdirectories are listed
+    /// on demand. Entries are sorted by name.
     ///
     /// Symbolic links stay symbolic links and are not followed; sockets,
     /// devices and pipes are left out.
     ///
     /// # Errors
-    /// Whatever the operating system reports of the directory itself, and of
-    /// entries where a fault of the file system keeps it from looking at them.
-    /// Entries that vanish meanwhile are left out.
-    pub fn scan(path: &Path, disk: &Arc<Disk>, builder: &mut TreeBuilder) -> std::io::Result<Self> {
-        let mut folder = Self::new(path, disk)?;
-        let directory = folder.open_directory(Path::new(""))?;
-        folder.list_later(directory, builder)?;
+    /// [`Error::Listing`] where the directory cannot be read, and where a fault
+    /// of the file system hides what its entries are. Entries that vanish
+    /// meanwhile are left out.
+    pub fn open(path: &Path, disk: &Arc<Disk>, sink: &mut dyn Sink) -> io::Result<Self> {
+        let mut folder = Self::new(path, disk).map_err(Error::listing)?;
+        let root = folder.root_listing(sink)?;
+        folder.list_into(&root, None, Subdirectories::OnDemand, sink)?;
         Ok(folder)
     }
 
-    /// Lists one of the subdirectories into `builder`, as [`Folder::scan`].
+    /// Lists the entries `names` of the directory at `path` and all below
+    /// them. Directories beside each other whose names differ in ASCII case
+    /// only become one, with a warning.
     ///
     /// # Errors
-    /// As for [`Folder::scan`]; `NotFound` where something else has taken its
-    /// place.
-    pub fn enter(&self, file: FileId, builder: &mut TreeBuilder) -> std::io::Result<Self> {
-        let (relative, identity) = self.entry(file)?;
-        let mut folder = Self {
-            source: self.source.clone(),
-            path: self.path.join(relative),
-            entries: Vec::new(),
-            disk: self.disk.clone(),
-        };
-        let directory = folder.open_directory(Path::new(""))?;
-        if FileIdentity::from(&rustix::fs::fstat(&directory)?) != *identity {
-            return Err(std::io::Error::new(
-                std::io::ErrorKind::NotFound,
-                "the directory has been replaced",
-            ));
-        }
-        folder.list_later(directory, builder)?;
-        Ok(folder)
-    }
-
-    fn list_later(&mut self, directory: OwnedFd, builder: &mut TreeBuilder) -> std::io::Result<()> {
-        let relative = Path::new("");
-        let parent = builder.root();
-        let later = Subdirectories::Later;
-        self.list(&directory, relative, parent, later, builder, &mut |_| true)?;
-        Ok(())
-    }
-
-    /// Lists the directory at `path` and all below it. Of the entries of the
-    /// directory itself, those are left out that `takes` refuses.
-    ///
-    /// # Errors
-    /// As for [`Folder::scan`]. Subdirectories that cannot be read are empty.
-    pub fn scan_all(
+    /// As for [`Folder::open`]. Subdirectories that cannot be read are empty.
+    pub fn open_all(
         path: &Path,
+        names: Vec<OsString>,
         disk: &Arc<Disk>,
-        builder: &mut TreeBuilder,
-        mut takes: impl FnMut(&OsStr) -> bool,
-    ) -> std::io::Result<Self> {
-        let mut folder = Self::new(path, disk)?;
-        let root = builder.root();
-        let now = Subdirectories::Now;
-        let relative = Path::new("");
-        let directory = folder.open_directory(relative)?;
-        let mut pending = folder.list(&directory, relative, root, now, builder, &mut takes)?;
-        while let Some((relative, node)) = pending.pop() {
-            if relative.components().count() > MAX_DEPTH {
+        sink: &mut dyn Sink,
+        warnings: &mut Vec<String>,
+    ) -> io::Result<Self> {
+        let mut folder = Self::new(path, disk).map_err(Error::listing)?;
+        let mut cases = CaseMerge::default();
+        let root = folder.root_listing(sink)?;
+        let listed = Subdirectories::Listed(&mut cases);
+        let mut pending = folder.list_into(&root, Some(names), listed, sink)?;
+        while let Some(directory) = pending.pop_front() {
+            if directory.depth > MAX_DEPTH {
                 continue;
             }
-            let more = folder.open_directory(&relative).and_then(|directory| {
-                folder.list(&directory, &relative, node, now, builder, &mut |_| true)
-            });
-            match more {
+            let listed = Subdirectories::Listed(&mut cases);
+            match folder.list_into(&directory, None, listed, sink) {
                 Ok(more) => pending.extend(more),
-                Err(error) => log::warn!("{}: {error}", path.join(relative).display()),
+                Err(error @ Error::Listing(_)) => {
+                    log::warn!("{}: {error}", path.join(directory.path).display());
+                }
+                Err(error) => return Err(error),
             }
         }
+        warnings.extend(cases.warnings);
         Ok(folder)
     }
 
     /// A folder in which nothing but the file at `path` is seen.
     ///
     /// # Errors
-    /// Whatever the operating system reports.
-    pub fn of_one_file(
-        path: &Path,
-        disk: &Arc<Disk>,
-        builder: &mut TreeBuilder,
-    ) -> std::io::Result<Self> {
+    /// As for [`Folder::open`].
+    pub fn of_one_file(path: &Path, disk: &Arc<Disk>, sink: &mut dyn Sink) -> io::Result<Self> {
         // A link to the file is shown by its own name.
-        let file = path.canonicalize()?;
-        let none = || std::io::Error::from(std::io::ErrorKind::NotFound);
+        let none = || Error::listing(std::io::ErrorKind::NotFound.into());
+        let file = path.canonicalize().map_err(Error::listing)?;
         let shown = path.file_name().ok_or_else(none)?;
         let name = file.file_name().ok_or_else(none)?;
-        let mut folder = Self::new(file.parent().ok_or_else(none)?, disk)?;
-        let stat = rustix::fs::statat(&folder.source.directory, name, AtFlags::empty())?;
-        let inode = NewInode {
-            kind: builder.file_kind(FileId(0)),
-            size: Some(stat.st_size as u64),
-            modified: Some(stat.st_mtime),
-        };
-        let root = builder.root();
-        builder
-            .add(root, &Label::host(shown), inode)
-            .map_err(std::io::Error::other)?;
-        let identity = FileIdentity::from(&stat);
-        folder.entries.push((name.into(), identity));
+        let mut folder =
+            Self::new(file.parent().ok_or_else(none)?, disk).map_err(Error::listing)?;
+        let stat = FileStat::at(folder.root.directory.as_fd(), name.as_ref())
+            .map_err(|error| Error::listing(error.into()))?;
+        let root = sink.root();
+        let entry = folder.add(name.into(), &stat);
+        sink.file(root, Name::host(shown), entry)?;
         Ok(folder)
     }
 
     fn new(path: &Path, disk: &Arc<Disk>) -> std::io::Result<Self> {
-        let source = Source {
-            directory: rustix::fs::openat(CWD, path, crate::source::PLACE, Mode::empty())?,
+        let root = Root {
+            directory: rustix::fs::openat(CWD, path, DIRECTORY_HANDLE, Mode::empty())?,
             path: path.to_owned(),
+            disk: disk.clone(),
         };
         Ok(Self {
-            source: Arc::new(source),
+            root: Arc::new(root),
             path: PathBuf::new(),
             entries: Vec::new(),
-            disk: disk.clone(),
         })
     }
 
-    /// Opens the directory at a path from the folder on.
-    fn open_directory(&self, relative: &Path) -> std::io::Result<OwnedFd> {
-        let flags = DIRECTORY | OFlags::NOFOLLOW;
-        self.open(relative, flags)
+    fn root_listing(&self, sink: &dyn Sink) -> io::Result<Listing> {
+        let stat = FileStat::of(&self.root.directory);
+        Ok(Listing {
+            path: PathBuf::new(),
+            identity: stat.map_err(|error| Error::listing(error.into()))?.identity,
+            node: sink.root(),
+            depth: 0,
+        })
     }
 
-    fn open_file(&self, relative: &Path) -> std::io::Result<File> {
-        // Without waiting: a pipe may be there by now, and nobody writes to it.
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        self.open(relative, flags).map(File::from)
-    }
-
-    fn open(&self, relative: &Path, flags: OFlags) -> std::io::Result<OwnedFd> {
-        // The dot stands for the source itself.
-        let path = Path::new(".").join(&self.path).join(relative);
-        let opened = rustix::fs::openat(&self.source.directory, path, flags, Mode::empty())?;
-        Ok(opened)
-    }
-
-    /// Lists one directory; gives the subdirectories that are still to be
-    /// listed.
-    fn list(
+    /// Lists one directory into its node, or some of its entries; gives the
+    /// subdirectories that are still to be listed.
+    fn list_into(
         &mut self,
-        directory: &OwnedFd,
-        relative: &Path,
-        parent: NodeId,
-        subdirectories: Subdirectories,
-        builder: &mut TreeBuilder,
-        takes: &mut dyn FnMut(&OsStr) -> bool,
-    ) -> std::io::Result<Vec<(PathBuf, NodeId)>> {
-        let mut pending = Vec::new();
-        let here = self.path();
-        for name in names(directory)? {
-            let path = relative.join(&name);
-            let is_mount = self.disk.mount_point.as_deref() == Some(&*here.join(&path));
-            if is_mount || !takes(&name) {
+        directory: &Listing,
+        some: Option<Vec<OsString>>,
+        mut subdirectories: Subdirectories<'_>,
+        sink: &mut dyn Sink,
+    ) -> io::Result<VecDeque<Listing>> {
+        let handle = self
+            .root
+            .open(&directory.path, directory.identity, DIRECTORY)
+            .map_err(Error::listing)?;
+        let mut pending = VecDeque::new();
+        let names = match some {
+            Some(names) => names,
+            None => names(&handle).map_err(Error::listing)?,
+        };
+        for name in names {
+            let path = directory.path.join(&name);
+            if self.root.is_mount_point(&path) {
                 continue;
             }
-            let stat = match rustix::fs::statat(directory, &name, AtFlags::SYMLINK_NOFOLLOW) {
+            let stat = match FileStat::at(handle.as_fd(), name.as_ref()) {
                 Ok(stat) => stat,
-                Err(error) if is_left_out(directory, error) => continue,
-                Err(error) => return Err(error.into()),
+                Err(error) if is_left_out(&handle, error) => continue,
+                Err(error) => return Err(Error::listing(error.into())),
             };
-            let mut inode = NewInode {
-                modified: Some(stat.st_mtime),
-                ..NewInode::DIR
-            };
-            let is_later = subdirectories == Subdirectories::Later;
-            match FileType::from_raw_mode(stat.st_mode) {
-                FileType::Symlink => match rustix::fs::readlinkat(directory, &name, Vec::new()) {
-                    Ok(text) => inode.kind = builder.link_kind(text.as_bytes()),
-                    Err(error) if is_left_out(directory, error) => continue,
-                    Err(error) => return Err(error.into()),
+            let modified = Some(stat.modified);
+            let shown = Name::host(&name);
+            match stat.kind {
+                FileType::Symlink => match rustix::fs::readlinkat(&handle, &name, Vec::new()) {
+                    Ok(text) => sink.text_link(directory.node, shown, text.as_bytes(), modified)?,
+                    Err(error) if is_left_out(&handle, error) => {}
+                    Err(error) => return Err(Error::listing(error.into())),
                 },
-                FileType::Directory if is_later => {
-                    inode.kind = builder.host_dir_kind(self.new_entry(&path, &stat));
-                }
-                FileType::Directory => {}
+                FileType::Directory => match &mut subdirectories {
+                    Subdirectories::OnDemand => {
+                        let entry = self.add(path, &stat);
+                        sink.deferred_dir(directory.node, shown, entry.file, modified)?;
+                    }
+                    Subdirectories::Listed(cases) => pending.push_back(Listing {
+                        node: cases.node(sink, directory.node, &path, stat.modified)?,
+                        path,
+                        identity: stat.identity,
+                        depth: directory.depth + 1,
+                    }),
+                },
                 FileType::RegularFile => {
-                    inode.kind = builder.file_kind(self.new_entry(&path, &stat));
-                    inode.size = Some(stat.st_size as u64);
+                    let entry = self.add(path, &stat);
+                    sink.file(directory.node, shown, entry)?;
                 }
-                _ => continue,
-            }
-            let node = builder
-                .add(parent, &Label::host(&name), inode)
-                .map_err(std::io::Error::other)?;
-            if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
-                pending.push((path, node));
+                _ => {}
             }
         }
         Ok(pending)
     }
 
-    fn new_entry(&mut self, relative: &Path, stat: &Stat) -> FileId {
+    fn add(&mut self, path: PathBuf, stat: &FileStat) -> Entry {
         let file = FileId(self.entries.len() as u32);
-        self.entries.push((relative.to_owned(), stat.into()));
-        file
+        self.entries.push(FolderEntry {
+            root: self.root.clone(),
+            path,
+            identity: stat.identity,
+            len: stat.size,
+        });
+        Entry {
+            file,
+            size: Some(stat.size),
+            modified: Some(stat.modified),
+            asset: None,
+        }
     }
 
-    fn entry(&self, file: FileId) -> std::io::Result<&(PathBuf, FileIdentity)> {
+    fn entry(&self, file: FileId) -> io::Result<&FolderEntry> {
         let entry = self.entries.get(file.0 as usize);
-        entry.ok_or_else(|| std::io::ErrorKind::NotFound.into())
+        entry.ok_or_else(|| no_such_file(file))
     }
 
     /// Its path, as it was when the source was opened.
     pub fn path(&self) -> PathBuf {
-        // Not `join` alone: with an empty path it adds a slash.
-        self.source.path.iter().chain(&self.path).collect()
+        self.root.path_of(&self.path)
+    }
+}
+
+impl Root {
+    /// Opens what is at `path` below the root, if it is what it was.
+    fn open(&self, path: &Path, identity: FileIdentity, flags: OFlags) -> std::io::Result<OwnedFd> {
+        let opened = open_beneath(&self.directory, path, flags)?;
+        if FileStat::of(&opened)?.identity != identity {
+            return Err(std::io::Error::new(
+                std::io::ErrorKind::NotFound,
+                "the directory has been replaced",
+            ));
+        }
+        Ok(opened)
     }
 
-    /// Path of one of the entries.
-    pub fn path_of(&self, file: FileId) -> PathBuf {
-        let relative = self.entry(file).map_or(Path::new(""), |(path, _)| path);
-        self.path().join(relative)
+    fn path_of(&self, relative: &Path) -> PathBuf {
+        // Not `join` alone: with an empty path it adds a slash.
+        self.path.iter().chain(relative).collect()
+    }
+
+    fn is_mount_point(&self, relative: &Path) -> bool {
+        let point = self.disk.mount_point.as_deref();
+        point.is_some_and(|point| point == self.path_of(relative))
     }
 }
 
 /// Whether an entry that cannot be looked at is left out of the listing, which
-/// stays for good: not where the whole file system has a fault, which may pass.
+/// is kept: not where the whole file system has a fault, which may pass.
 fn is_left_out(directory: &OwnedFd, error: Errno) -> bool {
     match error {
         // It has vanished, has become something else, or is not for us.
@@ -325,16 +353,74 @@ fn names(directory: &OwnedFd) -> std::io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-impl Archive for Folder {
-    fn storage(&self, _file: FileId) -> Storage {
-        Storage::Stored
+impl FolderEntry {
+    fn open(&self) -> std::io::Result<File> {
+        // Without waiting: a pipe may be there by now, and nobody writes to it.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        open_beneath(&self.root.directory, &self.path, flags).map(File::from)
+    }
+}
+
+impl ReadAt for FolderEntry {
+    fn len(&self) -> u64 {
+        self.len
     }
 
-    fn read_stored(&self, file: FileId, position: u64, buf: &mut [u8]) -> io::Result<()> {
-        let read = self.entry(file).and_then(|(relative, identity)| {
-            let open = || self.open_file(relative);
-            self.disk.pool.read(*identity, open, buf, position)
-        });
-        read.map_err(|cause| io::read_error(position, buf.len() as u64, cause))
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+        let pool = &self.root.disk.pool;
+        pool.read(self.identity, || self.open(), buf, offset)
+    }
+}
+
+impl Volume for Folder {
+    fn content(&self, file: FileId) -> io::Result<Content<'_>> {
+        Ok(Content::Extent {
+            source: self.entry(file)?,
+            offset: 0,
+        })
+    }
+
+    fn list(&self, directory: FileId, sink: &mut dyn Sink) -> io::Result<Box<dyn Volume>> {
+        let entry = self.entry(directory)?;
+        let mut folder = Self {
+            root: self.root.clone(),
+            path: entry.path.clone(),
+            entries: Vec::new(),
+        };
+        let listing = Listing {
+            path: entry.path.clone(),
+            identity: entry.identity,
+            node: sink.root(),
+            depth: 0,
+        };
+        folder.list_into(&listing, None, Subdirectories::OnDemand, sink)?;
+        Ok(Box::new(folder))
+    }
+
+    fn version(&self, file: FileId) -> io::Result<Version> {
+        let entry = self.entry(file)?;
+        let pool = &self.root.disk.pool;
+        let stat = pool
+            .stat(entry.identity, || entry.open())
+            .map_err(|cause| read_error(0, 0, cause))?;
+        Ok(Version {
+            stamp: stat.version(),
+            len: Some(stat.size),
+        })
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for entry in &self.entries {
+            entry.identity.hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    fn memory(&self) -> usize {
+        let paths = self.entries.iter().map(|entry| entry.path.capacity());
+        size_of::<Self>()
+            + self.entries.capacity() * size_of::<FolderEntry>()
+            + paths.sum::<usize>()
     }
 }

@@ -2,11 +2,12 @@
 
 use std::fs;
 
-use hpimount::view::{Alone, Failure, VIEW_FORMATS, View, ViewFormat};
+use hpimount::view::{Alone, Bytes, Failure, VIEW_FORMATS, View, ViewFormat};
 use serde_json::{Value, json};
 
 use super::facts::differences;
 use super::shared;
+use super::views::rendering;
 
 /// The folders that have samples, by the format.
 pub const FOLDERS: [&str; 4] = [
@@ -19,7 +20,7 @@ pub const FOLDERS: [&str; 4] = [
 /// A sample, and what is known of it.
 pub struct Sample {
     pub name: String,
-    pub bytes: Vec<u8>,
+    pub bytes: Bytes,
     /// Its facts, or an `error`.
     pub known: Value,
 }
@@ -41,7 +42,7 @@ pub fn samples(folder: &str) -> Vec<Sample> {
         let known = fs::read(goldens.join(format!("{name}.json"))).unwrap();
         let mut known = serde_json::from_slice(&known).unwrap();
         adapt(&name, &mut known);
-        let bytes = fs::read(path).unwrap();
+        let bytes = fs::read(path).unwrap().into();
         Sample { name, bytes, known }
     };
     paths.into_iter().map(sample).collect()
@@ -186,5 +187,5 @@ pub fn rendered(view: &dyn View, name: &str) -> String {
     let files = view.files();
     let index = files.iter().position(|file| file.name == name);
     let index = index.unwrap_or_else(|| panic!("no {name} in {files:?}"));
-    String::from_utf8(view.render(index)).unwrap()
+    String::from_utf8(rendering(view, index)).unwrap()
 }

@@ -3,14 +3,16 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use hpimount::view::{Alone, ViewFormat};
+use hpimount::view::{Alone, Bytes, ViewFormat};
+
+use super::views::rendering;
 
 /// Opens bytes of any kind and makes everything that there is to see of them.
 pub fn look(format: &ViewFormat, bytes: &[u8]) {
-    match (format.open)(bytes, &Alone) {
+    match (format.open)(&Bytes::copy_from_slice(bytes), &Alone) {
         Ok(view) => {
             for (index, file) in view.files().iter().enumerate() {
-                let text = view.render(index);
+                let text = rendering(&*view, index);
                 // Tables and JSON have a frame at least; a list of names may
                 // be empty.
                 assert!(!text.is_empty() || file.name == "names.txt", "{file:?}");

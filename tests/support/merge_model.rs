@@ -23,6 +23,27 @@ pub struct Layer {
     pub date: Option<u32>,
 }
 
+/// Loose directories beside each other whose names differ in case only are
+/// one, named as the first.
+pub fn one_of_each_case(entries: Entries) -> Entries {
+    let mut merged: Entries = Vec::new();
+    for (name, node) in entries {
+        let same = |other: &&mut (String, Node)| {
+            other.0.eq_ignore_ascii_case(&name) && matches!(other.1, Node::Directory(_))
+        };
+        match (node, merged.iter_mut().find(same)) {
+            (Node::Directory(entries), Some((_, Node::Directory(first)))) => first.extend(entries),
+            (node, _) => merged.push((name, node)),
+        }
+    }
+    for (_, node) in &mut merged {
+        if let Node::Directory(entries) = node {
+            *entries = one_of_each_case(std::mem::take(entries));
+        }
+    }
+    merged
+}
+
 /// What is to be seen of one path.
 #[derive(Debug, PartialEq)]
 pub struct Seen {

@@ -33,6 +33,7 @@ pub mod skip;
 pub mod sources;
 pub mod ta;
 pub mod trial;
+pub mod views;
 
 use std::path::PathBuf;
 

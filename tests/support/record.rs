@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hpimount::io::{ReadAt, Result};
-use hpimount::volume::{self, Archive, Entry, FileId, NodeId, Options, Sink, Storage};
+use hpimount::io::{Error, ReadAt, Result};
+use hpimount::volume::{self, Content, Entry, FileId, Input, Name, NodeId, Options, Sink, Volume};
 
 /// One node of a recorded tree.
 #[derive(Debug, Clone)]
@@ -84,55 +84,99 @@ impl Sink for Recorder {
         NodeId(0)
     }
 
-    fn dir(&mut self, parent: NodeId, name: &[u8]) -> Result<NodeId> {
-        Ok(self.add(parent, name, Node::Dir(Vec::new())))
+    fn dir(&mut self, parent: NodeId, name: Name<'_>, _modified: Option<i64>) -> Result<NodeId> {
+        Ok(self.add(parent, name.raw, Node::Dir(Vec::new())))
     }
 
-    fn file(&mut self, parent: NodeId, name: &[u8], entry: Entry) -> Result<NodeId> {
-        Ok(self.add(parent, name, Node::File(entry)))
+    fn deferred_dir(
+        &mut self,
+        _parent: NodeId,
+        _name: Name<'_>,
+        _directory: FileId,
+        _modified: Option<i64>,
+    ) -> Result<NodeId> {
+        panic!("archives list all directories at once");
     }
 
-    fn link(&mut self, parent: NodeId, name: &[u8], file: NodeId) -> Result<()> {
+    fn file(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> Result<NodeId> {
+        Ok(self.add(parent, name.raw, Node::File(entry)))
+    }
+
+    fn link(&mut self, parent: NodeId, name: Name<'_>, file: NodeId) -> Result<()> {
         assert!(matches!(self.nodes[file.0 as usize], Node::File(_)));
-        self.name(parent, name, file);
+        self.name(parent, name.raw, file);
         Ok(())
     }
 
-    fn symlink(&mut self, parent: NodeId, name: &[u8], target: NodeId) -> Result<()> {
+    fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> Result<()> {
         assert!((target.0 as usize) < self.nodes.len());
-        self.add(parent, name, Node::Symlink(target));
+        self.add(parent, name.raw, Node::Symlink(target));
         Ok(())
     }
+
+    fn text_link(
+        &mut self,
+        _parent: NodeId,
+        _name: Name<'_>,
+        _text: &[u8],
+        _modified: Option<i64>,
+    ) -> Result<()> {
+        panic!("archives have no symbolic links of their own");
+    }
+}
+
+/// Reads bytes of a file that stands in its source one for one.
+pub fn read_extent(volume: &dyn Volume, file: FileId, position: u64, buf: &mut [u8]) -> Result<()> {
+    let Content::Extent { source, offset } = volume.content(file)? else {
+        panic!("file {} does not stand in the source", file.0);
+    };
+    let read = source.read_exact_at(buf, offset + position);
+    read.map_err(|cause| Error::Read {
+        offset: offset + position,
+        length: buf.len() as u64,
+        cause: Arc::new(cause),
+    })
+}
+
+/// The bytes of a file that is generated.
+pub fn generated(volume: &dyn Volume, file: FileId) -> Result<Vec<u8>> {
+    let Content::Generated(generate) = volume.content(file)? else {
+        panic!("file {} is not generated", file.0);
+    };
+    let mut bytes = Vec::new();
+    generate.generate(file, &mut bytes)?;
+    Ok(bytes)
 }
 
 /// An archive and the tree that it told.
 pub struct Opened {
-    pub archive: Box<dyn Archive>,
+    pub archive: Box<dyn Volume>,
     pub tree: Recorder,
 }
 
 /// Opens an archive whose format is told by its bytes.
 pub fn open(bytes: Vec<u8>, options: Options) -> Result<Opened> {
     let source: Arc<dyn ReadAt> = Arc::new(bytes);
-    let format = volume::detect(&*source)?;
+    let input = Input::alone(source, options);
+    let format = volume::detect(&input)?;
     let mut tree = Recorder::default();
-    let archive = (format.open)(source, &mut tree, options)?;
+    let archive = (format.open)(input, &mut tree)?;
     Ok(Opened { archive, tree })
 }
 
 impl Opened {
     /// The bytes of a stored file, or the text of a generated one.
     pub fn read(&self, entry: Entry) -> Result<Vec<u8>> {
-        match self.archive.storage(entry.file) {
-            Storage::Generated => self.archive.generate(entry.file),
-            Storage::Stored => {
+        match self.archive.content(entry.file)? {
+            Content::Generated(_) => generated(&*self.archive, entry.file),
+            Content::Extent { .. } => {
                 let size = entry.size.expect("a stored file has a size");
                 assert!(size < 1 << 30, "too large to be read at once");
                 let mut bytes = vec![0; size as usize];
-                self.archive.read_stored(entry.file, 0, &mut bytes)?;
+                read_extent(&*self.archive, entry.file, 0, &mut bytes)?;
                 Ok(bytes)
             }
-            Storage::Chunked => panic!("no chunks here"),
+            Content::Chunks(_) => panic!("no chunks here"),
         }
     }
 

@@ -64,7 +64,7 @@ pub fn ifp(count: u32, frames: u32) -> Vec<u8> {
         bytes.extend([1_u32, 16 * frames, 1].map(u32::to_le_bytes).concat());
         bytes.extend(name("Root"));
         bytes.extend([4, frames, 0].map(u32::to_le_bytes).concat());
-        for key in 0..frames as i16 {
+        for key in (0..frames).map(|key| key as i16) {
             let key = [0, 0, key, 4096, key, key, 0, number as i16];
             bytes.extend(key.map(i16::to_le_bytes).concat());
         }

@@ -1,6 +1,8 @@
 //! `*.hgo.blk`: the table of blocks that a tool left beside some HGO files
 //! (FORMATS, HGO 8). No game opens it.
 
+use get_size2::GetSize;
+
 use super::BlockKind;
 use crate::asset::Incomplete;
 use crate::io::{Cursor, Endian, Error, Result};
@@ -12,14 +14,14 @@ pub const EXTENSIONS: &[&str] = &["hgo.blk"];
 const ENTRY_SIZE: usize = 8;
 
 /// The parsed contents of a `.blk` file.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, GetSize)]
 pub struct BlockTable {
     /// The entries, in the order of the file.
     pub entries: Vec<Entry>,
 }
 
 /// What the table says about a block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Entry {
     /// Type of the block.
     pub tag: [u8; 4],
@@ -31,7 +33,7 @@ pub struct Entry {
 }
 
 /// How an entry contradicts those before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum Mismatch {
     /// No block of this type is known.
     UnknownType,

@@ -1,5 +1,7 @@
 //! Blocks: a type, a size, and what is inside (FORMATS, HGO 1).
 
+use get_size2::GetSize;
+
 use super::{Hgo, NameTable, material, object, texture};
 use crate::asset::count::count;
 use crate::io::{Cursor, Error, Result};
@@ -8,7 +10,7 @@ use crate::io::{Cursor, Error, Result};
 const HEADER_SIZE: u64 = 8;
 
 /// A block of the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Block {
     /// Its type as the tools call it, `NTBL`; on GameCube the bytes stand in
     /// the file in reverse.
@@ -25,7 +27,7 @@ pub struct Block {
 }
 
 /// What a block is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum BlockKind {
     /// `HGOF`: the whole file.
     Root,
@@ -103,11 +105,11 @@ pub(super) fn read_file(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<()> {
     let declared = u64::from(root.size);
     hgo.blocks.push(root);
     // The size is rounded up to a multiple of 4, and the file is not.
-    let expected = hgo.file_size.next_multiple_of(4);
-    if declared != expected && declared != hgo.file_size {
+    let expected = hgo.file_size().next_multiple_of(4);
+    if declared != expected && declared != hgo.file_size() {
         hgo.warnings.push(format!(
             "block HGOF at 0x0: its size is {declared:#x}, that of the file {:#x}",
-            hgo.file_size
+            hgo.file_size()
         ));
     }
     let inside = declared.saturating_sub(HEADER_SIZE) as usize;
@@ -172,7 +174,7 @@ fn read_block(kind: BlockKind, cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result
             let length = count(cursor, 1, "name table length")?;
             let bytes = cursor.take(length, "name table")?;
             hgo.names = NameTable {
-                bytes: bytes.into(),
+                bytes: hgo.file.slice_ref(bytes),
                 ..NameTable::default()
             };
         }
@@ -193,7 +195,7 @@ mod tests {
 
     #[test]
     fn blocks_are_listed_with_those_inside_them() {
-        let hgo = parse(&Build::new(Endian::Big).mouse()).unwrap();
+        let hgo = parse(&Build::new(Endian::Big).mouse().into()).unwrap();
         let listed: Vec<_> = hgo.blocks.iter().map(|b| (b.depth, &b.tag)).collect();
         assert_eq!(
             listed,
@@ -215,7 +217,7 @@ mod tests {
         let mut block = build.block(b"NTBL", &build.names(&["root"]));
         let negative = -(block.len() as i32);
         block[4..8].copy_from_slice(&negative.to_be_bytes());
-        let hgo = parse(&build.root(&[block])).unwrap();
+        let hgo = parse(&build.root(&[block]).into()).unwrap();
         assert_eq!(hgo.names.iter().collect::<Vec<_>>(), ["root"]);
         assert!(hgo.warnings.is_empty());
     }
@@ -225,7 +227,7 @@ mod tests {
         let build = Build::new(Endian::Big);
         let mut bytes = build.root(&[build.block(b"NTBL", &[])]);
         bytes[15] = 7;
-        let incomplete = parse(&bytes).unwrap_err();
+        let incomplete = parse(&bytes.clone().into()).unwrap_err();
         assert_eq!(
             incomplete.error.to_string(),
             "block NTBL at 0x8: its size is 7, less than its header"
@@ -238,7 +240,7 @@ mod tests {
         let stray = build.block(b"TXM0", &[]);
         let bytes = build.root(&[build.block(b"XYZ0", &[1; 4]), stray]);
         assert_eq!(
-            parse(&bytes).unwrap().warnings.texts(),
+            parse(&bytes.clone().into()).unwrap().warnings.texts(),
             [
                 "block XYZ0 at 0x8: is not known here",
                 "block TXM0 at 0x14: is not known here",
@@ -251,7 +253,7 @@ mod tests {
         let build = Build::new(Endian::Big);
         let mut bytes = build.root(&[build.block(b"NTBL", &build.names(&["root"]))]);
         bytes[15] += 8;
-        let hgo = parse(&bytes).unwrap();
+        let hgo = parse(&bytes.clone().into()).unwrap();
         assert_eq!(hgo.names.iter().count(), 1);
         assert_eq!(
             hgo.warnings.texts(),

@@ -137,6 +137,49 @@ impl Build {
         .concat()
     }
 
+    /// A file with a square of 1 by 1 that faces the camera, fixed to a joint
+    /// 5 in front of the origin, with a texture of 8 by 8 indices. As the game
+    /// has it: x right, y up, z forward, and triangles clockwise.
+    pub(crate) fn sign(&self, texture: &[u8; 64]) -> Vec<u8> {
+        let palette: Vec<u8> = (0..=255).flat_map(|grey| [grey; 4]).collect();
+        let pixels = [&self.i32s(&[5, 8, 8, 0])[..], texture, &palette].concat();
+        let textures = [
+            self.block(b"TSH0", &self.i32s(&[1])),
+            self.block(b"TXM0", &pixels),
+        ];
+        let corner = |x: f32, y: f32| {
+            let vectors = self.f32s(&[x, y, 0.0, 0.0, 0.0, -1.0]);
+            [vectors, self.i32s(&[-1]), self.f32s(&[x, 1.0 - y])].concat()
+        };
+        let mesh = [
+            self.i32s(&[0, 4]),
+            corner(0.0, 0.0),
+            corner(0.0, 1.0),
+            corner(1.0, 0.0),
+            corner(1.0, 1.0),
+            self.i32s(&[0, 1, 6, 5]),
+            self.u16s(&[4, 0, 1, 2, 3]),
+            self.i32s(&[0, 0]),
+        ];
+        let object = [
+            vec![1],
+            self.joint([0.0, 0.0, 5.0], 0xff, 0),
+            vec![0, 0, 1],
+            self.i32s(&[0]),
+            vec![1, 1],
+            self.i32s(&[1, 0, 0, 0, 0, 1]),
+            mesh.concat(),
+            vec![0, 0, 0, 0, 0],
+            self.bounds(),
+        ];
+        self.root(&[
+            self.block(b"NTBL", &self.names(&["a"])),
+            self.block(b"TST0", &textures.concat()),
+            self.block(b"MS00", &[self.i32s(&[1]), self.material(0)].concat()),
+            self.block(b"HGO0", &object.concat()),
+        ])
+    }
+
     /// A file with some of everything: two joints, a layer, a texture, a
     /// material, a point, a shadow.
     pub(crate) fn mouse(&self) -> Vec<u8> {

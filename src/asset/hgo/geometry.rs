@@ -1,5 +1,7 @@
 //! Geometry: meshes, or sprites that face the camera (FORMATS, HGO 6).
 
+use get_size2::GetSize;
+
 use super::Mesh;
 use super::material::floats;
 use super::mesh::{self, MESH_SIZE};
@@ -17,7 +19,7 @@ const SPRITES_SIZE: usize = 16;
 const SPRITE_SIZE: usize = 24;
 
 /// One geometry.
-#[derive(Debug)]
+#[derive(Debug, GetSize)]
 pub enum Geometry {
     /// Meshes, one for every material.
     Meshes {
@@ -64,7 +66,7 @@ impl Geometry {
 }
 
 /// Sprites of one material.
-#[derive(Debug, Default, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq, GetSize)]
 pub struct Sprites {
     /// Number of the material.
     pub material: i32,
@@ -77,7 +79,7 @@ pub struct Sprites {
 }
 
 /// A sprite.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
 pub struct Sprite {
     /// Its centre.
     pub position: [f32; 3],

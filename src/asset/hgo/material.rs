@@ -1,5 +1,7 @@
 //! Materials and texture animations (FORMATS, HGO 3 and 4).
 
+use get_size2::GetSize;
+
 use super::Hgo;
 use crate::asset::count::{count, fitting};
 use crate::io::{Cursor, Endian, Result};
@@ -11,7 +13,7 @@ const MATERIAL_SIZE: usize = 0x54;
 const TEXTURE_ANIMATION_SIZE: usize = 32;
 
 /// A material, with all its fields.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, GetSize)]
 pub struct Material {
     /// Number of the material that is drawn after it, counted from 1; 0 for
     /// none.
@@ -49,7 +51,7 @@ pub struct Material {
 }
 
 /// The attribute bits of a material by their names.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Attributes {
     values: [u8; ATTRIBUTES.len()],
 }
@@ -100,7 +102,7 @@ impl Attributes {
 }
 
 /// A texture that changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct TextureAnimation {
     /// Place of its first texture in [`Hgo::texture_ids`].
     pub first_id: i32,
@@ -254,11 +256,11 @@ mod tests {
             build.i32s(&animation),
             build.i32s(&[2, 7 << 16 | 8]),
         ];
-        let hgo = parse(&build.root(&[
+        let root = build.root(&[
             build.block(b"NTBL", &build.names(&["anim", "script"])),
             build.block(b"TAS0", &body.concat()),
-        ]))
-        .unwrap();
+        ]);
+        let hgo = parse(&root.into()).unwrap();
         let animation = &hgo.texture_animations[0];
         assert_eq!(
             (animation.first_id, animation.id_count, animation.flag),
@@ -275,7 +277,7 @@ mod tests {
         let build = Build::new(Endian::Big);
         let bytes = build.root(&[build.block(b"MS00", &build.i32s(&[-1]))]);
         assert_eq!(
-            parse(&bytes).unwrap_err().error.to_string(),
+            parse(&bytes.clone().into()).unwrap_err().error.to_string(),
             "material count at 0x10: 4294967295 items of 84 bytes do not fit into 0 bytes"
         );
     }

@@ -1,5 +1,7 @@
 //! Meshes: vertices, triangles, skin and blend shapes (FORMATS, HGO 7).
 
+use get_size2::GetSize;
+
 use super::material::floats;
 use crate::asset::count::{count, fill, fitting};
 use crate::io::Warnings;
@@ -15,7 +17,7 @@ const VERTEX_SIZE: usize = 36;
 const WEIGHTS_SIZE: usize = 16;
 
 /// Triangles of one material.
-#[derive(Debug, Default, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq, GetSize)]
 pub struct Mesh {
     /// Number of the material.
     pub material: i32,
@@ -36,13 +38,13 @@ impl Mesh {
     pub fn triangle_count(&self) -> usize {
         let primitives = self.primitives.iter();
         primitives
-            .map(|primitive| primitive.triangles().len())
+            .map(|primitive| primitive.triangles().count())
             .sum()
     }
 }
 
 /// A vertex. Lengths are in the game's units, y up.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
 pub struct Vertex {
     /// Place.
     pub position: [f32; 3],
@@ -55,7 +57,7 @@ pub struct Vertex {
 }
 
 /// Triangles.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq, GetSize)]
 pub struct Primitive {
     /// How they are stored.
     pub kind: PrimitiveKind,
@@ -64,7 +66,7 @@ pub struct Primitive {
 }
 
 /// How triangles are stored.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum PrimitiveKind {
     /// Three numbers of vertices each.
     #[default]
@@ -86,19 +88,13 @@ impl PrimitiveKind {
 impl Primitive {
     /// The triangles as numbers of vertices, all wound the same way, those
     /// without an area left out of strips. The numbers may be too large.
-    pub fn triangles(&self) -> Vec<[u16; 3]> {
-        match self.kind {
-            PrimitiveKind::List => {
-                let (triangles, _) = self.indices.as_chunks();
-                triangles.to_vec()
-            }
-            PrimitiveKind::Strips => {
-                let strips = Strips {
-                    rest: &self.indices,
-                };
-                strips.flat_map(strip_triangles).collect()
-            }
-        }
+    pub fn triangles(&self) -> impl Iterator<Item = [u16; 3]> + use<'_> {
+        let (list, strips): (&[u16], &[u16]) = match self.kind {
+            PrimitiveKind::List => (&self.indices, &[]),
+            PrimitiveKind::Strips => (&[], &self.indices),
+        };
+        let list = list.as_chunks().0.iter().copied();
+        list.chain(Strips { rest: strips }.flat_map(strip_triangles))
     }
 
     /// Whether the last strip claims more numbers than there are.
@@ -137,7 +133,7 @@ fn strip_triangles(strip: &[u16]) -> impl Iterator<Item = [u16; 3]> {
 }
 
 /// How joints bend a mesh.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, GetSize)]
 pub enum Skin {
     /// Three joints for every vertex.
     Vertex(Vec<VertexWeights>),
@@ -146,7 +142,7 @@ pub enum Skin {
 }
 
 /// The joints that move a vertex.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
 pub struct VertexWeights {
     /// How much each joint counts; 0 for a joint that does not.
     pub weights: [f32; 3],
@@ -155,7 +151,7 @@ pub struct VertexWeights {
 }
 
 /// The joints that move a run of vertices.
-#[derive(Debug, Default, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq, GetSize)]
 pub struct SkinGroup {
     /// Number of the first vertex.
     pub first: i32,
@@ -195,7 +191,7 @@ impl Skin {
 }
 
 /// Shapes that a mesh can take.
-#[derive(Debug, Default, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq, GetSize)]
 pub struct BlendShapes {
     /// Numbers under which animations know the shapes.
     pub ids: Vec<i32>,
@@ -269,9 +265,8 @@ fn check_indices(primitive: &Primitive, vertices: usize, mesh: u64, warnings: &m
             "mesh at {mesh:#x}: its last strip is cut off by the end of the strips"
         ));
     }
-    let triangles = primitive.triangles();
-    let corners = triangles.iter().flatten();
-    let wrong = corners.filter(|&&corner| usize::from(corner) >= vertices);
+    let corners = primitive.triangles().flatten();
+    let wrong = corners.filter(|&corner| usize::from(corner) >= vertices);
     let wrong = wrong.count();
     if wrong > 0 {
         warnings.push(format!(
@@ -395,17 +390,20 @@ mod tests {
 
     #[test]
     fn strips_turn_every_second_triangle_and_drop_flat_ones() {
-        let triangles = strips(&[5, 0, 1, 2, 3, 3, 3, 7, 8, 9]).triangles();
-        assert_eq!(triangles, [[0, 1, 2], [2, 1, 3], [7, 8, 9]]);
+        let strips = strips(&[5, 0, 1, 2, 3, 3, 3, 7, 8, 9]);
+        assert_eq!(
+            strips.triangles().collect::<Vec<_>>(),
+            [[0, 1, 2], [2, 1, 3], [7, 8, 9]]
+        );
     }
 
     #[test]
     fn a_strip_ends_with_its_list() {
         let cut = strips(&[9, 0, 1, 2]);
         assert!(cut.overruns());
-        assert_eq!(cut.triangles(), [[0, 1, 2]]);
+        assert_eq!(cut.triangles().collect::<Vec<_>>(), [[0, 1, 2]]);
         assert!(!strips(&[3, 0, 1, 2]).overruns());
-        assert!(strips(&[0, 0, 2, 1]).triangles().is_empty());
+        assert_eq!(strips(&[0, 0, 2, 1]).triangles().count(), 0);
     }
 
     #[test]
@@ -414,7 +412,7 @@ mod tests {
             kind: PrimitiveKind::List,
             indices: vec![0, 1, 2, 2, 1],
         };
-        assert_eq!(list.triangles(), [[0, 1, 2]]);
+        assert_eq!(list.triangles().collect::<Vec<_>>(), [[0, 1, 2]]);
     }
 
     #[test]

@@ -25,6 +25,9 @@ pub use mesh::{
 pub use object::{Bounds, Joint, Layer, Matrix, Part, Point, Shadow, ShadowMesh, Slot};
 pub use texture::{Texture, TextureFormat};
 
+use bytes::Bytes;
+use get_size2::GetSize;
+
 use super::{Incomplete, name};
 use crate::io::Warnings;
 use crate::io::{Cursor, Endian, Error};
@@ -33,12 +36,14 @@ use crate::io::{Cursor, Endian, Error};
 pub const EXTENSIONS: &[&str] = &["hgo"];
 
 /// The parsed contents of an HGO file.
-#[derive(Debug)]
+#[derive(Debug, GetSize)]
 pub struct Hgo {
     /// Byte order of the file: big on GameCube.
+    #[get_size(ignore)]
     pub endian: Endian,
-    /// Length of the file in bytes.
-    pub file_size: u64,
+    /// The whole file, of which parts of the model are slices.
+    #[get_size(ignore)]
+    file: Bytes,
     /// All blocks, each before those inside it; the first is the root.
     pub blocks: Vec<Block>,
     /// The name table.
@@ -72,10 +77,10 @@ pub struct Hgo {
 }
 
 impl Hgo {
-    fn new(file_size: u64, endian: Endian) -> Self {
+    fn new(file: Bytes, endian: Endian) -> Self {
         Self {
             endian,
-            file_size,
+            file,
             blocks: Vec::new(),
             names: NameTable::default(),
             texture_count: None,
@@ -96,20 +101,22 @@ impl Hgo {
 }
 
 /// The bytes that the names stand in, each with a NUL behind it.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, GetSize)]
 pub struct NameTable {
-    bytes: Box<[u8]>,
+    /// A slice of the file.
+    #[get_size(ignore)]
+    bytes: Bytes,
     /// Bytes of all names that were looked up.
     looked_up: usize,
 }
 
 /// Longest name that is looked up, in bytes.
-const LONGEST_NAME: usize = 255;
+const MAX_NAME: usize = 255;
 
 /// Most bytes that the names of one file may have together, each counted as
 /// often as something has it. Few tables reach a hundredth of it; the limit
 /// keeps many references to one long name from filling the memory.
-const MOST_LOOKED_UP: usize = 1 << 20;
+const MAX_LOOKED_UP: usize = 1 << 20;
 
 impl NameTable {
     /// All names that are not empty, in the order of the table.
@@ -145,14 +152,12 @@ impl NameTable {
             ));
             return None;
         };
-        let end = rest.iter().take(LONGEST_NAME).position(|&byte| byte == 0);
-        let length = end.unwrap_or(rest.len().min(LONGEST_NAME));
-        if end.is_none() && rest.len() > LONGEST_NAME {
-            warnings.push(format!(
-                "name at {at:#x}: is cut after {LONGEST_NAME} bytes"
-            ));
+        let end = rest.iter().take(MAX_NAME).position(|&byte| byte == 0);
+        let length = end.unwrap_or(rest.len().min(MAX_NAME));
+        if end.is_none() && rest.len() > MAX_NAME {
+            warnings.push(format!("name at {at:#x}: is cut after {MAX_NAME} bytes"));
         }
-        if self.looked_up + length > MOST_LOOKED_UP {
+        if self.looked_up + length > MAX_LOOKED_UP {
             warnings.push(format!(
                 "name at {at:#x}: is left out, the file has too many long names"
             ));
@@ -178,15 +183,15 @@ pub fn endian(head: &[u8]) -> Option<Endian> {
     }
 }
 
-/// Parses an HGO file.
+/// Parses an HGO file. Names, pixels and palettes of the model are slices of
+/// `bytes`.
 ///
 /// # Errors
 /// [`Incomplete`] with the model so far where the structure is lost: a count
 /// that does not fit, a block shorter than its header, an unknown kind of
 /// geometry. Indices that lead nowhere are warnings.
-pub fn parse(bytes: &[u8]) -> Result<Hgo, Box<Incomplete<Hgo>>> {
-    let file_size = bytes.len() as u64;
-    let mut hgo = Hgo::new(file_size, endian(bytes).unwrap_or(Endian::Big));
+pub fn parse(bytes: &Bytes) -> Result<Hgo, Box<Incomplete<Hgo>>> {
+    let mut hgo = Hgo::new(bytes.clone(), endian(bytes).unwrap_or(Endian::Big));
     let mut cursor = Cursor::new(bytes, 0, hgo.endian);
     let result = match endian(bytes) {
         Some(_) => block::read_file(&mut cursor, &mut hgo),
@@ -209,6 +214,11 @@ pub fn parse(bytes: &[u8]) -> Result<Hgo, Box<Incomplete<Hgo>>> {
 }
 
 impl Hgo {
+    /// Length of the file in bytes.
+    pub fn file_size(&self) -> u64 {
+        self.file.len() as u64
+    }
+
     /// Warns of numbers that refer to what is not there.
     fn check_indices(&mut self) {
         let textures = self.textures.len();
@@ -256,7 +266,7 @@ mod tests {
     #[test]
     fn both_byte_orders_give_the_same_model() {
         for endian in [Endian::Big, Endian::Little] {
-            let hgo = parse(&Build::new(endian).mouse()).unwrap();
+            let hgo = parse(&Build::new(endian).mouse().into()).unwrap();
             assert_eq!(hgo.endian, endian);
             assert_eq!(hgo.joints[1].name.as_deref(), Some("head"));
             assert_eq!(hgo.joints[1].parent, Some(0));
@@ -272,7 +282,7 @@ mod tests {
     #[test]
     fn names_are_found_by_both_ways_of_counting() {
         let mut table = NameTable {
-            bytes: (*b"root\0head\0").into(),
+            bytes: Bytes::from_static(b"root\0head\0"),
             ..NameTable::default()
         };
         let mut warnings = Warnings::default();
@@ -300,18 +310,18 @@ mod tests {
         };
         let mut warnings = Warnings::default();
         let found = table.one_based(0x20, 1, &mut warnings).unwrap();
-        assert_eq!(found.len(), LONGEST_NAME);
+        assert_eq!(found.len(), MAX_NAME);
         assert_eq!(warnings.texts(), ["name at 0x20: is cut after 255 bytes"]);
     }
 
     #[test]
     fn names_are_left_out_where_all_together_are_too_long() {
         let mut table = NameTable {
-            bytes: vec![b'a'; LONGEST_NAME].into(),
+            bytes: vec![b'a'; MAX_NAME].into(),
             ..NameTable::default()
         };
         let mut warnings = Warnings::default();
-        for _ in 0..MOST_LOOKED_UP / LONGEST_NAME {
+        for _ in 0..MAX_LOOKED_UP / MAX_NAME {
             assert!(table.zero_based(0x20, 0, &mut warnings).is_some());
         }
         assert!(warnings.is_empty());
@@ -324,7 +334,7 @@ mod tests {
 
     #[test]
     fn indices_that_lead_nowhere_are_warnings() {
-        let mut hgo = parse(&Build::new(Endian::Big).mouse()).unwrap();
+        let mut hgo = parse(&Build::new(Endian::Big).mouse().into()).unwrap();
         hgo.materials[0].texture = 9;
         hgo.joints[1].parent = Some(7);
         hgo.points[0].joint = 2;
@@ -343,11 +353,13 @@ mod tests {
 
     #[test]
     fn another_magic_is_an_error_at_the_start() {
-        let error = parse(b"FOGX\0\0\0\x08").unwrap_err().error;
+        let error = parse(&Bytes::from_static(b"FOGX\0\0\0\x08"))
+            .unwrap_err()
+            .error;
         assert_eq!(
             error.to_string(),
             "magic at 0x0: is \"FOGX\", should be FOGH or HGOF"
         );
-        assert!(parse(b"FO").is_err());
+        assert!(parse(&Bytes::from_static(b"FO")).is_err());
     }
 }

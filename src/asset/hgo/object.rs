@@ -1,5 +1,7 @@
 //! The object itself: joints, layers, points, shadow, bounds (FORMATS, HGO 5).
 
+use get_size2::GetSize;
+
 use super::material::floats;
 use super::{Geometry, Hgo, geometry};
 use crate::asset::count;
@@ -17,7 +19,7 @@ const JOINT_SIZE: usize = 210;
 const NO_PARENT: u8 = 0xff;
 
 /// A joint of the skeleton.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, GetSize)]
 pub struct Joint {
     /// Flags of unknown meaning.
     pub flags: u8,
@@ -38,7 +40,7 @@ pub struct Joint {
 
 /// A set of geometry that is shown or hidden as a whole, such as one level of
 /// detail.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, GetSize)]
 pub struct Layer {
     /// Its name.
     pub name: Option<String>,
@@ -47,7 +49,7 @@ pub struct Layer {
 }
 
 /// How the geometry of a part follows the skeleton.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, GetSize)]
 pub enum Slot {
     /// Fixed to a joint.
     #[default]
@@ -81,7 +83,7 @@ impl Slot {
 }
 
 /// Geometry in one slot of a layer.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, GetSize)]
 pub struct Part {
     /// How it follows the skeleton.
     pub slot: Slot,
@@ -92,7 +94,7 @@ pub struct Part {
 }
 
 /// A named place on the object.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, GetSize)]
 pub struct Point {
     /// Number of the joint that it moves with.
     pub joint: u8,
@@ -103,7 +105,7 @@ pub struct Point {
 }
 
 /// What casts the shadow of one joint.
-#[derive(Debug, Default, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq, GetSize)]
 pub struct Shadow {
     /// Ellipsoids, 12 numbers each.
     pub ellipsoids: Vec<[f32; 12]>,
@@ -116,7 +118,7 @@ pub struct Shadow {
 }
 
 /// A mesh that casts a shadow.
-#[derive(Debug, Default, Clone, PartialEq)]
+#[derive(Debug, Default, Clone, PartialEq, GetSize)]
 pub struct ShadowMesh {
     /// Normals.
     pub normals: Vec<[f32; 4]>,
@@ -125,7 +127,7 @@ pub struct ShadowMesh {
 }
 
 /// Bounds of the object in its own units, y up.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, GetSize)]
 pub struct Bounds {
     /// Radius of the sphere around it.
     pub sphere_radius: f32,
@@ -307,10 +309,11 @@ mod tests {
     use crate::asset::hgo::build::Build;
     use crate::asset::hgo::parse;
     use crate::io::Endian;
+    use bytes::Bytes;
 
     #[test]
     fn geometry_is_found_in_its_slot_and_at_its_joint() {
-        let hgo = parse(&Build::new(Endian::Big).mouse()).unwrap();
+        let hgo = parse(&Build::new(Endian::Big).mouse().into()).unwrap();
         let parts: Vec<_> = hgo.layers[0]
             .parts
             .iter()
@@ -333,7 +336,7 @@ mod tests {
     fn without_joints_there_are_only_bounds() {
         let build = Build::new(Endian::Big);
         let body = [vec![0], build.bounds()].concat();
-        let hgo = parse(&build.root(&[build.block(b"HGO0", &body)])).unwrap();
+        let hgo = parse(&build.root(&[build.block(b"HGO0", &body)]).into()).unwrap();
         assert!(hgo.joints.is_empty() && hgo.layers.is_empty());
         assert_eq!(hgo.bounds.unwrap().cylinder_radius, 11.0);
         assert!(hgo.warnings.is_empty());
@@ -342,10 +345,10 @@ mod tests {
     #[test]
     fn what_was_read_before_the_end_came_is_kept() {
         let bytes = Build::new(Endian::Big).mouse();
-        let whole = parse(&bytes).unwrap();
+        let whole = parse(&bytes.clone().into()).unwrap();
         let object = whole.blocks.last().unwrap();
         let cut = object.offset as usize + 8 + 1 + 2 * JOINT_SIZE + 5;
-        let incomplete = parse(&bytes[..cut]).unwrap_err();
+        let incomplete = parse(&Bytes::copy_from_slice(&bytes[..cut])).unwrap_err();
         assert_eq!(
             incomplete.error.to_string(),
             format!("layer count at {cut:#x}: needs 1 bytes, 0 are left")

@@ -1,11 +1,14 @@
 //! The texture set (FORMATS, HGO 2).
 
+use bytes::Bytes;
+use get_size2::GetSize;
+
 use super::{BlockKind, Hgo, block};
 use crate::io::Warnings;
 use crate::io::{Cursor, Error, Result};
 
 /// A texture. Its pixels are kept as stored.
-#[derive(Debug)]
+#[derive(Debug, GetSize)]
 pub struct Texture {
     /// Number of the format as stored.
     pub code: i32,
@@ -20,14 +23,17 @@ pub struct Texture {
     pub mipmaps: Option<i32>,
     /// Absolute offset of the pixels.
     pub offset: u64,
-    /// The pixels.
-    pub data: Box<[u8]>,
-    /// The palette of [`TextureFormat::Pal4`] and [`TextureFormat::Pal8`].
-    pub palette: Box<[u8]>,
+    /// The pixels, a slice of the file.
+    #[get_size(ignore)]
+    pub data: Bytes,
+    /// The palette of [`TextureFormat::Pal4`] and [`TextureFormat::Pal8`], a
+    /// slice of the file.
+    #[get_size(ignore)]
+    pub palette: Bytes,
 }
 
 /// How the pixels of a texture are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum TextureFormat {
     /// 16 bits a pixel.
     Rgb16,
@@ -135,7 +141,7 @@ fn read_block(kind: BlockKind, cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result
         BlockKind::TextureCount => hgo.texture_count = Some(cursor.i32("texture count")?),
         BlockKind::Texture => {
             let index = hgo.textures.len();
-            let texture = read_texture(cursor, index, &mut hgo.warnings)?;
+            let texture = read_texture(cursor, index, &hgo.file, &mut hgo.warnings)?;
             hgo.textures.push(texture);
         }
         _ => return Ok(false),
@@ -143,7 +149,12 @@ fn read_block(kind: BlockKind, cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result
     Ok(true)
 }
 
-fn read_texture(cursor: &mut Cursor<'_>, index: usize, warnings: &mut Warnings) -> Result<Texture> {
+fn read_texture(
+    cursor: &mut Cursor<'_>,
+    index: usize,
+    file: &Bytes,
+    warnings: &mut Warnings,
+) -> Result<Texture> {
     let at = cursor.offset();
     let code = cursor.i32("texture type")?;
     let width = cursor.i32("texture width")?;
@@ -187,8 +198,8 @@ fn read_texture(cursor: &mut Cursor<'_>, index: usize, warnings: &mut Warnings) 
         height,
         mipmaps,
         offset,
-        data: data.into(),
-        palette: palette.into(),
+        data: file.slice_ref(data),
+        palette: file.slice_ref(palette),
     })
 }
 
@@ -219,7 +230,7 @@ mod tests {
             texture([5, 4, 2, 3], 8 + 1024),
             texture([4, 4, 4, 0], 8 + 64),
         ];
-        let hgo = parse(&set(&textures, 3)).unwrap();
+        let hgo = parse(&set(&textures, 3).into()).unwrap();
         assert!(hgo.warnings.is_empty(), "{:?}", hgo.warnings);
         let kept: Vec<_> = hgo
             .textures
@@ -239,7 +250,7 @@ mod tests {
     #[test]
     fn odd_textures_are_warnings() {
         let textures = [texture([0x81, 5, 4, 32], 32), texture([9, 4, 4, 0], 0)];
-        let hgo = parse(&set(&textures, 5)).unwrap();
+        let hgo = parse(&set(&textures, 5).into()).unwrap();
         assert_eq!(
             hgo.warnings.texts(),
             [
@@ -253,7 +264,7 @@ mod tests {
     #[test]
     fn impossible_sizes_are_errors_and_take_no_memory() {
         let error = |numbers| {
-            let incomplete = parse(&set(&[texture(numbers, 8)], 1)).unwrap_err();
+            let incomplete = parse(&set(&[texture(numbers, 8)], 1).into()).unwrap_err();
             incomplete.error.to_string()
         };
         assert_eq!(

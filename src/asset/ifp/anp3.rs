@@ -1,5 +1,7 @@
 //! `ANP3` and `ANP2`: headers of fixed size, nothing tagged (FORMATS, IFP 4).
 
+use bytes::Bytes;
+
 use super::{Animation, KeyKind, Keys, Object, Package, Version};
 use crate::asset::count::{count, fill, fitting};
 use crate::asset::name;
@@ -12,11 +14,11 @@ const NAME_SIZE: usize = 24;
 /// Bytes of an object without its keys.
 const OBJECT_SIZE: usize = 36;
 
-/// Reads a package. `file_size` is where it should end.
+/// Reads a package of `file`, whose end should be that of the package.
 pub(super) fn package(
     cursor: &mut Cursor<'_>,
+    file: &Bytes,
     package: &mut Package,
-    file_size: u64,
     warnings: &mut Warnings,
 ) -> Result<()> {
     package.offset = cursor.offset();
@@ -29,10 +31,11 @@ pub(super) fn package(
     for _ in 0..animations {
         let junk = &mut package.junk_after_nul;
         fill(&mut package.animations, |animation| {
-            read_animation(cursor, animation, is_anp3, junk)
+            read_animation(cursor, file, animation, is_anp3, junk)
         })?;
     }
     let (declared, found) = (package.declared_end(), cursor.offset());
+    let file_size = file.len() as u64;
     if declared != file_size {
         warnings.push(format!(
             "size at 0x4: the package ends at {declared:#x} by it, the file at {file_size:#x}"
@@ -48,6 +51,7 @@ pub(super) fn package(
 
 fn read_animation(
     cursor: &mut Cursor<'_>,
+    file: &Bytes,
     animation: &mut Animation,
     is_anp3: bool,
     junk: &mut usize,
@@ -63,14 +67,19 @@ fn read_animation(
     let objects = fitting(cursor, count_offset, objects, OBJECT_SIZE, "object count")?;
     for _ in 0..objects {
         fill(&mut animation.objects, |object| {
-            read_object(cursor, object, junk)
+            read_object(cursor, file, object, junk)
         })?;
     }
     animation.size = cursor.offset() - animation.offset;
     Ok(())
 }
 
-fn read_object(cursor: &mut Cursor<'_>, object: &mut Object, junk: &mut usize) -> Result<()> {
+fn read_object(
+    cursor: &mut Cursor<'_>,
+    file: &Bytes,
+    object: &mut Object,
+    junk: &mut usize,
+) -> Result<()> {
     object.offset = cursor.offset();
     object.name = read_name(cursor, "object name", junk)?;
     let type_offset = cursor.offset();
@@ -87,7 +96,7 @@ fn read_object(cursor: &mut Cursor<'_>, object: &mut Object, junk: &mut usize) -
     object.bone_id = Some(cursor.i32("bone id")?);
     let frames = fitting(cursor, count_offset, frames, kind.size(), "frame count")?;
     let bytes = cursor.take(frames * kind.size(), "keys")?;
-    object.keys = Some(Keys::new(kind, bytes));
+    object.keys = Some(Keys::new(kind, file.slice_ref(bytes)));
     Ok(())
 }
 
@@ -115,7 +124,7 @@ mod tests {
     #[test]
     fn both_forms_have_the_same_animations() {
         for is_anp3 in [true, false] {
-            let ifp = parse(&two_animations(is_anp3)).unwrap();
+            let ifp = parse(&two_animations(is_anp3).into()).unwrap();
             let [walk, empty] = &ifp.packages[0].animations[..] else {
                 panic!("not two animations");
             };
@@ -136,7 +145,7 @@ mod tests {
         let mut bytes = two_animations(true);
         bytes[4] ^= 4;
         bytes.extend([0; 16]);
-        let ifp = parse(&bytes).unwrap();
+        let ifp = parse(&bytes.clone().into()).unwrap();
         assert_eq!(ifp.animations().count(), 2);
         assert_eq!((ifp.trailing(), ifp.trailing_zero), (16, true));
         assert_eq!(ifp.warnings.len(), 2);
@@ -146,7 +155,7 @@ mod tests {
     fn an_unknown_frame_type_is_an_error_where_it_stands() {
         let mut bytes = two_animations(true);
         bytes[36 + 36 + 24] = 5;
-        let incomplete = parse(&bytes).unwrap_err();
+        let incomplete = parse(&bytes.clone().into()).unwrap_err();
         assert_eq!(
             incomplete.error.to_string(),
             "frame type at 0x60: is 5, should be 1 to 4"
@@ -162,7 +171,7 @@ mod tests {
             let keys = shorts(&[key(xs[0]), key(xs[1])].concat());
             let object = build::anp_object(name, 4, bone, &keys);
             let bytes = build::anp(true, "ped", &[("walk", vec![object])]);
-            let ifp = parse(&bytes).unwrap();
+            let ifp = parse(&bytes.clone().into()).unwrap();
             ifp.animations().next().unwrap().has_root_motion()
         };
         assert!(moves("Pelvis", 0, [1, 2]));

@@ -4,6 +4,8 @@
 //! Loaders check the first tag and those of the keys and no other, and go by
 //! no length but those of `INFO`, `NAME` and `ANIM`.
 
+use bytes::Bytes;
+
 use super::{Animation, KeyKind, Keys, Mismatch, Object, Package};
 use crate::asset::count::{fill, fitting};
 use crate::asset::name;
@@ -22,6 +24,10 @@ const ANIMATION_SIZE: usize = 28;
 /// found all the same.
 const OBJECT_SIZE: usize = 16;
 
+/// Most bytes of a package's or animation's name that are kept. The games have
+/// room for 24.
+const MAX_NAME: usize = 255;
+
 /// Bytes of an object's name.
 const NAME_SIZE: usize = 28;
 
@@ -34,6 +40,7 @@ pub(super) const SIZE_WITH_SIBLINGS: u32 = 48;
 /// Reads a list of packages.
 pub(super) fn list(
     cursor: &mut Cursor<'_>,
+    file: &Bytes,
     packages: &mut Vec<Package>,
     warnings: &mut Warnings,
 ) -> Result<()> {
@@ -49,7 +56,7 @@ pub(super) fn list(
                 let problem = format!("is \"{}\", should be ANPK", tag.escape_ascii());
                 return Err(Error::damaged(start, "package magic", problem));
             }
-            package(cursor, item, warnings)
+            package(cursor, file, item, warnings)
         })?;
     }
     Ok(())
@@ -58,6 +65,7 @@ pub(super) fn list(
 /// Reads a package.
 pub(super) fn package(
     cursor: &mut Cursor<'_>,
+    file: &Bytes,
     package: &mut Package,
     warnings: &mut Warnings,
 ) -> Result<()> {
@@ -67,8 +75,12 @@ pub(super) fn package(
     package.info_size = Some(info_size);
     let count_offset = info.offset();
     let count = info.u32("animation count")?;
-    let rest = info.take(info.remaining(), "package name")?;
-    package.name = read_name(rest, &mut package.junk_after_nul);
+    package.name = section_name(
+        &mut info,
+        "package name",
+        &mut package.junk_after_nul,
+        warnings,
+    )?;
     let count = fitting(
         cursor,
         count_offset,
@@ -79,7 +91,7 @@ pub(super) fn package(
     for _ in 0..count {
         let junk = &mut package.junk_after_nul;
         fill(&mut package.animations, |animation| {
-            read_animation(cursor, animation, junk, warnings)
+            read_animation(cursor, file, animation, junk, warnings)
         })?;
     }
     if let Some(end) = Mismatch::between(package.declared_end(), cursor.offset()) {
@@ -93,13 +105,14 @@ pub(super) fn package(
 
 fn read_animation(
     cursor: &mut Cursor<'_>,
+    file: &Bytes,
     animation: &mut Animation,
     junk: &mut usize,
     warnings: &mut Warnings,
 ) -> Result<()> {
     animation.offset = cursor.offset();
     let (_, mut name) = section(cursor, b"NAME", warnings)?;
-    animation.name = read_name(name.take(name.remaining(), "animation name")?, junk);
+    animation.name = section_name(&mut name, "animation name", junk, warnings)?;
     let size = header(cursor, b"DGAN", warnings)?;
     let declared_end = cursor.offset() + u64::from(size);
     let (info_size, mut info) = section(cursor, b"INFO", warnings)?;
@@ -109,7 +122,7 @@ fn read_animation(
     let count = fitting(cursor, count_offset, count, OBJECT_SIZE, "object count")?;
     for _ in 0..count {
         fill(&mut animation.objects, |object| {
-            read_object(cursor, object, junk, warnings)
+            read_object(cursor, file, object, junk, warnings)
         })?;
     }
     animation.end_mismatch = Mismatch::between(declared_end, cursor.offset());
@@ -119,6 +132,7 @@ fn read_animation(
 
 fn read_object(
     cursor: &mut Cursor<'_>,
+    file: &Bytes,
     object: &mut Object,
     junk: &mut usize,
     warnings: &mut Warnings,
@@ -140,7 +154,7 @@ fn read_object(
     };
     match u32::try_from(frames) {
         Ok(0) => {}
-        Ok(frames) => read_keys(cursor, object, count_offset, frames)?,
+        Ok(frames) => read_keys(cursor, file, object, count_offset, frames)?,
         Err(_) => warnings.push(format!(
             "frame count at {count_offset:#x}: is {frames}, taken for 0"
         )),
@@ -151,6 +165,7 @@ fn read_object(
 
 fn read_keys(
     cursor: &mut Cursor<'_>,
+    file: &Bytes,
     object: &mut Object,
     count_offset: u64,
     frames: u32,
@@ -171,7 +186,7 @@ fn read_keys(
     let frames = fitting(cursor, count_offset, frames, kind.size(), "frame count")?;
     let bytes = cursor.take(frames * kind.size(), "keys")?;
     object.key_size_mismatch = Mismatch::between(declared.into(), bytes.len() as u64);
-    object.keys = Some(Keys::new(kind, bytes));
+    object.keys = Some(Keys::new(kind, file.slice_ref(bytes)));
     Ok(())
 }
 
@@ -206,6 +221,26 @@ fn section<'a>(
     Ok((length, cursor.section(padded, "section")?))
 }
 
+/// Reads a name that takes the rest of a section. A longer one than any game
+/// takes is cut, which is a warning: a name could be as long as the file.
+fn section_name(
+    body: &mut Cursor<'_>,
+    field: &'static str,
+    junk: &mut usize,
+    warnings: &mut Warnings,
+) -> Result<String> {
+    let offset = body.offset();
+    let bytes = body.take(body.remaining(), field)?;
+    let name = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+    if name.len() > MAX_NAME {
+        warnings.push(format!(
+            "{field} at {offset:#x}: is cut after {MAX_NAME} bytes"
+        ));
+        return Ok(read_name(&name[..MAX_NAME], junk));
+    }
+    Ok(read_name(bytes, junk))
+}
+
 fn read_name(bytes: &[u8], junk: &mut usize) -> String {
     *junk += name::junk_after_nul(bytes);
     name::until_nul(bytes)
@@ -227,7 +262,7 @@ mod tests {
 
     #[test]
     fn both_forms_of_an_object_are_read_in_one_file() {
-        let ifp = parse(&walk()).unwrap();
+        let ifp = parse(&walk().into()).unwrap();
         assert_eq!(ifp.packages[0].name, "ped");
         let animation = ifp.animations().next().unwrap();
         assert_eq!(
@@ -247,10 +282,21 @@ mod tests {
     }
 
     #[test]
+    fn an_endless_name_is_cut() {
+        let bytes = build::anpk("ped", &[(&"a".repeat(1000), &[])]);
+        let ifp = parse(&bytes.into()).unwrap();
+        assert_eq!(ifp.animations().next().unwrap().name.len(), 255);
+        assert_eq!(
+            ifp.warnings.texts(),
+            ["animation name at 0x20: is cut after 255 bytes"]
+        );
+    }
+
+    #[test]
     fn tags_that_no_loader_checks_may_be_zero() {
         let mut bytes = walk();
         bytes[8..12].fill(0);
-        let ifp = parse(&bytes).unwrap();
+        let ifp = parse(&bytes.clone().into()).unwrap();
         assert_eq!(
             ifp.warnings.texts(),
             ["section tag at 0x8: is \"\\x00\\x00\\x00\\x00\", should be INFO"]
@@ -263,7 +309,7 @@ mod tests {
         let object = build::anpk_object("Root", Tail::Bone(0), Some((b"KT00", &[0; 20])));
         let bytes = build::anpk("ped", &[("walk", &[object])]);
         let at = bytes.windows(4).position(|tag| tag == b"KT00").unwrap();
-        let incomplete = parse(&bytes).unwrap_err();
+        let incomplete = parse(&bytes.clone().into()).unwrap_err();
         assert_eq!(
             incomplete.error.to_string(),
             format!("frame type at {at:#x}: is \"KT00\", should be KR00, KRT0 or KRTS")
@@ -273,14 +319,14 @@ mod tests {
     #[test]
     fn a_list_holds_several_packages() {
         let list = build::anlf(&[walk(), walk()]);
-        let ifp = parse(&list).unwrap();
+        let ifp = parse(&list.clone().into()).unwrap();
         assert!(ifp.is_list);
         assert_eq!((ifp.packages.len(), ifp.animations().count()), (2, 4));
         assert_eq!(ifp.packages[1].offset, 12 + walk().len() as u64);
 
         let mut damaged = list;
         damaged[12] = b'B';
-        let incomplete = parse(&damaged).unwrap_err();
+        let incomplete = parse(&damaged.clone().into()).unwrap_err();
         assert_eq!(
             incomplete.error.to_string(),
             "package magic at 0xc: is \"BNPK\", should be ANPK"
@@ -295,7 +341,7 @@ mod tests {
         );
         let at = bytes.windows(4).position(|name| name == b"Root").unwrap() + 28;
         bytes[at..at + 4].fill(0xff);
-        let ifp = parse(&bytes).unwrap();
+        let ifp = parse(&bytes.clone().into()).unwrap();
         assert_eq!(ifp.animations().next().unwrap().frames(), 0);
         let warning = format!("frame count at {at:#x}: is -1, taken for 0");
         assert_eq!(ifp.warnings.texts(), [warning]);

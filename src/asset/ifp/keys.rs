@@ -1,10 +1,12 @@
 //! Keys: where a bone is, and how it is turned, at a moment (FORMATS, IFP 5).
 
+use bytes::Bytes;
+use get_size2::GetSize;
 use zerocopy::little_endian::{F32, I16};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 /// How the keys of an object are stored. An object's keys are all of one kind.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, GetSize)]
 pub enum KeyKind {
     /// `ANPK`: rotation.
     Kr00,
@@ -138,22 +140,20 @@ pub struct Key {
 
 /// The keys of an object, in the order of the file.
 ///
-/// They are kept as they are stored, which takes least memory and lets them
-/// be written again bit by bit.
-#[derive(Debug)]
+/// They are a slice of the file, which takes least memory and lets them be
+/// written again bit by bit.
+#[derive(Debug, GetSize)]
 pub struct Keys {
     kind: KeyKind,
-    bytes: Box<[u8]>,
+    #[get_size(ignore)]
+    bytes: Bytes,
 }
 
 impl Keys {
     /// Keys from their stored bytes. An incomplete key at the end is left out
     /// of everything but [`Keys::bytes`].
-    pub fn new(kind: KeyKind, bytes: &[u8]) -> Self {
-        Self {
-            kind,
-            bytes: bytes.into(),
-        }
+    pub fn new(kind: KeyKind, bytes: Bytes) -> Self {
+        Self { kind, bytes }
     }
 
     /// How they are stored.
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn anpk_rotations_are_inverted_and_their_time_stands_last() {
         let stored = floats(&[HALF, 0.0, -HALF, 1.0, 7.0, 8.0, 9.0, 1.0, 2.0, 3.0, 0.25]);
-        let keys = Keys::new(KeyKind::Krts, &stored);
+        let keys = Keys::new(KeyKind::Krts, stored.into());
         let key = keys.get(0).unwrap();
         assert_eq!(
             key,
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn float_keys_of_anp3_have_their_time_before_the_translation() {
         let stored = floats(&[0.0, 0.0, HALF, 1.0, 0.25, 7.0, 8.0, 9.0]);
-        let key = Keys::new(KeyKind::Type2, &stored).get(0).unwrap();
+        let key = Keys::new(KeyKind::Type2, stored.into()).get(0).unwrap();
         assert_eq!(key.time, 0.25);
         assert_eq!(key.rotation, [0.0, 0.0, HALF, 1.0]);
         assert_eq!(key.translation, Some([7.0, 8.0, 9.0]));
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn short_keys_are_4096ths_60ths_and_1024ths() {
         let stored = shorts(&[2048, 0, 0, -4096, 30, 1024, -512, 0]);
-        let key = Keys::new(KeyKind::Type4, &stored).get(0).unwrap();
+        let key = Keys::new(KeyKind::Type4, stored.into()).get(0).unwrap();
         assert_eq!(key.time, HALF);
         assert_eq!(key.rotation, [HALF, 0.0, 0.0, -1.0]);
         assert_eq!(key.translation, Some([1.0, -HALF, 0.0]));
@@ -323,7 +323,7 @@ mod tests {
             (KeyKind::Type4, 16),
         ];
         for (kind, size) in sizes {
-            let keys = Keys::new(kind, &vec![0; 3 * size + 1]);
+            let keys = Keys::new(kind, vec![0; 3 * size + 1].into());
             assert_eq!(keys.len(), 3, "{kind:?}");
             let found: Vec<_> = keys.iter().collect();
             assert_eq!(found.len(), 3, "{kind:?}");

@@ -14,6 +14,9 @@ mod keys;
 
 pub use keys::{Key, KeyKind, Keys};
 
+use bytes::Bytes;
+use get_size2::GetSize;
+
 use super::Incomplete;
 use crate::io::Warnings;
 use crate::io::{Cursor, Endian, Error, Result};
@@ -22,7 +25,7 @@ use crate::io::{Cursor, Endian, Error, Result};
 pub const EXTENSIONS: &[&str] = &["ifp"];
 
 /// The parsed contents of an IFP file.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, GetSize)]
 pub struct Ifp {
     /// Whether the packages are wrapped in an `ANLF` list.
     pub is_list: bool,
@@ -40,7 +43,7 @@ pub struct Ifp {
 }
 
 /// Layout of a package.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum Version {
     /// Tagged sections and float keys: GTA III, Vice City, and the cutscenes
     /// of San Andreas.
@@ -64,7 +67,7 @@ impl Version {
 }
 
 /// A package of animations.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, GetSize)]
 pub struct Package {
     /// Layout.
     pub version: Version,
@@ -91,7 +94,7 @@ impl Package {
 
 /// A size or an end as the file has it, where it is not the real one. No
 /// loader goes by these numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Mismatch {
     /// As stored: a size in bytes, or an absolute offset.
     pub declared: u64,
@@ -106,7 +109,7 @@ impl Mismatch {
 }
 
 /// One animation.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, GetSize)]
 pub struct Animation {
     /// Its name. Games compare names without case.
     pub name: String,
@@ -163,7 +166,7 @@ impl Animation {
 }
 
 /// What an animation does to one bone.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, GetSize)]
 pub struct Object {
     /// Name of the bone; may start with a space.
     pub name: String,
@@ -238,19 +241,19 @@ impl Ifp {
     }
 }
 
-/// Parses an IFP file.
+/// Parses an IFP file. The keys of the model are slices of `bytes`.
 ///
 /// # Errors
 /// [`Incomplete`] with the model so far where the structure is lost: an
 /// unknown magic or kind of key, a count that does not fit, a missing field.
 /// Wrong sizes and section tags are only warnings, since loaders ignore them.
-pub fn parse(bytes: &[u8]) -> std::result::Result<Ifp, Box<Incomplete<Ifp>>> {
+pub fn parse(bytes: &Bytes) -> std::result::Result<Ifp, Box<Incomplete<Ifp>>> {
     let mut ifp = Ifp {
         file_size: bytes.len() as u64,
         ..Ifp::default()
     };
     let mut cursor = Cursor::new(bytes, 0, Endian::Little);
-    let result = file(&mut cursor, &mut ifp);
+    let result = file(&mut cursor, bytes, &mut ifp);
     ifp.parsed_end = cursor.offset();
     let tail = &bytes[bytes.len() - cursor.remaining()..];
     ifp.trailing_zero = tail.iter().all(|&byte| byte == 0);
@@ -260,7 +263,7 @@ pub fn parse(bytes: &[u8]) -> std::result::Result<Ifp, Box<Incomplete<Ifp>>> {
     }
 }
 
-fn file(cursor: &mut Cursor<'_>, ifp: &mut Ifp) -> Result<()> {
+fn file(cursor: &mut Cursor<'_>, bytes: &Bytes, ifp: &mut Ifp) -> Result<()> {
     let mut head = cursor.clone();
     let magic = head.take(4, "magic")?;
     let version = match magic {
@@ -269,7 +272,7 @@ fn file(cursor: &mut Cursor<'_>, ifp: &mut Ifp) -> Result<()> {
         b"ANPK" => Version::Anpk,
         b"ANLF" => {
             ifp.is_list = true;
-            return anpk::list(cursor, &mut ifp.packages, &mut ifp.warnings);
+            return anpk::list(cursor, bytes, &mut ifp.packages, &mut ifp.warnings);
         }
         other => {
             return Err(Error::damaged(
@@ -285,9 +288,9 @@ fn file(cursor: &mut Cursor<'_>, ifp: &mut Ifp) -> Result<()> {
     super::count::fill(&mut ifp.packages, |package| {
         package.version = version;
         match version {
-            Version::Anpk => anpk::package(cursor, package, &mut ifp.warnings),
+            Version::Anpk => anpk::package(cursor, bytes, package, &mut ifp.warnings),
             Version::Anp2 | Version::Anp3 => {
-                anp3::package(cursor, package, ifp.file_size, &mut ifp.warnings)
+                anp3::package(cursor, bytes, package, &mut ifp.warnings)
             }
         }
     })

@@ -1,15 +1,18 @@
 //! Animations: keyframes of characters, frames of sprites (FORMATS, PSX 6).
 
+use bytes::Bytes;
+use get_size2::GetSize;
 use zerocopy::little_endian::I16;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
+use super::compressed::{self, STREAMS};
 use super::limits::Budget;
 use crate::asset::count::count;
 use crate::asset::name::until_nul;
-use crate::io::{Cursor, Result};
+use crate::io::{Cursor, Endian, Error, Result};
 
 /// An uncompressed keyframe animation.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, GetSize)]
 pub struct AnimationV1 {
     /// Offset of its frames in the chunk.
     pub offset: u32,
@@ -17,34 +20,55 @@ pub struct AnimationV1 {
     pub frames: u16,
     /// Number of frames that are interpolated between two stored ones.
     pub tween: u16,
-    /// Poses of all objects for each stored frame: those of the first frame,
-    /// then those of the second, and so on. Shorter than
-    /// [`AnimationV1::stored_frames`] where the chunk is damaged.
-    pub poses: Vec<Transform>,
+    /// The stored poses of all objects for each stored frame: those of the
+    /// first frame, then those of the second, and so on. A slice of the file,
+    /// empty where the chunk is damaged.
+    #[get_size(ignore)]
+    poses: Bytes,
 }
 
 /// Where an object is in a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Transform {
     /// Rotation, row by row, with 12 fractional bits.
     pub matrix: [[i16; 3]; 3],
-    /// Translation; see [`Psx::vertex_scale`] for its unit.
+    /// Translation relative to the character's origin; see
+    /// [`Psx::vertex_scale`] for its unit.
     ///
     /// [`Psx::vertex_scale`]: super::Psx::vertex_scale
     pub translation: [i16; 3],
 }
 
-/// A compressed keyframe animation, whose frames are not decoded.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A compressed keyframe animation.
+#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct AnimationV2 {
     /// Offset of its data in the chunk.
     pub offset: u32,
     /// Number of frames.
     pub frames: u32,
+    /// Offset of the chunk's data in the file.
+    chunk_offset: u64,
+    /// The chunk's data from the streams on, a slice of the file.
+    #[get_size(ignore)]
+    streams: Bytes,
+}
+
+/// Where an object is in a frame of a compressed animation.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct AngleTransform {
+    /// Angles about x, y and z, of which 4096 are a full turn; they turn the
+    /// object in the space of the whole character, about z first, then x, then
+    /// y.
+    pub angles: [i16; 3],
+    /// Translation in the space of the parent; see [`Psx::vertex_scale`] for
+    /// its unit.
+    ///
+    /// [`Psx::vertex_scale`]: super::Psx::vertex_scale
+    pub translation: [i16; 3],
 }
 
 /// An animation made of textures.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct SpriteAnimation {
     /// Name up to its first NUL. Games ignore the case.
     pub name: String,
@@ -53,7 +77,7 @@ pub struct SpriteAnimation {
 }
 
 /// A frame of a sprite.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct SpriteFrame {
     /// Offset to the right in pixels.
     pub offx: i8,
@@ -84,27 +108,96 @@ impl AnimationV1 {
         }
     }
 
-    fn read_poses(&mut self, chunk: &Cursor, object_count: usize) -> Result<()> {
+    /// Number of poses of one object each.
+    pub fn pose_count(&self) -> usize {
+        self.poses.len() / size_of::<TransformRecord>()
+    }
+
+    /// The pose with number `index`: that of an object in a frame.
+    pub fn pose(&self, index: usize) -> Option<Transform> {
+        let start = index.checked_mul(size_of::<TransformRecord>())?;
+        let (record, _) = TransformRecord::ref_from_prefix(self.poses.get(start..)?).ok()?;
+        Some(Transform {
+            matrix: record.matrix.map(|row| row.map(I16::get)),
+            translation: record.translation.map(I16::get),
+        })
+    }
+
+    fn read_poses(&mut self, chunk: &Cursor, file: &Bytes, object_count: usize) -> Result<()> {
         let mut cursor = chunk.clone();
         cursor.seek(chunk.offset() + u64::from(self.offset), "frames")?;
         let count = u64::from(self.stored_frames()).saturating_mul(object_count as u64);
         let count = cursor.check_count(count, size_of::<TransformRecord>(), "frames")?;
-        self.poses = (0..count)
-            .map(|_| {
-                let record = cursor.record::<TransformRecord>("frame")?;
-                Ok(Transform {
-                    matrix: record.matrix.map(|row| row.map(I16::get)),
-                    translation: record.translation.map(I16::get),
-                })
-            })
-            .collect::<Result<_>>()?;
+        let records = cursor.take(count * size_of::<TransformRecord>(), "frames")?;
+        self.poses = file.slice_ref(records);
         Ok(())
+    }
+}
+
+impl AnimationV2 {
+    /// Number of poses, each of one of `objects` in one frame.
+    pub fn pose_count(&self, objects: usize) -> usize {
+        (self.frames as usize).saturating_mul(objects)
+    }
+
+    fn cursor(&self) -> Cursor<'_> {
+        let base = self.chunk_offset + u64::from(self.offset);
+        Cursor::new(&self.streams, base, Endian::Little)
+    }
+
+    /// Length of the streams of `objects` in bytes, found without decoding
+    /// them.
+    ///
+    /// # Errors
+    /// Where they do not fit into the chunk.
+    pub fn streams_size(&self, objects: usize) -> Result<usize> {
+        let mut cursor = self.cursor();
+        if self.frames > 0 {
+            for _ in 0..objects.saturating_mul(STREAMS) {
+                compressed::skip(&mut cursor, self.frames as usize)?;
+            }
+        }
+        Ok(self.streams.len() - cursor.remaining())
+    }
+
+    /// Decodes the poses of `objects`: those of the first frame, then those of
+    /// the second, and so on.
+    ///
+    /// # Errors
+    /// Where the streams do not fit into the chunk, and [`Error::Unsupported`]
+    /// where there are more than `max_poses`.
+    pub fn decode(&self, objects: usize, max_poses: usize) -> Result<Vec<AngleTransform>> {
+        let count = self.pose_count(objects);
+        if count > max_poses {
+            let text = format!("has {count} poses, more than {max_poses}");
+            return Err(Error::Unsupported(text));
+        }
+        let mut poses = vec![AngleTransform::default(); count];
+        let mut cursor = self.cursor();
+        if count == 0 {
+            return Ok(poses);
+        }
+        for object in 0..objects {
+            for stream in 0..STREAMS {
+                let mut own = poses.iter_mut().skip(object).step_by(objects);
+                compressed::read(&mut cursor, self.frames as usize, |value| {
+                    if let Some(pose) = own.next() {
+                        match stream {
+                            0..3 => pose.angles[stream] = value,
+                            _ => pose.translation[stream - 3] = value,
+                        }
+                    }
+                })?;
+            }
+        }
+        Ok(poses)
     }
 }
 
 /// Reads a 0x2A chunk: the table, then each animation's frames.
 pub(super) fn read_v1(
     data: &mut Cursor,
+    file: &Bytes,
     object_count: usize,
     list: &mut Vec<AnimationV1>,
 ) -> Result<()> {
@@ -117,27 +210,39 @@ pub(super) fn read_v1(
             offset: data.u32("animation's offset")?,
             frames: data.u16("animation's frames")?,
             tween: data.u16("animation's tween")?,
-            poses: Vec::new(),
+            poses: Bytes::new(),
         });
     }
     for (index, animation) in list.iter_mut().enumerate() {
         animation
-            .read_poses(&chunk, object_count)
+            .read_poses(&chunk, file, object_count)
             .and_then(|()| {
-                let bytes = animation.poses.len() * size_of::<TransformRecord>();
-                budget.spend(bytes as u64, table + 8 * index as u64, "offset")
+                budget.spend(
+                    animation.poses.len() as u64,
+                    table + 8 * index as u64,
+                    "offset",
+                )
             })
             .map_err(|error| error.within(format_args!("animation {index}")))?;
     }
     Ok(())
 }
 
-/// Reads the table of a 0x2C chunk.
-pub(super) fn read_v2(data: &mut Cursor, list: &mut Vec<AnimationV2>) -> Result<()> {
+/// Reads the table of a 0x2C chunk, and finds the streams.
+pub(super) fn read_v2(data: &mut Cursor, file: &Bytes, list: &mut Vec<AnimationV2>) -> Result<()> {
+    let chunk = data.clone();
     for _ in 0..count(data, 8, "animations")? {
+        let stored_at = data.offset();
+        let offset = data.u32("animation's offset")?;
+        let frames = data.u32("animation's frames")?;
+        let target = chunk.offset() + u64::from(offset);
+        let mut streams = chunk.follow(target, stored_at, "animation's offset")?;
+        let streams = streams.take(streams.remaining(), "streams")?;
         list.push(AnimationV2 {
-            offset: data.u32("animation's offset")?,
-            frames: data.u32("animation's frames")?,
+            offset,
+            frames,
+            chunk_offset: chunk.offset(),
+            streams: file.slice_ref(streams),
         });
     }
     Ok(())
@@ -171,13 +276,13 @@ pub(super) fn read_sprites(data: &mut Cursor, list: &mut Vec<SpriteAnimation>) -
 mod tests {
     use super::super::build::{shorts, words};
     use super::*;
-    use crate::io::Endian;
 
     /// The animations of a 0x2A chunk for one object.
     fn read(data: &[u8]) -> (Vec<AnimationV1>, Result<()>) {
         let mut list = Vec::new();
-        let mut cursor = Cursor::new(data, 0x200, Endian::Little);
-        let result = read_v1(&mut cursor, 1, &mut list);
+        let data = Bytes::copy_from_slice(data);
+        let mut cursor = Cursor::new(&data, 0x200, Endian::Little);
+        let result = read_v1(&mut cursor, &data, 1, &mut list);
         (list, result)
     }
 
@@ -197,7 +302,7 @@ mod tests {
                 offset: 0,
                 frames,
                 tween,
-                poses: Vec::new(),
+                poses: Bytes::new(),
             };
             animation.stored_frames()
         };
@@ -214,11 +319,11 @@ mod tests {
         let (list, result) = read(&[table, pose(1), pose(2), pose(3)].concat());
         result.unwrap();
         let x = |index: usize| -> Vec<i16> {
-            let poses = list[index].poses.iter();
-            poses.map(|pose| pose.translation[0]).collect()
+            let poses = (0..list[index].pose_count()).map(|pose| list[index].pose(pose));
+            poses.map(|pose| pose.unwrap().translation[0]).collect()
         };
         assert_eq!((x(0), x(1)), (vec![2, 3], vec![1]));
-        assert_eq!(list[0].poses[0].matrix[1], [0, 4096, 0]);
+        assert_eq!(list[0].pose(0).unwrap().matrix[1], [0, 4096, 0]);
     }
 
     #[test]
@@ -245,6 +350,57 @@ mod tests {
         let error = shared(4).unwrap_err().to_string();
         assert!(
             error.starts_with("animation 2: offset at 0x214: "),
+            "{error}"
+        );
+    }
+
+    /// The animations of a 0x2C chunk.
+    fn read_compressed(data: &[u8]) -> (Vec<AnimationV2>, Result<()>) {
+        let data = Bytes::copy_from_slice(data);
+        let mut list = Vec::new();
+        let mut cursor = Cursor::new(&data, 0x200, Endian::Little);
+        let result = read_v2(&mut cursor, &data, &mut list);
+        (list, result)
+    }
+
+    #[test]
+    fn compressed_poses_are_six_streams_for_each_object() {
+        let constant = |value: u8| vec![0x0E, value, 0];
+        let first = [1, 2, 3, 4, 5, 6].map(constant).concat();
+        // The second object moves along x, and stands still otherwise.
+        let second = [vec![0x0F; 3], vec![0x00, 7, 0, 9, 0], vec![0x0F; 2]].concat();
+        let table = words(&[1, 12, 2]);
+        let (list, result) = read_compressed(&[table, first, second].concat());
+        result.unwrap();
+        let poses = list[0].decode(2, 4).unwrap();
+        let still = AngleTransform {
+            angles: [1, 2, 3],
+            translation: [4, 5, 6],
+        };
+        let moved = |x| AngleTransform {
+            angles: [0; 3],
+            translation: [x, 0, 0],
+        };
+        assert_eq!(poses, [still, moved(7), still, moved(9)]);
+        assert_eq!(list[0].streams_size(2).unwrap(), 18 + 10);
+        assert!(list[0].decode(2, 3).is_err());
+        assert_eq!(
+            list[0].streams_size(3).unwrap_err().to_string(),
+            "stream's header at 0x228: needs 1 bytes, 0 are left"
+        );
+    }
+
+    #[test]
+    fn a_compressed_animation_of_no_frames_has_no_streams() {
+        let (list, result) = read_compressed(&words(&[1, 12, 0]));
+        result.unwrap();
+        assert_eq!(list[0].streams_size(9).unwrap(), 0);
+        assert!(list[0].decode(9, 0).unwrap().is_empty());
+        let (list, result) = read_compressed(&words(&[1, 13, 1]));
+        assert!(list.is_empty());
+        let error = result.unwrap_err().to_string();
+        assert!(
+            error.starts_with("animation's offset at 0x204: points to 0x20d"),
             "{error}"
         );
     }

@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     fn warnings(file: &File) -> Vec<String> {
-        parse(&file.bytes()).unwrap().warnings.texts()
+        parse(&file.bytes().into()).unwrap().warnings.texts()
     }
 
     fn with_models(models: &[Vec<u8>]) -> File {
@@ -216,7 +216,7 @@ mod tests {
         let coarse = model(NONE, &sources[..1], &[]);
         let full = model((500, 0), &sources, &[]);
         let stitched = model(NONE, &[[0, 1, 0, 2]], &[]);
-        let psx = parse(&with_models(&[coarse, full, stitched]).bytes()).unwrap();
+        let psx = parse(&with_models(&[coarse, full, stitched]).bytes().into()).unwrap();
         let known = psx.stitch_sources();
         let place = |vertex| VertexRef { model: 1, vertex };
         assert_eq!(known, [place(0), place(2)]);

@@ -1,6 +1,9 @@
 //! Tagged chunks: everything that is neither an object nor a model
 //! (FORMATS, PSX 5).
 
+use bytes::Bytes;
+use get_size2::GetSize;
+
 use super::animation::{self, AnimationV1, AnimationV2, SpriteAnimation};
 use crate::asset::count::count;
 use crate::io::Warnings;
@@ -10,7 +13,7 @@ use crate::io::{Cursor, Error, Result};
 const END: u32 = 0xFFFF_FFFF;
 
 /// More chunks than this are no chunks.
-const MOST_CHUNKS: usize = 256;
+const MAX_CHUNKS: usize = 256;
 
 /// Length of an object's record, in whose terms wibbles name their object.
 const OBJECT_SIZE: u32 = 36;
@@ -19,7 +22,7 @@ const OBJECT_SIZE: u32 = 36;
 const FIRST_OBJECT: u32 = 12;
 
 /// A tagged chunk.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, GetSize)]
 pub struct Chunk {
     /// What the chunk is: four letters or a small number.
     pub tag: u32,
@@ -30,11 +33,12 @@ pub struct Chunk {
     /// What the data say, as far as they could be read.
     pub content: Content,
     /// Why the content is not all there.
+    #[get_size(ignore)] // A short text in each of at most 256 chunks.
     pub problem: Option<Error>,
 }
 
 /// Data of a chunk.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, GetSize)]
 pub enum Content {
     /// `RGBs`: colours that gouraud faces refer to, as r, g, b; may be fewer
     /// than 256.
@@ -45,7 +49,7 @@ pub enum Content {
     BlockMap(BlockMap),
     /// 0x2A: keyframe animations.
     AnimationsV1(Vec<AnimationV1>),
-    /// 0x2C: table of compressed keyframe animations.
+    /// 0x2C: compressed keyframe animations.
     AnimationsV2(Vec<AnimationV2>),
     /// 0x45: sprite animations.
     Sprites(Vec<SpriteAnimation>),
@@ -60,7 +64,7 @@ pub enum Content {
 }
 
 /// A grid over the level, for collisions.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, GetSize)]
 pub struct BlockMap {
     /// Left edge in vertex units with 12 fractional bits, as the other three.
     pub xmin: i32,
@@ -83,7 +87,7 @@ pub struct BlockMap {
 }
 
 /// Texture coordinates of an object that move.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Wibble {
     /// Index of the object; nothing where the number is no object's place.
     pub object: Option<u32>,
@@ -98,7 +102,7 @@ pub struct Wibble {
 }
 
 /// A gouraud colour that changes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Pulse {
     /// Index of the colour.
     pub colour: u8,
@@ -107,7 +111,7 @@ pub struct Pulse {
 }
 
 /// An item that can be destroyed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct ChnkItem {
     /// Hash of the item's name.
     pub checksum: u32,
@@ -117,7 +121,7 @@ pub struct ChnkItem {
 
 impl Chunk {
     /// Reads what follows the tag.
-    fn read(cursor: &mut Cursor, tag: u32, object_count: usize) -> Result<Self> {
+    fn read(cursor: &mut Cursor, file: &Bytes, tag: u32, object_count: usize) -> Result<Self> {
         let length_at = cursor.offset();
         let length = cursor.u32("length")?;
         let (offset, left) = (cursor.offset(), cursor.remaining());
@@ -127,7 +131,7 @@ impl Chunk {
         }
         let mut data = cursor.section(length as usize, "data")?;
         let mut content = Content::empty(tag);
-        let problem = content.read(&mut data, object_count).err();
+        let problem = content.read(&mut data, file, object_count).err();
         Ok(Self {
             tag,
             offset,
@@ -172,13 +176,13 @@ impl Content {
 
     /// Fills the content from a chunk's data. What was read before an error
     /// stays.
-    fn read(&mut self, data: &mut Cursor, object_count: usize) -> Result<()> {
+    fn read(&mut self, data: &mut Cursor, file: &Bytes, object_count: usize) -> Result<()> {
         match self {
             Self::Colours(colours) => read_colours(data, colours),
             Self::Hierarchy(parents) => read_hierarchy(data, object_count, parents),
             Self::BlockMap(map) => map.read(data),
-            Self::AnimationsV1(list) => animation::read_v1(data, object_count, list),
-            Self::AnimationsV2(list) => animation::read_v2(data, list),
+            Self::AnimationsV1(list) => animation::read_v1(data, file, object_count, list),
+            Self::AnimationsV2(list) => animation::read_v2(data, file, list),
             Self::Sprites(list) => animation::read_sprites(data, list),
             Self::Wibbles(list) => read_wibbles(data, list),
             Self::Pulses(list) => read_pulses(data, list),
@@ -193,6 +197,7 @@ impl Content {
 /// the same.
 pub(super) fn read_all(
     cursor: &mut Cursor,
+    file: &Bytes,
     object_count: usize,
     chunks: &mut Vec<Chunk>,
     warnings: &mut Warnings,
@@ -203,14 +208,14 @@ pub(super) fn read_all(
         if tag == END {
             return Ok(());
         }
-        if chunks.len() == MOST_CHUNKS {
+        if chunks.len() == MAX_CHUNKS {
             return Err(Error::damaged(
                 tag_at,
                 "chunk tag",
-                format!("follows {MOST_CHUNKS} chunks and is not the end of their list"),
+                format!("follows {MAX_CHUNKS} chunks and is not the end of their list"),
             ));
         }
-        let chunk = Chunk::read(cursor, tag, object_count)
+        let chunk = Chunk::read(cursor, file, tag, object_count)
             .map_err(|error| error.within(format_args!("chunk {tag:08x}")))?;
         if let Some(problem) = &chunk.problem {
             warnings.push(format!("chunk {}: {problem}", chunk.name()));
@@ -323,8 +328,9 @@ mod tests {
         bytes.extend(words(&[END]));
         let mut found = Vec::new();
         let mut warnings = Warnings::default();
+        let bytes = Bytes::from(bytes);
         let mut cursor = Cursor::new(&bytes, 0x80, Endian::Little);
-        read_all(&mut cursor, 2, &mut found, &mut warnings)?;
+        read_all(&mut cursor, &bytes, 2, &mut found, &mut warnings)?;
         assert_eq!(cursor.remaining(), 0);
         Ok((found, warnings.texts()))
     }
@@ -348,8 +354,8 @@ mod tests {
 
     #[test]
     fn a_list_without_an_end_is_an_error() {
-        let most = vec![(0x99, Vec::new()); MOST_CHUNKS];
-        assert_eq!(read(&most).unwrap().0.len(), MOST_CHUNKS);
+        let most = vec![(0x99, Vec::new()); MAX_CHUNKS];
+        assert_eq!(read(&most).unwrap().0.len(), MAX_CHUNKS);
         let error = read(&[most, vec![(0x99, Vec::new())]].concat()).unwrap_err();
         assert!(
             error.to_string().starts_with("chunk tag at 0x880: "),

@@ -1,5 +1,7 @@
 //! Faces: triangles and quads of a model (FORMATS, PSX 4).
 
+use get_size2::GetSize;
+
 use super::Version;
 use crate::io::{Cursor, Error, Result};
 
@@ -10,7 +12,7 @@ const INVISIBLE: u16 = 0x0080;
 const GOURAUD: u16 = 0x0800;
 
 /// A texture coordinate in texels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Uv {
     /// From the left; 0 to 255 before version 6.
     pub u: u16,
@@ -20,7 +22,7 @@ pub struct Uv {
 
 /// A triangle (corners 0, 1, 2) or a quad in Z order (triangles 0, 1, 2 and
 /// 1, 3, 2). Seen against its normal the corners run clockwise.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Face {
     /// What the face looks like, and which fields it has.
     pub flags: u16,

@@ -8,6 +8,7 @@
 mod animation;
 mod check;
 mod chunk;
+mod compressed;
 mod face;
 mod limits;
 mod model;
@@ -17,12 +18,17 @@ mod texture;
 #[cfg(test)]
 pub(crate) mod build;
 
-pub use animation::{AnimationV1, AnimationV2, SpriteAnimation, SpriteFrame, Transform};
+pub use animation::{
+    AngleTransform, AnimationV1, AnimationV2, SpriteAnimation, SpriteFrame, Transform,
+};
 pub use chunk::{BlockMap, ChnkItem, Chunk, Content, Pulse, Wibble};
 pub use face::{Face, Uv};
 pub use model::{Bounds, FaceCounts, Lod, Model, Vertex, VertexRef};
 pub use object::Object;
 pub use texture::{Palette, Texture, TextureData};
+
+use bytes::Bytes;
+use get_size2::GetSize;
 
 use super::Incomplete;
 use crate::io::Warnings;
@@ -33,7 +39,7 @@ use limits::{Budget, counted_list, u32_list};
 pub const EXTENSIONS: &[&str] = &["psx"];
 
 /// Which of the three layouts a file has (FORMATS, PSX 1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum Version {
     /// Apocalypse and Tony Hawk's Pro Skater: wide counts and vertex indices.
     V3,
@@ -55,7 +61,7 @@ impl Version {
 }
 
 /// What a file is for, told from what is in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum Kind {
     /// Objects placed in a world.
     Level,
@@ -70,7 +76,7 @@ pub enum Kind {
 }
 
 /// A whole file.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, GetSize)]
 pub struct Psx {
     /// Layout of the file.
     pub version: Version,
@@ -107,18 +113,18 @@ pub struct Psx {
     pub warnings: Warnings,
 }
 
-/// Parses a whole file.
+/// Parses a whole file. Textures and poses of the model are slices of `bytes`.
 ///
 /// # Errors
 /// Where the bytes are no PSX file, or a table, chunk, model or texture does
 /// not fit into the file; there is no model where the magic is wrong. Models
 /// and tagged chunks do not need each other, so that the one is kept where the
 /// other is damaged.
-pub fn parse(bytes: &[u8]) -> std::result::Result<Psx, Box<Incomplete<Option<Psx>>>> {
+pub fn parse(bytes: &Bytes) -> std::result::Result<Psx, Box<Incomplete<Option<Psx>>>> {
     let mut cursor = Cursor::new(bytes, 0, Endian::Little);
     let incomplete = |error, model| Box::new(Incomplete { error, model });
     let mut psx = Psx::start(&mut cursor).map_err(|error| incomplete(error, None))?;
-    match psx.read(cursor) {
+    match psx.read(cursor, bytes) {
         Ok(()) => Ok(psx),
         Err(error) => Err(incomplete(error, Some(psx))),
     }
@@ -161,7 +167,7 @@ impl Psx {
     }
 
     /// Reads everything behind the offset of the chunks.
-    fn read(&mut self, mut cursor: Cursor) -> Result<()> {
+    fn read(&mut self, mut cursor: Cursor, bytes: &Bytes) -> Result<()> {
         let file = cursor.clone();
         self.objects = object::read_all(&mut cursor)?;
         let pointers_at = cursor.offset() + 4;
@@ -170,7 +176,7 @@ impl Psx {
 
         let mut budget = Budget::new(self.file_size);
         let models = self.read_models(&file, &pointers, pointers_at, &mut budget);
-        let meta = self.read_meta(&file, pointers.len(), &mut budget);
+        let meta = self.read_meta(&file, bytes, pointers.len(), &mut budget);
         models.and(meta)?;
         let mut warnings = std::mem::take(&mut self.warnings);
         check::references(self, &mut warnings);
@@ -207,10 +213,17 @@ impl Psx {
     }
 
     /// Reads the chunks and the tables behind them (FORMATS, PSX 5 to 8).
-    fn read_meta(&mut self, file: &Cursor, model_count: usize, budget: &mut Budget) -> Result<()> {
+    fn read_meta(
+        &mut self,
+        file: &Cursor,
+        bytes: &Bytes,
+        model_count: usize,
+        budget: &mut Budget,
+    ) -> Result<()> {
         let mut cursor = file.follow(self.meta_offset.into(), 4, "meta")?;
         chunk::read_all(
             &mut cursor,
+            bytes,
             self.objects.len(),
             &mut self.chunks,
             &mut self.warnings,
@@ -219,7 +232,7 @@ impl Psx {
         self.texture_ids = counted_list(&mut cursor, "ntexname")?;
         texture::read_palettes(&mut cursor, 16, &mut self.palettes)?;
         texture::read_palettes(&mut cursor, 256, &mut self.palettes)?;
-        texture::read_textures(self, &mut cursor, budget)
+        texture::read_textures(self, &mut cursor, bytes, budget)
     }
 
     /// What the file is for.
@@ -295,12 +308,15 @@ mod tests {
     use build::{File, model, rich, words};
 
     fn error_of(bytes: &[u8]) -> String {
-        parse(bytes).unwrap_err().error.to_string()
+        parse(&Bytes::copy_from_slice(bytes))
+            .unwrap_err()
+            .error
+            .to_string()
     }
 
     #[test]
     fn every_part_of_a_file_is_read() {
-        let bytes = rich().bytes();
+        let bytes = Bytes::from(rich().bytes());
         let psx = parse(&bytes).unwrap();
         assert_eq!(psx.objects[1].position, [10 << 12, -20 << 12, 30 << 12]);
         assert_eq!(psx.models[0].faces.len(), 2);
@@ -331,7 +347,7 @@ mod tests {
         ] {
             let mut bytes = start.to_vec();
             bytes.resize(64, 0);
-            let Incomplete { error, model } = *parse(&bytes).unwrap_err();
+            let Incomplete { error, model } = *parse(&bytes.into()).unwrap_err();
             assert!(error.to_string().starts_with("magic at 0x0: "), "{error}");
             assert!(model.is_none());
         }
@@ -367,7 +383,7 @@ mod tests {
         let partial = |at: usize| {
             let mut bytes = good.clone();
             bytes[at..at + 4].copy_from_slice(&[0xFF; 4]);
-            parse(&bytes).unwrap_err().model.unwrap()
+            parse(&bytes.into()).unwrap_err().model.unwrap()
         };
         let without_chunks = partial(4);
         assert_eq!(without_chunks.models.len(), 2);
@@ -379,7 +395,7 @@ mod tests {
 
     #[test]
     fn what_a_file_is_for_follows_from_what_is_in_it() {
-        let kind = |file: &File| parse(&file.bytes()).unwrap().kind();
+        let kind = |file: &File| parse(&file.bytes().into()).unwrap().kind();
         let with_chunk = |tag, data: Vec<u8>| {
             let mut file = File::new(4);
             file.chunks.push((tag, data));
@@ -399,7 +415,7 @@ mod tests {
 
     #[test]
     fn only_animated_files_that_are_not_from_apocalypse_have_fine_vertices() {
-        let mut psx = parse(&rich().bytes()).unwrap();
+        let mut psx = parse(&rich().bytes().into()).unwrap();
         assert_eq!(psx.vertex_scale(), 16);
         psx.v3_has_lod = Some(false);
         assert_eq!(psx.vertex_scale(), 1);
@@ -412,7 +428,7 @@ mod tests {
     fn the_last_of_several_chunks_with_a_tag_counts() {
         let mut file = rich();
         file.chunks.push((build::RGBS, vec![1, 2, 3, 0]));
-        let psx = parse(&file.bytes()).unwrap();
+        let psx = parse(&file.bytes().into()).unwrap();
         assert_eq!(psx.gouraud_colours().unwrap(), [[1, 2, 3]]);
     }
 
@@ -432,7 +448,7 @@ mod tests {
             repeated.splice(names..names, words(&vec![7; times as usize - 1]));
             repeated
         };
-        assert_eq!(parse(&repeat(&bytes, 2)).unwrap().models.len(), 2);
+        assert_eq!(parse(&repeat(&bytes, 2).into()).unwrap().models.len(), 2);
         bytes = repeat(&bytes, 200);
         let error = error_of(&bytes);
         assert!(error.contains(": pointer at 0x"), "{error}");

@@ -1,5 +1,6 @@
 //! Models: vertices, normals and faces (FORMATS, PSX 3).
 
+use get_size2::GetSize;
 use zerocopy::little_endian::{I16, U16, U32};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
@@ -8,7 +9,7 @@ use crate::asset::count::fitting;
 use crate::io::{Cursor, Result};
 
 /// The geometry that objects show.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, GetSize)]
 pub struct Model {
     /// Offset of the model in the file.
     pub offset: u64,
@@ -33,7 +34,7 @@ pub struct Model {
 }
 
 /// An axis-aligned box in vertex units.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Bounds {
     /// Smallest x, y and z.
     pub min: [i16; 3],
@@ -42,7 +43,7 @@ pub struct Bounds {
 }
 
 /// The step to the next level of detail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Lod {
     /// Distance from which on the next model is shown; 0x7FFF for never.
     pub distance: i16,
@@ -58,7 +59,7 @@ impl Lod {
 }
 
 /// A vertex as it is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Vertex {
     /// x, y and z relative to the object; a stitched vertex has its source's
     /// number in y.
@@ -84,7 +85,7 @@ impl Vertex {
 }
 
 /// A vertex of the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct VertexRef {
     /// Index of the model.
     pub model: usize,
@@ -93,7 +94,7 @@ pub struct VertexRef {
 }
 
 /// How many faces of a model are of which sort.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, GetSize)]
 pub struct FaceCounts {
     /// Faces with three corners.
     pub triangles: usize,

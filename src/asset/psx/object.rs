@@ -1,5 +1,6 @@
 //! Objects: where the models stand (FORMATS, PSX 2).
 
+use get_size2::GetSize;
 use zerocopy::little_endian::{I16, I32, U16, U32};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
@@ -7,7 +8,7 @@ use crate::asset::count::count;
 use crate::io::{Cursor, Result};
 
 /// A model in its place.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Object {
     /// Bit 1: part of an animated character. The others are unknown.
     pub flags: u16,

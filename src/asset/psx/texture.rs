@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use bytes::Bytes;
+use get_size2::GetSize;
 use zerocopy::little_endian::{U16, U32};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
@@ -19,7 +21,7 @@ const EXTENDED: u32 = 0xFFFF_FFFF;
 const EXTERNAL: u32 = 0x8000_0000;
 
 /// Colours of textures.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Palette {
     /// Offset of the palette in the file.
     pub offset: u64,
@@ -39,7 +41,7 @@ impl Palette {
 }
 
 /// A texture record.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Texture {
     /// Offset of the record in the file.
     pub offset: u64,
@@ -66,7 +68,7 @@ pub struct Texture {
 
 /// Pixels of a texture. They are shorter than they should be where the file
 /// ends in them; a warning says so.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub enum TextureData {
     /// Indices into the palette, row by row from the top; each row has
     /// `row_size` bytes. With 4 bits the left pixel is in the low half.
@@ -75,15 +77,17 @@ pub enum TextureData {
         bits: u8,
         /// Length of a row in bytes.
         row_size: usize,
-        /// The rows.
-        rows: Vec<u8>,
+        /// The rows, a slice of the file.
+        #[get_size(ignore)]
+        rows: Bytes,
     },
     /// 16-bit pixels as the Dreamcast's PVR chip stores them.
     Pvr {
         /// Low byte: pixel format; the next one: arrangement.
         pixel_format: u32,
-        /// The pixels, as arranged.
-        data: Vec<u8>,
+        /// The pixels, as arranged; a slice of the file.
+        #[get_size(ignore)]
+        data: Bytes,
     },
     /// In a file of their own, named after the texture's id.
     External,
@@ -98,6 +102,15 @@ impl TextureData {
             Self::Indexed { bits, .. } => Some(*bits),
             Self::Pvr { .. } => Some(16),
             Self::External | Self::Unknown => None,
+        }
+    }
+
+    /// The pixels as they are stored, where there are any.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Indexed { rows, .. } => rows,
+            Self::Pvr { data, .. } => data,
+            Self::External | Self::Unknown => &[],
         }
     }
 }
@@ -133,7 +146,12 @@ pub(super) fn read_palettes(
 }
 
 /// Reads the table of texture pointers, and the records they point to.
-pub(super) fn read_textures(psx: &mut Psx, cursor: &mut Cursor, budget: &mut Budget) -> Result<()> {
+pub(super) fn read_textures(
+    psx: &mut Psx,
+    cursor: &mut Cursor,
+    file: &Bytes,
+    budget: &mut Budget,
+) -> Result<()> {
     if psx.version == Version::V6 && cursor.clone().u32("ntex")? == EXTENDED {
         cursor.u32("ntex")?;
         psx.texture_refs = Some([read_refs(cursor)?, read_refs(cursor)?]);
@@ -150,7 +168,7 @@ pub(super) fn read_textures(psx: &mut Psx, cursor: &mut Cursor, budget: &mut Bud
         let stored_at = pointers_at + 4 * index as u64;
         let (mut texture, end) = cursor
             .follow(pointer.into(), stored_at, "pointer")
-            .and_then(|mut cursor| Texture::read(&mut cursor, &mut psx.warnings))
+            .and_then(|mut cursor| Texture::read(&mut cursor, file, &mut psx.warnings))
             .and_then(|(texture, end)| {
                 let length = psx.file_size.min(end) - texture.offset;
                 budget.spend(length.max(Budget::RECORD), stored_at, "pointer")?;
@@ -184,9 +202,20 @@ impl Texture {
         matches!(self.data, TextureData::Indexed { .. }).then_some(self.palette_index.is_some())
     }
 
+    /// The same texture with a copy of its pixels instead of a slice of the
+    /// file, which is not kept in memory by it.
+    pub fn detached(mut self) -> Self {
+        if let TextureData::Indexed { rows: pixels, .. } | TextureData::Pvr { data: pixels, .. } =
+            &mut self.data
+        {
+            *pixels = Bytes::copy_from_slice(pixels);
+        }
+        self
+    }
+
     /// Reads a record and its pixels; returns the offset where they end by
     /// their own account.
-    fn read(cursor: &mut Cursor, warnings: &mut Warnings) -> Result<(Self, u64)> {
+    fn read(cursor: &mut Cursor, file: &Bytes, warnings: &mut Warnings) -> Result<(Self, u64)> {
         let offset = cursor.offset();
         let record = cursor.record::<TextureRecord>("record")?;
         let flags = record.flags.get();
@@ -196,14 +225,15 @@ impl Texture {
             (TextureData::External, 0)
         } else {
             match colours {
-                16 => indexed(
-                    cursor,
-                    4,
-                    usize::from(width).next_multiple_of(4) / 2,
-                    height,
-                ),
-                256 => indexed(cursor, 8, usize::from(width).next_multiple_of(2), height),
-                65536 => pvr(cursor)?,
+                16 => {
+                    let row_size = usize::from(width).next_multiple_of(4) / 2;
+                    indexed(cursor, file, 4, row_size, height)
+                }
+                256 => {
+                    let row_size = usize::from(width).next_multiple_of(2);
+                    indexed(cursor, file, 8, row_size, height)
+                }
+                65536 => pvr(cursor, file)?,
                 _ => {
                     warnings.push(format!(
                         "texture at {offset:#x} has {colours} colours, of which nothing is known"
@@ -216,11 +246,7 @@ impl Texture {
             TextureData::Indexed { row_size, .. } => *row_size as u64 * u64::from(height),
             _ => data_size,
         };
-        let present = match &data {
-            TextureData::Indexed { rows, .. } => rows.len(),
-            TextureData::Pvr { data, .. } => data.len(),
-            TextureData::External | TextureData::Unknown => 0,
-        };
+        let present = data.bytes().len();
         if needed > present as u64 {
             warnings.push(format!("texture at {offset:#x} overruns file"));
         }
@@ -243,34 +269,38 @@ impl Texture {
 
 /// Takes rows of indices, as far as the file has them. They are padded to a
 /// multiple of 4 bytes, which the last texture of a file may lack.
-fn indexed(cursor: &mut Cursor, bits: u8, row_size: usize, height: u16) -> (TextureData, u64) {
+fn indexed(
+    cursor: &mut Cursor,
+    file: &Bytes,
+    bits: u8,
+    row_size: usize,
+    height: u16,
+) -> (TextureData, u64) {
     let length = row_size * usize::from(height);
     let data = TextureData::Indexed {
         bits,
         row_size,
-        rows: take_present(cursor, length),
+        rows: take_present(cursor, file, length),
     };
     (data, length.next_multiple_of(4) as u64)
 }
 
 /// Takes what a PVR texture has behind its record.
-fn pvr(cursor: &mut Cursor) -> Result<(TextureData, u64)> {
+fn pvr(cursor: &mut Cursor, file: &Bytes) -> Result<(TextureData, u64)> {
     let pixel_format = cursor.u32("pixel format")?;
     let size = cursor.u32("size")?;
     let data = TextureData::Pvr {
         pixel_format,
-        data: take_present(cursor, size as usize),
+        data: take_present(cursor, file, size as usize),
     };
     Ok((data, size.into()))
 }
 
 /// Takes `length` bytes, or as many of them as there are.
-fn take_present(cursor: &mut Cursor, length: usize) -> Vec<u8> {
+fn take_present(cursor: &mut Cursor, file: &Bytes, length: usize) -> Bytes {
     let present = length.min(cursor.remaining());
-    cursor
-        .take(present, "pixels")
-        .map(<[u8]>::to_vec)
-        .unwrap_or_default()
+    let taken = cursor.take(present, "pixels");
+    taken.map_or_else(|_| Bytes::new(), |bytes| file.slice_ref(bytes))
 }
 
 #[cfg(test)]
@@ -290,7 +320,7 @@ mod tests {
     }
 
     fn read(textures: &[Vec<u8>]) -> Psx {
-        parse(&library(textures).bytes()).unwrap()
+        parse(&library(textures).bytes().into()).unwrap()
     }
 
     #[test]
@@ -323,7 +353,7 @@ mod tests {
             [format!("texture at {offset:#x} overruns file")]
         );
         assert!(
-            matches!(&short.textures[0].data, TextureData::Indexed { rows, .. } if *rows == [1])
+            matches!(&short.textures[0].data, TextureData::Indexed { rows, .. } if rows[..] == [1])
         );
     }
 
@@ -333,7 +363,7 @@ mod tests {
         let psx = read(&[texture([0, 65536, 0, 0], [2, 1], &pixels)]);
         let expected = TextureData::Pvr {
             pixel_format: 0x0901,
-            data: vec![1, 2, 3, 4],
+            data: vec![1, 2, 3, 4].into(),
         };
         assert_eq!(psx.textures[0].data, expected);
         assert_eq!(psx.textures[0].palette_found(), None);
@@ -365,10 +395,10 @@ mod tests {
             bytes.extend([words(&[1]), field, words(&[1])].concat());
         }
         bytes.extend(words(&[0]));
-        let refs = parse(&bytes).unwrap().texture_refs.unwrap();
+        let refs = parse(&bytes.clone().into()).unwrap().texture_refs.unwrap();
         assert_eq!(refs, [["detail1"], ["cube_sky"]]);
         bytes[0] = 4;
-        assert!(parse(&bytes).is_err());
+        assert!(parse(&bytes.into()).is_err());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::export::scene::{Mesh, Weights};
 impl Writer {
     /// Adds the meshes; nothing for one without triangles, which glTF does
     /// not allow.
-    pub(super) fn meshes(&mut self, scene: &Scene) -> Vec<Option<Index<gltf_json::Mesh>>> {
+    pub(super) fn meshes(&mut self, scene: &Scene<'_>) -> Vec<Option<Index<gltf_json::Mesh>>> {
         let light: Vec<u16> = (0..=255_u8)
             .map(|part| (linear(f32::from(part) / 255.0) * 65535.0).round() as u16)
             .collect();
@@ -24,7 +24,7 @@ impl Writer {
 
     fn mesh(
         &mut self,
-        scene: &Scene,
+        scene: &Scene<'_>,
         mesh: &Mesh,
         light: &[u16],
     ) -> Option<Index<gltf_json::Mesh>> {
@@ -56,7 +56,7 @@ impl Writer {
 
     fn attributes(
         &mut self,
-        scene: &Scene,
+        scene: &Scene<'_>,
         mesh: &Mesh,
         light: &[u16],
     ) -> BTreeMap<gltf_json::validation::Checked<Semantic>, Index<Accessor>> {

@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::*;
-use crate::export::Place;
+use crate::export::Pixels;
 use crate::export::obj::tests::scene;
-use crate::export::scene::{Animation, Curve, Joint, Shape, Weight};
+use crate::export::scene::{Animation, Joint, Shape, Weight};
 
 /// The JSON and the binary chunk of a file.
 fn read(file: &[u8]) -> (Value, &[u8]) {
@@ -21,7 +21,22 @@ fn read(file: &[u8]) -> (Value, &[u8]) {
     (serde_json::from_slice(json).unwrap(), binary)
 }
 
-fn bent() -> Scene {
+fn written(scene: &Scene<'_>, pictures: Pictures<'_>) -> Vec<u8> {
+    let mut file = Vec::new();
+    write(scene, pictures, &mut file).unwrap();
+    file
+}
+
+/// A picture of one pixel.
+fn picture() -> Picture {
+    Picture {
+        width: 1,
+        height: 1,
+        pixels: Pixels::Rgba(vec![[1, 2, 3, 4]]),
+    }
+}
+
+fn bent() -> Scene<'static> {
     let mut scene = scene();
     let whole = Weight {
         joint: 0,
@@ -48,17 +63,16 @@ fn bent() -> Scene {
     scene.animations = vec![Animation {
         name: "walk".into(),
         interval: 0.5,
-        curves: vec![Curve {
-            node: 0,
-            places: vec![Place::HERE; 3],
-        }],
+        frames: 3,
+        nodes: 0..1,
+        place: Box::new(|_, _| Place::HERE),
     }];
     scene
 }
 
 #[test]
 fn everything_in_the_file_is_described() {
-    let file = write(&bent(), &|_| Some(b"PNG!!".to_vec()));
+    let file = written(&bent(), &|_| Some(picture()));
     let (json, binary) = read(&file);
     assert_eq!(json["asset"]["extras"]["notes"][0], "y is up.");
     assert_eq!(json["buffers"][0]["byteLength"], binary.len());
@@ -102,7 +116,7 @@ fn everything_in_the_file_is_described() {
 fn a_mesh_without_triangles_is_left_out() {
     let mut scene = scene();
     scene.meshes[0].parts.clear();
-    let file = write(&scene, &|_| Some(b"PNG!".to_vec()));
+    let file = written(&scene, &|_| Some(picture()));
     let (json, _) = read(&file);
     assert!(json.get("meshes").is_none());
     assert!(json["nodes"][0].get("mesh").is_none());
@@ -110,7 +124,7 @@ fn a_mesh_without_triangles_is_left_out() {
 
 #[test]
 fn a_picture_that_is_not_there_is_no_texture() {
-    let file = write(&scene(), &|_| None);
+    let file = written(&scene(), &|_| None);
     let (json, _) = read(&file);
     assert!(json.get("textures").is_none());
     let surface = &json["materials"][0]["pbrMetallicRoughness"];

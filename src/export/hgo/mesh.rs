@@ -1,5 +1,6 @@
 //! Geometry of a layer.
 
+use super::flipped;
 use crate::asset::hgo::{BlendShapes, Geometry, Hgo, Mesh, Part, Skin};
 use crate::export::math::{finite, unit};
 use crate::export::scene::{self, Corner, Node, Shape, Weight, Weights};
@@ -8,7 +9,7 @@ use crate::export::{Place, Scene};
 /// Adds the meshes of a part of a layer to a scene that has the joints.
 pub(super) struct Builder<'a> {
     pub(super) hgo: &'a Hgo,
-    pub(super) scene: &'a mut Scene,
+    pub(super) scene: &'a mut Scene<'static>,
     /// Name of the layer.
     pub(super) layer: &'a str,
     pub(super) part: &'a Part,
@@ -48,7 +49,7 @@ impl Builder<'_> {
             let [alpha, r, g, b] = vertex.colour.to_be_bytes();
             Corner {
                 point,
-                normal: unit(vertex.normal).unwrap_or([0.0, 1.0, 0.0]),
+                normal: unit(flipped(vertex.normal)).unwrap_or([0.0, 1.0, 0.0]),
                 uv: vertex.uv.map(finite),
                 colour: [r, g, b, alpha],
             }
@@ -62,12 +63,12 @@ impl Builder<'_> {
             points: mesh
                 .vertices
                 .iter()
-                .map(|v| v.position.map(finite))
+                .map(|v| flipped(v.position).map(finite))
                 .collect(),
             corners: corners.collect(),
             parts: vec![scene::Part {
                 material: material.min(plain),
-                triangles: triangles.filter(sound).map(|t| t.map(u32::from)).collect(),
+                triangles: triangles.filter(sound).map(turned).collect(),
             }],
             weights: self.weights(mesh),
             shapes: mesh
@@ -118,6 +119,12 @@ impl Builder<'_> {
     }
 }
 
+/// The corners of a triangle of the file, which are clockwise, the other way
+/// round.
+fn turned([a, b, c]: [u16; 3]) -> [u32; 3] {
+    [a, c, b].map(u32::from)
+}
+
 /// The four joints that count most of those that exist, with weights that add
 /// up to 1; the first joint alone where none counts.
 fn strongest(pairs: impl Iterator<Item = (i32, f32)>, joints: usize) -> Weights {
@@ -162,7 +169,7 @@ fn shapes(blend: &BlendShapes, vertices: usize) -> Vec<Shape> {
         .zip(deltas)
         .map(|((id, _), deltas)| Shape {
             name: format!("shape {id}"),
-            deltas: deltas.iter().map(|delta| delta.map(finite)).collect(),
+            deltas: deltas.iter().map(|&d| flipped(d).map(finite)).collect(),
         })
         .collect()
 }

@@ -4,44 +4,47 @@ mod mesh;
 mod picture;
 
 use self::mesh::Builder;
+use get_size2::GetSize;
+
 use super::math::finite;
 use super::scene::{Alpha, Joint, Material, Node, Texture, Wrap, sound_parents};
-use super::{MOST_CORNERS, MOST_SCENE_PIXELS, Picture, Place, Scene};
-use crate::asset::hgo::{self, Geometry, Hgo, Layer, Mesh};
+use super::{MAX_CORNERS, MAX_SCENE_PIXELS, Picture, Place, Scene, not_shown, padded};
+use crate::asset::hgo::{self, Geometry, Hgo, Layer, Matrix, Mesh};
+use crate::io::Warnings;
 
 /// What of a file can be shown, found out without decoding anything.
-#[derive(Debug)]
-pub struct Exhibit {
+#[derive(Debug, GetSize)]
+pub struct ExportPlan {
     /// The textures that can be shown, by their numbers.
     pub textures: Vec<usize>,
     /// The layers that have something to show, by their numbers.
     pub layers: Vec<usize>,
     /// Whether there is a scene of all layers.
     pub has_scene: bool,
-    /// Why the rest is not shown, a sentence each.
-    pub problems: Vec<String>,
+    /// Why the rest is not shown.
+    pub problems: Warnings,
 }
 
-impl Exhibit {
+impl ExportPlan {
     /// What of `hgo` can be shown.
     pub fn new(hgo: &Hgo) -> Self {
-        let mut exhibit = Self {
+        let mut plan = Self {
             textures: Vec::new(),
             layers: Vec::new(),
             has_scene: false,
-            problems: Vec::new(),
+            problems: Warnings::default(),
         };
         for (index, texture) in hgo.textures.iter().enumerate() {
             match picture::problem(texture) {
-                None => exhibit.textures.push(index),
+                None => plan.textures.push(index),
                 Some(problem) => {
-                    let text = format!("texture {index} is not shown: {problem}");
-                    exhibit.problems.push(text);
+                    let what = format_args!("texture {index}");
+                    plan.problems.push(not_shown(what, problem));
                 }
             }
         }
-        exhibit.choose_layers(hgo);
-        exhibit
+        plan.choose_layers(hgo);
+        plan
     }
 
     fn choose_layers(&mut self, hgo: &Hgo) {
@@ -49,12 +52,21 @@ impl Exhibit {
         for (index, layer) in hgo.layers.iter().enumerate() {
             let corners = corners(layer);
             all += corners;
-            if corners > MOST_CORNERS {
-                self.problems.push(format!(
-                    "layer {index} is not shown: has {corners} corners, more than {MOST_CORNERS}"
-                ));
+            if corners > MAX_CORNERS {
+                let why = format_args!("it has {corners} corners, more than {MAX_CORNERS}");
+                let what = format_args!("layer {index}");
+                self.problems.push(not_shown(what, why));
             } else if meshes(layer).any(has_triangles) {
                 self.layers.push(index);
+            }
+            let parts = layer.parts.iter();
+            let geometry = parts.flat_map(|part| &part.geometry);
+            let sprites = geometry.flat_map(Geometry::sprites);
+            let sprites: usize = sprites.map(|set| set.sprites.len()).sum();
+            if sprites > 0 {
+                let what = format_args!("every sprite of layer {index}");
+                let why = format_args!("sprites face the camera, and there are {sprites}");
+                self.problems.push(not_shown(what, why));
             }
         }
         let pixels: u64 = self
@@ -64,16 +76,18 @@ impl Exhibit {
             .map(|t| u64::from(t.width.unsigned_abs()) * u64::from(t.height.unsigned_abs()))
             .sum();
         self.has_scene = !self.layers.is_empty();
-        if all > MOST_CORNERS {
+        let problem = if all > MAX_CORNERS {
+            Some(format!("it has {all} corners, more than {MAX_CORNERS}"))
+        } else if pixels > MAX_SCENE_PIXELS {
+            Some(format!(
+                "its textures have {pixels} pixels, more than {MAX_SCENE_PIXELS}"
+            ))
+        } else {
+            None
+        };
+        if let Some(why) = problem.filter(|_| self.has_scene) {
             self.has_scene = false;
-            self.problems.push(format!(
-                "model.glb is not shown: has {all} corners, more than {MOST_CORNERS}"
-            ));
-        } else if self.has_scene && pixels > MOST_SCENE_PIXELS {
-            self.has_scene = false;
-            self.problems.push(format!(
-                "model.glb is not shown: its textures have {pixels} pixels, more than {MOST_SCENE_PIXELS}"
-            ));
+            self.problems.push(not_shown("model.glb", why));
         }
     }
 
@@ -106,7 +120,7 @@ impl Exhibit {
         let [r, g, b] = material.diffuse.map(|part| finite(part).clamp(0.0, 1.0));
         let opacity = finite(material.alpha).clamp(0.0, 1.0);
         Material {
-            name: format!("material_{index:02}"),
+            name: format!("material_{}", padded(index, hgo.materials.len(), 2)),
             colour: [r, g, b, opacity],
             texture: texture.map(|texture| Texture {
                 picture: texture,
@@ -125,17 +139,21 @@ impl Exhibit {
     }
 
     /// A layer in the rest pose.
-    pub fn layer(&self, hgo: &Hgo, index: usize) -> Scene {
+    pub fn layer(&self, hgo: &Hgo, index: usize) -> Scene<'static> {
         let chosen = hgo.layers.iter().enumerate().skip(index).take(1);
         self.scene_of(hgo, chosen)
     }
 
     /// All layers, with the skeleton.
-    pub fn scene(&self, hgo: &Hgo) -> Scene {
+    pub fn scene(&self, hgo: &Hgo) -> Scene<'static> {
         self.scene_of(hgo, hgo.layers.iter().enumerate())
     }
 
-    fn scene_of<'a>(&self, hgo: &Hgo, layers: impl Iterator<Item = (usize, &'a Layer)>) -> Scene {
+    fn scene_of<'a>(
+        &self,
+        hgo: &Hgo,
+        layers: impl Iterator<Item = (usize, &'a Layer)>,
+    ) -> Scene<'static> {
         let mut scene = Scene {
             notes: self.notes(),
             materials: self.materials(hgo),
@@ -160,27 +178,17 @@ impl Exhibit {
     /// The notes that every file has.
     pub fn notes(&self) -> Vec<String> {
         vec![
-            "y is up. Axes and winding are the game's own; whether it is right-handed is not known, and all surfaces are seen from both sides.".into(),
-            "Lengths are in the game's units. Sprites that face the camera are left out.".into(),
+            "x is right, y up, z back: the game's z, which is forward, is negated, which makes its left-handed space a right-handed one.".into(),
+            "Triangles are anticlockwise seen from their front; the file has them clockwise. All surfaces are seen from both sides.".into(),
+            "Lengths are in the game's units.".into(),
         ]
-    }
-
-    /// Memory that it takes, in bytes.
-    pub fn memory(&self) -> usize {
-        size_of_val(&self.textures[..])
-            + size_of_val(&self.layers[..])
-            + self
-                .problems
-                .iter()
-                .map(|text| 32 + text.len())
-                .sum::<usize>()
     }
 }
 
 /// Name of a texture's file, without extension: its number and its format.
 pub fn texture_name(hgo: &Hgo, index: usize) -> String {
     let format = hgo.textures.get(index).map_or("", |t| t.format.name());
-    format!("{index:02} {format}")
+    format!("{} {format}", padded(index, hgo.textures.len(), 2))
 }
 
 /// Name of a layer.
@@ -227,13 +235,31 @@ fn corners(layer: &Layer) -> usize {
     meshes(layer).map(of_mesh).sum()
 }
 
+/// A vector with z pointing back: the game's points forward.
+fn flipped([x, y, z]: [f32; 3]) -> [f32; 3] {
+    // A difference, so that no zero becomes negative.
+    [x, y, 0.0 - z]
+}
+
+/// A matrix that does to [`flipped`] vectors what the file's does to its own.
+fn right_handed(matrix: &Matrix) -> Matrix {
+    std::array::from_fn(|element| {
+        let (row, column) = (element / 4, element % 4);
+        if (row == 2) == (column == 2) {
+            matrix[element]
+        } else {
+            0.0 - matrix[element]
+        }
+    })
+}
+
 /// Adds the joints in the rest pose; the node of a joint has its number.
-fn add_joints(hgo: &Hgo, scene: &mut Scene) {
+fn add_joints(hgo: &Hgo, scene: &mut Scene<'_>) {
     let parents = sound_parents(hgo.joints.len(), |joint| {
         Some(hgo.joints.get(joint)?.parent?.into())
     });
     for (index, (joint, parent)) in hgo.joints.iter().zip(parents).enumerate() {
-        let mut inverse_bind = joint.inverse_world.map(finite);
+        let mut inverse_bind = right_handed(&joint.inverse_world).map(finite);
         // What glTF demands of the last row.
         for (element, value) in [(3, 0.0), (7, 0.0), (11, 0.0), (15, 1.0)] {
             inverse_bind[element] = value;
@@ -248,8 +274,58 @@ fn add_joints(hgo: &Hgo, scene: &mut Scene) {
                 .clone()
                 .unwrap_or_else(|| format!("joint {index}")),
             parent,
-            place: Place::from_row_vector_matrix(&joint.local),
+            place: Place::from_row_vector_matrix(&right_handed(&joint.local)),
             mesh: None,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asset::hgo::build::Build;
+    use crate::asset::hgo::parse;
+    use crate::export::front::{LETTER, front_view, letter};
+    use crate::io::Endian;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_letter_is_seen_from_the_front_and_is_not_mirrored() {
+        let bytes = Build::new(Endian::Big).sign(&letter(1));
+        let hgo = parse(&bytes.into()).unwrap();
+        let plan = ExportPlan::new(&hgo);
+        let (scene, picture) = (plan.scene(&hgo), plan.picture(&hgo, 0).unwrap());
+        let (seen, depth) = front_view(&scene, &picture);
+        assert_eq!(seen, LETTER);
+        // It is 5 in front of the origin, where the camera looks.
+        assert_eq!(depth, -5.0);
+    }
+
+    #[test]
+    fn blend_shapes_move_as_the_vertices_do() {
+        let hgo = parse(&Build::new(Endian::Big).mouse().into()).unwrap();
+        let scene = ExportPlan::new(&hgo).scene(&hgo);
+        let shaped = scene.meshes.iter().find(|mesh| !mesh.shapes.is_empty());
+        let deltas = &shaped.unwrap().shapes[0].deltas;
+        assert_eq!(deltas, &[[0.25, 0.25, -0.25]; 4]);
+    }
+
+    /// A row vector turned and moved by a matrix of the file.
+    fn moved(v: [f32; 3], m: &Matrix) -> [f32; 3] {
+        std::array::from_fn(|c| v[0] * m[c] + v[1] * m[4 + c] + v[2] * m[8 + c] + m[12 + c])
+    }
+
+    proptest! {
+        #[test]
+        fn matrices_do_to_flipped_vectors_what_they_did_before(
+            matrix in proptest::array::uniform16(-4.0_f32..4.0),
+            vector in proptest::array::uniform3(-4.0_f32..4.0),
+        ) {
+            let after = moved(flipped(vector), &right_handed(&matrix));
+            let expected = flipped(moved(vector, &matrix));
+            for (a, b) in after.iter().zip(expected) {
+                prop_assert!((a - b).abs() < 1e-3, "{after:?} {expected:?}");
+            }
+        }
     }
 }

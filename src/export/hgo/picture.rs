@@ -168,6 +168,7 @@ fn indexed(texture: &Texture, (width, height): (usize, usize)) -> Pixels {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bytes::Bytes;
 
     fn texture(format: TextureFormat, size: (i32, i32), data: &[u8], palette: &[u8]) -> Texture {
         Texture {
@@ -177,8 +178,8 @@ mod tests {
             height: size.1,
             mipmaps: None,
             offset: 0,
-            data: data.into(),
-            palette: palette.into(),
+            data: Bytes::copy_from_slice(data),
+            palette: Bytes::copy_from_slice(palette),
         }
     }
 

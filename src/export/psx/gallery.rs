@@ -1,10 +1,13 @@
 //! The textures of a file, and those that it has from its neighbours.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+
+use get_size2::GetSize;
 
 use super::picture;
-use crate::asset::psx::{Palette, Psx, Texture, TextureData};
-use crate::export::Picture;
+use crate::asset::psx::{Palette, Psx, Texture};
+use crate::export::{Picture, not_shown, padded};
+use crate::io::Warnings;
 
 /// Endings of the names of files that belong together, `skhan.psx` and
 /// `skhan_l.psx`, those with textures first.
@@ -31,15 +34,22 @@ pub fn neighbours(name: &str) -> Vec<String> {
         .collect()
 }
 
-/// A texture and its palette.
-#[derive(Debug)]
-struct Hung {
+/// A texture of a neighbour and its palette. Its pixels are a copy, so that it
+/// does not keep all bytes of the neighbour in memory.
+#[derive(Debug, GetSize)]
+struct BorrowedTexture {
+    #[get_size(size_fn = with_pixels)]
     texture: Texture,
     palette: Option<Palette>,
 }
 
+/// Memory of a texture with its pixels, in bytes.
+fn with_pixels(texture: &Texture) -> usize {
+    texture.get_heap_size() + texture.data.bytes().len()
+}
+
 /// A texture of the file, or one from a neighbour.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, GetSize)]
 enum Source {
     /// Index in [`Psx::textures`], and of the palette in [`Psx::palettes`] or
     /// in [`Gallery::palettes`].
@@ -48,7 +58,7 @@ enum Source {
     Borrowed(usize),
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, GetSize)]
 enum PaletteSource {
     Own(usize),
     Borrowed(usize),
@@ -56,7 +66,7 @@ enum PaletteSource {
 }
 
 /// A texture that can be shown.
-#[derive(Debug)]
+#[derive(Debug, GetSize)]
 struct Shown {
     source: Source,
     id: Option<u32>,
@@ -64,15 +74,17 @@ struct Shown {
 }
 
 /// The textures that can be shown.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, GetSize)]
 pub struct Gallery {
     shown: Vec<Shown>,
     /// By index of the texture id.
     by_id_index: HashMap<u32, usize>,
     palettes: Vec<Palette>,
-    borrowed: Vec<Hung>,
-    /// Why the others cannot: a sentence each.
-    problems: Vec<String>,
+    borrowed: Vec<BorrowedTexture>,
+    /// Number of the file's own textures and the borrowed ones.
+    numbers: usize,
+    /// Why the others cannot.
+    problems: Warnings,
 }
 
 /// What a material must know of a texture.
@@ -95,9 +107,10 @@ impl Gallery {
         let mut gallery = Self::default();
         gallery.take_palettes(psx, &neighbours);
         for (number, texture) in psx.textures.iter().enumerate() {
-            gallery.hang_own(psx, number, texture);
+            gallery.add_own(psx, number, texture);
         }
         gallery.borrow(psx, neighbours);
+        gallery.numbers = psx.textures.len() + gallery.borrowed.len();
         gallery
     }
 
@@ -107,19 +120,19 @@ impl Gallery {
         for palette in neighbours.iter().flat_map(|psx| &psx.palettes) {
             known.entry(key(palette)).or_insert(palette);
         }
-        let mut taken: HashMap<(usize, u32), ()> = HashMap::new();
+        let mut taken = HashSet::new();
         for texture in &psx.textures {
             let key = (texture.colours as usize, texture.palette);
             if texture.palette_found() == Some(false)
                 && let Some(&palette) = known.get(&key)
-                && taken.insert(key, ()).is_none()
+                && taken.insert(key)
             {
                 self.palettes.push(palette.clone());
             }
         }
     }
 
-    fn hang_own(&mut self, psx: &Psx, number: usize, texture: &Texture) {
+    fn add_own(&mut self, psx: &Psx, number: usize, texture: &Texture) {
         let id = psx.texture_ids.get(texture.index as usize).copied();
         let palette = match (texture.palette_found(), texture.palette_index) {
             (None, _) => PaletteSource::None,
@@ -135,11 +148,8 @@ impl Gallery {
             }
         };
         if let Some(problem) = picture::problem(texture) {
-            // Of an external one there is nothing to show in this file.
-            if texture.data != TextureData::External {
-                self.problems
-                    .push(format!("texture {number} is not shown: {problem}"));
-            }
+            let what = format_args!("texture {number}");
+            self.problems.push(not_shown(what, problem));
             return;
         }
         self.by_id_index
@@ -183,17 +193,17 @@ impl Gallery {
                     id: Some(id),
                     number: psx.textures.len() + self.borrowed.len(),
                 });
-                self.borrowed.push(Hung {
+                self.borrowed.push(BorrowedTexture {
                     palette: palette.cloned(),
-                    texture,
+                    texture: texture.detached(),
                 });
             }
         }
     }
 
-    /// Why textures are not shown, a sentence each.
-    pub fn problems(&self) -> &[String] {
-        &self.problems
+    /// Takes away why textures are not shown.
+    pub fn take_problems(&mut self) -> Warnings {
+        std::mem::take(&mut self.problems)
     }
 
     /// Number of textures that can be shown.
@@ -209,14 +219,13 @@ impl Gallery {
     /// Name of a texture's file, without extension: its number in the file
     /// (those of neighbours follow) and its id.
     pub fn name(&self, index: usize) -> String {
-        match self.shown.get(index) {
-            Some(Shown {
-                number,
-                id: Some(id),
-                ..
-            }) => format!("{number:02} {id:08x}"),
-            Some(Shown { number, .. }) => format!("{number:02}"),
-            None => String::new(),
+        let Some(shown) = self.shown.get(index) else {
+            return String::new();
+        };
+        let number = padded(shown.number, self.numbers, 2);
+        match shown.id {
+            Some(id) => format!("{number} {id:08x}"),
+            None => number,
         }
     }
 
@@ -241,8 +250,8 @@ impl Gallery {
                 Some((psx.textures.get(texture)?, palette))
             }
             Source::Borrowed(index) => {
-                let hung = self.borrowed.get(index)?;
-                Some((&hung.texture, hung.palette.as_ref()))
+                let borrowed = self.borrowed.get(index)?;
+                Some((&borrowed.texture, borrowed.palette.as_ref()))
             }
         }
     }
@@ -264,26 +273,6 @@ impl Gallery {
             height: texture.height,
             has_transparent: palette.map_or(texture.flags & 1 != 0, transparent),
         })
-    }
-
-    /// Memory that it takes, in bytes.
-    pub fn memory(&self) -> usize {
-        let borrowed = self.borrowed.iter().map(|hung| {
-            let palette = hung.palette.as_ref();
-            let pixels = match &hung.texture.data {
-                TextureData::Indexed { rows, .. } => rows.len(),
-                TextureData::Pvr { data, .. } => data.len(),
-                TextureData::External | TextureData::Unknown => 0,
-            };
-            size_of_val(hung) + pixels + palette.map_or(0, |p| size_of_val(&p.colours[..]))
-        });
-        let palettes = self.palettes.iter();
-        size_of_val(&self.shown[..])
-            + 16 * self.by_id_index.len()
-            + borrowed.sum::<usize>()
-            + palettes
-                .map(|p| size_of_val(p) + size_of_val(&p.colours[..]))
-                .sum::<usize>()
     }
 }
 
@@ -350,7 +339,7 @@ mod tests {
             palettes: palettes.to_vec(),
             ..File::new(4)
         };
-        parse(&file.bytes()).unwrap()
+        parse(&file.bytes().into()).unwrap()
     }
 
     fn square(palette: u32, index: u32) -> Vec<u8> {
@@ -385,11 +374,22 @@ mod tests {
         let broken = texture([0, 16, 0xAA, 0], [4, 40], &[]);
         let psx = level(&[square(0xAA, 1), broken], &[0xAA]);
         assert!(!Gallery::lacks(&psx));
-        let gallery = Gallery::new(&psx, Vec::new());
+        let mut gallery = Gallery::new(&psx, Vec::new());
         assert_eq!(gallery.len(), 1);
         assert_eq!(
-            gallery.problems(),
+            gallery.take_problems().texts(),
             ["texture 1 is not shown: its pixels end with the file"]
+        );
+    }
+
+    #[test]
+    fn a_texture_in_a_file_of_its_own_is_told() {
+        let external = texture([0x8000_0000, 65536, 0, 0], [64, 64], &[]);
+        let mut gallery = Gallery::new(&level(&[external], &[]), Vec::new());
+        assert!(gallery.is_empty());
+        assert_eq!(
+            gallery.take_problems().texts(),
+            ["texture 0 is not shown: its pixels are in a file of their own"]
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Exhibit;
+use super::ExportPlan;
 use super::surface::{Surfaces, colours};
 use crate::asset::psx::{Face, Model, Psx, Vertex};
 use crate::export::math::{add, cross, subtract, unit};
@@ -31,7 +31,7 @@ struct CornerKey {
 /// Builds the mesh of a model as an object shows it.
 pub(super) struct Builder<'a> {
     pub(super) psx: &'a Psx,
-    pub(super) exhibit: &'a Exhibit,
+    pub(super) plan: &'a ExportPlan,
     pub(super) surfaces: &'a mut Surfaces,
     pub(super) space: Space,
 }
@@ -58,7 +58,7 @@ impl Builder<'_> {
             if !is_sound(model, face) {
                 continue;
             }
-            let material = self.surfaces.of(self.psx, &self.exhibit.gallery, face);
+            let material = self.surfaces.of(self.psx, &self.plan.gallery, face);
             let corners = self.corners(model, index, face, per_vertex, &mut mesh, &mut known);
             let part = *parts.entry(material).or_insert_with(|| {
                 mesh.parts.push(Part {
@@ -80,16 +80,16 @@ impl Builder<'_> {
     /// Where a vertex is, and the object whose it is. A stitched one is where
     /// its source is.
     fn point(&self, vertex: &Vertex, object: Option<usize>) -> ([f32; 3], Option<usize>) {
-        let here = self.exhibit.origin(self.psx, object);
+        let here = self.plan.origin(self.psx, object);
         let source = vertex
             .stitched_to()
-            .and_then(|n| self.exhibit.stitch_source(self.psx, n));
+            .and_then(|n| self.plan.stitch_source(self.psx, n));
         let (place, owner) = match source {
             Some((source, owner)) => {
-                let there = self.exhibit.origin(self.psx, owner);
-                (add(self.exhibit.scaled(source.position), there), owner)
+                let there = self.plan.origin(self.psx, owner);
+                (add(self.plan.scaled(source.position), there), owner)
             }
-            None => (add(self.exhibit.scaled(vertex.position), here), object),
+            None => (add(self.plan.scaled(vertex.position), here), object),
         };
         match self.space {
             Space::Object => (subtract(place, here), owner),
@@ -107,8 +107,8 @@ impl Builder<'_> {
         known: &mut HashMap<CornerKey, u32>,
     ) -> [u32; 4] {
         let texture = face.texture.filter(|_| face.uv.is_some());
-        let texture = texture.and_then(|texture| self.exhibit.gallery.of_face(texture));
-        let size = texture.and_then(|texture| self.exhibit.gallery.size(self.psx, texture));
+        let texture = texture.and_then(|texture| self.plan.gallery.of_face(texture));
+        let size = texture.and_then(|texture| self.plan.gallery.size(self.psx, texture));
         let colours = colours(self.psx, face, size.is_some());
         let plane = plane(mesh, face);
         let mut corners = [0; 4];
@@ -116,7 +116,7 @@ impl Builder<'_> {
             let point = face.indices[number];
             let normal = if per_vertex { point } else { face.normal };
             let normal = model.normals.get(usize::from(normal)).copied();
-            let shaded = normal.and_then(|normal| unit(self.exhibit.turned(normal)));
+            let shaded = normal.and_then(|normal| unit(self.plan.turned(normal)));
             let uv = match (face.uv, size) {
                 (Some(uv), Some(size)) => [
                     f32::from(uv[number].u) / f32::from(size.width),

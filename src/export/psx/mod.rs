@@ -1,5 +1,6 @@
 //! PSX files as pictures and scenes.
 
+mod clip;
 mod gallery;
 mod mesh;
 mod picture;
@@ -9,26 +10,37 @@ mod surface;
 
 pub use gallery::{Gallery, neighbours};
 
+use get_size2::GetSize;
+
+use self::clip::Clips;
 use self::mesh::{Builder, Space, is_sound};
+pub use self::surface::Colours;
 use self::surface::Surfaces;
 use super::scene::{Material, Node};
-use super::{MOST_CORNERS, MOST_CURVES, MOST_JOINTS, MOST_SCENE_PIXELS, Place, Scene};
-use crate::asset::psx::{AnimationV1, Content, Model, Psx, Vertex, VertexRef};
+use super::{
+    MAX_CORNERS, MAX_CURVES, MAX_JOINTS, MAX_POSES, MAX_SCENE_PIXELS, Place, Scene, not_shown,
+    padded,
+};
+use crate::asset::psx::{Model, Psx, Vertex, VertexRef};
+use crate::io::Warnings;
 
 /// What of a file can be shown, found out without decoding anything.
-#[derive(Debug)]
-pub struct Exhibit {
+#[derive(Debug, GetSize)]
+pub struct ExportPlan {
     /// The textures.
     pub gallery: Gallery,
     /// The models that have faces to show, by their numbers.
     pub models: Vec<usize>,
     /// Whether there is a scene of all objects.
     pub has_scene: bool,
-    /// Whether the objects are the joints of a skeleton, and the animations
-    /// can be shown.
-    pub has_skeleton: bool,
-    /// Why the rest is not shown, a sentence each.
-    pub problems: Vec<String>,
+    /// The keyframe animations that can be shown as motion, by their numbers.
+    pub motions: Vec<usize>,
+    /// Whether the objects are the joints of a skeleton.
+    has_skeleton: bool,
+    /// Whether the scene has the animations.
+    moves_scene: bool,
+    /// Why the rest is not shown.
+    pub problems: Warnings,
     /// By what vertices are divided.
     vertex_scale: f32,
     /// The stitched vertices' sources.
@@ -37,44 +49,47 @@ pub struct Exhibit {
     object_of: Vec<Option<usize>>,
 }
 
-impl Exhibit {
+impl ExportPlan {
     /// What of `psx` can be shown, with what its neighbours have.
     pub fn new(psx: &Psx, neighbours: Vec<Psx>) -> Self {
-        let gallery = Gallery::new(psx, neighbours);
+        let mut gallery = Gallery::new(psx, neighbours);
         let mut object_of = vec![None; psx.models.len()];
         for (index, object) in psx.objects.iter().enumerate() {
             if let Some(first) = object_of.get_mut(usize::from(object.model)) {
                 first.get_or_insert(index);
             }
         }
-        let mut exhibit = Self {
-            problems: gallery.problems().to_vec(),
+        let mut plan = Self {
+            problems: gallery.take_problems(),
             gallery,
             models: Vec::new(),
             has_scene: false,
+            motions: Vec::new(),
             has_skeleton: false,
+            moves_scene: false,
             vertex_scale: psx.vertex_scale().into(),
             stitch_sources: psx.stitch_sources(),
             object_of,
         };
-        exhibit.choose_models(psx);
-        exhibit.choose_scene(psx);
-        exhibit
+        plan.choose_models(psx);
+        plan.choose_scene(psx);
+        plan.choose_motions(psx);
+        plan
     }
 
     fn choose_models(&mut self, psx: &Psx) {
         for (index, model) in psx.models.iter().enumerate() {
             let corners = sound_corners(model);
-            if corners > MOST_CORNERS {
-                self.problems.push(format!(
-                    "model {index} is not shown: has {corners} corners, more than {MOST_CORNERS}"
-                ));
+            if corners > MAX_CORNERS {
+                let why = format_args!("it has {corners} corners, more than {MAX_CORNERS}");
+                let what = format_args!("model {index}");
+                self.problems.push(not_shown(what, why));
             } else if corners > 0 {
                 self.models.push(index);
             } else if !model.faces.is_empty() {
-                self.problems.push(format!(
-                    "model {index} is not shown: no face has its corners"
-                ));
+                let what = format_args!("model {index}");
+                let why = "all of its faces have corners that do not exist";
+                self.problems.push(not_shown(what, why));
             }
         }
     }
@@ -97,29 +112,61 @@ impl Exhibit {
             .sum();
         let joints = psx.objects.len();
         let is_character = psx.parents().is_some() || psx.is_animated();
-        self.has_scene = corners > 0;
-        if corners > MOST_CORNERS {
-            self.has_scene = false;
-            self.problems.push(format!(
-                "the scene is not shown: has {corners} corners, more than {MOST_CORNERS}"
-            ));
-        } else if self.has_scene && pixels > MOST_SCENE_PIXELS {
-            self.has_scene = false;
-            self.problems.push(format!(
-                "the scene is not shown: its textures have {pixels} pixels, more than {MOST_SCENE_PIXELS}"
-            ));
-        } else if is_character && joints > MOST_JOINTS {
-            self.has_scene = false;
-            self.problems.push(format!(
-                "skeleton and scene are not shown: {joints} joints are more than {MOST_JOINTS}"
-            ));
+        let problem = if corners > MAX_CORNERS {
+            Some(format!("it has {corners} corners, more than {MAX_CORNERS}"))
+        } else if pixels > MAX_SCENE_PIXELS {
+            Some(format!(
+                "its textures have {pixels} pixels, more than {MAX_SCENE_PIXELS}"
+            ))
+        } else if is_character && joints > MAX_JOINTS {
+            Some(format!("it has {joints} joints, more than {MAX_JOINTS}"))
+        } else {
+            None
+        };
+        self.has_scene = corners > 0 && problem.is_none();
+        let problem = problem.filter(|_| corners > 0);
+        if let Some(why) = problem {
+            self.problems
+                .push(not_shown("the scene of all objects", why));
         }
-        self.has_skeleton = is_character && joints > 0 && joints <= MOST_JOINTS;
-        let curves = keyframes(psx).len() * joints;
-        if self.has_skeleton && curves > MOST_CURVES {
-            self.problems.push(format!(
-                "model.glb has no animations: they have {curves} curves, more than {MOST_CURVES}"
-            ));
+        self.has_skeleton = is_character && joints > 0 && joints <= MAX_JOINTS;
+    }
+
+    /// Finds the animations that can be shown.
+    fn choose_motions(&mut self, psx: &Psx) {
+        let clips = Clips::of(psx);
+        if !self.has_skeleton {
+            if clips.len() > 0 {
+                let joints = psx.objects.len();
+                let why = format_args!("{joints} objects cannot be a skeleton");
+                self.problems.push(not_shown("every animation", why));
+            }
+            return;
+        }
+        let mut work = 2 * psx.file_size;
+        for index in 0..clips.len() {
+            match clips.problem(index, &mut work) {
+                None => self.motions.push(index),
+                Some(why) => {
+                    let what = format_args!("animation {index}");
+                    self.problems.push(not_shown(what, why));
+                }
+            }
+        }
+        let curves = self.motions.len() * psx.objects.len();
+        let poses = self.motions.iter().map(|&index| clips.poses(index));
+        let poses = poses.fold(0_usize, usize::saturating_add);
+        let problem = if curves > MAX_CURVES {
+            Some(format!("they have {curves} curves, more than {MAX_CURVES}"))
+        } else if poses > MAX_POSES {
+            Some(format!("they have {poses} poses, more than {MAX_POSES}"))
+        } else {
+            None
+        };
+        self.moves_scene = problem.is_none();
+        let problem = problem.filter(|_| self.has_scene);
+        if let Some(why) = problem {
+            self.problems.push(not_shown("motion in model.glb", why));
         }
     }
 
@@ -134,9 +181,9 @@ impl Exhibit {
         ]
     }
 
-    /// A model by itself.
-    pub fn model(&self, psx: &Psx, index: usize) -> Scene {
-        let mut surfaces = Surfaces::default();
+    /// A model by itself, with [`Colours::Materials`].
+    pub fn model(&self, psx: &Psx, index: usize) -> Scene<'static> {
+        let mut surfaces = Surfaces::new(Colours::Materials);
         let mut scene = Scene {
             notes: self.notes(psx),
             ..Scene::default()
@@ -147,7 +194,7 @@ impl Exhibit {
         let name = model_name(psx, index);
         let mut builder = Builder {
             psx,
-            exhibit: self,
+            plan: self,
             surfaces: &mut surfaces,
             space: Space::Object,
         };
@@ -163,9 +210,9 @@ impl Exhibit {
         scene
     }
 
-    /// All materials that the models have.
+    /// All materials that the models have, with [`Colours::Materials`].
     pub fn materials(&self, psx: &Psx) -> (Vec<Material>, Vec<String>) {
-        let mut surfaces = Surfaces::default();
+        let mut surfaces = Surfaces::new(Colours::Materials);
         for model in self
             .models
             .iter()
@@ -180,16 +227,17 @@ impl Exhibit {
     }
 
     /// All objects in their places; the parts of a character on its skeleton,
-    /// with its animations.
-    pub fn scene(&self, psx: &Psx) -> Scene {
+    /// with its animations. `colours` says where faces without a texture have
+    /// their colour.
+    pub fn scene<'a>(&'a self, psx: &'a Psx, colours: Colours) -> Scene<'a> {
         let mut scene = Scene {
             notes: self.notes(psx),
             ..Scene::default()
         };
-        let mut surfaces = Surfaces::default();
+        let mut surfaces = Surfaces::new(colours);
         let mut builder = Builder {
             psx,
-            exhibit: self,
+            plan: self,
             surfaces: &mut surfaces,
             space: if self.has_skeleton {
                 Space::Joints
@@ -206,17 +254,8 @@ impl Exhibit {
         scene
     }
 
-    /// Number of keyframe animations that can be shown as motion.
-    pub fn motions(&self, psx: &Psx) -> usize {
-        if self.has_skeleton {
-            keyframes(psx).len()
-        } else {
-            0
-        }
-    }
-
     /// The skeleton and one of its animations.
-    pub fn motion(&self, psx: &Psx, index: usize) -> Scene {
+    pub fn motion<'a>(&'a self, psx: &'a Psx, index: usize) -> Scene<'a> {
         skeleton::motion(psx, self, index)
     }
 
@@ -248,19 +287,6 @@ impl Exhibit {
         let vertex = psx.models.get(source.model)?.vertices.get(source.vertex)?;
         Some((vertex, self.object_of.get(source.model).copied().flatten()))
     }
-
-    /// Memory that it takes, in bytes.
-    pub fn memory(&self) -> usize {
-        self.gallery.memory()
-            + size_of_val(&self.models[..])
-            + size_of_val(&self.stitch_sources[..])
-            + size_of_val(&self.object_of[..])
-            + self
-                .problems
-                .iter()
-                .map(|text| 32 + text.len())
-                .sum::<usize>()
-    }
 }
 
 /// Corners of the faces whose corners exist.
@@ -275,15 +301,12 @@ pub fn model_name(psx: &Psx, index: usize) -> String {
     hash.map_or_else(|| index.to_string(), |hash| format!("{hash:08x}"))
 }
 
-/// The keyframe animations that the game would take: those of the last chunk.
-fn keyframes(psx: &Psx) -> &[AnimationV1] {
-    let chunks = psx.chunks.iter().rev();
-    let mut lists = chunks.filter_map(|chunk| match &chunk.content {
-        Content::AnimationsV1(list) => Some(list.as_slice()),
-        Content::AnimationsV2(_) => Some(&[][..]),
-        _ => None,
-    });
-    lists.next().unwrap_or_default()
+/// Name of the node of an object, in all formats: its number, and the name of
+/// its model.
+fn object_name(psx: &Psx, index: usize, width: usize) -> String {
+    let model = psx.objects.get(index).map(|object| object.model);
+    let model = model_name(psx, model.unwrap_or_default().into());
+    format!("{}_{model}", padded(index, psx.objects.len(), width))
 }
 
 /// The model of this number, if there is anything of it to show.
@@ -293,7 +316,7 @@ fn shown_model(psx: &Psx, number: usize) -> Option<&Model> {
 }
 
 /// The objects of a level. Those that show the same model share its mesh.
-fn level(psx: &Psx, exhibit: &Exhibit, builder: &mut Builder<'_>, scene: &mut Scene) {
+fn level(psx: &Psx, plan: &ExportPlan, builder: &mut Builder<'_>, scene: &mut Scene<'_>) {
     let mut meshes = vec![None; psx.models.len()];
     for (index, object) in psx.objects.iter().enumerate() {
         let number = usize::from(object.model);
@@ -301,20 +324,173 @@ fn level(psx: &Psx, exhibit: &Exhibit, builder: &mut Builder<'_>, scene: &mut Sc
             continue;
         };
         let mesh = *meshes[number].get_or_insert_with(|| {
-            let first = exhibit.object_of.get(number).copied().flatten();
+            let first = plan.object_of.get(number).copied().flatten();
             scene
                 .meshes
                 .push(builder.mesh(model_name(psx, number), model, first));
             scene.meshes.len() - 1
         });
         scene.nodes.push(Node {
-            name: format!("{index:03}_{}", model_name(psx, number)),
+            name: object_name(psx, index, 3),
             parent: None,
             place: Place::turned(
                 skeleton::turn_of(object.angles),
-                exhibit.origin(psx, Some(index)),
+                plan.origin(psx, Some(index)),
             ),
             mesh: Some(mesh),
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asset::psx::build::{self, File, face, model, object, shorts, texture, words};
+    use crate::asset::psx::parse;
+    use crate::export::front::{LETTER, front_view, letter};
+    use crate::export::scene::Animation;
+
+    #[test]
+    fn a_letter_is_seen_from_the_front_and_is_not_mirrored() {
+        // x is right, y down, z forward: the square faces the camera behind it.
+        let corners = [[0, 0, 0, 0], [8, 0, 0, 0], [0, 8, 0, 0], [8, 8, 0, 0]];
+        let uv = [0, 0, 8, 0, 0, 8, 8, 8];
+        let quad = face(
+            3,
+            [0, 1, 2, 3],
+            [128; 4],
+            &[words(&[0]), uv.to_vec()].concat(),
+        );
+        let mut square = model((0x7FFF, -1), &corners, &[quad]);
+        let normal = 28 + 4 * 8;
+        square[normal..normal + 8].copy_from_slice(&shorts(&[0, 0, -4096, 0]));
+        let pixels: Vec<u8> = letter(1)
+            .chunks(2)
+            .map(|pair| pair[0] | pair[1] << 4)
+            .collect();
+        let mut file = File {
+            objects: vec![object(0, [0, 0, 5])],
+            models: vec![square],
+            texture_ids: vec![7],
+            palettes: vec![0xAA],
+            textures: vec![texture([0, 16, 0xAA, 0], [8, 8], &pixels)],
+            ..File::new(4)
+        }
+        .bytes();
+        // The second colour of the palette is red.
+        let palette = file
+            .windows(4)
+            .rposition(|id| id == words(&[0xAA]))
+            .unwrap();
+        let palette = file[..palette]
+            .windows(4)
+            .rposition(|id| id == words(&[0xAA]))
+            .unwrap();
+        file[palette + 6] = 31;
+        let psx = parse(&file.into()).unwrap();
+        let plan = ExportPlan::new(&psx, Vec::new());
+        let picture = plan.gallery.picture(&psx, 0).unwrap();
+        let scene = plan.scene(&psx, Colours::Corners);
+        let (seen, depth) = front_view(&scene, &picture);
+        assert_eq!(seen, LETTER);
+        assert_eq!(depth, -5.0);
+    }
+
+    /// A parent, and a child 2 to its right, with this chunk of animations.
+    fn character(tag: u32, animations: Vec<u8>) -> Psx {
+        let corners = [[0, 0, 0, 0], [16, 0, 0, 0], [0, 16, 0, 0]];
+        let part = model(
+            (0x7FFF, -1),
+            &corners,
+            &[face(0x10, [0, 1, 2, 0], [9; 4], &[])],
+        );
+        let file = File {
+            objects: vec![object(0, [0; 3]), object(0, [2, 0, 0])],
+            models: vec![part],
+            chunks: vec![(build::HIER, shorts(&[0, 0])), (tag, animations)],
+            ..File::new(4)
+        };
+        parse(&file.bytes().into()).unwrap()
+    }
+
+    /// Where the child's origin is in the first frame of the first animation.
+    fn child(psx: &Psx) -> [f32; 3] {
+        let plan = ExportPlan::new(psx, Vec::new());
+        assert_eq!(plan.motions, [0], "{:?}", plan.problems);
+        let scene = plan.motion(psx, 0);
+        let Animation { place, .. } = &scene.animations[0];
+        let in_parent = place(0, 1).apply([0.0; 3]);
+        place(0, 0).apply(in_parent).map(f32::round)
+    }
+
+    #[test]
+    fn keyframes_of_both_kinds_put_a_child_at_the_same_place() {
+        // The parent is turned by a quarter about z, which takes x to y, and y
+        // points down. Matrices have translations in the space of the
+        // character, angles those in the space of the parent.
+        let quarter = [0, -4096, 0, 4096, 0, 0, 0, 0, 4096];
+        let parent = [&quarter[..], &[0, 0, 0]].concat();
+        let of_child = [&quarter[..], &[0, 32, 0]].concat();
+        let matrices = [words(&[1, 12, 1]), shorts(&parent), shorts(&of_child)].concat();
+        assert_eq!(child(&character(0x2A, matrices)), [0.0, -2.0, 0.0]);
+        let constant = |value: i16| [vec![0x0E], shorts(&[value])].concat();
+        let stream = |values: [i16; 6]| values.map(constant).concat();
+        let angles = [
+            words(&[1, 12, 1]),
+            stream([0, 0, 1024, 0, 0, 0]),
+            stream([0, 0, 1024, 32, 0, 0]),
+        ];
+        assert_eq!(child(&character(0x2C, angles.concat())), [0.0, -2.0, 0.0]);
+    }
+
+    #[test]
+    fn a_joint_has_one_name_in_all_formats() {
+        let psx = character(0x2C, [words(&[1, 12, 1]), vec![0x0F; 12]].concat());
+        let plan = ExportPlan::new(&psx, Vec::new());
+        let mut bvh = Vec::new();
+        let motion = plan.motion(&psx, 0);
+        crate::export::bvh::write(&motion, &motion.animations[0], &mut bvh).unwrap();
+        let bvh = String::from_utf8(bvh).unwrap();
+        let scene = plan.scene(&psx, Colours::Corners);
+        for (joint, word) in scene.joints.iter().zip(["ROOT", "JOINT"]) {
+            let name = &scene.nodes[joint.node].name;
+            assert!(bvh.contains(&format!("{word} {name}\n")), "{bvh}");
+        }
+        assert_eq!(scene.nodes[0].name, "00_6f0f6b9f");
+    }
+
+    #[test]
+    fn an_animation_that_cannot_be_shown_is_told() {
+        let streams = |streams: Vec<u8>| [words(&[2, 20, 1, 20, 0]), streams].concat();
+        let psx = character(0x2C, streams(vec![0x0F; 11]));
+        let plan = ExportPlan::new(&psx, Vec::new());
+        assert!(plan.motions.is_empty());
+        let problems = plan.problems.texts();
+        assert!(
+            problems[0].starts_with("animation 0 is not shown: stream's header at 0x"),
+            "{problems:?}"
+        );
+        assert_eq!(problems[1], "animation 1 is not shown: it has no frames");
+        // No bytes for as many values as there can be.
+        let many = [words(&[1, 12, u32::MAX]), vec![0x0F; 12]].concat();
+        let plan = ExportPlan::new(&character(0x2C, many), Vec::new());
+        let problems = plan.problems.texts();
+        assert_eq!(
+            problems,
+            ["animation 0 is not shown: it has 8589934590 poses, more than 1048576"]
+        );
+    }
+
+    #[test]
+    fn faces_without_a_texture_have_their_colour_in_the_material_of_an_obj() {
+        let psx = character(0x2A, words(&[0]));
+        let plan = ExportPlan::new(&psx, Vec::new());
+        let material = |colours| plan.scene(&psx, colours).materials.remove(0);
+        let plain = material(Colours::Materials);
+        assert_eq!(plain.name, "plain_090909");
+        assert_eq!(plain.colour, [9.0 / 255.0, 9.0 / 255.0, 9.0 / 255.0, 1.0]);
+        assert_eq!(plan.materials(&psx).0, [plain]);
+        // Where the colours of corners count, the material must not have it twice.
+        assert_eq!(material(Colours::Corners).colour, [1.0; 4]);
     }
 }

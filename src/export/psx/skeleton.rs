@@ -1,21 +1,17 @@
 //! Characters: objects that are the joints of a skeleton (FORMATS, PSX 6).
-//!
-//! A keyframe turns an object in the space of the whole character and moves
-//! it in that of its parent; so a joint's turn in its parent is what is left
-//! of it when the parent's is undone.
 
+use std::rc::Rc;
+
+use super::clip::{Clip, Clips};
 use super::mesh::Builder;
-use super::{Exhibit, keyframes, model_name, shown_model};
-use crate::asset::psx::{AnimationV1, Psx, Transform};
-use crate::export::math::{Place, Rows, product, quaternion, rows, subtract};
-use crate::export::scene::{Animation, Curve, Joint, Node, sound_parents};
-use crate::export::{MOST_CURVES, Scene};
-
-/// Frames in a second. The file does not tell; the games show so many.
-const RATE: f32 = 30.0;
+use super::{ExportPlan, object_name, shown_model};
+use crate::asset::psx::Psx;
+use crate::export::math::{Place, Rows, product, subtract};
+use crate::export::scene::{Animation, Joint, Node, sound_parents};
+use crate::export::{Scene, padded};
 
 /// The note that files with a skeleton have.
-const NOTE: &str = "Animations run at 30 frames a second, which the file does not tell; turns are the whole character's, moves the parent's.";
+const NOTE: &str = "Animations run at 30 frames a second, which the file does not tell.";
 
 /// The matrix of an object's angles, of which 4096 are a full turn, with y up:
 /// first about z, then x, then y.
@@ -39,12 +35,12 @@ fn parents(psx: &Psx) -> Vec<Option<usize>> {
 
 /// Adds a joint for each object, in its place in the rest pose: where the file
 /// has it, not turned.
-fn joints(psx: &Psx, exhibit: &Exhibit, parents: &[Option<usize>], scene: &mut Scene) {
-    for (index, object) in psx.objects.iter().enumerate() {
-        let origin = exhibit.origin(psx, Some(index));
+fn joints(psx: &Psx, plan: &ExportPlan, parents: &[Option<usize>], scene: &mut Scene<'_>) {
+    for index in 0..psx.objects.len() {
+        let origin = plan.origin(psx, Some(index));
         let parent = parents.get(index).copied().flatten();
         let place = match parent {
-            Some(_) => subtract(origin, exhibit.origin(psx, parent)),
+            Some(_) => subtract(origin, plan.origin(psx, parent)),
             None => origin,
         };
         scene.joints.push(Joint {
@@ -52,7 +48,7 @@ fn joints(psx: &Psx, exhibit: &Exhibit, parents: &[Option<usize>], scene: &mut S
             inverse_bind: moved(origin.map(|part| 0.0 - part)),
         });
         scene.nodes.push(Node {
-            name: format!("{index:02}_{}", model_name(psx, object.model.into())),
+            name: object_name(psx, index, 2),
             parent,
             place: Place::at(place),
             mesh: None,
@@ -69,15 +65,20 @@ fn moved([x, y, z]: [f32; 3]) -> [f32; 16] {
 }
 
 /// A character: joints, meshes that follow them, and animations.
-pub(super) fn build(psx: &Psx, exhibit: &Exhibit, builder: &mut Builder<'_>, scene: &mut Scene) {
-    let parents = parents(psx);
-    joints(psx, exhibit, &parents, scene);
+pub(super) fn build<'a>(
+    psx: &'a Psx,
+    plan: &'a ExportPlan,
+    builder: &mut Builder<'_>,
+    scene: &mut Scene<'a>,
+) {
+    let parents: Rc<[_]> = parents(psx).into();
+    joints(psx, plan, &parents, scene);
     for (index, object) in psx.objects.iter().enumerate() {
         let number = usize::from(object.model);
         let Some(model) = shown_model(psx, number) else {
             continue;
         };
-        let name = format!("{index:02}_{}_mesh", model_name(psx, number));
+        let name = format!("{}_mesh", object_name(psx, index, 2));
         let mesh = builder.mesh(name.clone(), model, Some(index));
         scene.nodes.push(Node {
             name,
@@ -87,93 +88,47 @@ pub(super) fn build(psx: &Psx, exhibit: &Exhibit, builder: &mut Builder<'_>, sce
         });
         scene.meshes.push(mesh);
     }
-    let list = keyframes(psx);
-    if list.len() * psx.objects.len() <= MOST_CURVES {
-        let animations = list.iter().enumerate();
-        let animations = animations.map(|(i, one)| animation(psx, exhibit, &parents, i, one));
+    let clips = Clips::of(psx);
+    if plan.moves_scene {
+        let motions = plan.motions.iter();
+        let animations = motions.filter_map(|&index| {
+            let clip = clips.get(index)?;
+            Some(animation(psx, plan, &parents, index, clip))
+        });
         scene.animations.extend(animations);
     }
 }
 
 /// The joints and one animation.
-pub(super) fn motion(psx: &Psx, exhibit: &Exhibit, index: usize) -> Scene {
+pub(super) fn motion<'a>(psx: &'a Psx, plan: &'a ExportPlan, index: usize) -> Scene<'a> {
     let mut scene = Scene::default();
-    let parents = parents(psx);
-    joints(psx, exhibit, &parents, &mut scene);
-    if let Some(one) = keyframes(psx).get(index) {
+    let parents: Rc<[_]> = parents(psx).into();
+    joints(psx, plan, &parents, &mut scene);
+    if let Some(clip) = Clips::of(psx).get(index) {
         scene
             .animations
-            .push(animation(psx, exhibit, &parents, index, one));
+            .push(animation(psx, plan, &parents, index, clip));
     }
     scene
 }
 
-fn animation(
-    psx: &Psx,
-    exhibit: &Exhibit,
-    parents: &[Option<usize>],
+fn animation<'a>(
+    psx: &'a Psx,
+    plan: &'a ExportPlan,
+    parents: &Rc<[Option<usize>]>,
     index: usize,
-    animation: &AnimationV1,
-) -> Animation {
-    let joints = psx.objects.len().max(1);
-    let frames = animation.poses.len() / joints;
-    let mut curves: Vec<Curve> = (0..psx.objects.len())
-        .map(|node| Curve {
-            node,
-            places: Vec::with_capacity(frames),
-        })
-        .collect();
-    for poses in animation.poses.chunks_exact(joints) {
-        let turns: Vec<[f32; 4]> = poses.iter().map(turn).collect();
-        for (joint, (pose, curve)) in poses.iter().zip(&mut curves).enumerate() {
-            let parent = parents.get(joint).copied().flatten();
-            let parent = parent.and_then(|parent| turns.get(parent));
-            let rotation = match parent {
-                Some(&[x, y, z, w]) => after([-x, -y, -z, w], turns[joint]),
-                None => turns[joint],
-            };
-            let rotation = nearest(rotation, curve.places.last());
-            curve.places.push(Place {
-                rotation,
-                ..Place::at(exhibit.scaled(pose.translation))
-            });
-        }
-    }
+    clip: Clip<'a>,
+) -> Animation<'a> {
+    let parents = Rc::clone(parents);
     Animation {
-        name: format!("{index:03}"),
-        interval: (f32::from(animation.tween) + 1.0) / RATE,
-        curves,
-    }
-}
-
-/// The turn of a pose, with y up.
-fn turn(pose: &Transform) -> [f32; 4] {
-    let m = pose
-        .matrix
-        .map(|row| row.map(|part| f32::from(part) / 4096.0));
-    let flip = [1.0, -1.0, -1.0];
-    let rows = std::array::from_fn(|row| {
-        std::array::from_fn(|column| flip[row] * m[row][column] * flip[column])
-    });
-    Place::turned(rows, [0.0; 3]).rotation
-}
-
-/// A turn after another.
-fn after(a: [f32; 4], b: [f32; 4]) -> [f32; 4] {
-    quaternion(product(rows(a), rows(b)))
-}
-
-/// Of the two quaternions of a turn, the one that is nearer to the last, so
-/// that what is between them is too.
-fn nearest(rotation: [f32; 4], last: Option<&Place>) -> [f32; 4] {
-    let same = last.map_or(1.0, |last| {
-        let parts = last.rotation.iter().zip(rotation);
-        parts.map(|(a, b)| a * b).sum::<f32>()
-    });
-    if same < 0.0 {
-        rotation.map(|part| -part)
-    } else {
-        rotation
+        name: padded(index, Clips::of(psx).len(), 3),
+        interval: clip.interval,
+        frames: clip.frames,
+        nodes: 0..psx.objects.len(),
+        place: Box::new(move |frame, joint| {
+            let parent = parents.get(joint).copied().flatten();
+            clip.place(plan, frame, joint, parent)
+        }),
     }
 }
 

@@ -7,15 +7,27 @@ use crate::asset::psx::{Face, Psx};
 use crate::export::scene::{Alpha, Material, Texture, Wrap};
 
 /// Most materials of a scene; the faces of further ones share the last.
-const MOST_MATERIALS: usize = 4096;
+const MAX_MATERIALS: usize = 4096;
 
 /// A colour byte of a textured face that leaves the texture as it is.
 const NEUTRAL: u16 = 128;
+
+/// Where faces without a texture have their colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colours {
+    /// In their corners alone, for formats in which those count.
+    Corners,
+    /// In their corners, and the mean of these in their material, for formats
+    /// in which many programs look at nothing else.
+    Materials,
+}
 
 /// What faces must share to be of one material.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Surface {
     texture: Option<usize>,
+    /// Mean colour of a face without a texture, with [`Colours::Materials`].
+    colour: Option<[u8; 3]>,
     has_transparent: bool,
     /// Opacity in quarters.
     opacity: u8,
@@ -23,20 +35,30 @@ struct Surface {
 }
 
 /// The materials of a scene, as faces ask for them.
-#[derive(Default)]
 pub(super) struct Surfaces {
+    colours: Colours,
     known: HashMap<Surface, usize>,
     pub(super) materials: Vec<Material>,
 }
 
 impl Surfaces {
+    pub(super) fn new(colours: Colours) -> Self {
+        Self {
+            colours,
+            known: HashMap::new(),
+            materials: Vec::new(),
+        }
+    }
+
     /// Index of the material of a face.
     pub(super) fn of(&mut self, psx: &Psx, gallery: &Gallery, face: &Face) -> usize {
         let texture = face.texture.filter(|_| face.uv.is_some());
         let texture = texture.and_then(|index| gallery.of_face(index));
         let size = texture.and_then(|index| gallery.size(psx, index));
+        let is_plain = size.is_none() && self.colours == Colours::Materials;
         let surface = Surface {
             texture,
+            colour: is_plain.then(|| mean(psx, face)),
             has_transparent: size.is_some_and(|size| size.has_transparent),
             opacity: opacity(face),
             double_sided: face.flags & 0x0200 != 0,
@@ -44,8 +66,8 @@ impl Surfaces {
         if let Some(&index) = self.known.get(&surface) {
             return index;
         }
-        if self.materials.len() >= MOST_MATERIALS {
-            return MOST_MATERIALS - 1;
+        if self.materials.len() >= MAX_MATERIALS {
+            return MAX_MATERIALS - 1;
         }
         self.known.insert(surface, self.materials.len());
         self.materials.push(surface.material(gallery));
@@ -70,6 +92,9 @@ impl Surface {
             Some(index) => gallery.name(index).replace(' ', "_"),
             None => "plain".into(),
         };
+        if let Some([r, g, b]) = self.colour {
+            name += &format!("_{r:02x}{g:02x}{b:02x}");
+        }
         name += match self.opacity {
             0 => "_invisible",
             1 => "_quarter",
@@ -84,9 +109,11 @@ impl Surface {
             (4, true) => Alpha::Mask,
             _ => Alpha::Blend,
         };
+        let [r, g, b] = self.colour.unwrap_or([255; 3]);
+        let [r, g, b] = [r, g, b].map(|part| f32::from(part) / 255.0);
         Material {
             name,
-            colour: [1.0, 1.0, 1.0, f32::from(self.opacity) / 4.0],
+            colour: [r, g, b, f32::from(self.opacity) / 4.0],
             texture: self.texture.map(|index| Texture {
                 picture: index,
                 file: gallery.name(index),
@@ -98,6 +125,15 @@ impl Surface {
             unlit: true,
         }
     }
+}
+
+/// The mean colour of the corners of a face without a texture.
+fn mean(psx: &Psx, face: &Face) -> [u8; 3] {
+    let corners = &colours(psx, face, false)[..face.corners()];
+    std::array::from_fn(|part| {
+        let sum: usize = corners.iter().map(|colour| usize::from(colour[part])).sum();
+        ((sum + corners.len() / 2) / corners.len()) as u8
+    })
 }
 
 /// The colours of a face's corners, as a screen takes them. On a texture, 128

@@ -2,29 +2,36 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
 
 use super::{Dentry, EMPTY_DIR, Index, Inode, Kind, NOT_MADE, ROOT, Tree};
 use crate::io;
-use crate::mount::FileKind;
-use crate::mount::companion::{Companions, Shows};
-use crate::namespace::names;
-use crate::volume::{Entry, FileId, MAX_ENTRIES, NodeId, Sink};
+use crate::io::budget::Charge;
+use crate::namespace::FileKind;
+use crate::namespace::companion::{Companions, Shows};
+use crate::text::{file_name, numbered};
+use crate::volume::{AssetType, Entry, FileId, MAX_ENTRIES, Name, NodeId, Sink};
+
+/// Inodes that are added before the memory of a tree is accounted for anew.
+const CHARGED_AT_ONCE: usize = 4096;
 
 /// Takes in entries and makes a [`Tree`] of them.
 pub struct TreeBuilder {
     tree: Tree,
     /// Which files have companions.
     companions: Companions,
+    /// What volumes say of the content of files, where it decides about
+    /// companions.
+    assets: HashMap<Index, AssetType>,
     /// Entries and their directories; while they come, those of `tree` are
     /// empty.
     entries: Vec<(Index, Dentry)>,
-    /// The archive whose entries are announced.
-    archive: u32,
+    /// The volume whose entries are announced.
+    volume: u32,
     /// Modification time of what has none of its own.
     modified: i64,
+    /// What accounts for the tree's memory, if anything does.
+    charge: Option<Charge>,
 }
 
 /// A name: as it is shown, and as it stands in the source.
@@ -34,16 +41,10 @@ pub struct Label<'a> {
 }
 
 impl<'a> Label<'a> {
-    /// The name that an archive has for something.
-    pub fn archive(raw: &'a [u8]) -> Self {
-        let shown = names::display_name(raw);
-        Self { shown, raw }
-    }
-
-    /// The name of something on disk, or of something of our own.
-    pub fn host(name: &'a OsStr) -> Self {
-        let shown = names::host_name(name);
-        let raw = name.as_bytes();
+    /// The name of an entry.
+    pub fn new(name: Name<'a>) -> Self {
+        let raw = name.raw;
+        let shown = file_name(name);
         Self { shown, raw }
     }
 
@@ -79,9 +80,9 @@ impl NewInode {
 
 impl TreeBuilder {
     /// A builder with an empty root directory, for the entries of the tree's
-    /// archive number `archive`. They are as old as `modified` where they do
+    /// volume number `volume`. They are as old as `modified` where they do
     /// not say otherwise.
-    pub fn new(archive: u32, modified: i64, companions: Companions) -> Self {
+    pub fn new(volume: u32, modified: i64, companions: Companions) -> Self {
         let root = Inode {
             size: 0,
             modified,
@@ -99,16 +100,21 @@ impl TreeBuilder {
                 raw_names: HashMap::new(),
                 plain_names: HashMap::new(),
                 hiding: Vec::new(),
-                hidden_archives: Vec::new(),
+                hidden_volumes: Vec::new(),
                 total_size: 0,
-                origin: None,
-                first_volume: 0,
             },
             companions,
+            assets: HashMap::new(),
             entries: Vec::new(),
-            archive,
+            volume,
             modified,
+            charge: None,
         }
+    }
+
+    /// Has `charge` account for the memory of the tree while it grows.
+    pub fn charge(&mut self, charge: Charge) {
+        self.charge = Some(charge);
     }
 
     /// Gives companions to files without a known extension as well.
@@ -116,25 +122,26 @@ impl TreeBuilder {
         self.companions.others = shows;
     }
 
-    /// The kind of a file of the archive that is announced.
+    /// The kind of a file of the volume that is announced.
     pub fn file_kind(&self, file: FileId) -> Kind {
-        let archive = self.archive;
-        Kind::File { archive, file }
-    }
-
-    /// The kind of a directory, to be listed later, of the folder that is
-    /// announced.
-    pub fn host_dir_kind(&self, file: FileId) -> Kind {
-        let archive = self.archive;
-        Kind::HostDir { archive, file }
+        let volume = self.volume;
+        Kind::File { volume, file }
     }
 
     /// The kind of a symbolic link with this text.
-    pub fn link_kind(&mut self, text: &[u8]) -> Kind {
-        let start = self.tree.links.len() as u32;
-        self.tree.links.extend_from_slice(text);
-        let length = text.len() as u32;
-        Kind::Verbatim { start, length }
+    ///
+    /// # Errors
+    /// Where the texts of all links are too long together.
+    pub fn link_kind(&mut self, text: &[u8]) -> io::Result<Kind> {
+        let links = &mut self.tree.links;
+        let (start, length) = (links.len(), text.len());
+        let end = u32::try_from(start + length);
+        end.map_err(|_| too_many("bytes in the texts of symbolic links", u32::MAX as usize))?;
+        links.extend_from_slice(text);
+        Ok(Kind::Verbatim {
+            start: start as u32,
+            length: length as u32,
+        })
     }
 
     /// Leaves the companions out.
@@ -145,13 +152,13 @@ impl TreeBuilder {
         }
     }
 
-    /// Notes in which archives the node that was added last hides something.
-    pub fn hides(&mut self, node: NodeId, archives: impl Iterator<Item = u32>) {
+    /// Notes in which volumes the node that was added last hides something.
+    pub fn hides(&mut self, node: NodeId, volumes: impl Iterator<Item = u32>) {
         let tree = &mut self.tree;
-        let before = tree.hidden_archives.len();
-        tree.hidden_archives.extend(archives);
-        if tree.hidden_archives.len() > before {
-            let end = tree.hidden_archives.len() as u32;
+        let before = tree.hidden_volumes.len();
+        tree.hidden_volumes.extend(volumes);
+        if tree.hidden_volumes.len() > before {
+            let end = tree.hidden_volumes.len() as u32;
             tree.hiding.push((node.0, end));
         }
     }
@@ -167,6 +174,9 @@ impl TreeBuilder {
         inode: NewInode,
     ) -> io::Result<NodeId> {
         let node = NodeId(self.tree.inodes.len() as u32);
+        if self.tree.inodes.len() % CHARGED_AT_ONCE == 0 {
+            self.account()?;
+        }
         let is_dir = inode.kind.file_kind() == FileKind::Directory;
         let size = inode.size.unwrap_or(0);
         self.tree.total_size = self.tree.total_size.saturating_add(size);
@@ -192,9 +202,7 @@ impl TreeBuilder {
         let tree = &mut self.tree;
         let start = u32::try_from(tree.names.len());
         let (Ok(name), true) = (start, self.entries.len() < MAX_ENTRIES) else {
-            return Err(io::Error::Unsupported(format!(
-                "has more than {MAX_ENTRIES} entries"
-            )));
+            return Err(too_many("entries", MAX_ENTRIES));
         };
         tree.names.push_str(&label.shown);
         let dentry = Dentry {
@@ -212,8 +220,32 @@ impl TreeBuilder {
         Ok(())
     }
 
+    /// Accounts for the memory that the tree has grown to.
+    fn account(&mut self) -> io::Result<()> {
+        let memory = self.tree.memory()
+            + self.entries.capacity() * (size_of::<(Index, Dentry)>() + size_of::<Dentry>());
+        match &mut self.charge {
+            Some(charge) => charge.grow_beyond(memory),
+            None => Ok(()),
+        }
+    }
+
     /// Sorts the entries by directory, gives every one a name of its own, and
     /// adds the companions.
+    ///
+    /// # Errors
+    /// Where the budget does not leave the memory for it.
+    pub fn finish_charged(mut self) -> io::Result<(Tree, Option<Charge>)> {
+        self.account()?;
+        let mut charge = self.charge.take();
+        let tree = self.finish();
+        if let Some(charge) = &mut charge {
+            charge.grow_beyond(tree.memory())?;
+        }
+        Ok((tree, charge))
+    }
+
+    /// As [`TreeBuilder::finish_charged`], of a tree that nobody accounts for.
     pub fn finish(mut self) -> Tree {
         self.group_by_directory();
         self.name_entries();
@@ -227,7 +259,7 @@ impl TreeBuilder {
         tree.names.shrink_to_fit();
         tree.links.shrink_to_fit();
         tree.hiding.shrink_to_fit();
-        tree.hidden_archives.shrink_to_fit();
+        tree.hidden_volumes.shrink_to_fit();
         self.tree
     }
 
@@ -277,11 +309,15 @@ impl TreeBuilder {
         for directory in 0..tree.len() {
             for (name, file) in tree.entries(directory, 0) {
                 let is_file = matches!(tree.inodes[file as usize].kind, Kind::File { .. });
-                let Some(shows) = self.companions.of(name).filter(|_| is_file) else {
+                let Some(shows) = self
+                    .companions
+                    .of(name, self.assets.get(&file).copied())
+                    .filter(|_| is_file)
+                else {
                     continue;
                 };
                 let companion = shows.name_beside(name);
-                let shown = names::host_name(OsStr::new(&companion));
+                let shown = file_name(Name::utf_8(&companion));
                 if tree.find(directory, &shown, false).is_none() {
                     found.push((directory, companion, Kind::Companion { of: file, shows }));
                 }
@@ -297,7 +333,7 @@ impl TreeBuilder {
                 ..NewInode::DIR
             };
             // Too many entries: the real ones come first.
-            let _ = self.add(NodeId(directory), &Label::host(OsStr::new(&name)), inode);
+            let _ = self.add(NodeId(directory), &Label::new(Name::utf_8(&name)), inode);
         }
         true
     }
@@ -323,32 +359,76 @@ impl Sink for TreeBuilder {
         NodeId(ROOT)
     }
 
-    fn dir(&mut self, parent: NodeId, name: &[u8]) -> io::Result<NodeId> {
-        self.add(parent, &Label::archive(name), NewInode::DIR)
+    fn dir(&mut self, parent: NodeId, name: Name<'_>, modified: Option<i64>) -> io::Result<NodeId> {
+        let inode = NewInode {
+            modified,
+            ..NewInode::DIR
+        };
+        self.add(parent, &Label::new(name), inode)
     }
 
-    fn file(&mut self, parent: NodeId, name: &[u8], entry: Entry) -> io::Result<NodeId> {
+    fn deferred_dir(
+        &mut self,
+        parent: NodeId,
+        name: Name<'_>,
+        directory: FileId,
+        modified: Option<i64>,
+    ) -> io::Result<NodeId> {
+        let volume = self.volume;
+        let inode = NewInode {
+            kind: Kind::Deferred { volume, directory },
+            modified,
+            ..NewInode::DIR
+        };
+        self.add(parent, &Label::new(name), inode)
+    }
+
+    fn file(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> io::Result<NodeId> {
         let inode = NewInode {
             kind: self.file_kind(entry.file),
             size: entry.size,
             modified: entry.modified,
         };
-        self.add(parent, &Label::archive(name), inode)
+        let node = self.add(parent, &Label::new(name), inode)?;
+        if let Some(asset) = entry.asset.filter(|_| self.companions.meta) {
+            self.assets.insert(node.0, asset);
+        }
+        Ok(node)
     }
 
-    fn link(&mut self, parent: NodeId, name: &[u8], file: NodeId) -> io::Result<()> {
-        self.add_dentry(parent, &Label::archive(name), file)
+    fn link(&mut self, parent: NodeId, name: Name<'_>, file: NodeId) -> io::Result<()> {
+        self.add_dentry(parent, &Label::new(name), file)
     }
 
-    fn symlink(&mut self, parent: NodeId, name: &[u8], target: NodeId) -> io::Result<()> {
+    fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> io::Result<()> {
         let inode = NewInode {
             kind: Kind::Symlink { target: target.0 },
             size: Some(0),
             modified: None,
         };
-        self.add(parent, &Label::archive(name), inode)?;
+        self.add(parent, &Label::new(name), inode)?;
         Ok(())
     }
+
+    fn text_link(
+        &mut self,
+        parent: NodeId,
+        name: Name<'_>,
+        text: &[u8],
+        modified: Option<i64>,
+    ) -> io::Result<()> {
+        let inode = NewInode {
+            kind: self.link_kind(text)?,
+            size: Some(0),
+            modified,
+        };
+        self.add(parent, &Label::new(name), inode)?;
+        Ok(())
+    }
+}
+
+fn too_many(what: &str, most: usize) -> io::Error {
+    io::Error::Unsupported(format!("has more than {most} {what}"))
 }
 
 /// Fills the `by_name` order of one directory.
@@ -409,7 +489,7 @@ fn number_duplicates(tree: &mut Tree, range: Range<usize>) -> bool {
         let number = numbers.entry(name.clone()).or_default();
         let unique = loop {
             *number += 1;
-            let candidate = names::numbered(&name, *number);
+            let candidate = numbered(&name, *number);
             if taken.insert(candidate.clone()) {
                 break candidate;
             }
@@ -417,7 +497,7 @@ fn number_duplicates(tree: &mut Tree, range: Range<usize>) -> bool {
         let inode = tree.dentries[place].inode;
         let raw = || name.as_bytes().into();
         tree.raw_names.entry(inode).or_insert_with(raw);
-        tree.plain_names.insert(inode, name.into());
+        tree.plain_names.insert(inode, name.as_bytes().into());
         tree.dentries[place].name = tree.names.len() as u32;
         tree.dentries[place].length = unique.len() as u8;
         tree.names.push_str(&unique);

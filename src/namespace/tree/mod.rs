@@ -10,11 +10,12 @@ mod builder;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 pub use self::builder::{Label, NewInode, TreeBuilder};
-use crate::mount::companion::Shows;
-use crate::mount::{FileKind, Ino};
+use super::FileKind;
+use super::companion::Shows;
 use crate::volume::FileId;
 
 /// Number of an inode in its [`Tree`]; the root has 0.
@@ -27,7 +28,7 @@ pub const ROOT: Index = 0;
 const NOT_MADE: u64 = u64::MAX;
 
 /// What an inode is.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Hash)]
 pub enum Kind {
     /// A directory whose entries stand together.
     Dir {
@@ -36,11 +37,11 @@ pub enum Kind {
         /// Their number.
         count: u32,
     },
-    /// A file of one of the tree's archives.
+    /// A file of one of the tree's volumes.
     File {
-        /// The archive's number in the tree.
-        archive: u32,
-        /// The file's number in the archive.
+        /// The volume's number in the tree.
+        volume: u32,
+        /// The file's number in the volume.
         file: FileId,
     },
     /// A symbolic link to another inode of the tree.
@@ -55,17 +56,16 @@ pub enum Kind {
         /// Bytes of the text.
         length: u32,
     },
-    /// A directory of a folder on disk, listed when somebody enters it.
-    HostDir {
-        /// The folder's number in the tree.
-        archive: u32,
-        /// The directory's number in the folder.
-        file: FileId,
+    /// A directory that its volume lists on demand.
+    Deferred {
+        /// The volume's number in the tree.
+        volume: u32,
+        /// The directory's number in the volume.
+        directory: FileId,
     },
-    /// A directory whose entries are another tree, planted with it.
-    Place,
-    /// A directory that shows what is inside a file, made when somebody
-    /// enters it.
+    /// A directory whose entries are another tree, which is always there.
+    Grafted,
+    /// A directory that shows what is inside a file, made on demand.
     Companion {
         /// The file.
         of: Index,
@@ -78,7 +78,7 @@ impl Kind {
     /// The kind that users see.
     pub fn file_kind(self) -> FileKind {
         match self {
-            Self::Dir { .. } | Self::HostDir { .. } | Self::Place | Self::Companion { .. } => {
+            Self::Dir { .. } | Self::Deferred { .. } | Self::Grafted | Self::Companion { .. } => {
                 FileKind::Directory
             }
             Self::File { .. } => FileKind::File,
@@ -138,18 +138,14 @@ pub struct Tree {
     /// letter.
     raw_names: HashMap<Index, Box<[u8]>>,
     /// Names of the numbered duplicates without their numbers.
-    plain_names: HashMap<Index, Box<str>>,
+    plain_names: HashMap<Index, Box<[u8]>>,
     /// The inodes of a merged tree that hide something, in their order, each
-    /// with the end of its archives in `hidden_archives`.
+    /// with the end of its archives in `hidden_volumes`.
     hiding: Vec<(Index, u32)>,
     /// Numbers in the tree of the archives in which something is hidden.
-    hidden_archives: Vec<u32>,
+    hidden_volumes: Vec<u32>,
     /// Decoded bytes of all files.
     total_size: u64,
-    /// The directory in another tree as which this tree's root is seen.
-    pub origin: Option<Ino>,
-    /// The mount's number of the tree's archive number 0.
-    pub first_volume: u32,
 }
 
 impl Tree {
@@ -168,6 +164,14 @@ impl Tree {
         self.total_size
     }
 
+    /// The inode of the file with this number of the tree's first volume.
+    pub fn file(&self, wanted: FileId) -> Option<Index> {
+        let is_it =
+            |inode: &Inode| matches!(inode.kind, Kind::File { volume: 0, file } if file == wanted);
+        let index = self.inodes.iter().position(is_it)?;
+        Some(index as Index)
+    }
+
     /// Memory that the tree takes, in bytes.
     pub fn memory(&self) -> usize {
         self.inodes.capacity() * size_of::<Inode>()
@@ -175,7 +179,24 @@ impl Tree {
             + self.names.capacity()
             + self.links.capacity()
             + self.hiding.capacity() * size_of::<(Index, u32)>()
-            + self.hidden_archives.capacity() * size_of::<u32>()
+            + self.hidden_volumes.capacity() * size_of::<u32>()
+            + heap(&self.raw_names)
+            + heap(&self.plain_names)
+    }
+
+    /// A number that tells whether another tree has the same inodes under the
+    /// same names.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.names.hash(&mut hasher);
+        for dentry in &self.dentries {
+            (dentry.length, dentry.inode).hash(&mut hasher);
+        }
+        for inode in &self.inodes {
+            (inode.kind, inode.parent).hash(&mut hasher);
+        }
+        self.links.hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Name of the inode's first entry; empty for the root.
@@ -196,7 +217,7 @@ impl Tree {
     /// The name that the inode would have if no other had it.
     pub fn plain_name(&self, index: Index) -> &str {
         match self.plain_names.get(&index) {
-            Some(name) => name,
+            Some(name) => str::from_utf8(name).unwrap_or_default(),
             None => self.name(index),
         }
     }
@@ -211,7 +232,7 @@ impl Tree {
         };
         let end = |place: usize| self.hiding[place].1 as usize;
         let start = place.checked_sub(1).map_or(0, end);
-        &self.hidden_archives[start..end(place)]
+        &self.hidden_volumes[start..end(place)]
     }
 
     /// The directories on the way to an inode, from the root's on down.
@@ -310,6 +331,13 @@ impl Tree {
         let (a, b) = (self.dentry_name(a), self.dentry_name(b));
         compare_folded(a, b).then_with(|| a.cmp(b))
     }
+}
+
+/// Memory of a map with slices on the heap, in bytes.
+fn heap<T: AsRef<[u8]>>(map: &HashMap<Index, T>) -> usize {
+    let values = map.values().map(|value| value.as_ref().len());
+    // A table has at least an eighth of its places free, and a byte for each.
+    map.capacity() * (size_of::<(Index, T)>() + 1) * 8 / 7 + values.sum::<usize>()
 }
 
 /// Compares two names without regard to the case of ASCII letters.

@@ -1,22 +1,27 @@
 //! What a `*.hgo.blk` file looks like: its table of blocks.
 
+use std::io::{self, Write};
+
+use bytes::Bytes;
 use serde::Serialize;
 
 use super::tables::{meaning, tag};
 use crate::asset::hgo::blk::{self, BlockTable, Entry, Mismatch};
 use crate::io::Warnings;
+use crate::view::json::{self, Seq};
 use crate::view::listed::{ListedView, whole_files};
-use crate::view::{Failure, Siblings, Summary, Table, View, ViewFormat, json};
+use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat};
 
 /// Tables of the blocks of an HGO file.
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "HGO block table",
     extensions: blk::EXTENSIONS,
+    asset_types: &[],
     open,
-    matches: blk::begins,
+    matches: |bytes| blk::begins(bytes),
 };
 
-fn open(bytes: &[u8], _siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     match blk::parse(bytes) {
         Ok(model) => Ok(Box::new(ListedView {
             model,
@@ -25,7 +30,6 @@ fn open(bytes: &[u8], _siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Fai
                 ("info.txt", info_text),
                 ("blocks.tsv", blocks),
             ]),
-            memory: |table| size_of_val(&table.entries[..]),
         })),
         Err(incomplete) => Err(Box::new(Failure {
             partial: partial(&incomplete.model),
@@ -35,9 +39,9 @@ fn open(bytes: &[u8], _siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Fai
 }
 
 #[derive(Serialize)]
-struct FileFacts {
+struct FileFacts<'a> {
     format: &'static str,
-    blocks: Vec<EntryFacts>,
+    blocks: Seq<'a, EntryFacts>,
     warnings: Vec<String>,
 }
 
@@ -51,15 +55,15 @@ struct EntryFacts {
 }
 
 /// What `info.json` tells, with these entries of the table.
-fn facts(table: &BlockTable, entries: &[Entry]) -> impl Serialize + use<> {
-    let blocks = entries.iter().map(|entry| EntryFacts {
+fn facts<'a>(table: &BlockTable, entries: &'a [Entry]) -> impl Serialize + use<'a> {
+    let fact = |entry: &Entry| EntryFacts {
         kind: tag(entry.tag),
         offset: entry.offset,
         mismatch: entry.mismatch.map(describe),
-    });
+    };
     FileFacts {
         format: FORMAT.name,
-        blocks: blocks.collect(),
+        blocks: Seq::new(move || entries.iter().map(fact)),
         warnings: warnings(table).texts(),
     }
 }
@@ -89,29 +93,30 @@ fn warnings(table: &BlockTable) -> Warnings {
     warnings
 }
 
-fn info_json(table: &BlockTable) -> Vec<u8> {
-    json::pretty(&facts(table, &table.entries))
+fn info_json(table: &BlockTable, out: &mut dyn Write) -> io::Result<()> {
+    json::write_pretty(&facts(table, &table.entries), out)
 }
 
-fn info_text(table: &BlockTable) -> Vec<u8> {
+fn info_text(table: &BlockTable, out: &mut dyn Write) -> io::Result<()> {
     let heading = "Table of the blocks of an HGO model (left by a tool; no game reads it)";
     let mut summary = Summary::new(heading);
     let tags = table.entries.iter().map(|entry: &Entry| tag(entry.tag));
     summary.list("blocks", tags);
-    summary.finish(&warnings(table))
+    summary.write(&warnings(table), out)
 }
 
-fn blocks(table: &BlockTable) -> Vec<u8> {
-    let mut rows = Table::new(&["index", "type", "offset", "meaning", "mismatch"]);
+fn blocks(table: &BlockTable, out: &mut dyn Write) -> io::Result<()> {
+    let columns = ["index", "type", "offset", "meaning", "mismatch"];
+    let mut rows = Table::new(out, &columns)?;
     for (index, entry) in table.entries.iter().enumerate() {
         rows.cell(index)
             .text(&tag(entry.tag))
             .cell(entry.offset)
             .cell(meaning(entry.tag))
             .optional(entry.mismatch.map(describe))
-            .end_row();
+            .end_row()?;
     }
-    rows.into_bytes()
+    Ok(())
 }
 
 #[cfg(test)]
@@ -143,7 +148,9 @@ mod tests {
 
     #[test]
     fn a_broken_table_shows_its_whole_entries() {
-        let failure = open(&TABLE[..12], &Alone).err().unwrap();
+        let failure = open(&Bytes::from_static(&TABLE[..12]), &Alone)
+            .err()
+            .unwrap();
         assert_eq!(failure.partial["blocks"][0]["type"], "HGOF");
         assert_eq!(
             failure.error.to_string(),

@@ -4,20 +4,22 @@
 //! vertices, triangles, weights and pixels it tells how many there are.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 
 use super::tables::{blend_shapes, translation};
 use crate::asset::hgo::{
     Attributes, Block, BlockKind, Bounds, Geometry, Hgo, Joint, Layer, Material, Mesh, NameTable,
-    Part, Point, Shadow, Skin, Slot, Sprites, Texture, TextureAnimation, Vertex,
+    Part, Point, Primitive, Shadow, Skin, Slot, Sprites, Texture, TextureAnimation, Vertex,
 };
 use crate::io::Endian;
-use crate::view::{Summary, json};
+use crate::view::Summary;
+use crate::view::json::{self, Seq};
 
 /// `info.json`.
-pub(super) fn json(hgo: &Hgo) -> Vec<u8> {
-    json::pretty(&facts(hgo))
+pub(super) fn json(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
+    json::write_pretty(&facts(hgo), out)
 }
 
 /// What is known of a damaged model.
@@ -26,10 +28,10 @@ pub(super) fn partial(hgo: &Hgo) -> serde_json::Value {
 }
 
 fn facts(hgo: &Hgo) -> impl Serialize {
-    let blocks = hgo.blocks.iter().filter(|block| block.depth == 1);
+    let blocks = || hgo.blocks.iter().filter(|block| block.depth == 1);
     FileFacts {
         head: Head::new(hgo),
-        chunks: blocks.map(|block| ChunkFacts::new(block, hgo)).collect(),
+        chunks: Seq::new(move || blocks().map(|block| ChunkFacts::new(block, hgo))),
         textures: numbered(&hgo.textures, TextureFacts::new),
         materials: numbered(&hgo.materials, MaterialFacts::new),
         texture_animations: numbered(&hgo.texture_animations, TextureAnimationFacts::new),
@@ -38,7 +40,7 @@ fn facts(hgo: &Hgo) -> impl Serialize {
         joints: numbered(&hgo.joints, JointFacts::new),
         layers: numbered(&hgo.layers, LayerFacts::new),
         points_of_interest: numbered(&hgo.points, PointFacts::new),
-        shadow: hgo.shadows.iter().map(ShadowFacts::new).collect(),
+        shadow: Seq::new(|| hgo.shadows.iter().map(ShadowFacts::new)),
     }
 }
 
@@ -61,7 +63,7 @@ impl Head {
                 Endian::Big => "big",
                 Endian::Little => "little",
             },
-            file_size: hgo.file_size,
+            file_size: hgo.file_size(),
             declared_size: hgo.blocks.first().map(|root| root.size),
             bounds: hgo.bounds.as_ref().map(BoundsFacts::new),
             warnings: hgo.warnings.texts(),
@@ -69,25 +71,25 @@ impl Head {
     }
 }
 
-fn numbered<'a, T, F>(items: &'a [T], facts: fn(usize, &'a T) -> F) -> Vec<F> {
-    let items = items.iter().enumerate();
-    items.map(|(index, item)| facts(index, item)).collect()
+fn numbered<'a, T, F: 'a>(items: &'a [T], facts: fn(usize, &'a T) -> F) -> Seq<'a, F> {
+    let items = move || items.iter().enumerate();
+    Seq::new(move || items().map(move |(index, item)| facts(index, item)))
 }
 
 #[derive(Serialize)]
 struct FileFacts<'a> {
     #[serde(flatten)]
     head: Head,
-    chunks: Vec<ChunkFacts<'a>>,
-    textures: Vec<TextureFacts>,
-    materials: Vec<MaterialFacts>,
-    texture_animations: Vec<TextureAnimationFacts<'a>>,
+    chunks: Seq<'a, ChunkFacts<'a>>,
+    textures: Seq<'a, TextureFacts>,
+    materials: Seq<'a, MaterialFacts>,
+    texture_animations: Seq<'a, TextureAnimationFacts<'a>>,
     joint_index: &'a [u8],
     poi_index: &'a [u8],
-    joints: Vec<JointFacts<'a>>,
-    layers: Vec<LayerFacts<'a>>,
-    points_of_interest: Vec<PointFacts<'a>>,
-    shadow: Vec<ShadowFacts>,
+    joints: Seq<'a, JointFacts<'a>>,
+    layers: Seq<'a, LayerFacts<'a>>,
+    points_of_interest: Seq<'a, PointFacts<'a>>,
+    shadow: Seq<'a, ShadowFacts>,
 }
 
 #[derive(Serialize)]
@@ -281,8 +283,8 @@ struct LayerFacts<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum SlotFacts<'a> {
-    Rigid(BTreeMap<u8, Vec<GeometryFacts<'a>>>),
-    Skin(Vec<GeometryFacts<'a>>),
+    Rigid(BTreeMap<u8, Seq<'a, GeometryFacts<'a>>>),
+    Skin(Seq<'a, GeometryFacts<'a>>),
 }
 
 impl<'a> LayerFacts<'a> {
@@ -290,7 +292,8 @@ impl<'a> LayerFacts<'a> {
         let mut slots = BTreeMap::new();
         for slot in Slot::ALL {
             let parts = || layer.parts.iter().filter(move |part| part.slot == slot);
-            let geometry = |part: &'a Part| part.geometry.iter().map(GeometryFacts::new).collect();
+            let geometry =
+                |part: &'a Part| Seq::new(|| part.geometry.iter().map(GeometryFacts::new));
             let rigid = parts().filter_map(|part| Some((part.joint?, geometry(part))));
             let rigid: BTreeMap<_, _> = rigid.collect();
             if !rigid.is_empty() {
@@ -314,12 +317,12 @@ enum GeometryFacts<'a> {
         #[serde(rename = "type")]
         kind: u8,
         origin: [f32; 3],
-        meshes: Vec<MeshFacts<'a>>,
+        meshes: Seq<'a, MeshFacts<'a>>,
     },
     Sprites {
         #[serde(rename = "type")]
         kind: u8,
-        faces: Vec<SpriteFacts>,
+        faces: Seq<'a, SpriteFacts>,
     },
 }
 
@@ -329,11 +332,11 @@ impl<'a> GeometryFacts<'a> {
             Geometry::Meshes { origin, meshes } => Self::Meshes {
                 kind: 0,
                 origin: *origin,
-                meshes: meshes.iter().map(MeshFacts::new).collect(),
+                meshes: Seq::new(|| meshes.iter().map(MeshFacts::new)),
             },
             Geometry::Sprites(sprites) => Self::Sprites {
                 kind: 1,
-                faces: sprites.iter().map(SpriteFacts::new).collect(),
+                faces: Seq::new(|| sprites.iter().map(SpriteFacts::new)),
             },
         }
     }
@@ -347,7 +350,7 @@ struct MeshFacts<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     bounds: Option<Extent>,
     control: i32,
-    prims: Vec<PrimitiveFacts>,
+    prims: Seq<'a, PrimitiveFacts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     skin: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -373,21 +376,18 @@ struct BlendFacts<'a> {
 
 impl<'a> MeshFacts<'a> {
     fn new(mesh: &'a Mesh) -> Self {
-        let primitives = mesh.primitives.iter();
-        let prims: Vec<_> = primitives
-            .map(|primitive| PrimitiveFacts {
-                kind: primitive.kind.code(),
-                indices: primitive.indices.len(),
-                triangles: primitive.triangles().len(),
-            })
-            .collect();
+        let fact = |primitive: &Primitive| PrimitiveFacts {
+            kind: primitive.kind.code(),
+            indices: primitive.indices.len(),
+            triangles: primitive.triangles().count(),
+        };
         Self {
             material: mesh.material,
             vertices: mesh.vertices.len(),
-            triangles: prims.iter().map(|primitive| primitive.triangles).sum(),
+            triangles: mesh.triangle_count(),
             bounds: Extent::around(&mesh.vertices),
             control: mesh.control,
-            prims,
+            prims: Seq::new(move || mesh.primitives.iter().map(fact)),
             skin: mesh.skin.as_ref().map(|skin| match skin {
                 Skin::Vertex(_) => "vertex",
                 Skin::Grouped(_) => "grouped",
@@ -518,7 +518,7 @@ impl BoundsFacts {
 }
 
 /// `info.txt`.
-pub(super) fn text(hgo: &Hgo) -> Vec<u8> {
+pub(super) fn text(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     let order = match hgo.endian {
         Endian::Big => "big-endian, as on GameCube",
         Endian::Little => "little-endian",
@@ -540,7 +540,7 @@ pub(super) fn text(hgo: &Hgo) -> Vec<u8> {
         format!("{format} {width}x{height}")
     });
     summary
-        .line("file size", format!("{} bytes", hgo.file_size))
+        .line("file size", format!("{} bytes", hgo.file_size()))
         .line("joints", hgo.joints.len())
         .list(
             "layers",
@@ -567,5 +567,5 @@ pub(super) fn text(hgo: &Hgo) -> Vec<u8> {
         let radius = bounds.sphere_radius;
         summary.line("bounds", format!("{min} to {max}, radius {radius}"));
     }
-    summary.finish(&hgo.warnings)
+    summary.write(&hgo.warnings, out)
 }

@@ -4,32 +4,36 @@ pub mod blk;
 mod info;
 mod tables;
 
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use get_size2::GetSize;
+
 use super::listed::{Listed, ListedView, Render, whole_files};
-use super::{Failure, Siblings, View, ViewFormat};
-use crate::asset::hgo::{self, Geometry, Hgo, Mesh, Skin};
-use crate::export::hgo::{Exhibit, layer_name, texture_name};
+use super::{AssetContext, Failure, View, ViewFormat};
+use crate::asset::hgo::{self, Hgo};
+use crate::export::hgo::{ExportPlan, layer_name, texture_name};
+use crate::export::padded;
 use crate::export::{gltf, obj, png};
 
 /// HGO models.
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "HGO",
     extensions: hgo::EXTENSIONS,
+    asset_types: &[],
     open,
     matches: |bytes| hgo::parse(bytes).is_ok(),
 };
 
-fn open(bytes: &[u8], _siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     match hgo::parse(bytes) {
         Ok(mut hgo) => {
-            let exhibit = Exhibit::new(&hgo);
-            for problem in &exhibit.problems {
-                hgo.warnings.push(problem.clone());
-            }
-            let model = Shown { hgo, exhibit };
+            let mut plan = ExportPlan::new(&hgo);
+            hgo.warnings.append(std::mem::take(&mut plan.problems));
+            let model = Shown { hgo, plan };
             Ok(Box::new(ListedView {
                 files: files(&model),
                 model,
-                memory: |shown| memory(&shown.hgo) + shown.exhibit.memory(),
             }))
         }
         Err(incomplete) => Err(Box::new(Failure {
@@ -40,9 +44,10 @@ fn open(bytes: &[u8], _siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Fai
 }
 
 /// A model and what of it can be shown as pictures and models.
+#[derive(GetSize)]
 struct Shown {
     hgo: Hgo,
-    exhibit: Exhibit,
+    plan: ExportPlan,
 }
 
 /// Folder of the pictures.
@@ -57,21 +62,25 @@ const MATERIALS: &str = "materials.mtl";
 /// The files, in their order.
 fn files(shown: &Shown) -> Vec<Listed<Shown>> {
     let mut files: Vec<Listed<Shown>> = whole_files(&[
-        ("info.json", |shown| info::json(&shown.hgo)),
-        ("info.txt", |shown| info::text(&shown.hgo)),
-        ("joints.tsv", |shown| tables::joints(&shown.hgo)),
-        ("layers.tsv", |shown| tables::layers(&shown.hgo)),
-        ("materials.tsv", |shown| tables::materials(&shown.hgo)),
-        ("textures.tsv", |shown| tables::textures(&shown.hgo)),
-        ("names.txt", |shown| tables::names(&shown.hgo)),
-        ("points.tsv", |shown| tables::points(&shown.hgo)),
-        ("blocks.tsv", |shown| tables::blocks(&shown.hgo)),
+        ("info.json", |shown, out| info::json(&shown.hgo, out)),
+        ("info.txt", |shown, out| info::text(&shown.hgo, out)),
+        ("joints.tsv", |shown, out| tables::joints(&shown.hgo, out)),
+        ("layers.tsv", |shown, out| tables::layers(&shown.hgo, out)),
+        ("materials.tsv", |shown, out| {
+            tables::materials(&shown.hgo, out)
+        }),
+        ("textures.tsv", |shown, out| {
+            tables::textures(&shown.hgo, out)
+        }),
+        ("names.txt", |shown, out| tables::names(&shown.hgo, out)),
+        ("points.tsv", |shown, out| tables::points(&shown.hgo, out)),
+        ("blocks.tsv", |shown, out| tables::blocks(&shown.hgo, out)),
     ]);
-    let Shown { hgo, exhibit } = shown;
-    if exhibit.has_scene {
+    let Shown { hgo, plan } = shown;
+    if plan.has_scene {
         files.push(Listed::whole("model.glb", glb));
     }
-    for &index in &exhibit.textures {
+    for &index in &plan.textures {
         let name = format!("{}.png", texture_name(hgo, index));
         files.push(Listed::new(
             Some(TEXTURES),
@@ -79,11 +88,12 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
             Render::Part(texture, index),
         ));
     }
-    for &index in &exhibit.layers {
-        let name = format!("{index:02} {}.obj", layer_name(hgo, index));
+    for &index in &plan.layers {
+        let number = padded(index, hgo.layers.len(), 2);
+        let name = format!("{number} {}.obj", layer_name(hgo, index));
         files.push(Listed::new(Some(MODELS), name, Render::Part(layer, index)));
     }
-    if !exhibit.layers.is_empty() {
+    if !plan.layers.is_empty() {
         files.push(Listed::new(
             Some(MODELS),
             MATERIALS.into(),
@@ -93,69 +103,25 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
     files
 }
 
-fn picture(shown: &Shown, index: usize) -> Option<Vec<u8>> {
-    png::write(&shown.exhibit.picture(&shown.hgo, index)?).ok()
+fn texture(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    match shown.plan.picture(&shown.hgo, index) {
+        Some(picture) => png::write(&picture, out),
+        None => Ok(()),
+    }
 }
 
-fn texture(shown: &Shown, index: usize) -> Vec<u8> {
-    picture(shown, index).unwrap_or_default()
+fn layer(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    obj::write(&shown.plan.layer(&shown.hgo, index), MATERIALS, out)
 }
 
-fn layer(shown: &Shown, index: usize) -> Vec<u8> {
-    obj::write(&shown.exhibit.layer(&shown.hgo, index), MATERIALS)
+fn materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+    let Shown { hgo, plan } = shown;
+    obj::write_materials(&plan.materials(hgo), &plan.notes(), "../textures/", out)
 }
 
-fn materials(shown: &Shown) -> Vec<u8> {
-    let Shown { hgo, exhibit } = shown;
-    obj::write_materials(&exhibit.materials(hgo), &exhibit.notes(), "../textures/")
-}
-
-fn glb(shown: &Shown) -> Vec<u8> {
-    gltf::write(&shown.exhibit.scene(&shown.hgo), &|index| {
-        picture(shown, index)
-    })
-}
-
-fn memory(hgo: &Hgo) -> usize {
-    let textures = hgo.textures.iter();
-    let pixels = textures.map(|texture| texture.data.len() + texture.palette.len());
-    let parts = hgo.layers.iter().flat_map(|layer| &layer.parts);
-    let geometry = parts.flat_map(|part| &part.geometry).map(geometry_memory);
-    hgo.names.size()
-        + size_of_val(&hgo.blocks[..])
-        + size_of_val(&hgo.textures[..])
-        + size_of_val(&hgo.materials[..])
-        + size_of_val(&hgo.texture_animations[..])
-        + size_of_val(&hgo.texture_ids[..])
-        + size_of_val(&hgo.joints[..])
-        + pixels.sum::<usize>()
-        + geometry.sum::<usize>()
-}
-
-fn geometry_memory(geometry: &Geometry) -> usize {
-    let meshes = geometry.meshes().iter().map(mesh_memory);
-    let sprites = geometry.sprites().iter();
-    let sprites = sprites.map(|set| size_of_val(set) + size_of_val(&set.sprites[..]));
-    size_of_val(geometry) + meshes.sum::<usize>() + sprites.sum::<usize>()
-}
-
-fn mesh_memory(mesh: &Mesh) -> usize {
-    let primitives = mesh.primitives.iter();
-    let primitives = primitives.map(|p| size_of_val(p) + size_of_val(&p.indices[..]));
-    let skin = match &mesh.skin {
-        None => 0,
-        Some(Skin::Vertex(weights)) => size_of_val(&weights[..]),
-        Some(Skin::Grouped(groups)) => {
-            let inside =
-                |g: &hgo::SkinGroup| size_of_val(g) + 4 * (g.joints.len() + g.weights.len());
-            groups.iter().map(inside).sum()
-        }
-    };
-    let blend = mesh.blend_shapes.as_ref();
-    let blend = blend.map_or(0, |blend| {
-        size_of_val(&blend.deltas[..]) + 5 * blend.ids.len()
-    });
-    size_of_val(mesh) + size_of_val(&mesh.vertices[..]) + primitives.sum::<usize>() + skin + blend
+fn glb(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+    let Shown { hgo, plan } = shown;
+    gltf::write(&plan.scene(hgo), &|index| plan.picture(hgo, index), out)
 }
 
 #[cfg(test)]
@@ -246,14 +212,17 @@ mod tests {
              animated       0\n\
              points         1: hat\n\
              bounds         (3, 4, 5) to (6, 7, 8), radius 1\n\
-             warnings       none\n"
+             warnings       1\n  \
+             every sprite of layer 0 is not shown: sprites face the camera, and there are 1\n"
         );
     }
 
     #[test]
     fn a_damaged_model_shows_what_was_read_until_then() {
         let bytes = mouse();
-        let failure = open(&bytes[..bytes.len() - 50], &Alone).err().unwrap();
+        let failure = open(&Bytes::copy_from_slice(&bytes[..bytes.len() - 50]), &Alone)
+            .err()
+            .unwrap();
         assert_eq!(failure.partial["joints"][1]["name"], "head");
         assert_eq!(failure.partial["layers"][0]["blend_skin"][1]["type"], 1);
         assert!(failure.partial["bounds"].is_null());
@@ -261,11 +230,9 @@ mod tests {
 
     #[test]
     fn a_number_without_a_file_renders_to_nothing() {
-        assert!(
-            open(&mouse(), &Alone)
-                .unwrap()
-                .render(usize::MAX)
-                .is_empty()
-        );
+        let mut text = Vec::new();
+        let view = open(&mouse().into(), &Alone).unwrap();
+        view.render(usize::MAX, &Alone, &mut text).unwrap();
+        assert!(text.is_empty());
     }
 }

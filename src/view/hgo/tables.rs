@@ -1,5 +1,7 @@
 //! The tables; `docs/formats/hgo.md` says what each column means.
 
+use std::io::{self, Write};
+
 use crate::asset::hgo::{Attributes, BlockKind, Geometry, Hgo, Layer, Matrix, Mesh, Part};
 use crate::text::push_escaped;
 use crate::view::Table;
@@ -9,7 +11,7 @@ pub(super) fn translation(matrix: &Matrix) -> [f32; 3] {
     [matrix[12], matrix[13], matrix[14]]
 }
 
-fn floats(table: &mut Table, values: &[f32]) {
+fn floats(table: &mut Table<'_>, values: &[f32]) {
     for &value in values {
         table.float(value);
     }
@@ -21,8 +23,8 @@ fn joint_name(hgo: &Hgo, joint: Option<u8>) -> Option<&str> {
 }
 
 /// `joints.tsv`.
-pub(super) fn joints(hgo: &Hgo) -> Vec<u8> {
-    let mut table = Table::new(&[
+pub(super) fn joints(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
+    let columns = [
         "index",
         "name",
         "parent",
@@ -34,7 +36,8 @@ pub(super) fn joints(hgo: &Hgo) -> Vec<u8> {
         "locator_x",
         "locator_y",
         "locator_z",
-    ]);
+    ];
+    let mut table = Table::new(out, &columns)?;
     for (index, joint) in hgo.joints.iter().enumerate() {
         table
             .cell(index)
@@ -44,9 +47,9 @@ pub(super) fn joints(hgo: &Hgo) -> Vec<u8> {
             .cell(joint.flags);
         floats(&mut table, &translation(&joint.local));
         floats(&mut table, &joint.locator_offset);
-        table.end_row();
+        table.end_row()?;
     }
-    table.into_bytes()
+    Ok(())
 }
 
 /// What the meshes of a part are together.
@@ -81,8 +84,8 @@ pub(super) fn blend_shapes(mesh: &Mesh) -> usize {
 }
 
 /// `layers.tsv`.
-pub(super) fn layers(hgo: &Hgo) -> Vec<u8> {
-    let mut table = Table::new(&[
+pub(super) fn layers(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
+    let columns = [
         "name",
         "slot",
         "joint",
@@ -91,20 +94,21 @@ pub(super) fn layers(hgo: &Hgo) -> Vec<u8> {
         "triangles",
         "skinned",
         "blend_shapes",
-    ]);
+    ];
+    let mut table = Table::new(out, &columns)?;
     for layer in &hgo.layers {
         if layer.parts.is_empty() {
-            layer_row(&mut table, layer, None);
+            layer_row(&mut table, layer, None)?;
         }
         for part in &layer.parts {
-            layer_row(&mut table, layer, Some(part));
+            layer_row(&mut table, layer, Some(part))?;
         }
     }
-    table.into_bytes()
+    Ok(())
 }
 
 /// A row for a part of a layer, or for a layer without parts.
-fn layer_row(table: &mut Table, layer: &Layer, part: Option<&Part>) {
+fn layer_row(table: &mut Table<'_>, layer: &Layer, part: Option<&Part>) -> io::Result<()> {
     let totals = part.map(Totals::of).unwrap_or_default();
     table
         .optional_text(layer.name.as_deref())
@@ -115,11 +119,11 @@ fn layer_row(table: &mut Table, layer: &Layer, part: Option<&Part>) {
         .cell(totals.triangles)
         .cell(totals.skinned)
         .cell(totals.blend_shapes)
-        .end_row();
+        .end_row()
 }
 
 /// `materials.tsv`.
-pub(super) fn materials(hgo: &Hgo) -> Vec<u8> {
+pub(super) fn materials(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     let attributes: Vec<_> = Attributes::names()
         .map(|name| format!("attr_{name}"))
         .collect();
@@ -151,7 +155,7 @@ pub(super) fn materials(hgo: &Hgo) -> Vec<u8> {
     ];
     let attributes = attributes.iter().map(String::as_str);
     let columns: Vec<_> = before.into_iter().chain(attributes).chain(after).collect();
-    let mut table = Table::new(&columns);
+    let mut table = Table::new(out, &columns)?;
     for (index, material) in hgo.materials.iter().enumerate() {
         table
             .cell(index)
@@ -176,14 +180,14 @@ pub(super) fn materials(hgo: &Hgo) -> Vec<u8> {
             .cell(material.unknown_42)
             .cell(material.unknown_43);
         floats(&mut table, &material.scroll);
-        table.end_row();
+        table.end_row()?;
     }
-    table.into_bytes()
+    Ok(())
 }
 
 /// `textures.tsv`.
-pub(super) fn textures(hgo: &Hgo) -> Vec<u8> {
-    let mut table = Table::new(&[
+pub(super) fn textures(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
+    let columns = [
         "index",
         "type",
         "format",
@@ -193,7 +197,8 @@ pub(super) fn textures(hgo: &Hgo) -> Vec<u8> {
         "offset",
         "data_size",
         "palette_size",
-    ]);
+    ];
+    let mut table = Table::new(out, &columns)?;
     for (index, texture) in hgo.textures.iter().enumerate() {
         table
             .cell(index)
@@ -205,24 +210,27 @@ pub(super) fn textures(hgo: &Hgo) -> Vec<u8> {
             .cell(texture.offset)
             .cell(texture.data.len())
             .cell(texture.palette.len())
-            .end_row();
+            .end_row()?;
     }
-    table.into_bytes()
+    Ok(())
 }
 
 /// `names.txt`.
-pub(super) fn names(hgo: &Hgo) -> Vec<u8> {
-    let mut text = String::new();
+pub(super) fn names(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
+    let mut line = String::new();
     for name in hgo.names.iter() {
-        push_escaped(&mut text, &name);
-        text.push('\n');
+        push_escaped(&mut line, &name);
+        line.push('\n');
+        out.write_all(line.as_bytes())?;
+        line.clear();
     }
-    text.into_bytes()
+    Ok(())
 }
 
 /// `points.tsv`.
-pub(super) fn points(hgo: &Hgo) -> Vec<u8> {
-    let mut table = Table::new(&["index", "name", "joint", "joint_name", "x", "y", "z"]);
+pub(super) fn points(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
+    let columns = ["index", "name", "joint", "joint_name", "x", "y", "z"];
+    let mut table = Table::new(out, &columns)?;
     for (index, point) in hgo.points.iter().enumerate() {
         table
             .cell(index)
@@ -230,16 +238,17 @@ pub(super) fn points(hgo: &Hgo) -> Vec<u8> {
             .cell(point.joint)
             .optional_text(joint_name(hgo, Some(point.joint)));
         floats(&mut table, &translation(&point.matrix));
-        table.end_row();
+        table.end_row()?;
     }
-    table.into_bytes()
+    Ok(())
 }
 
 /// `blocks.tsv`.
-pub(super) fn blocks(hgo: &Hgo) -> Vec<u8> {
-    let mut table = Table::new(&[
+pub(super) fn blocks(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
+    let columns = [
         "index", "depth", "type", "offset", "size", "consumed", "meaning",
-    ]);
+    ];
+    let mut table = Table::new(out, &columns)?;
     for (index, block) in hgo.blocks.iter().enumerate() {
         table
             .cell(index)
@@ -249,9 +258,9 @@ pub(super) fn blocks(hgo: &Hgo) -> Vec<u8> {
             .cell(block.size)
             .cell(block.consumed)
             .cell(meaning(block.tag))
-            .end_row();
+            .end_row()?;
     }
-    table.into_bytes()
+    Ok(())
 }
 
 /// The type of a block as text.

@@ -1,24 +1,26 @@
 //! `animations/NNN NAME.json`: all keys of an animation.
 
+use std::io::{self, Write};
+
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::key_type;
 use crate::asset::ifp::{Animation, Keys, Object};
-use crate::view::json;
+use crate::view::json::{self, Seq};
 
 /// How deep the keys are, which are written a line each.
 const KEY_DEPTH: usize = 4;
 
 /// The file of the animation that is number `index` in `animations.tsv`.
-pub(super) fn json(index: usize, animation: &Animation) -> Vec<u8> {
+pub(super) fn json(index: usize, animation: &Animation, out: &mut dyn Write) -> io::Result<()> {
     let facts = AnimationKeys {
         index,
         name: &animation.name,
         duration: animation.duration(),
-        objects: animation.objects.iter().map(ObjectKeys::new).collect(),
+        objects: Seq::new(|| animation.objects.iter().map(ObjectKeys::new)),
     };
-    json::lines(&facts, KEY_DEPTH)
+    json::write_lines(&facts, KEY_DEPTH, out)
 }
 
 #[derive(Serialize)]
@@ -26,7 +28,7 @@ struct AnimationKeys<'a> {
     index: usize,
     name: &'a str,
     duration: f32,
-    objects: Vec<ObjectKeys<'a>>,
+    objects: Seq<'a, ObjectKeys<'a>>,
 }
 
 #[derive(Serialize)]

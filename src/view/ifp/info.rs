@@ -3,16 +3,19 @@
 //! `info.json` tells everything but the keys themselves, which are in the
 //! files of the animations: a package has up to a few hundred thousand.
 
+use std::io::{self, Write};
+
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{key_type, tables};
 use crate::asset::ifp::{Animation, Ifp, Keys, Mismatch, Object, Package, Version};
-use crate::view::{Summary, json};
+use crate::view::Summary;
+use crate::view::json::{self, Seq};
 
 /// `info.json`.
-pub(super) fn json(ifp: &Ifp) -> Vec<u8> {
-    json::pretty(&facts(ifp))
+pub(super) fn json(ifp: &Ifp, out: &mut dyn Write) -> io::Result<()> {
+    json::write_pretty(&facts(ifp), out)
 }
 
 /// What is known of a damaged package.
@@ -51,14 +54,13 @@ struct Brief {
 }
 
 fn facts(ifp: &Ifp) -> impl Serialize {
-    let mut packages: Vec<_> = ifp.packages.iter().map(PackageFacts::new).collect();
-    let single = if ifp.is_list { None } else { packages.pop() };
+    let packages = || ifp.packages.iter().map(PackageFacts::new);
     FileFacts {
-        list: ifp.is_list.then_some(List {
+        list: ifp.is_list.then(|| List {
             format: "ANLF",
-            packages,
+            packages: Seq::new(packages),
         }),
-        single,
+        single: packages().next().filter(|_| !ifp.is_list),
         file_size: ifp.file_size,
         parsed_end: ifp.parsed_end,
         trailing: Trailing {
@@ -84,7 +86,7 @@ struct FileFacts<'a> {
 #[derive(Serialize)]
 struct List<'a> {
     format: &'static str,
-    packages: Vec<PackageFacts<'a>>,
+    packages: Seq<'a, PackageFacts<'a>>,
 }
 
 #[derive(Serialize)]
@@ -103,12 +105,12 @@ struct PackageFacts<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     info_size: Option<u32>,
     junk_bytes_after_nul: usize,
-    animations: Vec<AnimationFacts<'a>>,
+    animations: Seq<'a, AnimationFacts<'a>>,
 }
 
 impl<'a> PackageFacts<'a> {
     fn new(package: &'a Package) -> Self {
-        let animations = package.animations.iter().enumerate();
+        let animations = || package.animations.iter().enumerate();
         Self {
             format: package.version.magic(),
             name: &package.name,
@@ -117,9 +119,9 @@ impl<'a> PackageFacts<'a> {
             declared_end: package.declared_end(),
             info_size: package.info_size,
             junk_bytes_after_nul: package.junk_after_nul,
-            animations: animations
-                .map(|(index, animation)| AnimationFacts::new(index, animation))
-                .collect(),
+            animations: Seq::new(move || {
+                animations().map(|(index, animation)| AnimationFacts::new(index, animation))
+            }),
         }
     }
 }
@@ -143,7 +145,7 @@ struct AnimationFacts<'a> {
     duration: f32,
     frames: usize,
     root_motion: bool,
-    objects: Vec<ObjectFacts<'a>>,
+    objects: Seq<'a, ObjectFacts<'a>>,
 }
 
 impl<'a> AnimationFacts<'a> {
@@ -162,7 +164,7 @@ impl<'a> AnimationFacts<'a> {
             duration: animation.duration(),
             frames: animation.frames(),
             root_motion: animation.has_root_motion(),
-            objects: animation.objects.iter().map(ObjectFacts::new).collect(),
+            objects: Seq::new(|| animation.objects.iter().map(ObjectFacts::new)),
         }
     }
 }
@@ -249,7 +251,7 @@ fn norm_error(keys: &Keys) -> f64 {
 }
 
 /// `info.txt`.
-pub(super) fn text(ifp: &Ifp) -> Vec<u8> {
+pub(super) fn text(ifp: &Ifp, out: &mut dyn Write) -> io::Result<()> {
     let mut summary = Summary::new(heading(ifp));
     let names = ifp.packages.iter().map(|package| &package.name);
     if ifp.is_list {
@@ -301,7 +303,7 @@ pub(super) fn text(ifp: &Ifp) -> Vec<u8> {
     if junk > 0 {
         summary.line("harmless", format!("{junk} stray bytes behind names"));
     }
-    summary.finish(&ifp.warnings)
+    summary.write(&ifp.warnings, out)
 }
 
 fn heading(ifp: &Ifp) -> String {

@@ -5,8 +5,12 @@ mod animation;
 mod info;
 mod tables;
 
-use super::listed::{Listed, ListedView, Render, WholeFile, whole_files};
-use super::{Failure, Siblings, View, ViewFormat};
+use std::io::{self, Write};
+
+use bytes::Bytes;
+
+use super::listed::{Listed, ListedView, Part, Render, Whole, whole_files};
+use super::{AssetContext, Failure, View, ViewFormat};
 use crate::asset::ifp::{self, Ifp, Keys};
 use crate::export;
 
@@ -14,6 +18,7 @@ use crate::export;
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "IFP",
     extensions: ifp::EXTENSIONS,
+    asset_types: &[],
     open,
     matches: |bytes| ifp::parse(bytes).is_ok(),
 };
@@ -21,12 +26,11 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// Folder of the animations.
 const FOLDER: &str = "animations";
 
-fn open(bytes: &[u8], _siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     match ifp::parse(bytes) {
         Ok(model) => Ok(Box::new(ListedView {
             files: files(&model),
             model,
-            memory,
         })),
         Err(incomplete) => Err(Box::new(Failure {
             partial: info::partial(&incomplete.model),
@@ -36,7 +40,7 @@ fn open(bytes: &[u8], _siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Fai
 }
 
 /// The files that every package has, in their order.
-const FILES: &[WholeFile<Ifp>] = &[
+const FILES: &[(&str, Whole<Ifp>)] = &[
     ("info.json", info::json),
     ("info.txt", info::text),
     ("animations.tsv", tables::animations),
@@ -47,48 +51,34 @@ const FILES: &[WholeFile<Ifp>] = &[
 /// each as a package of its own.
 fn files(ifp: &Ifp) -> Vec<Listed<Ifp>> {
     let mut files = whole_files(FILES);
-    for (extension, render) in [
-        ("json", keys as fn(&Ifp, usize) -> Vec<u8>),
-        ("ifp", package),
-    ] {
+    let count = ifp.animations().count();
+    for (extension, render) in [("json", keys as Part<Ifp>), ("ifp", package)] {
         for (index, animation) in ifp.animations().enumerate() {
-            let name = format!("{index:03} {}.{extension}", animation.name);
+            let number = export::padded(index, count, 3);
+            let name = format!("{number} {}.{extension}", animation.name);
             files.push(Listed::new(Some(FOLDER), name, Render::Part(render, index)));
         }
     }
     files
 }
 
-fn keys(ifp: &Ifp, index: usize) -> Vec<u8> {
-    let animation = ifp.animations().nth(index);
-    animation.map_or_else(Vec::new, |animation| animation::json(index, animation))
+fn keys(ifp: &Ifp, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    match ifp.animations().nth(index) {
+        Some(animation) => animation::json(index, animation, out),
+        None => Ok(()),
+    }
 }
 
-fn package(ifp: &Ifp, index: usize) -> Vec<u8> {
+fn package(ifp: &Ifp, index: usize, out: &mut dyn Write) -> io::Result<()> {
     let packages = ifp.packages.iter();
     let mut animations = packages.flat_map(|package| {
         let animations = package.animations.iter();
         animations.map(move |animation| (package, animation))
     });
     match animations.nth(index) {
-        Some((package, animation)) => export::ifp::write(package, animation),
-        None => Vec::new(),
+        Some((package, animation)) => export::ifp::write(package, animation, out),
+        None => Ok(()),
     }
-}
-
-fn memory(ifp: &Ifp) -> usize {
-    let objects = |objects: &[ifp::Object]| -> usize {
-        let size = |object: &ifp::Object| {
-            let keys = object.keys.as_ref().map_or(0, |keys| keys.bytes().len());
-            size_of_val(object) + object.name.len() + size_of_val(&object.extra[..]) + keys
-        };
-        objects.iter().map(size).sum()
-    };
-    let animations = ifp.animations();
-    let sizes = animations.map(|animation| {
-        size_of_val(animation) + animation.name.len() + objects(&animation.objects)
-    });
-    sizes.sum()
 }
 
 /// How keys are stored, as the files show it: the number of `ANP3`, the tag of
@@ -186,7 +176,7 @@ mod tests {
     #[test]
     fn the_animations_of_all_packages_of_a_list_are_there() {
         let list = build::anlf(&[walk_anpk("a"), walk_anpk("b")]);
-        let names: Vec<_> = open(&list, &Alone).unwrap().files()[FILES.len()..]
+        let names: Vec<_> = open(&list.clone().into(), &Alone).unwrap().files()[FILES.len()..]
             .iter()
             .map(|file| file.name.clone())
             .collect();
@@ -227,7 +217,7 @@ mod tests {
         let mut bytes = walk();
         let at = bytes.windows(5).rposition(|name| name == b"still").unwrap();
         bytes.truncate(at + 30);
-        let failure = open(&bytes, &Alone).err().unwrap();
+        let failure = open(&bytes.into(), &Alone).err().unwrap();
         let known = &failure.partial["animations"][0]["objects"];
         assert_eq!(known[1]["bone_id"], 2);
         assert_eq!(failure.partial["animations"][1]["name"], "still");
@@ -235,8 +225,11 @@ mod tests {
 
     #[test]
     fn a_number_without_a_file_renders_to_nothing() {
-        let view = open(&walk(), &Alone).unwrap();
-        assert!(view.render(view.files().len()).is_empty());
-        assert!(view.render(usize::MAX).is_empty());
+        let view = open(&walk().into(), &Alone).unwrap();
+        for index in [view.files().len(), usize::MAX] {
+            let mut text = Vec::new();
+            view.render(index, &Alone, &mut text).unwrap();
+            assert!(text.is_empty());
+        }
     }
 }

@@ -1,13 +1,14 @@
 //! The tables; `docs/formats/ifp.md` says what each column means.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
 
 use crate::asset::ifp::{Ifp, KeyKind, Object};
 use crate::view::Table;
 
 /// `animations.tsv`.
-pub(super) fn animations(ifp: &Ifp) -> Vec<u8> {
-    let mut table = Table::new(&[
+pub(super) fn animations(ifp: &Ifp, out: &mut dyn Write) -> io::Result<()> {
+    let columns = [
         "index",
         "name",
         "objects",
@@ -15,7 +16,8 @@ pub(super) fn animations(ifp: &Ifp) -> Vec<u8> {
         "duration_s",
         "root_motion",
         "key_types",
-    ]);
+    ];
+    let mut table = Table::new(out, &columns)?;
     for (index, animation) in ifp.animations().enumerate() {
         table
             .cell(index)
@@ -25,18 +27,18 @@ pub(super) fn animations(ifp: &Ifp) -> Vec<u8> {
             .float(animation.duration())
             .cell(animation.has_root_motion())
             .cell(key_types(animation.objects.iter()))
-            .end_row();
+            .end_row()?;
     }
-    table.into_bytes()
+    Ok(())
 }
 
 /// `bones.tsv`.
-pub(super) fn bones(ifp: &Ifp) -> Vec<u8> {
-    let mut table = Table::new(&["bone_id", "name", "animations"]);
+pub(super) fn bones(ifp: &Ifp, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = Table::new(out, &["bone_id", "name", "animations"])?;
     for ((bone, name), animations) in bone_uses(ifp) {
-        table.optional(bone).text(name).cell(animations).end_row();
+        table.optional(bone).text(name).cell(animations).end_row()?;
     }
-    table.into_bytes()
+    Ok(())
 }
 
 /// A bone by its number, where it has one, and its name.
@@ -46,11 +48,10 @@ pub(super) type Bone<'a> = (Option<i32>, &'a str);
 pub(super) fn bone_uses(ifp: &Ifp) -> BTreeMap<Bone<'_>, usize> {
     let mut uses = BTreeMap::new();
     for animation in ifp.animations() {
-        let bones: BTreeSet<Bone<'_>> = animation
-            .objects
-            .iter()
-            .map(|object| (object.bone_id, object.name.as_str()))
-            .collect();
+        let objects = animation.objects.iter();
+        // Collected, every object would take memory before the set is built.
+        let mut bones = BTreeSet::new();
+        bones.extend(objects.map(|object| (object.bone_id, object.name.as_str())));
         for bone in bones {
             *uses.entry(bone).or_default() += 1;
         }
@@ -60,10 +61,9 @@ pub(super) fn bone_uses(ifp: &Ifp) -> BTreeMap<Bone<'_>, usize> {
 
 /// The kinds of key that the objects have, `3,4` or `KR00,KRT0`.
 pub(super) fn key_types<'a>(objects: impl Iterator<Item = &'a Object>) -> String {
-    let kinds: BTreeSet<KeyKind> = objects
-        .filter_map(|object| object.keys.as_ref())
-        .map(|keys| keys.kind())
-        .collect();
+    let keys = objects.filter_map(|object| object.keys.as_ref());
+    let mut kinds = BTreeSet::new();
+    kinds.extend(keys.map(|keys| keys.kind()));
     let names: Vec<_> = kinds.into_iter().map(KeyKind::name).collect();
     names.join(",")
 }

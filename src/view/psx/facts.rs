@@ -1,17 +1,20 @@
 //! `info.json`: everything but vertices, normals, faces, colours, pixels and
 //! keyframes, of which it has the numbers.
 
+use std::io::{self, Write};
+
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::asset::psx::{
-    ChnkItem, Chunk, Content, Kind, Model, Object, Psx, SpriteFrame, Texture, TextureData,
+    AnimationV1, AnimationV2, ChnkItem, Chunk, Content, Kind, Model, Object, Psx, Pulse,
+    SpriteAnimation, SpriteFrame, Texture, TextureData, Wibble,
 };
-use crate::view::json;
+use crate::view::json::{self, Seq};
 
 /// `info.json`.
-pub(super) fn json(psx: &Psx) -> Vec<u8> {
-    json::pretty(&Facts::new(psx))
+pub(super) fn json(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
+    json::write_pretty(&Facts::new(psx), out)
 }
 
 /// What follows from the whole of a file.
@@ -68,17 +71,17 @@ struct Head {
 
 #[derive(Serialize)]
 struct Lists<'a> {
-    chunks: Vec<ChunkFacts<'a>>,
-    objects: Vec<ObjectFacts>,
-    models: Vec<ModelFacts>,
+    chunks: Seq<'a, ChunkFacts<'a>>,
+    objects: Seq<'a, ObjectFacts>,
+    models: Seq<'a, ModelFacts>,
     texture_names: &'a [u32],
-    palettes_16: Vec<u32>,
-    palettes_256: Vec<u32>,
+    palettes_16: Seq<'a, u32>,
+    palettes_256: Seq<'a, u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     v6_detail_refs: Option<&'a [String]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     v6_cubemap_refs: Option<&'a [String]>,
-    textures: Vec<TextureFacts>,
+    textures: Seq<'a, TextureFacts>,
 }
 
 impl Head {
@@ -114,31 +117,26 @@ pub(super) fn kind(kind: Kind) -> &'static str {
 impl<'a> Lists<'a> {
     fn new(psx: &'a Psx) -> Self {
         let palettes = |size| {
-            let palettes = psx.palettes.iter();
-            let fitting = palettes.filter(|palette| palette.colours.len() == size);
-            fitting.map(|palette| palette.id).collect()
+            Seq::new(move || {
+                let palettes = psx.palettes.iter();
+                let fitting = palettes.filter(move |palette| palette.colours.len() == size);
+                fitting.map(|palette| palette.id)
+            })
         };
         let refs = psx.texture_refs.as_ref();
-        let objects = psx.objects.iter().enumerate();
-        let models = psx.models.iter().enumerate();
+        let objects = || psx.objects.iter().enumerate();
+        let models = || psx.models.iter().enumerate();
+        let textures = || psx.textures.iter();
         Self {
-            chunks: psx.chunks.iter().map(ChunkFacts::new).collect(),
-            objects: objects
-                .map(|(index, object)| ObjectFacts::new(psx, index, object))
-                .collect(),
-            models: models
-                .map(|(index, model)| ModelFacts::new(psx, index, model))
-                .collect(),
+            chunks: Seq::new(|| psx.chunks.iter().map(ChunkFacts::new)),
+            objects: Seq::new(move || objects().map(|(i, one)| ObjectFacts::new(psx, i, one))),
+            models: Seq::new(move || models().map(|(i, one)| ModelFacts::new(psx, i, one))),
             texture_names: &psx.texture_ids,
             palettes_16: palettes(16),
             palettes_256: palettes(256),
             v6_detail_refs: refs.map(|[detail, _]| detail.as_slice()),
             v6_cubemap_refs: refs.map(|[_, cubemap]| cubemap.as_slice()),
-            textures: psx
-                .textures
-                .iter()
-                .map(|texture| TextureFacts::new(psx, texture))
-                .collect(),
+            textures: Seq::new(move || textures().map(|one| TextureFacts::new(psx, one))),
         }
     }
 }
@@ -325,7 +323,7 @@ enum ContentFacts<'a> {
         colours: usize,
     },
     Hierarchy {
-        parents: Vec<i32>,
+        parents: Seq<'a, i32>,
     },
     BlockMap {
         xmin: i32,
@@ -339,19 +337,19 @@ enum ContentFacts<'a> {
         consumed: u64,
     },
     Animations {
-        animations: Vec<AnimationFacts>,
+        animations: Seq<'a, AnimationFacts>,
     },
     Sprites {
-        sprites: Vec<SpriteFacts<'a>>,
+        sprites: Seq<'a, SpriteFacts<'a>>,
     },
     Wibbles {
-        items: Vec<WibbleFacts>,
+        items: Seq<'a, WibbleFacts>,
     },
     Pulses {
-        pulses: Vec<PulseFacts>,
+        pulses: Seq<'a, PulseFacts>,
     },
     Chnk {
-        items: Vec<ChnkFacts>,
+        items: Seq<'a, ChnkFacts>,
     },
     Unknown {},
 }
@@ -369,7 +367,7 @@ struct AnimationFacts {
 #[derive(Serialize)]
 struct SpriteFacts<'a> {
     name: &'a str,
-    frames: Vec<SpriteFrameFacts>,
+    frames: Seq<'a, SpriteFrameFacts>,
 }
 
 #[derive(Serialize)]
@@ -409,11 +407,10 @@ impl<'a> ContentFacts<'a> {
                 colours: colours.len(),
             },
             Content::Hierarchy(parents) => Self::Hierarchy {
-                parents: parents
-                    .iter()
-                    .enumerate()
-                    .map(|(index, &parent)| parent_or_root(index, parent))
-                    .collect(),
+                parents: Seq::new(|| {
+                    let parents = parents.iter().enumerate();
+                    parents.map(|(index, &parent)| parent_or_root(index, parent))
+                }),
             },
             Content::BlockMap(map) => Self::BlockMap {
                 xmin: map.xmin,
@@ -427,61 +424,74 @@ impl<'a> ContentFacts<'a> {
                 consumed: map.consumed,
             },
             Content::AnimationsV1(list) => Self::Animations {
-                animations: list
-                    .iter()
-                    .map(|animation| AnimationFacts {
-                        offset: animation.offset,
-                        frames: animation.frames.into(),
-                        tween: Some(animation.tween),
-                        stored_frames: Some(animation.stored_frames()),
-                    })
-                    .collect(),
+                animations: Seq::new(|| list.iter().map(AnimationFacts::of_v1)),
             },
             Content::AnimationsV2(list) => Self::Animations {
-                animations: list
-                    .iter()
-                    .map(|animation| AnimationFacts {
-                        offset: animation.offset,
-                        frames: animation.frames,
-                        tween: None,
-                        stored_frames: None,
-                    })
-                    .collect(),
+                animations: Seq::new(|| list.iter().map(AnimationFacts::of_v2)),
             },
             Content::Sprites(list) => Self::Sprites {
-                sprites: list
-                    .iter()
-                    .map(|sprite| SpriteFacts {
-                        name: &sprite.name,
-                        frames: sprite.frames.iter().map(SpriteFrameFacts::new).collect(),
-                    })
-                    .collect(),
+                sprites: Seq::new(|| list.iter().map(SpriteFacts::new)),
             },
             Content::Wibbles(list) => Self::Wibbles {
-                items: list
-                    .iter()
-                    .map(|wibble| WibbleFacts {
-                        object: wibble.object,
-                        u_velocity: wibble.u_velocity,
-                        v_velocity: wibble.v_velocity,
-                        frequency: wibble.frequency,
-                        faces: wibble.faces,
-                    })
-                    .collect(),
+                items: Seq::new(|| list.iter().map(WibbleFacts::new)),
             },
             Content::Pulses(list) => Self::Pulses {
-                pulses: list
-                    .iter()
-                    .map(|pulse| PulseFacts {
-                        colour: pulse.colour,
-                        keys: pulse.keys.len(),
-                    })
-                    .collect(),
+                pulses: Seq::new(|| list.iter().map(PulseFacts::new)),
             },
             Content::Chnk(list) => Self::Chnk {
-                items: list.iter().map(ChnkFacts::new).collect(),
+                items: Seq::new(|| list.iter().map(ChnkFacts::new)),
             },
             Content::Unknown => Self::Unknown {},
+        }
+    }
+}
+
+impl AnimationFacts {
+    fn of_v1(animation: &AnimationV1) -> Self {
+        Self {
+            offset: animation.offset,
+            frames: animation.frames.into(),
+            tween: Some(animation.tween),
+            stored_frames: Some(animation.stored_frames()),
+        }
+    }
+
+    fn of_v2(animation: &AnimationV2) -> Self {
+        Self {
+            offset: animation.offset,
+            frames: animation.frames,
+            tween: None,
+            stored_frames: None,
+        }
+    }
+}
+
+impl<'a> SpriteFacts<'a> {
+    fn new(sprite: &'a SpriteAnimation) -> Self {
+        Self {
+            name: &sprite.name,
+            frames: Seq::new(|| sprite.frames.iter().map(SpriteFrameFacts::new)),
+        }
+    }
+}
+
+impl WibbleFacts {
+    fn new(wibble: &Wibble) -> Self {
+        Self {
+            object: wibble.object,
+            u_velocity: wibble.u_velocity,
+            v_velocity: wibble.v_velocity,
+            frequency: wibble.frequency,
+            faces: wibble.faces,
+        }
+    }
+}
+
+impl PulseFacts {
+    fn new(pulse: &Pulse) -> Self {
+        Self {
+            colour: pulse.colour,
+            keys: pulse.keys.len(),
         }
     }
 }

@@ -5,11 +5,17 @@ mod facts;
 mod page;
 mod tables;
 
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use get_size2::GetSize;
+
 use super::listed::{Listed, ListedView, Render, whole_files};
-use super::{Failure, Siblings, View, ViewFormat};
+use super::{AssetContext, Failure, View, ViewFormat};
 use crate::asset::Incomplete;
-use crate::asset::psx::{self, Content, Psx, TextureData};
-use crate::export::psx::{Exhibit, Gallery, model_name, neighbours};
+use crate::asset::psx::{self, Psx};
+use crate::export::padded;
+use crate::export::psx::{Colours, ExportPlan, Gallery, model_name, neighbours};
 use crate::export::{bvh, gltf, obj, png};
 
 /// PSX models, levels and texture banks.
@@ -19,25 +25,23 @@ use crate::export::{bvh, gltf, obj, png};
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "PSX",
     extensions: psx::EXTENSIONS,
+    asset_types: &[],
     open,
     matches: |bytes| psx::parse(bytes).is_ok(),
 };
 
 /// Most bytes of neighbours that are looked at.
-const MOST_NEIGHBOURS: usize = 16 << 20;
+const MAX_NEIGHBOURS: usize = 16 << 20;
 
-fn open(bytes: &[u8], siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Failure>> {
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     match psx::parse(bytes) {
         Ok(mut psx) => {
-            let exhibit = Exhibit::new(&psx, read_neighbours(&psx, siblings));
-            for problem in &exhibit.problems {
-                psx.warnings.push(problem.clone());
-            }
-            let model = Shown { psx, exhibit };
+            let mut plan = ExportPlan::new(&psx, read_neighbours(&psx, context));
+            psx.warnings.append(std::mem::take(&mut plan.problems));
+            let model = Shown { psx, plan };
             Ok(Box::new(ListedView {
                 files: files(&model),
                 model,
-                memory: |shown| memory(&shown.psx) + shown.exhibit.memory(),
             }))
         }
         Err(incomplete) => {
@@ -49,24 +53,25 @@ fn open(bytes: &[u8], siblings: &dyn Siblings) -> Result<Box<dyn View>, Box<Fail
 }
 
 /// The files of the same level, where this one needs something of them.
-fn read_neighbours(psx: &Psx, siblings: &dyn Siblings) -> Vec<Psx> {
-    if siblings.name().is_empty() || !Gallery::lacks(psx) {
+fn read_neighbours(psx: &Psx, context: &dyn AssetContext) -> Vec<Psx> {
+    if context.name().is_empty() || !Gallery::lacks(psx) {
         return Vec::new();
     }
-    let mut left = MOST_NEIGHBOURS;
+    let mut left = MAX_NEIGHBOURS;
     let mut read = |name: String| {
-        let bytes = siblings.read(&name)?;
+        let bytes = context.read_sibling(&name)?;
         left = left.checked_sub(bytes.len())?;
         psx::parse(&bytes).ok()
     };
-    let names = neighbours(siblings.name()).into_iter();
+    let names = neighbours(context.name()).into_iter();
     names.filter_map(&mut read).collect()
 }
 
 /// A file and what of it can be shown as pictures and models.
+#[derive(GetSize)]
 struct Shown {
     psx: Psx,
-    exhibit: Exhibit,
+    plan: ExportPlan,
 }
 
 /// Folder of the pictures.
@@ -87,46 +92,52 @@ const SCENE_MATERIALS: &str = "scene.mtl";
 /// The files, in their order.
 fn files(shown: &Shown) -> Vec<Listed<Shown>> {
     let mut files: Vec<Listed<Shown>> = whole_files(&[
-        ("info.json", |shown| facts::json(&shown.psx)),
-        ("info.txt", |shown| page::text(&shown.psx)),
-        ("objects.tsv", |shown| tables::objects(&shown.psx)),
-        ("models.tsv", |shown| tables::models(&shown.psx)),
-        ("textures.tsv", |shown| tables::textures(&shown.psx)),
-        ("palettes.tsv", |shown| tables::palettes(&shown.psx)),
-        ("chunks.tsv", |shown| tables::chunks(&shown.psx)),
+        ("info.json", |shown, out| facts::json(&shown.psx, out)),
+        ("info.txt", |shown, out| page::text(&shown.psx, out)),
+        ("objects.tsv", |shown, out| tables::objects(&shown.psx, out)),
+        ("models.tsv", |shown, out| tables::models(&shown.psx, out)),
+        ("textures.tsv", |shown, out| {
+            tables::textures(&shown.psx, out)
+        }),
+        ("palettes.tsv", |shown, out| {
+            tables::palettes(&shown.psx, out)
+        }),
+        ("chunks.tsv", |shown, out| tables::chunks(&shown.psx, out)),
     ]);
-    let Shown { psx, exhibit } = shown;
+    let Shown { psx, plan } = shown;
     if tables::has_animations(psx) {
-        files.push(Listed::whole("animations.tsv", |shown: &Shown| {
-            tables::animations(&shown.psx)
+        files.push(Listed::whole("animations.tsv", |shown: &Shown, out| {
+            tables::animations(&shown.psx, out)
         }));
     }
-    if exhibit.has_scene {
+    if plan.has_scene {
         files.push(Listed::whole("scene.obj", scene));
         files.push(Listed::whole(SCENE_MATERIALS, scene_materials));
         files.push(Listed::whole("model.glb", glb));
     }
-    for index in 0..exhibit.gallery.len() {
-        let name = format!("{}.png", exhibit.gallery.name(index));
+    for index in 0..plan.gallery.len() {
+        let name = format!("{}.png", plan.gallery.name(index));
         files.push(Listed::new(
             Some(TEXTURES),
             name,
             Render::Part(texture, index),
         ));
     }
-    for &index in &exhibit.models {
-        let name = format!("{index:02} {}.obj", model_name(psx, index));
+    for &index in &plan.models {
+        let number = padded(index, psx.models.len(), 2);
+        let name = format!("{number} {}.obj", model_name(psx, index));
         files.push(Listed::new(Some(MODELS), name, Render::Part(model, index)));
     }
-    if !exhibit.models.is_empty() {
+    if !plan.models.is_empty() {
         files.push(Listed::new(
             Some(MODELS),
             MATERIALS.into(),
             Render::Whole(materials),
         ));
     }
-    for index in 0..exhibit.motions(psx) {
-        let name = format!("{index:03}.bvh");
+    let last = plan.motions.last().map_or(0, |&last| last + 1);
+    for &index in &plan.motions {
+        let name = format!("{}.bvh", padded(index, last, 3));
         files.push(Listed::new(
             Some(ANIMATIONS),
             name,
@@ -136,91 +147,43 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
     files
 }
 
-fn picture(shown: &Shown, index: usize) -> Option<Vec<u8>> {
-    png::write(&shown.exhibit.gallery.picture(&shown.psx, index)?).ok()
+fn texture(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    match shown.plan.gallery.picture(&shown.psx, index) {
+        Some(picture) => png::write(&picture, out),
+        None => Ok(()),
+    }
 }
 
-fn texture(shown: &Shown, index: usize) -> Vec<u8> {
-    picture(shown, index).unwrap_or_default()
+fn model(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    obj::write(&shown.plan.model(&shown.psx, index), MATERIALS, out)
 }
 
-fn model(shown: &Shown, index: usize) -> Vec<u8> {
-    obj::write(&shown.exhibit.model(&shown.psx, index), MATERIALS)
+fn materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+    let (materials, notes) = shown.plan.materials(&shown.psx);
+    obj::write_materials(&materials, &notes, "../textures/", out)
 }
 
-fn materials(shown: &Shown) -> Vec<u8> {
-    let (materials, notes) = shown.exhibit.materials(&shown.psx);
-    obj::write_materials(&materials, &notes, "../textures/")
+fn scene(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+    let scene = shown.plan.scene(&shown.psx, Colours::Materials);
+    obj::write(&scene, SCENE_MATERIALS, out)
 }
 
-fn scene(shown: &Shown) -> Vec<u8> {
-    obj::write(&shown.exhibit.scene(&shown.psx), SCENE_MATERIALS)
+fn scene_materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+    let (materials, notes) = shown.plan.materials(&shown.psx);
+    obj::write_materials(&materials, &notes, "textures/", out)
 }
 
-fn scene_materials(shown: &Shown) -> Vec<u8> {
-    let (materials, notes) = shown.exhibit.materials(&shown.psx);
-    obj::write_materials(&materials, &notes, "textures/")
+fn glb(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+    let Shown { psx, plan } = shown;
+    let pictures = |index| plan.gallery.picture(psx, index);
+    gltf::write(&plan.scene(psx, Colours::Corners), &pictures, out)
 }
 
-fn glb(shown: &Shown) -> Vec<u8> {
-    gltf::write(&shown.exhibit.scene(&shown.psx), &|index| {
-        picture(shown, index)
-    })
-}
-
-fn motion(shown: &Shown, index: usize) -> Vec<u8> {
-    let scene = shown.exhibit.motion(&shown.psx, index);
-    let motion = scene.animations.first();
-    motion.map_or_else(Vec::new, |motion| bvh::write(&scene, motion))
-}
-
-fn memory(psx: &Psx) -> usize {
-    let models = psx.models.iter().map(|model| {
-        size_of_val(&model.vertices[..])
-            + size_of_val(&model.normals[..])
-            + size_of_val(&model.faces[..])
-    });
-    let pixels = psx.textures.iter().map(|texture| match &texture.data {
-        TextureData::Indexed { rows, .. } => rows.len(),
-        TextureData::Pvr { data, .. } => data.len(),
-        TextureData::External | TextureData::Unknown => 0,
-    });
-    let palettes = psx.palettes.iter();
-    let contents = psx.chunks.iter();
-    size_of_val(&psx.objects[..])
-        + size_of_val(&psx.models[..])
-        + size_of_val(&psx.textures[..])
-        + size_of_val(&psx.palettes[..])
-        + size_of_val(&psx.chunks[..])
-        + models.sum::<usize>()
-        + pixels.sum::<usize>()
-        + palettes.map(|p| size_of_val(&p.colours[..])).sum::<usize>()
-        + contents.map(|c| content_memory(&c.content)).sum::<usize>()
-}
-
-/// Memory that the data of a chunk take.
-fn content_memory(content: &Content) -> usize {
-    match content {
-        Content::Colours(list) => size_of_val(&list[..]),
-        Content::Hierarchy(list) => size_of_val(&list[..]),
-        Content::AnimationsV1(list) => {
-            let poses = list
-                .iter()
-                .map(|animation| size_of_val(&animation.poses[..]));
-            size_of_val(&list[..]) + poses.sum::<usize>()
-        }
-        Content::AnimationsV2(list) => size_of_val(&list[..]),
-        Content::Sprites(list) => {
-            let frames = list.iter().map(|sprite| size_of_val(&sprite.frames[..]));
-            size_of_val(&list[..]) + frames.sum::<usize>()
-        }
-        Content::Wibbles(list) => size_of_val(&list[..]),
-        Content::Pulses(list) => {
-            let keys = list.iter().map(|pulse| size_of_val(&pulse.keys[..]));
-            size_of_val(&list[..]) + keys.sum::<usize>()
-        }
-        Content::Chnk(list) => size_of_val(&list[..]),
-        Content::BlockMap(_) | Content::Unknown => 0,
+fn motion(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    let scene = shown.plan.motion(&shown.psx, index);
+    match scene.animations.first() {
+        Some(motion) => bvh::write(&scene, motion, out),
+        None => Ok(()),
     }
 }
 
@@ -306,7 +269,7 @@ mod tests {
         let mut file = rich();
         let bytes = file.bytes();
         let place = |tag: u32| {
-            let psx = psx::parse(&bytes).unwrap();
+            let psx = psx::parse(&bytes.clone().into()).unwrap();
             let chunk = psx.chunks.iter().find(|chunk| chunk.tag == tag);
             chunk.unwrap().offset + 12
         };
@@ -322,14 +285,14 @@ mod tests {
             )
         );
         file.chunks.clear();
-        let files = open(&file.bytes(), &Alone).unwrap().files();
+        let files = open(&file.bytes().into(), &Alone).unwrap().files();
         assert!(files.iter().all(|file| file.name != "animations.tsv"));
     }
 
     #[test]
     fn the_half_page_says_what_the_file_is() {
         let bytes = rich().bytes();
-        let psx = psx::parse(&bytes).unwrap();
+        let psx = psx::parse(&bytes.clone().into()).unwrap();
         assert_eq!(
             rendered(&bytes, "info.txt"),
             format!(
@@ -343,12 +306,15 @@ mod tests {
                  bounds         x -3.125 to 13.125, y -23.75 to 3.75 (down), z -4.375 to 34.375\n\
                  textures       3 (ids 2)\n\
                  palettes       1 of 16 colours, 0 of 256, 1 missing\n\
-                 animations     3 (keyframes 2, sprites 1)\n\
+                 animations     3 (keyframes 1, compressed 1, sprites 1)\n\
                  chunks         10: RGBs, HIER, 0x0a, 0x2a, 0x2c, 0x45, 0x06, 0x07 and 2 more\n\
-                 warnings       1\n  \
-                 palette 000000bb of texture {:#x} not in this file\n",
+                 warnings       3\n  \
+                 palette 000000bb of texture {:#x} not in this file\n  \
+                 texture 2 is not shown: its pixels are in a file of their own\n  \
+                 animation 0 is not shown: stream's header at {:#x}: needs 1 bytes, 0 are left\n",
                 bytes.len(),
-                psx.textures[1].offset
+                psx.textures[1].offset,
+                psx.chunks[4].offset + 12,
             )
         );
     }
@@ -360,7 +326,7 @@ mod tests {
         let mut bytes = file.bytes();
         let Failure { error, partial } = *{
             bytes.truncate(bytes.len() - 1);
-            open(&bytes, &Alone).err().unwrap()
+            open(&bytes.into(), &Alone).err().unwrap()
         };
         assert!(
             error.to_string().starts_with("texture 3: record"),
@@ -368,7 +334,7 @@ mod tests {
         );
         assert_eq!(partial["textures"].as_array().unwrap().len(), 3);
         assert_eq!(partial["models"][0]["faces"], 2);
-        let only_head = open(&[4, 0, 2, 0, 1, 0, 0, 0], &Alone)
+        let only_head = open(&Bytes::from_static(&[4, 0, 2, 0, 1, 0, 0, 0]), &Alone)
             .err()
             .unwrap()
             .partial;
@@ -383,33 +349,28 @@ mod tests {
         file.objects = vec![object(0, [0; 3]); 20_000];
         let mut bytes = file.bytes();
         bytes.truncate(bytes.len() - 21);
-        let partial = open(&bytes, &Alone).err().unwrap().partial;
+        let partial = open(&bytes.into(), &Alone).err().unwrap().partial;
         assert_eq!(partial["version"], 4);
         assert!(partial.get("objects").is_none());
     }
 
     #[test]
-    fn memory_grows_with_the_file() {
-        let mut file = rich();
-        let small = open(&file.bytes(), &Alone).unwrap().memory();
-        file.textures
-            .push(texture([0, 256, 0, 0], [100, 100], &[0; 10_000]));
-        let large = open(&file.bytes(), &Alone).unwrap().memory();
-        assert!(large >= small + 10_000);
-    }
-
-    #[test]
     fn a_number_without_a_file_renders_to_nothing() {
-        let view = open(&rich().bytes(), &Alone).unwrap();
-        assert!(view.render(view.files().len()).is_empty());
-        assert!(view.render(usize::MAX).is_empty());
+        let view = open(&rich().bytes().into(), &Alone).unwrap();
+        for index in [view.files().len(), usize::MAX] {
+            let mut text = Vec::new();
+            view.render(index, &Alone, &mut text).unwrap();
+            assert!(text.is_empty());
+        }
     }
 
     /// Opens bytes of any kind and looks at everything that there is.
     fn look(bytes: &[u8]) {
-        if let Ok(view) = open(bytes, &Alone) {
+        if let Ok(view) = open(&Bytes::copy_from_slice(bytes), &Alone) {
             for index in 0..view.files().len() {
-                assert!(!view.render(index).is_empty());
+                let mut text = Vec::new();
+                view.render(index, &Alone, &mut text).unwrap();
+                assert!(!text.is_empty());
             }
         }
     }

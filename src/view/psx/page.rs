@@ -1,19 +1,21 @@
 //! `info.txt`: the half page that a person wants first.
 
+use std::io::{self, Write};
+
 use super::facts;
 use super::tables::{tag, units};
 use crate::asset::psx::{Content, Psx, Version};
 use crate::view::Summary;
 
 /// `info.txt`.
-pub(super) fn text(psx: &Psx) -> Vec<u8> {
+pub(super) fn text(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     let mut summary = Summary::new(heading(psx));
     summary.line("file size", format!("{} bytes", psx.file_size));
     summary.line("objects", psx.objects.len());
     geometry(psx, &mut summary);
     textures(psx, &mut summary);
     chunks(psx, &mut summary);
-    summary.finish(&psx.warnings)
+    summary.write(&psx.warnings, out)
 }
 
 fn heading(psx: &Psx) -> String {
@@ -91,17 +93,18 @@ fn textures(psx: &Psx, summary: &mut Summary) {
 }
 
 fn chunks(psx: &Psx, summary: &mut Summary) {
-    let (mut keyframe, mut sprite) = (0, 0);
+    let (mut keyframe, mut compressed, mut sprite) = (0, 0, 0);
     for chunk in &psx.chunks {
         match &chunk.content {
             Content::AnimationsV1(list) => keyframe += list.len(),
-            Content::AnimationsV2(list) => keyframe += list.len(),
+            Content::AnimationsV2(list) => compressed += list.len(),
             Content::Sprites(list) => sprite += list.len(),
             _ => {}
         }
     }
-    let total = keyframe + sprite;
-    let animations = format!("{total} (keyframes {keyframe}, sprites {sprite})");
+    let total = keyframe + compressed + sprite;
+    let animations =
+        format!("{total} (keyframes {keyframe}, compressed {compressed}, sprites {sprite})");
     summary.line("animations", animations);
     summary.list("chunks", psx.chunks.iter().map(|chunk| tag(chunk.tag)));
 }

@@ -1,13 +1,15 @@
 //! The tables; `docs/formats/psx.md` says what each column means.
 
 use std::collections::HashMap;
+use std::io::{self, Write};
 
 use crate::asset::psx::{Chunk, Content, Palette, Psx};
 use crate::view::Table;
 
 /// `objects.tsv`.
-pub(super) fn objects(psx: &Psx) -> Vec<u8> {
-    let mut table = Table::new(&["index", "model", "x", "y", "z", "angles", "flags", "parent"]);
+pub(super) fn objects(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
+    let columns = ["index", "model", "x", "y", "z", "angles", "flags", "parent"];
+    let mut table = Table::new(out, &columns)?;
     let parents = psx.parents().unwrap_or_default();
     for (index, object) in psx.objects.iter().enumerate() {
         table.cell(index).cell(object.model);
@@ -19,9 +21,9 @@ pub(super) fn objects(psx: &Psx) -> Vec<u8> {
             .cell(spaced(object.angles.map(degrees)))
             .cell(format_args!("{:#06x}", object.flags))
             .optional(parent.filter(|&parent| usize::from(parent) != index))
-            .end_row();
+            .end_row()?;
     }
-    table.into_bytes()
+    Ok(())
 }
 
 /// A number with 12 fractional bits.
@@ -40,8 +42,8 @@ fn spaced<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
 }
 
 /// `models.tsv`.
-pub(super) fn models(psx: &Psx) -> Vec<u8> {
-    let mut table = Table::new(&[
+pub(super) fn models(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
+    let columns = [
         "index",
         "name_hash",
         "vertices",
@@ -56,7 +58,8 @@ pub(super) fn models(psx: &Psx) -> Vec<u8> {
         "bounds",
         "lod_distance",
         "next_lod",
-    ]);
+    ];
+    let mut table = Table::new(out, &columns)?;
     for (index, model) in psx.models.iter().enumerate() {
         let counts = model.face_counts();
         let bounds = model.bounds;
@@ -75,9 +78,9 @@ pub(super) fn models(psx: &Psx) -> Vec<u8> {
             .cell(spaced([bounds.min, bounds.max].concat()))
             .optional(model.lod.map(|lod| lod.distance))
             .optional(model.lod.and_then(|lod| lod.next_model()))
-            .end_row();
+            .end_row()?;
     }
-    table.into_bytes()
+    Ok(())
 }
 
 /// Hashes and ids are written as people write them.
@@ -86,8 +89,8 @@ fn hash(hash: &u32) -> String {
 }
 
 /// `textures.tsv`.
-pub(super) fn textures(psx: &Psx) -> Vec<u8> {
-    let mut table = Table::new(&[
+pub(super) fn textures(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
+    let columns = [
         "index",
         "id",
         "width",
@@ -95,7 +98,8 @@ pub(super) fn textures(psx: &Psx) -> Vec<u8> {
         "bits",
         "palette_id",
         "palette_found",
-    ]);
+    ];
+    let mut table = Table::new(out, &columns)?;
     for (index, texture) in psx.textures.iter().enumerate() {
         let found = texture.palette_found();
         table
@@ -106,14 +110,15 @@ pub(super) fn textures(psx: &Psx) -> Vec<u8> {
             .optional(texture.data.bits())
             .optional(found.map(|_| hash(&texture.palette)))
             .optional(found)
-            .end_row();
+            .end_row()?;
     }
-    table.into_bytes()
+    Ok(())
 }
 
 /// `palettes.tsv`.
-pub(super) fn palettes(psx: &Psx) -> Vec<u8> {
-    let mut table = Table::new(&["index", "id", "colours", "transparent", "textures"]);
+pub(super) fn palettes(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
+    let columns = ["index", "id", "colours", "transparent", "textures"];
+    let mut table = Table::new(out, &columns)?;
     let mut uses: HashMap<usize, usize> = HashMap::new();
     for index in psx.textures.iter().filter_map(|t| t.palette_index) {
         *uses.entry(index).or_default() += 1;
@@ -127,23 +132,24 @@ pub(super) fn palettes(psx: &Psx) -> Vec<u8> {
             .cell(palette.colours.len())
             .cell(transparent.count())
             .cell(uses.get(&index).unwrap_or(&0))
-            .end_row();
+            .end_row()?;
     }
-    table.into_bytes()
+    Ok(())
 }
 
 /// `chunks.tsv`.
-pub(super) fn chunks(psx: &Psx) -> Vec<u8> {
-    let mut table = Table::new(&["tag", "offset", "length", "meaning"]);
+pub(super) fn chunks(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
+    let columns = ["tag", "offset", "length", "meaning"];
+    let mut table = Table::new(out, &columns)?;
     for chunk in &psx.chunks {
         table
             .text(&tag(chunk.tag))
             .cell(chunk.offset)
             .cell(chunk.length)
             .text(&meaning(chunk))
-            .end_row();
+            .end_row()?;
     }
-    table.into_bytes()
+    Ok(())
 }
 
 /// A tag as its four letters, where it has them, else as a number.
@@ -190,8 +196,8 @@ pub(super) fn has_animations(psx: &Psx) -> bool {
 }
 
 /// `animations.tsv`.
-pub(super) fn animations(psx: &Psx) -> Vec<u8> {
-    let mut table = Table::new(&[
+pub(super) fn animations(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
+    let columns = [
         "index",
         "kind",
         "name",
@@ -199,7 +205,8 @@ pub(super) fn animations(psx: &Psx) -> Vec<u8> {
         "stored_frames",
         "tween",
         "offset",
-    ]);
+    ];
+    let mut table = Table::new(out, &columns)?;
     for chunk in &psx.chunks {
         let place = |offset: u32| chunk.offset + u64::from(offset);
         match &chunk.content {
@@ -208,25 +215,25 @@ pub(super) fn animations(psx: &Psx) -> Vec<u8> {
                     table.cell(index).cell("keyframes").cell("");
                     table.cell(animation.frames).cell(animation.stored_frames());
                     table.cell(animation.tween).cell(place(animation.offset));
-                    table.end_row();
+                    table.end_row()?;
                 }
             }
             Content::AnimationsV2(list) => {
                 for (index, animation) in list.iter().enumerate() {
                     table.cell(index).cell("compressed").cell("");
                     table.cell(animation.frames).cell("").cell("");
-                    table.cell(place(animation.offset)).end_row();
+                    table.cell(place(animation.offset)).end_row()?;
                 }
             }
             Content::Sprites(list) => {
                 for (index, sprite) in list.iter().enumerate() {
                     table.cell(index).cell("sprite").text(&sprite.name);
                     table.cell(sprite.frames.len()).cell("").cell("").cell("");
-                    table.end_row();
+                    table.end_row()?;
                 }
             }
             _ => {}
         }
     }
-    table.into_bytes()
+    Ok(())
 }

@@ -17,6 +17,8 @@ pub(super) struct Layout {
     /// Assets that have the id of an asset before them, and how many such
     /// there are before each.
     pub(super) repeated: Vec<(u32, u32)>,
+    /// The assets, sorted by id and then by number.
+    by_id: Vec<u32>,
 }
 
 /// Marks an asset that no layer has listed yet.
@@ -27,15 +29,16 @@ impl Layout {
     /// one id, layers mean the first. JSP assets are JSPINFO where the first
     /// layer that lists them is for it.
     pub(super) fn new(toc: &mut Toc, warnings: &mut Warnings) -> Self {
-        let by_id = sorted(toc, warnings);
+        let by_id = sorted(toc);
         let mut layout = Self {
             repeated: repeated(toc, &by_id, warnings),
+            by_id,
             ..Self::default()
         };
         // The last layer in which an asset was seen.
         let mut seen = vec![NOWHERE; toc.assets.len()];
         for number in 0..toc.layers.len() {
-            layout.add_layer(toc, number, &by_id, &mut seen, warnings);
+            layout.add_layer(toc, number, &mut seen, warnings);
         }
         for (index, asset) in (0..).zip(&toc.assets) {
             if seen[index as usize] == NOWHERE {
@@ -44,6 +47,24 @@ impl Layout {
             }
         }
         layout
+    }
+
+    /// The first asset with this id.
+    pub(super) fn find(&self, toc: &Toc, id: u32) -> Option<u32> {
+        let id_of = |&index: &u32| toc.assets[index as usize].id;
+        let first = self.by_id.partition_point(|index| id_of(index) < id);
+        let found = self.by_id.get(first).copied();
+        found.filter(|index| id_of(index) == id)
+    }
+
+    /// Memory that it takes, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let layers = self.layers.iter();
+        let lists = layers.map(|layer| size_of_val(layer) + layer.capacity() * size_of::<u32>());
+        lists.sum::<usize>()
+            + self.missing.capacity() * size_of::<usize>()
+            + self.repeated.capacity() * size_of::<(u32, u32)>()
+            + (self.unlayered.capacity() + self.by_id.capacity()) * size_of::<u32>()
     }
 
     /// The numbers of the layers that hold the asset with number `asset`.
@@ -58,7 +79,6 @@ impl Layout {
         &mut self,
         toc: &mut Toc,
         number: usize,
-        by_id: &[u32],
         seen: &mut [u32],
         warnings: &mut Warnings,
     ) {
@@ -67,9 +87,7 @@ impl Layout {
         let mut members = Vec::new();
         let mut missing = 0;
         for id in toc.ids(&layer).to_vec() {
-            let place = by_id.partition_point(|&index| toc.assets[index as usize].id < id);
-            let found = by_id.get(place).copied();
-            let Some(index) = found.filter(|&index| toc.assets[index as usize].id == id) else {
+            let Some(index) = self.find(toc, id) else {
                 warnings.push(format!("layer {number} lists {id:08X}, which is missing"));
                 missing += 1;
                 continue;
@@ -94,12 +112,9 @@ impl Layout {
 }
 
 /// The numbers of the assets, sorted by id and then by number.
-fn sorted(toc: &Toc, warnings: &mut Warnings) -> Vec<u32> {
+fn sorted(toc: &Toc) -> Vec<u32> {
     let mut by_id: Vec<u32> = (0..toc.assets.len() as u32).collect();
-    if !toc.assets.is_sorted_by_key(|asset| asset.id) {
-        warnings.push("the assets are not sorted by id");
-        by_id.sort_by_key(|&index| toc.assets[index as usize].id);
-    }
+    by_id.sort_by_key(|&index| toc.assets[index as usize].id);
     by_id
 }
 

@@ -29,15 +29,18 @@ pub use detect::{Game, Platform};
 pub use hash::{CHECKSUM, asset_id};
 pub use layer::name as layer_name;
 
+use std::io::Write;
 use std::sync::Arc;
 
 use self::contents::Contents;
 use self::detect::Told;
 use self::layout::Layout;
 use self::toc::Asset;
-use super::{Archive, FileId, Format, Options, Sink, Storage};
+use super::{
+    AssetType, Content, FileId, Format, Generate, Input, Options, Sink, Volume, no_such_file,
+};
 use crate::io::Warnings;
-use crate::io::{ReadAt, Result, read_error};
+use crate::io::{Endian, Error, ReadAt, Result, read_error};
 
 /// How HIP archives are told and opened.
 pub const FORMAT: Format = Format {
@@ -45,6 +48,8 @@ pub const FORMAT: Format = Format {
     extensions: &["hip", "hop"],
     matches,
     open,
+    is_plain_folder: false,
+    is_layered: false,
 };
 
 /// The first bytes of every archive, a block without a body.
@@ -66,6 +71,8 @@ struct Hip {
     platform: Told<Platform>,
     /// Whether `assets.tsv` shows computed checksums.
     verify: bool,
+    /// Whether what is left of damaged assets is shown.
+    force: bool,
     warnings: Vec<String>,
 }
 
@@ -82,16 +89,13 @@ enum Item {
     Settings,
 }
 
-fn matches(head: &[u8]) -> bool {
-    head.starts_with(MAGIC) && head.len() as u64 >= block::HEADER
+fn matches(input: &Input<'_>) -> Result<bool> {
+    let head = input.bytes(0, block::HEADER)?;
+    Ok(head.starts_with(MAGIC) && head.len() as u64 == block::HEADER)
 }
 
-fn open(
-    source: Arc<dyn ReadAt>,
-    sink: &mut dyn Sink,
-    options: Options,
-) -> Result<Box<dyn Archive>> {
-    let hip = Hip::read(source, &options)?;
+fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+    let hip = Hip::read(input.source, &input.options)?;
     tree::announce(&hip, sink)?;
     Ok(Box::new(hip))
 }
@@ -118,6 +122,7 @@ impl Hip {
             game,
             platform,
             verify: options.verify,
+            force: options.force,
             warnings: warnings.texts(),
         })
     }
@@ -145,6 +150,32 @@ impl Hip {
 
     fn asset(&self, number: u32) -> &Asset {
         &self.contents.toc.assets[number as usize]
+    }
+
+    /// Size of the file that shows an asset: with `force`, of an asset that
+    /// reaches past the end of the archive, of the bytes that are there.
+    fn shown_size(&self, number: u32) -> u64 {
+        let asset = self.asset(number);
+        let size = u64::from(asset.size);
+        match self.force {
+            true => size.min(self.source.len().saturating_sub(asset.offset.into())),
+            false => size,
+        }
+    }
+
+    /// What the archive knows about the content of an asset.
+    fn asset_type(&self, number: u32) -> Option<AssetType> {
+        let (platform, endian) = match self.platform.is {
+            Platform::GameCube => (Some(super::Platform::GameCube), Endian::Big),
+            Platform::Xbox => (Some(super::Platform::Xbox), Endian::Little),
+            Platform::PlayStation2 => (Some(super::Platform::PlayStation2), Endian::Little),
+            Platform::Unknown => (None, Endian::Little),
+        };
+        Some(AssetType {
+            code: self.asset(number).kind.code,
+            platform,
+            endian,
+        })
     }
 
     /// Modification time of everything: that of PCRT.
@@ -239,28 +270,45 @@ fn dyna_type(hash: [u8; 4], platform: Platform) -> u32 {
     }
 }
 
-impl Archive for Hip {
-    fn storage(&self, file: FileId) -> Storage {
-        match self.item(file) {
-            Some(Item::Asset(_)) => Storage::Stored,
-            _ => Storage::Generated,
+impl Generate for Hip {
+    fn generate(&self, file: FileId, out: &mut dyn Write) -> Result<()> {
+        let bytes = match self.item(file) {
+            Some(Item::Info) => report::info_file(self),
+            Some(Item::Table) => report::assets(self)?,
+            Some(Item::Settings) => settings::ini(self).into_bytes(),
+            _ => return Err(no_such_file(file)),
+        };
+        out.write_all(&bytes)
+            .map_err(|error| Error::of_output(&error))
+    }
+}
+
+impl Volume for Hip {
+    fn content(&self, file: FileId) -> Result<Content<'_>> {
+        Ok(match self.item(file) {
+            Some(Item::Asset(number)) => Content::Extent {
+                source: &*self.source,
+                offset: self.asset(number).offset.into(),
+            },
+            Some(_) => Content::Generated(self),
+            None => return Err(no_such_file(file)),
+        })
+    }
+
+    fn asset(&self, file: FileId) -> Option<AssetType> {
+        match self.item(file)? {
+            Item::Asset(number) => self.asset_type(number),
+            _ => None,
         }
     }
 
-    fn read_stored(&self, file: FileId, position: u64, buf: &mut [u8]) -> Result<()> {
-        match self.item(file) {
-            Some(Item::Asset(number)) => self.read_asset(self.asset(number), position, buf),
-            _ => Err(super::no_such_part(file, "stored bytes")),
-        }
+    fn find_id(&self, id: u32) -> Option<FileId> {
+        let number = self.layout.find(&self.contents.toc, id)?;
+        Some(self.file(Item::Asset(number)))
     }
 
-    fn generate(&self, file: FileId) -> Result<Vec<u8>> {
-        match self.item(file) {
-            Some(Item::Info) => Ok(report::info_file(self)),
-            Some(Item::Table) => report::assets(self),
-            Some(Item::Settings) => Ok(settings::ini(self).into_bytes()),
-            _ => Err(super::no_such_part(file, "text")),
-        }
+    fn memory(&self) -> usize {
+        self.contents.toc.memory() + self.layout.memory()
     }
 
     fn xattr_names(&self, file: FileId) -> Vec<&'static str> {
@@ -292,6 +340,9 @@ mod tests {
 
     #[test]
     fn an_archive_is_told_by_its_first_block() {
+        let matches = |bytes: &[u8]| {
+            matches(&Input::alone(Arc::new(bytes.to_vec()), Options::default())).unwrap()
+        };
         assert!(matches(b"HIPA\0\0\0\0PACK"));
         assert!(matches(b"HIPA\0\0\0\0"));
         assert!(!matches(b"HIPA\0\0"));

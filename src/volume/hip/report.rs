@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::io::Result;
-use crate::text::{Table, windows_1252};
+use crate::text::{Name, Table, file_name, windows_1252};
 
 use super::contents::Stream;
 use super::hipb::Hipb;
@@ -57,8 +57,15 @@ pub(super) fn info(hip: &Hip) -> Value {
         "STRM": contents.stream.map(stream),
         "HIPB": contents.hipb.as_ref().map(hipb),
         "layers": layers(hip),
-        "warnings": hip.warnings,
+        "warnings": notes(hip).into_iter().chain(hip.warnings.iter().map(String::as_str)).collect::<Vec<_>>(),
     })
+}
+
+/// What is unusual about the archive and no reason to warn anybody: editors
+/// leave archives so.
+fn notes(hip: &Hip) -> Option<&'static str> {
+    let is_sorted = hip.contents.toc.assets.is_sorted_by_key(|asset| asset.id);
+    (!is_sorted).then_some("the assets are not sorted by id")
 }
 
 /// How many assets of each type there are.
@@ -132,7 +139,7 @@ fn layers(hip: &Hip) -> Vec<Value> {
                 "number": number,
                 "type": layer.kind,
                 "name": hip.layer_type(number),
-                "folder": windows_1252(&hip.layer_folder(number)),
+                "folder": file_name(Name::windows_1252(&hip.layer_folder(number))),
                 "assets": members.len(),
                 "missing": hip.layout.missing[number],
                 "LDBG": layer.debug.map(u32::cast_signed),
@@ -142,22 +149,23 @@ fn layers(hip: &Hip) -> Vec<Value> {
 }
 
 /// `assets.tsv`: a row for every file in `layers/`, in order. `file` is the
-/// file's name before anything in it is escaped. `checksum_ok` is blank
+/// name of the file there. `checksum_ok` is blank
 /// unless checksums are to be verified; an asset that reaches past the end of
 /// the archive is `unreadable` there.
 ///
 /// # Errors
 /// Where checksums are to be verified and the source cannot be read.
 pub(super) fn assets(hip: &Hip) -> Result<Vec<u8>> {
-    let mut table = Table::new(&COLUMNS);
+    let mut text = Vec::new();
+    let mut table = Table::new(&mut text, &COLUMNS).expect("writing to memory cannot fail");
     for (number, members) in hip.layout.layers.iter().enumerate() {
         rows(hip, &mut table, Some(number), members)?;
     }
     rows(hip, &mut table, None, &hip.layout.unlayered)?;
-    Ok(table.into_bytes())
+    Ok(text)
 }
 
-fn rows(hip: &Hip, table: &mut Table, layer: Option<usize>, members: &[u32]) -> Result<()> {
+fn rows(hip: &Hip, table: &mut Table<'_>, layer: Option<usize>, members: &[u32]) -> Result<()> {
     let toc = &hip.contents.toc;
     let layer_name = layer.map_or_else(String::new, |number| hip.layer_type(number));
     let files = names::files(toc, members, hip.platform.is);
@@ -167,7 +175,7 @@ fn rows(hip: &Hip, table: &mut Table, layer: Option<usize>, members: &[u32]) -> 
         table.cell(format_args!("{:08X}", asset.id));
         table.text(&asset.kind.text());
         table.text(&windows_1252(toc.name(asset)));
-        table.text(&windows_1252(file));
+        table.text(&file_name(Name::windows_1252(file)));
         table.cell(asset.size).cell(asset.offset).cell(asset.plus);
         table.cell(asset.flags).optional(asset.align);
         table.text(&windows_1252(toc.source_file(asset)));
@@ -179,7 +187,7 @@ fn rows(hip: &Hip, table: &mut Table, layer: Option<usize>, members: &[u32]) -> 
             Some(fits) => Some(attributes::verdict(fits?)),
         };
         table.optional(verdict);
-        table.end_row();
+        table.end_row().expect("writing to memory cannot fail");
     }
     Ok(())
 }

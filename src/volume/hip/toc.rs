@@ -78,6 +78,14 @@ pub(super) struct Toc {
 }
 
 impl Toc {
+    /// Memory that it takes, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        self.assets.capacity() * size_of::<Asset>()
+            + self.layers.capacity() * size_of::<Layer>()
+            + self.ids.capacity() * size_of::<u32>()
+            + self.texts.capacity()
+    }
+
     /// Reads the blocks of DICT's body. A header that is cut off is damage;
     /// with `force` it is left out instead.
     pub(super) fn read(

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::io::Result;
-use crate::volume::{Entry, NodeId, Sink};
+use crate::volume::{Entry, Name, NodeId, Sink};
 
 use super::{Hip, Item, names};
 
@@ -20,15 +20,15 @@ pub(super) fn announce(hip: &Hip, sink: &mut dyn Sink) -> Result<()> {
 
 /// `layers/`; what comes back are the nodes of the assets.
 fn layers(hip: &Hip, sink: &mut dyn Sink, root: NodeId) -> Result<Vec<NodeId>> {
-    let layers = sink.dir(root, b"layers")?;
+    let layers = sink.dir(root, Name::windows_1252(b"layers"), None)?;
     let mut nodes = vec![None; hip.contents.toc.assets.len()];
     for (number, members) in hip.layout.layers.iter().enumerate() {
-        let folder = sink.dir(layers, &hip.layer_folder(number))?;
+        let folder = sink.dir(layers, Name::windows_1252(&hip.layer_folder(number)), None)?;
         fill(hip, sink, folder, members, &mut nodes)?;
     }
     let unlayered = &hip.layout.unlayered;
     if !unlayered.is_empty() {
-        let folder = sink.dir(layers, b"unlayered")?;
+        let folder = sink.dir(layers, Name::windows_1252(b"unlayered"), None)?;
         fill(hip, sink, folder, unlayered, &mut nodes)?;
     }
     // Every asset is in a layer or in none, so that all of them have a node.
@@ -48,14 +48,15 @@ fn fill(
     for (&number, name) in members.iter().zip(&names) {
         let node = &mut nodes[number as usize];
         if let Some(file) = *node {
-            sink.link(folder, name, file)?;
+            sink.link(folder, Name::windows_1252(name), file)?;
         } else {
             let entry = Entry {
                 file: hip.file(Item::Asset(number)),
-                size: Some(hip.asset(number).size.into()),
+                size: Some(hip.shown_size(number)),
                 modified: hip.modified(),
+                asset: hip.asset_type(number),
             };
-            *node = Some(sink.file(folder, name, entry)?);
+            *node = Some(sink.file(folder, Name::windows_1252(name), entry)?);
         }
     }
     Ok(())
@@ -63,20 +64,20 @@ fn fill(
 
 /// `types/`, as HipHopTool extracts.
 fn types(hip: &Hip, sink: &mut dyn Sink, root: NodeId, nodes: &[NodeId]) -> Result<()> {
-    let types = sink.dir(root, b"types")?;
+    let types = sink.dir(root, Name::windows_1252(b"types"), None)?;
     let mut folders = HashMap::new();
     for (asset, &node) in hip.contents.toc.assets.iter().zip(nodes) {
         let folder = match folders.get(&asset.kind.folder()) {
             Some(&folder) => folder,
             None => {
                 let name = asset.kind.folder();
-                let folder = sink.dir(types, name.as_bytes())?;
+                let folder = sink.dir(types, Name::windows_1252(name.as_bytes()), None)?;
                 folders.insert(name, folder);
                 folder
             }
         };
         let name = names::hiphoptool_file(asset, hip.contents.toc.name(asset));
-        sink.symlink(folder, &name, node)?;
+        sink.symlink(folder, Name::windows_1252(&name), node)?;
     }
     generated(hip, sink, types, b"Settings.ini", Item::Settings)
 }
@@ -84,14 +85,14 @@ fn types(hip: &Hip, sink: &mut dyn Sink, root: NodeId, nodes: &[NodeId]) -> Resu
 /// `ids/`. Of assets that share an id, the one that layers mean has the bare
 /// id for its name.
 fn ids(hip: &Hip, sink: &mut dyn Sink, root: NodeId, nodes: &[NodeId]) -> Result<()> {
-    let ids = sink.dir(root, b"ids")?;
+    let ids = sink.dir(root, Name::windows_1252(b"ids"), None)?;
     let repeated: HashMap<u32, u32> = hip.layout.repeated.iter().copied().collect();
     for ((number, asset), &node) in (0..).zip(&hip.contents.toc.assets).zip(nodes) {
         let name = match repeated.get(&number) {
             Some(before) => format!("{:08X} ({before})", asset.id),
             None => format!("{:08X}", asset.id),
         };
-        sink.symlink(ids, name.as_bytes(), node)?;
+        sink.symlink(ids, Name::windows_1252(name.as_bytes()), node)?;
     }
     Ok(())
 }
@@ -107,8 +108,10 @@ fn generated(
         file: hip.file(item),
         size: None,
         modified: hip.modified(),
+        asset: None,
     };
-    sink.file(folder, name, entry).map(|_| ())
+    sink.file(folder, Name::windows_1252(name), entry)
+        .map(|_| ())
 }
 
 impl Hip {

@@ -1,6 +1,10 @@
 //! The archive cipher of version 1: every byte is combined with its own
 //! offset in the file and a key (FORMATS, HPI 2).
 
+use std::sync::Arc;
+
+use crate::io::ReadAt;
+
 /// The cipher of one archive. It is its own inverse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cipher(Option<u8>);
@@ -32,6 +36,35 @@ impl Cipher {
             position = position.wrapping_add(1);
         }
     }
+}
+
+/// A source whose bytes are deciphered as they are read.
+struct Deciphered {
+    source: Arc<dyn ReadAt>,
+    cipher: Cipher,
+}
+
+impl ReadAt for Deciphered {
+    fn len(&self) -> u64 {
+        self.source.len()
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+        self.source.read_exact_at(buf, offset)?;
+        self.cipher.apply(offset, buf);
+        Ok(())
+    }
+}
+
+/// The source as it is without the cipher.
+pub(super) fn deciphered(source: &Arc<dyn ReadAt>, cipher: Cipher) -> Arc<dyn ReadAt> {
+    if cipher.is_plain() {
+        return source.clone();
+    }
+    Arc::new(Deciphered {
+        source: source.clone(),
+        cipher,
+    })
 }
 
 #[cfg(test)]

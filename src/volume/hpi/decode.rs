@@ -5,6 +5,7 @@
 //! decoded as a stream, so that memory stays bounded whatever their length.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -16,10 +17,34 @@ use super::chunk::{ChunkHeader, MARKER, Method, checksum, unscramble};
 use super::cipher::Cipher;
 use super::lz77;
 use crate::io::{self, Error, ReadAt, Result, SourceReader};
-use crate::volume::{Chunk, Scratch};
+use crate::volume::Chunk;
 
 /// Length of the header in bytes.
 const HEADER_SIZE: usize = size_of::<ChunkHeader>();
+
+/// What decoding needs and what is worth keeping from one chunk to the next.
+struct Scratch {
+    /// The whole-buffer zlib decoder.
+    inflate: libdeflater::Decompressor,
+    /// Stored bytes of the chunk being decoded.
+    stored: Vec<u8>,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self {
+            inflate: libdeflater::Decompressor::new(),
+            stored: Vec::new(),
+        }
+    }
+}
+
+thread_local! {
+    /// Each thread decodes with buffers of its own. They are taken out while
+    /// they are in use: an archive inside an archive is read while the outer
+    /// one decodes.
+    static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+}
 
 /// Reads and checks the marker of a chunk header; `field` names the chunk.
 pub(super) fn header(
@@ -117,6 +142,18 @@ impl Problem {
 /// Under `force` a wrong checksum is only logged, and of a damaged zlib stream
 /// what can be decoded is returned with zeros behind it.
 pub(super) fn chunk(
+    source: &dyn ReadAt,
+    cipher: Cipher,
+    chunk: Chunk,
+    force: bool,
+) -> Result<Vec<u8>> {
+    let mut scratch = SCRATCH.take().unwrap_or_default();
+    let decoded = decode(source, cipher, chunk, &mut scratch, force);
+    SCRATCH.set(Some(scratch));
+    decoded
+}
+
+fn decode(
     source: &dyn ReadAt,
     cipher: Cipher,
     chunk: Chunk,

@@ -15,15 +15,16 @@ mod v2;
 mod walk;
 
 use std::io::Read;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 use self::cipher::Cipher;
+use self::file_sum::FileSum;
 use self::record::{MAGIC, VERSION_1, VERSION_2};
 use super::{
-    Archive, Chunk, ChunkTable, FileId, Format, Options, Scratch, Sink, Storage, no_such_part,
+    Chunk, ChunkTable, Chunks, Content, FileId, Format, Input, Options, Sink, Volume, no_such_file,
 };
 use crate::io::{self, Error, ReadAt, Result};
 
@@ -31,9 +32,17 @@ use crate::io::{self, Error, ReadAt, Result};
 pub const FORMAT: Format = Format {
     name: "HPI",
     extensions: &["hpi", "ufo", "ccx", "gp3", "gpf", "kmp"],
-    matches: |head| head.starts_with(&MAGIC),
+    matches: |input| Ok(input.bytes(0, MAGIC.len() as u64)? == MAGIC),
     open,
+    is_plain_folder: false,
+    is_layered: true,
 };
+
+/// The attribute whose value is computed from all bytes of the file.
+const CHECKSUM_OK: &str = "user.hpi.checksum_ok";
+
+/// Bytes that are read at a time to compute a checksum.
+const SUMMED_AT_ONCE: u64 = 64 << 10;
 
 /// Longest directory that is read. The largest of a game has 1 MiB.
 const MAX_DIRECTORY: u64 = 128 << 20;
@@ -70,11 +79,16 @@ enum Packing {
 /// An HPI archive of either version.
 struct Hpi {
     source: Arc<dyn ReadAt>,
+    /// The source as the stored files are read from it, deciphered.
+    plain: Arc<dyn ReadAt>,
     options: Options,
     cipher: Cipher,
     files: Vec<FileRecord>,
     /// Version 2: the checksum of every file, in the order of `files`.
     file_sums: Vec<u32>,
+    /// Whether those fit, as far as somebody wanted to know; empty where
+    /// nobody can.
+    verdicts: Vec<OnceLock<bool>>,
     info: serde_json::Value,
     warnings: Vec<String>,
 }
@@ -87,11 +101,10 @@ pub fn version(source: &dyn ReadAt) -> Option<u32> {
 }
 
 /// Opens either version.
-fn open(
-    source: Arc<dyn ReadAt>,
-    sink: &mut dyn Sink,
-    options: Options,
-) -> Result<Box<dyn Archive>> {
+fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+    let Input {
+        source, options, ..
+    } = input;
     let bytes = io::read_vec(&*source, 0, size_of::<Preamble>() as u64, "header")?;
     let preamble: &Preamble = io::Cursor::new(&bytes, 0, io::Endian::Little).record("header")?;
     match preamble.version.get() {
@@ -125,7 +138,7 @@ impl Hpi {
         self.files
             .get(file.0 as usize)
             .copied()
-            .ok_or_else(|| no_such_part(file, "record"))
+            .ok_or_else(|| no_such_file(file))
     }
 
     /// Bytes that the file takes in the archive, headers and tables included.
@@ -136,9 +149,92 @@ impl Hpi {
             Packing::Run { stored_size } => stored_size.into(),
             Packing::Table => {
                 let (end, _) = self.chunk_table(file)?.end();
-                u64::from(end.saturating_sub(record.data_offset))
+                end.saturating_sub(record.data_offset.into())
             }
         })
+    }
+
+    /// Number of chunks of a file; `None` where the first of them is damaged,
+    /// so that nobody can tell.
+    fn chunk_count(&self, file: FileId) -> Result<Option<usize>> {
+        let record = self.record(file)?;
+        if matches!(record.packing, Packing::Stored) {
+            return Ok(Some(0));
+        }
+        let count = self.chunk_table(file)?.len();
+        Ok((count > 0 || record.size == 0).then_some(count))
+    }
+
+    /// Whether the checksum of a whole file fits its bytes; `None` where the
+    /// archive has none. Where a chunk cannot be decoded, it does not.
+    fn sum_fits(&self, file: FileId) -> Result<Option<bool>> {
+        let Some(&stored) = self.file_sums.get(file.0 as usize) else {
+            return Ok(None);
+        };
+        match self.file_sum(file) {
+            Ok(sum) => Ok(Some(sum == stored)),
+            Err(error) if error.is_fault() => Err(error),
+            Err(_) => Ok(Some(false)),
+        }
+    }
+
+    /// The checksum of the bytes of a file (HPI 7).
+    fn file_sum(&self, file: FileId) -> Result<u32> {
+        let record = self.record(file)?;
+        let size = u64::from(record.size);
+        let mut sum = FileSum::default();
+        let mut position = 0;
+        if matches!(record.packing, Packing::Stored) {
+            while position < size {
+                let length = (size - position).min(SUMMED_AT_ONCE);
+                let offset = u64::from(record.data_offset) + position;
+                let mut bytes = vec![0; length as usize];
+                self.plain
+                    .read_exact_at(&mut bytes, offset)
+                    .map_err(|cause| io::read_error(offset, length, cause))?;
+                sum.update(&bytes);
+                position += length;
+            }
+            return Ok(sum.value());
+        }
+        let table = self.chunk_table(file)?;
+        let mut bytes = vec![0; SUMMED_AT_ONCE.min(size) as usize];
+        while position < size {
+            let chunk = table.at(position)?;
+            let mut reader = self.open_chunk(file, chunk)?;
+            loop {
+                let read = reader.read(&mut bytes).map_err(|error| {
+                    Error::of_reader(&error, |text| Error::damaged(chunk.offset, "chunk", text))
+                })?;
+                if read == 0 {
+                    break;
+                }
+                sum.update(&bytes[..read]);
+            }
+            position = chunk.start + u64::from(chunk.length);
+        }
+        Ok(sum.value())
+    }
+
+    /// Checks the checksum of a whole file, the first time it is asked for.
+    fn verify(&self, file: FileId) -> Result<()> {
+        let Some(verdict) = self.verdicts.get(file.0 as usize) else {
+            return Ok(());
+        };
+        if verdict.get().is_none() {
+            let fits = self.sum_fits(file)?.unwrap_or(true);
+            // Another thread has come to the same verdict.
+            let _ = verdict.set(fits);
+        }
+        if verdict.get() == Some(&true) || self.options.force {
+            return Ok(());
+        }
+        let offset = self.record(file)?.data_offset;
+        Err(Error::damaged(
+            offset.into(),
+            "file",
+            "its bytes do not fit its checksum",
+        ))
     }
 
     /// The method of the first chunk, which is that of all in real archives.
@@ -152,60 +248,59 @@ impl Hpi {
     }
 }
 
-impl Archive for Hpi {
-    fn storage(&self, file: FileId) -> Storage {
-        match self.record(file) {
-            Ok(FileRecord {
-                packing: Packing::Table | Packing::Run { .. },
-                ..
-            }) => Storage::Chunked,
-            _ => Storage::Stored,
-        }
-    }
-
-    fn read_stored(&self, file: FileId, position: u64, buf: &mut [u8]) -> Result<()> {
-        let offset = u64::from(self.record(file)?.data_offset) + position;
-        self.source
-            .read_exact_at(buf, offset)
-            .map_err(|cause| io::read_error(offset, buf.len() as u64, cause))?;
-        self.cipher.apply(offset, buf);
-        Ok(())
-    }
-
+impl Chunks for Hpi {
     fn chunk_table(&self, file: FileId) -> Result<ChunkTable> {
         let record = self.record(file)?;
         match record.packing {
-            Packing::Stored => Err(no_such_part(file, "chunks")),
+            Packing::Stored => Err(no_such_file(file)),
             Packing::Table => v1::chunk_table(&*self.source, self.cipher, record),
             Packing::Run { stored_size } => v2::chunk_table(&*self.source, record, stored_size),
         }
     }
 
-    fn decode_chunk(&self, _file: FileId, chunk: Chunk, scratch: &mut Scratch) -> Result<Vec<u8>> {
-        decode::chunk(
-            &*self.source,
-            self.cipher,
-            chunk,
-            scratch,
-            self.options.force,
-        )
+    fn decode_chunk(&self, _file: FileId, chunk: Chunk) -> Result<Vec<u8>> {
+        decode::chunk(&*self.source, self.cipher, chunk, self.options.force)
     }
 
     fn open_chunk(&self, _file: FileId, chunk: Chunk) -> Result<Box<dyn Read + Send>> {
         decode::open(&self.source, self.cipher, chunk, self.options.force)
     }
+}
 
-    fn xattr_names(&self, _file: FileId) -> Vec<&'static str> {
+impl Volume for Hpi {
+    fn content(&self, file: FileId) -> Result<Content<'_>> {
+        let record = self.record(file)?;
+        if self.options.verify {
+            self.verify(file)?;
+        }
+        Ok(match record.packing {
+            Packing::Stored => Content::Extent {
+                source: &*self.plain,
+                offset: record.data_offset.into(),
+            },
+            Packing::Table | Packing::Run { .. } => Content::Chunks(self),
+        })
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>()
+            + self.files.capacity() * size_of::<FileRecord>()
+            + self.file_sums.capacity() * size_of::<u32>()
+    }
+
+    fn xattr_names(&self, file: FileId) -> Vec<&'static str> {
         let mut names = vec![
             "user.hpi.archive",
             "user.hpi.offset",
             "user.hpi.stored_size",
             "user.hpi.method",
             "user.hpi.encrypted",
-            "user.hpi.chunks",
         ];
+        if self.chunk_count(file).is_ok_and(|count| count.is_some()) {
+            names.push("user.hpi.chunks");
+        }
         if !self.file_sums.is_empty() {
-            names.push("user.hpi.checksum");
+            names.extend(["user.hpi.checksum", CHECKSUM_OK]);
         }
         names
     }
@@ -218,9 +313,13 @@ impl Archive for Hpi {
             "user.hpi.stored_size" => self.stored_size(file)?.to_string(),
             "user.hpi.method" => self.method(file)?.to_owned(),
             "user.hpi.encrypted" => u8::from(!self.cipher.is_plain()).to_string(),
-            "user.hpi.chunks" => match record.packing {
-                Packing::Stored => "0".to_owned(),
-                _ => self.chunk_table(file)?.len().to_string(),
+            "user.hpi.chunks" => match self.chunk_count(file)? {
+                Some(count) => count.to_string(),
+                None => return Ok(None),
+            },
+            CHECKSUM_OK => match self.sum_fits(file)? {
+                Some(fits) => fits.to_string(),
+                None => return Ok(None),
             },
             "user.hpi.checksum" => match self.file_sums.get(file.0 as usize) {
                 Some(sum) => format!("{sum:08X}"),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::chunk::{CHUNK_SIZE, ChunkHeader};
-use super::cipher::Cipher;
+use super::cipher::{Cipher, deciphered};
 use super::record::{Entry1, File1, Header1, IS_DIRECTORY, Node1, VERSION_1};
 use super::walk::{Pending, Walk};
 use super::{FileRecord, Hpi, MAX_DIRECTORY, Packing, has_trailer};
@@ -63,11 +63,13 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
         "mounts_in_game": has_trailer(&*source)?,
     });
     Ok(Hpi {
+        plain: deciphered(&source, cipher),
         source,
         options,
         cipher,
         files,
         file_sums: Vec::new(),
+        verdicts: Vec::new(),
         info,
         warnings: warnings.texts(),
     })
@@ -189,7 +191,7 @@ pub(super) fn chunk_table(
     let mut bytes = io::read_vec(source, table_offset, 4 * u64::from(count), "chunk table")?;
     cipher.apply(table_offset, &mut bytes);
     let first = table_offset + bytes.len() as u64;
-    let mut table = ChunkTable::starting_at(u32::try_from(first).unwrap_or(u32::MAX));
+    let mut table = ChunkTable::starting_at(first);
     let mut left = record.size;
     let mut cursor = Cursor::new(&bytes, table_offset, Endian::Little);
     for index in 0..count {

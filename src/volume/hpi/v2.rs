@@ -1,6 +1,6 @@
 //! Version 2 directories and chunk runs (HPI 7).
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
 use zerocopy::little_endian::U32;
@@ -64,11 +64,16 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
         "mounts_in_game": has_trailer(&*source)?,
     });
     Ok(Hpi {
+        plain: source.clone(),
         source,
-        options,
         cipher: Cipher::PLAIN,
         files,
+        verdicts: match options.verify {
+            true => vec![OnceLock::new(); file_sums.len()],
+            false => Vec::new(),
+        },
         file_sums,
+        options,
         info,
         warnings: warnings.texts(),
     })
@@ -171,11 +176,11 @@ pub(super) fn chunk_table(
     record: FileRecord,
     stored_size: u32,
 ) -> Result<ChunkTable> {
-    let mut table = ChunkTable::starting_at(record.data_offset);
+    let mut table = ChunkTable::starting_at(record.data_offset.into());
     let run_end = u64::from(record.data_offset) + u64::from(stored_size);
     // A chunk that reached further would be read as far as it goes.
     let run_end = run_end.min(source.len());
-    while table.end().1 < record.size {
+    while table.end().1 < record.size.into() {
         match next_chunk(source, &mut table, run_end, record.size) {
             Ok(()) => {}
             Err(error) if error.is_fault() => return Err(error),
@@ -192,21 +197,19 @@ pub(super) fn chunk_table(
 fn next_chunk(source: &dyn ReadAt, table: &mut ChunkTable, run_end: u64, size: u32) -> Result<()> {
     let (offset, start) = table.end();
     let name = format!("chunk {}", table.len());
-    let header = decode::header(source, Cipher::PLAIN, offset.into(), name.clone())?;
+    let header = decode::header(source, Cipher::PLAIN, offset, name.clone())?;
     let stored = (size_of::<ChunkHeader>() as u32).checked_add(header.compressed_size.get());
     let length = header.decompressed_size.get();
+    let left = u64::from(size) - start;
     let problem = match stored {
-        Some(stored) if u64::from(offset) + u64::from(stored) > run_end => {
+        Some(stored) if offset + u64::from(stored) > run_end => {
             format!("its {stored} bytes reach past the file's data at {run_end:#x}")
         }
-        _ if length > size - start => {
-            format!(
-                "decodes to {length} bytes, {} are left of the file",
-                size - start
-            )
+        _ if u64::from(length) > left => {
+            format!("decodes to {length} bytes, {left} are left of the file")
         }
         Some(stored) if table.push(stored, length) => return Ok(()),
         _ => format!("decodes to {length} bytes"),
     };
-    Err(Error::damaged(offset.into(), name, problem))
+    Err(Error::damaged(offset, name, problem))
 }

@@ -113,7 +113,7 @@ impl<'a> Walk<'a> {
     /// Adds a subdirectory, to be read later.
     pub(super) fn dir(&mut self, parent: &Pending, name: &[u8], offset: u32) -> Result<()> {
         self.take_name(parent, name)?;
-        let node = self.sink.dir(parent.node, name)?;
+        let node = self.sink.dir(parent.node, name.into(), None)?;
         self.directories += 1;
         self.pending.push_back(Pending {
             offset,
@@ -136,8 +136,9 @@ impl<'a> Walk<'a> {
             file: FileId(self.files.len() as u32),
             size: Some(record.size.into()),
             modified,
+            asset: None,
         };
-        self.sink.file(parent.node, name, entry)?;
+        self.sink.file(parent.node, name.into(), entry)?;
         self.files.push(record);
         Ok(())
     }

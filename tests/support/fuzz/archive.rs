@@ -6,10 +6,10 @@ use hpimount::io::Error;
 use hpimount::volume::hpi::chunk::{CHUNK_SIZE, ChunkHeader, MARKER, checksum};
 use hpimount::volume::hpi::cipher::Cipher;
 use hpimount::volume::hpi::record::{Header1, MAGIC, VERSION_1, VERSION_2};
-use hpimount::volume::{Chunk, Entry, Options, Scratch, Storage};
+use hpimount::volume::{Chunk, Chunks, Content, Entry, Options};
 use zerocopy::FromBytes;
 
-use crate::support::record::{Node, Opened, open};
+use crate::support::record::{Node, Opened, generated, open, read_extent};
 
 /// Most bytes of one archive that are decoded.
 const DECODED: usize = 1 << 20;
@@ -114,6 +114,7 @@ pub fn located(error: &Error) {
     let says = match error {
         Error::Read { .. } | Error::Damaged { .. } => error.to_string().contains("0x"),
         Error::Unsupported(_) | Error::UnknownFormat => true,
+        other => panic!("not about the bytes: {other}"),
     };
     assert!(says, "{error}");
 }
@@ -124,7 +125,6 @@ fn everything(opened: &Opened, force: bool) {
         opened,
         force,
         left: DECODED,
-        scratch: Scratch::default(),
     };
     for node in &opened.tree.nodes {
         if let Node::File(entry) = node
@@ -141,7 +141,6 @@ struct Examiner<'a> {
     force: bool,
     /// Bytes that may yet be decoded.
     left: usize,
-    scratch: Scratch,
 }
 
 impl Examiner<'_> {
@@ -149,11 +148,12 @@ impl Examiner<'_> {
         for value in self.opened.attributes(entry.file).values() {
             value.as_ref().map(drop).unwrap_or_else(located);
         }
-        match self.opened.archive.storage(entry.file) {
-            Storage::Stored => self.stored(entry),
-            Storage::Chunked => self.chunks(entry),
-            Storage::Generated => {
-                let text = self.opened.archive.generate(entry.file);
+        let opened = self.opened;
+        match opened.archive.content(entry.file).expect("a file") {
+            Content::Extent { .. } => self.stored(entry),
+            Content::Chunks(chunks) => self.chunks(entry, chunks),
+            Content::Generated(_) => {
+                let text = generated(&*opened.archive, entry.file);
                 let text = text.unwrap_or_else(|error| panic!("no text: {error}"));
                 self.left = self.left.saturating_sub(text.len());
             }
@@ -165,8 +165,8 @@ impl Examiner<'_> {
         let size = entry.size.expect("a stored file has a size");
         let read = |position, length: usize| {
             let mut bytes = vec![0; length];
-            let archive = &self.opened.archive;
-            let read = archive.read_stored(entry.file, position, &mut bytes);
+            let archive = &*self.opened.archive;
+            let read = read_extent(archive, entry.file, position, &mut bytes);
             read.inspect_err(located).map(|()| bytes)
         };
         self.left = self.left.saturating_sub(64);
@@ -182,9 +182,9 @@ impl Examiner<'_> {
         }
     }
 
-    fn chunks(&mut self, entry: Entry) {
+    fn chunks(&mut self, entry: Entry, archive: &dyn Chunks) {
         let size = entry.size.expect("a file in chunks has a size");
-        let table = match self.opened.archive.chunk_table(entry.file) {
+        let table = match archive.chunk_table(entry.file) {
             Ok(table) => table,
             Err(error) => return located(&error),
         };
@@ -194,20 +194,19 @@ impl Examiner<'_> {
                 Ok(chunk) => chunk,
                 Err(error) => return located(&error),
             };
-            assert_eq!(u64::from(chunk.start), position);
+            assert_eq!(chunk.start, position);
             assert_eq!(
                 table.at(position + u64::from(chunk.length) - 1).unwrap(),
                 chunk
             );
-            self.chunk(entry, chunk);
+            self.chunk(entry, archive, chunk);
             position += u64::from(chunk.length);
         }
         assert!(position <= size || self.left == 0);
     }
 
     /// Decodes a chunk as a whole and as a stream, which must agree.
-    fn chunk(&mut self, entry: Entry, chunk: Chunk) {
-        let archive = &self.opened.archive;
+    fn chunk(&mut self, entry: Entry, archive: &dyn Chunks, chunk: Chunk) {
         let stream = archive.open_chunk(entry.file, chunk);
         let stream = stream.map(|stream| streamed(stream, self.left));
         self.left = self.left.saturating_sub(chunk.length as usize + 64);
@@ -221,7 +220,7 @@ impl Examiner<'_> {
         if chunk.length as usize > CHUNK_SIZE {
             return;
         }
-        let whole = archive.decode_chunk(entry.file, chunk, &mut self.scratch);
+        let whole = archive.decode_chunk(entry.file, chunk);
         let whole = whole.inspect_err(located);
         match (whole, stream) {
             (Ok(whole), Ok(stream)) => {

@@ -1,11 +1,15 @@
 //! Assets: everything that is made of them.
 
-use hpimount::view::{self, Alone, Siblings, ViewFormat};
+use hpimount::view::{self, Alone, AssetContext, AssetRef, Bytes, View, ViewFormat, Wanted};
 
 /// A PSX file, alone and with itself as what it borrows textures from.
 pub fn psx(data: &[u8]) {
     look(&view::psx::FORMAT, data, &Alone);
-    look(&view::psx::FORMAT, data, &Mirror(data));
+    look(
+        &view::psx::FORMAT,
+        data,
+        &Mirror(Bytes::copy_from_slice(data)),
+    );
 }
 
 /// An HGO file, and a table of its blocks.
@@ -20,37 +24,52 @@ pub fn ifp(data: &[u8]) {
 }
 
 /// All files beside the asset are the asset.
-struct Mirror<'a>(&'a [u8]);
+struct Mirror(Bytes);
 
-impl Siblings for Mirror<'_> {
+impl AssetContext for Mirror {
     fn name(&self) -> &str {
         "ab"
     }
 
-    fn read(&self, _name: &str) -> Option<Vec<u8>> {
-        Some(self.0.to_vec())
+    fn find(&self, _wanted: Wanted<'_>) -> Option<AssetRef> {
+        Some(AssetRef(0))
+    }
+
+    fn read(&self, _file: AssetRef) -> Option<Bytes> {
+        Some(self.0.clone())
+    }
+
+    fn as_dyn(&self) -> &dyn AssetContext {
+        self
     }
 }
 
-fn look(format: &ViewFormat, bytes: &[u8], siblings: &dyn Siblings) {
-    let _ = (format.matches)(bytes);
-    let view = match (format.open)(bytes, siblings) {
+fn look(format: &ViewFormat, data: &[u8], context: &dyn AssetContext) {
+    let bytes = Bytes::copy_from_slice(data);
+    let _ = (format.matches)(&bytes);
+    let view = match (format.open)(&bytes, context) {
         Ok(view) => view,
         Err(failure) => {
             let text = failure.error.to_string();
             assert!(text.contains("0x"), "{text}");
-            view::open(format, bytes, siblings)
+            view::open(format, &bytes, context)
         }
     };
     let _ = view.memory();
     for (index, file) in view.files().iter().enumerate() {
-        let made = view.render(index);
+        let made = rendering(&*view, index);
         check(format, &file.name, &made);
         if made.len() < 4096 {
-            assert_eq!(view.render(index), made, "{} changes", file.name);
+            assert_eq!(rendering(&*view, index), made, "{} changes", file.name);
         }
     }
-    assert!(view.render(view.files().len()).is_empty());
+    assert!(rendering(&*view, view.files().len()).is_empty());
+}
+
+fn rendering(view: &dyn View, index: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    view.render(index, &Alone, &mut bytes).unwrap();
+    bytes
 }
 
 /// What is made can be read by what reads such files.
@@ -67,7 +86,10 @@ fn check(format: &ViewFormat, name: &str, made: &[u8]) {
             reader.next_frame(&mut pixels).unwrap();
         }
         Some("glb") => check_glb(made),
-        Some("ifp") => assert!((format.open)(made, &Alone).is_ok(), "{name}"),
+        Some("ifp") => assert!(
+            (format.open)(&Bytes::copy_from_slice(made), &Alone).is_ok(),
+            "{name}"
+        ),
         _ => panic!("{name} is of a new kind"),
     }
 }

@@ -12,6 +12,7 @@ mod archive;
 mod asset;
 mod build;
 mod chunk;
+mod heavy_iron;
 mod mount;
 mod ops;
 pub mod seeds;
@@ -20,6 +21,7 @@ mod ta;
 pub use archive::{hip, hpi_v1, hpi_v2};
 pub use asset::{hgo, ifp, psx};
 pub use chunk::{chunk, lz77};
+pub use heavy_iron::{hi_models, hi_objects, hi_sounds, hi_textures};
 pub use mount::vfs;
 pub use ops::ops;
 pub use ta::{cob, gaf, pcx, ta_small, tdf, tdo, tnt};
@@ -32,7 +34,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 17] = [
+pub const TARGETS: [Target; 21] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -48,6 +50,10 @@ pub const TARGETS: [Target; 17] = [
     target("pcx", pcx, seeds::pcx),
     target("tdf", tdf, seeds::tdf),
     target("ta_small", ta_small, seeds::ta_small),
+    target("hi_textures", hi_textures, seeds::hi_textures),
+    target("hi_sounds", hi_sounds, seeds::hi_sounds),
+    target("hi_models", hi_models, seeds::hi_models),
+    target("hi_objects", hi_objects, seeds::hi_objects),
     target("vfs", vfs, seeds::vfs),
     target("ops", ops, seeds::ops),
 ];

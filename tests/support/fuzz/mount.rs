@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use hpimount::mount::{Attr, Error, FileKind, Ino, Options, Sources, Vfs};
+use hpimount::mount::{Attr, Error, FileKind, Ino, Meta, Options, Sources, Vfs};
 
 use super::archive::sealed;
 
@@ -36,7 +36,8 @@ pub fn vfs(data: &[u8]) {
         cache_size: if has(1) { 100_000 } else { 64 << 20 },
         force: has(2),
         verify: has(3),
-        meta: !has(4),
+        companions: !has(4),
+        meta: if has(4) { Meta::Off } else { Meta::Visible },
         ..Options::default()
     };
     let name = NAMES[usize::from(name) % NAMES.len()];

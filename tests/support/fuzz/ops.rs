@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use arbitrary::{Arbitrary, Unstructured};
-use hpimount::mount::{Attr, Error, FileKind, Ino, Options, Vfs};
+use hpimount::mount::{Attr, Error, FileKind, Ino, Meta, Options, Vfs};
 use hpimount::text::windows_1252;
 use hpimount::volume::hpi::chunk::Method;
 
@@ -110,7 +110,8 @@ pub fn ops(data: &[u8]) {
     let options = Options {
         case_sensitive: case.case_sensitive,
         cache_size: if case.small_cache { 70_000 } else { 64 << 20 },
-        meta: false,
+        companions: false,
+        meta: Meta::Off,
         ..Options::default()
     };
     let vfs = mounted(&[("a.hpi", bytes)], false, options).expect("is a sound archive");

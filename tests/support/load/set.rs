@@ -1,6 +1,7 @@
 //! Sources with everything in them that can be mounted, and what a mount of
 //! them has to show, known before anything is packed.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
@@ -17,6 +18,7 @@ use crate::support::hip::{Asset, Hip};
 use crate::support::hpi::{File, V1, V2, file};
 use crate::support::noise;
 use crate::support::sources::{ifp, pack_as};
+use crate::support::views::rendering;
 
 /// What is searched for.
 pub const NEEDLE: &str = "NEEDLE_zqxj";
@@ -265,14 +267,14 @@ fn keyed(files: &Files) -> Vec<u8> {
 /// What stands in the `.meta` of an IFP file.
 fn shown(ifp: &[u8]) -> Files {
     let format = VIEW_FORMATS.iter().find(|format| format.shows(b"x.ifp"));
-    let view = view::open(format.unwrap(), ifp, &Alone);
+    let view = view::open(format.unwrap(), &ifp.to_vec().into(), &Alone);
     let files = view.files().into_iter().enumerate();
-    let path = |folder: Option<&str>, name| match folder {
+    let path = |folder: Option<Cow<str>>, name| match folder {
         Some(folder) => format!("{folder}/{name}"),
         None => name,
     };
     files
-        .map(|(number, file)| (path(file.folder, file.name), view.render(number)))
+        .map(|(number, file)| (path(file.folder, file.name), rendering(&*view, number)))
         .collect()
 }
 

@@ -1,0 +1,166 @@
+//! Assets in the HIP archives of Heavy Iron's games, as typed models.
+//!
+//! Each reader is `parse(bytes, facts)`: it keeps slices of the asset's bytes
+//! and decodes pixels, samples and vertices on demand. An empty asset is an
+//! empty model and no error. References between assets are 32-bit ids, and
+//! the texture of a material is a name; both are resolved by the layer above
+//! (FORMATS, HIP assets).
+
+pub mod credits;
+pub mod model;
+pub mod object;
+pub mod record;
+pub mod renderware;
+pub mod sound;
+pub mod tables;
+pub mod text;
+pub mod texture;
+
+use bytes::Bytes;
+
+use super::Incomplete;
+use crate::io::{Cursor, Endian, Error, Result, Warnings};
+
+/// What a reader returns: the model, or the model so far and the error.
+pub type Parsed<M> = std::result::Result<M, Box<Incomplete<M>>>;
+
+/// The console that an archive was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Platform {
+    /// Nintendo GameCube.
+    GameCube,
+    /// PlayStation 2.
+    PlayStation2,
+    /// Xbox.
+    Xbox,
+    /// Not known.
+    Unknown,
+}
+
+/// The game that an archive was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Game {
+    /// Scooby-Doo! Night of 100 Frights, or its prototype.
+    Scooby,
+    /// SpongeBob SquarePants: Battle for Bikini Bottom.
+    Bfbb,
+    /// The Incredibles or The SpongeBob SquarePants Movie.
+    Incredibles,
+    /// The Incredibles: Rise of the Underminer.
+    Rotu,
+    /// The Ratatouille prototype.
+    RatProto,
+    /// Not known.
+    Unknown,
+}
+
+impl Game {
+    /// Whether it is The Incredibles or a later game.
+    pub fn is_incredibles_or_later(self) -> bool {
+        matches!(self, Self::Incredibles | Self::Rotu | Self::RatProto)
+    }
+
+    /// Whether it is Rise of the Underminer or a later game.
+    pub fn is_rotu_or_later(self) -> bool {
+        matches!(self, Self::Rotu | Self::RatProto)
+    }
+}
+
+/// What an archive knows about all of its assets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Facts {
+    /// The console.
+    pub platform: Platform,
+    /// Byte order of the assets' contents. Some types have their own, and
+    /// those with a magic are read in the order of the magic.
+    pub endian: Endian,
+    /// The game.
+    pub game: Game,
+}
+
+impl Facts {
+    /// The facts of an archive for this console and game: GameCube assets are
+    /// big-endian, all others little-endian.
+    pub fn new(platform: Platform, game: Game) -> Self {
+        let endian = match platform {
+            Platform::GameCube => Endian::Big,
+            Platform::PlayStation2 | Platform::Xbox | Platform::Unknown => Endian::Little,
+        };
+        Self {
+            platform,
+            endian,
+            game,
+        }
+    }
+}
+
+/// Runs a reader over a model that it fills in. Nothing is read from an empty
+/// asset.
+fn read_into<M>(bytes: &Bytes, mut model: M, read: impl FnOnce(&mut M) -> Result<()>) -> Parsed<M> {
+    if bytes.is_empty() {
+        return Ok(model);
+    }
+    match read(&mut model) {
+        Ok(()) => Ok(model),
+        Err(error) => Err(Box::new(Incomplete { error, model })),
+    }
+}
+
+/// Reads a magic, which is a number in the byte order of the asset, and
+/// returns a cursor behind it in that order. It may be another one than the
+/// archive's, which is worth a warning.
+fn after_magic<'a>(
+    bytes: &'a [u8],
+    facts: &Facts,
+    magic: u32,
+    warnings: &mut Warnings,
+) -> Result<Cursor<'a>> {
+    let mut cursor = Cursor::new(bytes, 0, facts.endian);
+    let found = cursor.u32("magic")?;
+    if found == magic {
+        return Ok(cursor);
+    }
+    if found == magic.swap_bytes() {
+        warnings.push("magic at 0x0: is in the other byte order than the archive");
+        let mut cursor = Cursor::new(bytes, 0, other(facts.endian));
+        cursor.u32("magic")?;
+        return Ok(cursor);
+    }
+    Err(Error::damaged(
+        0,
+        "magic",
+        format!("is {found:#010x}, should be {magic:#010x}"),
+    ))
+}
+
+/// The other byte order.
+fn other(endian: Endian) -> Endian {
+    match endian {
+        Endian::Little => Endian::Big,
+        Endian::Big => Endian::Little,
+    }
+}
+
+/// The slice of `bytes` that a cursor over them returned.
+fn slice_of(bytes: &Bytes, part: &[u8]) -> Bytes {
+    bytes.slice_ref(part)
+}
+
+/// Takes `length` bytes as a slice of `bytes`, which `cursor` goes over.
+fn take(
+    cursor: &mut Cursor<'_>,
+    bytes: &Bytes,
+    length: usize,
+    field: &'static str,
+) -> Result<Bytes> {
+    Ok(slice_of(bytes, cursor.take(length, field)?))
+}
+
+/// Reads `N` floats.
+fn floats<const N: usize>(cursor: &mut Cursor<'_>, field: &'static str) -> Result<[f32; N]> {
+    let mut values = [0.0; N];
+    for value in &mut values {
+        *value = cursor.f32(field)?;
+    }
+    Ok(values)
+}

@@ -1,0 +1,92 @@
+//! Stored colours, as red, green, blue and alpha of 8 bits.
+
+/// A 3-bit value as 8 bits.
+fn wide3(value: u16) -> u8 {
+    let value = value & 7;
+    (value << 5 | value << 2 | value >> 1) as u8
+}
+
+/// A 4-bit value as 8 bits.
+pub(super) fn wide4(value: u8) -> u8 {
+    (value & 15) * 17
+}
+
+/// A 5-bit value as 8 bits.
+fn wide5(value: u16) -> u8 {
+    let value = value & 31;
+    (value << 3 | value >> 2) as u8
+}
+
+/// A 6-bit value as 8 bits.
+fn wide6(value: u16) -> u8 {
+    let value = value & 63;
+    (value << 2 | value >> 4) as u8
+}
+
+/// Red 5, green 6, blue 5 bits, red highest.
+pub(super) fn rgb565(word: u16) -> [u8; 4] {
+    [wide5(word >> 11), wide6(word >> 5), wide5(word), 255]
+}
+
+/// Three times 5 bits, red highest; the top bit is left to the caller.
+fn rgb555(word: u16) -> [u8; 4] {
+    [wide5(word >> 10), wide5(word >> 5), wide5(word), 255]
+}
+
+/// As 555 with alpha in the top bit.
+pub(super) fn argb1555(word: u16) -> [u8; 4] {
+    let [r, g, b, _] = rgb555(word);
+    [r, g, b, if word & 0x8000 != 0 { 255 } else { 0 }]
+}
+
+/// As 555; the top bit is unused.
+pub(super) fn xrgb1555(word: u16) -> [u8; 4] {
+    rgb555(word)
+}
+
+/// As 1555 with blue highest below alpha.
+pub(super) fn abgr1555(word: u16) -> [u8; 4] {
+    let [b, g, r, a] = argb1555(word);
+    [r, g, b, a]
+}
+
+/// Four times 4 bits: alpha, red, green, blue.
+pub(super) fn argb4444(word: u16) -> [u8; 4] {
+    let part = |shift: u32| wide4((word >> shift) as u8);
+    [part(8), part(4), part(0), part(12)]
+}
+
+/// GameCube: 555 where the top bit is set, else alpha of 3 bits and 444.
+pub(super) fn rgb5a3(word: u16) -> [u8; 4] {
+    if word & 0x8000 != 0 {
+        return rgb555(word);
+    }
+    let [r, g, b, _] = argb4444(word);
+    [r, g, b, wide3(word >> 12)]
+}
+
+/// GameCube: alpha, then intensity.
+pub(super) fn ia8(word: u16) -> [u8; 4] {
+    let [alpha, grey] = word.to_be_bytes();
+    [grey, grey, grey, alpha]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_a_channel_are_0_and_255() {
+        assert_eq!(rgb565(0xFFFF), [255; 4]);
+        assert_eq!(rgb565(0x07E0), [0, 255, 0, 255]);
+        assert_eq!(rgb5a3(0xFFFF), [255; 4]);
+        assert_eq!(rgb5a3(0x7F00), [255, 0, 0, 255]);
+        assert_eq!(rgb5a3(0x0FFF), [255, 255, 255, 0]);
+        assert_eq!(rgb5a3(0x4000), [0, 0, 0, 146]);
+        assert_eq!(argb1555(0x7C00), [255, 0, 0, 0]);
+        assert_eq!(xrgb1555(0x001F), [0, 0, 255, 255]);
+        assert_eq!(abgr1555(0x801F), [255, 0, 0, 255]);
+        assert_eq!(argb4444(0xF00F), [0, 0, 255, 255]);
+        assert_eq!(ia8(0x80FF), [255, 255, 255, 128]);
+    }
+}

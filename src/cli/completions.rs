@@ -1,0 +1,199 @@
+//! Completions for shells.
+//!
+//! They are those of clap_complete, and what it cannot express: the values of
+//! `-o`, which are separated by commas.
+
+use std::fmt::Write;
+
+use clap_complete::Shell;
+
+use super::{OptionSpec, Program, Takes};
+
+/// The completions for bash.
+pub fn bash<S>(program: &Program<S>) -> String {
+    let name = program.name;
+    let mut script = generated(program, Shell::Bash);
+    let takers = program
+        .flags()
+        .filter(|option| option.value_name().is_some());
+    let takers: Vec<String> = takers.flat_map(OptionSpec::spellings).collect();
+    if program.mount_options().next().is_some() {
+        script += &bash_mount_options(program);
+    }
+    let mount_options = program.flags().find_map(list_flag);
+    let mount_options = mount_options.map_or_else(String::new, |flag| {
+        format!(
+            "    if [[ $before == {flag} ]]; then
+        _{name}_mount_options \"$word\" \"\"
+        return
+    elif [[ $word == {flag}* ]]; then
+        _{name}_mount_options \"${{word#{flag}}}\" {flag}
+        return
+    fi
+"
+        )
+    });
+    let _ = write!(
+        script,
+        "
+# Options where one begins, and values behind those that take one. Anything else
+# is a path, which bash completes by itself.
+_{name}_complete() {{
+    local word=${{COMP_LINE:0:COMP_POINT}} before
+    before=${{word%\"${{word##*[[:space:]]}}\"}}
+    word=${{word##*[[:space:]]}}
+    before=${{before%\"${{before##*[![:space:]]}}\"}}
+    before=${{before##*[[:space:]]}}
+    COMPREPLY=()
+{mount_options}    if [[ $word == --*=* && $COMP_WORDBREAKS == *=* ]]; then
+        _{name} \"$1\" \"${{word#*=}}\" \"${{word%%=*}}\"
+        return 0
+    fi
+    case $before in
+        {takers})
+            _{name} \"$@\"
+            ;;
+        *)
+            [[ $word == -* ]] && _{name} \"$@\"
+            ;;
+    esac
+    return 0
+}}
+
+complete -F _{name}_complete -o bashdefault -o default {name}
+",
+        takers = takers.join("|"),
+    );
+    script
+}
+
+/// A function that completes a list of mount options.
+fn bash_mount_options<S>(program: &Program<S>) -> String {
+    let names: Vec<String> = program
+        .mount_options()
+        .map(|option| match option.value_name() {
+            Some(_) => format!("{}=", option.id()),
+            None => option.id().to_owned(),
+        })
+        .collect();
+    let mut values = String::new();
+    for option in program.mount_options() {
+        let choices: Vec<String> = option
+            .choices()
+            .iter()
+            .map(|choice| format!("{}={}", option.id(), choice.name))
+            .collect();
+        if !choices.is_empty() {
+            let _ = writeln!(
+                values,
+                "        {}=*) words=\"{}\" ;;",
+                option.id(),
+                choices.join(" ")
+            );
+        }
+    }
+    format!(
+        "
+# Completes the last of the mount options in $1, which $2 stands before.
+_{name}_mount_options() {{
+    local last=${{1##*,}} words typed=$2$1 cut= candidate
+    local head=${{typed%\"$last\"}}
+    case $last in
+{values}        *=*) words= ;;
+        *) words=\"{names}\" ;;
+    esac
+    # Readline replaces only what stands behind the last of these.
+    [[ $COMP_WORDBREAKS == *=* ]] && cut=${{typed%\"${{typed##*=}}\"}}
+    while IFS= read -r candidate; do
+        candidate=$head$candidate
+        COMPREPLY+=(\"${{candidate#\"$cut\"}}\")
+    done < <(compgen -W \"$words\" -- \"$last\")
+    # A comma or a value may follow.
+    compopt -o nospace 2>/dev/null
+}}
+",
+        name = program.name,
+        names = names.join(" "),
+    )
+}
+
+/// The completions for zsh.
+pub fn zsh<S>(program: &Program<S>) -> String {
+    let script = generated(program, Shell::Zsh);
+    let Some(value) = program.flags().find_map(list_value) else {
+        return script;
+    };
+    let name = program.name;
+    let mut function = format!("_{name}_mount_options() {{\n    _values -s , 'mount option' \\\n");
+    for option in program.mount_options() {
+        let choices: Vec<&str> = option.choices().iter().map(|choice| choice.name).collect();
+        let value = match (option.value_name(), choices.is_empty()) {
+            (None, _) => String::new(),
+            (Some(value), true) => format!(":{value}: "),
+            (Some(_), false) => format!(":{}:({})", option.id(), choices.join(" ")),
+        };
+        let help = option.help.replace('\'', "'\\''");
+        let _ = writeln!(function, "        '{}[{help}]{value}' \\", option.id());
+    }
+    function += "        && return 0\n}\n\n";
+    let action = format!(":{value}:");
+    let script = script.replacen(&action, &format!("{action}_{name}_mount_options"), 1);
+    // What stands behind this runs when the function is loaded.
+    script.replacen("if [ \"$funcstack", &(function + "if [ \"$funcstack"), 1)
+}
+
+/// The completions for fish.
+pub fn fish<S>(program: &Program<S>) -> String {
+    let mut script = generated(program, Shell::Fish);
+    let Some(flag) = program.flags().find_map(list_flag) else {
+        return script;
+    };
+    let (name, short) = (program.name, flag.trim_start_matches('-'));
+    let _ = writeln!(script, "\nfunction __{name}_mount_options");
+    for option in program.mount_options() {
+        let quoted = |text: &str| text.replace('\\', "\\\\").replace('\'', "\\'");
+        let mut line = |text: String, help: &str| {
+            let _ = writeln!(
+                script,
+                "    printf '%s\\t%s\\n' '{text}' '{}'",
+                quoted(help)
+            );
+        };
+        match (option.value_name(), option.choices()) {
+            (None, _) => line(option.id().to_owned(), option.help),
+            (Some(_), []) => line(format!("{}=", option.id()), option.help),
+            (Some(_), choices) => {
+                for choice in choices {
+                    line(format!("{}={}", option.id(), choice.name), choice.help);
+                }
+            }
+        }
+    }
+    let _ = write!(
+        script,
+        "end\n\
+         complete -c {name} -s {short} -x -a \"(__fish_complete_list , __{name}_mount_options)\"\n"
+    );
+    script
+}
+
+fn generated<S>(program: &Program<S>, shell: Shell) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut program.command(), program.name, &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+/// The spelling of the option that takes mount options, if this is it.
+fn list_flag<S>(option: &OptionSpec<S>) -> Option<String> {
+    list_value(option)?;
+    option.spellings().into_iter().next()
+}
+
+/// What stands for the value of the option that takes mount options, if this
+/// is it.
+fn list_value<S>(option: &OptionSpec<S>) -> Option<&'static str> {
+    match option.takes {
+        Takes::MountOptions(value) => Some(value),
+        _ => None,
+    }
+}

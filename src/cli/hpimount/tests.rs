@@ -1,0 +1,236 @@
+//! Command lines, and what becomes of them.
+
+use super::*;
+use crate::cli::values::choice;
+use crate::mount::Meta;
+
+fn parse(line: &[&str]) -> Result<Args, Rejected> {
+    let line = [&["hpimount"], line].concat();
+    Args::parse(line.into_iter().map(OsString::from))
+}
+
+fn options(text: &str) -> Result<MountOptions, String> {
+    match parse(&["a.hpi", "mnt", "-o", text]) {
+        Ok(args) => Ok(args.mount),
+        Err(rejected) => Err(rejected.to_string()),
+    }
+}
+
+fn sources(line: &[&str]) -> Result<Sources, String> {
+    let args = parse(line).unwrap();
+    args.sources().map(|(sources, _)| sources)
+}
+
+#[test]
+fn the_command_line_is_sound() {
+    PROGRAM.command().debug_assert();
+}
+
+#[test]
+fn the_last_path_is_the_mount_point() {
+    let args = parse(&["a", "b", "mnt", "-o", "ro"]).unwrap();
+    let (sources, mount_point) = args.sources().unwrap();
+    let Sources::Given { paths, .. } = sources else {
+        panic!("{sources:?}");
+    };
+    assert_eq!(paths, [PathBuf::from("a"), PathBuf::from("b")]);
+    assert_eq!(mount_point, Path::new("mnt"));
+}
+
+#[test]
+fn a_game_has_a_mount_point_and_no_sources() {
+    assert!(matches!(
+        sources(&["--game", "ta", "--order", "rwe", "mnt"]),
+        Ok(Sources::Game {
+            order: Some(Order::Rwe),
+            ..
+        })
+    ));
+    assert!(sources(&["--game", "ta", "a.hpi", "mnt"]).is_err());
+    assert!(sources(&["--game", "ta", "--order", "cli", "mnt"]).is_err());
+    assert_eq!(sources(&["mnt"]).unwrap_err(), "the mount point is missing");
+}
+
+#[test]
+fn a_url_is_refused_in_a_sentence() {
+    for line in [
+        &["s3://mods/a.hpi", "mnt"][..],
+        &["--game", "s3://ta", "mnt"],
+    ] {
+        let problem = sources(line).unwrap_err();
+        assert!(problem.contains("remote sources (s3://) are not supported"));
+    }
+}
+
+/// A value for an option that takes one.
+fn sample(id: &str) -> &'static str {
+    match id {
+        "uid" => "5",
+        "gid" => "6",
+        "umask" => "027",
+        "cachesize" => "3M",
+        "spoolsize" => "2G",
+        "threads" => "2",
+        "game" => "folder",
+        "options" => "ro",
+        _ => panic!("there is no sample value for {id}"),
+    }
+}
+
+#[test]
+fn every_mount_option_of_the_table_is_understood() {
+    let mut all = Vec::new();
+    for option in PROGRAM.mount_options() {
+        let id = option.id();
+        let choices = option.choices().iter().map(|choice| choice.name);
+        let texts: Vec<String> = match (option.value_name(), option.choices()) {
+            (None, _) => vec![id.to_owned()],
+            (Some(_), []) => vec![format!("{id}={}", sample(id))],
+            (Some(_), _) => choices.map(|name| format!("{id}={name}")).collect(),
+        };
+        for text in &texts {
+            options(text).unwrap();
+        }
+        all.extend(texts);
+    }
+    let parsed = options(&all.join(",")).unwrap();
+    assert!(parsed.allow_other && parsed.no_prefetch);
+    assert!(parsed.vfs.case_sensitive && parsed.vfs.force && parsed.vfs.verify);
+    assert_eq!(
+        (parsed.uid, parsed.gid, parsed.umask),
+        (Some(5), Some(6), 0o027)
+    );
+    assert_eq!((parsed.vfs.cache_size, parsed.threads), (3 << 20, Some(2)));
+    assert_eq!(parsed.vfs.spool_size, 2 << 30);
+    assert_eq!((parsed.vfs.meta, parsed.vfs.companions), (Meta::Off, true));
+}
+
+#[test]
+fn every_flag_of_the_table_is_understood() {
+    for option in PROGRAM.flags() {
+        let id = option.id();
+        let choices = option.choices().iter().map(|choice| choice.name);
+        let values: Vec<Option<&str>> = match (option.value_name(), option.choices()) {
+            (None, _) => vec![None],
+            (Some(_), []) => vec![Some(sample(id))],
+            (Some(_), _) => choices.map(Some).collect(),
+        };
+        for (spelling, value) in option
+            .spellings()
+            .iter()
+            .flat_map(|spelling| values.iter().map(move |value| (spelling, value)))
+        {
+            let operands: &[&str] = if option.exclusive { &[] } else { &["a", "mnt"] };
+            let line: Vec<&str> = std::iter::once(spelling.as_str())
+                .chain(*value)
+                .chain(operands.iter().copied())
+                .collect();
+            let parsed = parse(&line);
+            assert!(parsed.is_ok(), "{line:?}: {parsed:?}");
+        }
+    }
+    let args = parse(&["-f", "-vv", "--strict", "--separate", "a", "mnt"]).unwrap();
+    assert!(args.foreground && args.mount.vfs.strict && args.separate);
+    assert_eq!(args.log_level(), log::LevelFilter::Debug);
+    assert_eq!(
+        parse(&["-q", "a", "mnt"]).unwrap().log_level(),
+        log::LevelFilter::Error
+    );
+}
+
+#[test]
+fn the_orders_are_all_there_are() {
+    let order = PROGRAM.flags().find(|option| option.id() == "order");
+    let names = order.unwrap().choices().iter().map(|choice| choice.name);
+    assert!(names.eq(Order::NAMES.map(|(name, _)| name)));
+    for (name, order) in Order::NAMES {
+        assert_eq!(choice(name.as_ref(), &Order::NAMES), Ok(order));
+    }
+}
+
+#[test]
+fn the_defaults_are_those_of_the_table() {
+    let default = |id: &str| {
+        let option = PROGRAM.mount_options().find(|option| option.id() == id);
+        option.unwrap().default
+    };
+    let with_defaults = format!(
+        "cachesize={},spoolsize={},umask={}",
+        default("cachesize"),
+        default("spoolsize"),
+        default("umask")
+    );
+    let given = options(&with_defaults).unwrap();
+    let unset = MountOptions::default();
+    assert_eq!(given.vfs.cache_size, unset.vfs.cache_size);
+    assert_eq!(given.vfs.spool_size, unset.vfs.spool_size);
+    assert_eq!(given.umask, unset.umask);
+    assert_eq!(unset.vfs.meta, Meta::Default);
+    assert!(unset.vfs.companions);
+}
+
+#[test]
+fn of_options_that_contradict_each_other_the_last_one_counts() {
+    let meta = |line: &[&str]| {
+        let vfs = parse(&[line, &["a", "mnt"]].concat()).unwrap().mount.vfs;
+        (vfs.meta, vfs.companions)
+    };
+    assert_eq!(meta(&["--no-meta"]), (Meta::Off, false));
+    assert_eq!(meta(&["-o", "meta=off"]), (Meta::Off, true));
+    assert_eq!(
+        meta(&["-o", "meta=visible,meta=hidden"]),
+        (Meta::Hidden, true)
+    );
+    assert_eq!(
+        meta(&["-o", "meta=hidden", "-o", "ro,meta=visible"]),
+        (Meta::Visible, true)
+    );
+    assert_eq!(
+        meta(&["-o", "meta=hidden", "--no-meta"]),
+        (Meta::Off, false)
+    );
+    assert_eq!(
+        meta(&["--no-meta", "-o", "meta=hidden"]),
+        (Meta::Hidden, false)
+    );
+}
+
+#[test]
+fn what_mount_and_fstab_add_is_accepted() {
+    options("rw,nosuid,nodev,noatime,nofail,x-systemd.automount,_netdev,comment=ta").unwrap();
+    options(",,ro,").unwrap();
+    for ignored in PROGRAM.ignored_mount_options {
+        options(ignored).unwrap();
+    }
+}
+
+#[test]
+fn mistakes_are_named() {
+    for (text, message) in [
+        ("cahcesize=1M", "-o cahcesize=1M: there is no such option"),
+        ("umask", "-o umask: is written umask=OOO"),
+        ("force=1", "-o force=1: is written force"),
+        ("umask=9", "-o umask=9: is not an octal mask"),
+        ("umask=1000", "-o umask=1000: is not an octal mask"),
+        ("threads=0", "-o threads=0: must be from 1 to 256"),
+        ("threads=257", "-o threads=257: must be from 1 to 256"),
+        ("uid=root", "-o uid=root: is not a number"),
+        ("spoolsize=1T", "-o spoolsize=1T: is not a number"),
+        (
+            "meta=shown",
+            "-o meta=shown: must be visible, hidden or off",
+        ),
+        ("meta", "-o meta: is written meta=visible|hidden|off"),
+    ] {
+        assert_eq!(options(text).unwrap_err(), message);
+    }
+}
+
+#[test]
+fn the_texts_give_the_limits_that_hold() {
+    let threads = PROGRAM
+        .mount_options()
+        .find(|option| option.id() == "threads");
+    let range = format!("from 1 to {MAX_THREADS}");
+    assert!(threads.unwrap().long_help.contains(&range));
+}

@@ -1,0 +1,198 @@
+//! What an entry in a table of options consists of.
+
+use std::ffi::OsStr;
+
+use clap::{Arg, ArgAction, ValueHint, builder::OsStringValueParser};
+
+/// Sets a value in the settings `S`, or says what is wrong with it.
+pub type Apply<S> = fn(&mut S, &OsStr) -> Result<(), String>;
+
+/// The default of an option that does nothing unless it is given.
+pub(super) const NO_DEFAULT: &str = "none";
+
+/// One option of a program with the settings `S`, and everything that help,
+/// man page, completions and README say about it.
+#[derive(Debug)]
+pub struct OptionSpec<S: 'static> {
+    /// How it is written.
+    pub name: Name,
+    /// Its value, and what it does to the settings.
+    pub takes: Takes<S>,
+    /// One line without a full stop.
+    pub help: &'static str,
+    /// A paragraph for the man page; names are in backticks.
+    pub long_help: &'static str,
+    /// What holds without the option: a value or a few words.
+    pub default: &'static str,
+    /// Identifiers of the options that it cannot be given with.
+    pub conflicts: &'static [&'static str],
+    /// Whether it is given alone, without operands too.
+    pub exclusive: bool,
+    /// Whether `-h` and the README leave it out.
+    pub hidden: bool,
+}
+
+/// How an option is written. Each has an identifier, which is its long name
+/// where it has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Name {
+    /// `-s`, and the identifier.
+    Short(char, &'static str),
+    /// `--long`.
+    Long(&'static str),
+    /// `-s` and `--long`.
+    Both(char, &'static str),
+    /// `-o name`.
+    Mount(&'static str),
+}
+
+/// What stands behind an option, and what the option does to the settings.
+#[derive(Debug)]
+pub enum Takes<S> {
+    /// Nothing.
+    Nothing(fn(&mut S)),
+    /// Nothing; each time it is given counts.
+    Repeats(fn(&mut S)),
+    /// A value, called so in texts.
+    Value(&'static str, Apply<S>),
+    /// A directory.
+    Folder(&'static str, Apply<S>),
+    /// One of these.
+    Choice(&'static str, &'static [Choice], Apply<S>),
+    /// Mount options of the same table, separated by commas; it may be
+    /// repeated.
+    MountOptions(&'static str),
+}
+
+/// A value that an option takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Choice {
+    /// As it is written.
+    pub name: &'static str,
+    /// One line without a full stop.
+    pub help: &'static str,
+}
+
+impl<S> OptionSpec<S> {
+    /// The option with nothing but a name, to fill in the rest.
+    pub(super) const fn new(name: Name, takes: Takes<S>) -> Self {
+        Self {
+            name,
+            takes,
+            help: "",
+            long_help: "",
+            default: "",
+            conflicts: &[],
+            exclusive: false,
+            hidden: false,
+        }
+    }
+
+    /// Its identifier, unique among the options of its kind.
+    pub fn id(&self) -> &'static str {
+        match self.name {
+            Name::Short(_, id) | Name::Long(id) | Name::Both(_, id) | Name::Mount(id) => id,
+        }
+    }
+
+    /// Whether it is a value of `-o`.
+    pub fn is_mount_option(&self) -> bool {
+        matches!(self.name, Name::Mount(_))
+    }
+
+    /// The ways to write it without its value: `-f` and `--foreground`.
+    pub fn spellings(&self) -> Vec<String> {
+        match self.name {
+            Name::Short(short, _) => vec![format!("-{short}")],
+            Name::Long(long) => vec![format!("--{long}")],
+            Name::Both(short, long) => vec![format!("-{short}"), format!("--{long}")],
+            Name::Mount(name) => vec![name.to_owned()],
+        }
+    }
+
+    /// What stands for its value in texts.
+    pub fn value_name(&self) -> Option<String> {
+        match &self.takes {
+            Takes::Nothing(_) | Takes::Repeats(_) => None,
+            Takes::Value(name, _) | Takes::Folder(name, _) | Takes::MountOptions(name) => {
+                Some((*name).to_owned())
+            }
+            Takes::Choice(_, choices, _) if self.is_mount_option() => {
+                let names: Vec<&str> = choices.iter().map(|choice| choice.name).collect();
+                Some(names.join("|"))
+            }
+            Takes::Choice(name, ..) => Some((*name).to_owned()),
+        }
+    }
+
+    /// The values that it takes, where there are but a few.
+    pub fn choices(&self) -> &'static [Choice] {
+        match self.takes {
+            Takes::Choice(_, choices, _) => choices,
+            _ => &[],
+        }
+    }
+
+    /// As it is written with its value: `--game FOLDER`, `uid=N`.
+    pub fn usage(&self) -> String {
+        let between = if self.is_mount_option() { "=" } else { " " };
+        let value = self.value_name();
+        let value = value.map_or_else(String::new, |value| format!("{between}{value}"));
+        format!("{}{value}", self.spellings().join(", "))
+    }
+
+    /// Its one line, with the default where that is a value.
+    pub fn help_with_default(&self) -> String {
+        match self.value_name() {
+            Some(_) if self.default != NO_DEFAULT => {
+                format!("{} [default: {}]", self.help, self.default)
+            }
+            _ => self.help.to_owned(),
+        }
+    }
+
+    /// Its paragraph, with the default.
+    pub fn long_help_with_default(&self) -> String {
+        format!("{}\n\n[default: {}]", self.long_help, self.default)
+    }
+
+    /// The option as the parser wants it; `None` for a mount option.
+    pub(super) fn arg(&self) -> Option<Arg> {
+        let arg = Arg::new(self.id());
+        let arg = match self.name {
+            Name::Short(short, _) => arg.short(short),
+            Name::Long(long) => arg.long(long),
+            Name::Both(short, long) => arg.short(short).long(long),
+            Name::Mount(_) => return None,
+        };
+        let arg = arg
+            .help(self.help_with_default())
+            .long_help(self.long_help_with_default())
+            .conflicts_with_all(self.conflicts)
+            .exclusive(self.exclusive)
+            .hide_short_help(self.hidden);
+        let text = |arg: Arg, name: &'static str, hint| {
+            arg.value_name(name)
+                .value_hint(hint)
+                .value_parser(OsStringValueParser::new())
+        };
+        Some(match self.takes {
+            Takes::Nothing(_) => arg.action(ArgAction::SetTrue),
+            Takes::Repeats(_) => arg.action(ArgAction::Count),
+            Takes::Value(name, _) => text(arg, name, ValueHint::Other),
+            Takes::Folder(name, _) => text(arg, name, ValueHint::DirPath),
+            Takes::Choice(name, choices, _) => arg
+                .value_name(name)
+                .value_parser(choices.iter().map(Choice::possible).collect::<Vec<_>>()),
+            Takes::MountOptions(name) => {
+                text(arg, name, ValueHint::Other).action(ArgAction::Append)
+            }
+        })
+    }
+}
+
+impl Choice {
+    fn possible(&self) -> clap::builder::PossibleValue {
+        clap::builder::PossibleValue::new(self.name).help(self.help)
+    }
+}

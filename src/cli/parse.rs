@@ -1,0 +1,144 @@
+//! From a command line to settings, by the table of options.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+
+use super::{OptionSpec, Program, Takes};
+
+/// Why a command line is not understood.
+#[derive(Debug, thiserror::Error)]
+pub enum Rejected {
+    /// What the parser says, or the text of `--help` and `--version`.
+    #[error(transparent)]
+    Parser(#[from] clap::Error),
+    /// A sentence about a value.
+    #[error("{0}")]
+    Value(String),
+}
+
+/// An option as it was given.
+struct Given<S: 'static> {
+    /// Its place on the command line.
+    index: usize,
+    option: &'static OptionSpec<S>,
+    value: OsString,
+}
+
+impl<S> Program<S> {
+    /// Applies a command line, program name first, to `settings`, and returns
+    /// the operands. Options count in the order in which they are given.
+    ///
+    /// # Errors
+    /// The first thing that is not understood.
+    pub(super) fn parse<I>(&self, line: I, settings: &mut S) -> Result<Vec<OsString>, Rejected>
+    where
+        I: IntoIterator<Item = OsString>,
+    {
+        let matches = self.command().try_get_matches_from(line)?;
+        let mut given: Vec<Given<S>> = Vec::new();
+        for option in self.flags() {
+            given.extend(occurrences(option, &matches));
+        }
+        given.sort_by_key(|given| given.index);
+        for Given { option, value, .. } in &given {
+            self.apply(option, value, settings)
+                .map_err(Rejected::Value)?;
+        }
+        let operands = self.operands.iter();
+        let operands = operands.filter_map(|operand| matches.get_raw(operand.name));
+        Ok(operands.flatten().map(OsStr::to_owned).collect())
+    }
+
+    fn apply(&self, option: &OptionSpec<S>, value: &OsStr, settings: &mut S) -> Result<(), String> {
+        match option.takes {
+            Takes::Nothing(apply) | Takes::Repeats(apply) => apply(settings),
+            Takes::Value(_, apply) | Takes::Folder(_, apply) | Takes::Choice(_, _, apply) => {
+                apply(settings, value).map_err(|problem| {
+                    let name = option.spellings().pop().unwrap_or_default();
+                    format!("{name} {}: {problem}", value.display())
+                })?;
+            }
+            Takes::MountOptions(_) => self.apply_mount_options(value, settings)?,
+        }
+        Ok(())
+    }
+
+    /// Applies the value of one `-o`.
+    fn apply_mount_options(&self, list: &OsStr, settings: &mut S) -> Result<(), String> {
+        let texts = list.as_bytes().split(|byte| *byte == b',');
+        for text in texts.filter(|text| !text.is_empty()) {
+            self.apply_mount_option(OsStr::from_bytes(text), settings)?;
+        }
+        Ok(())
+    }
+
+    fn apply_mount_option(&self, text: &OsStr, settings: &mut S) -> Result<(), String> {
+        let bytes = text.as_bytes();
+        let (name, value) = match bytes.iter().position(|byte| *byte == b'=') {
+            Some(at) => (&bytes[..at], Some(OsStr::from_bytes(&bytes[at + 1..]))),
+            None => (bytes, None),
+        };
+        if self.ignores_mount_option(name) {
+            return Ok(());
+        }
+        let text = text.display();
+        let option = self
+            .mount_options()
+            .find(|option| option.id().as_bytes() == name)
+            .ok_or_else(|| format!("-o {text}: there is no such option"))?;
+        let applied = match (&option.takes, value) {
+            (Takes::Nothing(apply) | Takes::Repeats(apply), None) => {
+                apply(settings);
+                Ok(())
+            }
+            (
+                Takes::Value(_, apply) | Takes::Folder(_, apply) | Takes::Choice(_, _, apply),
+                Some(value),
+            ) => apply(settings, value),
+            _ => Err(format!("is written {}", option.usage())),
+        };
+        applied.map_err(|problem| format!("-o {text}: {problem}"))
+    }
+
+    /// Whether an option is one of mount(8) and fstab(5) that changes nothing
+    /// here; `x-` begins those for other programs.
+    fn ignores_mount_option(&self, name: &[u8]) -> bool {
+        let mut ignored = self.ignored_mount_options.iter();
+        name.starts_with(b"x-") || ignored.any(|ignored| ignored.as_bytes() == name)
+    }
+}
+
+/// All times that an option was given.
+fn occurrences<S>(option: &'static OptionSpec<S>, matches: &ArgMatches) -> Vec<Given<S>> {
+    let id = option.id();
+    if matches.value_source(id) != Some(ValueSource::CommandLine) {
+        return Vec::new();
+    }
+    let mut indices = matches.indices_of(id).into_iter().flatten();
+    let given = |index, value| Given {
+        index,
+        option,
+        value,
+    };
+    match option.takes {
+        Takes::Nothing(_) | Takes::Repeats(_) => {
+            let times = match option.takes {
+                Takes::Repeats(_) => matches.get_count(id).into(),
+                _ => 1,
+            };
+            let index = indices.next().unwrap_or_default();
+            (0..times).map(|_| given(index, OsString::new())).collect()
+        }
+        _ => {
+            let values = matches.get_raw(id).into_iter().flatten();
+            let values = values.map(OsStr::to_owned);
+            indices
+                .zip(values)
+                .map(|(at, value)| given(at, value))
+                .collect()
+        }
+    }
+}

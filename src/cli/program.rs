@@ -1,0 +1,162 @@
+//! A program as its help, man page and completions describe it.
+
+use clap::builder::OsStringValueParser;
+use clap::{Arg, ArgAction, Command, ValueHint};
+
+use super::OptionSpec;
+use super::text::wrap;
+use crate::daemon::ExitReason;
+
+/// Where the texts about mount options begin in `-h`, and how wide it is.
+const HELP_COLUMN: usize = 27;
+const HELP_WIDTH: usize = 80;
+
+/// A program, its options, and the texts about it.
+#[derive(Debug)]
+pub struct Program<S: 'static> {
+    /// The name of its executable file.
+    pub name: &'static str,
+    /// Section of the manual.
+    pub manual_section: &'static str,
+    /// What it does, in a few words, for the man page's NAME.
+    pub summary: &'static str,
+    /// The ways to call it, without its name.
+    pub usage: &'static [&'static str],
+    /// Paragraphs about it; the first is in `-h` too. Names are in backticks.
+    pub description: &'static [&'static str],
+    /// What stands on the command line besides options.
+    pub operands: &'static [Operand],
+    /// All options, mount options too.
+    pub options: &'static [OptionSpec<S>],
+    /// Mount options that are accepted and change nothing.
+    pub ignored_mount_options: &'static [&'static str],
+    /// How it ends.
+    pub exit_reasons: &'static [ExitReason],
+    /// Sections of the man page between those about options and EXIT STATUS.
+    pub sections: &'static [Section],
+    /// Sections of the man page behind EXIT STATUS.
+    pub last_sections: &'static [Section],
+}
+
+/// What stands on the command line besides options.
+#[derive(Debug, Clone, Copy)]
+pub struct Operand {
+    /// Its name in texts.
+    pub name: &'static str,
+    /// One line without a full stop.
+    pub help: &'static str,
+    /// Whether there may be more than one.
+    pub many: bool,
+}
+
+/// A section of a man page.
+#[derive(Debug, Clone, Copy)]
+pub struct Section {
+    /// Its heading, in capitals.
+    pub heading: &'static str,
+    /// What it consists of.
+    pub blocks: &'static [Block],
+}
+
+/// A part of a section. In texts, names are in backticks.
+#[derive(Debug, Clone, Copy)]
+pub enum Block {
+    /// A paragraph.
+    Text(&'static str),
+    /// Lines to type, or of a file, as they are.
+    Code(&'static str),
+    /// A term and a paragraph about it.
+    Item(&'static str, &'static str),
+}
+
+impl<S> Program<S> {
+    /// The options of the command line, without the values of `-o`.
+    pub fn flags(&self) -> impl Iterator<Item = &'static OptionSpec<S>> {
+        self.options
+            .iter()
+            .filter(|option| !option.is_mount_option())
+    }
+
+    /// The values of `-o`.
+    pub fn mount_options(&self) -> impl Iterator<Item = &'static OptionSpec<S>> {
+        self.options
+            .iter()
+            .filter(|option| option.is_mount_option())
+    }
+
+    /// The program as the parser and the generators want it.
+    pub fn command(&self) -> Command {
+        let usage: Vec<String> = self
+            .usage
+            .iter()
+            .map(|usage| format!("{} {usage}", self.name))
+            .collect();
+        let mut command = Command::new(self.name)
+            .bin_name(self.name)
+            .version(env!("CARGO_PKG_VERSION"))
+            .about(self.description.first().copied().unwrap_or_default())
+            .long_about(self.description.join("\n\n"))
+            .override_usage(usage.join("\n       "))
+            .after_help(self.after_help())
+            .after_long_help(self.after_long_help())
+            .max_term_width(100);
+        for operand in self.operands {
+            command = command.arg(operand.arg());
+        }
+        command.args(self.flags().filter_map(OptionSpec::arg))
+    }
+
+    /// Mount options and exit codes, a line each.
+    fn after_help(&self) -> String {
+        let mut text = String::new();
+        if self.mount_options().next().is_some() {
+            text += "Mount options (values of -o):\n";
+            for option in self.mount_options() {
+                let help = wrap(&option.help_with_default(), HELP_WIDTH - HELP_COLUMN);
+                let help = help.join(&format!("\n{:HELP_COLUMN$}", ""));
+                text += &format!("  {:<1$}", option.usage(), HELP_COLUMN - 2);
+                text += &format!("{help}\n");
+            }
+            text += "\n";
+        }
+        text + &self.exit_codes()
+    }
+
+    /// Mount options with their paragraphs, and exit codes.
+    fn after_long_help(&self) -> String {
+        let mut text = String::new();
+        if self.mount_options().next().is_some() {
+            text += "Mount options (values of -o):\n";
+            for option in self.mount_options() {
+                text += &format!("  {}\n          {}\n", option.usage(), option.long_help);
+                for choice in option.choices() {
+                    text += &format!("          - {}: {}\n", choice.name, choice.help);
+                }
+                text += &format!("          [default: {}]\n\n", option.default);
+            }
+        }
+        text + &self.exit_codes()
+    }
+
+    fn exit_codes(&self) -> String {
+        let lines = self.exit_reasons.iter();
+        let lines = lines.map(|reason| format!("  {:>2}  {}", reason.code, reason.meaning));
+        let lines: Vec<String> = lines.collect();
+        format!("Exit codes:\n{}", lines.join("\n"))
+    }
+}
+
+impl Operand {
+    fn arg(self) -> Arg {
+        let arg = Arg::new(self.name)
+            .value_name(self.name)
+            .help(self.help)
+            .required(true)
+            .value_hint(ValueHint::AnyPath)
+            .value_parser(OsStringValueParser::new());
+        match self.many {
+            true => arg.num_args(1..).action(ArgAction::Append),
+            false => arg,
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Files of the mount as sources of the volumes inside them.
+
+use std::sync::Arc;
+
+use super::{File, OpenVolume, Reader};
+use crate::io::ReadAt;
+use crate::volume::{Content, FileId};
+
+/// A file of a volume as a source.
+pub struct Member {
+    /// What reads it.
+    pub reader: Arc<Reader>,
+    /// The volume that it is in.
+    pub volume: Arc<OpenVolume>,
+    /// Its number there.
+    pub file: FileId,
+    /// Its size in bytes.
+    pub len: u64,
+}
+
+impl ReadAt for Member {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+        let end = offset.checked_add(buf.len() as u64);
+        if end.is_none_or(|end| end > self.len) {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        let content = self.volume.volume.content(self.file);
+        if let Content::Extent {
+            source,
+            offset: start,
+        } = content.map_err(std::io::Error::other)?
+        {
+            return source.read_exact_at(buf, start + offset);
+        }
+        let file = File {
+            volume: &self.volume,
+            file: self.file,
+        };
+        let mut filled = 0;
+        while filled < buf.len() {
+            let start = offset + filled as u64;
+            // A block at a time: nothing is put together only to be copied.
+            let bytes = self
+                .reader
+                .read_some(file, start..offset + buf.len() as u64)
+                .map_err(std::io::Error::other)?;
+            buf[filled..filled + bytes.len()].copy_from_slice(&bytes);
+            filled += bytes.len();
+        }
+        Ok(())
+    }
+}

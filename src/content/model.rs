@@ -1,0 +1,201 @@
+//! Parsed assets, shared by everything that is rendered from them.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::{File, Key, Reader};
+use crate::io::budget::{Charge, Reservation};
+use crate::io::cache::{Cache, Value};
+use crate::io::{Error, ReadAt, Result, read_error};
+use crate::view::{Shared, View};
+use crate::volume::{Content, Version};
+
+/// Largest asset that is parsed, in bytes.
+pub const MAX_ASSET: u64 = 64 << 20;
+
+/// Bytes of a model that a byte of its asset is expected to become at most,
+/// beside itself.
+const EXPANSION: usize = 3;
+
+/// A parsed asset.
+pub struct Model {
+    /// What is shown of it.
+    pub view: Arc<dyn View>,
+    /// The version of the file that it was parsed from
+    /// (see [`crate::volume::Volume::version`]).
+    pub version: Version,
+    /// Accounts for the asset's bytes and for what was parsed.
+    _memory: Charge,
+}
+
+/// Where a shared value is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shelf {
+    /// What the value is.
+    pub name: &'static str,
+    /// First inode number of what it is shared in.
+    pub root: u32,
+}
+
+/// A shared value that is kept.
+#[derive(Clone)]
+pub(super) struct OnShelf {
+    value: Arc<dyn Shared>,
+    _memory: Arc<Charge>,
+}
+
+/// The shared values that are kept.
+pub(super) type Shelves = Cache<Shelf, OnShelf, Error>;
+
+impl Value for OnShelf {
+    fn weight(&self) -> usize {
+        0
+    }
+
+    fn is_in_use(&self) -> bool {
+        Arc::strong_count(&self.value) > 1
+    }
+}
+
+/// The models that are kept.
+pub(super) type Models = Cache<Key, Arc<Model>, Error>;
+
+impl Value for Arc<Model> {
+    fn weight(&self) -> usize {
+        0
+    }
+
+    fn is_in_use(&self) -> bool {
+        Arc::strong_count(self) > 1
+    }
+}
+
+/// Whether a model is asked for while another one is being made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// By a request: other parsers may be waited for.
+    ByRequest,
+    /// By a parser, which waits for no other.
+    ByParser,
+}
+
+impl Reader {
+    /// The model of an asset of `len` bytes, made by `parse` where it is not
+    /// kept.
+    ///
+    /// # Errors
+    /// Where the asset cannot be read; [`Error::NoMemory`] where there is no
+    /// memory to parse it; [`Error::Changed`] where its file changed while it
+    /// was read; those of `parse`.
+    pub fn model(
+        &self,
+        file: File<'_>,
+        len: u64,
+        asked: Asked,
+        parse: impl FnOnce(&Bytes) -> Result<Box<dyn View>>,
+    ) -> Result<Arc<Model>> {
+        let key = file.key();
+        if let Some(model) = self.models.peek(&key) {
+            return Ok(model);
+        }
+        let version = file.volume.volume.version(file.file)?;
+        let len = version
+            .len
+            .map_or(len, |now| if len == 0 { 0 } else { now });
+        // Before anybody can wait for the model: whoever holds memory must not
+        // be kept from giving it back.
+        let mut memory = self.reserve_for(len, asked)?;
+        let make = || {
+            let bytes = Bytes::from(self.all_bytes(file, len)?);
+            self.stats.count(|stats| &stats.parsed);
+            let view = parse(&bytes)?;
+            if file.volume.volume.version(file.file)? != version {
+                return Err(Error::Changed);
+            }
+            let memory = memory.take().ok_or(Error::Changed)?;
+            let size = bytes.len() + view.memory();
+            Ok(Arc::new(Model {
+                version,
+                _memory: memory.into_charge("a parsed asset", size),
+                view: view.into(),
+            }))
+        };
+        match asked {
+            Asked::ByRequest => self.models.get(&key, make),
+            Asked::ByParser => self.models.get_without_waiting(&key, make),
+        }
+    }
+
+    /// The value of a shelf, made by `make` where it is not kept. It is asked
+    /// for by parsers and renderings, and waits for none of them.
+    ///
+    /// # Errors
+    /// Those of `make`; [`Error::NoMemory`] where it does not fit.
+    pub fn shared(
+        &self,
+        shelf: Shelf,
+        make: impl FnOnce() -> Result<Box<dyn Shared>>,
+    ) -> Result<Arc<dyn Shared>> {
+        let kept = self.shelves.get_without_waiting(&shelf, || {
+            let value: Arc<dyn Shared> = make()?.into();
+            let charge = self.budget().charge("an index", value.memory())?;
+            Ok(OnShelf {
+                value,
+                _memory: Arc::new(charge),
+            })
+        })?;
+        Ok(kept.value)
+    }
+
+    /// Forgets a model that is no longer what its file is.
+    pub fn forget_model(&self, file: File<'_>) {
+        self.models.remove(&file.key());
+    }
+
+    /// Whether an asset of `len` bytes can be parsed at all.
+    pub fn may_parse(&self, len: u64) -> bool {
+        self.budget().may_reserve(parsing(len))
+    }
+
+    fn reserve_for(&self, len: u64, asked: Asked) -> Result<Option<Reservation>> {
+        let waits = asked == Asked::ByRequest;
+        self.budget()
+            .reserve("parsing it", parsing(len), waits)
+            .map(Some)
+    }
+
+    /// All `len` bytes of a file.
+    ///
+    /// # Errors
+    /// As for [`Reader::read`].
+    pub fn all_bytes(&self, file: File<'_>, len: u64) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
+        self.fill(file, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Fills `buf` with the first bytes of a file.
+    fn fill(&self, file: File<'_>, buf: &mut [u8]) -> Result<()> {
+        if let Content::Extent { source, offset } = file.volume.volume.content(file.file)? {
+            let length = buf.len() as u64;
+            let source: &dyn ReadAt = source;
+            return source
+                .read_exact_at(buf, offset)
+                .map_err(|cause| read_error(offset, length, cause));
+        }
+        let mut filled = 0;
+        while filled < buf.len() {
+            let bytes = self.read_some(file, filled as u64..buf.len() as u64)?;
+            buf[filled..filled + bytes.len()].copy_from_slice(&bytes);
+            filled += bytes.len();
+        }
+        Ok(())
+    }
+}
+
+/// Bytes that parsing an asset of `len` bytes takes at most.
+fn parsing(len: u64) -> usize {
+    let bytes = usize::try_from(len).unwrap_or(usize::MAX);
+    bytes.saturating_mul(1 + EXPANSION)
+}

@@ -1,0 +1,268 @@
+//! Generated files that are too large for memory, in a temporary file without
+//! a name.
+//!
+//! The file is cut into extents of one size; a spooled file has some of them,
+//! in any order, and gives them back when it is given up.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use super::Key;
+use crate::io::Error;
+use crate::io::budget::{Budget, Charge};
+use crate::io::cache::{Cache, Value};
+use crate::io::sync::lock;
+
+/// Bytes of an extent.
+const EXTENT: usize = 256 << 10;
+
+/// Where generated files are kept that are too large for memory.
+pub struct Spool {
+    shared: Arc<Shared>,
+    /// What is kept. Its budget is space on disk.
+    files: Arc<Cache<Key, Arc<Spooled>, Error>>,
+}
+
+struct Shared {
+    /// Opened when it is needed where nobody has opened it before.
+    file: OnceLock<io::Result<Arc<File>>>,
+    space: Arc<Budget>,
+    extents: Mutex<Extents>,
+}
+
+#[derive(Default)]
+struct Extents {
+    /// The first that was never used.
+    next: u32,
+    free: Vec<u32>,
+}
+
+impl Spool {
+    /// A spool of at most `size` bytes in `file`, which nobody else uses; in
+    /// a temporary file without one.
+    pub fn new(file: Option<Arc<File>>, size: u64) -> Self {
+        let space = Budget::new(usize::try_from(size).unwrap_or(usize::MAX));
+        let opened = OnceLock::new();
+        if let Some(file) = file {
+            // The lock is new: nobody has set it before.
+            let _ = opened.set(Ok(file));
+        }
+        Self {
+            files: Cache::new(&space, 1),
+            shared: Arc::new(Shared {
+                file: opened,
+                space,
+                extents: Mutex::default(),
+            }),
+        }
+    }
+
+    /// The file that is kept for `key`.
+    pub fn get(&self, key: Key) -> Option<Arc<Spooled>> {
+        self.files.peek(&key)
+    }
+
+    /// Keeps a file until space is short.
+    pub fn keep(&self, key: Key, file: Arc<Spooled>) {
+        self.files.put(&key, file);
+    }
+
+    /// A file of this spool to be written.
+    pub fn writer(&self) -> SpoolWriter {
+        SpoolWriter {
+            spooled: Spooled {
+                charge: self.shared.space.empty_charge("a generated file"),
+                shared: self.shared.clone(),
+                extents: Vec::new(),
+                len: 0,
+            },
+            buffer: Vec::with_capacity(EXTENT),
+        }
+    }
+
+    /// Bytes on disk that are in use.
+    pub fn used(&self) -> usize {
+        self.shared.space.used()
+    }
+}
+
+impl Shared {
+    fn file(&self) -> io::Result<&File> {
+        let file = self.file.get_or_init(|| tempfile::tempfile().map(Arc::new));
+        match file {
+            Ok(file) => Ok(file),
+            Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
+        }
+    }
+
+    fn take_extent(&self) -> u32 {
+        let mut extents = lock(&self.extents);
+        extents.free.pop().unwrap_or_else(|| {
+            let extent = extents.next;
+            extents.next += 1;
+            extent
+        })
+    }
+}
+
+/// A file in the spool.
+pub struct Spooled {
+    shared: Arc<Shared>,
+    charge: Charge,
+    extents: Vec<u32>,
+    len: u64,
+}
+
+impl Spooled {
+    /// Length in bytes.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Fills `buf` with the bytes at `position`, which are inside the file.
+    ///
+    /// # Errors
+    /// Whatever the operating system reports.
+    pub fn read_exact_at(&self, mut buf: &mut [u8], mut position: u64) -> io::Result<()> {
+        while !buf.is_empty() {
+            let within = (position % EXTENT as u64) as usize;
+            let extent = self.extents.get((position / EXTENT as u64) as usize);
+            let extent = u64::from(*extent.ok_or(io::ErrorKind::UnexpectedEof)?);
+            let length = buf.len().min(EXTENT - within);
+            let (now, later) = buf.split_at_mut(length);
+            let offset = extent * EXTENT as u64 + within as u64;
+            self.shared.file()?.read_exact_at(now, offset)?;
+            buf = later;
+            position += length as u64;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let used = (self.extents.len() + 1) * EXTENT;
+        self.charge.grow_to(used).map_err(|_| {
+            io::Error::new(
+                io::ErrorKind::StorageFull,
+                "it needs more space than -o spoolsize= allows",
+            )
+        })?;
+        let extent = self.shared.take_extent();
+        self.extents.push(extent);
+        self.len += bytes.len() as u64;
+        let offset = u64::from(extent) * EXTENT as u64;
+        self.shared.file()?.write_all_at(bytes, offset)
+    }
+}
+
+impl Drop for Spooled {
+    fn drop(&mut self) {
+        lock(&self.shared.extents).free.append(&mut self.extents);
+    }
+}
+
+impl Value for Arc<Spooled> {
+    fn weight(&self) -> usize {
+        0
+    }
+
+    fn is_in_use(&self) -> bool {
+        Arc::strong_count(self) > 1
+    }
+}
+
+/// Writes a file of a spool.
+pub struct SpoolWriter {
+    spooled: Spooled,
+    /// The extent that is being filled.
+    buffer: Vec<u8>,
+}
+
+impl SpoolWriter {
+    /// The file, which is complete.
+    ///
+    /// # Errors
+    /// As for writing.
+    pub fn finish(mut self) -> io::Result<Arc<Spooled>> {
+        self.flush_extent()?;
+        Ok(Arc::new(self.spooled))
+    }
+
+    fn flush_extent(&mut self) -> io::Result<()> {
+        if !self.buffer.is_empty() {
+            self.spooled.write(&self.buffer)?;
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+}
+
+impl Write for SpoolWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let length = bytes.len().min(EXTENT - self.buffer.len());
+        self.buffer.extend_from_slice(&bytes[..length]);
+        if self.buffer.len() == EXTENT {
+            self.flush_extent()?;
+        }
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::content::VolumeId;
+    use crate::volume::FileId;
+
+    fn key(file: u32) -> Key {
+        Key {
+            volume: VolumeId(0),
+            file: FileId(file),
+        }
+    }
+
+    /// A file of `length` bytes that differ from those of other numbers.
+    fn write(spool: &Spool, number: u32, length: usize) -> io::Result<Arc<Spooled>> {
+        let mut writer = spool.writer();
+        for position in 0..length {
+            writer.write_all(&[(position as u32 ^ number) as u8])?;
+        }
+        writer.finish()
+    }
+
+    fn check(file: &Spooled, number: u32) {
+        let mut bytes = vec![0; file.len() as usize - 1];
+        file.read_exact_at(&mut bytes, 1).unwrap();
+        let expected = |position: usize| (position as u32 + 1 ^ number) as u8;
+        assert!((0..bytes.len()).all(|position| bytes[position] == expected(position)));
+    }
+
+    #[test]
+    fn files_keep_their_bytes_while_others_come_and_go() {
+        let spool = Spool::new(None, 5 * EXTENT as u64);
+        let held = write(&spool, 7, EXTENT + 10).unwrap();
+        for number in 0..10 {
+            let file = write(&spool, number, EXTENT + number as usize).unwrap();
+            check(&file, number);
+            spool.keep(key(number), file);
+            check(&held, 7);
+        }
+        assert!(spool.get(key(0)).is_none(), "given up for the others");
+        check(&spool.get(key(9)).unwrap(), 9);
+        assert!(spool.used() <= 5 * EXTENT);
+    }
+
+    #[test]
+    fn a_file_larger_than_the_spool_is_an_error_and_takes_nothing() {
+        let spool = Spool::new(None, EXTENT as u64);
+        let error = write(&spool, 0, EXTENT + 1).err().unwrap();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+        assert_eq!(spool.used(), 0);
+        assert!(write(&spool, 0, EXTENT).is_ok());
+    }
+}

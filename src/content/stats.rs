@@ -1,0 +1,73 @@
+//! What `.hpimount/stats.json` tells.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+
+use crate::io::sync::lock;
+use crate::io::tally::Tally;
+
+/// Errors that are remembered.
+const MAX_ERRORS: usize = 32;
+
+/// Counters of a mount, from its start on.
+#[derive(Debug, Default)]
+pub struct Stats {
+    /// Names looked up.
+    pub lookups: Tally,
+    /// Attributes asked for.
+    pub getattrs: Tally,
+    /// Parts of directories listed.
+    pub readdirs: Tally,
+    /// Reads of files.
+    pub reads: Tally,
+    /// Bytes given to readers.
+    pub bytes_read: Tally,
+    /// Bytes decoded from chunks.
+    decoded: Tally,
+    /// Bytes rendered for generated files.
+    pub rendered: Tally,
+    /// Assets parsed for their views.
+    pub parsed: Tally,
+    /// Reads that failed.
+    pub errors: Tally,
+    last_errors: Mutex<VecDeque<String>>,
+}
+
+impl Stats {
+    /// Counts one more.
+    pub fn count(&self, counter: impl Fn(&Self) -> &Tally) {
+        counter(self).add(1);
+    }
+
+    /// Counts bytes that were decoded.
+    pub fn add_decoded(&self, bytes: usize) {
+        self.decoded.add(bytes as u64);
+    }
+
+    /// Logs and remembers why a read failed.
+    pub fn failed(&self, error: String) {
+        log::error!("{error}");
+        self.count(|stats| &stats.errors);
+        let mut last = lock(&self.last_errors);
+        if last.len() == MAX_ERRORS {
+            last.pop_front();
+        }
+        last.push_back(error);
+    }
+
+    /// The counters by name.
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "lookups": self.lookups.get(),
+            "getattrs": self.getattrs.get(),
+            "readdirs": self.readdirs.get(),
+            "reads": self.reads.get(),
+            "bytes_read": self.bytes_read.get(),
+            "bytes_decoded": self.decoded.get(),
+            "bytes_rendered": self.rendered.get(),
+            "assets_parsed": self.parsed.get(),
+            "errors": self.errors.get(),
+            "last_errors": Vec::from_iter(lock(&self.last_errors).iter().cloned()),
+        })
+    }
+}

@@ -1,0 +1,322 @@
+//! The memory budget of a mount: one limit for everything that is kept.
+//!
+//! What takes memory either holds a [`Charge`] or is kept in a
+//! [`super::cache::Cache`] that accounts for it here. When more is wanted than
+//! the limit leaves, the least recently used values of all caches are given
+//! up, whatever their kind.
+//!
+//! Lock order: reservations, giving up, then the shards of the caches. With
+//! the lock of a shard held, only [`Budget::account`] and
+//! [`Budget::subtract`] are called, which take none.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+
+use super::Error;
+use super::sync::{Condvar, Mutex, lock, wait};
+
+/// Memory that reservations, and one thing that is kept, may take beyond the
+/// limit, so that an asset can be parsed where the limit is small.
+const RESERVE_EXTRA: usize = 16 << 20;
+
+/// Something that can give up values it keeps.
+pub trait Reclaim: Send + Sync {
+    /// When the value that would be given up was used last; `None` where there
+    /// is none.
+    fn oldest(&self) -> Option<u64>;
+
+    /// Gives up the least recently used value that nobody is using. False
+    /// where there is none.
+    fn give_up_oldest(&self) -> bool;
+}
+
+/// A limit in bytes and what of it is used.
+pub struct Budget {
+    limit: usize,
+    used: AtomicUsize,
+    /// Bytes of what was reserved, is kept, and is larger than the limit.
+    beside: AtomicUsize,
+    /// Counts insertions: the clock by which values are old.
+    clock: AtomicU64,
+    caches: Mutex<Vec<Weak<dyn Reclaim>>>,
+    /// Held while a value is given up: whoever finds nothing to give up then
+    /// knows that all that was is gone.
+    giving_up: Mutex<()>,
+    /// Whether something is larger than the limit by itself.
+    oversize: AtomicBool,
+    /// Reservations under way; each ends without waiting for another one.
+    reservations: Mutex<usize>,
+    /// A reservation has ended.
+    ended: Condvar,
+}
+
+impl Budget {
+    /// A budget of `limit` bytes.
+    pub fn new(limit: usize) -> Arc<Self> {
+        Arc::new(Self {
+            limit,
+            used: AtomicUsize::new(0),
+            beside: AtomicUsize::new(0),
+            clock: AtomicU64::new(0),
+            caches: Mutex::new(Vec::new()),
+            giving_up: Mutex::new(()),
+            oversize: AtomicBool::new(false),
+            reservations: Mutex::new(0),
+            ended: Condvar::new(),
+        })
+    }
+
+    /// The limit in bytes.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Bytes that are accounted for, of those that the limit is for.
+    pub fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that are accounted for beside the limit.
+    pub fn beside(&self) -> usize {
+        self.beside.load(Ordering::Relaxed)
+    }
+
+    /// Whether a value of `bytes` can be kept at all.
+    pub fn has_room_for(&self, bytes: usize) -> bool {
+        bytes <= self.limit
+    }
+
+    /// Has `cache` give up values when memory is short.
+    pub fn register(&self, cache: Weak<dyn Reclaim>) {
+        lock(&self.caches).push(cache);
+    }
+
+    /// The time of a use, by the clock of the budget.
+    pub fn now(&self) -> u64 {
+        self.clock.load(Ordering::Relaxed)
+    }
+
+    /// Accounts for a value that a cache has taken in. Room is made for it by
+    /// [`Budget::make_room`].
+    pub fn account(&self, bytes: usize) {
+        self.clock.fetch_add(1, Ordering::Relaxed);
+        self.used.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Gives up values until the limit holds, or nothing is left to give up.
+    pub fn make_room(&self) {
+        while self.used() > self.limit && self.give_up_oldest(|| self.used() <= self.limit) {}
+    }
+
+    /// A value that was accounted for is gone.
+    pub fn subtract(&self, bytes: usize) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Accounts for `bytes` for as long as the charge lives.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`] where nothing is left to be given up for it.
+    pub fn charge(self: &Arc<Self>, what: &'static str, bytes: usize) -> Result<Charge, Error> {
+        let mut charge = self.empty_charge(what);
+        charge.grow_to(bytes)?;
+        Ok(charge)
+    }
+
+    /// A charge of nothing, to be enlarged later.
+    pub fn empty_charge(self: &Arc<Self>, what: &'static str) -> Charge {
+        Charge {
+            budget: self.clone(),
+            what,
+            bytes: 0,
+            place: Place::Within,
+        }
+    }
+
+    /// Whether so many bytes can be reserved when nothing else is.
+    pub fn may_reserve(&self, bytes: usize) -> bool {
+        bytes <= self.limit.saturating_add(RESERVE_EXTRA)
+    }
+
+    /// Accounts for memory that is needed for a moment, up to a little more
+    /// than the limit.
+    ///
+    /// With `waits`, other reservations are waited for; whoever holds one must
+    /// not wait for another.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`] where it does not fit.
+    pub fn reserve(
+        self: &Arc<Self>,
+        what: &'static str,
+        bytes: usize,
+        waits: bool,
+    ) -> Result<Reservation, Error> {
+        let limit = self.limit.saturating_add(RESERVE_EXTRA);
+        let mut reservations = lock(&self.reservations);
+        while !self.try_take(bytes, self.limit) && !self.try_take(bytes, limit) {
+            if !waits || bytes > limit || *reservations == 0 {
+                return Err(Error::no_memory(what, bytes, limit));
+            }
+            reservations = wait(&self.ended, reservations);
+        }
+        *reservations += 1;
+        Ok(Reservation {
+            budget: self.clone(),
+            bytes,
+        })
+    }
+
+    /// Takes `bytes`, having given up what must be for them.
+    fn try_take(&self, bytes: usize, limit: usize) -> bool {
+        let take = || {
+            let beside = if limit > self.limit { self.beside() } else { 0 };
+            let fits = |used: usize| {
+                let sum = used.checked_add(bytes)?;
+                (sum.checked_add(beside)? <= limit).then_some(sum)
+            };
+            let relaxed = Ordering::Relaxed;
+            self.used.fetch_update(relaxed, relaxed, fits).is_ok()
+        };
+        if bytes > limit {
+            return false;
+        }
+        let mut taken = take();
+        while !taken {
+            if !self.give_up_oldest(|| {
+                taken = take();
+                taken
+            }) {
+                return taken;
+            }
+        }
+        true
+    }
+
+    /// Gives up a value, unless that is no longer `needless`. False where it
+    /// is needed and there is none.
+    fn give_up_oldest(&self, mut needless: impl FnMut() -> bool) -> bool {
+        let _one_at_a_time = lock(&self.giving_up);
+        if needless() {
+            return true;
+        }
+        // The cache with the oldest value first; the others where everything
+        // in that one is in use.
+        let mut caches: Vec<(u64, Arc<dyn Reclaim>)> = lock(&self.caches)
+            .iter()
+            .filter_map(Weak::upgrade)
+            .filter_map(|cache| Some((cache.oldest()?, cache)))
+            .collect();
+        caches.sort_by_key(|&(age, _)| age);
+        caches.iter().any(|(_, cache)| cache.give_up_oldest())
+    }
+}
+
+/// Bytes that are accounted for while this lives.
+pub struct Charge {
+    budget: Arc<Budget>,
+    what: &'static str,
+    bytes: usize,
+    place: Place,
+}
+
+/// Where a charge counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Within the limit.
+    Within,
+    /// Beside the limit, being larger by itself.
+    Oversize,
+    /// Beside the limit, within what reservations may take.
+    Beside,
+}
+
+impl Charge {
+    /// Bytes that it accounts for.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Accounts for `bytes` in all.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`] where nothing is left to be given up for more.
+    pub fn grow_to(&mut self, bytes: usize) -> Result<(), Error> {
+        if self.place == Place::Oversize {
+            self.bytes = bytes;
+            return Ok(());
+        }
+        let more = bytes.saturating_sub(self.bytes);
+        if more > 0 && !self.budget.try_take(more, self.budget.limit) {
+            return Err(Error::no_memory(self.what, bytes, self.budget.limit));
+        }
+        self.budget.subtract(self.bytes.saturating_sub(bytes));
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    /// As [`Charge::grow_to`]; where the limit does not leave that much, the
+    /// charge stands beside the budget, as one at a time may.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`] where another one does.
+    pub fn grow_beyond(&mut self, bytes: usize) -> Result<(), Error> {
+        let Err(error) = self.grow_to(bytes) else {
+            return Ok(());
+        };
+        // The one that stands beside the limit may be among what is given up.
+        while self.budget.give_up_oldest(|| false) {}
+        if self.budget.oversize.swap(true, Ordering::Relaxed) {
+            return Err(error);
+        }
+        self.budget.subtract(self.bytes);
+        self.place = Place::Oversize;
+        self.bytes = bytes;
+        Ok(())
+    }
+}
+
+impl Drop for Charge {
+    fn drop(&mut self) {
+        match self.place {
+            Place::Within => self.budget.subtract(self.bytes),
+            Place::Oversize => self.budget.oversize.store(false, Ordering::Relaxed),
+            Place::Beside => {
+                self.budget.beside.fetch_sub(self.bytes, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// Memory that is needed for a moment. See [`Budget::reserve`].
+pub struct Reservation {
+    budget: Arc<Budget>,
+    bytes: usize,
+}
+
+impl Reservation {
+    /// A charge for the `bytes` of it that are still needed, and are kept.
+    pub fn into_charge(mut self, what: &'static str, bytes: usize) -> Charge {
+        let is_large = bytes > self.budget.limit && bytes <= RESERVE_EXTRA;
+        let (counter, place) = match is_large {
+            true => (&self.budget.beside, Place::Beside),
+            false => (&self.budget.used, Place::Within),
+        };
+        counter.fetch_add(bytes, Ordering::Relaxed);
+        self.budget.subtract(std::mem::take(&mut self.bytes));
+        Charge {
+            budget: self.budget.clone(),
+            what,
+            bytes,
+            place,
+        }
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.budget.subtract(self.bytes);
+        *lock(&self.budget.reservations) -= 1;
+        self.budget.ended.notify_all();
+    }
+}

@@ -1,0 +1,336 @@
+//! Values that are kept in memory as far as the budget goes.
+//!
+//! A cache is cut into shards, each with a lock of its own. A value that
+//! several readers ask for at once is made by one of them, without a lock on
+//! the shard; the others wait for it.
+//!
+//! `tests/locks.rs` includes this file, to try it with the locks of a model
+//! checker in the place of the real ones.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use lru::LruCache;
+
+use super::budget::{Budget, Reclaim};
+use super::sync::{Mutex, lock};
+use super::tally::Tally;
+
+/// What a cache keeps: cheap to clone.
+pub trait Value: Clone + Send + Sync {
+    /// Bytes of the budget that the cache accounts for while it keeps the
+    /// value; what the value has charged by itself is not among them.
+    fn weight(&self) -> usize;
+
+    /// Whether giving it up frees nothing now, because somebody uses it.
+    fn is_in_use(&self) -> bool {
+        false
+    }
+
+    /// Whether something else keeps it, so that the cache need not.
+    fn is_kept_elsewhere(&self) -> bool {
+        false
+    }
+}
+
+/// How often the cache helped.
+#[derive(Debug, Default)]
+pub struct Counters {
+    /// Found, or made by another reader meanwhile.
+    pub hits: Tally,
+    /// Made.
+    pub misses: Tally,
+}
+
+/// A value that is being made: empty until it is there. Whoever holds the
+/// lock makes it, the others wait for the lock.
+type Flight<V, E> = Arc<Mutex<Option<Result<V, E>>>>;
+
+/// A cache of values by keys.
+pub struct Cache<K: Hash + Eq, V, E> {
+    shards: Vec<Shard<K, V, E>>,
+    hasher: RandomState,
+    budget: Arc<Budget>,
+    /// For the statistics.
+    pub counters: Counters,
+}
+
+struct Shard<K: Hash + Eq, V, E> {
+    /// When the least recently used value was used; [`NEVER`] without one.
+    oldest: AtomicU64,
+    content: Mutex<Content<K, V, E>>,
+}
+
+struct Content<K: Hash + Eq, V, E> {
+    values: LruCache<K, Kept<V>>,
+    flights: HashMap<K, Flight<V, E>>,
+}
+
+struct Kept<V> {
+    value: V,
+    weight: usize,
+    used_at: u64,
+}
+
+/// What a value costs beside its own weight: its places in the list and the
+/// map.
+const OVERHEAD: usize = 128;
+
+/// The age of nothing.
+const NEVER: u64 = u64::MAX;
+
+/// Values in use that are passed over in the search for one to give up.
+const MAX_IN_USE: usize = 64;
+
+impl<K, V, E> Cache<K, V, E>
+where
+    K: Hash + Eq + Clone + Send + Sync + 'static,
+    V: Value + 'static,
+    E: Clone + Send + Sync + 'static,
+{
+    /// A cache of so many shards, whose values count in `budget`.
+    pub fn new(budget: &Arc<Budget>, shards: usize) -> Arc<Self> {
+        let shard = || Shard {
+            oldest: AtomicU64::new(NEVER),
+            content: Mutex::new(Content {
+                values: LruCache::unbounded(),
+                flights: HashMap::new(),
+            }),
+        };
+        let cache = Arc::new(Self {
+            shards: (0..shards).map(|_| shard()).collect(),
+            hasher: RandomState::new(),
+            budget: budget.clone(),
+            counters: Counters::default(),
+        });
+        let weak: Weak<Self> = Arc::downgrade(&cache);
+        budget.register(weak);
+        cache
+    }
+
+    /// The value for `key`, made by `make` where it is not there. While one
+    /// caller makes it, others that ask for it wait; all get the same result.
+    /// A failure is not kept.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn get(&self, key: &K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
+        self.get_and_keep(key, true, make)
+    }
+
+    /// As [`Cache::get`]; a value that had to be made stays in the cache only
+    /// where `keep` says so.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn get_and_keep(
+        &self,
+        key: &K,
+        keep: bool,
+        make: impl FnOnce() -> Result<V, E>,
+    ) -> Result<V, E> {
+        let flight = match self.find(key) {
+            Found::Value(value) => return Ok(value),
+            Found::Flight { flight, .. } => flight,
+        };
+        self.make(key, &flight, keep, make)
+    }
+
+    /// As [`Cache::get`], for a caller that makes another value of the cache
+    /// at the moment: it waits for nobody, and makes the value for itself
+    /// where somebody else is at it. So values that are made of each other
+    /// never wait in a circle.
+    ///
+    /// # Errors
+    /// Those of `make`.
+    pub fn get_without_waiting(
+        &self,
+        key: &K,
+        make: impl FnOnce() -> Result<V, E>,
+    ) -> Result<V, E> {
+        match self.find(key) {
+            Found::Value(value) => Ok(value),
+            Found::Flight {
+                flight,
+                is_new: true,
+            } => self.make(key, &flight, true, make),
+            Found::Flight { .. } => {
+                self.counters.misses.add(1);
+                make()
+            }
+        }
+    }
+
+    /// The value for `key` where it is there.
+    pub fn peek(&self, key: &K) -> Option<V> {
+        let shard = self.shard_of(key);
+        let mut content = lock(&shard.content);
+        let found = content.touch(key, self.budget.now());
+        shard.note_oldest(&content);
+        found
+    }
+
+    /// Keeps a value that was made on the way to another one.
+    pub fn put(&self, key: &K, value: V) {
+        let shard = self.shard_of(key);
+        let content = lock(&shard.content);
+        self.insert(shard, content, key, value);
+    }
+
+    /// Forgets the value for `key`.
+    pub fn remove(&self, key: &K) {
+        let shard = self.shard_of(key);
+        let mut content = lock(&shard.content);
+        let removed = content.values.pop(key);
+        shard.note_oldest(&content);
+        drop(content);
+        if let Some(kept) = removed {
+            self.budget.subtract(kept.weight);
+        }
+    }
+
+    fn find(&self, key: &K) -> Found<V, E> {
+        let shard = self.shard_of(key);
+        let mut content = lock(&shard.content);
+        if let Some(value) = content.touch(key, self.budget.now()) {
+            shard.note_oldest(&content);
+            self.counters.hits.add(1);
+            return Found::Value(value);
+        }
+        match content.flights.entry(key.clone()) {
+            Entry::Occupied(flight) => Found::Flight {
+                flight: flight.get().clone(),
+                is_new: false,
+            },
+            Entry::Vacant(slot) => Found::Flight {
+                flight: slot.insert(Arc::default()).clone(),
+                is_new: true,
+            },
+        }
+    }
+
+    fn make(
+        &self,
+        key: &K,
+        flight: &Flight<V, E>,
+        keep: bool,
+        make: impl FnOnce() -> Result<V, E>,
+    ) -> Result<V, E> {
+        let mut slot = lock(flight);
+        if let Some(result) = &*slot {
+            self.counters.hits.add(1);
+            return result.clone();
+        }
+        self.counters.misses.add(1);
+        let result = make();
+        *slot = Some(result.clone());
+        let shard = self.shard_of(key);
+        let mut content = lock(&shard.content);
+        content.flights.remove(key);
+        if let (Ok(value), true) = (&result, keep) {
+            self.insert(shard, content, key, value.clone());
+        }
+        result
+    }
+
+    /// Keeps `value`, and gives up others where the budget is short. What is
+    /// larger than the whole budget is not kept.
+    fn insert(
+        &self,
+        shard: &Shard<K, V, E>,
+        mut content: super::sync::MutexGuard<'_, Content<K, V, E>>,
+        key: &K,
+        value: V,
+    ) {
+        let weight = value.weight() + OVERHEAD;
+        if !self.budget.has_room_for(weight) || value.is_kept_elsewhere() {
+            return;
+        }
+        let kept = Kept {
+            value,
+            weight,
+            used_at: self.budget.now(),
+        };
+        let replaced = content.values.put(key.clone(), kept);
+        shard.note_oldest(&content);
+        self.budget.account(weight);
+        drop(content);
+        if let Some(replaced) = replaced {
+            self.budget.subtract(replaced.weight);
+        }
+        self.budget.make_room();
+    }
+
+    fn shard_of(&self, key: &K) -> &Shard<K, V, E> {
+        let hash = self.hasher.hash_one(key);
+        &self.shards[(hash >> 32) as usize % self.shards.len()]
+    }
+}
+
+enum Found<V, E> {
+    Value(V),
+    Flight { flight: Flight<V, E>, is_new: bool },
+}
+
+impl<K: Hash + Eq, V: Clone, E> Content<K, V, E> {
+    fn touch(&mut self, key: &K, now: u64) -> Option<V> {
+        let kept = self.values.get_mut(key)?;
+        kept.used_at = now;
+        Some(kept.value.clone())
+    }
+}
+
+impl<K: Hash + Eq, V, E> Shard<K, V, E> {
+    fn note_oldest(&self, content: &Content<K, V, E>) {
+        let oldest = content.values.peek_lru();
+        let oldest = oldest.map_or(NEVER, |(_, kept)| kept.used_at);
+        self.oldest.store(oldest, Ordering::Relaxed);
+    }
+}
+
+impl<K, V, E> Reclaim for Cache<K, V, E>
+where
+    K: Hash + Eq + Clone + Send + Sync,
+    V: Value,
+    E: Send + Sync,
+{
+    fn oldest(&self) -> Option<u64> {
+        let ages = self.shards.iter();
+        let oldest = ages.map(|shard| shard.oldest.load(Ordering::Relaxed)).min();
+        oldest.filter(|&age| age != NEVER)
+    }
+
+    fn give_up_oldest(&self) -> bool {
+        for _ in 0..MAX_IN_USE {
+            let shards = self.shards.iter();
+            let oldest = shards.min_by_key(|shard| shard.oldest.load(Ordering::Relaxed));
+            let Some(shard) = oldest else {
+                return false;
+            };
+            let mut content = lock(&shard.content);
+            let Some((key, mut kept)) = content.values.pop_lru() else {
+                // Somebody else was quicker; another shard may have some.
+                shard.note_oldest(&content);
+                if self.oldest().is_none() {
+                    return false;
+                }
+                continue;
+            };
+            if kept.value.is_in_use() {
+                kept.used_at = self.budget.now();
+                content.values.put(key, kept);
+                shard.note_oldest(&content);
+                continue;
+            }
+            shard.note_oldest(&content);
+            // What it charged by itself is given back without the lock.
+            drop(content);
+            self.budget.subtract(kept.weight);
+            return true;
+        }
+        false
+    }
+}

@@ -1,0 +1,16 @@
+//! TA: Kingdoms, as KINGDOMS.icd mounts its archives.
+
+use super::Rules;
+use crate::volume::hpi;
+
+/// A `.kmp` holds one map; against which others it would win is not known.
+pub(super) const RULES: Rules = Rules {
+    groups: &["kmp", "ufo", "hpi"],
+    newest_wins: true,
+    limit: None,
+    leaves_out: |_, _| None,
+    made_for: Some((
+        |input| Ok(hpi::version(&*input.source) == Some(hpi::record::VERSION_2)),
+        "most archives are of TA: Kingdoms",
+    )),
+};

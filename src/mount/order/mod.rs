@@ -1,0 +1,283 @@
+//! Which archives of a folder a game mounts, and which of them win
+//! (SEMANTICS, Merging). Each game is a module with its [`Rules`].
+
+mod kingdoms;
+mod rwe;
+mod ta;
+
+use std::cmp::Reverse;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::merge::Rule;
+use crate::io;
+use crate::volume::Input;
+
+/// How archives are ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// As TotalA.exe 3.1c does.
+    Ta,
+    /// As KINGDOMS.icd does.
+    Kingdoms,
+    /// As RWE does.
+    Rwe,
+    /// As they are given, the last one on top.
+    Cli,
+}
+
+/// How a game orders its archives.
+struct Rules {
+    /// Extensions that are mounted, from the lowest group to the highest.
+    groups: &'static [&'static str],
+    /// Whether of several files of the same path the newest is seen, and not
+    /// that of the highest archive.
+    newest_wins: bool,
+    /// Most archives of an extension that the game mounts.
+    limit: Option<(&'static str, usize)>,
+    /// Why the game does not mount an archive that its groups have; the
+    /// archives of the folder are at hand.
+    leaves_out: fn(&Path, &[PathBuf]) -> Option<String>,
+    /// Whether an archive is made for the game, and what is said of a folder
+    /// where most are.
+    made_for: Option<(fn(&Input<'_>) -> io::Result<bool>, &'static str)>,
+}
+
+/// The orders of games, with what is said where nothing else decides.
+const GAMES: [(Order, &Rules); 3] = [
+    (Order::Ta, &ta::RULES),
+    (Order::Kingdoms, &kingdoms::RULES),
+    (Order::Rwe, &rwe::RULES),
+];
+
+/// The order of archives as they are given.
+const GIVEN: Rules = Rules {
+    groups: &[],
+    newest_wins: false,
+    limit: None,
+    leaves_out: |_, _| None,
+    made_for: None,
+};
+
+impl Order {
+    /// All of them, with their names.
+    pub const NAMES: [(&str, Self); 4] = [
+        ("ta", Self::Ta),
+        ("kingdoms", Self::Kingdoms),
+        ("rwe", Self::Rwe),
+        ("cli", Self::Cli),
+    ];
+
+    fn rules(self) -> &'static Rules {
+        let found = GAMES.iter().find(|(order, _)| *order == self);
+        found.map_or(&GIVEN, |(_, rules)| rules)
+    }
+
+    /// The group of an archive, higher ones winning; `None` for one that is
+    /// not mounted.
+    fn group(self, path: &Path) -> Option<usize> {
+        let extension = path.extension().and_then(OsStr::to_str)?;
+        self.rules()
+            .groups
+            .iter()
+            .position(|group| extension.eq_ignore_ascii_case(group))
+    }
+
+    /// Brings archives into order, the winner last. Those that are not
+    /// mounted come first, where the command line names them all the same.
+    pub(super) fn sort(self, archives: &mut [PathBuf]) {
+        if self == Self::Cli {
+            return;
+        }
+        // Inside a group the name that sorts first wins.
+        archives.sort_by_cached_key(|path| (self.group(path), Reverse(sort_key(path))));
+    }
+
+    /// Which of several files with the same path is seen, in so many merged
+    /// archives.
+    pub(super) fn rule(self, archives: usize) -> Rule {
+        if self.rules().newest_wins {
+            Rule::NewestBelow(archives)
+        } else {
+            Rule::Highest
+        }
+    }
+
+    /// Leaves only what the game of this order mounts. Gives a warning for
+    /// each archive that it does not.
+    pub(super) fn restrict(self, archives: &mut Vec<PathBuf>) -> Vec<String> {
+        let all = archives.clone();
+        let mut warnings = Vec::new();
+        archives.retain(|path| {
+            let problem = if self.group(path).is_none() {
+                let extension = path.extension().unwrap_or_default().to_string_lossy();
+                Some(format!("the game mounts no .{extension}"))
+            } else {
+                (self.rules().leaves_out)(path, &all)
+            };
+            if let Some(problem) = &problem {
+                warnings.push(format!("{} is not merged: {problem}", file_name(path)));
+            }
+            problem.is_none()
+        });
+        warnings.sort();
+        warnings
+    }
+
+    /// A warning where the game would leave archives out that are merged here,
+    /// the highest ones last.
+    pub(super) fn beyond_the_limit(self, archives: &[PathBuf]) -> Option<String> {
+        let (extension, limit) = self.rules().limit?;
+        let archives = archives.iter().rev();
+        let mut mounted = archives.filter(|path| has_extension(path, extension));
+        let last = mounted.nth(limit - 1)?;
+        let beyond = mounted.count();
+        (beyond > 0).then(|| {
+            format!(
+                "{} .{extension} archives are merged; the game mounts the first {limit} only, \
+                 up to {}",
+                limit + beyond,
+                file_name(last),
+            )
+        })
+    }
+
+    /// The order of the game that most of the archives are made for, and why.
+    /// Where as many are made for several, that of the first one.
+    pub(super) fn of(archives: &[Input<'_>]) -> (Self, &'static str) {
+        let mut best = (0, GAMES[0].0, "");
+        for (order, rules) in GAMES {
+            let Some((made_for, why)) = rules.made_for else {
+                continue;
+            };
+            let count = archives
+                .iter()
+                .filter(|input| made_for(input).unwrap_or(false));
+            let count = count.count();
+            if best.2.is_empty() || count > best.0 {
+                best = (count, order, why);
+            }
+        }
+        (best.1, best.2)
+    }
+}
+
+/// Whether some game gives the extension of a file to archives.
+pub(super) fn is_archive_of_any(path: &Path) -> bool {
+    GAMES.iter().any(|(order, _)| order.group(path).is_some())
+}
+
+/// What file names are compared by: upper case, as the games' file systems
+/// do, then the spelling.
+fn sort_key(path: &Path) -> (String, OsString) {
+    let name = path.file_name().unwrap_or_default();
+    (name.to_string_lossy().to_uppercase(), name.to_owned())
+}
+
+fn has_extension(path: &Path, wanted: &str) -> bool {
+    let extension = path.extension();
+    extension.is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
+}
+
+/// The last part of a path, as text.
+pub(super) fn file_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sorted(order: Order, names: &[&str]) -> Vec<String> {
+        let mut paths: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
+        order.sort(&mut paths);
+        let names = paths.iter().map(|path| path.to_string_lossy().into_owned());
+        names.collect()
+    }
+
+    #[test]
+    fn total_annihilation_goes_by_extension_then_by_the_first_name() {
+        assert_eq!(
+            sorted(
+                Order::Ta,
+                &[
+                    "b.ufo",
+                    "totala1.hpi",
+                    "A.UFO",
+                    "rev31.gp3",
+                    "cc.ccx",
+                    "TOTALA2.HPI"
+                ]
+            ),
+            [
+                "TOTALA2.HPI",
+                "totala1.hpi",
+                "b.ufo",
+                "A.UFO",
+                "cc.ccx",
+                "rev31.gp3"
+            ]
+        );
+    }
+
+    #[test]
+    fn rwe_knows_gpf_and_the_command_line_stays_as_it_is() {
+        assert_eq!(
+            sorted(Order::Rwe, &["a.gp3", "a.hpi", "a.gpf", "a.ccx"]),
+            ["a.hpi", "a.ccx", "a.gpf", "a.gp3"]
+        );
+        assert_eq!(sorted(Order::Cli, &["b.gp3", "a.hpi"]), ["b.gp3", "a.hpi"]);
+    }
+
+    #[test]
+    fn other_patches_count_only_without_the_games_own() {
+        let restricted = |names: &[&str]| {
+            let mut archives: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
+            let warnings = Order::Ta.restrict(&mut archives);
+            (archives.len(), warnings)
+        };
+        assert_eq!(
+            restricted(&["REV31.GP3", "taesc.gp3", "a.hpi"]),
+            (
+                2,
+                vec!["taesc.gp3 is not merged: the game mounts no .gp3 but rev31.gp3".to_owned()]
+            )
+        );
+        assert_eq!(
+            restricted(&["taesc.gp3", "other.gp3", "a.hpi"]),
+            (3, vec![])
+        );
+        assert_eq!(
+            restricted(&["a.gpf", "a.hpi"]),
+            (
+                1,
+                vec!["a.gpf is not merged: the game mounts no .gpf".to_owned()]
+            )
+        );
+    }
+
+    #[test]
+    fn names_that_differ_in_case_only_have_an_order_too() {
+        for names in [["A.ufo", "a.ufo"], ["a.ufo", "A.ufo"]] {
+            assert_eq!(sorted(Order::Ta, &names), ["a.ufo", "A.ufo"]);
+        }
+    }
+
+    #[test]
+    fn the_limit_of_ten_is_reported_for_total_annihilation_only() {
+        let mut paths: Vec<PathBuf> = (10..22).map(|n| format!("{n}.hpi").into()).collect();
+        paths.push("a.ufo".into());
+        Order::Ta.sort(&mut paths);
+        let warning = |order: Order, from: usize| order.beyond_the_limit(&paths[from..]);
+        assert_eq!(
+            warning(Order::Ta, 0).unwrap(),
+            "12 .hpi archives are merged; the game mounts the first 10 only, up to 19.hpi"
+        );
+        assert_eq!(warning(Order::Ta, 2), None);
+        assert_eq!(warning(Order::Kingdoms, 0), None);
+    }
+}

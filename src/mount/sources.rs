@@ -1,0 +1,117 @@
+//! What is to be mounted.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::order::{self, Order};
+use super::{OpenCause, OpenError};
+
+/// What to mount.
+#[derive(Debug, Clone)]
+pub enum Sources {
+    /// Archives, folders and lone assets. Several archives of a game are
+    /// merged, unless `separate`; anything else stands side by side.
+    Given {
+        /// In their order, the last one on top.
+        paths: Vec<PathBuf>,
+        /// How to order them instead.
+        order: Option<Order>,
+        /// Merge nothing.
+        separate: bool,
+    },
+    /// A game's folder: its archives and loose files, merged as the game
+    /// does.
+    Game {
+        /// The folder.
+        folder: PathBuf,
+        /// How to order them; `None` for as the game does whose archives
+        /// these are.
+        order: Option<Order>,
+    },
+}
+
+/// Sources whose folders have been listed as far as it takes to know what
+/// will be read.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    pub(super) sources: Sources,
+    /// The folder of a game.
+    pub(super) game: Option<GameFolder>,
+}
+
+/// A game's folder, as it was when it was listed.
+#[derive(Debug, Clone)]
+pub(super) struct GameFolder {
+    /// Its path, absolute and without symbolic links.
+    pub(super) path: PathBuf,
+    /// The names in it, sorted.
+    pub(super) names: Vec<OsString>,
+}
+
+impl GameFolder {
+    fn list(path: &Path) -> std::io::Result<Self> {
+        let path = path.canonicalize()?;
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(&path)? {
+            names.push(entry?.file_name());
+        }
+        names.sort();
+        Ok(Self { path, names })
+    }
+
+    /// The files whose extensions a game gives to archives, by their paths.
+    pub(super) fn archives(&self) -> Vec<PathBuf> {
+        let paths = self.names.iter().map(|name| self.path.join(name));
+        paths
+            .filter(|path| order::is_archive_of_any(path) && path.is_file())
+            .collect()
+    }
+}
+
+impl Sources {
+    /// Lists the folder of a game.
+    ///
+    /// # Errors
+    /// Where it cannot be listed.
+    pub fn prepare(&self) -> Result<Prepared, OpenError> {
+        let game = match self {
+            Self::Given { .. } => None,
+            Self::Game { folder, .. } => {
+                let listed = GameFolder::list(folder);
+                Some(listed.map_err(|error| {
+                    let name = folder.to_string_lossy();
+                    OpenError::new(name, OpenCause::Unreadable(error))
+                })?)
+            }
+        };
+        Ok(Prepared {
+            sources: self.clone(),
+            game,
+        })
+    }
+
+    /// The first source, as users know it.
+    pub fn name(&self) -> PathBuf {
+        match self {
+            Self::Given { paths, .. } => paths.first().cloned().unwrap_or_default(),
+            Self::Game { folder, .. } => folder.clone(),
+        }
+    }
+}
+
+impl Prepared {
+    /// All that is read from disk: files, and directories with what is below
+    /// them. Links lead out of them by none but these paths.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        match (&self.sources, &self.game) {
+            (Sources::Given { paths, .. }, _) => paths.clone(),
+            (Sources::Game { folder, .. }, game) => {
+                let links = game.iter().flat_map(GameFolder::archives);
+                let mut paths = vec![folder.clone()];
+                // A link can be an archive of the game.
+                paths.extend(links.filter(|path| path.is_symlink()));
+                paths
+            }
+        }
+    }
+}

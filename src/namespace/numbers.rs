@@ -1,0 +1,173 @@
+//! The inode numbers of a mount: a range for every subtree, kept for as long
+//! as the mount lives.
+//!
+//! A subtree that was given up and is built again has the numbers that it had,
+//! so that what the kernel and the clients of a server remember stays good.
+//! Only when its source has changed meanwhile it gets others, and the old ones
+//! are stale.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use super::Ino;
+use super::companion::Shows;
+use super::tree::Index;
+use crate::io::sync::lock;
+
+/// Highest inode number. The top bit stays free for numbers that are derived
+/// from others, and no number needs more than 32 bits: 32-bit programs could
+/// not stat such a file.
+const LAST_INO: u32 = (1 << 31) - 1;
+
+/// As what the root of a subtree is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// The root of the mount.
+    Root,
+    /// The control directory.
+    Control,
+    /// A directory of another subtree.
+    Directory(Ino),
+    /// A companion of this file that no listing shows.
+    Hidden(Ino, Shows),
+}
+
+/// The numbers of one subtree; the inode with index `n` has the number
+/// `first + n`.
+#[derive(Debug, Clone, Copy)]
+pub struct Range {
+    /// Number of its root.
+    pub first: u32,
+    len: u32,
+    /// As what its root is seen.
+    pub origin: Origin,
+    /// Changes with what the numbers stand for.
+    fingerprint: u64,
+}
+
+impl Range {
+    /// Memory of a range and of what finds it, in bytes.
+    pub const MEMORY: usize = 2 * size_of::<Self>() + size_of::<(Origin, u32)>();
+
+    /// The number of the inode with this index.
+    pub fn ino(&self, index: Index) -> Ino {
+        Ino(self.first + index)
+    }
+}
+
+/// All numbers that were given away.
+pub struct Numbers {
+    /// In the order of their first numbers.
+    ranges: boxcar::Vec<Range>,
+    state: Mutex<State>,
+}
+
+struct State {
+    /// The lowest number that was never given away.
+    next: u32,
+    /// The latest range of every origin, by its place in `ranges`.
+    by_origin: HashMap<Origin, usize>,
+}
+
+impl Numbers {
+    /// No numbers yet. The first one will be that of [`Ino::ROOT`].
+    pub fn new() -> Self {
+        Self {
+            ranges: boxcar::Vec::new(),
+            state: Mutex::new(State {
+                next: Ino::ROOT.0,
+                by_origin: HashMap::new(),
+            }),
+        }
+    }
+
+    /// The range of a subtree of `len` inodes: the one that it had, where the
+    /// fingerprint is the same; whether it is a new one; `None` where there
+    /// are no numbers left.
+    pub fn assign(&self, origin: Origin, len: u32, fingerprint: u64) -> Option<(Range, bool)> {
+        let mut state = lock(&self.state);
+        let latest = state.by_origin.get(&origin);
+        if let Some(&range) = latest.and_then(|&latest| self.ranges.get(latest))
+            && (range.len, range.fingerprint) == (len, fingerprint)
+        {
+            return Some((range, false));
+        }
+        let range = Range {
+            first: take(&mut state.next, len)?,
+            len,
+            origin,
+            fingerprint,
+        };
+        let index = self.ranges.push(range);
+        state.by_origin.insert(origin, index);
+        Some((range, true))
+    }
+
+    /// A number that no inode has had; `None` where there are none left.
+    pub fn single(&self) -> Option<Ino> {
+        take(&mut lock(&self.state).next, 1).map(Ino)
+    }
+
+    /// The range that holds a number, and its place among all.
+    pub fn find(&self, ino: Ino) -> Option<(usize, Range)> {
+        let (mut low, mut high) = (0, self.ranges.count());
+        while low < high {
+            let middle = low.midpoint(high);
+            match self.ranges.get(middle) {
+                Some(range) if range.first <= ino.0 => low = middle + 1,
+                _ => high = middle,
+            }
+        }
+        let place = low.checked_sub(1)?;
+        let range = self.ranges.get(place)?;
+        (ino.0 - range.first < range.len).then_some((place, *range))
+    }
+
+    /// Number of inodes that have had numbers in subtrees.
+    pub fn inodes(&self) -> u64 {
+        self.ranges
+            .iter()
+            .map(|(_, range)| u64::from(range.len))
+            .sum()
+    }
+}
+
+fn take(next: &mut u32, count: u32) -> Option<u32> {
+    let first = *next;
+    *next = first.checked_add(count).filter(|&end| end <= LAST_INO)?;
+    Some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: Origin = Origin::Directory(Ino(7));
+
+    #[test]
+    fn a_subtree_keeps_its_numbers_until_it_changes() {
+        let numbers = Numbers::new();
+        let assign = |origin, fingerprint| numbers.assign(origin, 10, fingerprint).unwrap();
+        let (root, _) = assign(Origin::Root, 0);
+        assert_eq!(root.first, Ino::ROOT.0);
+        let (first, is_new) = assign(A, 1);
+        assert!(is_new && first.first == 11);
+        let (again, is_new) = assign(A, 1);
+        assert!(!is_new && again.first == 11);
+        let (changed, is_new) = assign(A, 2);
+        assert!(is_new && changed.first == 21);
+        assert_eq!(numbers.find(Ino(20)).unwrap().1.first, 11);
+        assert_eq!(numbers.find(Ino(30)).unwrap().1.first, 21);
+        assert!(numbers.find(Ino(31)).is_none());
+        assert!(numbers.find(Ino(0)).is_none());
+    }
+
+    #[test]
+    fn numbers_end_below_the_bit_of_the_shortcuts() {
+        let numbers = Numbers::new();
+        assert!(numbers.assign(A, LAST_INO - 2, 0).is_some());
+        assert_eq!(numbers.single(), Some(Ino(LAST_INO - 1)));
+        assert_eq!(numbers.single(), None);
+        assert!(numbers.assign(Origin::Root, 1, 0).is_none());
+    }
+}

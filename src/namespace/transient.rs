@@ -1,0 +1,265 @@
+//! Inodes that exist only while the kernel knows them.
+//!
+//! A directory inode may have one live dentry. If a directory had one inode
+//! under all spellings of its name, looking it up as `maps` would rename the
+//! live dentry `MAPS`, and with it the working directory of every process in
+//! it. So a directory that is reached by another spelling has an inode of its
+//! own, an alias, for as long as the kernel holds it. What is found below an
+//! alias is aliased too.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::Ino;
+use super::numbers::Numbers;
+
+/// Most aliases that are alive at once, at about 300 bytes each. Beyond them
+/// another spelling of a directory is answered with a symbolic link to the
+/// right one, which needs no memory.
+const MAX_ALIASES: usize = 65_536;
+
+/// Numbers that rest before the first of them is used again.
+const MAX_FREE: usize = 65_536;
+
+/// How long a text that nobody has read yet is good for those who look it up.
+const UNREAD: Duration = Duration::from_secs(1);
+
+/// The transient inodes of a mount.
+pub struct Transients {
+    by_ino: HashMap<Ino, Transient>,
+    aliases: HashMap<(Ino, Box<str>), Ino>,
+    /// See [`MAX_ALIASES`].
+    pub max_aliases: usize,
+    /// See [`MAX_FREE`].
+    max_free: usize,
+    /// The last text that was looked up, until somebody reads it.
+    unread: Option<(Ino, Instant)>,
+    /// Numbers that were given up, the longest unused first, and how often
+    /// each was used again.
+    free: VecDeque<(Ino, u32)>,
+}
+
+struct Transient {
+    kind: TransientKind,
+    /// How often the kernel was told of it and has not forgotten it.
+    lookups: u64,
+    /// How many others had its number before.
+    reuse: u32,
+}
+
+/// What a transient inode is.
+#[derive(Clone)]
+pub enum TransientKind {
+    /// A directory under another spelling, or below one.
+    Alias {
+        /// The directory itself.
+        directory: Ino,
+        /// The directory in which it was looked up, itself perhaps an alias.
+        parent: Ino,
+        /// How it was spelt.
+        spelling: Box<str>,
+    },
+    /// A text as it was when it was looked up.
+    Snapshot(Arc<Vec<u8>>),
+}
+
+impl Transients {
+    /// No inodes yet.
+    pub fn new() -> Self {
+        Self {
+            by_ino: HashMap::new(),
+            aliases: HashMap::new(),
+            max_aliases: MAX_ALIASES,
+            max_free: MAX_FREE,
+            unread: None,
+            free: VecDeque::new(),
+        }
+    }
+
+    /// What the inode with this number is.
+    pub fn get(&self, ino: Ino) -> Option<&TransientKind> {
+        self.by_ino.get(&ino).map(|inode| &inode.kind)
+    }
+
+    /// How many others had the number of an inode before: a part of the
+    /// generation by which the clients of a server tell them apart.
+    pub fn reuse(&self, ino: Ino) -> u32 {
+        self.by_ino.get(&ino).map_or(0, |inode| inode.reuse)
+    }
+
+    /// The alias of `directory` for its name `spelling` in `parent`, and one
+    /// more lookup of it; `None` where there are too many.
+    pub fn alias(
+        &mut self,
+        numbers: &Numbers,
+        parent: Ino,
+        spelling: &str,
+        directory: Ino,
+    ) -> Option<Ino> {
+        let key = (parent, Box::from(spelling));
+        if let Some(&ino) = self.aliases.get(&key) {
+            self.by_ino.get_mut(&ino)?.lookups += 1;
+            return Some(ino);
+        }
+        if self.aliases.len() >= self.max_aliases {
+            return None;
+        }
+        let kind = TransientKind::Alias {
+            directory,
+            parent,
+            spelling: key.1.clone(),
+        };
+        let ino = self.admit(numbers, kind)?;
+        self.aliases.insert(key, ino);
+        Some(ino)
+    }
+
+    /// A text as it is now, and one more lookup of it. A program that looks at
+    /// a file before it opens it, as `cp` does, must find the same one again,
+    /// so a text is given out until it is read.
+    pub fn snapshot(&mut self, numbers: &Numbers, text: impl FnOnce() -> Vec<u8>) -> Option<Ino> {
+        if let Some((ino, since)) = self.unread
+            && since.elapsed() < UNREAD
+            && let Some(inode) = self.by_ino.get_mut(&ino)
+        {
+            inode.lookups += 1;
+            return Some(ino);
+        }
+        let ino = self.admit(numbers, TransientKind::Snapshot(Arc::new(text())))?;
+        self.unread = Some((ino, Instant::now()));
+        Some(ino)
+    }
+
+    /// The text of a snapshot, which is read.
+    pub fn read(&mut self, ino: Ino) -> Option<Arc<Vec<u8>>> {
+        let TransientKind::Snapshot(text) = self.get(ino)? else {
+            return None;
+        };
+        let text = text.clone();
+        self.unread.take_if(|(unread, _)| *unread == ino);
+        Some(text)
+    }
+
+    /// One more lookup of an inode, if it is still there.
+    pub fn look_again(&mut self, ino: Ino) {
+        if let Some(inode) = self.by_ino.get_mut(&ino) {
+            inode.lookups += 1;
+        }
+    }
+
+    /// The kernel forgets `lookups` lookups; an inode without any is gone.
+    pub fn forget(&mut self, ino: Ino, lookups: u64) {
+        let Some(inode) = self.by_ino.get_mut(&ino) else {
+            return;
+        };
+        inode.lookups = inode.lookups.saturating_sub(lookups);
+        if inode.lookups > 0 {
+            return;
+        }
+        let reuse = inode.reuse;
+        self.free.push_back((ino, reuse));
+        if let Some(Transient {
+            kind: TransientKind::Alias {
+                parent, spelling, ..
+            },
+            ..
+        }) = self.by_ino.remove(&ino)
+        {
+            self.aliases.remove(&(parent, spelling));
+        }
+    }
+
+    /// Number of inodes.
+    pub fn len(&self) -> usize {
+        self.by_ino.len()
+    }
+
+    fn admit(&mut self, numbers: &Numbers, kind: TransientKind) -> Option<Ino> {
+        let rested = self.free.len() >= self.max_free;
+        let fresh = if rested { None } else { numbers.single() };
+        let (ino, reuse) = match fresh {
+            Some(ino) => (ino, 0),
+            None => {
+                let (ino, reuse) = self.free.pop_front()?;
+                (ino, reuse.wrapping_add(1))
+            }
+        };
+        let inode = Transient {
+            kind,
+            lookups: 1,
+            reuse,
+        };
+        self.by_ino.insert(ino, inode);
+        Some(ino)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DIRECTORY: Ino = Ino(77);
+
+    #[test]
+    fn a_spelling_keeps_its_inode_until_the_last_lookup_is_forgotten() {
+        let (numbers, mut inodes) = (Numbers::new(), Transients::new());
+        let look = |inodes: &mut Transients, name| {
+            inodes.alias(&numbers, Ino::ROOT, name, DIRECTORY).unwrap()
+        };
+        let maps = look(&mut inodes, "maps");
+        assert_eq!(look(&mut inodes, "maps"), maps);
+        assert_ne!(look(&mut inodes, "Maps"), maps);
+
+        inodes.forget(maps, 1);
+        assert!(inodes.get(maps).is_some());
+        inodes.forget(maps, 1);
+        assert!(inodes.get(maps).is_none());
+        let later = look(&mut inodes, "maps");
+        assert_ne!(later, maps, "the number rests");
+        assert_eq!(inodes.len(), 2);
+
+        inodes.max_free = 1;
+        let again = look(&mut inodes, "mAPS");
+        assert_eq!((again, inodes.reuse(again)), (maps, 1));
+        assert_eq!(inodes.reuse(later), 0);
+    }
+
+    #[test]
+    fn a_text_is_the_same_until_it_is_read() {
+        let (numbers, mut inodes) = (Numbers::new(), Transients::new());
+        let look = |inodes: &mut Transients, text: &[u8]| {
+            inodes.snapshot(&numbers, || text.to_vec()).unwrap()
+        };
+        let first = look(&mut inodes, b"1");
+        assert_eq!(look(&mut inodes, b"2"), first);
+        assert_eq!(*inodes.read(first).unwrap(), b"1");
+        let second = look(&mut inodes, b"3");
+        assert_ne!(second, first);
+        assert_eq!(*inodes.read(first).unwrap(), b"1");
+        assert_eq!(look(&mut inodes, b"4"), second, "nobody has read it");
+
+        inodes.forget(second, 2);
+        assert_ne!(look(&mut inodes, b"5"), second, "it is gone");
+    }
+
+    #[test]
+    fn beyond_the_cap_there_are_no_more_aliases_until_some_are_forgotten() {
+        let (numbers, mut inodes) = (Numbers::new(), Transients::new());
+        inodes.max_aliases = 1;
+        let first = inodes
+            .alias(&numbers, Ino::ROOT, "maps", DIRECTORY)
+            .unwrap();
+        assert_eq!(inodes.alias(&numbers, Ino::ROOT, "mAPS", DIRECTORY), None);
+        assert_eq!(
+            inodes.alias(&numbers, Ino::ROOT, "maps", DIRECTORY),
+            Some(first)
+        );
+        inodes.forget(first, 2);
+        assert!(
+            inodes
+                .alias(&numbers, Ino::ROOT, "mAPS", DIRECTORY)
+                .is_some()
+        );
+    }
+}

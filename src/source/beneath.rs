@@ -1,0 +1,95 @@
+//! Opening files below a directory, and nowhere else.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Component, Path};
+
+use rustix::fs::{Mode, OFlags, openat};
+
+use super::DIRECTORY_HANDLE;
+
+/// Opens what is at the relative path `path` below `directory`. No part of the
+/// path is followed where it is a symbolic link, so whoever exchanges a
+/// directory for a link leads nobody out of it.
+///
+/// # Errors
+/// Whatever the operating system reports: `ELOOP` for a symbolic link, on
+/// Linux also `EXDEV` for a path that leads out.
+pub fn open_beneath(directory: impl AsFd, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let directory = directory.as_fd();
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::fs::{ResolveFlags, openat2};
+        use rustix::io::Errno;
+
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        let target = if path.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            path
+        };
+        match openat2(directory, target, flags, Mode::empty(), resolve) {
+            // Kernels before 5.6, and sandboxes that do not know the call.
+            Err(Errno::NOSYS | Errno::PERM) => {}
+            opened => return Ok(opened?),
+        }
+    }
+    open_by_parts(directory, path, flags)
+}
+
+/// As [`open_beneath`], a part of the path at a time.
+fn open_by_parts(directory: BorrowedFd<'_>, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
+    let mut parts = Vec::new();
+    for part in path.components() {
+        match part {
+            Component::Normal(name) => parts.push(name),
+            Component::CurDir => {}
+            _ => return Err(io::ErrorKind::InvalidInput.into()),
+        }
+    }
+    let last = parts.pop().unwrap_or(OsStr::new("."));
+    let mut above: Option<OwnedFd> = None;
+    for part in parts {
+        let at = above.as_ref().map_or(directory, AsFd::as_fd);
+        let next = openat(at, part, DIRECTORY_HANDLE | OFlags::NOFOLLOW, Mode::empty())?;
+        above = Some(next);
+    }
+    let at = above.as_ref().map_or(directory, AsFd::as_fd);
+    Ok(openat(at, last, flags, Mode::empty())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::{self, File};
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn no_part_of_a_path_is_followed_where_it_is_a_link() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        fs::create_dir_all(path("inside/deep")).unwrap();
+        fs::write(path("inside/deep/file"), "x").unwrap();
+        symlink("deep", path("inside/link")).unwrap();
+        symlink("deep/file", path("inside/linked")).unwrap();
+        fs::write(path("outside"), "y").unwrap();
+
+        let directory = File::open(path("inside")).unwrap();
+        let ways: [fn(&File, &Path) -> io::Result<OwnedFd>; 2] = [
+            |directory, path| open_beneath(directory, path, OFlags::RDONLY),
+            |directory, path| {
+                open_by_parts(directory.as_fd(), path, OFlags::RDONLY | OFlags::NOFOLLOW)
+            },
+        ];
+        for open in ways {
+            let open = |name: &str| open(&directory, Path::new(name));
+            assert!(open("deep/file").is_ok());
+            assert!(open("").is_ok());
+            for name in ["link/file", "linked", "../outside", "deep/../../outside"] {
+                assert!(open(name).is_err(), "{name}");
+            }
+        }
+    }
+}

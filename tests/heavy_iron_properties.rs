@@ -1,0 +1,472 @@
+//! Assets of Heavy Iron's games that are written from the description of
+//! their formats: what is written is what is read, and where Python is, the
+//! independent readers see and hear the same.
+
+#[path = "support/heavy_iron/mod.rs"]
+mod heavy_iron;
+mod support;
+
+use std::path::Path;
+use std::process::Command;
+
+use bytes::Bytes;
+use heavy_iron::build;
+use hpimount::asset::heavy_iron::object::{self, Link};
+use hpimount::asset::heavy_iron::record::Value;
+use hpimount::asset::heavy_iron::sound::{self, Sound};
+use hpimount::asset::heavy_iron::texture::{self, Texture};
+use hpimount::asset::heavy_iron::{Facts, Game, Platform, credits, model, tables, text};
+use proptest::prelude::*;
+use support::{noise, shared, skip};
+
+/// Has the independent readers write pixels and samples beside the files.
+const DRIVER: &str = "
+import struct, sys
+sys.dont_write_bytecode = True
+sys.path[:0] = [sys.argv[1], sys.argv[1] + '/..']
+import rwtx_ref, snd_ref
+for path in sys.argv[2:]:
+    data = open(path, 'rb').read()
+    if path.endswith('.rwtx'):
+        texture = rwtx_ref.dictionary(data)[0][0]
+        made = b''.join(texture['decode'](level) for level in range(len(texture['levels'])))
+    else:
+        table = open(path + '.table', 'rb').read()
+        platform = path.rsplit('.', 1)[1]
+        read = {'gc': snd_ref.sndi_gc, 'xbox': snd_ref.sndi_xbox}.get(platform)
+        entries = (read(table) if read else snd_ref.sndi_ps2(table, 0))[0]
+        wav = snd_ref.decode({'data': data, 'plat': platform}, entries[1][0])[0]
+        made = wav[44:44 + struct.unpack_from('<I', wav, 40)[0]]
+    open(path + '.made', 'wb').write(made)
+";
+
+/// Runs the independent readers over files; `false` where they are not here.
+fn run_readers(paths: &[std::path::PathBuf]) -> bool {
+    let Some(readers) = shared("oracle/hip_assets") else {
+        return false;
+    };
+    let mut command = Command::new("python3");
+    command.args(["-c", DRIVER]).arg(readers).args(paths);
+    match command.output() {
+        Ok(output) => {
+            let problem = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{problem}");
+            true
+        }
+        Err(error) => skip::possible(false, &format!("python3: {error}")),
+    }
+}
+
+/// Pixels of two levels, of which the first has 64 by 32.
+const PIXELS: usize = 64 * 32 + 32 * 16;
+
+/// One texture of every format, with pixels without a pattern.
+fn textures() -> Vec<(String, Vec<u8>)> {
+    let mut all = Vec::new();
+    for (format, bits) in [
+        (0, 4),
+        (1, 8),
+        (2, 8),
+        (3, 16),
+        (4, 16),
+        (5, 16),
+        (6, 32),
+        (8, 4),
+        (9, 8),
+        (10, 16),
+        (14, 4),
+    ] {
+        let palettes: &[u8] = if (8..=10).contains(&format) {
+            &[0, 1, 2]
+        } else {
+            &[255]
+        };
+        for &palette_format in palettes {
+            let colours = match format {
+                8 => 16,
+                9 => 256,
+                10 => 16_384,
+                _ => 0,
+            };
+            let (palette, levels) = (
+                noise(7, 2 * colours),
+                noise(format.into(), PIXELS * bits / 8),
+            );
+            let bytes = build::gamecube(format, palette_format, [64, 32], &palette, &levels, 2);
+            all.push((format!("gx_{format}_{palette_format}"), bytes));
+        }
+    }
+    for (raster, compression, bits) in [
+        (0x200, 0x0C, 4),
+        (0x300, 0x0E, 8),
+        (0x300, 0x0F, 8),
+        (0x100, 0, 16),
+        (0x200, 0, 16),
+        (0x300, 0, 16),
+        (0x400, 0, 8),
+        (0x500, 0, 32),
+        (0x600, 0, 32),
+        (0xA00, 0, 16),
+        (0x2500, 0, 8),
+        (0x2600, 0, 8),
+    ] {
+        let palette = noise(3, if raster & 0x2000 != 0 { 1024 } else { 0 });
+        let levels = noise(u64::from(raster), PIXELS * bits / 8);
+        let bytes = build::xbox(raster, compression, [32, 64], &palette, &levels, 2);
+        all.push((format!("xbox_{raster:x}_{compression:x}"), bytes));
+    }
+    for version in [0, 1, 2] {
+        let packet = if version == 2 { 0x50 } else { 0 };
+        for bits in [4, 8, 16, 32] {
+            let pixels = noise(bits as u64, packet + 64 * 64 * bits / 8);
+            let colours = match bits {
+                4 => packet + 64,
+                8 => packet + 1024,
+                _ => 0,
+            };
+            let bytes = build::playstation2(bits, version, 64, &pixels, &noise(5, colours));
+            all.push((format!("ps2_{bits}_{version}"), bytes));
+        }
+    }
+    all
+}
+
+fn first(bytes: Vec<u8>) -> Texture {
+    let mut model = texture::parse(&bytes.into()).unwrap();
+    assert!(model.warnings.is_empty(), "{:?}", model.warnings);
+    model.textures.remove(0)
+}
+
+#[test]
+fn the_independent_reader_sees_the_same_in_pixels_without_a_pattern() {
+    let place = tempfile::tempdir().unwrap();
+    let textures = textures();
+    let path = |name: &str| place.path().join(format!("{name}.rwtx"));
+    for (name, bytes) in &textures {
+        std::fs::write(path(name), bytes).unwrap();
+    }
+    let paths: Vec<_> = textures.iter().map(|(name, _)| path(name)).collect();
+    if !run_readers(&paths) {
+        return;
+    }
+    for (name, bytes) in textures {
+        let known = std::fs::read(path(&name).with_extension("rwtx.made")).unwrap();
+        let texture = first(bytes);
+        let is_whole = texture.levels.len() == if name.starts_with("ps2") { 1 } else { 2 };
+        let levels = (0..texture.levels.len()).map(|level| texture.rgba(level).unwrap());
+        let ours: Vec<[u8; 4]> = levels.flatten().collect();
+        assert!(is_whole && ours.as_flattened() == known, "{name}");
+    }
+}
+
+/// A sound of every codec, with data without a pattern.
+fn sounds() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
+    let mut coefficients = [0; 16];
+    for (coefficient, pair) in coefficients.iter_mut().zip(noise(9, 32).as_chunks().0) {
+        *coefficient = i16::from_le_bytes(*pair) / 4;
+    }
+    // There are 8 predictors.
+    let mut dsp = noise(1, 8 * 100);
+    dsp.iter_mut().step_by(8).for_each(|head| *head &= 0x7F);
+    let mut vag = noise(2, 16 * 60);
+    for frame in vag.as_chunks_mut::<16>().0 {
+        frame[0] &= 0x3B;
+        frame[1] = 0;
+    }
+    let adpcm = noise(3, 72 * 20);
+    let mut adpcm_clean = adpcm;
+    for block in adpcm_clean.chunks_exact_mut(72) {
+        (block[2], block[6]) = (block[2] % 89, block[6] % 89);
+    }
+    vec![
+        ("gc", build::dsp_table(1, 1393, 22_050), dsp.clone()),
+        (
+            "gc",
+            build::dsp_table_with(1, 1400, 22_050, coefficients, Some((34, 1_142_857))),
+            dsp,
+        ),
+        (
+            "xbox",
+            build::xbox_table(1, 1, 2, 44_100, 800),
+            noise(4, 800),
+        ),
+        (
+            "xbox",
+            build::xbox_table(1, 0x69, 2, 44_100, 72 * 20),
+            adpcm_clean.clone(),
+        ),
+        (
+            "xbox",
+            build::xbox_table(1, 0x69, 1, 44_100, 72 * 20),
+            clean_mono(adpcm_clean),
+        ),
+        ("ps2", build::vag_table(1, 11_025, vag.len() as u32), vag),
+    ]
+}
+
+/// Blocks of one channel with steps that there are.
+fn clean_mono(mut blocks: Vec<u8>) -> Vec<u8> {
+    blocks.chunks_exact_mut(36).for_each(|block| block[2] %= 89);
+    blocks
+}
+
+fn platform(name: &str) -> Platform {
+    match name {
+        "gc" => Platform::GameCube,
+        "xbox" => Platform::Xbox,
+        _ => Platform::PlayStation2,
+    }
+}
+
+fn read_sound(platform: Platform, table: Vec<u8>, data: Vec<u8>) -> Sound {
+    let facts = Facts::new(platform, Game::Bfbb);
+    let table = sound::parse_table(&table.into(), &facts).unwrap();
+    assert!(table.warnings.is_empty(), "{:?}", table.warnings);
+    let sound = sound::parse(&data.into(), table.find(1).unwrap()).unwrap();
+    assert!(sound.warnings.is_empty(), "{:?}", sound.warnings);
+    sound
+}
+
+#[test]
+fn the_independent_reader_hears_the_same_in_data_without_a_pattern() {
+    let place = tempfile::tempdir().unwrap();
+    let sounds = sounds();
+    let path = |number: usize, name: &str| place.path().join(format!("{number}.{name}"));
+    let beside = |path: &Path, end: &str| path.with_added_extension(end);
+    let mut paths = Vec::new();
+    for (number, (name, table, data)) in sounds.iter().enumerate() {
+        let path = path(number, name);
+        std::fs::write(&path, data).unwrap();
+        std::fs::write(beside(&path, "table"), table).unwrap();
+        paths.push(path);
+    }
+    if !run_readers(&paths) {
+        return;
+    }
+    for (path, (name, table, data)) in paths.iter().zip(sounds) {
+        let known = std::fs::read(beside(path, "made")).unwrap();
+        let ours = read_sound(platform(name), table, data).pcm();
+        let known: Vec<i16> = known
+            .as_chunks()
+            .0
+            .iter()
+            .map(|s| i16::from_le_bytes(*s))
+            .collect();
+        assert!(ours == known, "{}", path.display());
+    }
+}
+
+fn number() -> impl Strategy<Value = f32> {
+    -1000.0_f32..1000.0
+}
+
+fn link() -> impl Strategy<Value = Link> {
+    let ids = (any::<u32>(), any::<u32>(), any::<u32>());
+    (any::<u16>(), any::<u16>(), ids, any::<[u32; 4]>()).prop_map(
+        |(source, sent, ids, parameters)| Link {
+            source_event: source,
+            target_event: sent,
+            target: ids.0,
+            parameters,
+            parameter_asset: ids.1,
+            check_asset: ids.2,
+        },
+    )
+}
+
+fn link_bytes(is_big: bool, link: &Link) -> Vec<u8> {
+    let (source, sent) = (u32::from(link.source_event), u32::from(link.target_event));
+    let events = if is_big {
+        source << 16 | sent
+    } else {
+        sent << 16 | source
+    };
+    let [a, b, c, d] = link.parameters;
+    build::words(
+        is_big,
+        &[
+            events,
+            link.target,
+            a,
+            b,
+            c,
+            d,
+            link.parameter_asset,
+            link.check_asset,
+        ],
+    )
+}
+
+fn facts(is_big: bool) -> Facts {
+    let platform = if is_big {
+        Platform::GameCube
+    } else {
+        Platform::Xbox
+    };
+    Facts::new(platform, Game::Bfbb)
+}
+
+/// The header of an object with this base type.
+fn header(is_big: bool, id: u32, base_type: u8, links: usize, flags: u16) -> Vec<u8> {
+    let flags = if is_big {
+        flags.to_be_bytes()
+    } else {
+        flags.to_le_bytes()
+    };
+    [
+        &build::words(is_big, &[id])[..],
+        &[base_type, links as u8],
+        &flags,
+    ]
+    .concat()
+}
+
+proptest! {
+    #[test]
+    fn links_are_read_as_they_are_written(
+        is_big: bool, id: u32, flags: u16, seconds in number(),
+        links in prop::collection::vec(link(), 0..256),
+    ) {
+        let fields = if is_big { build::big_floats(&[seconds, 0.5]) } else { build::floats(&[seconds, 0.5]) };
+        let stored = links.iter().flat_map(|link| link_bytes(is_big, link)).collect::<Vec<u8>>();
+        let bytes = [header(is_big, id, 14, links.len(), flags), fields, stored].concat();
+        let object = object::parse(&bytes.into(), &facts(is_big), *b"TIMR").unwrap();
+        prop_assert!(object.warnings.is_empty(), "{:?}", object.warnings);
+        prop_assert_eq!((object.id, object.flags), (id, flags));
+        prop_assert_eq!(object.field("seconds"), Some(Value::Float(seconds)));
+        prop_assert_eq!(object.links, links);
+    }
+
+    #[test]
+    fn groups_are_read_as_they_are_written(is_big: bool, ids in prop::collection::vec(any::<u32>(), 0..500)) {
+        let count = ids.len() as u32;
+        let head = if is_big { count << 16 } else { count };
+        let bytes = [header(is_big, 1, 17, 0, 0), build::words(is_big, &[head]), build::words(is_big, &ids)];
+        let object = object::parse(&bytes.concat().into(), &facts(is_big), *b"GRUP").unwrap();
+        prop_assert!(object.warnings.is_empty(), "{:?}", object.warnings);
+        let found: Vec<_> = object.list.iter().map(|row| row.number("id").unwrap()).collect();
+        prop_assert_eq!(found, ids);
+    }
+
+    #[test]
+    fn lists_are_read_as_they_are_written(is_big: bool, rows in prop::collection::vec(any::<[u32; 3]>(), 0..300)) {
+        let bytes = [build::words(is_big, &[rows.len() as u32]), build::words(is_big, rows.as_flattened())];
+        let list = tables::parse_list(&bytes.concat().into(), &facts(is_big), *b"COLL").unwrap();
+        prop_assert!(list.warnings.is_empty(), "{:?}", list.warnings);
+        let names = ["model", "collision", "camera_collision"];
+        let found: Vec<_> = list.rows.iter().map(|row| names.map(|name| row.number(name).unwrap())).collect();
+        prop_assert_eq!(found, rows);
+    }
+
+    #[test]
+    fn texts_are_read_as_they_are_written(is_big: bool, written in "[ -~]{0,300}") {
+        let mut bytes = build::words(is_big, &[written.len() as u32]);
+        bytes.extend(written.as_bytes());
+        bytes.resize((bytes.len() + 1).next_multiple_of(4), 0);
+        let found = text::parse(&bytes.into(), &facts(is_big)).unwrap();
+        prop_assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+        prop_assert_eq!(found.text, written);
+    }
+
+    #[test]
+    fn models_are_read_as_they_are_written(
+        vertices in prop::collection::vec((prop::array::uniform3(number()), prop::array::uniform2(number())), 3..80),
+        corners in prop::collection::vec(any::<[prop::sample::Index; 3]>(), 0..80),
+    ) {
+        let (positions, uvs): (Vec<_>, Vec<_>) = vertices.into_iter().unzip();
+        let index = |at: prop::sample::Index| at.index(positions.len()) as u16;
+        let triangles: Vec<[u16; 3]> = corners.into_iter().map(|corners| corners.map(index)).collect();
+        let model = model::parse(&build::plain_model(&positions, &uvs, &triangles).into()).unwrap();
+        prop_assert!(model.warnings.is_empty(), "{:?}", model.warnings);
+        let clump = &model.clumps[0];
+        prop_assert_eq!(clump.placements()[0].placed([0.0; 3]), [5.0, 6.0, 7.0]);
+        let texture = clump.geometries[0].materials[0].texture.as_ref().unwrap();
+        prop_assert_eq!(&*texture.name, "wood");
+        let mesh = clump.geometries[0].mesh().unwrap();
+        let place = |corner: &u16| positions[usize::from(*corner)];
+        let has_area = |[a, b, c]: &&[u16; 3]| {
+            let [a, b, c] = [place(a), place(b), place(c)];
+            a != b && b != c && a != c
+        };
+        let expected: Vec<_> = triangles.iter().filter(has_area).map(|t| t.map(u32::from)).collect();
+        let found: Vec<_> = mesh.parts.into_iter().flat_map(|part| part.triangles).collect();
+        prop_assert_eq!(found, expected);
+        prop_assert_eq!((mesh.positions, mesh.uvs), (positions, vec![uvs]));
+    }
+
+    #[test]
+    fn plain_samples_are_read_as_they_are_written(samples in prop::collection::vec(any::<i16>(), 1..500)) {
+        let data: Vec<u8> = samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
+        let table = build::xbox_table(1, 1, 1, 22_050, data.len() as u32);
+        prop_assert_eq!(read_sound(Platform::Xbox, table, data).pcm(), samples);
+    }
+
+    #[test]
+    fn levels_are_found_one_behind_the_other(log_width in 0..7_u32, log_height in 0..7_u32, count in 1..8_u8) {
+        let (width, height) = (1_u16 << log_width, 1_u16 << log_height);
+        let count = count.min(log_width.max(log_height) as u8 + 1);
+        let sizes = (0..count).map(|n| usize::from((width >> n).max(1)) * usize::from((height >> n).max(1)));
+        // Every pixel of level n is n.
+        let pixels: Vec<u8> = sizes.enumerate().flat_map(|(n, size)| vec![n as u8; 4 * size]).collect();
+        let texture = first(build::xbox(0x500, 0, [width, height], &[], &pixels, count));
+        prop_assert_eq!(texture.levels.len(), usize::from(count));
+        for number in 0..count {
+            let found = texture.rgba(number.into()).unwrap();
+            prop_assert!(found.iter().all(|pixel| *pixel == [number; 4]));
+        }
+    }
+}
+
+#[test]
+fn pictures_that_are_large_only_by_their_headers_are_refused() {
+    let refused = |bytes: Vec<u8>| texture::parse(&bytes.into()).unwrap_err().error.to_string();
+    let error = refused(build::gamecube(14, 255, [4096, 4096], &[], &[0; 64], 1));
+    assert!(
+        error.contains("level 0") && error.contains("needs 8388608 bytes"),
+        "{error}"
+    );
+    let error = refused(build::xbox(0x500, 0, [u16::MAX, 1], &[], &[0; 64], 1));
+    assert!(error.contains("65535 by 1 pixels"), "{error}");
+    let error = refused(build::playstation2(8, 2, 4096, &[0; 64], &[]));
+    assert!(error.contains("level 0"), "{error}");
+}
+
+#[test]
+fn an_index_above_the_palette_is_transparent_and_odd() {
+    let levels = [200; 16];
+    let bytes: Bytes = build::xbox(0x4500, 0, [4, 4], &[9; 128], &levels, 1).into();
+    let model = texture::parse(&bytes).unwrap();
+    assert_eq!(model.warnings.len(), 1);
+    assert_eq!(model.textures[0].rgba(0).unwrap()[0], [0; 4]);
+}
+
+#[test]
+fn display_lists_are_read_with_and_without_matrices() {
+    for has_matrices in [false, true] {
+        let model = model::parse(&build::gamecube_model(has_matrices).into()).unwrap();
+        assert!(model.warnings.is_empty(), "{:?}", model.warnings);
+        let mesh = model.clumps[0].geometries[0].mesh().unwrap();
+        assert_eq!(mesh.parts[0].triangles, [[0, 1, 2], [2, 1, 3]]);
+        assert_eq!(mesh.positions[3], [1.0, 1.0, 0.0]);
+        assert_eq!(mesh.uvs, [[[0.0, 0.0], [1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]]);
+        let expected: &[u8] = if has_matrices { &[0, 3, 6, 9] } else { &[] };
+        assert_eq!(mesh.matrices, expected);
+    }
+}
+
+#[test]
+fn level_info_and_credits_are_read_as_they_are_written() {
+    let info = model::parse_jsp_info(&build::level_info().into(), &facts(true)).unwrap();
+    assert!(info.warnings.is_empty(), "{:?}", info.warnings);
+    let node = info.nodes.get(0).unwrap();
+    let fields: Vec<_> = node.fields().map(|(_, value)| value).collect();
+    assert_eq!(fields, [Value::Signed(5), Value::Signed(6)]);
+    assert_eq!(
+        (info.vectors.len(), info.collision.unwrap().triangles.len()),
+        (1, 1)
+    );
+    let credits = credits::parse(&build::credits().into(), &facts(true)).unwrap();
+    assert!(credits.warnings.is_empty(), "{:?}", credits.warnings);
+    let texts: Vec<_> = credits.sections[0].lines[0].shown().collect();
+    assert_eq!(texts, ["text"]);
+}

@@ -1,0 +1,262 @@
+//! What generated files and entered directories cost, however large they are
+//! and however many (SEMANTICS, Memory).
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
+use std::process::Command;
+
+use hpimount::volume::hpi::chunk::Method;
+
+use support::hpi::{self, V1, file};
+use support::limits::peak_memory_of;
+use support::mount::{Mount, can_mount, eventually, has_programs};
+use support::mounted::{counter, mounted, stats};
+use support::sources::{folder, ifp, names};
+use support::trial;
+
+/// Memory that a daemon may take beside its budget with hostile input.
+const BESIDE: usize = 32 << 20;
+
+/// The keys of the only animation of an asset, which are longer than most of
+/// what is kept.
+const KEYS: &str = "a.ifp.meta/animations/000 walk0.json";
+
+/// A mount of a folder with an asset of which [`KEYS`] has several MiB.
+fn large_file() -> Mount {
+    let place = folder(|source| fs::write(source.join("a.ifp"), ifp(1, 30_000)).unwrap());
+    place.mount(&["-o", "cachesize=4M,noprefetch"])
+}
+
+fn rendered(mount: &Mount) -> u64 {
+    counter(mount, "bytes_rendered")
+}
+
+#[test]
+fn reading_a_large_generated_file_costs_one_rendering() {
+    if !can_mount() {
+        return;
+    }
+    let mount = large_file();
+    let path = mount.file(KEYS);
+    let size = fs::metadata(&path).unwrap().len();
+    assert!(size > 2 << 20, "{size}");
+    assert_eq!(rendered(&mount), size, "to find its size");
+    let bytes = fs::read(&path).unwrap();
+    assert_eq!(bytes.len() as u64, size);
+    assert_eq!(rendered(&mount), 2 * size, "and to read it");
+    assert!(stats(&mount)["cache"]["spooled"].as_u64().unwrap() >= size);
+    let keys: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
+    assert_eq!(keys["objects"][0]["keys"].as_array().unwrap().len(), 30_000);
+}
+
+#[test]
+fn reading_the_end_of_a_large_generated_file_costs_at_most_one_rendering() {
+    if !can_mount() {
+        return;
+    }
+    let mount = large_file();
+    let path = mount.file(KEYS);
+    let size = fs::metadata(&path).unwrap().len();
+    let before = rendered(&mount);
+    let mut end = [0; 3];
+    for back in [3, 100_000, 1_000_000, 3] {
+        let file = File::open(&path).unwrap();
+        file.read_exact_at(&mut end, size - back).unwrap();
+    }
+    assert_eq!(&end, b"\n}\n");
+    assert_eq!(rendered(&mount) - before, size);
+}
+
+#[test]
+fn a_size_is_found_without_keeping_the_bytes() {
+    if !can_mount() {
+        return;
+    }
+    let place = folder(|source| fs::write(source.join("a.ifp"), ifp(1, 200_000)).unwrap());
+    let mount = place.mount(&["-o", "cachesize=16M"]);
+    let size = fs::metadata(mount.file(KEYS)).unwrap().len();
+    assert!(size > 20 << 20, "{size}");
+    let peak = peak_memory_of(&mount.pid().to_string());
+    assert!(peak < (16 << 20) + BESIDE, "{peak} bytes for {size}");
+    assert_eq!(stats(&mount)["cache"]["spooled"], 0);
+}
+
+#[test]
+fn what_needs_more_space_than_the_spool_has_is_an_error() {
+    if !can_mount() {
+        return;
+    }
+    let place = folder(|source| {
+        fs::write(source.join("a.ifp"), ifp(1, 30_000)).unwrap();
+        fs::write(source.join("b.ifp"), ifp(1, 10)).unwrap();
+    });
+    let mount = place.mount(&["-o", "cachesize=4M,spoolsize=1M"]);
+    let error = fs::read(mount.file(KEYS)).unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(libc::EIO));
+    let errors = stats(&mount)["last_errors"].to_string();
+    assert!(errors.contains("-o spoolsize="), "{errors}");
+    fs::read(mount.file(&KEYS.replace("a.ifp", "b.ifp"))).unwrap();
+}
+
+/// An archive of archives of archives, each with so many files, of which all
+/// are empty in the innermost.
+fn nested(fan_out: [usize; 3]) -> Vec<u8> {
+    let archive = |count: usize, name: &str, bytes: &[u8]| {
+        let files = (0..count).map(|number| {
+            let packed = hpi::File::new(bytes.to_vec(), Method::Zlib);
+            file(name.replace('#', &number.to_string()).as_bytes(), packed)
+        });
+        V1::new(files.collect()).build().bytes
+    };
+    let inner = archive(fan_out[2], "a file with number #", b"");
+    let middle = archive(fan_out[1], "#.ufo", &inner);
+    archive(fan_out[0], "#.ufo", &middle)
+}
+
+/// Inode numbers of all directories and files, by their paths.
+fn numbers(directory: &Path) -> BTreeMap<String, u64> {
+    let mut find = Command::new("find");
+    let found = find
+        .arg(directory)
+        .args(["-printf", "%i %p\\n"])
+        .output()
+        .unwrap();
+    assert!(found.status.success(), "{found:?}");
+    let text = String::from_utf8(found.stdout).unwrap();
+    let lines = text.lines().map(|line| line.split_once(' ').unwrap());
+    lines
+        .map(|(number, path)| (path.to_owned(), number.parse().unwrap()))
+        .collect()
+}
+
+/// Has the kernel forget what nobody uses.
+fn forget() {
+    fs::write("/proc/sys/vm/drop_caches", "2").unwrap();
+}
+
+#[test]
+fn directories_that_were_entered_are_given_up_and_keep_their_numbers() {
+    if !can_mount() || !has_programs(&["find"]) {
+        return;
+    }
+    let fan_out = trial::length(10, 16) as usize;
+    let archive = nested([fan_out, fan_out, 3000]);
+    assert!(archive.len() < 1 << 20, "{}", archive.len());
+    let mount = mounted(&archive, "cachesize=4M").unwrap();
+    let first = numbers(mount.path());
+    let files = fan_out * fan_out * 3000;
+    assert!(first.len() > files, "{}", first.len());
+    // Who stands in one keeps it.
+    let below = mount.file("3.ufo.d/4.ufo.d");
+    let standing = File::open(&below).unwrap();
+    let again = numbers(mount.path());
+    assert!(first == again, "the same numbers for the same files");
+    forget();
+    let again = numbers(mount.path());
+    assert!(first == again);
+    let number = standing.metadata().unwrap().ino();
+    assert_eq!(first[below.to_str().unwrap()], number);
+    assert_eq!(names(&below).len(), 3000);
+
+    let peak = peak_memory_of(&mount.pid().to_string());
+    assert!(peak < (4 << 20) + BESIDE, "{peak} bytes");
+    trial::record(
+        "archives in archives, found through and forgotten three times",
+        files,
+        "the same inode numbers, memory within the budget",
+    );
+}
+
+#[test]
+fn a_directory_larger_than_the_budget_can_be_entered_and_another_one_after_it() {
+    if !can_mount() {
+        return;
+    }
+    let large = |name: &str| {
+        let files = (0..30_000).map(|number| {
+            let empty = hpi::File::new(Vec::new(), Method::Stored);
+            file(format!("{name} with number {number}").as_bytes(), empty)
+        });
+        V1::new(files.collect()).build().bytes
+    };
+    let outer = ["one", "two"].map(|name| {
+        let packed = hpi::File::new(large(name), Method::Zlib);
+        file(format!("{name}.ufo").as_bytes(), packed)
+    });
+    let archive = V1::new(outer.into()).build().bytes;
+    let mount = mounted(&archive, "cachesize=1M").unwrap();
+    for name in ["one", "two", "one"] {
+        let listed = names(&mount.file(&format!("{name}.ufo.d")));
+        assert_eq!(listed.len(), 30_000);
+        assert!(listed[0].starts_with(name));
+    }
+    assert_eq!(counter(&mount, "errors"), 0);
+}
+
+#[test]
+fn where_nothing_can_be_given_up_a_directory_is_out_of_memory() {
+    if !can_mount() {
+        return;
+    }
+    let many = |depth: usize, inside: Option<Vec<u8>>| {
+        let files = (0..20_000).map(|number| {
+            let empty = hpi::File::new(Vec::new(), Method::Stored);
+            file(format!("{depth} with number {number}").as_bytes(), empty)
+        });
+        let inside = inside.map(|bytes| file(b"in.ufo", hpi::File::new(bytes, Method::Zlib)));
+        V1::new(files.chain(inside).collect()).build().bytes
+    };
+    let archive = many(1, Some(many(2, Some(many(3, None)))));
+    let mount = mounted(&archive, "cachesize=1M").unwrap();
+    assert_eq!(names(&mount.file("in.ufo.d")).len(), 20_002);
+    // The directory around it is needed to read it, and as large.
+    let error = fs::read_dir(mount.file("in.ufo.d/in.ufo.d"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap_err();
+    assert_eq!(error.raw_os_error(), Some(libc::ENOMEM));
+    let errors = stats(&mount)["last_errors"].to_string();
+    assert!(
+        errors.contains("bytes of memory; -o cachesize="),
+        "{errors}"
+    );
+    assert_eq!(names(&mount.file("in.ufo.d")).len(), 20_002);
+}
+
+#[test]
+fn an_asset_that_was_changed_in_place_shows_what_it_is_now_or_an_error() {
+    if !can_mount() {
+        return;
+    }
+    let place = folder(|source| {
+        fs::write(source.join("a.ifp"), ifp(1, 3000)).unwrap();
+        for number in 0..40 {
+            fs::write(source.join(format!("{number}.ifp")), ifp(1, 3000)).unwrap();
+        }
+    });
+    let asset = place.archive.join("a.ifp");
+    let mount = place.mount(&["-o", "cachesize=256K"]);
+    let path = mount.file(KEYS);
+    let old = fs::metadata(&path).unwrap().len();
+    fs::write(&asset, ifp(1, 2000)).unwrap();
+
+    // Its model, and all that is known of its files, is given up for others.
+    for number in 0..40 {
+        let other = KEYS.replace("a.ifp", &format!("{number}.ifp"));
+        fs::metadata(mount.file(&other)).unwrap();
+    }
+    match fs::read(&path) {
+        Ok(bytes) => assert_ne!(bytes.len() as u64, old),
+        Err(error) => assert_eq!(error.raw_os_error(), Some(libc::ESTALE)),
+    }
+    eventually("the changed file is seen", || {
+        let size = fs::metadata(&path).map(|found| found.len());
+        let bytes = fs::read(&path).map(|bytes| bytes.len() as u64);
+        matches!((size, bytes), (Ok(size), Ok(length)) if size == length && size < old)
+    });
+}

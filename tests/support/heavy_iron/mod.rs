@@ -1,0 +1,9 @@
+//! What the tests of the assets in HIP archives share.
+
+// Every integration test is a program of its own, in which nothing is public,
+// and uses a part of this.
+#![allow(dead_code, unreachable_pub)]
+
+pub mod build;
+pub mod look;
+pub mod samples;

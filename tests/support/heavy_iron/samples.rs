@@ -1,0 +1,160 @@
+//! The sample archives that stand beside the project, and what independent
+//! readers found in them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use bytes::Bytes;
+use hpimount::asset::heavy_iron::{Facts, Game, Platform};
+use hpimount::volume::Options;
+use serde_json::Value;
+
+use super::look::{Found, Verdict, code, entries, look_at, look_at_info, look_at_sound};
+use crate::support::record::open;
+use crate::support::shared;
+
+/// An asset of a sample archive.
+pub struct Asset {
+    pub id: u32,
+    pub code: String,
+    pub name: String,
+    pub layer: String,
+    /// `ok`, `odd` or `bad`.
+    pub expect: String,
+    pub bytes: Bytes,
+}
+
+impl Asset {
+    /// The id as the names of the goldens have it.
+    pub fn hex(&self) -> String {
+        format!("{:08X}", self.id)
+    }
+}
+
+/// A sample archive with its assets.
+pub struct Archive {
+    /// Its file without the extension, below the folder of the samples.
+    pub name: String,
+    pub facts: Facts,
+    pub assets: Vec<Asset>,
+}
+
+impl Archive {
+    /// Its golden files, by name; those in `source` with that before it.
+    pub fn goldens(&self) -> BTreeMap<String, PathBuf> {
+        let mut files = BTreeMap::new();
+        let folder = shared(&format!("golden/hip_assets/{}", self.name)).unwrap();
+        for (folder, prefix) in [(folder.clone(), ""), (folder.join("source"), "source/")] {
+            for entry in std::fs::read_dir(folder).into_iter().flatten() {
+                let path = entry.unwrap().path();
+                let name = path.file_name().unwrap().to_str().unwrap();
+                files.insert(format!("{prefix}{name}"), path.clone());
+            }
+        }
+        files
+    }
+
+    /// The golden file of an asset with this extension.
+    pub fn golden(&self, asset: &Asset, extension: &str) -> Option<PathBuf> {
+        let (start, end) = (asset.hex(), format!(".{extension}"));
+        let mut files = self.goldens().into_iter();
+        let found = files.find(|(name, _)| name.starts_with(&start) && name.ends_with(&end));
+        found.map(|(_, path)| path)
+    }
+
+    /// The assets of some types, which are four characters without the
+    /// spaces at their end.
+    pub fn of_types<'a>(&'a self, types: &'a [&str]) -> impl Iterator<Item = &'a Asset> {
+        let wanted = |asset: &&Asset| types.contains(&&*asset.code);
+        self.assets.iter().filter(wanted)
+    }
+}
+
+/// All sample archives; none where they are absent. `hostile` is for those
+/// that are broken, which have no goldens.
+pub fn archives(hostile: bool) -> Vec<Archive> {
+    let Some(folder) = shared("samples/hip_assets") else {
+        return Vec::new();
+    };
+    let manifest = std::fs::read(folder.join("manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_slice(&manifest).unwrap();
+    let archives = manifest["archives"].as_array().unwrap();
+    let wanted = |archive: &&Value| text(&archive["file"]).starts_with("hostile/") == hostile;
+    let found: Vec<Archive> = archives
+        .iter()
+        .filter(wanted)
+        .map(|archive| read(&folder, archive))
+        .collect();
+    assert!(found.len() >= 10, "{} archives", found.len());
+    found
+}
+
+fn read(folder: &std::path::Path, archive: &Value) -> Archive {
+    let file = text(&archive["file"]);
+    let platform = match text(&archive["platform"]) {
+        "gc" => Platform::GameCube,
+        "xbox" => Platform::Xbox,
+        "ps2" => Platform::PlayStation2,
+        other => panic!("platform {other}"),
+    };
+    let game = match text(&archive["game"]) {
+        "bfbb" => Game::Bfbb,
+        "scooby" => Game::Scooby,
+        "incredibles" => Game::Incredibles,
+        other => panic!("game {other}"),
+    };
+    let opened = open(
+        std::fs::read(folder.join(file)).unwrap(),
+        Options::default(),
+    )
+    .unwrap();
+    let mut ids = BTreeMap::new();
+    for (name, node) in opened.tree.list(opened.tree.find("ids")) {
+        let name = String::from_utf8_lossy(name);
+        let id = u32::from_str_radix(name.get(..8).unwrap_or(&name), 16).unwrap();
+        let entry = opened.tree.entry(*node);
+        ids.insert(id, Bytes::from(opened.read(entry).unwrap()));
+    }
+    let assets = archive["assets"].as_array().unwrap().iter();
+    let asset = |asset: &Value| {
+        let id = u32::from_str_radix(text(&asset["id"]), 16).unwrap();
+        Asset {
+            id,
+            code: text(&asset["type"]).to_owned(),
+            name: text(&asset["name"]).to_owned(),
+            layer: text(&asset["layer"]).to_owned(),
+            expect: text(&asset["expect"]).to_owned(),
+            bytes: ids[&id].clone(),
+        }
+    };
+    Archive {
+        name: file.trim_end_matches(".HIP").to_owned(),
+        facts: Facts::new(platform, game),
+        assets: assets.map(asset).collect(),
+    }
+}
+
+pub fn text(value: &Value) -> &str {
+    value.as_str().unwrap()
+}
+
+/// Reads an asset of an archive whose bytes are `bytes`.
+pub fn look(archive: &Archive, asset: &Asset, bytes: &Bytes) -> Found {
+    match &*asset.code {
+        "SND" | "SNDS" => {
+            let tables = archive.of_types(&["SNDI"]);
+            let entry = tables
+                .map(|table| entries(&table.bytes, &archive.facts))
+                .find_map(|table| table.find(asset.id).cloned());
+            match entry {
+                Some(entry) => look_at_sound(bytes, &entry),
+                None => Found {
+                    verdict: Verdict::Odd,
+                    text: "has no entry".to_owned(),
+                },
+            }
+        }
+        "JSP" if asset.layer == "JSPINFO" => look_at_info(bytes, &archive.facts),
+        _ => look_at(&archive.facts, code(&asset.code), bytes),
+    }
+}

@@ -1,0 +1,157 @@
+//! What views take of memory: models share the bytes that they are parsed
+//! from and tell what else they take, and renderings are written piece by
+//! piece. A program of its own, because it counts what is allocated.
+
+mod support;
+
+use std::fs;
+use std::io::{self, Write, sink};
+use std::sync::{Mutex, PoisonError};
+
+use hpimount::view::{Alone, Bytes, VIEW_FORMATS, View, ViewFormat, hgo, ifp};
+use peak_alloc::PeakAlloc;
+use support::full::{full_hgo_files, full_ifp_files};
+use support::goldens::{FOLDERS, samples};
+use support::shared;
+use support::sources;
+
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// The allocator counts for the whole process: one test at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+/// Runs `work`; gives what it returns, the bytes that are allocated longer
+/// than it runs, and the most that were allocated while it ran.
+fn measured<T>(work: impl FnOnce() -> T) -> (T, usize, usize) {
+    let before = ALLOCATOR.current_usage();
+    ALLOCATOR.reset_peak_usage();
+    let result = work();
+    let peak = ALLOCATOR.peak_usage() - before;
+    let kept = ALLOCATOR.current_usage().saturating_sub(before);
+    (result, kept, peak)
+}
+
+fn open(format: &ViewFormat, bytes: &Bytes) -> Option<Box<dyn View>> {
+    (format.open)(bytes, &Alone).ok()
+}
+
+/// A package of 16 MB: 2 animations with 500,000 keys each.
+fn large_ifp() -> Bytes {
+    sources::ifp(2, 500_000).into()
+}
+
+/// Bytes that a rendering may allocate, whatever its length.
+const CONSTANT: usize = 256 << 10;
+
+#[test]
+fn a_rendering_is_never_held_in_memory_as_a_whole() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let small = full_ifp_files().into_iter();
+    let small = small.map(|(name, bytes)| (name, Bytes::from(bytes)));
+    for (name, bytes) in small.chain([("large", large_ifp())]) {
+        let view = open(&ifp::FORMAT, &bytes).unwrap();
+        let files = view.files();
+        // Those of a megabyte have many thousand files, all made alike.
+        let few = (0..files.len()).filter(|&index| index < 8 || index + 8 > files.len());
+        for index in few {
+            let (rendered, _, peak) = measured(|| view.render(index, &Alone, &mut sink()));
+            rendered.unwrap();
+            let file = &files[index];
+            assert!(peak < CONSTANT, "{name}: {file:?} allocates {peak} bytes");
+        }
+    }
+}
+
+#[test]
+fn a_model_shares_the_bytes_it_is_parsed_from() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let bytes = large_ifp();
+    let (view, kept, peak) = measured(|| open(&ifp::FORMAT, &bytes).unwrap());
+    assert!(peak < CONSTANT, "{} bytes cost {peak}", bytes.len());
+    assert!(view.memory() >= kept, "{} of {kept} bytes", view.memory());
+}
+
+#[test]
+fn a_model_tells_what_memory_it_takes() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let full = [
+        (ifp::FORMAT, full_ifp_files()),
+        (hgo::FORMAT, full_hgo_files()),
+    ];
+    for (format, files) in full {
+        for (name, bytes) in files {
+            tells_its_memory(&format, name, &bytes.into());
+        }
+    }
+    for folder in FOLDERS {
+        for sample in samples(folder) {
+            tells_its_memory(sample.format(), &sample.name, &sample.bytes);
+        }
+    }
+}
+
+fn tells_its_memory(format: &ViewFormat, name: &str, bytes: &Bytes) {
+    let (view, kept, _) = measured(|| open(format, bytes));
+    let Some(view) = view else { return };
+    let told = view.memory();
+    // Hash tables are estimated.
+    let near = |a: usize, b: usize| a <= b + b / 10 + 512;
+    assert!(
+        near(kept, told) && near(told, kept),
+        "{name}: tells {told} bytes, takes {kept}"
+    );
+}
+
+/// Takes so many bytes and then fails.
+struct Full {
+    left: usize,
+    failures: usize,
+}
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.failures > 0 || self.left < bytes.len() {
+            self.failures += 1;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.left -= bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_rendering_ends_where_its_output_does() {
+    let Some(folder) = shared("samples") else {
+        return;
+    };
+    let names = [
+        "psx/generated/character_v4.psx",
+        "hgo/generated/crash_like.hgo",
+        "ifp/generated/anp3_types1to4.ifp",
+    ];
+    let mut files = 0;
+    for name in names {
+        let path = folder.join(name);
+        let bytes = fs::read(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let mut formats = VIEW_FORMATS.iter();
+        let format = formats.find(|format| format.shows(name.as_bytes()));
+        let view = open(format.unwrap(), &bytes.into()).unwrap();
+        for (index, file) in view.files().iter().enumerate() {
+            let mut length = Vec::new();
+            view.render(index, &Alone, &mut length).unwrap();
+            for left in [0, length.len() / 2, length.len().saturating_sub(1)] {
+                let mut full = Full { left, failures: 0 };
+                let error = view.render(index, &Alone, &mut full).unwrap_err();
+                assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{file:?}");
+                assert_eq!(full.failures, 1, "{file:?} was written on");
+            }
+            files += 1;
+        }
+    }
+    assert!(files > 20, "{files}");
+}
