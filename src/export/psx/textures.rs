@@ -374,6 +374,11 @@ mod tests {
         );
         assert!(textures.picture(&psx, 0).is_some());
         assert_eq!(textures.of_face(1), Some(0));
+        let [borrowed] = &textures.borrowed[..] else {
+            panic!("not one borrowed texture");
+        };
+        // Its own copy of the pixels, and the 16 colours of the palette.
+        assert_eq!(borrowed.get_heap_size(), 4 + 2 * 16);
     }
 
     #[test]
