@@ -1,15 +1,29 @@
-//! hpimount puts the inside of old game archives into the file system.
+//! hpimount mounts game archives as read-only file systems.
 //!
-//! The library is built in floors, and a floor knows only those below it:
+//! The library is built in layers; a module uses only modules of the layers
+//! below its own:
 //!
-//! * [`io`]: positioned reads, a bounded cursor, errors with offsets;
-//! * [`text`]: tables and single-byte names;
-//! * [`asset`]: formats inside archives, from bytes to typed models;
-//! * [`archive`]: containers, from source bytes to entries and their bytes;
-//! * [`export`]: pictures, models and animations in formats of desktops;
-//! * [`view`]: synthetic files that show an asset's model;
-//! * [`vfs`]: what is mounted, without FUSE;
-//! * [`pack`]: the way back, from a directory to an archive.
+//! ```text
+//!  main.rs, bin/           programs: wiring only
+//!  cli                     the options of the programs
+//!  daemon                  process: background, signals, mounting, sandbox
+//!  fuse                    the FUSE protocol
+//!  mount       pack        assembling a mount     packing archives
+//!  namespace   content     inodes and names       bytes: cache, decoding, models
+//!  view                    generated files that show an asset
+//!  export                  encoders: PNG, glTF, OBJ, BVH
+//!  asset                   formats inside archives: bytes to typed models
+//!  volume                  containers: a source to entries and their content
+//!  source                  where bytes come from
+//!  io          text        reads, errors, memory budget      tables, names
+//! ```
+//!
+//! A read of a file goes from [`fuse`] to [`mount::Vfs`], which finds the inode
+//! in a tree of [`namespace`] and asks [`content::Reader`] for the bytes. The
+//! reader asks the [`volume::Volume`] what the bytes of the file are, takes
+//! decoded blocks from its cache or makes them, and reads what it needs from
+//! the volume's source, which may be a file of another volume. Everything that
+//! is kept counts in one [`io::budget::Budget`].
 
 pub mod asset;
 pub mod cli;

@@ -469,7 +469,7 @@ const ASSETS: &[(&str, Counts)] = &[
     ("anp3_empty.ifp", [52, 0, 0, 0, 32]),
     ("anpk_mixed.ifp", [1204, 0, 12, 0, 1710]),
     ("bits_sprites.psx", [330, 0, 118, 0, 452]),
-    ("character_v4_anim2.psx", [457, 0, 115, 0, 400]),
+    ("character_v4_anim2.psx", [457, 0, 111, 0, 404]),
     ("empty_v3.psx", [77, 0, 0, 0, 1]),
     ("minimal.hgo", [685, 0, 41, 0, 874]),
     ("minimal.hgo.blk", [42, 0, 0, 0, 114]),

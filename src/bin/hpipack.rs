@@ -50,7 +50,7 @@ fn pack(args: &Args, format: Format, dir: &Path, out: &Path) -> Result<(), Failu
     if !args.quiet {
         for path in &walked.left_out {
             eprintln!(
-                "hpipack: {}: is left out: it is the archive itself",
+                "hpipack: {}: left out: it is the archive itself",
                 path.display()
             );
         }

@@ -58,7 +58,7 @@ impl Builder<'_> {
             if !is_sound(model, face) {
                 continue;
             }
-            let material = self.surfaces.of(self.psx, &self.plan.gallery, face);
+            let material = self.surfaces.of(self.psx, &self.plan.textures, face);
             let corners = self.corners(model, index, face, per_vertex, &mut mesh, &mut known);
             let part = *parts.entry(material).or_insert_with(|| {
                 mesh.parts.push(Part {
@@ -77,7 +77,7 @@ impl Builder<'_> {
         mesh
     }
 
-    /// Where a vertex is, and the object whose it is. A stitched one is where
+    /// Where a vertex is, and the object it belongs to. A stitched one is where
     /// its source is.
     fn point(&self, vertex: &Vertex, object: Option<usize>) -> ([f32; 3], Option<usize>) {
         let here = self.plan.origin(self.psx, object);
@@ -107,8 +107,8 @@ impl Builder<'_> {
         known: &mut HashMap<CornerKey, u32>,
     ) -> [u32; 4] {
         let texture = face.texture.filter(|_| face.uv.is_some());
-        let texture = texture.and_then(|texture| self.plan.gallery.of_face(texture));
-        let size = texture.and_then(|texture| self.plan.gallery.size(self.psx, texture));
+        let texture = texture.and_then(|texture| self.plan.textures.of_face(texture));
+        let size = texture.and_then(|texture| self.plan.textures.size(self.psx, texture));
         let colours = colours(self.psx, face, size.is_some());
         let plane = plane(mesh, face);
         let mut corners = [0; 4];

@@ -1,14 +1,14 @@
 //! PSX files as pictures and scenes.
 
 mod clip;
-mod gallery;
 mod mesh;
 mod picture;
 mod pvr;
 mod skeleton;
 mod surface;
+mod textures;
 
-pub use gallery::{Gallery, neighbours};
+pub use textures::{TextureSet, neighbours};
 
 use get_size2::GetSize;
 
@@ -28,7 +28,7 @@ use crate::io::Warnings;
 #[derive(Debug, GetSize)]
 pub struct ExportPlan {
     /// The textures.
-    pub gallery: Gallery,
+    pub textures: TextureSet,
     /// The models that have faces to show, by their numbers.
     pub models: Vec<usize>,
     /// Whether there is a scene of all objects.
@@ -52,7 +52,7 @@ pub struct ExportPlan {
 impl ExportPlan {
     /// What of `psx` can be shown, with what its neighbours have.
     pub fn new(psx: &Psx, neighbours: Vec<Psx>) -> Self {
-        let mut gallery = Gallery::new(psx, neighbours);
+        let mut textures = TextureSet::new(psx, neighbours);
         let mut object_of = vec![None; psx.models.len()];
         for (index, object) in psx.objects.iter().enumerate() {
             if let Some(first) = object_of.get_mut(usize::from(object.model)) {
@@ -60,8 +60,8 @@ impl ExportPlan {
             }
         }
         let mut plan = Self {
-            problems: gallery.take_problems(),
-            gallery,
+            problems: textures.take_problems(),
+            textures,
             models: Vec::new(),
             has_scene: false,
             motions: Vec::new(),
@@ -106,8 +106,8 @@ impl ExportPlan {
             };
             corners += *known.get_or_insert_with(|| sound_corners(model));
         }
-        let pixels: u64 = (0..self.gallery.len())
-            .filter_map(|index| self.gallery.size(psx, index))
+        let pixels: u64 = (0..self.textures.len())
+            .filter_map(|index| self.textures.size(psx, index))
             .map(|size| u64::from(size.width) * u64::from(size.height))
             .sum();
         let joints = psx.objects.len();
@@ -219,7 +219,7 @@ impl ExportPlan {
             .filter_map(|&index| psx.models.get(index))
         {
             for face in model.faces.iter().filter(|face| is_sound(model, face)) {
-                surfaces.of(psx, &self.gallery, face);
+                surfaces.of(psx, &self.textures, face);
             }
         }
         let notes = vec!["Materials of the models.".into()];
@@ -276,8 +276,8 @@ impl ExportPlan {
         [x, y.saturating_neg(), z.saturating_neg()].map(|part| part as f32 / 4096.0)
     }
 
-    /// The vertex with this number among the stitch sources, and the object
-    /// whose it is.
+    /// The vertex with this number among the stitch sources, and the object it
+    /// belongs to.
     fn stitch_source<'a>(
         &self,
         psx: &'a Psx,
@@ -389,7 +389,7 @@ mod tests {
         file[palette + 6] = 31;
         let psx = parse(&file.into()).unwrap();
         let plan = ExportPlan::new(&psx, Vec::new());
-        let picture = plan.gallery.picture(&psx, 0).unwrap();
+        let picture = plan.textures.picture(&psx, 0).unwrap();
         let scene = plan.scene(&psx, Colours::Corners);
         let (seen, depth) = front_view(&scene, &picture);
         assert_eq!(seen, LETTER);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::gallery::Gallery;
+use super::textures::TextureSet;
 use crate::asset::psx::{Face, Psx};
 use crate::export::scene::{Alpha, Material, Texture, Wrap};
 
@@ -51,10 +51,10 @@ impl Surfaces {
     }
 
     /// Index of the material of a face.
-    pub(super) fn of(&mut self, psx: &Psx, gallery: &Gallery, face: &Face) -> usize {
+    pub(super) fn of(&mut self, psx: &Psx, textures: &TextureSet, face: &Face) -> usize {
         let texture = face.texture.filter(|_| face.uv.is_some());
-        let texture = texture.and_then(|index| gallery.of_face(index));
-        let size = texture.and_then(|index| gallery.size(psx, index));
+        let texture = texture.and_then(|index| textures.of_face(index));
+        let size = texture.and_then(|index| textures.size(psx, index));
         let is_plain = size.is_none() && self.colours == Colours::Materials;
         let surface = Surface {
             texture,
@@ -70,7 +70,7 @@ impl Surfaces {
             return MAX_MATERIALS - 1;
         }
         self.known.insert(surface, self.materials.len());
-        self.materials.push(surface.material(gallery));
+        self.materials.push(surface.material(textures));
         self.materials.len() - 1
     }
 }
@@ -87,9 +87,9 @@ fn opacity(face: &Face) -> u8 {
 }
 
 impl Surface {
-    fn material(self, gallery: &Gallery) -> Material {
+    fn material(self, textures: &TextureSet) -> Material {
         let mut name = match self.texture {
-            Some(index) => gallery.name(index).replace(' ', "_"),
+            Some(index) => textures.name(index).replace(' ', "_"),
             None => "plain".into(),
         };
         if let Some([r, g, b]) = self.colour {
@@ -116,7 +116,7 @@ impl Surface {
             colour: [r, g, b, f32::from(self.opacity) / 4.0],
             texture: self.texture.map(|index| Texture {
                 picture: index,
-                file: gallery.name(index),
+                file: textures.name(index),
                 wrap: [Wrap::Repeat; 2],
                 sharp: true,
             }),

@@ -15,7 +15,7 @@ use super::{AssetContext, Failure, View, ViewFormat};
 use crate::asset::Incomplete;
 use crate::asset::psx::{self, Psx};
 use crate::export::padded;
-use crate::export::psx::{Colours, ExportPlan, Gallery, model_name, neighbours};
+use crate::export::psx::{Colours, ExportPlan, TextureSet, model_name, neighbours};
 use crate::export::{bvh, gltf, obj, png};
 
 /// PSX models, levels and texture banks.
@@ -54,7 +54,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
 
 /// The files of the same level, where this one needs something of them.
 fn read_neighbours(psx: &Psx, context: &dyn AssetContext) -> Vec<Psx> {
-    if context.name().is_empty() || !Gallery::lacks(psx) {
+    if context.name().is_empty() || !TextureSet::lacks(psx) {
         return Vec::new();
     }
     let mut left = MAX_NEIGHBOURS;
@@ -115,8 +115,8 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
         files.push(Listed::whole(SCENE_MATERIALS, scene_materials));
         files.push(Listed::whole("model.glb", glb));
     }
-    for index in 0..plan.gallery.len() {
-        let name = format!("{}.png", plan.gallery.name(index));
+    for index in 0..plan.textures.len() {
+        let name = format!("{}.png", plan.textures.name(index));
         files.push(Listed::new(
             Some(TEXTURES),
             name,
@@ -148,7 +148,7 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
 }
 
 fn texture(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {
-    match shown.plan.gallery.picture(&shown.psx, index) {
+    match shown.plan.textures.picture(&shown.psx, index) {
         Some(picture) => png::write(&picture, out),
         None => Ok(()),
     }
@@ -175,7 +175,7 @@ fn scene_materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
 
 fn glb(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
     let Shown { psx, plan } = shown;
-    let pictures = |index| plan.gallery.picture(psx, index);
+    let pictures = |index| plan.textures.picture(psx, index);
     gltf::write(&plan.scene(psx, Colours::Corners), &pictures, out)
 }
 
@@ -308,8 +308,9 @@ mod tests {
                  palettes       1 of 16 colours, 0 of 256, 1 missing\n\
                  animations     3 (keyframes 1, compressed 1, sprites 1)\n\
                  chunks         10: RGBs, HIER, 0x0a, 0x2a, 0x2c, 0x45, 0x06, 0x07 and 2 more\n\
-                 warnings       3\n  \
+                 warnings       4\n  \
                  palette 000000bb of texture {:#x} not in this file\n  \
+                 texture 1 is not shown: its palette 000000bb was not found\n  \
                  texture 2 is not shown: its pixels are in a file of their own\n  \
                  animation 0 is not shown: stream's header at {:#x}: needs 1 bytes, 0 are left\n",
                 bytes.len(),

@@ -149,7 +149,11 @@ impl Examiner<'_> {
             value.as_ref().map(drop).unwrap_or_else(located);
         }
         let opened = self.opened;
-        match opened.archive.content(entry.file).expect("a file") {
+        let content = match opened.archive.content(entry.file) {
+            Ok(content) => content,
+            Err(error) => return located(&error),
+        };
+        match content {
             Content::Extent { .. } => self.stored(entry),
             Content::Chunks(chunks) => self.chunks(entry, chunks),
             Content::Generated(_) => {

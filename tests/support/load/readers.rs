@@ -273,5 +273,6 @@ fn ask_around(reader: &mut Reader<'_>) {
     let counters: Value = serde_json::from_slice(&counters).unwrap();
     assert_eq!(counters["errors"], 0, "{counters}");
     let held = |name: &str| counters["cache"][name].as_u64().unwrap();
-    assert!(held("bytes") <= held("budget"), "{counters}");
+    // Each of the threads that answer may be about to make room for a block.
+    assert!(held("bytes") <= held("budget") + (1 << 20), "{counters}");
 }

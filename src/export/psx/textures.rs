@@ -52,9 +52,9 @@ fn with_pixels(texture: &Texture) -> usize {
 #[derive(Debug, Clone, Copy, GetSize)]
 enum Source {
     /// Index in [`Psx::textures`], and of the palette in [`Psx::palettes`] or
-    /// in [`Gallery::palettes`].
+    /// in [`TextureSet::palettes`].
     Own(usize, PaletteSource),
-    /// Index in [`Gallery::borrowed`].
+    /// Index in [`TextureSet::borrowed`].
     Borrowed(usize),
 }
 
@@ -75,7 +75,7 @@ struct Shown {
 
 /// The textures that can be shown.
 #[derive(Debug, Default, GetSize)]
-pub struct Gallery {
+pub struct TextureSet {
     shown: Vec<Shown>,
     /// By index of the texture id.
     by_id_index: HashMap<u32, usize>,
@@ -95,7 +95,7 @@ pub(super) struct Size {
     pub(super) has_transparent: bool,
 }
 
-impl Gallery {
+impl TextureSet {
     /// Whether textures or palettes are missing that a neighbour may have.
     pub fn lacks(psx: &Psx) -> bool {
         let no_palette = |texture: &Texture| texture.palette_found() == Some(false);
@@ -104,14 +104,14 @@ impl Gallery {
 
     /// The textures of a file, with what its neighbours have.
     pub fn new(psx: &Psx, neighbours: Vec<Psx>) -> Self {
-        let mut gallery = Self::default();
-        gallery.take_palettes(psx, &neighbours);
+        let mut textures = Self::default();
+        textures.take_palettes(psx, &neighbours);
         for (number, texture) in psx.textures.iter().enumerate() {
-            gallery.add_own(psx, number, texture);
+            textures.add_own(psx, number, texture);
         }
-        gallery.borrow(psx, neighbours);
-        gallery.numbers = psx.textures.len() + gallery.borrowed.len();
-        gallery
+        textures.borrow(psx, neighbours);
+        textures.numbers = psx.textures.len() + textures.borrowed.len();
+        textures
     }
 
     /// Keeps the palettes that the file's textures lack.
@@ -142,8 +142,12 @@ impl Gallery {
                 let found = self.palettes.iter().position(|p| key(p) == wanted);
                 match found {
                     Some(index) => PaletteSource::Borrowed(index),
-                    // The file's own warnings tell of it.
-                    None => return,
+                    None => {
+                        let what = format_args!("texture {number}");
+                        let why = format_args!("its palette {:08x} was not found", wanted.1);
+                        self.problems.push(not_shown(what, why));
+                        return;
+                    }
                 }
             }
         };
@@ -349,35 +353,43 @@ mod tests {
     #[test]
     fn a_palette_is_found_in_a_neighbour() {
         let psx = level(&[square(0xAA, 1)], &[]);
-        assert!(Gallery::lacks(&psx));
-        assert!(Gallery::new(&psx, Vec::new()).is_empty());
-        let gallery = Gallery::new(&psx, vec![level(&[], &[0xBB]), level(&[], &[0xAA])]);
-        assert_eq!(gallery.name(0), "00 0000001f");
-        let picture = gallery.picture(&psx, 0).unwrap();
+        assert!(TextureSet::lacks(&psx));
+        assert!(TextureSet::new(&psx, Vec::new()).is_empty());
+        let textures = TextureSet::new(&psx, vec![level(&[], &[0xBB]), level(&[], &[0xAA])]);
+        assert_eq!(textures.name(0), "00 0000001f");
+        let picture = textures.picture(&psx, 0).unwrap();
         assert_eq!(picture.rgba(), [[0, 0, 0, 255]; 4]);
-        assert_eq!(gallery.of_face(1), Some(0));
+        assert_eq!(textures.of_face(1), Some(0));
     }
 
     #[test]
     fn a_texture_that_a_face_uses_is_found_in_a_neighbour() {
         let psx = level(&[], &[]);
-        assert!(Gallery::lacks(&psx));
+        assert!(TextureSet::lacks(&psx));
         let library = level(&[square(0xAA, 0), square(0xAA, 1)], &[0xAA]);
-        let gallery = Gallery::new(&psx, vec![library]);
-        assert_eq!((gallery.len(), gallery.name(0)), (1, "00 0000001f".into()));
-        assert!(gallery.picture(&psx, 0).is_some());
-        assert_eq!(gallery.of_face(1), Some(0));
+        let textures = TextureSet::new(&psx, vec![library]);
+        assert_eq!(
+            (textures.len(), textures.name(0)),
+            (1, "00 0000001f".into())
+        );
+        assert!(textures.picture(&psx, 0).is_some());
+        assert_eq!(textures.of_face(1), Some(0));
+        let [borrowed] = &textures.borrowed[..] else {
+            panic!("not one borrowed texture");
+        };
+        // Its own copy of the pixels, and the 16 colours of the palette.
+        assert_eq!(borrowed.get_heap_size(), 4 + 2 * 16);
     }
 
     #[test]
     fn a_broken_texture_is_told_and_the_others_are_shown() {
         let broken = texture([0, 16, 0xAA, 0], [4, 40], &[]);
         let psx = level(&[square(0xAA, 1), broken], &[0xAA]);
-        assert!(!Gallery::lacks(&psx));
-        let mut gallery = Gallery::new(&psx, Vec::new());
-        assert_eq!(gallery.len(), 1);
+        assert!(!TextureSet::lacks(&psx));
+        let mut textures = TextureSet::new(&psx, Vec::new());
+        assert_eq!(textures.len(), 1);
         assert_eq!(
-            gallery.take_problems().texts(),
+            textures.take_problems().texts(),
             ["texture 1 is not shown: its pixels end with the file"]
         );
     }
@@ -385,10 +397,10 @@ mod tests {
     #[test]
     fn a_texture_in_a_file_of_its_own_is_told() {
         let external = texture([0x8000_0000, 65536, 0, 0], [64, 64], &[]);
-        let mut gallery = Gallery::new(&level(&[external], &[]), Vec::new());
-        assert!(gallery.is_empty());
+        let mut textures = TextureSet::new(&level(&[external], &[]), Vec::new());
+        assert!(textures.is_empty());
         assert_eq!(
-            gallery.take_problems().texts(),
+            textures.take_problems().texts(),
             ["texture 0 is not shown: its pixels are in a file of their own"]
         );
     }
