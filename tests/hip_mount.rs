@@ -286,3 +286,82 @@ proptest! {
         check_archive(target, &hip, &mount);
     }
 }
+
+#[test]
+fn names_in_tables_are_those_of_the_files() {
+    let mut hip = Hip::default();
+    hip.layer(0);
+    for name in ["A/B GROUP", "../../etc/passwd", "tab\there", "back\\slash"] {
+        hip.add(Asset::new(b"GRUP", name, b"x"));
+    }
+    let Some(mount) = mounted(&hip.build(), "") else {
+        return;
+    };
+    let table = fs::read_to_string(mount.file("assets.tsv")).unwrap();
+    let rows = table
+        .lines()
+        .map(|line| line.split('\t').collect::<Vec<_>>());
+    let rows: Vec<_> = rows.collect();
+    let column = |name| rows[0].iter().position(|column| *column == name).unwrap();
+    let layer = mount.file("layers/00-DEFAULT");
+    assert_eq!(rows.len(), 5);
+    for row in &rows[1..] {
+        let file = layer.join(row[column("file")]);
+        assert_eq!(fs::read(&file).unwrap(), b"x", "{file:?}");
+    }
+    assert!(table.contains("\tA/B GROUP\tA%2FB GROUP.grup\t"), "{table}");
+    assert!(
+        table.contains("\tback\\slash\tback\\slash.grup\t"),
+        "{table}"
+    );
+    assert!(table.contains("\ttab\\there\ttab%09here.grup\t"), "{table}");
+}
+
+#[test]
+fn with_force_what_is_left_of_an_asset_is_the_file() {
+    let mut hip = Hip::default();
+    hip.layer(0).add(Asset::new(b"TEXT", "last", &[7; 1000]));
+    let bytes = hip.build();
+    let end = bytes.windows(1000).position(|window| window == [7; 1000]);
+    let cut = &bytes[..end.unwrap() + 8];
+    let Some(mount) = mounted(cut, "force") else {
+        return;
+    };
+    let file = mount.file("layers/00-DEFAULT/last.text");
+    assert_eq!(fs::read(&file).unwrap(), [7; 8]);
+    let strict = mounted(cut, "").unwrap();
+    let file = strict.file("layers/00-DEFAULT/last.text");
+    assert_eq!(file.metadata().unwrap().len(), 1000);
+    assert_eq!(fs::read(&file).unwrap_err().raw_os_error(), Some(libc::EIO));
+}
+
+#[test]
+fn an_archive_as_editors_leave_it_is_no_reason_for_a_warning() {
+    if !can_mount() {
+        return;
+    }
+    let mut hip = Hip::default();
+    hip.layer(0);
+    for id in [9, 3, 5] {
+        hip.add(Asset::new(b"TEXT", "t", b"x").with_id(id));
+    }
+    let place = Place::new();
+    fs::write(&place.archive, hip.build()).unwrap();
+    let ran = run(hpimount().args([&place.archive, &place.point]));
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
+    let told = fs::read_to_string(place.point.join("info.json")).unwrap();
+    rustix::mount::unmount(&place.point, rustix::mount::UnmountFlags::DETACH).unwrap();
+    assert!(told.contains("the assets are not sorted by id"), "{told}");
+}
+
+#[test]
+fn symbolic_links_take_no_blocks() {
+    let mut hip = Hip::default();
+    hip.layer(0).add(Asset::new(b"TEXT", "t", b"x").with_id(1));
+    let Some(mount) = mounted(&hip.build(), "") else {
+        return;
+    };
+    let link = fs::symlink_metadata(mount.file("ids/00000001")).unwrap();
+    assert!(link.is_symlink());
+    assert_eq!((link.blocks(), link.size() > 0), (0, true));
+}

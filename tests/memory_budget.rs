@@ -143,7 +143,7 @@ fn directories_that_were_entered_are_given_up_and_keep_their_numbers() {
     if !can_mount() || !has_programs(&["find"]) {
         return;
     }
-    let fan_out = trial::length(10, 16) as usize;
+    let fan_out: usize = trial::length(10, 16);
     let archive = nested([fan_out, fan_out, 3000]);
     assert!(archive.len() < 1 << 20, "{}", archive.len());
     let mount = mounted(&archive, "cachesize=4M").unwrap();
@@ -259,4 +259,45 @@ fn an_asset_that_was_changed_in_place_shows_what_it_is_now_or_an_error() {
         let bytes = fs::read(&path).map(|bytes| bytes.len() as u64);
         matches!((size, bytes), (Ok(size), Ok(length)) if size == length && size < old)
     });
+}
+
+/// Memory that a file or directory of a tree takes, in bytes.
+const ENTRY: usize = 120;
+
+#[test]
+fn the_largest_directories_that_archives_may_have_stay_within_the_limits() {
+    if !can_mount() || !has_programs(&["find"]) {
+        return;
+    }
+    let files: usize = trial::length(30_000, 1_999_999);
+    let names = (0..files).map(|number| {
+        let empty = hpi::File::new(Vec::new(), Method::Stored);
+        file(format!("{number:07}").as_bytes(), empty)
+    });
+    let inner = V1::new(names.collect()).build().bytes;
+    // Below as many archives as may be in each other.
+    let mut archive = inner;
+    for _ in 0..15 {
+        let packed = hpi::File::new(archive, Method::Zlib);
+        archive = V1::new(vec![file(b"in.ufo", packed)]).build().bytes;
+    }
+    let mount = mounted(&archive, "cachesize=64M").unwrap();
+    let before = peak_memory_of(&mount.pid().to_string());
+    let deepest = (0..15).fold(mount.path().to_owned(), |path, _| path.join("in.ufo.d"));
+    let mut count = Command::new("sh");
+    count.arg("-c").arg("find \"$0\" | wc -l").arg(&deepest);
+    let found = String::from_utf8(count.output().unwrap().stdout).unwrap();
+    assert_eq!(found.trim(), (files + 1).to_string());
+    assert_eq!(counter(&mount, "errors"), 0);
+    let peak = peak_memory_of(&mount.pid().to_string());
+    let limit = (64 << 20) + BESIDE + files * ENTRY;
+    assert!(
+        peak < limit,
+        "{peak} bytes, {before} before, may have {limit}"
+    );
+    trial::record(
+        "a directory of so many files in fifteen archives in each other",
+        files,
+        &format!("{} MiB of {} MiB", peak >> 20, limit >> 20),
+    );
 }

@@ -84,7 +84,8 @@ fn watched(mount: &Mount, command: &mut Command, budget: u64) -> io::Result<Vec<
     while child.try_wait()?.is_none() {
         let stats = stats(mount);
         let held = stats["cache"]["bytes"].as_u64().unwrap();
-        assert!(held <= budget, "{stats}");
+        // Each of the threads may be about to make room for what it keeps.
+        assert!(held <= budget + (128 << 10), "{stats}");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     assert!(child.wait()?.success());

@@ -88,7 +88,61 @@ fn files_of_version_2_have_their_checksum() {
     let found = attributes(&mount.path().join("b.wav"));
     assert_eq!(found["user.hpi.encrypted"], "0");
     assert_eq!(found["user.hpi.checksum"].len(), 8);
-    assert_eq!(found.len(), 9);
+    assert_eq!(found["user.hpi.checksum_ok"], "true");
+    assert_eq!(found.len(), 10);
+}
+
+#[test]
+fn a_changed_byte_of_version_2_does_not_fit_the_checksum() {
+    let built = V2::new(entries()).build();
+    for (name, number) in [("a.tdf", 0), ("b.wav", 1)] {
+        let offset = built.files[number].data + 100;
+        let flipped = [built.bytes[offset] ^ 1];
+        let Some(mount) = mounted(&built.patched(offset, flipped), "") else {
+            return;
+        };
+        let path = mount.file(name);
+        let attribute = |path| xattr::get(path, "user.hpi.checksum_ok").unwrap().unwrap();
+        assert_eq!(attribute(&path), b"false", "{name}");
+        assert_eq!(attribute(&mount.file("c.txt")), b"true");
+    }
+}
+
+#[test]
+fn with_verify_a_stored_file_that_does_not_fit_its_checksum_is_an_error() {
+    let built = V2::new(entries()).build();
+    let offset = built.files[1].data + 100;
+    let flipped = [built.bytes[offset] ^ 1];
+    let bytes = built.patched(offset, flipped);
+    let read = |options: &str| {
+        let mount = mounted(&bytes, options)?;
+        std::fs::read(mount.file("a.tdf")).unwrap();
+        Some(std::fs::read(mount.file("b.wav")).map_err(|error| error.raw_os_error()))
+    };
+    let Some(served) = read("") else {
+        return;
+    };
+    assert_eq!(served.unwrap().len(), 1000);
+    assert_eq!(read("verify").unwrap(), Err(Some(libc::EIO)));
+    assert_eq!(read("verify,force").unwrap().unwrap().len(), 1000);
+}
+
+#[test]
+fn a_file_whose_first_chunk_is_damaged_has_no_number_of_chunks() {
+    let built = V2::new(entries()).build();
+    let Some(mount) = mounted(&built.patched(built.files[0].data, b"XXXX"), "") else {
+        return;
+    };
+    let names = xattr::list(mount.file("a.tdf")).unwrap();
+    let names: Vec<_> = names.collect();
+    assert!(
+        !names.iter().any(|name| name == "user.hpi.chunks"),
+        "{names:?}"
+    );
+    let value = xattr::get(mount.file("a.tdf"), "user.hpi.chunks").unwrap();
+    assert_eq!(value, None);
+    let sound = xattr::get(mount.file("b.wav"), "user.hpi.chunks").unwrap();
+    assert_eq!(sound.unwrap(), b"0");
 }
 
 #[test]
