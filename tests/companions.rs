@@ -429,3 +429,75 @@ fn an_asset_too_large_to_be_parsed_says_so() {
         "has 67108865 bytes; assets are shown up to 67108864\n"
     );
 }
+
+/// The names in a mount of an archive with an asset, and in the companion of
+/// the asset.
+fn seen(place: &str, options: &[&str]) -> Option<(Vec<String>, Option<Vec<String>>)> {
+    if !can_mount() {
+        return None;
+    }
+    let asset = package();
+    let place = match place {
+        "hpi" => file("a.hpi", &archive("ped.ifp", &asset)),
+        "hip" => file("a.hip", &hip([("ped.ifp", &asset[..])].into_iter())),
+        _ => folder(|source| fill(source, &[("ped.ifp", &asset)])),
+    };
+    let mount = place.mount(options);
+    let directory = match mount.file("layers").exists() {
+        true => mount.file("layers/00-DEFAULT"),
+        false => mount.path().to_owned(),
+    };
+    let listed = names(&directory);
+    let found = fs::read_dir(directory.join("PED.IFP.Meta")).is_ok();
+    let inside = found.then(|| names(&directory.join("PED.IFP.Meta")));
+    Some((listed, inside))
+}
+
+#[test]
+fn companions_of_assets_are_listed_in_folders_and_found_by_name_in_archives() {
+    let asset = |name: &str| name.starts_with("ped");
+    for (place, options, listed, found) in [
+        ("folder", &[][..], true, true),
+        ("hpi", &[][..], false, true),
+        ("hip", &[][..], false, true),
+        ("hpi", &["-o", "meta=visible"][..], true, true),
+        ("hip", &["-o", "meta=visible"][..], true, true),
+        ("folder", &["-o", "meta=hidden"][..], false, true),
+        ("folder", &["-o", "meta=off"][..], false, false),
+        ("hpi", &["-o", "meta=off"][..], false, false),
+        ("hpi", &["--no-meta"][..], false, false),
+    ] {
+        let Some((names, inside)) = seen(place, options) else {
+            return;
+        };
+        let names: Vec<_> = names.into_iter().filter(|name| asset(name)).collect();
+        let what = format!("{place} {options:?}: {names:?} {inside:?}");
+        assert_eq!(names.len(), if listed { 2 } else { 1 }, "{what}");
+        assert_eq!(inside.is_some(), found, "{what}");
+        if let Some(inside) = inside {
+            assert!(inside.contains(&"info.json".to_owned()), "{what}");
+        }
+    }
+}
+
+#[test]
+fn a_companion_that_is_not_listed_has_a_parent_and_right_sizes() {
+    if !can_mount() {
+        return;
+    }
+    let stored = File::new(package(), Method::Stored);
+    let units = dir(b"anims", vec![entry(b"ped.ifp", stored)]);
+    let place = file("a.hpi", &V1::new(vec![units]).build().bytes);
+    let mount = place.mount(&[]);
+    let meta = mount.file("anims/ped.ifp.meta");
+    assert_eq!(names(&meta.join("..")), ["ped.ifp"]);
+    let text = fs::read(meta.join("info.txt")).unwrap();
+    assert_eq!(
+        fs::metadata(meta.join("info.txt")).unwrap().len(),
+        text.len() as u64
+    );
+    let shell = output("sh", &["-c", "cd \"$0\" && pwd -P && ls .."], &meta);
+    assert!(shell.ends_with("/anims/ped.ifp.meta\nped.ifp\n"), "{shell}");
+    assert!(fs::metadata(mount.file("anims/none.ifp.meta")).is_err());
+    assert!(fs::metadata(mount.file("anims.meta")).is_err());
+}

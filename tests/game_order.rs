@@ -372,3 +372,38 @@ fn a_folder_that_is_no_game_is_refused() {
         assert!(ran.stderr.contains(said), "{ran:?}");
     }
 }
+
+#[test]
+fn loose_directories_that_differ_in_case_only_are_one() {
+    if !can_mount() {
+        return;
+    }
+    let sources = Folder::new();
+    sources.archive("a.ufo", vec![folder("units", vec![text("a", "1")])]);
+    sources.write("Units/b", "2");
+    sources.write("UNITS/c", "3");
+    sources.write("units/Sub/d", "4");
+    sources.write("Units/SUB/e", "5");
+    let mount = sources.game();
+    assert_eq!(
+        lines(&tree(mount.path())),
+        [
+            "UNITS",
+            "UNITS/SUB",
+            "UNITS/SUB/d: 4",
+            "UNITS/SUB/e: 5",
+            "UNITS/a: 1",
+            "UNITS/b: 2",
+            "UNITS/c: 3"
+        ]
+    );
+    let told = warnings(&mount);
+    assert_eq!(
+        told,
+        [
+            "Units is merged with UNITS: on Windows they are one folder",
+            "units is merged with UNITS: on Windows they are one folder",
+            "units/Sub is merged with Units/SUB: on Windows they are one folder"
+        ]
+    );
+}
