@@ -238,7 +238,7 @@ mod tests {
     fn check(file: &Spooled, number: u32) {
         let mut bytes = vec![0; file.len() as usize - 1];
         file.read_exact_at(&mut bytes, 1).unwrap();
-        let expected = |position: usize| (position as u32 + 1 ^ number) as u8;
+        let expected = |position: usize| ((position as u32 + 1) ^ number) as u8;
         assert!((0..bytes.len()).all(|position| bytes[position] == expected(position)));
     }
 

@@ -121,7 +121,7 @@ impl Vfs {
         let fingerprint = tree.fingerprint() ^ built.fingerprint;
         let (range, is_new) = self
             .numbers
-            .assign(origin, tree.len(), fingerprint)
+            .assign(origin, tree.inodes(), fingerprint)
             .ok_or_else(|| io::Error::Unsupported("there are no inode numbers left".into()))?;
         if is_new {
             let mut charge = lock(&self.numbers_charge);

@@ -196,12 +196,12 @@ impl Vfs {
         let budget = Budget::new(options.cache_size);
         let spool = crate::content::Spool::new(options.spool.clone(), options.spool_size);
         Self {
-            numbers: Numbers::new(),
+            numbers: Numbers::default(),
             numbers_charge: Mutex::new(budget.empty_charge("inode numbers")),
             fixed: boxcar::Vec::new(),
             subtrees: Cache::new(&budget, SUBTREE_SHARDS),
             control: OnceLock::new(),
-            transients: Mutex::new(Transients::new()),
+            transients: Mutex::new(Transients::default()),
             reader: Reader::new(&budget, spool),
             invalidations: Arc::default(),
             options,
@@ -245,7 +245,7 @@ impl Vfs {
             .is_some_and(|control| ino == control.stats)
         {
             let mut transients = lock(&self.transients);
-            let count = transients.len();
+            let count = transients.count();
             let text = || json::pretty(&self.stats_json(count));
             let snapshot = transients.snapshot(&self.numbers, text);
             drop(transients);

@@ -124,7 +124,7 @@ impl Vfs {
         tree: Tree,
         volumes: Vec<NewVolume>,
     ) -> Vec<Arc<OpenVolume>> {
-        let assigned = self.numbers.assign(origin, tree.len(), 0);
+        let assigned = self.numbers.assign(origin, tree.inodes(), 0);
         let Some((range, _)) = assigned else {
             log::error!("there are no inode numbers left");
             return Vec::new();
@@ -152,7 +152,7 @@ impl Vfs {
         mut volumes: Vec<Arc<OpenVolume>>,
         info: Vec<u8>,
     ) {
-        let Some((range, _)) = self.numbers.assign(Origin::Control, tree.len(), 0) else {
+        let Some((range, _)) = self.numbers.assign(Origin::Control, tree.inodes(), 0) else {
             return;
         };
         let texts = NewVolume {

@@ -69,9 +69,9 @@ struct State {
     by_origin: HashMap<Origin, usize>,
 }
 
-impl Numbers {
+impl Default for Numbers {
     /// No numbers yet. The first one will be that of [`Ino::ROOT`].
-    pub fn new() -> Self {
+    fn default() -> Self {
         Self {
             ranges: boxcar::Vec::new(),
             state: Mutex::new(State {
@@ -80,7 +80,9 @@ impl Numbers {
             }),
         }
     }
+}
 
+impl Numbers {
     /// The range of a subtree of `len` inodes: the one that it had, where the
     /// fingerprint is the same; whether it is a new one; `None` where there
     /// are no numbers left.
@@ -146,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_subtree_keeps_its_numbers_until_it_changes() {
-        let numbers = Numbers::new();
+        let numbers = Numbers::default();
         let assign = |origin, fingerprint| numbers.assign(origin, 10, fingerprint).unwrap();
         let (root, _) = assign(Origin::Root, 0);
         assert_eq!(root.first, Ino::ROOT.0);
@@ -164,7 +166,7 @@ mod tests {
 
     #[test]
     fn numbers_end_below_the_bit_of_the_shortcuts() {
-        let numbers = Numbers::new();
+        let numbers = Numbers::default();
         assert!(numbers.assign(A, LAST_INO - 2, 0).is_some());
         assert_eq!(numbers.single(), Some(Ino(LAST_INO - 1)));
         assert_eq!(numbers.single(), None);

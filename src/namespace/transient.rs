@@ -64,9 +64,9 @@ pub enum TransientKind {
     Snapshot(Arc<Vec<u8>>),
 }
 
-impl Transients {
+impl Default for Transients {
     /// No inodes yet.
-    pub fn new() -> Self {
+    fn default() -> Self {
         Self {
             by_ino: HashMap::new(),
             aliases: HashMap::new(),
@@ -76,7 +76,9 @@ impl Transients {
             free: VecDeque::new(),
         }
     }
+}
 
+impl Transients {
     /// What the inode with this number is.
     pub fn get(&self, ino: Ino) -> Option<&TransientKind> {
         self.by_ino.get(&ino).map(|inode| &inode.kind)
@@ -171,7 +173,7 @@ impl Transients {
     }
 
     /// Number of inodes.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.by_ino.len()
     }
 
@@ -203,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_spelling_keeps_its_inode_until_the_last_lookup_is_forgotten() {
-        let (numbers, mut inodes) = (Numbers::new(), Transients::new());
+        let (numbers, mut inodes) = (Numbers::default(), Transients::default());
         let look = |inodes: &mut Transients, name| {
             inodes.alias(&numbers, Ino::ROOT, name, DIRECTORY).unwrap()
         };
@@ -217,7 +219,7 @@ mod tests {
         assert!(inodes.get(maps).is_none());
         let later = look(&mut inodes, "maps");
         assert_ne!(later, maps, "the number rests");
-        assert_eq!(inodes.len(), 2);
+        assert_eq!(inodes.count(), 2);
 
         inodes.max_free = 1;
         let again = look(&mut inodes, "mAPS");
@@ -227,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_text_is_the_same_until_it_is_read() {
-        let (numbers, mut inodes) = (Numbers::new(), Transients::new());
+        let (numbers, mut inodes) = (Numbers::default(), Transients::default());
         let look = |inodes: &mut Transients, text: &[u8]| {
             inodes.snapshot(&numbers, || text.to_vec()).unwrap()
         };
@@ -245,7 +247,7 @@ mod tests {
 
     #[test]
     fn beyond_the_cap_there_are_no_more_aliases_until_some_are_forgotten() {
-        let (numbers, mut inodes) = (Numbers::new(), Transients::new());
+        let (numbers, mut inodes) = (Numbers::default(), Transients::default());
         inodes.max_aliases = 1;
         let first = inodes
             .alias(&numbers, Ino::ROOT, "maps", DIRECTORY)

@@ -29,6 +29,9 @@ pub enum Order {
     Cli,
 }
 
+/// Whether an archive is made for a game.
+type MadeFor = fn(&Input<'_>) -> io::Result<bool>;
+
 /// How a game orders its archives.
 struct Rules {
     /// Extensions that are mounted, from the lowest group to the highest.
@@ -43,7 +46,7 @@ struct Rules {
     leaves_out: fn(&Path, &[PathBuf]) -> Option<String>,
     /// Whether an archive is made for the game, and what is said of a folder
     /// where most are.
-    made_for: Option<(fn(&Input<'_>) -> io::Result<bool>, &'static str)>,
+    made_for: Option<(MadeFor, &'static str)>,
 }
 
 /// The orders of games, with what is said where nothing else decides.

@@ -174,7 +174,7 @@ impl TreeBuilder {
         inode: NewInode,
     ) -> io::Result<NodeId> {
         let node = NodeId(self.tree.inodes.len() as u32);
-        if self.tree.inodes.len() % CHARGED_AT_ONCE == 0 {
+        if self.tree.inodes.len().is_multiple_of(CHARGED_AT_ONCE) {
             self.account()?;
         }
         let is_dir = inode.kind.file_kind() == FileKind::Directory;
@@ -306,7 +306,7 @@ impl TreeBuilder {
     fn add_companions(&mut self) -> bool {
         let tree = &self.tree;
         let mut found = Vec::new();
-        for directory in 0..tree.len() {
+        for directory in 0..tree.inodes() {
             for (name, file) in tree.entries(directory, 0) {
                 let is_file = matches!(tree.inodes[file as usize].kind, Kind::File { .. });
                 let Some(shows) = self
@@ -341,7 +341,7 @@ impl TreeBuilder {
     /// Undoes [`Self::group_by_directory`].
     fn ungroup(&mut self) {
         let tree = &mut self.tree;
-        let ranges: Vec<_> = (0..tree.len()).map(|index| tree.range(index)).collect();
+        let ranges: Vec<_> = (0..tree.inodes()).map(|index| tree.range(index)).collect();
         for (directory, range) in ranges.into_iter().enumerate() {
             let dentries = tree.dentries[range].iter().cloned();
             self.entries

@@ -155,7 +155,7 @@ impl Tree {
     }
 
     /// Number of inodes.
-    pub fn len(&self) -> u32 {
+    pub fn inodes(&self) -> u32 {
         self.inodes.len() as u32
     }
 

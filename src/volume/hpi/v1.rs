@@ -198,7 +198,7 @@ pub(super) fn chunk_table(
         let offset = cursor.offset();
         let stored = cursor.u32("chunk table")?;
         let length = left.min(CHUNK_SIZE as u32);
-        let end = u64::from(table.end().0) + u64::from(stored);
+        let end = table.end().0 + u64::from(stored);
         if (stored as usize) < size_of::<ChunkHeader>()
             || end > source.len()
             || !table.push(stored, length)
