@@ -1,8 +1,10 @@
 //! Text that several floors write and read: tab-separated tables, and the
 //! single-byte names of the archives and assets.
 
+mod charset;
 mod table;
 
+pub use charset::Charset;
 pub use table::Table;
 pub(crate) use table::push_escaped;
 

@@ -11,9 +11,20 @@
 //! untrusted, so every number is checked against what is there before it is
 //! used to allocate, loop or index.
 
+mod codec;
 pub mod folder;
 pub mod hip;
 pub mod hpi;
+mod img;
+#[cfg(test)]
+mod listing;
+mod paths;
+mod pkr;
+mod pre;
+mod time;
+mod wad;
+mod xdvdfs;
+mod zip;
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -22,7 +33,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use crate::io::{Endian, Error, ReadAt, Result, read_vec};
-use crate::text::windows_1252;
+use crate::text::{Charset, windows_1252};
 
 /// Most entries that one volume may list. One with more is refused, so that a
 /// small hostile archive cannot take gigabytes.
@@ -70,6 +81,15 @@ impl<'a> Name<'a> {
             None => (Cow::Owned(escape_invalid(raw)), true),
         };
         Self { text, raw, escaped }
+    }
+
+    /// A name in one of the character sets of containers.
+    pub fn in_charset(raw: &'a [u8], charset: Charset) -> Self {
+        Self {
+            text: charset.decode(raw),
+            raw,
+            escaped: false,
+        }
     }
 
     /// A name that is UTF-8.
@@ -206,6 +226,8 @@ pub enum Content<'a> {
     },
     /// They are cut into chunks that decode on their own.
     Chunks(&'a dyn Chunks),
+    /// They decode from the first one on.
+    Stream(&'a dyn Streams),
     /// They are made from what is known about the volume.
     Generated(&'a dyn Generate),
 }
@@ -230,6 +252,35 @@ pub trait Chunks {
     /// Where the chunk's header or checksum is wrong. What is wrong further
     /// in becomes an error of the reader.
     fn open_chunk(&self, file: FileId, chunk: Chunk) -> Result<Box<dyn Read + Send>>;
+}
+
+/// A volume with files that decode from their first byte on.
+pub trait Streams {
+    /// Opens a file at its first byte.
+    ///
+    /// # Errors
+    /// Where its packed bytes cannot be what they should become.
+    fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>>;
+}
+
+/// A file that is being decoded, from some byte on.
+pub trait Decoder: Send + Sync {
+    /// Number of decoded bytes that are still to come.
+    fn left(&self) -> u64;
+
+    /// Fills `out`, which is not longer than what is left, with the next
+    /// decoded bytes.
+    ///
+    /// # Errors
+    /// Where the packed bytes are damaged, do not end with the last byte, or
+    /// the checksum of all bytes is wrong. The decoder is of no use then.
+    fn read(&mut self, out: &mut [u8]) -> Result<()>;
+
+    /// A copy, which goes on from the same byte.
+    fn fork(&self) -> Box<dyn Decoder>;
+
+    /// Memory that a copy takes, in bytes.
+    fn memory(&self) -> usize;
 }
 
 /// A volume with files that are generated.
@@ -364,7 +415,8 @@ pub trait Volume: Send + Sync {
     /// What the bytes of `file` are.
     ///
     /// # Errors
-    /// Where there is no such file.
+    /// Where there is no such file; [`Error::Encrypted`] and
+    /// [`Error::Unsupported`] where its bytes cannot be decoded.
     fn content(&self, file: FileId) -> Result<Content<'_>>;
 
     /// Lists a directory that was announced by [`Sink::deferred_dir`]; what
@@ -495,7 +547,18 @@ pub struct Format {
 }
 
 /// The formats, in the order in which they are tried.
-pub const FORMATS: &[Format] = &[hpi::FORMAT, hip::FORMAT];
+pub const FORMATS: &[Format] = &[
+    hpi::FORMAT,
+    hip::FORMAT,
+    pkr::FORMAT,
+    zip::FORMAT,
+    pre::PACKED_FORMAT,
+    xdvdfs::FORMAT,
+    // These are told by a second file or by a walk through the whole.
+    img::FORMAT,
+    wad::FORMAT,
+    pre::FLAT_FORMAT,
+];
 
 /// The format of a source, by its content.
 ///
