@@ -190,6 +190,7 @@ impl Vfs {
             let companions = Self::companions(&self.options, nesting, format.is_plain_folder);
             let mut builder = self.builder(attr, companions);
             let volume = (format.open)(input, &mut builder)?;
+            builder.probe(&|file, size| volume::head(&*volume, file, size));
             let new = NewVolume {
                 name: name.clone(),
                 location: String::new(),
@@ -385,6 +386,7 @@ impl Vfs {
                     .failed(format!("{}/{path}: {error}", volume.location));
                 Error::from(&error)
             })?;
+        builder.probe(&|file, size| volume::head(&*listed, file, size));
         Ok(Built {
             builder,
             fingerprint: listed.fingerprint(),

@@ -527,6 +527,24 @@ impl Input<'_> {
     }
 }
 
+/// Extensions of formats that consist of two files: of the one with the
+/// bytes, and of the one with the directory.
+pub const PAIRS: &[(&str, &str)] = &[("img", "dir"), ("wad", "hed")];
+
+/// Bytes by which a file is told whose extension does not tell what it is.
+pub const HEAD: u64 = 16;
+
+/// The first bytes of a file of `size` bytes that is not packed; `None` for
+/// any other, and where they cannot be read.
+pub fn head(volume: &dyn Volume, file: FileId, size: u64) -> Option<Vec<u8>> {
+    let Ok(Content::Extent { source, offset }) = volume.content(file) else {
+        return None;
+    };
+    let mut head = vec![0; size.min(HEAD) as usize];
+    source.read_exact_at(&mut head, offset).ok()?;
+    Some(head)
+}
+
 /// A container format: how it is detected and how it is opened.
 pub struct Format {
     /// Short name, as `info.json` shows it.

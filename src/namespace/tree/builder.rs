@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::{Dentry, EMPTY_DIR, Index, Inode, Kind, NOT_MADE, ROOT, Tree};
 use crate::io;
 use crate::io::budget::Charge;
-use crate::namespace::companion::{Companions, Shows};
+use crate::namespace::companion::{self, Companions, Shows};
 use crate::namespace::{FileKind, names};
 use crate::volume::{Entry, FileId, MAX_ENTRIES, Name, NodeId, Sink};
 
@@ -19,6 +19,8 @@ pub struct TreeBuilder {
     tree: Tree,
     /// Which files have companions.
     companions: Companions,
+    /// Files that are archives by their first bytes.
+    by_head: HashSet<Index>,
     /// Entries and their directories; while they come, those of `tree` are
     /// empty.
     entries: Vec<(Index, Dentry)>,
@@ -100,6 +102,7 @@ impl TreeBuilder {
                 total_size: 0,
             },
             companions,
+            by_head: HashSet::new(),
             entries: Vec::new(),
             volume,
             modified,
@@ -115,6 +118,35 @@ impl TreeBuilder {
     /// Gives companions to files without a known extension as well.
     pub fn show_others(&mut self, shows: Option<Shows>) {
         self.companions.others = shows;
+    }
+
+    /// Looks at the first bytes of the files whose extension does not tell
+    /// whether they are archives. `head` gives those of a file of so many
+    /// bytes, if it may be looked at.
+    pub fn probe(&mut self, head: &dyn Fn(FileId, u64) -> Option<Vec<u8>>) {
+        if !self.companions.inside {
+            return;
+        }
+        for (_, dentry) in &self.entries {
+            let inode = &self.tree.inodes[dentry.inode as usize];
+            let Kind::File { file, .. } = inode.kind else {
+                continue;
+            };
+            if let Some(test) = companion::test_of_head(self.tree.dentry_name(dentry))
+                && head(file, inode.size).is_some_and(|head| test(&head))
+            {
+                self.by_head.insert(dentry.inode);
+            }
+        }
+    }
+
+    /// Whether a file with an ambiguous extension is an archive.
+    fn is_archive(&self, directory: Index, name: &str, file: Index) -> bool {
+        let has_partner = || {
+            let partner = companion::partner(name);
+            partner.is_some_and(|partner| self.tree.find(directory, &partner, true).is_some())
+        };
+        self.companions.inside && (self.by_head.contains(&file) || has_partner())
     }
 
     /// The kind of a file of the volume that is announced.
@@ -304,7 +336,12 @@ impl TreeBuilder {
         for directory in 0..tree.len() {
             for (name, file) in tree.entries(directory, 0) {
                 let is_file = matches!(tree.inodes[file as usize].kind, Kind::File { .. });
-                let Some(shows) = self.companions.of(name).filter(|_| is_file) else {
+                let shows = || {
+                    let inside = self.is_archive(directory, name, file);
+                    inside.then_some(Shows::Inside)
+                };
+                let shows = self.companions.of(name).or_else(shows);
+                let Some(shows) = shows.filter(|_| is_file) else {
                     continue;
                 };
                 let companion = shows.name_beside(name);
