@@ -43,6 +43,9 @@ impl rawzip::ReaderAt for Source<'_> {
     fn read_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<usize> {
         let left = self.0.len().saturating_sub(offset);
         let length = buf.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        if length == 0 {
+            return Ok(0);
+        }
         let read = self.0.read_exact_at(&mut buf[..length], offset);
         // As an error of the source's, to be found again by `Error::of_reader`.
         read.map_err(|cause| {
