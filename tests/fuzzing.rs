@@ -149,6 +149,12 @@ targets! {
     damaged_psx_files_are_shown_or_refused: "psx", 100;
     damaged_hgo_files_are_shown_or_refused: "hgo", 100;
     damaged_ifp_files_are_shown_or_refused: "ifp", 200;
+    damaged_img_archives_are_read_or_refused: "img", 300;
+    damaged_wad_directories_are_read_or_refused: "wad", 300;
+    damaged_pkr_archives_are_read_or_refused: "pkr", 300;
+    damaged_pre_archives_are_read_or_refused: "pre", 300;
+    damaged_zip_archives_are_read_or_refused: "zip", 300;
+    damaged_xbox_discs_are_read_or_refused: "xdvdfs", 300;
     mounts_of_damaged_files_keep_the_promises: "vfs", 100;
     operations_in_any_order_are_answered_as_a_model_answers: "ops", 100;
 }

@@ -12,6 +12,7 @@ mod archive;
 mod asset;
 mod build;
 mod chunk;
+mod container;
 mod mount;
 mod ops;
 pub mod seeds;
@@ -19,6 +20,7 @@ pub mod seeds;
 pub use archive::{hip, hpi_v1, hpi_v2};
 pub use asset::{hgo, ifp, psx};
 pub use chunk::{chunk, lz77};
+pub use container::{img, pkr, pre, wad, xdvdfs, zip};
 pub use mount::vfs;
 pub use ops::ops;
 
@@ -30,7 +32,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 16] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -39,6 +41,12 @@ pub const TARGETS: [Target; 10] = [
     target("psx", psx, seeds::psx),
     target("hgo", hgo, seeds::hgo),
     target("ifp", ifp, seeds::ifp),
+    target("img", container::img, container::img_seeds),
+    target("wad", container::wad, container::wad_seeds),
+    target("pkr", container::pkr, container::pkr_seeds),
+    target("pre", container::pre, container::pre_seeds),
+    target("zip", container::zip, container::zip_seeds),
+    target("xdvdfs", container::xdvdfs, container::xdvdfs_seeds),
     target("vfs", vfs, seeds::vfs),
     target("ops", ops, seeds::ops),
 ];
