@@ -236,3 +236,172 @@ fn nearest(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use crate::content::{OpenVolume, Spool, VolumeId};
+    use crate::io::Error;
+    use crate::io::budget::Budget;
+    use crate::volume::{Content, FileId, Volume};
+
+    /// Memory of a decoder here.
+    const MEMORY: usize = 40_000;
+
+    const SIZE: u64 = 64 << 20;
+
+    /// The byte at a position of the file.
+    fn byte(position: u64) -> u8 {
+        (position.wrapping_mul(0x9E37_79B9) >> 24) as u8
+    }
+
+    /// A volume with one long file.
+    struct Long {
+        /// Bytes that were decoded.
+        decoded: Arc<AtomicU64>,
+        /// Where decoding fails.
+        damaged_at: u64,
+    }
+
+    struct Counting {
+        position: u64,
+        decoded: Arc<AtomicU64>,
+        damaged_at: u64,
+    }
+
+    impl Decoder for Counting {
+        fn left(&self) -> u64 {
+            SIZE - self.position
+        }
+
+        fn read(&mut self, out: &mut [u8]) -> Result<()> {
+            for place in out.iter_mut() {
+                *place = byte(self.position);
+                self.position += 1;
+            }
+            self.decoded.fetch_add(out.len() as u64, Ordering::Relaxed);
+            if self.position > self.damaged_at {
+                return Err(Error::damaged(7, "packed data", "is damaged"));
+            }
+            Ok(())
+        }
+
+        fn fork(&self) -> Box<dyn Decoder> {
+            Box::new(Self {
+                decoded: self.decoded.clone(),
+                ..*self
+            })
+        }
+
+        fn memory(&self) -> usize {
+            MEMORY
+        }
+    }
+
+    impl Streams for Long {
+        fn decoder(&self, _file: FileId) -> Result<Box<dyn Decoder>> {
+            Ok(Box::new(Counting {
+                position: 0,
+                decoded: self.decoded.clone(),
+                damaged_at: self.damaged_at,
+            }))
+        }
+    }
+
+    impl Volume for Long {
+        fn content(&self, _file: FileId) -> Result<Content<'_>> {
+            Ok(Content::Stream(self))
+        }
+
+        fn memory(&self) -> usize {
+            0
+        }
+    }
+
+    /// A reader with so much memory, the long file, and how much of it was
+    /// decoded.
+    struct Case {
+        reader: Arc<Reader>,
+        volume: OpenVolume,
+        decoded: Arc<AtomicU64>,
+    }
+
+    impl Case {
+        fn new(memory: usize, damaged_at: u64) -> Self {
+            let decoded = Arc::<AtomicU64>::default();
+            let volume = Long {
+                decoded: decoded.clone(),
+                damaged_at,
+            };
+            Self {
+                reader: Reader::new(&Budget::new(memory), Spool::new(None, 0)),
+                volume: OpenVolume {
+                    id: VolumeId(1),
+                    name: String::new(),
+                    location: String::new(),
+                    format: "test",
+                    is_plain_folder: true,
+                    nesting: 0,
+                    volume: Box::new(volume),
+                    charge: None,
+                },
+                decoded,
+            }
+        }
+
+        /// Reads at a position and compares; gives how much was decoded.
+        fn read(&self, start: u64, length: u64) -> Result<u64> {
+            let before = self.decoded.load(Ordering::Relaxed);
+            let file = File {
+                volume: &self.volume,
+                file: FileId(0),
+            };
+            let bytes = self.reader.read(file, start..start + length)?;
+            let expected = (start..start + length).map(byte);
+            assert!(bytes.iter().copied().eq(expected), "{start}");
+            assert!(self.reader.budget().used() <= self.reader.budget().limit());
+            Ok(self.decoded.load(Ordering::Relaxed) - before)
+        }
+    }
+
+    #[test]
+    fn who_reads_on_decodes_every_byte_once() {
+        let case = Case::new(16 << 20, SIZE);
+        let step = 128 << 10;
+        let decoded = (0..SIZE / step).map(|at| case.read(at * step, step).unwrap());
+        assert_eq!(decoded.sum::<u64>(), SIZE);
+    }
+
+    #[test]
+    fn any_byte_is_near_a_checkpoint_once_the_file_was_gone_through() {
+        let case = Case::new(16 << 20, SIZE);
+        case.read(SIZE - 100, 100).unwrap();
+        for number in 0..200_u64 {
+            let position = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % (SIZE - 4096);
+            let decoded = case.read(position, 4096).unwrap();
+            assert!(
+                decoded <= 2 * SPACING + 2 * u64::from(BLOCK_SIZE),
+                "{decoded}"
+            );
+        }
+    }
+
+    #[test]
+    fn checkpoints_become_fewer_where_memory_is_short() {
+        let case = Case::new(1 << 20, SIZE);
+        case.read(SIZE - 100, 100).unwrap();
+        let decoded = case.read(SIZE / 2 + 5, 10).unwrap();
+        // Three of them fit into an eighth of a MiB.
+        assert!(decoded <= SIZE / 2, "{decoded}");
+    }
+
+    #[test]
+    fn damage_is_an_error_of_what_is_behind_it_alone() {
+        let case = Case::new(16 << 20, 10 << 20);
+        assert!(case.read(12 << 20, 1).is_err());
+        assert!(case.read(0, 10 << 20).is_ok());
+        assert!(case.read(11 << 20, 1).is_err());
+    }
+}

@@ -95,15 +95,18 @@ pub fn partner(name: &str) -> Option<String> {
 
 /// For a file whose extension archives and others have: whether its first
 /// bytes make it an archive.
-pub fn test_of_head(name: &str) -> Option<fn(&[u8]) -> bool> {
+pub fn test_of_head(name: &str) -> Option<HeadTest> {
     let mut known = HEADS.iter();
     let (_, test) = known.find(|(extension, _)| is_named(name, extension))?;
     Some(*test)
 }
 
+/// Whether the first bytes of a file make it an archive.
+pub type HeadTest = fn(&[u8]) -> bool;
+
 /// Extensions that archives and others have, and what the first bytes of the
 /// archives are.
-const HEADS: [(&str, fn(&[u8]) -> bool); 2] = [("img", is_img), ("pre", is_pre)];
+const HEADS: [(&str, HeadTest); 2] = [("img", is_img), ("pre", is_pre)];
 
 /// A GTA archive of version 2; one of version 1 is told by its partner.
 fn is_img(head: &[u8]) -> bool {

@@ -138,7 +138,7 @@ fn version_2(source: &dyn ReadAt, warnings: &mut Warnings) -> Result<Directory> 
 fn version_1(pair: &Pair, warnings: &mut Warnings) -> Result<Directory> {
     let length = pair.directory.len();
     let count = check_count(length / RECORD as u64)?;
-    if length % RECORD as u64 != 0 {
+    if !length.is_multiple_of(RECORD as u64) {
         let odd = length % RECORD as u64;
         warnings.push(format!("the directory has {odd} bytes behind its records"));
     }

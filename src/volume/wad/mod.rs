@@ -27,7 +27,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// Longest directory that is read.
-const MAX_DIRECTORY: u64 = 32 << 20;
+const MAX_DIRECTORY: u64 = 8 << 20;
 
 /// Separators in names.
 const SEPARATORS: &[u8] = b"/\\";

@@ -362,6 +362,36 @@ mod tests {
         assert!(open(&FORMAT, "x.iso", bytes, None).is_err());
     }
 
+    /// An image behind the video part of a disc.
+    struct Disc(Vec<u8>);
+
+    impl ReadAt for Disc {
+        fn len(&self) -> u64 {
+            BASES[1] + self.0.len() as u64
+        }
+
+        fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+            match offset.checked_sub(BASES[1]) {
+                Some(offset) => self.0.read_exact_at(buf, offset),
+                None => {
+                    buf.fill(0);
+                    Ok(())
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sectors_of_a_whole_disc_count_from_behind_its_video_part() {
+        let table = node([0, 0], [DATA, 3], 0x20, b"a.txt");
+        let input = Input::alone(Arc::new(Disc(image(&table))), Options::default());
+        assert!(matches(&input).unwrap());
+        let mut listing = super::super::listing::Listing::default();
+        let volume = super::open(input, &mut listing).unwrap();
+        let (_, entry) = listing.files().next().unwrap();
+        assert_eq!(read(&*volume, entry).unwrap(), [7; 3]);
+    }
+
     #[test]
     fn a_table_that_is_cut_has_the_nodes_that_are_there() {
         let mut table = node([5, 0], [DATA, 1], 0x20, b"m.txt");
