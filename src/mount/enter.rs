@@ -1,6 +1,7 @@
 //! Subtrees that are built on demand: directories of folders on disk, and the
 //! companions `X.d` and `X.meta`.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use super::context::Context;
@@ -180,7 +181,13 @@ impl Vfs {
             file: number,
             len: self.node_attr(file)?.size,
         });
-        let partner = |name: &str| self.partner(file, name);
+        // What is made of two files changes with either.
+        let versions = Cell::new(version);
+        let partner = |name: &str| {
+            let (source, version) = self.partner(file, name)?;
+            versions.set(versions.get().rotate_left(1) ^ version);
+            Some(source)
+        };
         let input = Input {
             source,
             partner: &partner,
@@ -215,24 +222,27 @@ impl Vfs {
             builder,
             volume: Some(volume),
             view: None,
-            fingerprint: version,
+            fingerprint: versions.get(),
         })
     }
 
-    /// Another file beside a file, as a source.
-    fn partner(&self, file: &Node<'_>, name: &str) -> Option<Arc<dyn ReadAt>> {
+    /// Another file beside a file, as a source, and its version.
+    fn partner(&self, file: &Node<'_>, name: &str) -> Option<(Arc<dyn ReadAt>, u64)> {
         let directory = file.tree().inode(file.index)?.parent;
         let (_, index) = file.tree().find(directory, name, true)?;
         let other = file.other(index);
         let Kind::File { file, .. } = other.kind()? else {
             return None;
         };
-        Some(Arc::new(Member {
+        let volume = other.volume()?.clone();
+        let version = volume.volume.version(file).ok()?;
+        let member = Member {
             reader: self.reader.clone(),
-            volume: other.volume()?.clone(),
+            volume,
             file,
             len: self.node_attr(&other).ok()?.size,
-        }))
+        };
+        Some((Arc::new(member), version))
     }
 
     /// In the place of an archive that cannot be opened: `error.txt`.

@@ -177,10 +177,13 @@ pub fn xdvdfs() -> Vec<u8> {
     .concat()
 }
 
+/// A file of a zip: name, flags, method, stored and decoded bytes.
+type ZipFile<'a> = (&'a [u8], u16, u16, Vec<u8>, &'a [u8]);
+
 /// A zip with a stored, a packed and an encrypted file.
 pub fn zip() -> Vec<u8> {
     let text = [b'y'; 700];
-    let files: [(&[u8], u16, u16, Vec<u8>, &[u8]); 3] = [
+    let files: [ZipFile<'_>; 3] = [
         (b"stored.txt", 0, 0, b"as it is".to_vec(), b"as it is"),
         (b"d/packed.txt", 0, 8, deflated(&text), &text),
         (b"d\\secret", 1, 0, b"secret".to_vec(), b"secret"),
