@@ -160,6 +160,12 @@ targets! {
     damaged_sounds_are_decoded_or_refused: "hi_sounds", 300;
     damaged_models_are_read_or_refused: "hi_models", 300;
     damaged_objects_are_read_or_refused: "hi_objects", 300;
+    damaged_img_archives_are_read_or_refused: "img", 300;
+    damaged_wad_directories_are_read_or_refused: "wad", 300;
+    damaged_pkr_archives_are_read_or_refused: "pkr", 300;
+    damaged_pre_archives_are_read_or_refused: "pre", 300;
+    damaged_zip_archives_are_read_or_refused: "zip", 300;
+    damaged_xbox_discs_are_read_or_refused: "xdvdfs", 300;
     mounts_of_damaged_files_keep_the_promises: "vfs", 100;
     operations_in_any_order_are_answered_as_a_model_answers: "ops", 100;
 }

@@ -2,6 +2,10 @@
 
 #![allow(dead_code, unreachable_pub)]
 
+#[path = "../../tests/support/container_seeds.rs"]
+pub mod container_seeds;
+#[path = "../../tests/support/containers.rs"]
+pub mod containers;
 #[path = "../../tests/support/full.rs"]
 pub mod full;
 #[path = "../../tests/support/hip.rs"]

@@ -10,6 +10,7 @@ mod reader;
 mod rendered;
 mod spool;
 pub mod stats;
+mod stream;
 
 use crate::io::budget::Charge;
 use crate::volume::{FileId, Volume};

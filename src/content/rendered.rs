@@ -99,7 +99,7 @@ impl Reader {
             self.stats.rendered.add(match &block {
                 Block::Spooled(file) => file.len(),
                 Block::Bytes(bytes) => bytes.len() as u64,
-                Block::Table(_) | Block::Size(_) => 0,
+                _ => 0,
             });
             Ok(block)
         })?;

@@ -35,6 +35,9 @@ pub enum Error {
     /// The bytes are of a kind that is known and not supported.
     #[error("{0}")]
     Unsupported(String),
+    /// The bytes are encrypted.
+    #[error("{0}")]
+    Encrypted(String),
     /// The bytes are of no known format.
     #[error("is not an archive of a known format")]
     UnknownFormat,

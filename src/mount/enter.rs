@@ -2,6 +2,7 @@
 //! companions `X.d` and `X.meta`.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::namespace::companion::{self, Companions, Shows};
 use crate::namespace::numbers::{Origin, Range};
 use crate::namespace::tree::{Kind, Label, NewInode, ROOT, TreeBuilder};
 use crate::view::{self, VIEW_FORMATS, View, ViewFormat};
-use crate::volume::{self, FileId, Input, Name, NodeId, Sink, Volume};
+use crate::volume::{self, FileId, Input, Name, NodeId, Sink, Version, Volume};
 
 /// Deepest nesting of archives in archives that is shown.
 pub(super) const MAX_NESTING: u8 = 16;
@@ -183,7 +184,13 @@ impl Vfs {
             len: self.node_attr(file)?.size,
         };
         let source: Arc<dyn ReadAt> = Arc::new(BlockBuffer::new(Arc::new(member)));
-        let partner = |name: &str| self.partner(file, name);
+        // What is made of two files changes with either.
+        let versions = Cell::new(version.stamp);
+        let partner = |name: &str| {
+            let (source, version) = self.partner(file, name)?;
+            versions.set(versions.get().rotate_left(1) ^ version.stamp);
+            Some(source)
+        };
         let input = Input {
             source,
             partner: &partner,
@@ -193,6 +200,7 @@ impl Vfs {
             let companions = Self::companions(&self.options, nesting, format.is_plain_folder);
             let mut builder = self.builder(attr, companions);
             let volume = (format.open)(input, &mut builder)?;
+            builder.probe(&|file, size| volume::head(&*volume, file, size));
             let new = NewVolume {
                 name: name.clone(),
                 location: String::new(),
@@ -217,24 +225,27 @@ impl Vfs {
             builder,
             volume: Some(volume),
             view: None,
-            fingerprint: version.stamp,
+            fingerprint: versions.get(),
         })
     }
 
-    /// Another file beside a file, as a source.
-    fn partner(&self, file: &Node<'_>, name: &str) -> Option<Arc<dyn ReadAt>> {
+    /// Another file beside a file, as a source, and its version.
+    fn partner(&self, file: &Node<'_>, name: &str) -> Option<(Arc<dyn ReadAt>, Version)> {
         let directory = file.tree().inode(file.index)?.parent;
         let (_, index) = file.tree().find(directory, name, true)?;
         let other = file.other(index);
         let Kind::File { file, .. } = other.kind()? else {
             return None;
         };
-        Some(Arc::new(Member {
+        let volume = other.volume()?.clone();
+        let version = volume.volume.version(file).ok()?;
+        let member = Member {
             reader: self.reader.clone(),
-            volume: other.volume()?.clone(),
+            volume,
             file,
             len: self.node_attr(&other).ok()?.size,
-        }))
+        };
+        Some((Arc::new(member), version))
     }
 
     /// In the place of an archive that cannot be opened: `error.txt`.
@@ -402,6 +413,7 @@ impl Vfs {
                     .failed(format!("{}/{path}: {error}", volume.location));
                 Error::from(&error)
             })?;
+        builder.probe(&|file, size| volume::head(&*listed, file, size));
         Ok(Built {
             builder,
             fingerprint: listed.fingerprint(),

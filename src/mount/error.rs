@@ -23,6 +23,13 @@ pub enum Error {
     /// Extended attributes of this kind are not kept here.
     #[error("attributes of this kind are not supported")]
     AttributeKind,
+    /// It is encrypted.
+    #[error("permission denied")]
+    Encrypted,
+    /// It is packed or laid out in a way that is not supported; the log says
+    /// which.
+    #[error("operation not supported")]
+    Unsupported,
     /// The archive is damaged, or could not be read; the log says how.
     #[error("input/output error")]
     Io,
@@ -42,6 +49,8 @@ impl From<&io::Error> for Error {
         match error {
             io::Error::NoMemory { .. } => Self::NoMemory,
             io::Error::Changed => Self::Stale,
+            io::Error::Encrypted(_) => Self::Encrypted,
+            io::Error::Unsupported(_) => Self::Unsupported,
             _ => Self::Io,
         }
     }
@@ -60,6 +69,8 @@ impl Error {
             #[cfg(not(target_os = "linux"))]
             Self::NoAttribute => libc::ENOATTR,
             Self::AttributeKind => libc::ENOTSUP,
+            Self::Encrypted => libc::EACCES,
+            Self::Unsupported => libc::EOPNOTSUPP,
             Self::Io => libc::EIO,
             Self::NoNumbers => libc::ENFILE,
             Self::NoMemory => libc::ENOMEM,

@@ -75,6 +75,7 @@ impl Vfs {
         let mut opener = Opener {
             disk: &Arc::new(disk),
             options: &options,
+            partners: &prepared.partners,
             skipped: Vec::new(),
         };
         let layout = opener.layout(prepared)?;
@@ -183,6 +184,8 @@ impl Vfs {
 struct Opener<'a> {
     disk: &'a Arc<Disk>,
     options: &'a Options,
+    /// Second files of the sources that consist of two.
+    partners: &'a [PathBuf],
     /// Sources that could not be opened.
     skipped: Vec<OpenError>,
 }
@@ -284,6 +287,7 @@ impl Opener<'_> {
         let path = fs::canonicalize(path).map_err(OpenCause::Unreadable)?;
         let mut builder = self.builder(&path, true)?;
         let folder = Folder::open(&path, self.disk, &mut builder).map_err(unreadable)?;
+        builder.probe(&|file, size| volume::head(&folder, file, size));
         Ok(Opened {
             builder,
             volume: folder_volume(name, &path, folder),
@@ -316,13 +320,19 @@ impl Opener<'_> {
     /// Opens a source that is a volume; with `layered`, no other than one
     /// that games lay over others.
     fn open_volume(&self, candidate: &Candidate, layered: bool) -> Result<Opened, OpenCause> {
-        let input = self.input(candidate);
+        let partner = |name: &str| self.partner(candidate, name);
+        let input = Input {
+            source: Arc::new(BlockBuffer::new(candidate.source.clone())),
+            partner: &partner,
+            options: self.options.volume_options(&candidate.name),
+        };
         let format = volume::detect(&input)?;
         if layered && !format.is_layered {
             return Err(io::Error::UnknownFormat.into());
         }
         let mut builder = self.builder(&candidate.path, format.is_plain_folder)?;
         let volume = (format.open)(input, &mut builder)?;
+        builder.probe(&|file, size| volume::head(&*volume, file, size));
         Ok(Opened {
             builder,
             volume: NewVolume {
@@ -338,11 +348,23 @@ impl Opener<'_> {
         })
     }
 
-    fn input<'a>(&'a self, candidate: &'a Candidate) -> Input<'a> {
-        Input::alone(
-            Arc::new(BlockBuffer::new(candidate.source.clone())),
-            self.options.volume_options(&candidate.name),
-        )
+    /// The second file of a source that consists of two, by its name beside
+    /// the first one's name among the sources.
+    fn partner(&self, candidate: &Candidate, name: &str) -> Option<Arc<dyn ReadAt>> {
+        let extension = Path::new(name).extension()?;
+        let wanted = candidate.path.with_extension(extension);
+        let mut partners = self.partners.iter();
+        let path = partners.find(|path| {
+            path.parent() == wanted.parent()
+                && file_name(path).eq_ignore_ascii_case(&file_name(&wanted))
+        })?;
+        match FileSource::open(path, &self.disk.pool) {
+            Ok(source) => Some(Arc::new(source)),
+            Err(error) => {
+                log::warn!("{}: cannot be opened: {error}", path.display());
+                None
+            }
+        }
     }
 
     /// Opens a lone asset: a folder in which nothing else is seen.

@@ -297,7 +297,7 @@ fn is_packed(node: &Node<'_>) -> bool {
     let content = node
         .file()
         .map(|file| file.volume.volume.content(file.file));
-    matches!(content, Some(Ok(Content::Chunks(_))))
+    matches!(content, Some(Ok(Content::Chunks(_) | Content::Stream(_))))
 }
 
 /// Pushes the block of a file that begins at `start`. Whatever goes wrong,

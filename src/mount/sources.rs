@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::order::{self, Order};
 use super::{OpenCause, OpenError};
+use crate::volume::PAIRS;
 
 /// What to mount.
 #[derive(Debug, Clone)]
@@ -37,6 +38,8 @@ pub struct Prepared {
     pub(super) sources: Sources,
     /// The folder of a game.
     pub(super) game: Option<GameFolder>,
+    /// Second files of the sources that consist of two, absolute.
+    pub(super) partners: Vec<PathBuf>,
 }
 
 /// A game's folder, as it was when it was listed.
@@ -84,9 +87,14 @@ impl Sources {
                 })?)
             }
         };
+        let partners = match self {
+            Self::Given { paths, .. } => paths.iter().flat_map(|path| partners(path)).collect(),
+            Self::Game { .. } => Vec::new(),
+        };
         Ok(Prepared {
             sources: self.clone(),
             game,
+            partners,
         })
     }
 
@@ -104,7 +112,9 @@ impl Prepared {
     /// them. Links lead out of them by none but these paths.
     pub fn paths(&self) -> Vec<PathBuf> {
         match (&self.sources, &self.game) {
-            (Sources::Given { paths, .. }, _) => paths.clone(),
+            (Sources::Given { paths, .. }, _) => {
+                paths.iter().chain(&self.partners).cloned().collect()
+            }
             (Sources::Game { folder, .. }, game) => {
                 let links = game.iter().flat_map(GameFolder::archives);
                 let mut paths = vec![folder.clone()];
@@ -114,4 +124,37 @@ impl Prepared {
             }
         }
     }
+}
+
+/// The files beside the one at `path` with which it can be a pair: of the
+/// same name in any ASCII case, and with the other extension of the pair.
+fn partners(path: &Path) -> Vec<PathBuf> {
+    let found = || {
+        let path = std::path::absolute(path).ok()?;
+        let stem = path.file_stem()?;
+        let extension = path.extension()?;
+        let mut pairs = PAIRS.iter();
+        let other = pairs.find_map(|&(bytes, directory)| {
+            let is_other = |known: &str| extension.eq_ignore_ascii_case(known);
+            match (is_other(bytes), is_other(directory)) {
+                (true, _) => Some(directory),
+                (_, true) => Some(bytes),
+                _ => None,
+            }
+        })?;
+        let entries = std::fs::read_dir(path.parent()?).ok()?;
+        let beside = entries.filter_map(|entry| Some(entry.ok()?.path()));
+        let is_partner = |path: &PathBuf| {
+            path.extension()
+                .is_some_and(|extension| extension.eq_ignore_ascii_case(other))
+                && path
+                    .file_stem()
+                    .is_some_and(|other| other.eq_ignore_ascii_case(stem))
+        };
+        let mut partners: Vec<PathBuf> = beside.filter(is_partner).collect();
+        // The one of the same spelling first.
+        partners.sort_by_key(|path| path.file_stem() != Some(stem));
+        Some(partners)
+    };
+    found().unwrap_or_default()
 }

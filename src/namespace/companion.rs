@@ -3,7 +3,7 @@
 
 use crate::text::has_extension;
 use crate::view::{VIEW_FORMATS, ViewFormat};
-use crate::volume::{AssetType, FORMATS};
+use crate::volume::{AssetType, FORMATS, PAIRS};
 
 /// What a companion shows of its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -59,9 +59,8 @@ impl Companions {
         others: None,
     };
 
-    /// What the companion of a file with this name shows, if it has one. Only
-    /// what its volume says of the content counts, and else the extension:
-    /// listing a directory opens no file.
+    /// What the companion of a file with this name shows, if it has one by
+    /// what its volume says of the content, or else by its extension alone.
     pub fn of(self, name: &str, asset: Option<AssetType>) -> Option<Shows> {
         if self.inside && is_archive_name(name) {
             return Some(Shows::Inside);
@@ -76,9 +75,57 @@ impl Companions {
 }
 
 fn is_archive_name(name: &str) -> bool {
-    // A file that is called `.hpi` has no extension.
-    let has = |known: &&str| has_extension(name.as_bytes(), known) && name.len() > known.len() + 1;
+    let has = |known: &&str| is_named(name, known);
     FORMATS.iter().flat_map(|format| format.extensions).any(has)
+}
+
+/// Whether a name has an extension. A file that is called `.hpi` has none.
+fn is_named(name: &str, extension: &str) -> bool {
+    has_extension(name.as_bytes(), extension) && name.len() > extension.len() + 1
+}
+
+/// For a file whose extension archives and others have: the name of the file
+/// beside it with which it is an archive (SEMANTICS, Companions).
+pub fn partner(name: &str) -> Option<String> {
+    let mut pairs = PAIRS.iter();
+    let (bytes, directory) = pairs.find(|(bytes, _)| is_named(name, bytes))?;
+    let stem = &name[..name.len() - bytes.len()];
+    Some(format!("{stem}{directory}"))
+}
+
+/// For a file whose extension archives and others have: whether its first
+/// bytes make it an archive.
+pub fn test_of_head(name: &str) -> Option<HeadTest> {
+    let mut known = HEADS.iter();
+    let (_, test) = known.find(|(extension, _)| is_named(name, extension))?;
+    Some(*test)
+}
+
+/// Whether the first bytes of a file make it an archive.
+pub type HeadTest = fn(&[u8]) -> bool;
+
+/// Extensions that archives and others have, and what the first bytes of the
+/// archives are.
+const HEADS: [(&str, HeadTest); 2] = [("img", is_img), ("pre", is_pre)];
+
+/// A GTA archive of version 2; one of version 1 is told by its partner.
+fn is_img(head: &[u8]) -> bool {
+    head.starts_with(b"VER2")
+}
+
+/// A PRE archive: one with a magic, or a small number and the start of a
+/// printable name.
+fn is_pre(head: &[u8]) -> bool {
+    let number = |at: usize| {
+        let bytes = head.get(at..at + 4)?.try_into().ok()?;
+        Some(u32::from_le_bytes(bytes))
+    };
+    let Some(files) = number(0) else {
+        return false;
+    };
+    let has_name = head.get(4).is_some_and(|byte| (0x20..0x7F).contains(byte));
+    let has_magic = matches!(number(4), Some(0xABCD_0002 | 0xABCD_0003));
+    has_magic || has_name && (1..0x1_0000).contains(&files)
 }
 
 /// The number in [`VIEW_FORMATS`] of the format that shows a file: that of the
@@ -108,7 +155,24 @@ mod tests {
         assert!(matches!(all.of("ped.IFP", None), Some(Shows::Meta(_))));
         assert_eq!(all.of("readme.txt", None), None);
         assert_eq!(all.of(".hpi", None), None);
+        assert_eq!(all.of("gta3.img", None), None);
         assert_eq!(Companions::NONE.of("totala1.HPI", None), None);
         assert_eq!(Shows::Inside.name_beside("a.ufo"), "a.ufo.d");
+    }
+
+    #[test]
+    fn ambiguous_extensions_need_a_partner_or_the_first_bytes() {
+        assert_eq!(partner("gta3.IMG").as_deref(), Some("gta3.dir"));
+        assert_eq!(partner("CD.wad").as_deref(), Some("CD.hed"));
+        assert_eq!(partner("gta3.dir"), None);
+        assert_eq!(partner(".img"), None);
+        let test = |name: &str, head: &[u8]| test_of_head(name).is_some_and(|test| test(head));
+        assert!(test("gta3.img", b"VER2\x10\0\0\0"));
+        assert!(!test("floppy.img", b"\xEB\x3C\x90MSDOS"));
+        assert!(test("a.pre", b"\x20\0\0\0\x03\0\xCD\xAB"));
+        assert!(test("a.pre", b"\x02\0\0\0hawk.psx\0"));
+        assert!(!test("a.pre", b"%PDF-1.4"));
+        assert!(!test("a.pre", b""));
+        assert!(!test("a.bin", b"VER2"));
     }
 }

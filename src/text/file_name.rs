@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 
-use super::windows_1252;
+use super::{Charset, windows_1252};
 
 /// Longest name of a directory entry in bytes.
 const MAX_LENGTH: usize = 255;
@@ -45,6 +45,15 @@ impl<'a> Name<'a> {
             None => (Cow::Owned(escape_invalid(raw)), true),
         };
         Self { text, raw, escaped }
+    }
+
+    /// A name in one of the character sets of containers.
+    pub fn in_charset(raw: &'a [u8], charset: Charset) -> Self {
+        Self {
+            text: charset.decode(raw),
+            raw,
+            escaped: false,
+        }
     }
 
     /// A name that is UTF-8.

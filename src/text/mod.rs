@@ -1,9 +1,11 @@
 //! Text that several layers write and read: tab-separated tables, and the
 //! single-byte names of the archives and assets.
 
+mod charset;
 mod file_name;
 mod table;
 
+pub use charset::Charset;
 pub use file_name::{Name, file_name, numbered};
 pub use table::Table;
 pub(crate) use table::push_escaped;

@@ -11,9 +11,20 @@
 //! untrusted, so every number is checked against what is there before it is
 //! used to allocate, loop or index.
 
+mod codec;
 pub mod folder;
 pub mod hip;
 pub mod hpi;
+mod img;
+#[cfg(test)]
+mod listing;
+mod paths;
+mod pkr;
+mod pre;
+mod time;
+mod wad;
+mod xdvdfs;
+mod zip;
 
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -151,6 +162,8 @@ pub enum Content<'a> {
     },
     /// They are cut into chunks that decode on their own.
     Chunks(&'a dyn Chunks),
+    /// They decode from the first one on.
+    Stream(&'a dyn Streams),
     /// They are made from what is known about the volume.
     Generated(&'a dyn Generate),
 }
@@ -175,6 +188,35 @@ pub trait Chunks {
     /// Where the chunk's header or checksum is wrong. What is wrong further
     /// in becomes an error of the reader.
     fn open_chunk(&self, file: FileId, chunk: Chunk) -> Result<Box<dyn Read + Send>>;
+}
+
+/// A volume with files that decode from their first byte on.
+pub trait Streams {
+    /// Opens a file at its first byte.
+    ///
+    /// # Errors
+    /// Where its packed bytes cannot be what they should become.
+    fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>>;
+}
+
+/// A file that is being decoded, from some byte on.
+pub trait Decoder: Send + Sync {
+    /// Number of decoded bytes that are still to come.
+    fn left(&self) -> u64;
+
+    /// Fills `out`, which is not longer than what is left, with the next
+    /// decoded bytes.
+    ///
+    /// # Errors
+    /// Where the packed bytes are damaged, do not end with the last byte, or
+    /// the checksum of all bytes is wrong. The decoder is of no use then.
+    fn read(&mut self, out: &mut [u8]) -> Result<()>;
+
+    /// A copy, which goes on from the same byte.
+    fn fork(&self) -> Box<dyn Decoder>;
+
+    /// Memory that a copy takes, in bytes.
+    fn memory(&self) -> usize;
 }
 
 /// A volume with files that are generated.
@@ -309,7 +351,8 @@ pub trait Volume: Send + Sync {
     /// What the bytes of `file` are.
     ///
     /// # Errors
-    /// Where there is no such file.
+    /// Where there is no such file; [`Error::Encrypted`] and
+    /// [`Error::Unsupported`] where its bytes cannot be decoded.
     fn content(&self, file: FileId) -> Result<Content<'_>>;
 
     /// Lists a directory that was announced by [`Sink::deferred_dir`]; what
@@ -420,6 +463,24 @@ impl Input<'_> {
     }
 }
 
+/// Extensions of formats that consist of two files: of the one with the
+/// bytes, and of the one with the directory.
+pub const PAIRS: &[(&str, &str)] = &[("img", "dir"), ("wad", "hed")];
+
+/// Bytes by which a file is told whose extension does not tell what it is.
+pub const HEAD: u64 = 16;
+
+/// The first bytes of a file of `size` bytes that is not packed; `None` for
+/// any other, and where they cannot be read.
+pub fn head(volume: &dyn Volume, file: FileId, size: u64) -> Option<Vec<u8>> {
+    let Ok(Content::Extent { source, offset }) = volume.content(file) else {
+        return None;
+    };
+    let mut head = vec![0; size.min(HEAD) as usize];
+    source.read_exact_at(&mut head, offset).ok()?;
+    Some(head)
+}
+
 /// A container format: how it is detected and how it is opened.
 pub struct Format {
     /// Short name, as `info.json` shows it.
@@ -440,7 +501,18 @@ pub struct Format {
 }
 
 /// The formats, in the order in which they are tried.
-pub const FORMATS: &[Format] = &[hpi::FORMAT, hip::FORMAT];
+pub const FORMATS: &[Format] = &[
+    hpi::FORMAT,
+    hip::FORMAT,
+    pkr::FORMAT,
+    zip::FORMAT,
+    pre::PACKED_FORMAT,
+    xdvdfs::FORMAT,
+    // These are told by a second file or by a walk through the whole.
+    img::FORMAT,
+    wad::FORMAT,
+    pre::FLAT_FORMAT,
+];
 
 /// The format of a source, by its content.
 ///

@@ -5,6 +5,8 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod bombs;
+pub mod container_seeds;
+pub mod containers;
 pub mod each_method;
 pub mod facts;
 pub mod faulty;

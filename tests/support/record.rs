@@ -176,7 +176,7 @@ impl Opened {
                 read_extent(&*self.archive, entry.file, 0, &mut bytes)?;
                 Ok(bytes)
             }
-            Content::Chunks(_) => panic!("no chunks here"),
+            Content::Chunks(_) | Content::Stream(_) => panic!("nothing is packed here"),
         }
     }
 

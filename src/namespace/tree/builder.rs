@@ -8,7 +8,7 @@ use super::{Dentry, EMPTY_DIR, Index, Inode, Kind, NOT_MADE, ROOT, Tree};
 use crate::io;
 use crate::io::budget::Charge;
 use crate::namespace::FileKind;
-use crate::namespace::companion::{Companions, Shows};
+use crate::namespace::companion::{self, Companions, Shows};
 use crate::text::{file_name, numbered};
 use crate::volume::{AssetType, Entry, FileId, MAX_ENTRIES, Name, NodeId, Sink};
 
@@ -23,6 +23,8 @@ pub struct TreeBuilder {
     /// What volumes say of the content of files, where it decides about
     /// companions.
     assets: HashMap<Index, AssetType>,
+    /// Files that are archives by their first bytes.
+    by_head: HashSet<Index>,
     /// Entries and their directories; while they come, those of `tree` are
     /// empty.
     entries: Vec<(Index, Dentry)>,
@@ -105,6 +107,7 @@ impl TreeBuilder {
             },
             companions,
             assets: HashMap::new(),
+            by_head: HashSet::new(),
             entries: Vec::new(),
             volume,
             modified,
@@ -120,6 +123,35 @@ impl TreeBuilder {
     /// Gives companions to files without a known extension as well.
     pub fn show_others(&mut self, shows: Option<Shows>) {
         self.companions.others = shows;
+    }
+
+    /// Looks at the first bytes of the files whose extension does not tell
+    /// whether they are archives. `head` gives those of a file of so many
+    /// bytes, if it may be looked at.
+    pub fn probe(&mut self, head: &dyn Fn(FileId, u64) -> Option<Vec<u8>>) {
+        if !self.companions.inside {
+            return;
+        }
+        for (_, dentry) in &self.entries {
+            let inode = &self.tree.inodes[dentry.inode as usize];
+            let Kind::File { file, .. } = inode.kind else {
+                continue;
+            };
+            if let Some(test) = companion::test_of_head(self.tree.dentry_name(dentry))
+                && head(file, inode.size).is_some_and(|head| test(&head))
+            {
+                self.by_head.insert(dentry.inode);
+            }
+        }
+    }
+
+    /// Whether a file with an ambiguous extension is an archive.
+    fn is_archive(&self, directory: Index, name: &str, file: Index) -> bool {
+        let has_partner = || {
+            let partner = companion::partner(name);
+            partner.is_some_and(|partner| self.tree.find(directory, &partner, true).is_some())
+        };
+        self.companions.inside && (self.by_head.contains(&file) || has_partner())
     }
 
     /// The kind of a file of the volume that is announced.
@@ -309,11 +341,13 @@ impl TreeBuilder {
         for directory in 0..tree.inodes() {
             for (name, file) in tree.entries(directory, 0) {
                 let is_file = matches!(tree.inodes[file as usize].kind, Kind::File { .. });
-                let Some(shows) = self
-                    .companions
-                    .of(name, self.assets.get(&file).copied())
-                    .filter(|_| is_file)
-                else {
+                let shows = || {
+                    let inside = self.is_archive(directory, name, file);
+                    inside.then_some(Shows::Inside)
+                };
+                let asset = self.assets.get(&file).copied();
+                let shows = self.companions.of(name, asset).or_else(shows);
+                let Some(shows) = shows.filter(|_| is_file) else {
                     continue;
                 };
                 let companion = shows.name_beside(name);

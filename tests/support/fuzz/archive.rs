@@ -156,6 +156,7 @@ impl Examiner<'_> {
         match content {
             Content::Extent { .. } => self.stored(entry),
             Content::Chunks(chunks) => self.chunks(entry, chunks),
+            Content::Stream(_) => unreachable!("archives of HPI and HIP have no streams"),
             Content::Generated(_) => {
                 let text = generated(&*opened.archive, entry.file);
                 let text = text.unwrap_or_else(|error| panic!("no text: {error}"));

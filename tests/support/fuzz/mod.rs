@@ -12,6 +12,7 @@ mod archive;
 mod asset;
 mod build;
 mod chunk;
+mod container;
 mod heavy_iron;
 mod mount;
 mod ops;
@@ -21,6 +22,7 @@ mod ta;
 pub use archive::{hip, hpi_v1, hpi_v2};
 pub use asset::{hgo, ifp, psx};
 pub use chunk::{chunk, lz77};
+pub use container::{img, pkr, pre, wad, xdvdfs, zip};
 pub use heavy_iron::{hi_models, hi_objects, hi_sounds, hi_textures};
 pub use mount::vfs;
 pub use ops::ops;
@@ -34,7 +36,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 21] = [
+pub const TARGETS: [Target; 27] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -54,6 +56,12 @@ pub const TARGETS: [Target; 21] = [
     target("hi_sounds", hi_sounds, seeds::hi_sounds),
     target("hi_models", hi_models, seeds::hi_models),
     target("hi_objects", hi_objects, seeds::hi_objects),
+    target("img", img, container::img_seeds),
+    target("wad", wad, container::wad_seeds),
+    target("pkr", pkr, container::pkr_seeds),
+    target("pre", pre, container::pre_seeds),
+    target("zip", zip, container::zip_seeds),
+    target("xdvdfs", xdvdfs, container::xdvdfs_seeds),
     target("vfs", vfs, seeds::vfs),
     target("ops", ops, seeds::ops),
 ];

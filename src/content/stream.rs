@@ -1,0 +1,407 @@
+//! Files that decode from their first byte on.
+//!
+//! Of a few of them the decoder is kept where it stopped, for readers who go
+//! on. On the way through a file, copies of the decoder are put aside: from
+//! these checkpoints on, any byte is a bounded way off. They count in the
+//! budget as one value of the cache, and become fewer where they would take
+//! too much of it.
+
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+use lru::LruCache;
+
+use super::reader::{BLOCK_SIZE, Block, Part, Reader};
+use super::{File, Key};
+use crate::io::Result;
+use crate::io::budget::Charge;
+use crate::io::sync::lock;
+use crate::volume::{Decoder, Streams};
+
+/// Least bytes between two checkpoints, a multiple of [`BLOCK_SIZE`]. To
+/// decode so many takes three milliseconds.
+const SPACING: u64 = 1 << 20;
+
+/// The part of the budget that the checkpoints of one file may take.
+const SHARE: usize = 8;
+
+/// Bytes that a decoder goes forward with all that it passes being kept:
+/// several readers who read on together are never further apart.
+const TOGETHER: u64 = 1 << 20;
+
+/// The checkpoints of a file.
+pub(super) struct Checkpoints {
+    /// Bytes between two of them.
+    spacing: u64,
+    /// Their positions in the file, growing, and the decoders there.
+    points: Vec<(u64, Arc<dyn Decoder>)>,
+}
+
+impl Checkpoints {
+    const NONE: Self = Self {
+        spacing: SPACING,
+        points: Vec::new(),
+    };
+
+    /// Memory that they take, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let points = self.points.iter();
+        points
+            .map(|(_, decoder)| size_of::<(u64, Arc<dyn Decoder>)>() + decoder.memory())
+            .sum()
+    }
+
+    /// The last one that is not behind `position`.
+    fn before(&self, position: u64) -> Option<&(u64, Arc<dyn Decoder>)> {
+        let after = self.points.partition_point(|&(at, _)| at <= position);
+        self.points.get(after.checked_sub(1)?)
+    }
+
+    /// Whether there should be one at `position` and is none.
+    fn lacks(&self, position: u64) -> bool {
+        let last = self.before(position).map(|&(at, _)| at);
+        position > 0 && position.is_multiple_of(self.spacing) && last != Some(position)
+    }
+
+    /// These and one more; every other one where they would take more than
+    /// `limit` bytes.
+    fn with(&self, position: u64, decoder: &dyn Decoder, limit: usize) -> Self {
+        let mut points = self.points.clone();
+        let place = points.partition_point(|&(at, _)| at < position);
+        points.insert(place, (position, decoder.fork().into()));
+        let mut more = Self {
+            spacing: self.spacing,
+            points,
+        };
+        while more.memory() > limit && !more.points.is_empty() {
+            more.spacing *= 2;
+            let spacing = more.spacing;
+            more.points.retain(|(at, _)| at.is_multiple_of(spacing));
+        }
+        more
+    }
+}
+
+/// The decoders that are kept where they stopped.
+pub(super) struct Decoders(Mutex<LruCache<Key, Slot>>);
+
+/// Whoever holds the lock decodes the file; empty where decoding has not
+/// begun, has come to its end, and after a failure.
+type Slot = Arc<Mutex<Option<Kept>>>;
+
+/// A decoder that is kept.
+struct Kept {
+    decoding: Decoding,
+    /// Accounts for its memory.
+    _charge: Charge,
+}
+
+/// A file that is being decoded.
+struct Decoding {
+    decoder: Box<dyn Decoder>,
+    /// Size of the file.
+    size: u64,
+}
+
+impl Decoding {
+    /// Position in the file of the next byte, a multiple of [`BLOCK_SIZE`].
+    fn position(&self) -> u64 {
+        self.size - self.decoder.left()
+    }
+
+    /// Decodes the next piece.
+    fn next_piece(&mut self) -> Result<Vec<u8>> {
+        let length = self.decoder.left().min(BLOCK_SIZE.into());
+        let mut piece = vec![0; length as usize];
+        self.decoder.read(&mut piece)?;
+        Ok(piece)
+    }
+}
+
+impl Decoders {
+    /// At most so many.
+    pub(super) fn new(most: NonZeroUsize) -> Self {
+        Self(Mutex::new(LruCache::new(most)))
+    }
+
+    fn slot(&self, key: Key) -> Slot {
+        let mut slots = lock(&self.0);
+        slots.get_or_insert(key, Slot::default).clone()
+    }
+
+    /// The file is decoded: others are worth more.
+    fn forget(&self, key: Key) {
+        lock(&self.0).pop(&key);
+    }
+}
+
+impl Reader {
+    /// The block that holds the start of `wanted`, and its position in the
+    /// file. A block that is wanted whole goes into the kernel's page cache
+    /// and is not kept here as well.
+    pub(super) fn stream_block(
+        &self,
+        file: File<'_>,
+        volume: &dyn Streams,
+        wanted: Range<u64>,
+    ) -> Result<(u64, Arc<Vec<u8>>)> {
+        let position = wanted.start;
+        let start = position - position % u64::from(BLOCK_SIZE);
+        let keep = position > start || wanted.end < start + u64::from(BLOCK_SIZE);
+        let block = self.block(file, start, keep, || self.decode_to(file, volume, start))?;
+        Ok((start, block))
+    }
+
+    /// Decodes a file up to and including the piece that begins at `start`;
+    /// nothing where the file has come to its end before.
+    fn decode_to(&self, file: File<'_>, volume: &dyn Streams, start: u64) -> Result<Vec<u8>> {
+        let key = file.key();
+        let slot = self.decoders.slot(key);
+        let mut slot = lock(&slot);
+        // Whoever decoded while this reader waited may have come by.
+        if let Some(Block::Bytes(piece)) = self.blocks.peek(&(key, Part::Block(start))) {
+            return Ok(piece.to_vec());
+        }
+        let mut checkpoints = match self.blocks.peek(&(key, Part::Checkpoints)) {
+            Some(Block::Checkpoints(checkpoints)) => checkpoints,
+            _ => Arc::new(Checkpoints::NONE),
+        };
+        let kept = slot.take().map(|kept| kept.decoding);
+        let new = || volume.decoder(file.file);
+        let (mut decoding, is_copy) = nearest(kept, &checkpoints, start, new)?;
+        let keeps = !is_copy && start - decoding.position() <= TOGETHER;
+        loop {
+            let at = decoding.position();
+            if checkpoints.lacks(at) && decoding.decoder.left() > 0 {
+                let limit = self.budget().limit() / SHARE;
+                checkpoints = Arc::new(checkpoints.with(at, &*decoding.decoder, limit));
+                let more = Block::Checkpoints(checkpoints.clone());
+                self.blocks.put(&(key, Part::Checkpoints), more);
+            }
+            let piece = decoding.next_piece()?;
+            self.stats.add_decoded(piece.len());
+            if at >= start || piece.is_empty() {
+                self.keep(key, &mut slot, decoding);
+                return Ok(piece);
+            }
+            if keeps {
+                let piece = Block::Bytes(Arc::new(piece));
+                self.blocks.put(&(key, Part::Block(at)), piece);
+            }
+        }
+    }
+
+    /// Keeps a decoder for whoever reads on, if there is memory for it.
+    fn keep(&self, key: Key, slot: &mut Option<Kept>, decoding: Decoding) {
+        if decoding.decoder.left() == 0 {
+            return self.decoders.forget(key);
+        }
+        let memory = decoding.decoder.memory();
+        if let Ok(charge) = self.budget().charge("a decoder", memory) {
+            *slot = Some(Kept {
+                decoding,
+                _charge: charge,
+            });
+        }
+    }
+}
+
+/// The decoder with the shortest way to `start`: the one that was kept, one
+/// of a checkpoint, or a new one. Says whether it is one of a checkpoint.
+fn nearest(
+    kept: Option<Decoding>,
+    checkpoints: &Checkpoints,
+    start: u64,
+    new: impl FnOnce() -> Result<Box<dyn Decoder>>,
+) -> Result<(Decoding, bool)> {
+    let kept = kept.filter(|kept| kept.position() <= start);
+    let from = kept.as_ref().map_or(0, Decoding::position);
+    match (checkpoints.before(start), kept) {
+        (Some((at, decoder)), kept) if kept.is_none() || *at > from => {
+            let decoding = Decoding {
+                size: at + decoder.left(),
+                decoder: decoder.fork(),
+            };
+            Ok((decoding, true))
+        }
+        (_, Some(kept)) => Ok((kept, false)),
+        (_, None) => {
+            let decoder = new()?;
+            let decoding = Decoding {
+                size: decoder.left(),
+                decoder,
+            };
+            Ok((decoding, false))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use crate::content::{OpenVolume, Spool, VolumeId};
+    use crate::io::Error;
+    use crate::io::budget::Budget;
+    use crate::volume::{Content, FileId, Volume};
+
+    /// Memory of a decoder here.
+    const MEMORY: usize = 40_000;
+
+    const SIZE: u64 = 64 << 20;
+
+    /// The byte at a position of the file.
+    fn byte(position: u64) -> u8 {
+        (position.wrapping_mul(0x9E37_79B9) >> 24) as u8
+    }
+
+    /// A volume with one long file.
+    struct Long {
+        /// Bytes that were decoded.
+        decoded: Arc<AtomicU64>,
+        /// Where decoding fails.
+        damaged_at: u64,
+    }
+
+    struct Counting {
+        position: u64,
+        decoded: Arc<AtomicU64>,
+        damaged_at: u64,
+    }
+
+    impl Decoder for Counting {
+        fn left(&self) -> u64 {
+            SIZE - self.position
+        }
+
+        fn read(&mut self, out: &mut [u8]) -> Result<()> {
+            for place in out.iter_mut() {
+                *place = byte(self.position);
+                self.position += 1;
+            }
+            self.decoded.fetch_add(out.len() as u64, Ordering::Relaxed);
+            if self.position > self.damaged_at {
+                return Err(Error::damaged(7, "packed data", "is damaged"));
+            }
+            Ok(())
+        }
+
+        fn fork(&self) -> Box<dyn Decoder> {
+            Box::new(Self {
+                decoded: self.decoded.clone(),
+                ..*self
+            })
+        }
+
+        fn memory(&self) -> usize {
+            MEMORY
+        }
+    }
+
+    impl Streams for Long {
+        fn decoder(&self, _file: FileId) -> Result<Box<dyn Decoder>> {
+            Ok(Box::new(Counting {
+                position: 0,
+                decoded: self.decoded.clone(),
+                damaged_at: self.damaged_at,
+            }))
+        }
+    }
+
+    impl Volume for Long {
+        fn content(&self, _file: FileId) -> Result<Content<'_>> {
+            Ok(Content::Stream(self))
+        }
+
+        fn memory(&self) -> usize {
+            0
+        }
+    }
+
+    /// A reader with so much memory, the long file, and how much of it was
+    /// decoded.
+    struct Case {
+        reader: Arc<Reader>,
+        volume: OpenVolume,
+        decoded: Arc<AtomicU64>,
+    }
+
+    impl Case {
+        fn new(memory: usize, damaged_at: u64) -> Self {
+            let decoded = Arc::<AtomicU64>::default();
+            let volume = Long {
+                decoded: decoded.clone(),
+                damaged_at,
+            };
+            Self {
+                reader: Reader::new(&Budget::new(memory), Spool::new(None, 0)),
+                volume: OpenVolume {
+                    id: VolumeId(1),
+                    name: String::new(),
+                    location: String::new(),
+                    format: "test",
+                    is_plain_folder: true,
+                    nesting: 0,
+                    volume: Box::new(volume),
+                    charge: None,
+                },
+                decoded,
+            }
+        }
+
+        /// Reads at a position and compares; gives how much was decoded.
+        fn read(&self, start: u64, length: u64) -> Result<u64> {
+            let before = self.decoded.load(Ordering::Relaxed);
+            let file = File {
+                volume: &self.volume,
+                file: FileId(0),
+            };
+            let bytes = self.reader.read(file, start..start + length)?;
+            let expected = (start..start + length).map(byte);
+            assert!(bytes.iter().copied().eq(expected), "{start}");
+            assert!(self.reader.budget().used() <= self.reader.budget().limit());
+            Ok(self.decoded.load(Ordering::Relaxed) - before)
+        }
+    }
+
+    #[test]
+    fn who_reads_on_decodes_every_byte_once() {
+        let case = Case::new(16 << 20, SIZE);
+        let step = 128 << 10;
+        let decoded = (0..SIZE / step).map(|at| case.read(at * step, step).unwrap());
+        assert_eq!(decoded.sum::<u64>(), SIZE);
+    }
+
+    #[test]
+    fn any_byte_is_near_a_checkpoint_once_the_file_was_gone_through() {
+        let case = Case::new(16 << 20, SIZE);
+        case.read(SIZE - 100, 100).unwrap();
+        for number in 0..200_u64 {
+            let position = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) % (SIZE - 4096);
+            let decoded = case.read(position, 4096).unwrap();
+            assert!(
+                decoded <= 2 * SPACING + 2 * u64::from(BLOCK_SIZE),
+                "{decoded}"
+            );
+        }
+    }
+
+    #[test]
+    fn checkpoints_become_fewer_where_memory_is_short() {
+        let case = Case::new(1 << 20, SIZE);
+        case.read(SIZE - 100, 100).unwrap();
+        let decoded = case.read(SIZE / 2 + 5, 10).unwrap();
+        // Three of them fit into an eighth of a MiB.
+        assert!(decoded <= SIZE / 2, "{decoded}");
+    }
+
+    #[test]
+    fn damage_is_an_error_of_what_is_behind_it_alone() {
+        let case = Case::new(16 << 20, 10 << 20);
+        assert!(case.read(12 << 20, 1).is_err());
+        assert!(case.read(0, 10 << 20).is_ok());
+        assert!(case.read(11 << 20, 1).is_err());
+    }
+}

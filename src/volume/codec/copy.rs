@@ -1,0 +1,25 @@
+//! Bytes that are not packed.
+
+use super::{Codec, Packed};
+use crate::io::Result;
+
+/// Gives the stored bytes as they are; of use where a checksum of them is to
+/// be compared.
+#[derive(Clone)]
+pub(in crate::volume) struct Copy;
+
+impl Codec for Copy {
+    const RUNS_ON: bool = false;
+
+    fn decode(&mut self, packed: &mut Packed, out: &mut [u8]) -> Result<usize> {
+        let stored = packed.fill()?;
+        let length = stored.len().min(out.len());
+        out[..length].copy_from_slice(&stored[..length]);
+        packed.consume(length);
+        Ok(length)
+    }
+
+    fn memory(&self) -> usize {
+        0
+    }
+}

@@ -1,0 +1,104 @@
+//! Deflate (RFC 1951), bare or as zlib wraps it (RFC 1950).
+
+use std::ops::Range;
+
+use miniz_oxide::inflate::TINFLStatus;
+use miniz_oxide::inflate::core::inflate_flags::{
+    TINFL_FLAG_COMPUTE_ADLER32, TINFL_FLAG_HAS_MORE_INPUT, TINFL_FLAG_PARSE_ZLIB_HEADER,
+};
+use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
+
+use super::{Codec, Packed};
+use crate::io::Result;
+
+/// Bytes that a match can reach back to.
+const WINDOW: usize = 32 << 10;
+
+/// What stands around a deflate stream.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::volume) enum Wrapping {
+    /// Nothing.
+    None,
+    /// A zlib header and an Adler-32.
+    Zlib,
+}
+
+/// The state of decoding a deflate stream.
+#[derive(Clone)]
+pub(in crate::volume) struct Inflate {
+    state: Box<DecompressorOxide>,
+    /// The bytes that were decoded last, as a ring.
+    window: Box<[u8]>,
+    /// Those of them that were not given out.
+    pending: Range<usize>,
+    flags: u32,
+    has_ended: bool,
+}
+
+impl Inflate {
+    /// At the start of a stream.
+    pub(in crate::volume) fn new(wrapping: Wrapping) -> Self {
+        Self {
+            state: Box::default(),
+            window: vec![0; WINDOW].into(),
+            pending: 0..0,
+            flags: match wrapping {
+                Wrapping::None => 0,
+                Wrapping::Zlib => TINFL_FLAG_PARSE_ZLIB_HEADER | TINFL_FLAG_COMPUTE_ADLER32,
+            },
+            has_ended: false,
+        }
+    }
+
+    /// Decodes into the window until there is something in it, or the stream
+    /// has ended.
+    fn step(&mut self, packed: &mut Packed) -> Result<()> {
+        while self.pending.is_empty() && !self.has_ended {
+            let at = self.pending.end % WINDOW;
+            packed.fill()?;
+            let more = match packed.is_last() {
+                true => 0,
+                false => TINFL_FLAG_HAS_MORE_INPUT,
+            };
+            let input = packed.fill()?;
+            let (status, consumed, written) = decompress(
+                &mut self.state,
+                input,
+                &mut self.window,
+                at,
+                self.flags | more,
+            );
+            packed.consume(consumed);
+            self.pending = at..at + written;
+            match status {
+                TINFLStatus::Done => self.has_ended = true,
+                TINFLStatus::HasMoreOutput | TINFLStatus::NeedsMoreInput => {}
+                TINFLStatus::FailedCannotMakeProgress => {
+                    return Err(packed.problem("deflate stream has no end"));
+                }
+                TINFLStatus::Adler32Mismatch => {
+                    return Err(packed.problem("Adler-32 of the deflate stream is wrong"));
+                }
+                _ => return Err(packed.problem("deflate stream is damaged")),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Codec for Inflate {
+    const RUNS_ON: bool = false;
+
+    fn decode(&mut self, packed: &mut Packed, out: &mut [u8]) -> Result<usize> {
+        self.step(packed)?;
+        let length = self.pending.len().min(out.len());
+        let start = self.pending.start;
+        out[..length].copy_from_slice(&self.window[start..start + length]);
+        self.pending.start += length;
+        Ok(length)
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<DecompressorOxide>() + WINDOW
+    }
+}

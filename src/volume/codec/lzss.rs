@@ -1,0 +1,100 @@
+//! LZSS as PRE archives have it (PRE, 4).
+
+use super::{Codec, Packed};
+use crate::io::Result;
+
+/// Length of the ring of decoded bytes.
+const RING: usize = 4096;
+
+/// Where in the ring the first decoded byte goes.
+const START: usize = 0xFEE;
+
+/// Length of the shortest match.
+const SHORTEST: u8 = 3;
+
+/// The state of decoding an LZSS stream.
+#[derive(Clone)]
+pub(in crate::volume) struct Lzss {
+    ring: Box<[u8; RING]>,
+    /// Where in the ring the next byte goes.
+    at: usize,
+    /// Flags of the next items, lowest bit first, below a bit that marks
+    /// where they end.
+    flags: u16,
+    /// Where in the ring a match is copied from, and bytes left of it.
+    from: usize,
+    run: u8,
+}
+
+impl Lzss {
+    /// At the start of a stream.
+    pub(in crate::volume) fn new() -> Self {
+        Self {
+            ring: Box::new([b' '; RING]),
+            at: START,
+            flags: 1,
+            from: 0,
+            run: 0,
+        }
+    }
+
+    /// Most bytes that `packed` bytes become: two bytes and an eighth become
+    /// 18.
+    pub(in crate::volume) fn longest(packed: u64) -> u64 {
+        packed.saturating_mul(9).saturating_add(18)
+    }
+
+    fn put(&mut self, byte: u8) -> u8 {
+        self.ring[self.at] = byte;
+        self.at = (self.at + 1) % RING;
+        byte
+    }
+
+    /// The next decoded byte; `None` at the end of the packed bytes.
+    fn next(&mut self, packed: &mut Packed) -> Result<Option<u8>> {
+        while self.run == 0 {
+            if self.flags == 1 {
+                let Some(flags) = packed.byte()? else {
+                    return Ok(None);
+                };
+                self.flags = u16::from(flags) | 0x100;
+            }
+            let is_literal = self.flags & 1 != 0;
+            self.flags >>= 1;
+            let Some(first) = packed.byte()? else {
+                return Ok(None);
+            };
+            if is_literal {
+                return Ok(Some(self.put(first)));
+            }
+            let Some(second) = packed.byte()? else {
+                return Ok(None);
+            };
+            self.from = usize::from(first) | usize::from(second & 0xF0) << 4;
+            self.run = (second & 0x0F) + SHORTEST;
+        }
+        let byte = self.ring[self.from];
+        self.from = (self.from + 1) % RING;
+        self.run -= 1;
+        Ok(Some(self.put(byte)))
+    }
+}
+
+impl Codec for Lzss {
+    // Decoding stops at the size, whatever follows (PRE, 4).
+    const RUNS_ON: bool = true;
+
+    fn decode(&mut self, packed: &mut Packed, out: &mut [u8]) -> Result<usize> {
+        for (place, byte) in out.iter_mut().enumerate() {
+            match self.next(packed)? {
+                Some(decoded) => *byte = decoded,
+                None => return Ok(place),
+            }
+        }
+        Ok(out.len())
+    }
+
+    fn memory(&self) -> usize {
+        RING
+    }
+}

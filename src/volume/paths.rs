@@ -1,0 +1,230 @@
+//! From names with paths in them to directories, and what volumes of plain
+//! files have in common.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Content, Entry, FileId, MAX_DEPTH, Name, NodeId, Sink, no_such_file};
+use crate::io::{Error, ReadAt, Result};
+use crate::text::Charset;
+
+/// Announces files by their paths; directories are added as they occur.
+///
+/// Empty components and `.` are dropped, so that an absolute path is one from
+/// the root of the volume. A component `..` is a name like any other, which
+/// the sink escapes: no path leads out of the volume.
+pub(super) struct Paths<'a> {
+    sink: &'a mut dyn Sink,
+    directories: HashMap<(NodeId, Box<[u8]>), NodeId>,
+}
+
+impl<'a> Paths<'a> {
+    /// No directories yet.
+    pub(super) fn new(sink: &'a mut dyn Sink) -> Self {
+        Self {
+            sink,
+            directories: HashMap::new(),
+        }
+    }
+
+    /// The directory at `path`, whose components are separated by one of
+    /// `separators`.
+    ///
+    /// # Errors
+    /// Where it is nested too deep, and those of the sink.
+    pub(super) fn directory(
+        &mut self,
+        path: &[u8],
+        separators: &[u8],
+        charset: Charset,
+    ) -> Result<NodeId> {
+        let mut node = self.sink.root();
+        for (depth, component) in components(path, separators).enumerate() {
+            if depth >= MAX_DEPTH {
+                return Err(Error::Unsupported(format!(
+                    "has directories that are nested deeper than {MAX_DEPTH}"
+                )));
+            }
+            let key = (node, component.into());
+            node = match self.directories.get(&key) {
+                Some(&known) => known,
+                None => {
+                    let new = self
+                        .sink
+                        .dir(node, Name::in_charset(component, charset), None)?;
+                    self.directories.insert(key, new);
+                    new
+                }
+            };
+        }
+        Ok(node)
+    }
+
+    /// Announces the file at `path`. One whose last component is dropped has
+    /// an empty name.
+    ///
+    /// # Errors
+    /// As for [`Paths::directory`].
+    pub(super) fn file(
+        &mut self,
+        path: &[u8],
+        separators: &[u8],
+        charset: Charset,
+        entry: Entry,
+    ) -> Result<()> {
+        let (directory, name) = split(path, separators);
+        let parent = self.directory(directory, separators, charset)?;
+        self.sink
+            .file(parent, Name::in_charset(name, charset), entry)?;
+        Ok(())
+    }
+
+    /// What it announces to.
+    pub(super) fn sink(&mut self) -> &mut dyn Sink {
+        self.sink
+    }
+}
+
+/// The components of a path that count.
+fn components<'p>(path: &'p [u8], separators: &[u8]) -> impl Iterator<Item = &'p [u8]> {
+    path.split(|byte| separators.contains(byte))
+        .filter(|component| !matches!(*component, b"" | b"."))
+}
+
+/// A path as that of the directory and the name in it.
+fn split<'p>(path: &'p [u8], separators: &[u8]) -> (&'p [u8], &'p [u8]) {
+    match path.iter().rposition(|byte| separators.contains(byte)) {
+        Some(at) => (&path[..at], &path[at + 1..]),
+        None => (&[], path),
+    }
+}
+
+/// The order in which files are announced where the first of several equal
+/// names is the one that counts: the others come before all files, since the
+/// sink gives the plain name to the last one.
+pub(super) fn first_wins<'n>(names: impl Iterator<Item = &'n [u8]>) -> Vec<u32> {
+    let mut seen = HashSet::new();
+    let (first, mut order): (Vec<_>, Vec<_>) =
+        (0..).zip(names).partition(|&(_, name)| seen.insert(name));
+    order.extend(first);
+    order.into_iter().map(|(number, _)| number).collect()
+}
+
+/// Where the bytes of a file stand one for one.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    /// Absolute offset in the source of the first byte.
+    pub(super) offset: u64,
+    /// Number of bytes.
+    pub(super) size: u64,
+}
+
+impl Span {
+    /// Whether it lies in a source of `length` bytes.
+    pub(super) fn is_inside(self, length: u64) -> bool {
+        let end = self.offset.checked_add(self.size);
+        end.is_some_and(|end| end <= length)
+    }
+
+    /// The bytes of the file as content. With `force`, a span that is cut
+    /// short by the end of the source can be read up to there.
+    ///
+    /// # Errors
+    /// Where the bytes reach past the end of the source.
+    pub(super) fn content(self, source: &dyn ReadAt, force: bool) -> Result<Content<'_>> {
+        if !self.is_inside(source.len()) && !force {
+            return Err(self.outside(source.len()));
+        }
+        Ok(Content::Extent {
+            source,
+            offset: self.offset,
+        })
+    }
+
+    /// The error of a span that reaches past the end of a source.
+    pub(super) fn outside(self, length: u64) -> Error {
+        let Self { offset, size } = self;
+        Error::damaged(
+            offset,
+            "file",
+            format!("its {size} bytes reach past the end at {length:#x}"),
+        )
+    }
+}
+
+/// The record of a file in a volume's list.
+pub(super) fn record<T>(files: &[T], file: FileId) -> Result<&T> {
+    files.get(file.0 as usize).ok_or_else(|| no_such_file(file))
+}
+
+/// The entry of a file of known size that has no more.
+pub(super) fn plain_entry(number: usize, size: u64) -> Entry {
+    Entry {
+        // No list is longer than the source divided by the size of a record,
+        // or than `MAX_ENTRIES`.
+        file: FileId(number as u32),
+        size: Some(size),
+        modified: None,
+        asset: None,
+    }
+}
+
+/// The bytes of a fixed field up to the first NUL.
+pub(super) fn until_nul(field: &[u8]) -> &[u8] {
+    let end = field.iter().position(|&byte| byte == 0);
+    &field[..end.unwrap_or(field.len())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::listing::Listing;
+    use super::*;
+
+    fn announce(paths: &[&str]) -> Vec<String> {
+        let mut listing = Listing::default();
+        let mut builder = Paths::new(&mut listing);
+        for (number, path) in paths.iter().enumerate() {
+            let entry = plain_entry(number, 0);
+            builder
+                .file(path.as_bytes(), b"/\\", Charset::Windows1252, entry)
+                .unwrap();
+        }
+        listing.paths()
+    }
+
+    #[test]
+    fn a_directory_is_announced_once_whatever_the_separators() {
+        let found = announce(&["a\\b\\c.txt", "/a/b//d.txt", "./e.txt"]);
+        assert_eq!(found, ["a/", "a/b/", "a/b/c.txt", "a/b/d.txt", "e.txt"]);
+    }
+
+    #[test]
+    fn no_path_leads_out_of_the_volume() {
+        let found = announce(&["..\\..\\x", ".."]);
+        assert_eq!(found, ["../", "../../", "../../x", ".."]);
+    }
+
+    #[test]
+    fn nesting_has_a_limit() {
+        let mut listing = Listing::default();
+        let deep = "d/".repeat(MAX_DEPTH + 1);
+        let entered =
+            Paths::new(&mut listing).directory(deep.as_bytes(), b"/", Charset::Windows1252);
+        assert!(entered.is_err());
+    }
+
+    #[test]
+    fn the_first_of_equal_names_is_announced_last() {
+        let names: [&[u8]; 5] = [b"a", b"b", b"a", b"c", b"a"];
+        assert_eq!(first_wins(names.into_iter()), [2, 4, 0, 1, 3]);
+    }
+
+    #[test]
+    fn a_span_past_the_end_is_damage_without_overflow() {
+        let source = vec![0; 10];
+        let span = |offset, size| Span { offset, size };
+        assert!(span(4, 6).content(&source, false).is_ok());
+        assert!(span(4, 7).content(&source, false).is_err());
+        assert!(span(u64::MAX, 2).content(&source, false).is_err());
+        assert!(span(4, 7).content(&source, true).is_ok());
+    }
+}

@@ -1,0 +1,235 @@
+//! The three forms of a HED directory.
+
+use super::super::paths::Span;
+use crate::io::{Cursor, Endian, Error, Result};
+
+/// Length of a sector, in which the directories of THAW count.
+const SECTOR: u64 = 2048;
+
+/// The part of an offset that counts sectors.
+const SECTOR_BITS: u32 = 0x00FF_FFFF;
+
+/// The bit of a size that says that the file stands elsewhere.
+const ELSEWHERE: u32 = 0x8000_0000;
+
+/// Neighbours that are looked at to tell sectors from bytes.
+const NEIGHBOURS: usize = 20;
+
+/// Length of a record of the hashed form.
+const HASHED: usize = 12;
+
+/// How a directory is laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Name, offset, size.
+    Names,
+    /// Offset, size, name.
+    Offsets,
+    /// Hash of the name, offset, size.
+    Hashed,
+}
+
+impl Form {
+    /// Its name in `info.json`.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Names => "names",
+            Self::Offsets => "offsets",
+            Self::Hashed => "hashed",
+        }
+    }
+}
+
+/// What a record says about the name of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FileName<'a> {
+    /// The name.
+    Plain(&'a [u8]),
+    /// Its hash.
+    Hash(u32),
+}
+
+/// A file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Record<'a> {
+    pub(super) name: FileName<'a>,
+    pub(super) offset: u32,
+    pub(super) size: u32,
+    /// Whether it does not stand in the WAD.
+    pub(super) is_elsewhere: bool,
+}
+
+/// A directory that was read.
+#[derive(Debug)]
+pub(super) struct Directory<'a> {
+    pub(super) form: Form,
+    pub(super) records: Vec<Record<'a>>,
+    /// Bytes behind it that are no filling.
+    pub(super) trailing: usize,
+    /// Whether the offsets count sectors.
+    in_sectors: bool,
+}
+
+impl Directory<'_> {
+    /// Where a file stands.
+    pub(super) fn span(&self, record: &Record<'_>) -> Span {
+        Span {
+            offset: match self.in_sectors {
+                true => u64::from(record.offset & SECTOR_BITS) * SECTOR,
+                false => record.offset.into(),
+            },
+            size: record.size.into(),
+        }
+    }
+}
+
+/// The records of a form and what follows them.
+type Records<'a> = (Vec<Record<'a>>, &'a [u8]);
+
+/// Reads a directory of a WAD of that length, in whichever form it has.
+///
+/// # Errors
+/// [`Error::UnknownFormat`] where it has none of them.
+pub(super) fn read(hed: &[u8], wad: u64) -> Result<Directory<'_>> {
+    let forms = [
+        (Form::Names, names(hed)),
+        (Form::Offsets, offsets(hed)),
+        (Form::Hashed, hashed(hed)),
+    ];
+    for (form, records) in forms {
+        let Ok((records, rest)) = records else {
+            continue;
+        };
+        let is_empty = records.is_empty() && !(form == Form::Names && hed == [0xFF]);
+        if is_empty || form == Form::Hashed && !mostly_inside(&records, wad) {
+            continue;
+        }
+        let is_filled = rest.iter().all(|byte| matches!(byte, 0 | 0xFF));
+        return Ok(Directory {
+            form,
+            in_sectors: form == Form::Offsets && counts_sectors(&records),
+            records,
+            trailing: if is_filled { 0 } else { rest.len() },
+        });
+    }
+    Err(Error::UnknownFormat)
+}
+
+/// The form with names first. It ends with a byte 0xFF, or with the file.
+fn names(hed: &[u8]) -> Result<Records<'_>> {
+    let mut cursor = Cursor::new(hed, 0, Endian::Little);
+    let mut records = Vec::new();
+    loop {
+        let rest = &hed[cursor.offset() as usize..];
+        match rest.first() {
+            None => return Ok((records, rest)),
+            Some(0xFF) => return Ok((records, &rest[1..])),
+            Some(_) => {}
+        }
+        let name = name(&mut cursor)?;
+        records.push(Record {
+            name: FileName::Plain(name),
+            offset: cursor.u32("offset")?,
+            size: cursor.u32("size")?,
+            is_elsewhere: false,
+        });
+    }
+}
+
+/// The form with offsets first. It ends with 0xFFFFFFFF, or with the file.
+fn offsets(hed: &[u8]) -> Result<Records<'_>> {
+    let mut cursor = Cursor::new(hed, 0, Endian::Little);
+    let mut records = Vec::new();
+    while cursor.remaining() >= 4 {
+        let offset = cursor.u32("offset")?;
+        if offset == u32::MAX {
+            break;
+        }
+        let size = cursor.u32("size")?;
+        records.push(Record {
+            name: FileName::Plain(name(&mut cursor)?),
+            offset,
+            size: size & !ELSEWHERE,
+            is_elsewhere: size & ELSEWHERE != 0,
+        });
+    }
+    Ok((records, &hed[cursor.offset() as usize..]))
+}
+
+/// The form with hashes. It ends with a record of zeros, or with the file.
+fn hashed(hed: &[u8]) -> Result<Records<'_>> {
+    let mut cursor = Cursor::new(hed, 0, Endian::Little);
+    let mut records = Vec::new();
+    while cursor.remaining() >= HASHED {
+        let (hash, offset, size) = (
+            cursor.u32("hash")?,
+            cursor.u32("offset")?,
+            cursor.u32("size")?,
+        );
+        if (hash, offset, size) == (0, 0, 0) {
+            return Ok((records, &hed[cursor.offset() as usize..]));
+        }
+        records.push(Record {
+            name: FileName::Hash(hash),
+            offset,
+            size,
+            is_elsewhere: false,
+        });
+    }
+    let rest = &hed[cursor.offset() as usize..];
+    if rest.iter().any(|&byte| byte != 0) {
+        let problem = format!("{} bytes are no record", rest.len());
+        return Err(Error::damaged(cursor.offset(), "record", problem));
+    }
+    Ok((records, rest))
+}
+
+/// A printable name with its NUL, and the padding to a multiple of four bytes
+/// from the start of the directory; the last one may lack it.
+fn name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8]> {
+    let offset = cursor.offset();
+    let name = cursor.c_string("name")?;
+    let is_printable = name.iter().all(|byte| (0x20..0x7F).contains(byte));
+    if name.is_empty() || !is_printable {
+        return Err(Error::damaged(offset, "name", "is not printable"));
+    }
+    let padding = cursor.offset().next_multiple_of(4) - cursor.offset();
+    cursor.take((padding as usize).min(cursor.remaining()), "padding")?;
+    Ok(name)
+}
+
+/// Whether most files lie in a WAD of that length: bytes of any kind can be
+/// taken for hashes.
+fn mostly_inside(records: &[Record<'_>], wad: u64) -> bool {
+    let outside = records.iter().filter(|record| {
+        let end = u64::from(record.offset) + u64::from(record.size);
+        end > wad
+    });
+    outside.count() * 2 <= records.len()
+}
+
+/// Whether offsets count sectors, as in THAW: two neighbours would overlap
+/// where they counted bytes (WAD, 4).
+fn counts_sectors(records: &[Record<'_>]) -> bool {
+    let pairs = records.windows(2).take(NEIGHBOURS);
+    for pair in pairs {
+        let [first, second] = pair else {
+            continue;
+        };
+        if first.size == 0 || second.size == 0 || first.is_elsewhere || second.is_elsewhere {
+            continue;
+        }
+        let (start, next) = (first.offset & SECTOR_BITS, second.offset & SECTOR_BITS);
+        if next <= start {
+            continue;
+        }
+        let (start, next, size) = (u64::from(start), u64::from(next), u64::from(first.size));
+        if next >= start + size {
+            return false;
+        }
+        if next >= start + size.div_ceil(SECTOR) {
+            return true;
+        }
+    }
+    false
+}

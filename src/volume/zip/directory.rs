@@ -1,0 +1,221 @@
+//! Reading the central directory of a zip archive.
+
+use std::sync::atomic::AtomicU64;
+
+use rawzip::extra_fields::ExtraFields;
+use rawzip::{CreatorSystem, ErrorKind, ZipArchive, ZipFileHeaderRecord};
+
+use super::super::paths::Paths;
+use super::super::time;
+use super::{Member, UNKNOWN};
+use crate::io::{Error, ReadAt, Result, Warnings};
+use crate::text::Charset;
+use crate::volume::{Entry, FileId, MAX_ENTRIES, Sink};
+
+/// Longest stretch at the end of the source in which the record of the end is
+/// searched: the record with the longest comment.
+const SEARCHED: u64 = 22 + 65_535;
+
+/// Bytes of the directory that are read at a time: more than its longest
+/// record.
+const BUFFER: usize = 256 << 10;
+
+/// Method of files that are encrypted by AES; the real one is in an extra
+/// field.
+const AES: u16 = 99;
+
+/// Extra field with the name in UTF-8.
+const UNICODE_PATH: u16 = 0x7075;
+
+/// Number of macOS among the systems on which archives are made.
+const MACOS: u8 = 19;
+
+/// What the directory says.
+pub(super) struct Directory {
+    pub(super) members: Vec<Member>,
+    pub(super) warnings: Warnings,
+}
+
+/// A source as `rawzip` reads it.
+struct Source<'a>(&'a dyn ReadAt);
+
+impl rawzip::ReaderAt for Source<'_> {
+    fn read_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<usize> {
+        let left = self.0.len().saturating_sub(offset);
+        let length = buf.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        if length == 0 {
+            return Ok(0);
+        }
+        let read = self.0.read_exact_at(&mut buf[..length], offset);
+        // As an error of the source's, to be found again by `Error::of_reader`.
+        read.map_err(|cause| {
+            std::io::Error::other(crate::io::read_error(offset, length as u64, cause))
+        })?;
+        Ok(length)
+    }
+}
+
+/// Whether there is a directory.
+pub(super) fn is_there(source: &dyn ReadAt) -> Result<bool> {
+    let mut buffer = vec![0; BUFFER];
+    match locate(source, &mut buffer) {
+        Ok(_) => Ok(true),
+        Err(error) if error.is_fault() => Err(error),
+        Err(_) => Ok(false),
+    }
+}
+
+fn locate<'a>(source: &'a dyn ReadAt, buffer: &mut [u8]) -> Result<ZipArchive<Source<'a>>> {
+    ZipArchive::with_max_search_space(SEARCHED)
+        .locate_in_reader(Source(source), buffer, source.len())
+        .map_err(|(_, error)| error_of(&error, source.len()))
+}
+
+/// Reads the directory and announces the files.
+pub(super) fn read(source: &dyn ReadAt, sink: &mut dyn Sink) -> Result<Directory> {
+    let mut buffer = vec![0; BUFFER];
+    let archive = locate(source, &mut buffer)?;
+    let announced = archive.entries_hint();
+    let mut reader = Reader {
+        paths: Paths::new(sink),
+        members: Vec::new(),
+        warnings: Warnings::default(),
+    };
+    let mut entries = archive.entries(&mut buffer);
+    let mut count = 0;
+    loop {
+        let start = archive.directory_offset();
+        let next = entries.next_entry();
+        match next.map_err(|error| error_of(&error, start))? {
+            Some(entry) => reader.entry(&entry)?,
+            None => break,
+        }
+        count += 1;
+    }
+    let Reader {
+        mut members,
+        mut warnings,
+        ..
+    } = reader;
+    if count != announced {
+        warnings.push(format!(
+            "the directory has {count} entries, {announced} are announced"
+        ));
+    }
+    members.shrink_to_fit();
+    Ok(Directory { members, warnings })
+}
+
+/// An error of `rawzip` as one about the directory at `offset`.
+fn error_of(error: &rawzip::Error, offset: u64) -> Error {
+    let damaged = |text| Error::damaged(offset, "central directory", text);
+    match error.kind() {
+        ErrorKind::IO(cause) => Error::of_reader(cause, damaged),
+        ErrorKind::MissingEndOfCentralDirectory => {
+            damaged("its end is not found; the archive may be cut short".to_owned())
+        }
+        other => damaged(other.to_string()),
+    }
+}
+
+struct Reader<'a> {
+    paths: Paths<'a>,
+    members: Vec<Member>,
+    warnings: Warnings,
+}
+
+impl Reader<'_> {
+    fn entry(&mut self, record: &ZipFileHeaderRecord<'_>) -> Result<()> {
+        let raw = record.file_path();
+        let unicode = unicode_path(record.extra_fields(), raw.as_bytes());
+        let path = unicode.unwrap_or(raw.as_bytes());
+        let charset = match unicode {
+            Some(_) => Charset::Utf8,
+            None => charset(record, path),
+        };
+        let separators = separators(record, path);
+        if path.last().is_some_and(|last| separators.contains(last)) {
+            self.paths.directory(path, separators, charset)?;
+            return Ok(());
+        }
+        if self.members.len() >= MAX_ENTRIES {
+            return Err(Error::Unsupported(format!(
+                "has more than {MAX_ENTRIES} files"
+            )));
+        }
+        if record.mode().is_symlink() {
+            let name = charset.decode(path);
+            self.warnings.push(format!(
+                "{name} is a symbolic link, shown as a file with its text"
+            ));
+        }
+        let entry = Entry {
+            file: FileId(self.members.len() as u32),
+            size: Some(record.uncompressed_size_hint()),
+            modified: modified(record),
+            asset: None,
+        };
+        self.paths.file(path, separators, charset, entry)?;
+        let method = record.compression_method().as_u16();
+        self.members.push(Member {
+            header: record.local_header_offset(),
+            data: AtomicU64::new(UNKNOWN),
+            stored: record.compressed_size_hint(),
+            size: record.uncompressed_size_hint(),
+            crc: record.crc32(),
+            method,
+            is_encrypted: record.flags().is_encrypted() || method == AES,
+        });
+        Ok(())
+    }
+}
+
+/// The name in UTF-8 that stands in the extra fields (0x7075), if it belongs
+/// to the name that the directory has.
+fn unicode_path<'a>(fields: ExtraFields<'a>, name: &[u8]) -> Option<&'a [u8]> {
+    let mut fields = fields;
+    let (_, field) = fields.find(|(id, _)| id.as_u16() == UNICODE_PATH)?;
+    let (version, rest) = field.split_first()?;
+    let (crc, path) = rest.split_first_chunk()?;
+    let belongs = u32::from_le_bytes(*crc) == crc32fast::hash(name);
+    (*version == 1 && belongs && str::from_utf8(path).is_ok()).then_some(path)
+}
+
+/// The character set of a name: UTF-8 where a flag says so, and where a
+/// program on Unix wrote what is UTF-8; else the one of DOS.
+fn charset(record: &ZipFileHeaderRecord<'_>, name: &[u8]) -> Charset {
+    if record.flags().is_utf8() || is_of_unix(record) && str::from_utf8(name).is_ok() {
+        Charset::Utf8
+    } else {
+        Charset::Cp437
+    }
+}
+
+/// What separates the components of a path. Some programs on Windows write
+/// backslashes; on Unix a name can have them.
+fn separators(record: &ZipFileHeaderRecord<'_>, path: &[u8]) -> &'static [u8] {
+    if is_of_unix(record) || path.contains(&b'/') {
+        b"/"
+    } else {
+        b"\\"
+    }
+}
+
+fn is_of_unix(record: &ZipFileHeaderRecord<'_>) -> bool {
+    let system = record.version_made_by().creator_system();
+    system == CreatorSystem::UNIX || system.as_u8() == MACOS
+}
+
+/// Modification time: of the extra fields, which say UTC, or that of DOS.
+fn modified(record: &ZipFileHeaderRecord<'_>) -> Option<i64> {
+    match record.last_modified() {
+        rawzip::time::ZipDateTimeKind::Utc(time) => Some(time.to_unix()),
+        rawzip::time::ZipDateTimeKind::Local(_) => {
+            let time = record.last_modified_dos();
+            time::seconds(
+                [time.year(), time.month().into(), time.day().into()],
+                [time.hour(), time.minute(), time.second()],
+            )
+        }
+    }
+}

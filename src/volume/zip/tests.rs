@@ -1,0 +1,203 @@
+use super::super::listing::{Listing, open as open_file, read};
+use super::*;
+use std::io::Write;
+
+/// A file to be put into an archive.
+struct File {
+    name: &'static [u8],
+    data: Vec<u8>,
+    method: u16,
+    flags: u16,
+    /// System on which it is made: 0 DOS, 3 Unix.
+    system: u8,
+    /// What is wrong with the decoded size.
+    size_error: u32,
+}
+
+fn file(name: &'static [u8], data: &[u8]) -> File {
+    File {
+        name,
+        data: data.to_vec(),
+        method: STORED,
+        flags: 0,
+        system: 0,
+        size_error: 0,
+    }
+}
+
+fn shorts(numbers: &[u16]) -> Vec<u8> {
+    numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
+}
+
+fn words(numbers: &[u32]) -> Vec<u8> {
+    numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
+}
+
+fn archive(files: &[File]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut directory = Vec::new();
+    for file in files {
+        let packed = match file.method {
+            DEFLATE => {
+                let level = flate2::Compression::default();
+                let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), level);
+                encoder.write_all(&file.data).unwrap();
+                encoder.finish().unwrap()
+            }
+            _ => file.data.clone(),
+        };
+        let size = file.data.len() as u32 + file.size_error;
+        // 2000-01-01, midnight.
+        let mut common = shorts(&[20, file.flags, file.method, 0, 20 << 9 | 1 << 5 | 1]);
+        common.extend(words(&[
+            crc32fast::hash(&file.data),
+            packed.len() as u32,
+            size,
+        ]));
+        common.extend(shorts(&[file.name.len() as u16]));
+        let header = bytes.len() as u32;
+        bytes.extend_from_slice(LOCAL_HEADER);
+        bytes.extend_from_slice(&common);
+        // The local header has an extra field that the directory has not.
+        bytes.extend(shorts(&[4]));
+        bytes.extend_from_slice(file.name);
+        bytes.extend([0xFE, 0xCA, 0, 0]);
+        bytes.extend_from_slice(&packed);
+        directory.extend_from_slice(b"PK\x01\x02");
+        directory.extend([20, file.system]);
+        directory.extend_from_slice(&common);
+        directory.extend(shorts(&[0, 0, 0, 0]));
+        directory.extend(words(&[0, header]));
+        directory.extend_from_slice(file.name);
+    }
+    let start = bytes.len() as u32;
+    bytes.extend_from_slice(&directory);
+    bytes.extend_from_slice(END);
+    let count = files.len() as u16;
+    bytes.extend(shorts(&[0, 0, count, count]));
+    bytes.extend(words(&[directory.len() as u32, start]));
+    bytes.extend(shorts(&[0]));
+    bytes
+}
+
+fn open(files: &[File]) -> (Listing, Box<dyn Volume>) {
+    open_file(&FORMAT, "x.zip", archive(files), None).unwrap()
+}
+
+#[test]
+fn stored_and_deflated_files_are_what_was_packed() {
+    let deflated = File {
+        method: DEFLATE,
+        ..file(b"d/deflated.txt", &[b'y'; 100_000])
+    };
+    let (listing, volume) = open(&[file(b"stored.txt", b"as it is"), deflated]);
+    assert_eq!(listing.paths(), ["stored.txt", "d/", "d/deflated.txt"]);
+    let files: Vec<_> = listing.files().map(|(_, entry)| entry).collect();
+    assert_eq!(read(&*volume, files[0]).unwrap(), b"as it is");
+    assert_eq!(read(&*volume, files[1]).unwrap(), [b'y'; 100_000]);
+    assert_eq!(files[0].modified, Some(946_684_800));
+}
+
+#[test]
+fn names_are_in_the_character_set_that_the_entry_says() {
+    let of_dos = file(b"M\x81ll\\a.txt", b"");
+    let flagged = File {
+        flags: 1 << 11,
+        ..file("é.txt".as_bytes(), b"")
+    };
+    let of_unix = File {
+        system: 3,
+        ..file("a\\ü.txt".as_bytes(), b"")
+    };
+    let (listing, _) = open(&[of_dos, flagged, of_unix]);
+    let expected = ["Müll/", "Müll/a.txt", "é.txt", "a\\ü.txt"];
+    assert_eq!(listing.paths(), expected);
+}
+
+#[test]
+fn encrypted_files_and_other_methods_are_listed_and_refused() {
+    let encrypted = File {
+        flags: 1,
+        ..file(b"a", b"secret")
+    };
+    let other = File {
+        method: 14,
+        ..file(b"b", b"packed")
+    };
+    let (listing, volume) = open(&[encrypted, other]);
+    let files: Vec<_> = listing.files().map(|(_, entry)| entry.file).collect();
+    assert!(matches!(volume.content(files[0]), Err(Error::Encrypted(_))));
+    let error = volume.content(files[1]).err().unwrap();
+    assert!(matches!(&error, Error::Unsupported(text) if text.contains("LZMA")));
+}
+
+#[test]
+fn sizes_that_lie_are_found_before_memory_is_taken() {
+    let stored = File {
+        size_error: 1 << 30,
+        ..file(b"a", b"short")
+    };
+    let deflated = File {
+        method: DEFLATE,
+        ..stored
+    };
+    let deflated = File {
+        data: b"short".to_vec(),
+        name: b"b",
+        ..deflated
+    };
+    let stored = File {
+        size_error: 1 << 30,
+        ..file(b"a", b"short")
+    };
+    let (listing, volume) = open(&[stored, deflated]);
+    let files: Vec<_> = listing.files().map(|(_, entry)| entry.file).collect();
+    assert!(volume.content(files[0]).is_err());
+    let Ok(Content::Stream(streams)) = volume.content(files[1]) else {
+        panic!("is packed");
+    };
+    assert!(streams.decoder(files[1]).is_err());
+}
+
+#[test]
+fn a_file_in_front_of_the_archive_does_not_matter() {
+    let bytes = [&b"MZ some program"[..], &archive(&[file(b"a", b"text")])].concat();
+    let (listing, volume) = open_file(&FORMAT, "setup.exe", bytes, None).unwrap();
+    let (_, entry) = listing.files().next().unwrap();
+    assert_eq!(read(&*volume, entry).unwrap(), b"text");
+}
+
+#[test]
+fn an_archive_that_is_cut_anywhere_is_refused() {
+    let bytes = archive(&[file(b"a", b"text")]);
+    for length in 4..bytes.len() {
+        let opened = open_file(&FORMAT, "x.zip", bytes[..length].to_vec(), None);
+        assert!(opened.is_err(), "{length}");
+    }
+}
+
+#[test]
+fn parts_of_an_archive_are_refused_by_name() {
+    let opened = open_file(&FORMAT, "x.zip", [*SPANNED, *LOCAL_HEADER].concat(), None);
+    assert!(opened.err().unwrap().to_string().contains("spanned"));
+}
+
+#[test]
+fn with_verify_the_checksum_of_stored_files_is_compared() {
+    let mut bytes = archive(&[file(b"a", b"text")]);
+    let at = bytes.windows(4).position(|window| window == b"text");
+    bytes[at.unwrap()] = b'T';
+    let read_with = |verify| {
+        let options = Options {
+            verify,
+            ..Options::default()
+        };
+        let mut listing = Listing::default();
+        let input = Input::alone(Arc::new(bytes.clone()), options);
+        let volume = super::open(input, &mut listing).unwrap();
+        let (_, entry) = listing.files().next().unwrap();
+        read(&*volume, entry)
+    };
+    assert_eq!(read_with(false).unwrap(), b"Text");
+    assert!(read_with(true).is_err());
+}

@@ -1,0 +1,174 @@
+//! Containers opened by the library, and what is in them.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use hpimount::io::{Error, ReadAt, Result};
+use hpimount::volume::{
+    Content, Entry, FileId, Format, Input, Name, NodeId, Options, Sink, Volume, detect,
+};
+use sha2::{Digest, Sha256};
+
+/// Bytes that are decoded at a time.
+const PIECE: u64 = 64 << 10;
+
+/// A sink that keeps the paths of what is announced.
+#[derive(Default)]
+pub struct Paths {
+    /// Paths of the nodes but the root, which is node 0.
+    pub nodes: Vec<(String, Option<Entry>)>,
+}
+
+impl Paths {
+    fn add(&mut self, parent: NodeId, name: &Name<'_>, entry: Option<Entry>) -> NodeId {
+        let path = match parent.0.checked_sub(1) {
+            Some(parent) => format!("{}/{}", self.nodes[parent as usize].0, name.text),
+            None => name.text.to_string(),
+        };
+        self.nodes.push((path, entry));
+        NodeId(self.nodes.len() as u32)
+    }
+}
+
+impl Sink for Paths {
+    fn root(&self) -> NodeId {
+        NodeId(0)
+    }
+
+    fn dir(&mut self, parent: NodeId, name: Name<'_>, _modified: Option<i64>) -> Result<NodeId> {
+        Ok(self.add(parent, &name, None))
+    }
+
+    fn deferred_dir(
+        &mut self,
+        _parent: NodeId,
+        _name: Name<'_>,
+        _directory: FileId,
+        _modified: Option<i64>,
+    ) -> Result<NodeId> {
+        unreachable!("only folders list on demand")
+    }
+
+    fn file(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> Result<NodeId> {
+        Ok(self.add(parent, &name, Some(entry)))
+    }
+
+    fn link(&mut self, _parent: NodeId, _name: Name<'_>, _file: NodeId) -> Result<()> {
+        Ok(())
+    }
+
+    fn symlink(&mut self, _parent: NodeId, _name: Name<'_>, _target: NodeId) -> Result<()> {
+        Ok(())
+    }
+
+    fn text_link(
+        &mut self,
+        _parent: NodeId,
+        _name: Name<'_>,
+        _text: &[u8],
+        _modified: Option<i64>,
+    ) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A container that was opened.
+pub struct Opened {
+    pub format: &'static Format,
+    pub paths: Paths,
+    pub volume: Box<dyn Volume>,
+}
+
+/// Opens bytes that are called `name`, with another file beside them.
+pub fn open(
+    name: &str,
+    bytes: Vec<u8>,
+    beside: &dyn Fn(&str) -> Option<Vec<u8>>,
+    verify: bool,
+) -> Result<Opened> {
+    let partner = |name: &str| beside(name).map(|bytes| Arc::new(bytes) as Arc<dyn ReadAt>);
+    let input = Input {
+        source: Arc::new(bytes),
+        partner: &partner,
+        options: Options {
+            name: name.to_owned(),
+            verify,
+            ..Options::default()
+        },
+    };
+    let format = detect(&input)?;
+    let mut paths = Paths::default();
+    let volume = (format.open)(input, &mut paths)?;
+    Ok(Opened {
+        format,
+        paths,
+        volume,
+    })
+}
+
+/// Opens a file on disk; checksums are compared wherever there are any.
+pub fn open_path(path: &Path) -> Result<Opened> {
+    let beside = |name: &str| {
+        let mut entries = fs::read_dir(path.parent()?).ok()?;
+        let found = entries.find_map(|entry| {
+            let entry = entry.ok()?;
+            let is_it = entry.file_name().to_str()?.eq_ignore_ascii_case(name);
+            is_it.then(|| entry.path())
+        });
+        fs::read(found?).ok()
+    };
+    let name = path.file_name().unwrap().to_str().unwrap();
+    open(name, fs::read(path).unwrap(), &beside, true)
+}
+
+impl Opened {
+    /// The files by their paths.
+    pub fn files(&self) -> impl Iterator<Item = (&str, Entry)> {
+        let nodes = self.paths.nodes.iter();
+        nodes.filter_map(|(path, entry)| Some((path.as_str(), (*entry)?)))
+    }
+
+    /// The paths of the directories.
+    pub fn directories(&self) -> Vec<String> {
+        let nodes = self.paths.nodes.iter();
+        let directories = nodes.filter(|(_, entry)| entry.is_none());
+        directories.map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Calls `take` with the bytes of a file, a piece at a time.
+    pub fn read(&self, entry: Entry, take: &mut dyn FnMut(&[u8])) -> Result<()> {
+        let size = entry.size.unwrap();
+        let mut piece = vec![0; PIECE as usize];
+        let mut decoder = None;
+        let mut position = 0;
+        while position < size {
+            let length = (size - position).min(PIECE) as usize;
+            match self.volume.content(entry.file)? {
+                Content::Extent { source, offset } => source
+                    .read_exact_at(&mut piece[..length], offset + position)
+                    .map_err(|cause| Error::Output(Arc::new(cause)))?,
+                Content::Stream(streams) => {
+                    if decoder.is_none() {
+                        decoder = Some(streams.decoder(entry.file)?);
+                    }
+                    decoder.as_mut().unwrap().read(&mut piece[..length])?;
+                }
+                Content::Chunks(_) | Content::Generated(_) => {
+                    unreachable!("{} has neither", self.format.name)
+                }
+            }
+            take(&piece[..length]);
+            position += length as u64;
+        }
+        self.volume.content(entry.file).map(drop)
+    }
+
+    /// SHA-256 of a file in lower-case hexadecimal digits.
+    pub fn sha256(&self, entry: Entry) -> Result<String> {
+        let mut hasher = Sha256::new();
+        self.read(entry, &mut |piece| hasher.update(piece))?;
+        let digest = hasher.finalize();
+        Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}
