@@ -86,7 +86,7 @@ fn a_source_that_cannot_be_opened_is_10() {
 
 #[test]
 fn a_source_of_no_known_format_is_11() {
-    for bytes in [&b"PK\x03\x04, and so on, and so on"[..], b"", b"HA"] {
+    for bytes in [&b"\x89PNG, and so on, and so on"[..], b"", b"HA"] {
         assert_refused(&mount_bytes(bytes), 11, &["sample.hpi: ", "known format"]);
     }
 }

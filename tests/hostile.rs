@@ -41,9 +41,8 @@ fn mounted_limited(archive: &[u8]) -> Option<Mount> {
 /// Exit code for broken archives by their name; others are damaged.
 fn refusal(name: &str) -> (i32, &'static str) {
     match name {
-        "empty" | "another format" | "empty.hpi" | "not_hapi.hpi" => {
-            (11, "is not an archive of a known format")
-        }
+        // not_hapi.hpi begins as a zip archive, which is damaged.
+        "empty" | "another format" | "empty.hpi" => (11, "is not an archive of a known format"),
         "saved game" | "bank_savegame.hpi" => (
             13,
             "is a saved game of Total Annihilation (HAPI BANK), which holds no files",

@@ -38,7 +38,7 @@ pub fn unopenable() -> Vec<Broken> {
         broken("empty", []),
         broken("marker alone", MAGIC),
         broken("header alone", &bytes[..ROOT]),
-        broken("another format", [&b"PK\x03\x04"[..], &[0; 60]].concat()),
+        broken("another format", [&b"\x89PNG"[..], &[0; 60]].concat()),
         broken("saved game", version(b"BANK")),
         broken("version 3", version(&[0, 0, 3, 0])),
         broken("directory cut off", &bytes[..40]),
