@@ -12,12 +12,13 @@ use serde_json::{Value, json};
 use super::control::{self, Texts};
 use super::enter::NewVolume;
 use super::error::{OpenCause, OpenError};
+use super::image::{self, Images};
 use super::merge::{self, Shadow};
 use super::order::{Order, file_name};
 use super::sources::{GameFolder, Prepared};
 use super::subtree::Subtree;
 use super::{ControlInodes, Ino, Options, Sources, Vfs};
-use crate::content::{MAX_ASSET, OpenVolume};
+use crate::content::{MAX_ASSET, OpenVolume, Reader};
 use crate::io::{self, ReadAt};
 use crate::namespace::companion::{self, Companions, Meta, Shows};
 use crate::namespace::names;
@@ -72,8 +73,10 @@ impl Vfs {
             let point = point.unwrap_or(Path::new("")).to_string_lossy();
             OpenError::new(point, OpenCause::Unreadable(error))
         })?;
+        let vfs = Self::empty(options.clone());
         let mut opener = Opener {
             disk: &Arc::new(disk),
+            reader: &vfs.reader,
             options: &options,
             skipped: Vec::new(),
         };
@@ -83,12 +86,11 @@ impl Vfs {
         let grafted = layout.grafted.iter().map(|(_, _, volume)| volume);
         let all: Vec<&NewVolume> = layout.volumes.iter().chain(grafted).collect();
         for volume in &all {
-            for warning in volume.volume.warnings() {
+            for warning in volume.warnings() {
                 log::warn!("{}: {warning}", volume.name);
             }
         }
         let info = describe(&all, &skipped, layout.order.clone(), &options);
-        let vfs = Self::empty(options.clone());
         vfs.graft_layout(layout, &info);
         Ok(Arc::new(vfs))
     }
@@ -161,6 +163,7 @@ impl Vfs {
             format: "control",
             is_plain_folder: false,
             nesting: 0,
+            images: Images::default(),
             volume: Box::new(Texts::new(vec![info])),
         };
         volumes.push(Arc::new(texts.open(range, 0)));
@@ -182,6 +185,7 @@ impl Vfs {
 /// Opens sources one after the other.
 struct Opener<'a> {
     disk: &'a Arc<Disk>,
+    reader: &'a Arc<Reader>,
     options: &'a Options,
     /// Sources that could not be opened.
     skipped: Vec<OpenError>,
@@ -316,7 +320,13 @@ impl Opener<'_> {
     /// Opens a source that is a volume; with `layered`, no other than one
     /// that games lay over others.
     fn open_volume(&self, candidate: &Candidate, layered: bool) -> Result<Opened, OpenCause> {
-        let input = self.input(candidate);
+        let partner = |name: &str| self.partner(candidate, name);
+        let (source, images) = image::unwrap(self.reader, candidate.source.clone())?;
+        let input = Input {
+            source,
+            partner: &partner,
+            options: self.options.volume_options(&candidate.name),
+        };
         let format = volume::detect(&input)?;
         if layered && !format.is_layered {
             return Err(io::Error::UnknownFormat.into());
@@ -331,6 +341,7 @@ impl Opener<'_> {
                 format: format.name,
                 is_plain_folder: format.is_plain_folder,
                 nesting: 0,
+                images,
                 volume,
             },
             is_layered: format.is_layered,
@@ -338,11 +349,22 @@ impl Opener<'_> {
         })
     }
 
-    fn input<'a>(&'a self, candidate: &'a Candidate) -> Input<'a> {
-        Input::alone(
-            candidate.source.clone(),
-            self.options.volume_options(&candidate.name),
-        )
+    /// Another file beside a source, by its name in any ASCII case.
+    fn partner(&self, candidate: &Candidate, name: &str) -> Option<Arc<dyn ReadAt>> {
+        let directory = candidate.path.parent()?;
+        let exact = directory.join(name);
+        let path = if exact.exists() && exact.file_name() == Some(OsStr::new(name)) {
+            exact
+        } else {
+            let entries = fs::read_dir(directory).ok()?;
+            let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+            paths.find(|path| {
+                path.file_name()
+                    .is_some_and(|found| found.eq_ignore_ascii_case(name))
+            })?
+        };
+        let source = FileSource::open(&path, &self.disk.pool).ok()?;
+        Some(Arc::new(source))
     }
 
     /// Opens a lone asset: a folder in which nothing else is seen.
@@ -571,6 +593,7 @@ fn folder_volume(name: &str, path: &Path, folder: Folder) -> NewVolume {
         format: folder::FORMAT_NAME,
         is_plain_folder: true,
         nesting: 0,
+        images: Images::default(),
         volume: Box::new(folder),
     }
 }
@@ -613,8 +636,9 @@ fn describe(
             "path": volume.location,
             "name": volume.name,
             "format": volume.format,
+            "images": volume.images.formats,
             "archive": volume.volume.info(),
-            "warnings": volume.volume.warnings(),
+            "warnings": volume.warnings().collect::<Vec<_>>(),
         })
     };
     json!({

@@ -1,6 +1,7 @@
 //! Directories beside files that show what is inside them: `X.d` for an
 //! archive, `X.meta` for an asset.
 
+use crate::source::image::IMAGES;
 use crate::text::has_extension;
 use crate::view::{VIEW_FORMATS, ViewFormat};
 use crate::volume::FORMATS;
@@ -77,7 +78,9 @@ impl Companions {
 fn is_archive_name(name: &str) -> bool {
     // A file that is called `.hpi` has no extension.
     let has = |known: &&str| has_extension(name.as_bytes(), known) && name.len() > known.len() + 1;
-    FORMATS.iter().flat_map(|format| format.extensions).any(has)
+    let volumes = FORMATS.iter().flat_map(|format| format.extensions);
+    let images = IMAGES.iter().flat_map(|format| format.extensions);
+    volumes.chain(images).any(has)
 }
 
 /// The number in [`VIEW_FORMATS`] of the format whose extension `name` has.

@@ -3,6 +3,7 @@
 
 mod beneath;
 mod file;
+pub mod image;
 
 pub use self::beneath::open_beneath;
 pub use self::file::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileSource, FileStat};

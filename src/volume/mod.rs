@@ -12,6 +12,7 @@
 //! used to allocate, loop or index.
 
 pub mod folder;
+pub mod gcm;
 pub mod hip;
 pub mod hpi;
 
@@ -495,7 +496,7 @@ pub struct Format {
 }
 
 /// The formats, in the order in which they are tried.
-pub const FORMATS: &[Format] = &[hpi::FORMAT, hip::FORMAT];
+pub const FORMATS: &[Format] = &[hpi::FORMAT, hip::FORMAT, gcm::FORMAT];
 
 /// The format of a source, by its content.
 ///
