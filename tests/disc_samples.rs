@@ -55,18 +55,21 @@ fn reference(reader: &str, path: &Path) -> Option<Value> {
 /// The files of a reference reader, by their paths below `prefix`.
 fn expected(reference: &Value, prefix: &str) -> BTreeMap<String, Walked> {
     let entries = reference["entries"].as_array().unwrap();
-    let files = entries.iter().filter(|entry| entry["dir"] == false);
+    let mut files = BTreeMap::new();
+    for entry in entries.iter().filter(|entry| entry["dir"] == false) {
+        let sha256 = match entry["sha256"].as_str() {
+            Some(sum) => Ok(sum.to_owned()),
+            None => Err(String::new()),
+        };
+        let size = entry["size"].as_u64().unwrap();
+        let mut path = format!("{prefix}{}", entry["path"].as_str().unwrap());
+        // Names of which only the version differs: both files count.
+        while files.contains_key(&path) {
+            path.push('~');
+        }
+        files.insert(path, Walked { size, sha256 });
+    }
     files
-        .map(|entry| {
-            let sha256 = match entry["sha256"].as_str() {
-                Some(sum) => Ok(sum.to_owned()),
-                None => Err(String::new()),
-            };
-            let size = entry["size"].as_u64().unwrap();
-            let path = format!("{prefix}{}", entry["path"].as_str().unwrap());
-            (path, Walked { size, sha256 })
-        })
-        .collect()
 }
 
 /// Without companions, so that only the files of the disc are seen.
@@ -188,4 +191,103 @@ fn foreign(extensions: &[&str], prefix: &str) {
 #[test]
 fn gamecube_discs_of_other_programs_have_the_files_that_went_in() {
     foreign(&["ciso", "gcz", "wia", "rvz"], "files/");
+}
+
+const ISO: &[&str] = &["iso", "bin", "cue"];
+
+/// The files of a disc as the reference reader has them: no WAV files and no
+/// raw sectors.
+fn iso_mounted(path: &Path) -> Result<BTreeMap<String, Walked>, String> {
+    let mut files = mounted(path, "")?;
+    files.retain(|path, _| !path.ends_with(".raw2336") && !path.starts_with("tracks/"));
+    Ok(files)
+}
+
+#[test]
+fn iso_discs_have_the_files_that_the_reference_reader_finds() {
+    for path in samples("iso", &["good", "quirk", "one"], ISO) {
+        let Some(reference) = reference("iso_ref.py", &path) else {
+            return;
+        };
+        let expected = expected(&reference, "");
+        let found = iso_mounted(&path).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(contents(&found), contents(&expected), "{}", name(&path));
+        if !name(&path).contains("bad_names") {
+            assert_eq!(found, expected, "{}", name(&path));
+        }
+    }
+    foreign(&["iso"], "");
+}
+
+#[test]
+fn damaged_iso_discs_are_refused_or_have_what_the_reference_reader_finds() {
+    for path in samples("iso", &["bad"], ISO) {
+        let Some(reference) = reference("iso_ref.py", &path) else {
+            return;
+        };
+        match (reference.get("error"), iso_mounted(&path)) {
+            (Some(_), Err(_)) => {}
+            (Some(error), Ok(_)) => panic!("{} is not refused: {error}", name(&path)),
+            (None, found) => {
+                let expected = contents(&expected(&reference, ""));
+                // Where the root is lost nothing is mounted.
+                let found = found.map(|files| contents(&files)).unwrap_or_default();
+                assert_eq!(found, expected, "{}", name(&path));
+            }
+        }
+    }
+}
+
+#[test]
+fn movies_come_with_all_that_their_sectors_hold() {
+    for (image, step) in [("good_mode2_2352", 2352), ("good_mode2_2336", 2336)] {
+        for path in samples("iso", &[image], &["bin"]) {
+            let movie = std::fs::read(&path).unwrap();
+            let files = mounted(&path, "MOVIE").unwrap();
+            let (plain, raw) = (&files["MOVIE.STR"], &files["MOVIE.STR.raw2336"]);
+            assert_eq!(plain.size / 2048, raw.size / 2336);
+            // The sectors whose submode says Form 2, in the image itself.
+            let skip = step - 2336;
+            let sectors = movie.chunks(step).map(|sector| &sector[skip..]);
+            let sectors = sectors.filter(|sector| sector[2] & 0x20 != 0);
+            let bytes: Vec<u8> = sectors.flatten().copied().collect();
+            assert_eq!(raw.sha256, Ok(walked::sha256_of(&bytes)), "{}", name(&path));
+        }
+    }
+}
+
+#[test]
+fn a_wrong_edc_is_an_error_where_checksums_are_verified() {
+    for path in samples("iso", &["bad_mode2_edc"], &["bin"]) {
+        let options = Options {
+            verify: true,
+            ..options()
+        };
+        let plain = mounted(&path, "").unwrap();
+        let is_readable = |file: &Walked| file.sha256.is_ok();
+        assert!(plain.values().all(is_readable));
+        match walked::open(path, options) {
+            Ok(vfs) => {
+                let files = walked::files(&vfs);
+                assert!(files.len() < plain.len() || !files.values().all(is_readable));
+            }
+            Err(error) => assert!(error.contains("EDC"), "{error}"),
+        }
+    }
+}
+
+#[test]
+fn audio_tracks_are_wav_files() {
+    for path in samples("iso", &["good_two_files", "quirk_one_file_two"], &["cue"]) {
+        let files = mounted(&path, "tracks/").unwrap();
+        let sizes = files.iter().map(|(path, file)| (path.as_str(), file.size));
+        // The generator's track of 160 sectors begins after 2 seconds, that
+        // of 300 sectors too.
+        let sectors = match name(&path).as_str() {
+            "good_two_files.cue" => 160 - 150,
+            _ => 300 - 150,
+        };
+        let expected = [("tracks/02.wav", 44 + sectors * 2352)];
+        assert_eq!(sizes.collect::<Vec<_>>(), expected, "{}", name(&path));
+    }
 }

@@ -15,7 +15,7 @@ use super::error::{OpenCause, OpenError};
 use super::image::{self, Images};
 use super::merge::{self, Shadow};
 use super::order::{Order, file_name};
-use super::sources::{GameFolder, Prepared};
+use super::sources::{GameFolder, Prepared, find_beside};
 use super::subtree::Subtree;
 use super::{ControlInodes, Ino, Options, Sources, Vfs};
 use crate::content::{MAX_ASSET, OpenVolume, Reader};
@@ -351,18 +351,7 @@ impl Opener<'_> {
 
     /// Another file beside a source, by its name in any ASCII case.
     fn partner(&self, candidate: &Candidate, name: &str) -> Option<Arc<dyn ReadAt>> {
-        let directory = candidate.path.parent()?;
-        let exact = directory.join(name);
-        let path = if exact.exists() && exact.file_name() == Some(OsStr::new(name)) {
-            exact
-        } else {
-            let entries = fs::read_dir(directory).ok()?;
-            let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-            paths.find(|path| {
-                path.file_name()
-                    .is_some_and(|found| found.eq_ignore_ascii_case(name))
-            })?
-        };
+        let path = find_beside(&candidate.path, name)?;
         let source = FileSource::open(&path, &self.disk.pool).ok()?;
         Some(Arc::new(source))
     }

@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::order::{self, Order};
 use super::{OpenCause, OpenError};
+use crate::volume::iso;
+
+/// Longest cue sheet that is looked into, in bytes.
+const MAX_SHEET: u64 = 64 << 10;
 
 /// What to mount.
 #[derive(Debug, Clone)]
@@ -68,6 +72,42 @@ impl GameFolder {
     }
 }
 
+/// The files beside a cue sheet that have its tracks.
+fn tracks_beside(path: &Path) -> Vec<PathBuf> {
+    let is_small = path
+        .metadata()
+        .is_ok_and(|found| found.is_file() && found.len() <= MAX_SHEET);
+    let sheet = match is_small {
+        true => std::fs::read(path).unwrap_or_default(),
+        false => Vec::new(),
+    };
+    let files = iso::sheet_files(&sheet);
+    files
+        .iter()
+        .filter_map(|name| find_beside(path, name))
+        .collect()
+}
+
+/// The file beside `path` that has a name, in any ASCII case.
+pub(super) fn find_beside(path: &Path, name: &str) -> Option<PathBuf> {
+    let directory = path.parent()?;
+    let directory = match directory.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => directory,
+    };
+    // No way out of the directory.
+    let exact = Path::new(name).file_name()?;
+    if exact == name && directory.join(exact).exists() {
+        return Some(directory.join(exact));
+    }
+    let entries = std::fs::read_dir(directory).ok()?;
+    let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    paths.find(|path| {
+        path.file_name()
+            .is_some_and(|found| found.eq_ignore_ascii_case(name))
+    })
+}
+
 impl Sources {
     /// Lists the folder of a game.
     ///
@@ -104,7 +144,10 @@ impl Prepared {
     /// them. Links lead out of them by none but these paths.
     pub fn paths(&self) -> Vec<PathBuf> {
         match (&self.sources, &self.game) {
-            (Sources::Given { paths, .. }, _) => paths.clone(),
+            (Sources::Given { paths, .. }, _) => {
+                let beside = paths.iter().flat_map(|path| tracks_beside(path));
+                paths.iter().cloned().chain(beside).collect()
+            }
             (Sources::Game { folder, .. }, game) => {
                 let links = game.iter().flat_map(GameFolder::archives);
                 let mut paths = vec![folder.clone()];

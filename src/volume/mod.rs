@@ -15,6 +15,7 @@ pub mod folder;
 pub mod gcm;
 pub mod hip;
 pub mod hpi;
+pub mod iso;
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -496,7 +497,7 @@ pub struct Format {
 }
 
 /// The formats, in the order in which they are tried.
-pub const FORMATS: &[Format] = &[hpi::FORMAT, hip::FORMAT, gcm::FORMAT];
+pub const FORMATS: &[Format] = &[hpi::FORMAT, hip::FORMAT, gcm::FORMAT, iso::FORMAT, iso::CUE];
 
 /// The format of a source, by its content.
 ///

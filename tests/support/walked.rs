@@ -74,6 +74,11 @@ fn sha256(vfs: &Vfs, ino: Ino, size: u64) -> Result<String, String> {
     Ok(hex(&hash.finalize()))
 }
 
+/// The SHA-256 of bytes.
+pub fn sha256_of(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

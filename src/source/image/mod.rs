@@ -12,6 +12,7 @@
 mod bzip2;
 mod ciso;
 mod codec;
+mod cso;
 mod gcz;
 mod padding;
 mod wia;
@@ -73,7 +74,14 @@ pub struct ImageFormat {
 }
 
 /// The formats, in the order in which they are tried.
-pub const IMAGES: &[ImageFormat] = &[wia::RVZ, wia::WIA, gcz::FORMAT, ciso::FORMAT];
+pub const IMAGES: &[ImageFormat] = &[
+    wia::RVZ,
+    wia::WIA,
+    gcz::FORMAT,
+    ciso::FORMAT,
+    cso::CSO,
+    cso::ZSO,
+];
 
 /// The format of a block image, by its content; `None` where the source is
 /// none.
