@@ -15,7 +15,7 @@ use super::error::{OpenCause, OpenError};
 use super::image::{self, Images};
 use super::merge::{self, Shadow};
 use super::order::{Order, file_name};
-use super::sources::{GameFolder, Prepared, find_beside};
+use super::sources::{GameFolder, Prepared, has_name};
 use super::subtree::Subtree;
 use super::{ControlInodes, Ino, Options, Sources, Vfs};
 use crate::content::{MAX_ASSET, OpenVolume, Reader};
@@ -77,6 +77,7 @@ impl Vfs {
         let mut opener = Opener {
             disk: &Arc::new(disk),
             reader: &vfs.reader,
+            tracks: &prepared.tracks,
             options: &options,
             skipped: Vec::new(),
         };
@@ -186,6 +187,8 @@ impl Vfs {
 struct Opener<'a> {
     disk: &'a Arc<Disk>,
     reader: &'a Arc<Reader>,
+    /// Files beside cue sheets that have their tracks.
+    tracks: &'a [PathBuf],
     options: &'a Options,
     /// Sources that could not be opened.
     skipped: Vec<OpenError>,
@@ -351,8 +354,10 @@ impl Opener<'_> {
 
     /// Another file beside a source, by its name in any ASCII case.
     fn partner(&self, candidate: &Candidate, name: &str) -> Option<Arc<dyn ReadAt>> {
-        let path = find_beside(&candidate.path, name)?;
-        let source = FileSource::open(&path, &self.disk.pool).ok()?;
+        let directory = candidate.path.parent();
+        let mut tracks = self.tracks.iter();
+        let path = tracks.find(|path| path.parent() == directory && has_name(path, name))?;
+        let source = FileSource::open(path, &self.disk.pool).ok()?;
         Some(Arc::new(source))
     }
 

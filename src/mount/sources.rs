@@ -41,6 +41,9 @@ pub struct Prepared {
     pub(super) sources: Sources,
     /// The folder of a game.
     pub(super) game: Option<GameFolder>,
+    /// The files beside cue sheets that have their tracks. They are found
+    /// before the process is confined, which then can list no directory.
+    pub(super) tracks: Vec<PathBuf>,
 }
 
 /// A game's folder, as it was when it was listed.
@@ -89,23 +92,20 @@ fn tracks_beside(path: &Path) -> Vec<PathBuf> {
 }
 
 /// The file beside `path` that has a name, in any ASCII case.
-pub(super) fn find_beside(path: &Path, name: &str) -> Option<PathBuf> {
-    let directory = path.parent()?;
-    let directory = match directory.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => directory,
-    };
-    // No way out of the directory.
-    let exact = Path::new(name).file_name()?;
-    if exact == name && directory.join(exact).exists() {
-        return Some(directory.join(exact));
-    }
-    let entries = std::fs::read_dir(directory).ok()?;
-    let mut paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    paths.find(|path| {
-        path.file_name()
-            .is_some_and(|found| found.eq_ignore_ascii_case(name))
-    })
+fn find_beside(path: &Path, name: &str) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    let entries = std::fs::read_dir(path.parent()?).ok()?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_named = |path: &PathBuf| path.file_name().is_some_and(|found| found == name);
+    let mut found: Vec<PathBuf> = paths.filter(|path| has_name(path, name)).collect();
+    found.sort_by_key(|path| !is_named(path));
+    found.into_iter().next()
+}
+
+/// Whether the file at `path` has a name, in any ASCII case.
+pub(super) fn has_name(path: &Path, name: &str) -> bool {
+    let found = path.file_name();
+    found.is_some_and(|found| found.eq_ignore_ascii_case(name))
 }
 
 impl Sources {
@@ -124,9 +124,16 @@ impl Sources {
                 })?)
             }
         };
+        let tracks = match self {
+            Self::Given { paths, .. } => {
+                paths.iter().flat_map(|path| tracks_beside(path)).collect()
+            }
+            Self::Game { .. } => Vec::new(),
+        };
         Ok(Prepared {
             sources: self.clone(),
             game,
+            tracks,
         })
     }
 
@@ -145,8 +152,7 @@ impl Prepared {
     pub fn paths(&self) -> Vec<PathBuf> {
         match (&self.sources, &self.game) {
             (Sources::Given { paths, .. }, _) => {
-                let beside = paths.iter().flat_map(|path| tracks_beside(path));
-                paths.iter().cloned().chain(beside).collect()
+                paths.iter().chain(&self.tracks).cloned().collect()
             }
             (Sources::Game { folder, .. }, game) => {
                 let links = game.iter().flat_map(GameFolder::archives);

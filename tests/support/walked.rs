@@ -60,6 +60,33 @@ fn walk(vfs: &Vfs, directory: Ino, path: &str, files: &mut BTreeMap<String, Walk
     }
 }
 
+/// Reads the first bytes of the files of a mount, whatever their sizes;
+/// gives the paths.
+pub fn names(vfs: &Vfs) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut pending = vec![(Ino::ROOT, String::new())];
+    while let Some((directory, path)) = pending.pop() {
+        let mut entries = Vec::new();
+        let listed = vfs.readdir(directory, 0, &mut |name, ino, kind, _| {
+            entries.push((name.to_owned(), ino, kind));
+            false
+        });
+        listed.unwrap();
+        for (name, ino, kind) in entries {
+            let path = format!("{path}/{name}");
+            match kind {
+                FileKind::Directory => pending.push((ino, path)),
+                FileKind::File => {
+                    let _ = vfs.read(ino, 0, PIECE);
+                    names.push(path);
+                }
+                FileKind::Symlink => {}
+            }
+        }
+    }
+    names
+}
+
 fn sha256(vfs: &Vfs, ino: Ino, size: u64) -> Result<String, String> {
     let mut hash = Sha256::new();
     let mut offset = 0;

@@ -61,6 +61,9 @@ pub fn block_length(len: u64, block_size: u32, block: u64) -> usize {
     len.saturating_sub(start).min(block_size.into()) as usize
 }
 
+/// Reads the tables of a block image.
+pub type OpenImage = fn(Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>>;
+
 /// A format of block images: how it is detected and how it is opened.
 pub struct ImageFormat {
     /// Short name, as `info.json` shows it.
@@ -70,7 +73,7 @@ pub struct ImageFormat {
     /// Whether a source is of the format.
     pub matches: fn(&dyn ReadAt) -> Result<bool>,
     /// Reads the tables of a source.
-    pub open: fn(Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>>,
+    pub open: OpenImage,
 }
 
 /// The formats, in the order in which they are tried.

@@ -155,8 +155,8 @@ pub(super) fn begins_sheet(head: &[u8]) -> bool {
         .split(u8::is_ascii_whitespace)
         .next();
     let first = first.unwrap_or_default();
-    let is_command = |command: &&str| first.eq_ignore_ascii_case(command.as_bytes());
-    COMMANDS.iter().any(|command| is_command(&command)) && !head.contains(&0)
+    let is_command = |command: &str| first.eq_ignore_ascii_case(command.as_bytes());
+    COMMANDS.iter().any(|command| is_command(command)) && !head.contains(&0)
 }
 
 #[cfg(test)]

@@ -111,11 +111,6 @@ impl Form {
         }
         Ok(None)
     }
-
-    /// Bytes from one frame to the next.
-    pub(super) fn step(self) -> u64 {
-        self.step
-    }
 }
 
 /// The sectors of a track.
