@@ -4,6 +4,7 @@
 //! Nothing here knows a name or an inode; a file is a volume and a number in
 //! it.
 
+mod image;
 mod member;
 mod model;
 mod reader;
@@ -15,6 +16,7 @@ mod stream;
 use crate::io::budget::Charge;
 use crate::volume::{FileId, Volume};
 
+pub use self::image::Image;
 pub use self::member::Member;
 pub use self::model::{Asked, MAX_ASSET, Model, Shelf};
 pub use self::reader::{BLOCK_SIZE, Bytes, Reader};

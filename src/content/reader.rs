@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::num::NonZeroUsize;
 use std::ops::{Deref, Range};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use lru::LruCache;
@@ -115,6 +116,8 @@ pub struct Reader {
     streams: Mutex<LruCache<StreamKey, StreamSlot>>,
     pub(super) decoders: Decoders,
     budget: Arc<Budget>,
+    /// Block images that were opened.
+    images: AtomicU64,
     /// What was done so far.
     pub stats: Stats,
 }
@@ -146,6 +149,7 @@ impl Reader {
             streams: Mutex::new(LruCache::new(MAX_STREAMS)),
             decoders: Decoders::new(MAX_STREAMS),
             budget: budget.clone(),
+            images: AtomicU64::new(0),
             stats: Stats::default(),
         })
     }
@@ -153,6 +157,11 @@ impl Reader {
     /// The budget for what is kept.
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
+    }
+
+    /// A number that no other block image of the mount has.
+    pub(super) fn next_image(&self) -> u64 {
+        self.images.fetch_add(1, Ordering::Relaxed)
     }
 
     /// What `stats.json` tells about what is kept.

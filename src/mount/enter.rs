@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::context::Context;
+use super::image::{self, Images};
 use super::subtree::{Node, Subtree, Viewed, volume_id};
 use super::{Attr, Error, Meta, Result, Vfs};
 use crate::content::{Asked, MAX_ASSET, Member, Model, OpenVolume};
@@ -37,10 +38,22 @@ pub(super) struct NewVolume {
     pub(super) format: &'static str,
     pub(super) is_plain_folder: bool,
     pub(super) nesting: u8,
+    /// Block images around it.
+    pub(super) images: Images,
     pub(super) volume: Box<dyn Volume>,
 }
 
 impl NewVolume {
+    /// Memory that is kept for it, in bytes.
+    fn memory(&self) -> usize {
+        self.volume.memory() + self.images.memory
+    }
+
+    /// What is odd about it and the block images around it.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = &String> {
+        self.images.warnings.iter().chain(self.volume.warnings())
+    }
+
     /// The volume with its number.
     pub(super) fn open(self, range: Range, number: usize) -> OpenVolume {
         OpenVolume {
@@ -115,7 +128,7 @@ impl Vfs {
     /// Gives a subtree its numbers, and accounts for its memory.
     fn graft(&self, origin: Origin, built: Built) -> io::Result<Arc<Subtree>> {
         let (tree, mut charge) = built.builder.finish_charged()?;
-        let volume_memory = built.volume.as_ref().map_or(0, |new| new.volume.memory());
+        let volume_memory = built.volume.as_ref().map_or(0, NewVolume::memory);
         if let Some(charge) = &mut charge {
             charge.grow_beyond(tree.memory() + volume_memory)?;
         }
@@ -191,12 +204,13 @@ impl Vfs {
             versions.set(versions.get().rotate_left(1) ^ version.stamp);
             Some(source)
         };
-        let input = Input {
-            source,
-            partner: &partner,
-            options: self.options.volume_options(&name),
-        };
-        let opened = volume::detect(&input).and_then(|format| {
+        let opened = image::unwrap(&self.reader, source).and_then(|(source, images)| {
+            let input = Input {
+                source,
+                partner: &partner,
+                options: self.options.volume_options(&name),
+            };
+            let format = volume::detect(&input)?;
             let companions = Self::companions(&self.options, nesting, format.is_plain_folder);
             let mut builder = self.builder(attr, companions);
             let volume = (format.open)(input, &mut builder)?;
@@ -207,6 +221,7 @@ impl Vfs {
                 format: format.name,
                 is_plain_folder: format.is_plain_folder,
                 nesting,
+                images,
                 volume,
             };
             Ok((builder, new))
@@ -266,6 +281,7 @@ impl Vfs {
             format: "unknown",
             is_plain_folder: false,
             nesting: 0,
+            images: Images::default(),
             volume: Box::new(super::control::Texts::new(vec![text.into_bytes()])),
         };
         Ok((builder, volume))
@@ -423,6 +439,7 @@ impl Vfs {
                 format: volume.format,
                 is_plain_folder: volume.is_plain_folder,
                 nesting: volume.nesting,
+                images: Images::default(),
                 volume: listed,
             }),
             view: None,

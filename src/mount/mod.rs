@@ -36,6 +36,7 @@ mod context;
 mod control;
 mod enter;
 mod error;
+mod image;
 mod invalidate;
 mod listing;
 mod merge;

@@ -12,12 +12,13 @@ use serde_json::{Value, json};
 use super::control::{self, Texts};
 use super::enter::NewVolume;
 use super::error::{OpenCause, OpenError};
+use super::image::{self, Images};
 use super::merge::{self, Shadow};
 use super::order::{Order, file_name};
-use super::sources::{GameFolder, Prepared};
+use super::sources::{GameFolder, Prepared, has_name};
 use super::subtree::Subtree;
 use super::{ControlInodes, Ino, Options, Sources, Vfs};
-use crate::content::{MAX_ASSET, OpenVolume};
+use crate::content::{MAX_ASSET, OpenVolume, Reader};
 use crate::io::{self, BlockBuffer, ReadAt};
 use crate::namespace::companion::{self, Companions, Meta, Shows};
 use crate::namespace::numbers::Origin;
@@ -72,8 +73,10 @@ impl Vfs {
             let point = point.unwrap_or(Path::new("")).to_string_lossy();
             OpenError::new(point, OpenCause::Unreadable(error))
         })?;
+        let vfs = Self::empty(options.clone());
         let mut opener = Opener {
             disk: &Arc::new(disk),
+            reader: &vfs.reader,
             options: &options,
             partners: &prepared.partners,
             skipped: Vec::new(),
@@ -84,12 +87,11 @@ impl Vfs {
         let grafted = layout.grafted.iter().map(|(_, _, volume)| volume);
         let all: Vec<&NewVolume> = layout.volumes.iter().chain(grafted).collect();
         for volume in &all {
-            for warning in volume.volume.warnings() {
+            for warning in volume.warnings() {
                 log::warn!("{}: {warning}", volume.name);
             }
         }
         let info = describe(&all, &skipped, layout.order.clone(), &options);
-        let vfs = Self::empty(options.clone());
         vfs.graft_layout(layout, &info);
         Ok(Arc::new(vfs))
     }
@@ -162,6 +164,7 @@ impl Vfs {
             format: "control",
             is_plain_folder: false,
             nesting: 0,
+            images: Images::default(),
             volume: Box::new(Texts::new(vec![info])),
         };
         volumes.push(Arc::new(texts.open(range, 0)));
@@ -183,8 +186,9 @@ impl Vfs {
 /// Opens sources one after the other.
 struct Opener<'a> {
     disk: &'a Arc<Disk>,
+    reader: &'a Arc<Reader>,
     options: &'a Options,
-    /// Second files of the sources that consist of two.
+    /// Files that sources consist of beside themselves.
     partners: &'a [PathBuf],
     /// Sources that could not be opened.
     skipped: Vec<OpenError>,
@@ -321,8 +325,10 @@ impl Opener<'_> {
     /// that games lay over others.
     fn open_volume(&self, candidate: &Candidate, layered: bool) -> Result<Opened, OpenCause> {
         let partner = |name: &str| self.partner(candidate, name);
+        let buffered = Arc::new(BlockBuffer::new(candidate.source.clone()));
+        let (source, images) = image::unwrap(self.reader, buffered)?;
         let input = Input {
-            source: Arc::new(BlockBuffer::new(candidate.source.clone())),
+            source,
             partner: &partner,
             options: self.options.volume_options(&candidate.name),
         };
@@ -341,6 +347,7 @@ impl Opener<'_> {
                 format: format.name,
                 is_plain_folder: format.is_plain_folder,
                 nesting: 0,
+                images,
                 volume,
             },
             is_layered: format.is_layered,
@@ -348,15 +355,15 @@ impl Opener<'_> {
         })
     }
 
-    /// The second file of a source that consists of two, by its name beside
-    /// the first one's name among the sources.
+    /// Another file beside a source, by its name in any ASCII case: of the
+    /// file itself, or with the source's name among the sources for its own.
     fn partner(&self, candidate: &Candidate, name: &str) -> Option<Arc<dyn ReadAt>> {
-        let extension = Path::new(name).extension()?;
-        let wanted = candidate.path.with_extension(extension);
+        let extension = Path::new(name).extension().unwrap_or_default();
+        let of_pair = file_name(&candidate.path.with_extension(extension));
+        let directory = candidate.path.parent();
         let mut partners = self.partners.iter();
         let path = partners.find(|path| {
-            path.parent() == wanted.parent()
-                && file_name(path).eq_ignore_ascii_case(&file_name(&wanted))
+            path.parent() == directory && (has_name(path, name) || has_name(path, &of_pair))
         })?;
         match FileSource::open(path, &self.disk.pool) {
             Ok(source) => Some(Arc::new(source)),
@@ -595,6 +602,7 @@ fn folder_volume(name: &str, path: &Path, folder: Folder) -> NewVolume {
         format: folder::FORMAT_NAME,
         is_plain_folder: true,
         nesting: 0,
+        images: Images::default(),
         volume: Box::new(folder),
     }
 }
@@ -637,8 +645,9 @@ fn describe(
             "path": volume.location,
             "name": volume.name,
             "format": volume.format,
+            "images": volume.images.formats,
             "archive": volume.volume.info(),
-            "warnings": volume.volume.warnings(),
+            "warnings": volume.warnings().collect::<Vec<_>>(),
         })
     };
     json!({

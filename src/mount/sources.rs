@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::order::{self, Order};
 use super::{OpenCause, OpenError};
-use crate::volume::PAIRS;
+use crate::volume::{PAIRS, iso};
+
+/// Longest cue sheet that is looked into, in bytes.
+const MAX_SHEET: u64 = 64 << 10;
 
 /// What to mount.
 #[derive(Debug, Clone)]
@@ -38,7 +41,9 @@ pub struct Prepared {
     pub(super) sources: Sources,
     /// The folder of a game.
     pub(super) game: Option<GameFolder>,
-    /// Second files of the sources that consist of two, absolute.
+    /// Files that sources consist of beside themselves, absolute: the second
+    /// files of pairs, and the tracks of cue sheets. They are found before the
+    /// process is confined, which then can list no directory.
     pub(super) partners: Vec<PathBuf>,
 }
 
@@ -71,6 +76,39 @@ impl GameFolder {
     }
 }
 
+/// The files beside a cue sheet that have its tracks.
+fn tracks_beside(path: &Path) -> Vec<PathBuf> {
+    let is_small = path
+        .metadata()
+        .is_ok_and(|found| found.is_file() && found.len() <= MAX_SHEET);
+    let sheet = match is_small {
+        true => std::fs::read(path).unwrap_or_default(),
+        false => Vec::new(),
+    };
+    let files = iso::sheet_files(&sheet);
+    files
+        .iter()
+        .filter_map(|name| find_beside(path, name))
+        .collect()
+}
+
+/// The file beside `path` that has a name, in any ASCII case.
+fn find_beside(path: &Path, name: &str) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    let entries = std::fs::read_dir(path.parent()?).ok()?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_named = |path: &PathBuf| path.file_name().is_some_and(|found| found == name);
+    let mut found: Vec<PathBuf> = paths.filter(|path| has_name(path, name)).collect();
+    found.sort_by_key(|path| !is_named(path));
+    found.into_iter().next()
+}
+
+/// Whether the file at `path` has a name, in any ASCII case.
+pub(super) fn has_name(path: &Path, name: &str) -> bool {
+    let found = path.file_name();
+    found.is_some_and(|found| found.eq_ignore_ascii_case(name))
+}
+
 impl Sources {
     /// Lists the folder of a game.
     ///
@@ -88,7 +126,10 @@ impl Sources {
             }
         };
         let partners = match self {
-            Self::Given { paths, .. } => paths.iter().flat_map(|path| partners(path)).collect(),
+            Self::Given { paths, .. } => {
+                let beside = |path: &PathBuf| [partners(path), tracks_beside(path)].concat();
+                paths.iter().flat_map(beside).collect()
+            }
             Self::Game { .. } => Vec::new(),
         };
         Ok(Prepared {

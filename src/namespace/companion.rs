@@ -1,6 +1,7 @@
 //! Directories beside files that show what is inside them: `X.d` for an
 //! archive, `X.meta` for an asset.
 
+use crate::source::image::IMAGES;
 use crate::text::has_extension;
 use crate::view::{VIEW_FORMATS, ViewFormat};
 use crate::volume::{AssetType, FORMATS, PAIRS};
@@ -76,7 +77,9 @@ impl Companions {
 
 fn is_archive_name(name: &str) -> bool {
     let has = |known: &&str| is_named(name, known);
-    FORMATS.iter().flat_map(|format| format.extensions).any(has)
+    let volumes = FORMATS.iter().flat_map(|format| format.extensions);
+    let images = IMAGES.iter().flat_map(|format| format.extensions);
+    volumes.chain(images).any(has)
 }
 
 /// Whether a name has an extension. A file that is called `.hpi` has none.

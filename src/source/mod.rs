@@ -3,6 +3,7 @@
 
 mod beneath;
 mod file;
+pub mod image;
 mod location;
 
 pub use self::beneath::open_beneath;

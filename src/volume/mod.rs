@@ -13,9 +13,11 @@
 
 mod codec;
 pub mod folder;
+pub mod gcm;
 pub mod hip;
 pub mod hpi;
 mod img;
+pub mod iso;
 #[cfg(test)]
 mod listing;
 mod paths;
@@ -507,7 +509,12 @@ pub const FORMATS: &[Format] = &[
     pkr::FORMAT,
     zip::FORMAT,
     pre::PACKED_FORMAT,
+    gcm::FORMAT,
+    // Before ISO 9660: a disc for the Xbox may have a file system for players
+    // of films in front.
     xdvdfs::FORMAT,
+    iso::FORMAT,
+    iso::CUE,
     // These are told by a second file or by a walk through the whole.
     img::FORMAT,
     wad::FORMAT,

@@ -1,0 +1,45 @@
+//! Block images around a volume.
+
+use std::sync::Arc;
+
+use crate::content::{Image, Reader};
+use crate::io::{Error, ReadAt, Result};
+use crate::source::image;
+
+/// Most block images that stand around a volume.
+const MAX_IMAGES: usize = 4;
+
+/// What there is to say about the block images around a volume.
+#[derive(Default)]
+pub(super) struct Images {
+    /// Names of their formats, the outermost first.
+    pub(super) formats: Vec<&'static str>,
+    /// Memory that their tables take, in bytes.
+    pub(super) memory: usize,
+    /// What is odd about them.
+    pub(super) warnings: Vec<String>,
+}
+
+/// The source in the block images around it; `source` itself where there are
+/// none.
+///
+/// # Errors
+/// Where the tables of an image are damaged, or it stands in too many others.
+pub(super) fn unwrap(
+    reader: &Arc<Reader>,
+    mut source: Arc<dyn ReadAt>,
+) -> Result<(Arc<dyn ReadAt>, Images)> {
+    let mut images = Images::default();
+    while let Some(format) = image::detect(&*source)? {
+        if images.formats.len() == MAX_IMAGES {
+            let text = format!("is a block image in more than {MAX_IMAGES} others");
+            return Err(Error::Unsupported(text));
+        }
+        let image = (format.open)(source)?;
+        images.formats.push(format.name);
+        images.memory += image.memory();
+        images.warnings.extend_from_slice(image.warnings());
+        source = Arc::new(Image::new(reader, image));
+    }
+    Ok((source, images))
+}

@@ -1,0 +1,170 @@
+//! CISO, a GameCube or Wii disc without its empty blocks.
+//!
+//! `"CISO"`, the block size (u32, little-endian) and a map of 0x7FF8 bytes, 1
+//! for each block that is there. Those blocks follow in order. The compressed
+//! CSO of other consoles has the same magic (see [`super::cso`]).
+
+use std::sync::Arc;
+
+use super::{BlockImage, ImageFormat, block_error, block_length, head};
+use crate::io::{Error, ReadAt, Result, read_error, read_vec};
+
+/// How CISO images are told and opened.
+pub(super) const FORMAT: ImageFormat = ImageFormat {
+    name: "CISO",
+    extensions: &["ciso"],
+    matches,
+    open,
+};
+
+const MAGIC: &[u8; 4] = b"CISO";
+
+/// Offset of the map, and of the first block.
+const MAP: usize = 8;
+const DATA: u64 = 0x8000;
+
+/// Block sizes in bytes; powers of two.
+const BLOCK_SIZES: std::ops::RangeInclusive<u32> = 0x8000..=1 << 27;
+
+/// Bytes that are read at once: nothing is compressed, so that a block can be
+/// read in parts.
+const PIECE: u32 = 0x1_0000;
+
+/// In the place of the position of a block that is not there.
+const ABSENT: u16 = u16::MAX;
+
+struct Ciso {
+    source: Arc<dyn ReadAt>,
+    /// Bytes in a block.
+    unit: u32,
+    /// The number of each block among those that are there, or [`ABSENT`].
+    places: Vec<u16>,
+    /// Number of blocks that are there.
+    there: u16,
+}
+
+/// The block size of a source that is not the other CISO.
+fn block_size(head: &[u8]) -> Option<u32> {
+    let size = head.strip_prefix(MAGIC)?.first_chunk()?;
+    let size = u32::from_le_bytes(*size);
+    (size.is_power_of_two() && BLOCK_SIZES.contains(&size)).then_some(size)
+}
+
+fn matches(source: &dyn ReadAt) -> Result<bool> {
+    Ok(block_size(&head(source, MAP as u64)?).is_some())
+}
+
+fn open(source: Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>> {
+    let head = read_vec(&*source, 0, DATA, "map")?;
+    let unit = block_size(&head).ok_or(Error::UnknownFormat)?;
+    let mut places = Vec::with_capacity(head.len() - MAP);
+    let mut there = 0;
+    for (offset, &byte) in head.iter().enumerate().skip(MAP) {
+        places.push(match byte {
+            0 => ABSENT,
+            1 => {
+                there += 1;
+                there - 1
+            }
+            _ => {
+                let problem = format!("is {byte}, should be 0 or 1");
+                return Err(Error::damaged(offset as u64, "map", problem));
+            }
+        });
+    }
+    let used = places.iter().rposition(|&place| place != ABSENT);
+    places.truncate(used.map_or(0, |last| last + 1));
+    places.shrink_to_fit();
+    Ok(Box::new(Ciso {
+        source,
+        unit,
+        places,
+        there,
+    }))
+}
+
+impl BlockImage for Ciso {
+    /// The true length is not in the file: it is that of the used blocks.
+    fn len(&self) -> u64 {
+        self.places.len() as u64 * u64::from(self.unit)
+    }
+
+    fn block_size(&self) -> u32 {
+        PIECE.min(self.unit)
+    }
+
+    fn decode(&self, block: u64) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; block_length(self.len(), self.block_size(), block)];
+        let start = block * u64::from(self.block_size());
+        let unit = u64::from(self.unit);
+        let place = self.places.get((start / unit) as usize);
+        let place = match place {
+            Some(&place) if place != ABSENT => place,
+            _ => return Ok(bytes),
+        };
+        let offset = DATA + u64::from(place) * unit + start % unit;
+        let left = self.source.len().saturating_sub(offset);
+        let length = left.min(bytes.len() as u64);
+        // Writers cut the last block where the disc ends.
+        if length < bytes.len() as u64 && place + 1 != self.there {
+            return Err(block_error(
+                u64::from(place),
+                offset,
+                "reaches past the end of the file",
+            ));
+        }
+        self.source
+            .read_exact_at(&mut bytes[..length as usize], offset)
+            .map_err(|cause| read_error(offset, length, cause))?;
+        Ok(bytes)
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.places.capacity() * size_of::<u16>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An image with blocks of 32 KiB; the given ones are there.
+    fn image(map: &[u8], blocks: &[&[u8]]) -> Vec<u8> {
+        let mut bytes = [MAGIC.as_slice(), &0x8000_u32.to_le_bytes(), map].concat();
+        bytes.resize(DATA as usize, 0);
+        bytes.extend(blocks.concat());
+        bytes
+    }
+
+    fn opened(bytes: Vec<u8>) -> Result<Box<dyn BlockImage>> {
+        assert!(matches(&bytes).unwrap());
+        open(Arc::new(bytes))
+    }
+
+    #[test]
+    fn absent_blocks_are_zeros_and_the_last_one_may_be_cut() {
+        let first = [1; 0x8000];
+        let image = opened(image(&[0, 1, 0, 1], &[&first, &[2; 100]])).unwrap();
+        assert_eq!(image.len(), 4 * 0x8000);
+        assert_eq!(image.decode(0).unwrap(), [0; 0x8000]);
+        assert_eq!(image.decode(1).unwrap(), first);
+        let last = image.decode(3).unwrap();
+        assert_eq!((last[99], last[100], last.len()), (2, 0, 0x8000));
+    }
+
+    #[test]
+    fn a_block_before_the_last_one_is_not_cut() {
+        let image = opened(image(&[1, 1], &[&[1; 100]])).unwrap();
+        let error = image.decode(0).unwrap_err().to_string();
+        assert_eq!(error, "block 0 at 0x8000: reaches past the end of the file");
+    }
+
+    #[test]
+    fn a_map_has_no_other_values_than_0_and_1() {
+        let error = opened(image(&[0, 2], &[])).err().unwrap().to_string();
+        assert_eq!(error, "map at 0x9: is 2, should be 0 or 1");
+        let mut none = image(&[], &[]);
+        none[4..8].fill(0);
+        assert!(!matches(&none).unwrap());
+    }
+}

@@ -1,0 +1,106 @@
+//! Decompression of blocks, within the number of bytes that a block has.
+//!
+//! Everything returned is as long as was wanted; memory is taken as far as
+//! there are decoded bytes, and a dictionary is never larger than what it is
+//! for.
+
+use std::io::Read;
+
+use lzma_rust2::{Lzma2Reader, LzmaReader};
+use ruzstd::decoding::StreamingDecoder;
+
+use super::bzip2;
+
+/// Smallest dictionary that LZMA knows, in bytes.
+const MIN_DICTIONARY: u32 = 4096;
+
+/// Largest window of Zstandard that is always accepted, in bytes: what every
+/// decoder must support (RFC 8878, 3.1.1.1.2).
+const ZSTD_WINDOW: u64 = 8 << 20;
+
+/// What was decoded, or in words why it could not be.
+pub(super) type Decoded<T> = Result<T, String>;
+
+/// How blocks are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Codec {
+    Bzip2,
+    /// Byte of properties (lc, lp, pb) and size of the dictionary.
+    Lzma {
+        properties: u8,
+        dictionary: u32,
+    },
+    /// Size of the dictionary.
+    Lzma2 {
+        dictionary: u32,
+    },
+    Zstandard,
+}
+
+impl Codec {
+    /// LZMA with its 5 bytes of properties.
+    pub(super) fn lzma(properties: &[u8]) -> Option<Self> {
+        let (&first, dictionary) = properties.split_first()?;
+        Some(Self::Lzma {
+            properties: first,
+            dictionary: u32::from_le_bytes(*dictionary.first_chunk()?),
+        })
+    }
+
+    /// LZMA2 with its byte of properties.
+    pub(super) fn lzma2(properties: &[u8]) -> Option<Self> {
+        let byte = u32::from(*properties.first()?);
+        let dictionary = match byte {
+            0..40 => (2 | byte & 1) << (byte / 2 + 11),
+            40 => u32::MAX,
+            _ => return None,
+        };
+        Some(Self::Lzma2 { dictionary })
+    }
+
+    /// Decodes the first `wanted` bytes.
+    ///
+    /// # Errors
+    /// In words, where the bytes are damaged or too few.
+    pub(super) fn decode(self, packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
+        let window = |dictionary: u32| {
+            let useful = u32::try_from(wanted).unwrap_or(u32::MAX);
+            dictionary.min(useful).max(MIN_DICTIONARY)
+        };
+        let bytes = match self {
+            Self::Bzip2 => bzip2::decode(packed, wanted)?,
+            Self::Lzma {
+                properties,
+                dictionary,
+            } => {
+                let size = window(dictionary);
+                let reader = LzmaReader::new_with_props(packed, u64::MAX, properties, size, None);
+                read(reader.map_err(|error| error.to_string())?, wanted)?
+            }
+            Self::Lzma2 { dictionary } => {
+                read(Lzma2Reader::new(packed, window(dictionary), None), wanted)?
+            }
+            Self::Zstandard => {
+                let window = ZSTD_WINDOW.max(wanted.next_power_of_two() as u64);
+                let reader = StreamingDecoder::new_with_max_window_size(packed, window);
+                read(reader.map_err(|error| error.to_string())?, wanted)?
+            }
+        };
+        if bytes.len() < wanted {
+            let length = bytes.len();
+            return Err(format!("decodes to {length} bytes, should be {wanted}"));
+        }
+        Ok(bytes)
+    }
+}
+
+/// Reads up to `wanted` bytes.
+fn read(reader: impl Read, wanted: usize) -> Decoded<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader
+        .take(wanted as u64)
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    bytes.shrink_to_fit();
+    Ok(bytes)
+}

@@ -1,0 +1,285 @@
+//! CSO and ZSO, compressed images of PlayStation discs (little-endian): blocks
+//! of one size, raw, deflated or LZ4.
+
+use std::sync::Arc;
+
+use libdeflater::Decompressor;
+
+use super::{BlockImage, ImageFormat, block_error, block_length, ciso, head};
+use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
+
+/// How CSO images are told and opened.
+pub(super) const CSO: ImageFormat = ImageFormat {
+    name: "CSO",
+    extensions: &["cso"],
+    matches: |source| Ok(head(source, 4)? == b"CISO" && !(ciso::FORMAT.matches)(source)?),
+    open: |source| open(source, false),
+};
+
+/// How ZSO images are told and opened.
+pub(super) const ZSO: ImageFormat = ImageFormat {
+    name: "ZSO",
+    extensions: &["zso"],
+    matches: |source| Ok(head(source, 4)? == b"ZISO"),
+    open: |source| open(source, true),
+};
+
+/// Length of the header in bytes.
+const HEADER: u64 = 24;
+
+/// Block sizes in bytes; powers of two. Writers use 2 KiB and 16 KiB.
+const BLOCK_SIZES: std::ops::RangeInclusive<u32> = 512..=1 << 20;
+
+/// Most bytes that one byte of deflate, or of LZ4, can stand for.
+const MAX_RATIO: u64 = 1032;
+
+/// In the position of a block that is stored otherwise than most are.
+const FLAG: u32 = 1 << 31;
+
+struct Cso {
+    source: Arc<dyn ReadAt>,
+    len: u64,
+    block_size: u32,
+    /// Blocks are LZ4 unless they are raw (ZSO).
+    is_lz4: bool,
+    version: u8,
+    /// What positions are shifted by.
+    shift: u8,
+    /// Positions of the blocks and of the end, with [`FLAG`].
+    index: Vec<u32>,
+}
+
+/// How a block is stored.
+#[derive(Clone, Copy)]
+enum Method {
+    Raw,
+    Deflate,
+    Lz4,
+}
+
+fn open(source: Arc<dyn ReadAt>, is_lz4: bool) -> Result<Box<dyn BlockImage>> {
+    let bytes = read_vec(&*source, 0, HEADER, "header")?;
+    let mut header = Cursor::new(&bytes, 0, Endian::Little);
+    header.take(8, "magic")?;
+    let low = header.u32("size")?;
+    let len = u64::from(header.u32("size")?) << 32 | u64::from(low);
+    let block_size = header.u32("block size")?;
+    let (version, shift) = (header.u8("version")?, header.u8("index shift")?);
+    if !block_size.is_power_of_two() || !BLOCK_SIZES.contains(&block_size) {
+        return Err(Error::damaged(16, "block size", format!("is {block_size}")));
+    }
+    if version > 2 || shift > 31 {
+        let problem = format!("is {version} with index shift {shift}");
+        return Err(Error::damaged(20, "version", problem));
+    }
+    let blocks = len.div_ceil(block_size.into());
+    let table = blocks.checked_add(1).and_then(|count| count.checked_mul(4));
+    let room = source.len() - HEADER;
+    let Some(table) = table.filter(|&table| table <= room) else {
+        let problem = format!("is {len}, whose {blocks} blocks do not fit into the file");
+        return Err(Error::damaged(8, "size", problem));
+    };
+    let index = read_vec(&*source, HEADER, table, "index")?;
+    let index = index.as_chunks().0.iter().copied().map(u32::from_le_bytes);
+    Ok(Box::new(Cso {
+        len,
+        block_size,
+        is_lz4,
+        version,
+        shift,
+        index: index.collect(),
+        source,
+    }))
+}
+
+impl Cso {
+    fn method(&self, flagged: bool, stored: u64) -> Method {
+        match (self.is_lz4, self.version) {
+            (true, _) if flagged => Method::Raw,
+            (true, _) => Method::Lz4,
+            (false, 2) if stored >= self.block_size.into() => Method::Raw,
+            (false, 2) if flagged => Method::Lz4,
+            (false, 0 | 1) if flagged => Method::Raw,
+            (false, _) => Method::Deflate,
+        }
+    }
+}
+
+impl BlockImage for Cso {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn block_size(&self) -> u32 {
+        self.block_size
+    }
+
+    fn decode(&self, block: u64) -> Result<Vec<u8>> {
+        let at = |number: u64| self.index.get(number as usize).copied();
+        let (Some(here), Some(next)) = (at(block), at(block + 1)) else {
+            return Err(block_error(block, HEADER, "is not in the index"));
+        };
+        let position = |entry: u32| u64::from(entry & !FLAG) << self.shift;
+        let (offset, end) = (position(here), position(next).min(self.source.len()));
+        let wanted = block_length(self.len, self.block_size, block);
+        // With a shift there may be padding behind a block.
+        let most = 2 * u64::from(self.block_size) + (1 << self.shift);
+        let stored = end.checked_sub(offset).filter(|&stored| stored <= most);
+        let Some(stored) = stored else {
+            let problem = format!("begins at {offset:#x} and ends at {end:#x}");
+            return Err(block_error(block, offset, problem));
+        };
+        if stored.saturating_mul(MAX_RATIO) < wanted as u64 {
+            let problem = format!("has {stored} bytes, too few for {wanted}");
+            return Err(block_error(block, offset, problem));
+        }
+        let bytes = read_vec(&*self.source, offset, stored, "block")?;
+        let mut out = vec![0; self.block_size as usize];
+        let length = match self.method(here & FLAG != 0, stored) {
+            Method::Raw => {
+                let length = bytes.len().min(out.len());
+                out[..length].copy_from_slice(&bytes[..length]);
+                Some(length)
+            }
+            Method::Deflate => inflate(&bytes, &mut out),
+            Method::Lz4 => lz4(&bytes, &mut out),
+        };
+        if length.is_none_or(|length| length < wanted) {
+            return Err(block_error(block, offset, "cannot be decoded"));
+        }
+        out.truncate(wanted);
+        Ok(out)
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.index.capacity() * size_of::<u32>()
+    }
+}
+
+/// Inflates a block without a header; what follows it is padding.
+fn inflate(bytes: &[u8], out: &mut [u8]) -> Option<usize> {
+    Decompressor::new().deflate_decompress(bytes, out).ok()
+}
+
+/// Decodes an LZ4 block until `out` is full or the block ends; gives the
+/// number of bytes.
+fn lz4(mut bytes: &[u8], out: &mut [u8]) -> Option<usize> {
+    let mut filled = 0;
+    while let Some((&token, rest)) = bytes.split_first() {
+        bytes = rest;
+        let literals = run(usize::from(token >> 4), &mut bytes)?;
+        let (from, rest) = bytes.split_at_checked(literals)?;
+        out.get_mut(filled..filled + literals)?
+            .copy_from_slice(from);
+        filled += literals;
+        bytes = rest;
+        if filled == out.len() {
+            break;
+        }
+        // The last sequence has no match.
+        let Some((distance, rest)) = bytes.split_first_chunk() else {
+            break;
+        };
+        bytes = rest;
+        let distance = usize::from(u16::from_le_bytes(*distance));
+        let length = run(usize::from(token & 15), &mut bytes)? + 4;
+        let start = filled.checked_sub(distance).filter(|_| distance > 0)?;
+        if length > out.len() - filled {
+            return None;
+        }
+        for i in 0..length {
+            out[filled + i] = out[start + i];
+        }
+        filled += length;
+    }
+    Some(filled)
+}
+
+/// A length of LZ4: 15 goes on in bytes, of which 255 go on as well.
+fn run(first: usize, bytes: &mut &[u8]) -> Option<usize> {
+    let mut length = first;
+    if first == 15 {
+        loop {
+            let (&byte, rest) = bytes.split_first()?;
+            *bytes = rest;
+            length += usize::from(byte);
+            if byte != 255 {
+                break;
+            }
+        }
+    }
+    Some(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use libdeflater::{CompressionLvl, Compressor};
+
+    fn image(magic: &[u8; 4], len: u64, version: u8, blocks: &[(Vec<u8>, bool)]) -> Vec<u8> {
+        let mut bytes = [magic.as_slice(), &[0; 4], &len.to_le_bytes()].concat();
+        bytes.extend(2048_u32.to_le_bytes());
+        bytes.extend([version, 0, 0, 0]);
+        let mut at = (HEADER as usize + 4 * (blocks.len() + 1)) as u32;
+        for (block, flagged) in blocks {
+            bytes.extend((at | u32::from(*flagged) << 31).to_le_bytes());
+            at += block.len() as u32;
+        }
+        bytes.extend(at.to_le_bytes());
+        bytes.extend(blocks.iter().flat_map(|(block, _)| block.clone()));
+        bytes
+    }
+
+    fn deflated(bytes: &[u8]) -> Vec<u8> {
+        let mut packed = vec![0; 4096];
+        let mut compressor = Compressor::new(CompressionLvl::default());
+        let length = compressor.deflate_compress(bytes, &mut packed).unwrap();
+        packed.truncate(length);
+        packed
+    }
+
+    #[test]
+    fn blocks_are_deflated_or_raw() {
+        let blocks = [(deflated(&[5; 2048]), false), (vec![6; 2048], true)];
+        let bytes = image(b"CISO", 2048 + 100, 1, &blocks);
+        assert!((CSO.matches)(&bytes).unwrap());
+        let image = (CSO.open)(Arc::new(bytes)).unwrap();
+        assert_eq!(image.decode(0).unwrap(), [5; 2048]);
+        assert_eq!(image.decode(1).unwrap(), [6; 100]);
+    }
+
+    #[test]
+    fn lz4_blocks_repeat_what_came_before() {
+        // Two literals, then 2,046 bytes from two back.
+        let mut block = vec![0x2F, b'a', b'b', 2, 0];
+        block.extend([255; 7]);
+        block.push((2046 - 4 - 15 - 7 * 255) as u8);
+        let image = (ZSO.open)(Arc::new(image(b"ZISO", 2048, 1, &[(block, false)]))).unwrap();
+        assert_eq!(image.decode(0).unwrap(), b"ab".repeat(1024));
+    }
+
+    #[test]
+    fn damaged_lz4_is_an_error() {
+        let mut out = [0; 16];
+        assert_eq!(lz4(&[0x10], &mut out), None, "no literal");
+        assert_eq!(lz4(&[0x10, 1, 2, 0], &mut out), None, "before the start");
+        assert_eq!(lz4(&[0x10, 1, 0, 0], &mut out), None, "no distance");
+        assert_eq!(lz4(&[0x1F, 1, 1, 0, 255], &mut out), None, "cut length");
+        assert_eq!(lz4(&[0x1F, 1, 1, 0, 9], &mut out), None, "too long");
+    }
+
+    #[test]
+    fn numbers_that_the_file_cannot_hold_are_refused() {
+        let good = image(b"CISO", 2048, 1, &[(vec![6; 2048], true)]);
+        let with = |offset: usize, value: &[u8]| {
+            let mut bytes = good.clone();
+            bytes[offset..offset + value.len()].copy_from_slice(value);
+            (CSO.open)(Arc::new(bytes))
+        };
+        assert!(with(8, &u64::MAX.to_le_bytes()).is_err(), "size");
+        assert!(with(16, &0_u32.to_le_bytes()).is_err(), "block size");
+        assert!(with(20, &[3]).is_err(), "version");
+        assert!(with(21, &[40]).is_err(), "shift");
+        assert!(with(24, &[0xFF; 4]).unwrap().decode(0).is_err(), "position");
+    }
+}

@@ -1,0 +1,440 @@
+//! CD sectors: 2048 bytes of user data each, in frames of 2048, 2336, 2352 or
+//! 2448 bytes.
+//!
+//! A raw frame has a sync, an address and a mode in front, and an EDC behind
+//! the user data. Mode 2 has two forms: Form 2, for movies and sound, has 2324
+//! bytes and no error correction. Frames of 2336 bytes are Mode 2 without sync
+//! and address; those of 2448 have 96 bytes of subchannels behind, or are the
+//! frames of a CHD with any of the others in them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use crc::{CRC_32_CD_ROM_EDC, Crc, Table};
+
+use crate::io::{Error, ReadAt, Result, read_error, read_vec};
+
+/// Bytes of user data in a sector.
+pub(super) const SECTOR: u64 = 2048;
+
+/// Number of the first sector that has a volume descriptor.
+pub(super) const DESCRIPTORS: u64 = 16;
+
+/// Bytes of a frame that stand for a sector of a movie: subheader and data.
+pub(super) const MODE_2: u64 = 2336;
+
+/// What a frame with a sync begins with.
+const SYNC: [u8; 12] = [0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0];
+
+/// Length of a raw frame.
+const RAW: u64 = 2352;
+
+/// Length of a raw frame's sync, address and mode.
+const RAW_HEADER: usize = 16;
+
+/// Set in the submode of a sector of Form 2.
+const FORM_2: u8 = 0x20;
+
+/// Sectors that are read at once.
+const RUN: u64 = 32;
+
+/// Wrong checksums of an image that are logged.
+const MAX_LOGGED: u32 = 16;
+
+const EDC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_CD_ROM_EDC);
+
+/// How the sectors of an image are laid out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Form {
+    /// Bytes from one frame to the next.
+    step: u64,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// User data at the start of the frame.
+    Cooked,
+    /// Mode 2 from its subheader on.
+    Mode2,
+    /// A sync, an address and a mode.
+    Raw,
+}
+
+impl Form {
+    /// Frames of `step` bytes as a cue sheet describes them.
+    pub(super) fn of_step(step: u64) -> Self {
+        let kind = match step {
+            SECTOR => Kind::Cooked,
+            MODE_2 => Kind::Mode2,
+            _ => Kind::Raw,
+        };
+        Self { step, kind }
+    }
+
+    /// The form of the sectors from `start` of a source on; `None` where they
+    /// are no sectors, or have no volume descriptor.
+    ///
+    /// # Errors
+    /// [`Error::Read`] where the source cannot be read.
+    pub(super) fn detect(source: &dyn ReadAt, start: u64) -> Result<Option<Self>> {
+        let found = |offset: u64, wanted: &[u8]| {
+            let length = wanted.len() as u64;
+            if source.len().saturating_sub(length) < offset {
+                return Ok(false);
+            }
+            Ok::<_, Error>(read_vec(source, offset, length, "sector")? == wanted)
+        };
+        if found(start, &SYNC)? {
+            for step in [RAW, 2448] {
+                if found(start + step, &SYNC)? {
+                    let kind = Kind::Raw;
+                    return Ok(Some(Self { step, kind }));
+                }
+            }
+            return Ok(None);
+        }
+        let forms = [
+            (2048, 0, Kind::Cooked),
+            (MODE_2, 8, Kind::Mode2),
+            (RAW, 16, Kind::Raw),
+            (RAW, 24, Kind::Raw),
+            (2448, 0, Kind::Cooked),
+            (2448, 8, Kind::Mode2),
+            (2448, 16, Kind::Raw),
+            (2448, 24, Kind::Raw),
+        ];
+        for (step, skip, kind) in forms {
+            if found(start + DESCRIPTORS * step + skip + 1, b"CD001")? {
+                return Ok(Some(Self { step, kind }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The sectors of a track.
+pub(super) struct Sectors {
+    source: Arc<dyn ReadAt>,
+    form: Form,
+    /// Offset of the first frame.
+    start: u64,
+    /// Bytes of user data.
+    len: u64,
+    /// Whether a wrong checksum is an error.
+    verify: bool,
+    /// Wrong checksums that were logged.
+    logged: AtomicU32,
+}
+
+/// What of a frame is read.
+#[derive(Clone, Copy)]
+enum Part {
+    /// The 2048 bytes of user data.
+    User,
+    /// Subheader and data of Mode 2.
+    Mode2,
+}
+
+impl Part {
+    fn length(self) -> usize {
+        match self {
+            Self::User => SECTOR as usize,
+            Self::Mode2 => MODE_2 as usize,
+        }
+    }
+}
+
+impl Sectors {
+    /// The sectors of `source` from the byte `start` on, up to `end`.
+    pub(super) fn new(
+        source: Arc<dyn ReadAt>,
+        form: Form,
+        (start, end): (u64, u64),
+        verify: bool,
+    ) -> Self {
+        let bytes = end.min(source.len()).saturating_sub(start);
+        let len = match form {
+            // The last sector may be cut.
+            Form { step: SECTOR, .. } => bytes,
+            Form { step, .. } => bytes / step * SECTOR,
+        };
+        Self {
+            source,
+            form,
+            start,
+            len,
+            verify,
+            logged: AtomicU32::new(0),
+        }
+    }
+
+    /// Whether the frames have what stands in a `.raw2336`.
+    pub(super) fn has_mode_2(&self) -> bool {
+        self.form.kind != Kind::Cooked
+    }
+
+    /// Fills `buf` from byte `offset` on of the given parts of all frames, one
+    /// after the other.
+    fn read(&self, part: Part, buf: &mut [u8], offset: u64) -> Result<()> {
+        let unit = part.length() as u64;
+        let mut filled = 0;
+        while filled < buf.len() {
+            let position = offset + filled as u64;
+            let (first, skip) = (position / unit, position % unit);
+            let left = (buf.len() - filled) as u64;
+            let count = (skip + left).div_ceil(unit).min(RUN);
+            let at = self.start + first * self.form.step;
+            let frames = read_vec(&*self.source, at, count * self.form.step, "sector")?;
+            let mut skip = skip as usize;
+            for (number, frame) in frames.chunks_exact(self.form.step as usize).enumerate() {
+                let number = first + number as u64;
+                let length = (part.length() - skip).min(buf.len() - filled);
+                let target = &mut buf[filled..filled + length];
+                match self.part_of(frame, part, number)? {
+                    Some(bytes) => target.copy_from_slice(&bytes[skip..skip + length]),
+                    None => target.fill(0),
+                }
+                filled += length;
+                skip = 0;
+            }
+        }
+        Ok(())
+    }
+
+    /// A part of a frame; `None` for zeros.
+    fn part_of<'a>(&self, frame: &'a [u8], part: Part, number: u64) -> Result<Option<&'a [u8]>> {
+        let mode_2 = match self.form.kind {
+            Kind::Cooked => return Ok(frame.get(..SECTOR as usize)),
+            Kind::Mode2 => frame,
+            Kind::Raw if !frame.starts_with(&SYNC) => {
+                return Err(self.damaged(number, "has no sync"));
+            }
+            Kind::Raw => match frame[15] {
+                0 => return Ok(None),
+                1 => {
+                    let sum = EDC.checksum(&frame[..2064]);
+                    self.check(sum, &frame[2064..], number)?;
+                    return Ok(Some(&frame[RAW_HEADER..RAW_HEADER + part.length()]));
+                }
+                2 => &frame[RAW_HEADER..],
+                mode => return Err(self.damaged(number, &format!("is of mode {mode}"))),
+            },
+        };
+        // Subheader, data, EDC.
+        if mode_2[2] & FORM_2 == 0 {
+            self.check(EDC.checksum(&mode_2[..2056]), &mode_2[2056..], number)?;
+        } else if mode_2[2332..2336] != [0; 4] {
+            self.check(EDC.checksum(&mode_2[..2332]), &mode_2[2332..], number)?;
+        }
+        Ok(Some(match part {
+            Part::User => &mode_2[8..8 + SECTOR as usize],
+            Part::Mode2 => &mode_2[..MODE_2 as usize],
+        }))
+    }
+
+    fn damaged(&self, number: u64, problem: &str) -> Error {
+        let offset = self.start + number * self.form.step;
+        Error::damaged(offset, format!("sector {number}"), problem)
+    }
+
+    fn check(&self, found: u32, stored: &[u8], number: u64) -> Result<()> {
+        let stored = stored.first_chunk().copied().unwrap_or_default();
+        let stored = u32::from_le_bytes(stored);
+        if found == stored {
+            return Ok(());
+        }
+        let problem = format!("EDC is {stored:08x}, should be {found:08x}");
+        let error = self.damaged(number, &problem);
+        if self.verify {
+            return Err(error);
+        }
+        if self.logged.fetch_add(1, Ordering::Relaxed) < MAX_LOGGED {
+            log::warn!("{error}");
+        }
+        Ok(())
+    }
+}
+
+/// The user data of all sectors.
+impl ReadAt for Sectors {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+        let end = offset.checked_add(buf.len() as u64);
+        if end.is_none_or(|end| end > self.len) {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        if self.form.step == SECTOR {
+            return self.source.read_exact_at(buf, self.start + offset);
+        }
+        self.read(Part::User, buf, offset)
+            .map_err(std::io::Error::other)
+    }
+}
+
+/// A file of movies or sound with all that its sectors hold: 2336 bytes of
+/// each, the subheader first.
+pub(super) struct Mode2File {
+    sectors: Arc<Sectors>,
+    /// Number of its first sector, and how many it has.
+    first: u64,
+    count: u64,
+}
+
+impl Mode2File {
+    /// The sectors that hold the `size` bytes at `offset` of the user data;
+    /// `None` where some of them do not exist.
+    pub(super) fn new(sectors: &Arc<Sectors>, offset: u64, size: u64) -> Option<Self> {
+        let end = offset.checked_add(size)?;
+        if !offset.is_multiple_of(SECTOR) || end > sectors.len {
+            return None;
+        }
+        Some(Self {
+            sectors: sectors.clone(),
+            first: offset / SECTOR,
+            count: size.div_ceil(SECTOR),
+        })
+    }
+}
+
+impl ReadAt for Mode2File {
+    fn len(&self) -> u64 {
+        self.count * MODE_2
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+        let end = offset.checked_add(buf.len() as u64);
+        if end.is_none_or(|end| end > self.len()) {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        self.sectors
+            .read(Part::Mode2, buf, self.first * MODE_2 + offset)
+            .map_err(std::io::Error::other)
+    }
+}
+
+/// A file whose bytes stand in several places, one behind the other.
+pub(super) struct Spliced {
+    sectors: Arc<Sectors>,
+    /// Position in the file, offset in the user data and length.
+    extents: Vec<(u64, u64, u64)>,
+    len: u64,
+}
+
+impl Spliced {
+    /// The file of these offsets and lengths.
+    pub(super) fn new(sectors: &Arc<Sectors>, extents: &[(u64, u64)]) -> Self {
+        let mut len = 0;
+        let extents = extents.iter().map(|&(offset, length)| {
+            let position = len;
+            len += length;
+            (position, offset, length)
+        });
+        Self {
+            sectors: sectors.clone(),
+            extents: extents.collect(),
+            len,
+        }
+    }
+
+    /// Memory that it takes, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        size_of::<Self>() + self.extents.capacity() * size_of::<(u64, u64, u64)>()
+    }
+}
+
+impl ReadAt for Spliced {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> std::io::Result<()> {
+        while !buf.is_empty() {
+            let behind = self
+                .extents
+                .partition_point(|&(position, _, length)| position + length <= offset);
+            let Some(&(position, at, length)) = self.extents.get(behind) else {
+                return Err(std::io::ErrorKind::UnexpectedEof.into());
+            };
+            let into = offset - position;
+            let wanted = (length - into).min(buf.len() as u64);
+            let (part, rest) = buf.split_at_mut(wanted as usize);
+            self.sectors.read_exact_at(part, at + into)?;
+            buf = rest;
+            offset += wanted;
+        }
+        Ok(())
+    }
+}
+
+/// The samples of an audio track as a WAV file: 44.1 kHz, 16 bits, stereo.
+pub(super) struct Wav {
+    source: Arc<dyn ReadAt>,
+    start: u64,
+    header: [u8; Self::HEADER],
+    length: u32,
+}
+
+impl Wav {
+    const HEADER: usize = 44;
+
+    /// The track in these bytes of `source`.
+    pub(super) fn new(source: Arc<dyn ReadAt>, (start, end): (u64, u64)) -> Self {
+        let length = end.min(source.len()).saturating_sub(start) / RAW * RAW;
+        let length = length.min(u64::from(u32::MAX) / RAW * RAW - RAW) as u32;
+        let mut header = [0; Self::HEADER];
+        let fields: [&[u8]; 12] = [
+            b"RIFF",
+            &(length + Self::HEADER as u32 - 8).to_le_bytes(),
+            b"WAVEfmt ",
+            &16_u32.to_le_bytes(),
+            &1_u16.to_le_bytes(),
+            &2_u16.to_le_bytes(),
+            &44_100_u32.to_le_bytes(),
+            &(44_100_u32 * 4).to_le_bytes(),
+            &4_u16.to_le_bytes(),
+            &16_u16.to_le_bytes(),
+            b"data",
+            &length.to_le_bytes(),
+        ];
+        header.copy_from_slice(&fields.concat());
+        Self {
+            source,
+            start,
+            header,
+            length,
+        }
+    }
+}
+
+impl ReadAt for Wav {
+    fn len(&self) -> u64 {
+        Self::HEADER as u64 + u64::from(self.length)
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+        let end = offset.checked_add(buf.len() as u64);
+        if end.is_none_or(|end| end > self.len()) {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        let header = self.header.get(offset as usize..).unwrap_or_default();
+        let (front, samples) = buf.split_at_mut(header.len().min(buf.len()));
+        front.copy_from_slice(&header[..front.len()]);
+        if samples.is_empty() {
+            return Ok(());
+        }
+        let into = offset + front.len() as u64 - Self::HEADER as u64;
+        self.source.read_exact_at(samples, self.start + into)
+    }
+}
+
+/// Fills `buf` with user data.
+pub(super) fn read_user(sectors: &Sectors, offset: u64, buf: &mut [u8]) -> Result<()> {
+    let length = buf.len() as u64;
+    sectors
+        .read_exact_at(buf, offset)
+        .map_err(|cause| read_error(offset, length, cause))
+}

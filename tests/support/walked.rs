@@ -1,0 +1,111 @@
+//! The files of a mount, read through the library.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hpimount::mount::{FileKind, Ino, Options, Sources, Vfs};
+use sha2::{Digest, Sha256};
+
+/// Bytes that are read at a time.
+const PIECE: u32 = 100_000;
+
+/// A file: its size and the SHA-256 of its bytes, or why it cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Walked {
+    pub size: u64,
+    pub sha256: Result<String, String>,
+}
+
+/// Opens one source as it is mounted.
+pub fn open(path: PathBuf, options: Options) -> Result<Arc<Vfs>, String> {
+    let sources = Sources::Given {
+        paths: vec![path],
+        order: None,
+        separate: false,
+    };
+    Vfs::open(&sources, options).map_err(|error| error.to_string())
+}
+
+/// All files of a mount but those of `.hpimount`, by their paths.
+pub fn files(vfs: &Vfs) -> BTreeMap<String, Walked> {
+    let mut files = BTreeMap::new();
+    walk(vfs, Ino::ROOT, "", &mut files);
+    files
+}
+
+fn walk(vfs: &Vfs, directory: Ino, path: &str, files: &mut BTreeMap<String, Walked>) {
+    let mut entries = Vec::new();
+    vfs.readdir(directory, 0, &mut |name, _, kind, _| {
+        entries.push((name.to_owned(), kind));
+        false
+    })
+    .unwrap();
+    for (name, kind) in entries {
+        if name == ".hpimount" {
+            continue;
+        }
+        let path = format!("{path}{name}");
+        let attr = vfs.lookup(directory, &name).unwrap();
+        match kind {
+            FileKind::Directory => walk(vfs, attr.ino, &format!("{path}/"), files),
+            FileKind::File => {
+                let sha256 = sha256(vfs, attr.ino, attr.size);
+                let size = attr.size;
+                files.insert(path, Walked { size, sha256 });
+            }
+            FileKind::Symlink => {}
+        }
+        vfs.forget(attr.ino, 1);
+    }
+}
+
+/// Reads the first bytes of the files of a mount, whatever their sizes;
+/// gives the paths.
+pub fn names(vfs: &Vfs) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut pending = vec![(Ino::ROOT, String::new())];
+    while let Some((directory, path)) = pending.pop() {
+        let mut entries = Vec::new();
+        let listed = vfs.readdir(directory, 0, &mut |name, ino, kind, _| {
+            entries.push((name.to_owned(), ino, kind));
+            false
+        });
+        listed.unwrap();
+        for (name, ino, kind) in entries {
+            let path = format!("{path}/{name}");
+            match kind {
+                FileKind::Directory => pending.push((ino, path)),
+                FileKind::File => {
+                    let _ = vfs.read(ino, 0, PIECE);
+                    names.push(path);
+                }
+                FileKind::Symlink => {}
+            }
+        }
+    }
+    names
+}
+
+fn sha256(vfs: &Vfs, ino: Ino, size: u64) -> Result<String, String> {
+    let mut hash = Sha256::new();
+    let mut offset = 0;
+    while offset < size {
+        let bytes = vfs
+            .read(ino, offset, PIECE)
+            .map_err(|error| error.to_string())?;
+        assert!(!bytes.is_empty(), "a file of {size} bytes ends at {offset}");
+        hash.update(&bytes[..]);
+        offset += bytes.len() as u64;
+    }
+    Ok(hex(&hash.finalize()))
+}
+
+/// The SHA-256 of bytes.
+pub fn sha256_of(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
