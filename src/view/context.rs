@@ -58,6 +58,13 @@ pub trait AssetContext {
         Vec::new()
     }
 
+    /// The files of a type in the archive that the asset is in, by the four
+    /// letters of [`AssetType::code`].
+    fn find_type(&self, code: [u8; 4]) -> Vec<AssetRef> {
+        let _ = code;
+        Vec::new()
+    }
+
     /// Path of a file in the mount.
     fn path_of(&self, file: AssetRef) -> String {
         let _ = file;

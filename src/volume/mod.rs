@@ -56,6 +56,10 @@ pub struct AssetType {
     pub platform: Option<Platform>,
     /// Byte order of the content.
     pub endian: Endian,
+    /// Game that the archive was made for (HIP).
+    pub game: hip::Game,
+    /// Id of the file in its archive (HIP: of AHDR), see [`Volume::find_id`].
+    pub id: u32,
 }
 
 /// The state of a file that others may change.
@@ -332,6 +336,13 @@ pub trait Volume: Send + Sync {
     fn find_id(&self, id: u32) -> Option<FileId> {
         let _ = id;
         None
+    }
+
+    /// The files whose [`AssetType::code`] is `code`, in the order of the
+    /// volume.
+    fn find_type(&self, code: [u8; 4]) -> Vec<FileId> {
+        let _ = code;
+        Vec::new()
     }
 
     /// What changes when the bytes of `file` may have changed.

@@ -171,10 +171,13 @@ impl Hip {
             Platform::PlayStation2 => (Some(super::Platform::PlayStation2), Endian::Little),
             Platform::Unknown => (None, Endian::Little),
         };
+        let asset = self.asset(number);
         Some(AssetType {
-            code: self.asset(number).kind.code,
+            code: asset.kind.code,
             platform,
             endian,
+            game: self.game.is,
+            id: asset.id,
         })
     }
 
@@ -305,6 +308,14 @@ impl Volume for Hip {
     fn find_id(&self, id: u32) -> Option<FileId> {
         let number = self.layout.find(&self.contents.toc, id)?;
         Some(self.file(Item::Asset(number)))
+    }
+
+    fn find_type(&self, code: [u8; 4]) -> Vec<FileId> {
+        let assets = (0..).zip(&self.contents.toc.assets);
+        let found = assets.filter(|(_, asset)| asset.kind.code == code);
+        found
+            .map(|(number, _)| self.file(Item::Asset(number)))
+            .collect()
     }
 
     fn memory(&self) -> usize {
