@@ -153,6 +153,11 @@ impl AssetContext for Context<'_> {
             .collect()
     }
 
+    fn asset_name(&self, id: u32) -> Option<String> {
+        let volume = &self.asset.file()?.volume.volume;
+        volume.asset_name(volume.find_id(id)?)
+    }
+
     fn find_type(&self, code: [u8; 4]) -> Vec<AssetRef> {
         let Some(file) = self.asset.file() else {
             return Vec::new();

@@ -338,6 +338,14 @@ pub trait Volume: Send + Sync {
         None
     }
 
+    /// The name that the volume itself has for `file`, where it differs from
+    /// the names of files in how it is made (HIP: of ADBG, without the
+    /// extension that stands for a type).
+    fn asset_name(&self, file: FileId) -> Option<String> {
+        let _ = file;
+        None
+    }
+
     /// The files whose [`AssetType::code`] is `code`, in the order of the
     /// volume.
     fn find_type(&self, code: [u8; 4]) -> Vec<FileId> {

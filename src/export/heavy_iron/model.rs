@@ -1,6 +1,6 @@
 //! Models as scenes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::not_shown;
 use crate::asset::heavy_iron::model::{Atomic, Clump, Geometry, Material, Model, Vertices};
@@ -12,6 +12,9 @@ use crate::io::Warnings;
 
 /// Flag of a geometry: the colours of its materials count.
 const MATERIAL_COLOURS: u16 = 0x40;
+
+/// Most textures of a model that are looked for.
+const MAX_TEXTURES: usize = 1024;
 
 /// Colour of a material whose texture is not there.
 const PLACEHOLDER: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
@@ -81,13 +84,21 @@ impl ExportPlan {
                 .push(not_shown(format_args!("world {number}"), why));
         }
         plan.choose_atomics(model);
-        for texture in names(model) {
-            let known = |one: &TextureUse| one.name.eq_ignore_ascii_case(texture);
-            if !plan.textures.iter().any(known) {
-                let name = texture.to_owned();
-                let state = find(texture);
-                plan.textures.push(TextureUse { name, state });
+        let mut known = HashSet::new();
+        for name in names(model) {
+            if !known.insert(name.to_ascii_lowercase()) {
+                continue;
             }
+            if plan.textures.len() == MAX_TEXTURES {
+                let why = format!("materials name more than {MAX_TEXTURES} textures");
+                plan.problems
+                    .push(not_shown("every texture after these", why));
+                break;
+            }
+            plan.textures.push(TextureUse {
+                name: name.to_owned(),
+                state: find(name),
+            });
         }
         plan.check_pixels();
         plan
@@ -175,22 +186,32 @@ impl ExportPlan {
             materials.map(move |material| (geometry, material))
         });
         let count = pairs.clone().count();
+        let textures = self.textures.iter().enumerate();
+        let textures: HashMap<String, usize> = textures
+            .map(|(index, texture)| (texture.name.to_ascii_lowercase(), index))
+            .collect();
         let materials = pairs.enumerate().map(|(index, (geometry, material))| {
             let name = format!("material_{}", padded(index, count, 2));
-            self.material(name, geometry, material)
+            let texture = material.texture.as_ref();
+            let texture =
+                texture.and_then(|named| textures.get(&named.name.to_ascii_lowercase()).copied());
+            self.material(name, geometry, material, texture)
         });
         materials.chain([plain()]).collect()
     }
 
-    fn material(&self, name: String, geometry: &Geometry, material: &Material) -> scene::Material {
+    /// A surface; `picture` is the number of its texture in the plan.
+    fn material(
+        &self,
+        name: String,
+        geometry: &Geometry,
+        material: &Material,
+        picture: Option<usize>,
+    ) -> scene::Material {
         let named = material
             .texture
             .as_ref()
             .filter(|named| !named.name.is_empty());
-        let picture = named.and_then(|named| {
-            let known = |one: &TextureUse| one.name.eq_ignore_ascii_case(&named.name);
-            self.textures.iter().position(known)
-        });
         let found = picture.and_then(|picture| match self.textures[picture].state {
             TextureState::Found { alpha, .. } => Some((picture, alpha)),
             _ => None,

@@ -144,16 +144,24 @@ impl<M: Send + Sync + 'static> Kind<M> {
     }
 }
 
+/// The name of the asset as its archive has it, or else that of its file.
+fn name_of(context: &dyn AssetContext) -> String {
+    let asset = context.asset();
+    let own = asset.and_then(|asset| context.asset_name(asset.id));
+    own.unwrap_or_else(|| context.name().to_owned())
+}
+
 /// The name of the asset without an extension that its files replace.
-fn stem<'a>(context: &'a dyn AssetContext, extensions: &[&str], unnamed: &'a str) -> &'a str {
-    let name = context.name();
-    let known = extensions
-        .iter()
-        .find(|known| has_extension(name.as_bytes(), known));
-    let end = known.map_or(name.len(), |known| name.len() - known.len() - 1);
-    name.get(..end)
-        .filter(|stem| !stem.is_empty())
-        .unwrap_or(unnamed)
+fn stem(context: &dyn AssetContext, extensions: &[&str], unnamed: &str) -> String {
+    let mut name = name_of(context);
+    let has = |known: &&&str| has_extension(name.as_bytes(), known);
+    if let Some(known) = extensions.iter().find(has) {
+        name.truncate(name.len() - known.len() - 1);
+    }
+    match name.is_empty() {
+        true => unnamed.to_owned(),
+        false => name,
+    }
 }
 
 /// Writes bytes in hexadecimal.

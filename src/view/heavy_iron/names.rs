@@ -3,7 +3,7 @@
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::view::{AssetContext, Table, Wanted};
+use crate::view::{AssetContext, Table};
 
 /// Looks up the names of assets by their ids.
 #[derive(Clone, Copy)]
@@ -15,9 +15,7 @@ impl<'a> Names<'a> {
         if id == 0 {
             return None;
         }
-        let path = self.0.path_of(self.0.find(Wanted::Id(id))?);
-        let name = path.rsplit('/').next().unwrap_or_default();
-        (!name.is_empty()).then(|| name.to_owned())
+        self.0.asset_name(id)
     }
 
     /// A reference to the asset with this id.

@@ -1,5 +1,6 @@
 //! Objects: their fields and links, with the names of what they refer to.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use bytes::Bytes;
@@ -8,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::info::Info;
 use super::names::Names;
-use super::{Kind, Origin, Shown, hex};
+use super::{Kind, Origin, Shown, hex, name_of};
 use crate::asset::heavy_iron::object::{
     self, Link, Object, Parameter, base_type_name, condition_sign, object_type, trigger_shape,
     variable_name,
@@ -150,7 +151,7 @@ impl Serialize for Whole<'_> {
         let (typed, names) = (self.typed, self.names);
         let object = &typed.object;
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("name", names.0.name())?;
+        map.serialize_entry("name", &name_of(names.0))?;
         map.serialize_entry("type", typed.code.escape_ascii().to_string().trim())?;
         map.serialize_entry("header", &Header(typed))?;
         for (part, records) in typed.parts() {
@@ -206,7 +207,10 @@ impl Serialize for Fields<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for (name, value) in self.records.iter().flat_map(Record::fields) {
-            map.serialize_entry(name, &Field(value, self.names))?;
+            match self.typed.in_words(name, value) {
+                Some(words) => map.serialize_entry(name, &words)?,
+                None => map.serialize_entry(name, &Field(value, self.names))?,
+            }
             if let Some((name, meaning)) = self.typed.meaning(name, value) {
                 map.serialize_entry(name, meaning)?;
             }
@@ -216,17 +220,30 @@ impl Serialize for Fields<'_> {
 }
 
 impl Typed {
-    /// What a number in a field stands for, with the name of the field that
-    /// shows it.
+    /// A number in a field that is shown by what it stands for.
+    fn in_words(&self, field: &str, value: Value) -> Option<Cow<'static, str>> {
+        let Value::Unsigned(number) = value else {
+            return None;
+        };
+        match (&self.code, field) {
+            (b"COND", "op") => condition_sign(number).map(Cow::Borrowed),
+            (b"DYNA", "dyna_type") => Some(match self.object.dyna {
+                Some(dyna) => Cow::Borrowed(dyna.name),
+                None => Cow::Owned(format!("{number:08X}")),
+            }),
+            _ => None,
+        }
+    }
+
+    /// What a number in a field stands for, which is shown beside it, and the
+    /// name under which it is shown.
     fn meaning(&self, field: &str, value: Value) -> Option<(&'static str, &'static str)> {
         let (Value::Unsigned(number) | Value::Id(number)) = value else {
             return None;
         };
         match (&self.code, field) {
-            (b"COND", "op") => Some(("sign", condition_sign(number)?)),
             (b"COND", "variable") => Some(("variable_name", variable_name(number)?)),
             (b"TRIG", "subtype") => Some(("shape", trigger_shape(u8::try_from(number).ok()?)?)),
-            (b"DYNA", "dyna_type") => Some(("dyna_type_name", self.object.dyna?.name)),
             _ => None,
         }
     }
@@ -285,15 +302,27 @@ impl Serialize for OneLink<'_> {
         let (link, names) = (self.link, self.names);
         let [event, send] = link.event_names(self.game);
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("event", &event)?;
+        map.serialize_entry("event", &Event(event, link.source_event))?;
         map.serialize_entry("event_id", &link.source_event)?;
-        map.serialize_entry("send", &send)?;
+        map.serialize_entry("send", &Event(send, link.target_event))?;
         map.serialize_entry("send_id", &link.target_event)?;
         map.serialize_entry("target", &names.reference(link.target))?;
         map.serialize_entry("params", &Parameters(link, names))?;
         map.serialize_entry("param_asset", &names.reference(link.parameter_asset))?;
         map.serialize_entry("check_asset", &names.reference(link.check_asset))?;
         map.end()
+    }
+}
+
+/// An event by its name, or else by its number.
+struct Event(Option<&'static str>, u16);
+
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Some(name) => name.serialize(serializer),
+            None => self.1.serialize(serializer),
+        }
     }
 }
 

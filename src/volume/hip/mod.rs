@@ -41,6 +41,7 @@ use super::{
 };
 use crate::io::Warnings;
 use crate::io::{Endian, Error, ReadAt, Result, read_error};
+use crate::text::windows_1252;
 
 /// How HIP archives are told and opened.
 pub const FORMAT: Format = Format {
@@ -308,6 +309,14 @@ impl Volume for Hip {
     fn find_id(&self, id: u32) -> Option<FileId> {
         let number = self.layout.find(&self.contents.toc, id)?;
         Some(self.file(Item::Asset(number)))
+    }
+
+    fn asset_name(&self, file: FileId) -> Option<String> {
+        let Item::Asset(number) = self.item(file)? else {
+            return None;
+        };
+        let name = self.contents.toc.name(self.asset(number));
+        (!name.is_empty()).then(|| windows_1252(name).into_owned())
     }
 
     fn find_type(&self, code: [u8; 4]) -> Vec<FileId> {
