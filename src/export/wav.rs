@@ -11,6 +11,9 @@ const SMPL: u64 = 8 + 36 + 24;
 /// Bytes of a sample.
 const SAMPLE: u64 = 2;
 
+/// Samples that are written at a time.
+const PIECE: usize = 1 << 14;
+
 /// What is known of a sound besides its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wav {
@@ -62,8 +65,11 @@ pub fn write(wav: &Wav, samples: &[i16], out: &mut dyn Write) -> io::Result<()> 
     }
     out.write_all(b"data")?;
     out.write_all(&size(wav.data_size())?.to_le_bytes())?;
-    for sample in samples {
-        out.write_all(&sample.to_le_bytes())?;
+    let mut bytes = Vec::with_capacity(SAMPLE as usize * PIECE);
+    for piece in samples.chunks(PIECE) {
+        bytes.clear();
+        bytes.extend(piece.iter().flat_map(|sample| sample.to_le_bytes()));
+        out.write_all(&bytes)?;
     }
     match wav.loops {
         Some(ends) => write_loop(wav.rate, ends, out),

@@ -67,8 +67,11 @@ impl Info {
                 Value::String(text) => {
                     summary.line(&label, text);
                 }
-                Value::Array(items) if items.iter().any(|item| !item.is_number()) => {
+                Value::Array(items) if !items.iter().all(Value::is_number) => {
                     summary.list(&label, items.iter().map(brief));
+                }
+                Value::Array(items) if items.is_empty() => {
+                    summary.line(&label, 0);
                 }
                 other => {
                     summary.line(&label, brief(other));
@@ -108,13 +111,17 @@ fn brief(value: &Value) -> String {
             items.join(" ")
         }
         Value::Object(fields) => {
-            let fields = fields
-                .iter()
-                .map(|(name, value)| format!("{name} {}", brief(value)));
-            fields.collect::<Vec<_>>().join(", ")
+            let known = fields.iter().filter(|(_, value)| !is_nothing(value));
+            let known = known.map(|(name, value)| format!("{name} {}", brief(value)));
+            format!("({})", known.collect::<Vec<_>>().join(", "))
         }
         other => other.to_string(),
     }
+}
+
+/// Whether there is nothing to say about a value.
+fn is_nothing(value: &Value) -> bool {
+    value.is_null() || value.as_str().is_some_and(str::is_empty)
 }
 
 /// Heap memory of a value in bytes, roughly.
@@ -138,5 +145,38 @@ fn platform_name(platform: Platform) -> &'static str {
         Platform::PlayStation2 => "ps2",
         Platform::Xbox => "xbox",
         Platform::Unknown => "unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Alone;
+    use serde_json::json;
+
+    #[test]
+    fn both_files_tell_the_same_facts() {
+        let mut info = Info::new("HIP test", &Bytes::from_static(b"abc"), &Alone);
+        info.add("lights", 2)
+            .add("group", json!({"id": "00000007"}));
+        info.add("none", json!([])).add("brain", Value::Null);
+        info.add("parts", json!([{"form": "plain", "name": ""}]));
+        let (mut text, mut json) = (Vec::new(), Vec::new());
+        info.text(&mut text).unwrap();
+        info.json(&mut json).unwrap();
+        let text = String::from_utf8(text).unwrap();
+        assert!(
+            text.starts_with("HIP test\n\nplatform       unknown\n"),
+            "{text}"
+        );
+        let end = "lights         2\ngroup          (id 00000007)\nnone           0\n\
+                   parts          1: (form plain)\nwarnings       none\n";
+        assert!(text.ends_with(end), "{text}");
+        let json: Value = serde_json::from_slice(&json).unwrap();
+        assert_eq!(
+            (&json["file_size"], &json["lights"]),
+            (&3.into(), &2.into())
+        );
+        assert!(json["brain"].is_null());
     }
 }

@@ -26,6 +26,7 @@ use bytes::Bytes;
 use get_size2::GetSize;
 
 use self::info::Info;
+use self::names::Names;
 use super::listed::{Listed, ListedView, whole_files};
 use super::{AssetContext, Failure, View};
 use crate::asset::heavy_iron::{Facts, Game, Parsed, Platform};
@@ -100,7 +101,7 @@ struct Kind<M: 'static> {
     /// What the asset is, as `info.json` and `info.txt` say it.
     title: &'static str,
     /// Adds the facts of a model.
-    describe: fn(&M, &mut Info),
+    describe: fn(&M, &mut Info, Names<'_>),
     /// Takes the warnings out of a model.
     warnings: fn(&mut M) -> &mut Warnings,
     /// Heap memory of a model in bytes.
@@ -120,7 +121,7 @@ impl<M: Send + Sync + 'static> Kind<M> {
         let mut info = Info::new(self.title, bytes, context);
         match parsed {
             Ok(mut model) => {
-                (self.describe)(&model, &mut info);
+                (self.describe)(&model, &mut info, Names(context));
                 info.warnings = std::mem::take((self.warnings)(&mut model));
                 let heap = (self.heap)(&model);
                 let mut model = Shown { model, info, heap };
@@ -133,7 +134,7 @@ impl<M: Send + Sync + 'static> Kind<M> {
                 Ok(Box::new(ListedView { model, files }))
             }
             Err(mut incomplete) => {
-                (self.describe)(&incomplete.model, &mut info);
+                (self.describe)(&incomplete.model, &mut info, Names(context));
                 info.warnings = std::mem::take((self.warnings)(&mut incomplete.model));
                 Err(Box::new(Failure {
                     partial: super::json::value(&info),

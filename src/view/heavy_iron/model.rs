@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde_json::json;
 
 use super::info::Info;
+use super::names::Names;
 use super::{Kind, Shown, table};
 use crate::asset::heavy_iron::model::{self, Clump, Geometry, Model};
 use crate::asset::heavy_iron::renderware;
@@ -131,7 +132,7 @@ fn files(plan: &ExportPlan) -> Vec<Listed<Shown<Planned>>> {
     files
 }
 
-fn describe(planned: &Planned, info: &mut Info) {
+fn describe(planned: &Planned, info: &mut Info, _names: Names<'_>) {
     let Planned { model, plan } = planned;
     info.add("clumps", model.clumps.len());
     let worlds = model.worlds.iter().map(

@@ -92,7 +92,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     })
 }
 
-fn describe(model: &Typed, info: &mut Info) {
+fn describe(model: &Typed, info: &mut Info, _names: Names<'_>) {
     let object = &model.object;
     info.add("own_id", format!("{:08X}", object.id));
     info.add("base_type", model.base_type());

@@ -51,7 +51,7 @@ const KIND: Kind<Sound> = Kind {
 
 const TABLE: Kind<SoundTable> = Kind {
     title: "HIP sound table",
-    describe: |model, info| {
+    describe: |model, info, _| {
         info.add("sounds", model.entries.len());
     },
     warnings: |model| &mut model.warnings,
@@ -165,7 +165,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     })
 }
 
-fn describe(sound: &Sound, info: &mut Info) {
+fn describe(sound: &Sound, info: &mut Info, _names: Names<'_>) {
     info.add("codec", sound.codec.name());
     info.add("list", sound.entry.kind.name());
     info.add("channels", sound.channels);

@@ -129,14 +129,14 @@ fn heap(sheets: &Sheets) -> usize {
     }
 }
 
-fn describe(sheets: &Sheets, info: &mut Info) {
+fn describe(sheets: &Sheets, info: &mut Info, names: Names<'_>) {
     match sheets {
         Sheets::List(model) => {
             info.add("own_id", model.id.map(|id| format!("{id:08X}")));
             info.add("rows", model.rows.len());
         }
         Sheets::Lights(model) => {
-            info.add("group", format!("{:08X}", model.group));
+            info.add("group", names.reference(model.group));
             info.add("lights", model.lights.len());
         }
         Sheets::Marker(model) => {
@@ -148,9 +148,9 @@ fn describe(sheets: &Sheets, info: &mut Info) {
             info.add("unknown_bytes", model.rest.len());
         }
         Sheets::Models(model) => {
-            info.add("animation_table", format!("{:08X}", model.animation_table));
-            info.add("combat", format!("{:08X}", model.combat));
-            info.add("brain", model.brain.map(|id| format!("{id:08X}")));
+            info.add("animation_table", names.reference(model.animation_table));
+            info.add("combat", names.reference(model.combat));
+            info.add("brain", model.brain.map(|id| names.reference(id)));
             info.add("models", model.models.len());
             info.add("parameters", model.parameters.len());
         }

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use bytes::Bytes;
 
 use super::info::Info;
+use super::names::Names;
 use super::{Kind, write_text};
 use crate::asset::heavy_iron::credits::{self, Credits, Line, Section};
 use crate::asset::heavy_iron::text::{self, Tag, Text};
@@ -58,7 +59,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     })
 }
 
-fn describe(model: &Text, info: &mut Info) {
+fn describe(model: &Text, info: &mut Info, _names: Names<'_>) {
     info.add("declared_length", model.declared);
     info.add("characters", model.text.chars().count());
     let tags: Vec<_> = model.tags().collect();
@@ -84,7 +85,7 @@ fn open_credits(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn Vie
     })
 }
 
-fn describe_credits(model: &Credits, info: &mut Info) {
+fn describe_credits(model: &Credits, info: &mut Info, _names: Names<'_>) {
     info.add("version", model.version);
     info.add("own_id", format!("{:08X}", model.id));
     info.add("state", model.state);

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde_json::json;
 
 use super::info::Info;
+use super::names::Names;
 use super::{Kind, Shown, stem};
 use crate::asset::heavy_iron::texture::{self, Sampling, Texture, Textures};
 use crate::export::{heavy_iron, padded, png};
@@ -20,9 +21,6 @@ pub const FORMAT: ViewFormat = ViewFormat {
     open,
     matches: |_| false,
 };
-
-/// Extension of the textures' names.
-const EXTENSION: &str = "rw3";
 
 const KIND: Kind<Textures> = Kind {
     title: "HIP texture",
@@ -39,7 +37,7 @@ const KIND: Kind<Textures> = Kind {
 };
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let stem = stem(context, &[EXTENSION], "texture");
+    let stem = stem(context, &["rw3", "txd"], "texture");
     KIND.view(bytes, context, texture::parse(bytes), |shown| {
         let mut files = vec![Listed::whole("textures.tsv", |shown: &Shown<_>, out| {
             table(&shown.model, out)
@@ -64,7 +62,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     })
 }
 
-fn describe(model: &Textures, info: &mut Info) {
+fn describe(model: &Textures, info: &mut Info, _names: Names<'_>) {
     info.add("declared_textures", model.declared);
     let textures = model.textures.iter().map(|texture| {
         json!({
