@@ -1,7 +1,7 @@
 //! Writing what a model shows in formats that every desktop opens.
 //!
 //! A game's format becomes a [`Picture`] or a [`Scene`] in a module of its own
-//! ([`psx`], [`hgo`]); the writers ([`png`], [`obj`], [`gltf`], [`bvh`]) know
+//! ([`psx`], [`hgo`], [`heavy_iron`]); the writers ([`png`], [`obj`], [`gltf`], [`bvh`]) know
 //! nothing but those. What is written is proportional to what was read, and
 //! bounded: an `ExportPlan` tells beforehand, without decoding, what cannot be
 //! written, and why. [`ifp`] writes the format that it reads.
@@ -10,6 +10,7 @@ pub mod bvh;
 #[cfg(test)]
 mod front;
 pub mod gltf;
+pub mod heavy_iron;
 pub mod hgo;
 pub mod ifp;
 mod math;
@@ -18,6 +19,7 @@ mod picture;
 pub mod png;
 pub mod psx;
 pub mod scene;
+pub mod wav;
 
 use std::fmt::Display;
 

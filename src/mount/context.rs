@@ -153,6 +153,20 @@ impl AssetContext for Context<'_> {
             .collect()
     }
 
+    fn asset_name(&self, id: u32) -> Option<String> {
+        let volume = &self.asset.file()?.volume.volume;
+        volume.asset_name(volume.find_id(id)?)
+    }
+
+    fn find_type(&self, code: [u8; 4]) -> Vec<AssetRef> {
+        let Some(file) = self.asset.file() else {
+            return Vec::new();
+        };
+        let found = file.volume.volume.find_type(code).into_iter();
+        let node = |file| Some(self.asset.other(self.asset.tree().file(file)?));
+        found.filter_map(|file| file_ref(&node(file)?)).collect()
+    }
+
     fn path_of(&self, file: AssetRef) -> String {
         let node = self.node(file);
         let path = node.and_then(|node| self.vfs.path(&node).ok());

@@ -498,7 +498,7 @@ fn add_view(builder: &mut TreeBuilder, view: &dyn View) -> io::Result<()> {
         };
         let inode = NewInode {
             kind: builder.file_kind(FileId(number as u32)),
-            size: None,
+            size: view.size(number),
             modified: None,
         };
         builder.add(parent, &Label::new(Name::utf_8(&file.name)), inode)?;

@@ -58,6 +58,20 @@ pub trait AssetContext {
         Vec::new()
     }
 
+    /// The name that the archive of the asset has for the asset with this id.
+    /// The file may be called otherwise.
+    fn asset_name(&self, id: u32) -> Option<String> {
+        let _ = id;
+        None
+    }
+
+    /// The files of a type in the archive that the asset is in, by the four
+    /// letters of [`AssetType::code`].
+    fn find_type(&self, code: [u8; 4]) -> Vec<AssetRef> {
+        let _ = code;
+        Vec::new()
+    }
+
     /// Path of a file in the mount.
     fn path_of(&self, file: AssetRef) -> String {
         let _ = file;

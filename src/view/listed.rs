@@ -31,6 +31,7 @@ pub(super) enum Render<M> {
 pub(super) struct Listed<M> {
     file: ViewFile,
     render: Render<M>,
+    size: Option<u64>,
 }
 
 impl<M> Listed<M> {
@@ -45,6 +46,15 @@ impl<M> Listed<M> {
         Self {
             file: ViewFile { folder, name },
             render,
+            size: None,
+        }
+    }
+
+    /// The same file, whose size in bytes is known.
+    pub(super) fn sized(self, size: u64) -> Self {
+        Self {
+            size: Some(size),
+            ..self
         }
     }
 }
@@ -95,6 +105,10 @@ impl<M: GetSize + Send + Sync> View for ListedView<M> {
         // Dropped as it is, the buffer would write once more after an error.
         let (_, _unwritten) = buffer.into_parts();
         result
+    }
+
+    fn size(&self, index: usize) -> Option<u64> {
+        self.files.get(index)?.size
     }
 
     fn memory(&self) -> usize {

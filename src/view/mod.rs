@@ -6,6 +6,7 @@
 //! `asset/`, one here, and one line in [`VIEW_FORMATS`].
 
 mod context;
+pub mod heavy_iron;
 pub mod hgo;
 pub mod ifp;
 pub mod json;
@@ -52,6 +53,13 @@ pub trait View: Send + Sync {
         context: &dyn AssetContext,
         out: &mut dyn Write,
     ) -> io::Result<()>;
+
+    /// Size of the file with number `index` in bytes, where it is known
+    /// without rendering the file.
+    fn size(&self, index: usize) -> Option<u64> {
+        let _ = index;
+        None
+    }
 
     /// Memory that the model takes on the heap and itself, in bytes. The bytes
     /// that it was parsed from are not counted: the model shares them.
@@ -150,7 +158,20 @@ impl View for Broken {
 }
 
 /// The asset formats that have views.
-pub const VIEW_FORMATS: &[ViewFormat] = &[hgo::FORMAT, hgo::blk::FORMAT, ifp::FORMAT, psx::FORMAT];
+pub const VIEW_FORMATS: &[ViewFormat] = &[
+    hgo::FORMAT,
+    hgo::blk::FORMAT,
+    ifp::FORMAT,
+    psx::FORMAT,
+    heavy_iron::TEXTURE,
+    heavy_iron::SOUND,
+    heavy_iron::SOUND_TABLE,
+    heavy_iron::TEXT,
+    heavy_iron::CREDITS,
+    heavy_iron::MODEL,
+    heavy_iron::OBJECT,
+    heavy_iron::TABLE,
+];
 
 /// The text of the file of an asset's view with this name.
 #[cfg(test)]

@@ -69,6 +69,10 @@ pub struct AssetType {
     pub platform: Option<Platform>,
     /// Byte order of the content.
     pub endian: Endian,
+    /// Game that the archive was made for (HIP).
+    pub game: hip::Game,
+    /// Id of the file in its archive (HIP: of AHDR), see [`Volume::find_id`].
+    pub id: u32,
 }
 
 /// The state of a file that others may change.
@@ -377,6 +381,21 @@ pub trait Volume: Send + Sync {
     fn find_id(&self, id: u32) -> Option<FileId> {
         let _ = id;
         None
+    }
+
+    /// The name that the volume itself has for `file`, where it differs from
+    /// the names of files in how it is made (HIP: of ADBG, without the
+    /// extension that stands for a type).
+    fn asset_name(&self, file: FileId) -> Option<String> {
+        let _ = file;
+        None
+    }
+
+    /// The files whose [`AssetType::code`] is `code`, in the order of the
+    /// volume.
+    fn find_type(&self, code: [u8; 4]) -> Vec<FileId> {
+        let _ = code;
+        Vec::new()
     }
 
     /// What changes when the bytes of `file` may have changed.

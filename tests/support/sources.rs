@@ -39,9 +39,10 @@ pub fn pack_as(directory: &Path, archive: &Path, options: &[&str]) {
     assert!(command.status().unwrap().success());
 }
 
-/// A HIP archive with these assets in one layer, each of another type.
+/// A HIP archive with these assets in one layer, each of another type, all of
+/// which are shown by their extensions.
 pub fn hip<'a>(assets: impl Iterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
-    let types = [b"MODL", b"ANIM", b"TEXT", b"XYZ "];
+    let types = [b"RAW ", b"BINK", b"CSN ", b"XYZ "];
     let mut hip = Hip::default();
     hip.layer(0);
     for ((name, bytes), code) in assets.zip(types.iter().cycle()) {

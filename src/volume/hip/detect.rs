@@ -20,7 +20,7 @@ const YEAR_2005: Range<u32> = 1_104_537_600..1_136_073_600;
 const YEAR_2006: Range<u32> = 1_136_073_600..1_167_609_600;
 
 /// The game an archive was made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Game {
     /// Scooby-Doo! Night of 100 Frights.
     Scooby,

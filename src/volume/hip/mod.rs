@@ -41,6 +41,7 @@ use super::{
 };
 use crate::io::Warnings;
 use crate::io::{Endian, Error, ReadAt, Result, read_error};
+use crate::text::windows_1252;
 
 /// How HIP archives are told and opened.
 pub const FORMAT: Format = Format {
@@ -171,10 +172,13 @@ impl Hip {
             Platform::PlayStation2 => (Some(super::Platform::PlayStation2), Endian::Little),
             Platform::Unknown => (None, Endian::Little),
         };
+        let asset = self.asset(number);
         Some(AssetType {
-            code: self.asset(number).kind.code,
+            code: asset.kind.code,
             platform,
             endian,
+            game: self.game.is,
+            id: asset.id,
         })
     }
 
@@ -305,6 +309,22 @@ impl Volume for Hip {
     fn find_id(&self, id: u32) -> Option<FileId> {
         let number = self.layout.find(&self.contents.toc, id)?;
         Some(self.file(Item::Asset(number)))
+    }
+
+    fn asset_name(&self, file: FileId) -> Option<String> {
+        let Item::Asset(number) = self.item(file)? else {
+            return None;
+        };
+        let name = self.contents.toc.name(self.asset(number));
+        (!name.is_empty()).then(|| windows_1252(name).into_owned())
+    }
+
+    fn find_type(&self, code: [u8; 4]) -> Vec<FileId> {
+        let assets = (0..).zip(&self.contents.toc.assets);
+        let found = assets.filter(|(_, asset)| asset.kind.code == code);
+        found
+            .map(|(number, _)| self.file(Item::Asset(number)))
+            .collect()
     }
 
     fn memory(&self) -> usize {

@@ -1,0 +1,433 @@
+//! Models as scenes.
+
+use std::collections::{HashMap, HashSet};
+
+use super::not_shown;
+use crate::asset::heavy_iron::model::{Atomic, Clump, Geometry, Material, Model, Vertices};
+use crate::asset::heavy_iron::model::{Mesh, Placement};
+use crate::export::math::{finite, unit};
+use crate::export::scene::{self, Alpha, Corner, Node, Part, Texture, Wrap};
+use crate::export::{MAX_CORNERS, MAX_SCENE_PIXELS, Place, Scene, padded};
+use crate::io::Warnings;
+
+/// Flag of a geometry: the colours of its materials count.
+const MATERIAL_COLOURS: u16 = 0x40;
+
+/// Most textures of a model that are looked for.
+const MAX_TEXTURES: usize = 1024;
+
+/// Colour of a material whose texture is not there.
+const PLACEHOLDER: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
+
+/// A texture that materials of a model name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextureUse {
+    /// Its name, without extension.
+    pub name: String,
+    /// What was found by that name.
+    pub state: TextureState,
+}
+
+/// What was found by the name of a texture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextureState {
+    /// A texture that can be shown.
+    Found {
+        /// Width in pixels.
+        width: u32,
+        /// Height in pixels.
+        height: u32,
+        /// What its alpha does.
+        alpha: Alpha,
+    },
+    /// Nothing.
+    Missing,
+    /// An asset that cannot be shown as a picture, and why.
+    Unreadable(String),
+}
+
+impl TextureState {
+    /// Whether there is a picture.
+    pub fn is_found(&self) -> bool {
+        matches!(self, Self::Found { .. })
+    }
+}
+
+/// What of a model can be shown, found out without decoding vertices.
+#[derive(Debug, Default)]
+pub struct ExportPlan {
+    /// Whether there is something to show.
+    pub has_scene: bool,
+    /// Whether the scene and its pictures fit into one file.
+    pub has_glb: bool,
+    /// The textures, in the order in which materials first name them.
+    pub textures: Vec<TextureUse>,
+    /// The atomics that are shown, by the numbers of clump and atomic.
+    pub atomics: Vec<(usize, usize)>,
+    /// Triangles of these, those without an area included.
+    pub triangles: usize,
+    /// Why the rest is not shown.
+    pub problems: Warnings,
+}
+
+/// The materials of a clump's geometries in the scene: the number of the first
+/// one of each geometry.
+type FirstMaterials = HashMap<(usize, usize), usize>;
+
+impl ExportPlan {
+    /// What of `model` can be shown. `find` finds a texture by its name.
+    pub fn new(model: &Model, mut find: impl FnMut(&str) -> TextureState) -> Self {
+        let mut plan = Self::default();
+        for (number, _) in model.worlds.iter().enumerate() {
+            let why = "geometry of worlds (BSP) is not converted";
+            plan.problems
+                .push(not_shown(format_args!("world {number}"), why));
+        }
+        plan.choose_atomics(model);
+        let mut known = HashSet::new();
+        for name in names(model) {
+            if !known.insert(name.to_ascii_lowercase()) {
+                continue;
+            }
+            if plan.textures.len() == MAX_TEXTURES {
+                let why = format!("materials name more than {MAX_TEXTURES} textures");
+                plan.problems
+                    .push(not_shown("every texture after these", why));
+                break;
+            }
+            plan.textures.push(TextureUse {
+                name: name.to_owned(),
+                state: find(name),
+            });
+        }
+        plan.check_pixels();
+        plan
+    }
+
+    fn choose_atomics(&mut self, model: &Model) {
+        let mut corners = 0;
+        for (number, clump) in model.clumps.iter().enumerate() {
+            for (index, geometry) in clump.geometries.iter().enumerate() {
+                if let Some(why) = problem(geometry) {
+                    let what = format_args!("geometry {index} of clump {number}");
+                    self.problems.push(not_shown(what, why));
+                }
+            }
+            for (index, atomic) in clump.atomics.iter().enumerate() {
+                let geometry = clump.geometries.get(atomic.geometry);
+                let Some((vertices, triangles)) = geometry.and_then(sizes) else {
+                    continue;
+                };
+                corners += vertices.max(3 * triangles);
+                self.triangles += triangles;
+                self.atomics.push((number, index));
+            }
+        }
+        self.has_scene = self.triangles > 0;
+        if corners > MAX_CORNERS {
+            self.has_scene = false;
+            let why = format!("it has {corners} corners, more than {MAX_CORNERS}");
+            self.problems.push(not_shown("the model", why));
+        }
+        self.has_glb = self.has_scene;
+    }
+
+    fn check_pixels(&mut self) {
+        let pixels = self.textures.iter().map(|texture| match texture.state {
+            TextureState::Found { width, height, .. } => u64::from(width) * u64::from(height),
+            _ => 0,
+        });
+        let pixels: u64 = pixels.sum();
+        if self.has_glb && pixels > MAX_SCENE_PIXELS {
+            self.has_glb = false;
+            let why = format!("its textures have {pixels} pixels, more than {MAX_SCENE_PIXELS}");
+            self.problems.push(not_shown("model.glb", why));
+        }
+    }
+
+    /// Memory on the heap in bytes.
+    pub fn memory(&self) -> usize {
+        let texture = |texture: &TextureUse| {
+            let why = match &texture.state {
+                TextureState::Unreadable(why) => why.capacity(),
+                _ => 0,
+            };
+            texture.name.capacity() + why
+        };
+        self.textures.capacity() * size_of::<TextureUse>()
+            + self.textures.iter().map(texture).sum::<usize>()
+            + self.atomics.capacity() * size_of::<(usize, usize)>()
+    }
+
+    /// What a reader of the files must know.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = vec![
+            "x is right, y up, z back, as in the game; lengths are in the game's units.".to_owned(),
+            "Frames are applied to the vertices; bones are not in this file.".to_owned(),
+        ];
+        let missing = self
+            .textures
+            .iter()
+            .filter(|texture| !texture.state.is_found());
+        notes.extend(missing.map(|texture| {
+            format!(
+                "Texture {} is not at hand; magenta stands for it.",
+                texture.name
+            )
+        }));
+        notes
+    }
+
+    /// The surfaces of all geometries, and a plain one behind them.
+    pub fn materials(&self, model: &Model) -> Vec<scene::Material> {
+        let geometries = model.clumps.iter().flat_map(|clump| &clump.geometries);
+        let pairs = geometries.flat_map(|geometry| {
+            let materials = geometry.materials.iter();
+            materials.map(move |material| (geometry, material))
+        });
+        let count = pairs.clone().count();
+        let textures = self.textures.iter().enumerate();
+        let textures: HashMap<String, usize> = textures
+            .map(|(index, texture)| (texture.name.to_ascii_lowercase(), index))
+            .collect();
+        let materials = pairs.enumerate().map(|(index, (geometry, material))| {
+            let name = format!("material_{}", padded(index, count, 2));
+            let texture = material.texture.as_ref();
+            let texture =
+                texture.and_then(|named| textures.get(&named.name.to_ascii_lowercase()).copied());
+            self.material(name, geometry, material, texture)
+        });
+        materials.chain([plain()]).collect()
+    }
+
+    /// A surface; `picture` is the number of its texture in the plan.
+    fn material(
+        &self,
+        name: String,
+        geometry: &Geometry,
+        material: &Material,
+        picture: Option<usize>,
+    ) -> scene::Material {
+        let named = material
+            .texture
+            .as_ref()
+            .filter(|named| !named.name.is_empty());
+        let found = picture.and_then(|picture| match self.textures[picture].state {
+            TextureState::Found { alpha, .. } => Some((picture, alpha)),
+            _ => None,
+        });
+        let own = material.colour.map(|part| f32::from(part) / 255.0);
+        let colour = match (named.is_some(), found.is_some()) {
+            (true, false) => PLACEHOLDER,
+            (true, true) if geometry.flags & MATERIAL_COLOURS == 0 => [1.0; 4],
+            _ => own,
+        };
+        let texture = named
+            .zip(found)
+            .map(|(named, (picture, _))| self.texture(picture, named.sampling));
+        scene::Material {
+            name,
+            colour,
+            texture,
+            alpha: match found {
+                _ if colour[3] < 1.0 => Alpha::Blend,
+                Some((_, alpha)) => alpha,
+                None => Alpha::Opaque,
+            },
+            double_sided: true,
+            unlit: !has_normals(geometry),
+        }
+    }
+
+    fn texture(&self, picture: usize, sampling: u32) -> Texture {
+        // RenderWare's numbers; 0 is that of textures without a setting.
+        let wrap = |shift: u32| match sampling >> shift & 15 {
+            2 => Wrap::Mirror,
+            3 | 4 => Wrap::Clamp,
+            _ => Wrap::Repeat,
+        };
+        Texture {
+            picture,
+            file: self.textures[picture].name.clone(),
+            wrap: [wrap(8), wrap(12)],
+            sharp: matches!(sampling & 0xFF, 1 | 3),
+        }
+    }
+
+    /// The atomics in their places.
+    pub fn scene(&self, model: &Model) -> Scene<'static> {
+        let mut scene = Scene {
+            notes: self.notes(),
+            materials: self.materials(model),
+            ..Scene::default()
+        };
+        let firsts = first_materials(model);
+        let plain = scene.materials.len() - 1;
+        for (number, clump) in model.clumps.iter().enumerate() {
+            let places = clump.placements();
+            let of_clump = self.atomics.iter().filter(|(clump, _)| *clump == number);
+            for &(_, index) in of_clump {
+                let Some(atomic) = clump.atomics.get(index) else {
+                    continue;
+                };
+                let place = atomic.frame.and_then(|frame| places.get(frame).copied());
+                let place = place.unwrap_or(Placement::IDENTITY);
+                let first = firsts.get(&(number, atomic.geometry)).copied();
+                let Some(mut mesh) = mesh_of(clump, atomic, &place, first.unwrap_or(plain), plain)
+                else {
+                    continue;
+                };
+                mesh.name = format!("atomic_{}", scene.meshes.len());
+                scene.nodes.push(Node {
+                    name: mesh.name.clone(),
+                    parent: None,
+                    place: Place::HERE,
+                    mesh: Some(scene.meshes.len()),
+                });
+                scene.meshes.push(mesh);
+            }
+        }
+        scene
+    }
+}
+
+/// The names of the textures that materials have.
+fn names(model: &Model) -> impl Iterator<Item = &str> {
+    let geometries = model.clumps.iter().flat_map(|clump| &clump.geometries);
+    let materials = geometries.flat_map(|geometry| &geometry.materials);
+    let textures = materials.filter_map(|material| material.texture.as_ref());
+    let names = textures.map(|texture| texture.name.as_str());
+    names.filter(|name| !name.is_empty())
+}
+
+/// Why a geometry is not shown, if it is not.
+fn problem(geometry: &Geometry) -> Option<&'static str> {
+    match &geometry.vertices {
+        Vertices::Plain(_) | Vertices::GameCube(_) => None,
+        Vertices::None => Some("no vertices were found"),
+        Vertices::Xbox(_) => Some("native Xbox geometry is not converted"),
+        Vertices::PlayStation2(_) => Some("native PlayStation 2 geometry is not converted"),
+    }
+}
+
+/// Numbers of vertices and of triangles; nothing for a geometry that is not
+/// shown.
+fn sizes(geometry: &Geometry) -> Option<(usize, usize)> {
+    match &geometry.vertices {
+        Vertices::Plain(plain) => {
+            let shape = geometry.morphs.first();
+            let vertices = shape.map_or(0, |shape| shape.positions().count());
+            Some((vertices, plain.triangles().count()))
+        }
+        Vertices::GameCube(gx) => Some((gx.vertices(), gx.triangles())),
+        Vertices::None | Vertices::Xbox(_) | Vertices::PlayStation2(_) => None,
+    }
+}
+
+/// Whether the corners of a geometry have normals of their own.
+fn has_normals(geometry: &Geometry) -> bool {
+    match &geometry.vertices {
+        Vertices::GameCube(gx) => gx.attributes().iter().any(|one| one.number == GX_NORMAL),
+        _ => {
+            let shape = geometry.morphs.first();
+            shape.is_some_and(|shape| shape.normals().next().is_some())
+        }
+    }
+}
+
+/// Number of the attribute of a GameCube geometry that is a normal.
+const GX_NORMAL: u8 = 10;
+
+fn first_materials(model: &Model) -> FirstMaterials {
+    let mut next = 0;
+    let mut firsts = HashMap::new();
+    for (number, clump) in model.clumps.iter().enumerate() {
+        for (index, geometry) in clump.geometries.iter().enumerate() {
+            firsts.insert((number, index), next);
+            next += geometry.materials.len();
+        }
+    }
+    firsts
+}
+
+/// The geometry of an atomic in its place. `first` is the number of the
+/// geometry's first material, `plain` that of the plain one.
+fn mesh_of(
+    clump: &Clump,
+    atomic: &Atomic,
+    place: &Placement,
+    first: usize,
+    plain: usize,
+) -> Option<scene::Mesh> {
+    let geometry = clump.geometries.get(atomic.geometry)?;
+    let mesh = geometry.mesh()?;
+    let material = |entry: u32| {
+        let index = geometry.material_entries.get(entry as usize).copied();
+        let index = index.filter(|&index| index < geometry.materials.len());
+        index.map_or(plain, |index| first + index)
+    };
+    let parts = mesh.parts.iter().map(|part| Part {
+        material: material(part.material),
+        triangles: part.triangles.clone(),
+    });
+    Some(scene::Mesh {
+        points: mesh
+            .positions
+            .iter()
+            .map(|&point| place.placed(point).map(finite))
+            .collect(),
+        corners: corners(&mesh, place),
+        parts: parts.collect(),
+        ..scene::Mesh::default()
+    })
+}
+
+/// A corner for each vertex.
+fn corners(mesh: &Mesh, place: &Placement) -> Vec<Corner> {
+    let normals = flat_normals(mesh);
+    let uvs = mesh.uvs.first();
+    let corner = |index: usize| {
+        let normal = mesh.normals.get(index).or(normals.get(index));
+        let normal = normal.and_then(|&normal| unit(place.turned(normal)));
+        Corner {
+            point: index as u32,
+            normal: normal.unwrap_or([0.0, 1.0, 0.0]),
+            uv: uvs
+                .and_then(|uvs| uvs.get(index))
+                .map_or([0.0; 2], |uv| uv.map(finite)),
+            colour: mesh.colours.get(index).copied().unwrap_or([255; 4]),
+        }
+    };
+    (0..mesh.positions.len()).map(corner).collect()
+}
+
+/// Where the triangles at each vertex face together, for a mesh without
+/// normals; nothing for one that has them.
+fn flat_normals(mesh: &Mesh) -> Vec<[f32; 3]> {
+    use crate::export::math::{add, cross, subtract};
+    if !mesh.normals.is_empty() {
+        return Vec::new();
+    }
+    let mut normals = vec![[0.0; 3]; mesh.positions.len()];
+    let triangles = mesh.parts.iter().flat_map(|part| &part.triangles);
+    for triangle in triangles {
+        let [a, b, c] = triangle.map(|index| mesh.positions[index as usize].map(finite));
+        let normal = cross(subtract(b, a), subtract(c, a));
+        for &index in triangle {
+            let sum = &mut normals[index as usize];
+            *sum = add(*sum, normal);
+        }
+    }
+    normals
+}
+
+fn plain() -> scene::Material {
+    scene::Material {
+        name: "plain".into(),
+        colour: [1.0; 4],
+        texture: None,
+        alpha: Alpha::Opaque,
+        double_sided: true,
+        unlit: false,
+    }
+}

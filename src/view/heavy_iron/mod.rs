@@ -1,0 +1,176 @@
+//! What the assets in the archives of Heavy Iron's games look like: pictures,
+//! sounds, texts, models, objects and tables.
+//!
+//! An asset is shown by the type that its archive gives it; names for the ids
+//! in it come from the same archive.
+
+mod info;
+mod model;
+mod names;
+mod object;
+mod sound;
+mod table;
+mod text;
+mod texture;
+
+pub use self::model::FORMAT as MODEL;
+pub use self::object::FORMAT as OBJECT;
+pub use self::sound::{FORMAT as SOUND, TABLE_FORMAT as SOUND_TABLE};
+pub use self::table::FORMAT as TABLE;
+pub use self::text::{CREDITS_FORMAT as CREDITS, FORMAT as TEXT};
+pub use self::texture::FORMAT as TEXTURE;
+
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use get_size2::GetSize;
+
+use self::info::Info;
+use self::names::Names;
+use super::listed::{Listed, ListedView, whole_files};
+use super::{AssetContext, Failure, View};
+use crate::asset::heavy_iron::{Facts, Game, Parsed, Platform};
+use crate::io::Warnings;
+use crate::text::has_extension;
+use crate::volume::{self, hip};
+
+/// An asset, as its archive describes it.
+#[derive(Debug, Clone, Copy)]
+struct Origin {
+    /// Four letters that stand for the type; zeros where they are not known.
+    code: [u8; 4],
+    /// Id of the asset, where it is known.
+    id: Option<u32>,
+    /// Name of the game, as the archive's `info.json` says it.
+    game: &'static str,
+    /// What the readers need to know.
+    facts: Facts,
+}
+
+impl Origin {
+    fn of(context: &dyn AssetContext) -> Self {
+        let Some(asset) = context.asset() else {
+            return Self {
+                code: [0; 4],
+                id: None,
+                game: hip::Game::Unknown.name(),
+                facts: Facts::new(Platform::Unknown, Game::Unknown),
+            };
+        };
+        Self {
+            code: asset.code,
+            id: Some(asset.id),
+            game: asset.game.name(),
+            facts: Facts {
+                platform: match asset.platform {
+                    Some(volume::Platform::GameCube) => Platform::GameCube,
+                    Some(volume::Platform::Xbox) => Platform::Xbox,
+                    Some(volume::Platform::PlayStation2) => Platform::PlayStation2,
+                    None => Platform::Unknown,
+                },
+                endian: asset.endian,
+                game: match asset.game {
+                    hip::Game::Scooby | hip::Game::ScoobyPrototype => Game::Scooby,
+                    hip::Game::Bfbb => Game::Bfbb,
+                    hip::Game::Incredibles => Game::Incredibles,
+                    hip::Game::Rotu => Game::Rotu,
+                    hip::Game::RatProto => Game::RatProto,
+                    hip::Game::Unknown => Game::Unknown,
+                },
+            },
+        }
+    }
+}
+
+/// A parsed asset, and what `info.json` tells about it.
+struct Shown<M> {
+    model: M,
+    info: Info,
+    /// Heap memory of the model in bytes.
+    heap: usize,
+}
+
+impl<M> GetSize for Shown<M> {
+    fn get_heap_size(&self) -> usize {
+        self.heap + self.info.memory()
+    }
+}
+
+/// What a kind of assets tells about its parsed model.
+struct Kind<M: 'static> {
+    /// What the asset is, as `info.json` and `info.txt` say it.
+    title: &'static str,
+    /// Adds the facts of a model.
+    describe: fn(&M, &mut Info, Names<'_>),
+    /// Takes the warnings out of a model.
+    warnings: fn(&mut M) -> &mut Warnings,
+    /// Heap memory of a model in bytes.
+    heap: fn(&M) -> usize,
+}
+
+impl<M: Send + Sync + 'static> Kind<M> {
+    /// The view of what a reader made of an asset, with the files that `files`
+    /// adds to `info.json` and `info.txt`.
+    fn view(
+        &self,
+        bytes: &Bytes,
+        context: &dyn AssetContext,
+        parsed: Parsed<M>,
+        files: impl FnOnce(&mut Shown<M>) -> Vec<Listed<Shown<M>>>,
+    ) -> Result<Box<dyn View>, Box<Failure>> {
+        let mut info = Info::new(self.title, bytes, context);
+        match parsed {
+            Ok(mut model) => {
+                (self.describe)(&model, &mut info, Names(context));
+                info.warnings = std::mem::take((self.warnings)(&mut model));
+                let heap = (self.heap)(&model);
+                let mut model = Shown { model, info, heap };
+                let own = files(&mut model);
+                let mut files = whole_files::<Shown<M>>(&[
+                    ("info.json", |shown, out| shown.info.json(out)),
+                    ("info.txt", |shown, out| shown.info.text(out)),
+                ]);
+                files.extend(own);
+                Ok(Box::new(ListedView { model, files }))
+            }
+            Err(mut incomplete) => {
+                (self.describe)(&incomplete.model, &mut info, Names(context));
+                info.warnings = std::mem::take((self.warnings)(&mut incomplete.model));
+                Err(Box::new(Failure {
+                    partial: super::json::value(&info),
+                    error: incomplete.error,
+                }))
+            }
+        }
+    }
+}
+
+/// The name of the asset as its archive has it, or else that of its file.
+fn name_of(context: &dyn AssetContext) -> String {
+    let asset = context.asset();
+    let own = asset.and_then(|asset| context.asset_name(asset.id));
+    own.unwrap_or_else(|| context.name().to_owned())
+}
+
+/// The name of the asset without an extension that its files replace.
+fn stem(context: &dyn AssetContext, extensions: &[&str], unnamed: &str) -> String {
+    let mut name = name_of(context);
+    let has = |known: &&&str| has_extension(name.as_bytes(), known);
+    if let Some(known) = extensions.iter().find(has) {
+        name.truncate(name.len() - known.len() - 1);
+    }
+    match name.is_empty() {
+        true => unnamed.to_owned(),
+        false => name,
+    }
+}
+
+/// Writes bytes in hexadecimal.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes a text as the whole of a file.
+fn write_text(text: &str, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(text.as_bytes())
+}

@@ -1,0 +1,282 @@
+//! MODL, JSP and BSP: models with their textures.
+
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use serde_json::json;
+
+use super::info::Info;
+use super::names::Names;
+use super::{Kind, Shown, table};
+use crate::asset::heavy_iron::model::{self, Clump, Geometry, Model};
+use crate::asset::heavy_iron::renderware;
+use crate::asset::heavy_iron::texture::{Texture, parse as parse_texture};
+use crate::export::heavy_iron::{
+    ExportPlan, TextureState, TextureUse, not_shown, picture, picture_problem,
+};
+use crate::export::scene::Alpha;
+use crate::export::{Picture, gltf, obj, png};
+use crate::view::listed::{Listed, Render};
+use crate::view::{AssetContext, AssetRef, Failure, Table, View, ViewFormat, Wanted};
+use crate::volume::hip::asset_id;
+
+/// Models.
+pub const FORMAT: ViewFormat = ViewFormat {
+    name: "HIP model",
+    extensions: &[],
+    asset_types: &[*b"MODL", *b"JSP ", *b"BSP "],
+    open,
+    matches: |_| false,
+};
+
+/// Folder of the textures.
+const TEXTURES: &str = "textures";
+
+/// File of the materials.
+const MATERIALS: &str = "model.mtl";
+
+/// A model, and what of it can be shown.
+struct Planned {
+    model: Model,
+    plan: ExportPlan,
+}
+
+const KIND: Kind<Planned> = Kind {
+    title: "HIP model",
+    describe,
+    warnings: |planned| &mut planned.model.warnings,
+    heap: |planned| {
+        let geometry = |geometry: &Geometry| {
+            size_of::<Geometry>()
+                + geometry.materials.capacity() * size_of::<model::Material>()
+                + geometry.morphs.capacity() * size_of::<model::MorphTarget>()
+                + geometry.meshes.capacity() * size_of::<model::BinMesh>()
+                + geometry.material_entries.capacity() * size_of::<usize>()
+        };
+        let clump = |clump: &Clump| {
+            size_of::<Clump>()
+                + clump.frames.capacity() * size_of::<model::Frame>()
+                + clump.atomics.capacity() * size_of::<model::Atomic>()
+                + clump.geometries.iter().map(geometry).sum::<usize>()
+        };
+        let clumps = planned.model.clumps.iter().map(clump);
+        clumps.sum::<usize>() + planned.plan.memory()
+    },
+};
+
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    if is_level_info(bytes) {
+        return table::open_level(bytes, context);
+    }
+    let parsed = match model::parse(bytes) {
+        Ok(model) => {
+            let plan = ExportPlan::new(&model, |name| state_of(name, context));
+            Ok(Planned { model, plan })
+        }
+        Err(incomplete) => Err(Box::new(crate::asset::Incomplete {
+            error: incomplete.error,
+            model: Planned {
+                model: incomplete.model,
+                plan: ExportPlan::default(),
+            },
+        })),
+    };
+    KIND.view(bytes, context, parsed, |shown| {
+        let plan = &mut shown.model.plan;
+        shown
+            .info
+            .warnings
+            .append(std::mem::take(&mut plan.problems));
+        files(plan)
+    })
+}
+
+/// Whether a JSP asset is one of a JSPINFO layer, which holds chunks of its
+/// own instead of a clump.
+fn is_level_info(bytes: &Bytes) -> bool {
+    let kind = bytes.first_chunk().map(|word| u32::from_le_bytes(*word));
+    let known = [renderware::kind::CLUMP, renderware::kind::WORLD];
+    kind.is_some_and(|kind| !known.contains(&kind) && kind >> 8 == 0xBEEF)
+}
+
+fn files(plan: &ExportPlan) -> Vec<Listed<Shown<Planned>>> {
+    let mut files = vec![Listed::new(
+        None,
+        "textures.tsv".to_owned(),
+        Render::InContext(
+            |shown: &Shown<Planned>, _, context, out| textures(&shown.model.plan, context, out),
+            0,
+        ),
+    )];
+    if plan.has_glb {
+        files.push(Listed::new(
+            None,
+            "model.glb".to_owned(),
+            Render::InContext(glb, 0),
+        ));
+    }
+    if plan.has_scene {
+        files.push(Listed::whole("model.obj", |shown: &Shown<Planned>, out| {
+            let Planned { model, plan } = &shown.model;
+            obj::write(&plan.scene(model), MATERIALS, out)
+        }));
+        files.push(Listed::whole(MATERIALS, materials));
+    }
+    for (index, texture) in plan.textures.iter().enumerate() {
+        if texture.state.is_found() {
+            let name = format!("{}.png", texture.name);
+            let render = Render::InContext(write_picture, index);
+            files.push(Listed::new(Some(TEXTURES), name, render));
+        }
+    }
+    files
+}
+
+fn describe(planned: &Planned, info: &mut Info, _names: Names<'_>) {
+    let Planned { model, plan } = planned;
+    info.add("clumps", model.clumps.len());
+    let worlds = model.worlds.iter().map(
+        |world| json!({"version": format!("{:#x}", world.version.number()), "size": world.size}),
+    );
+    info.add("worlds", worlds.collect::<Vec<_>>());
+    let clumps = || model.clumps.iter();
+    info.add(
+        "frames",
+        clumps().map(|clump| clump.frames.len()).sum::<usize>(),
+    );
+    info.add(
+        "atomics",
+        clumps().map(|clump| clump.atomics.len()).sum::<usize>(),
+    );
+    info.add("triangles", plan.triangles);
+    let geometries = clumps().flat_map(|clump| &clump.geometries);
+    let geometries = geometries.take(MOST_TOLD).map(|geometry| {
+        json!({
+            "form": geometry.vertices.name(),
+            "vertices": geometry.declared_vertices,
+            "triangles": geometry.declared_triangles,
+            "uv_sets": geometry.uv_sets,
+            "morphs": geometry.morphs.len(),
+            "materials": geometry.materials.len(),
+            "skinned": geometry.has_skin,
+            "bones": geometry.skin.as_ref().map(|skin| skin.bones),
+            "flags": format!("{:#06x}", geometry.flags),
+            "version": format!("{:#x}", geometry.version.number()),
+        })
+    });
+    info.add("geometries", geometries.collect::<Vec<_>>());
+    let names = plan.textures.iter().map(|texture| &texture.name);
+    info.add("textures", names.collect::<Vec<_>>());
+    let missing = plan
+        .textures
+        .iter()
+        .filter(|texture| !texture.state.is_found());
+    let missing = missing.map(|texture| &texture.name);
+    info.add("missing_textures", missing.collect::<Vec<_>>());
+}
+
+/// Most geometries that `info.json` tells about one by one.
+const MOST_TOLD: usize = 256;
+
+/// The asset of a texture in the same archive: that with the name's id and
+/// `.RW3` behind it, or rarely without.
+fn find(name: &str, context: &dyn AssetContext) -> Option<AssetRef> {
+    // Names are stored in single bytes.
+    let bytes = name
+        .chars()
+        .map(|letter| u8::try_from(letter).unwrap_or(b'?'));
+    let bytes: Vec<u8> = bytes.collect();
+    let with_extension = [&bytes, &b".RW3"[..]].concat();
+    let ids = [asset_id(&with_extension), asset_id(&bytes)];
+    ids.into_iter().find_map(|id| context.find(Wanted::Id(id)))
+}
+
+/// The first texture of the asset with this name.
+fn read(name: &str, context: &dyn AssetContext) -> Result<Texture, TextureState> {
+    let file = find(name, context).ok_or(TextureState::Missing)?;
+    let unreadable = |why: String| TextureState::Unreadable(why);
+    let bytes = context.read(file);
+    let bytes = bytes.ok_or_else(|| unreadable("it cannot be read".to_owned()))?;
+    let textures = parse_texture(&bytes);
+    let textures = textures.map_err(|incomplete| unreadable(incomplete.error.to_string()))?;
+    let first = textures.textures.into_iter().next();
+    let first = first.ok_or_else(|| unreadable("it is empty".to_owned()))?;
+    match picture_problem(&first) {
+        Some(problem) => Err(unreadable(problem)),
+        None => Ok(first),
+    }
+}
+
+fn state_of(name: &str, context: &dyn AssetContext) -> TextureState {
+    match read(name, context) {
+        Ok(texture) => TextureState::Found {
+            width: texture.width,
+            height: texture.height,
+            alpha: match texture.has_alpha {
+                Some(true) if texture.depth <= 4 => Alpha::Mask,
+                Some(true) => Alpha::Blend,
+                _ => Alpha::Opaque,
+            },
+        },
+        Err(state) => state,
+    }
+}
+
+fn picture_of(plan: &ExportPlan, index: usize, context: &dyn AssetContext) -> Option<Picture> {
+    let texture = plan.textures.get(index)?;
+    picture(&read(&texture.name, context).ok()?)
+}
+
+fn write_picture(
+    shown: &Shown<Planned>,
+    index: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match picture_of(&shown.model.plan, index, context) {
+        Some(picture) => png::write(&picture, out),
+        None => Ok(()),
+    }
+}
+
+fn glb(
+    shown: &Shown<Planned>,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Planned { model, plan } = &shown.model;
+    let pictures = |index| picture_of(plan, index, context);
+    gltf::write(&plan.scene(model), &pictures, out)
+}
+
+fn materials(shown: &Shown<Planned>, out: &mut dyn Write) -> io::Result<()> {
+    let Planned { model, plan } = &shown.model;
+    let folder = format!("{TEXTURES}/");
+    obj::write_materials(&plan.materials(model), &plan.notes(), &folder, out)
+}
+
+/// `textures.tsv` of a model.
+fn textures(plan: &ExportPlan, context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let columns = ["index", "name", "asset", "width", "height", "problem"];
+    let mut table = Table::new(out, &columns)?;
+    for (index, TextureUse { name, state }) in plan.textures.iter().enumerate() {
+        let asset = find(name, context).map(|file| context.path_of(file));
+        table.cell(index).text(name);
+        table.optional_text(asset.as_deref());
+        let placeholder = "a placeholder colour, magenta, stands for it";
+        match state {
+            TextureState::Found { width, height, .. } => table.cell(width).cell(height).cell(""),
+            TextureState::Missing => table
+                .cell("")
+                .cell("")
+                .text(&format!("is not in this archive; {placeholder}")),
+            TextureState::Unreadable(why) => table
+                .cell("")
+                .cell("")
+                .text(&not_shown(name, format_args!("{why}; {placeholder}"))),
+        };
+        table.end_row()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! Names for ids, from the archive of the asset.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::view::{AssetContext, Table};
+
+/// Looks up the names of assets by their ids.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'a>(pub(super) &'a dyn AssetContext);
+
+impl<'a> Names<'a> {
+    /// The name of the asset with this id in the archive.
+    pub(super) fn find(self, id: u32) -> Option<String> {
+        if id == 0 {
+            return None;
+        }
+        self.0.asset_name(id)
+    }
+
+    /// A reference to the asset with this id.
+    pub(super) fn reference(self, id: u32) -> Reference<'a> {
+        Reference { id, names: self }
+    }
+
+    /// Adds two cells to a table: an id, and the name of its asset. Both are
+    /// empty for no asset.
+    pub(super) fn cells(self, id: u32, table: &mut Table<'_>) {
+        table.optional((id != 0).then(|| format!("{id:08X}")));
+        table.optional_text(self.find(id).as_deref());
+    }
+}
+
+/// An asset that another one refers to: `{"id": "06E27239", "name": "..."}`,
+/// without a name where the archive does not have it, and `null` for none.
+pub(super) struct Reference<'a> {
+    id: u32,
+    names: Names<'a>,
+}
+
+impl Serialize for Reference<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.id == 0 {
+            return serializer.serialize_none();
+        }
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &format_args!("{:08X}", self.id))?;
+        if let Some(name) = self.names.find(self.id) {
+            map.serialize_entry("name", &name)?;
+        }
+        map.end()
+    }
+}
