@@ -38,6 +38,7 @@ mod enter;
 mod error;
 mod image;
 mod invalidate;
+mod layout;
 mod listing;
 mod merge;
 mod open;

@@ -1,8 +1,10 @@
 //! What cannot be brought about through the kernel in a short time.
 
 use super::*;
-use crate::namespace::companion::Companions;
+use crate::namespace::companion::{Companions, Shows};
 use crate::namespace::tree::TreeBuilder;
+use crate::pack::hpi::{self as pack, v1};
+use crate::volume::hpi::chunk::Method;
 use crate::volume::{Name, Sink};
 
 /// A mount of the directories `MAPS/Sub` that has few aliases.
@@ -48,4 +50,40 @@ fn beyond_the_cap_links_lead_out_of_other_spellings() {
     vfs.forget(alias.ino, 1);
     let again = vfs.lookup(Ino::ROOT, "mAPS").unwrap();
     assert_eq!(again.kind, FileKind::Directory);
+}
+
+#[test]
+fn a_listing_that_fails_in_the_middle_gives_what_it_has() {
+    let mut archive = tempfile::NamedTempFile::new().unwrap();
+    let root = pack::Directory::default();
+    let options = v1::Options {
+        method: Method::Stored,
+        key: 0,
+    };
+    v1::write(&root, options, &mut archive, &mut |_| {}).unwrap();
+    let sources = Sources::Given {
+        paths: vec![archive.path().to_owned()],
+        order: None,
+        separate: false,
+    };
+    let vfs = Vfs::open(&sources, Options::default()).unwrap();
+    let control = vfs.lookup(Ino::ROOT, ".hpimount").unwrap();
+    // No number is left for a snapshot of the counters.
+    let others = (1 << 31) - 1 - vfs.numbers.single().unwrap().0 - 1;
+    vfs.numbers
+        .assign(Origin::Hidden(Ino(1), Shows::Inside), others, 0);
+    let list = |offset| {
+        let mut names = Vec::new();
+        let listed = vfs.readdir_plus(control.ino, offset, &mut |name, _, _| {
+            names.push(name.to_owned());
+            false
+        });
+        listed.map(|()| names)
+    };
+    assert_eq!(
+        list(0).unwrap(),
+        ["info.json"],
+        "the kernel counts a lookup"
+    );
+    assert_eq!(list(1), Err(Error::NoNumbers));
 }

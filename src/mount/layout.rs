@@ -1,0 +1,271 @@
+//! How opened sources are laid out: one as the root, several merged or side by
+//! side, and the control directory with them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+
+use super::control::{self, Texts};
+use super::enter::NewVolume;
+use super::error::OpenError;
+use super::image::Images;
+use super::merge::{self, Shadow};
+use super::order::Order;
+use super::subtree::Subtree;
+use super::{ControlInodes, Ino, Options, Vfs};
+use crate::content::OpenVolume;
+use crate::namespace::companion::{Companions, Meta};
+use crate::namespace::numbers::Origin;
+use crate::namespace::tree::{Kind, Label, NewInode, ROOT, Tree, TreeBuilder};
+use crate::volume::{Name, NodeId};
+
+/// A source that was opened: its tree in the making, and what its files are
+/// read from.
+pub(super) struct Opened {
+    pub(super) builder: TreeBuilder,
+    pub(super) volume: NewVolume,
+    /// Whether it can be laid over others.
+    pub(super) is_layered: bool,
+    pub(super) path: PathBuf,
+}
+
+/// The parts of a mount before they have numbers.
+pub(super) struct Layout {
+    pub(super) tree: Tree,
+    pub(super) volumes: Vec<NewVolume>,
+    /// Trees that take directories of `tree`, by their inodes there.
+    pub(super) grafted: Vec<(NodeId, Tree, NewVolume)>,
+    /// The trees of the merged archives and what of them is hidden.
+    pub(super) layers: Vec<Tree>,
+    pub(super) shadowed: Vec<Shadow>,
+    /// What `info.json` says about the order.
+    pub(super) order: Value,
+}
+
+impl Layout {
+    /// One source, which is the root.
+    pub(super) fn single(opened: Vec<Opened>) -> Self {
+        let mut layout = Self {
+            tree: TreeBuilder::new(0, 0, Companions::NONE).finish(),
+            volumes: Vec::new(),
+            grafted: Vec::new(),
+            layers: Vec::new(),
+            shadowed: Vec::new(),
+            order: Value::Null,
+        };
+        for Opened {
+            builder, volume, ..
+        } in opened
+        {
+            layout.tree = builder.finish();
+            layout.volumes = vec![volume];
+        }
+        layout
+    }
+
+    /// Each source in a directory that is named after its file.
+    pub(super) fn side_by_side(sources: Vec<Opened>, options: &Options) -> Result<Self, OpenError> {
+        let now = seconds(SystemTime::now());
+        let companions = Vfs::companions(options, 0, true);
+        let mut builder = TreeBuilder::new(0, now, companions);
+        let mut grafted = Vec::with_capacity(sources.len());
+        for opened in sources {
+            let tree = opened.builder.finish();
+            let inode = NewInode {
+                kind: Kind::Grafted,
+                modified: tree.inode(ROOT).map(|root| root.modified),
+                ..NewInode::DIR
+            };
+            let path = &opened.path;
+            let name = path.file_name().unwrap_or(path.as_os_str());
+            let node = builder
+                .add(NodeId(ROOT), &Label::new(Name::host(name)), inode)
+                .map_err(|error| OpenError::new(path.to_string_lossy(), error))?;
+            grafted.push((node, tree, opened.volume));
+        }
+        Ok(Self {
+            tree: builder.finish(),
+            volumes: Vec::new(),
+            grafted,
+            layers: Vec::new(),
+            shadowed: Vec::new(),
+            order: Value::Null,
+        })
+    }
+
+    /// Lays sources over each other, the last one on top, loose files above
+    /// all.
+    pub(super) fn merged(
+        mut sources: Vec<Opened>,
+        order: Order,
+        why: &str,
+        loose: Option<Opened>,
+        mut warnings: Vec<String>,
+        options: &Options,
+    ) -> Result<Self, OpenError> {
+        let rule = order.rule(sources.len());
+        let paths: Vec<PathBuf> = sources.iter().map(|source| source.path.clone()).collect();
+        warnings.extend(order.beyond_the_limit(&paths));
+        for warning in &warnings {
+            log::warn!("{warning}");
+        }
+        sources.extend(loose);
+        let names = sources.iter().map(|source| source.volume.name.clone());
+        let order = json!({
+            "rule": order,
+            "why": why,
+            "lowest_to_highest": names.collect::<Vec<_>>(),
+            "warnings": warnings,
+        });
+        let mut layers = Vec::with_capacity(sources.len());
+        let mut volumes = Vec::with_capacity(sources.len());
+        for opened in sources {
+            // The merged tree has its own.
+            layers.push(opened.builder.without_companions().finish());
+            volumes.push(opened.volume);
+        }
+        let companions = Vfs::companions(options, 0, false);
+        let merged = merge::merge(&layers, rule, companions).map_err(|error| {
+            let first = volumes.first().map_or("", |volume| &volume.location);
+            OpenError::new(first, error)
+        })?;
+        Ok(Self {
+            tree: merged.tree.finish(),
+            volumes,
+            grafted: Vec::new(),
+            layers,
+            shadowed: merged.shadowed,
+            order,
+        })
+    }
+}
+
+impl Vfs {
+    /// Gives the trees of a layout their numbers, and adds the control
+    /// directory, whose `info.json` says `info`.
+    pub(super) fn graft_layout(&self, layout: Layout, info: &Value) {
+        let modified = layout.tree.inode(ROOT).map_or(0, |root| root.modified);
+        let info = crate::view::json::pretty(info);
+        let names = layout.volumes.iter().map(|volume| volume.name.clone());
+        let names: Vec<String> = names.collect();
+        let control_tree = control::tree(
+            info.len() as u64,
+            layout.volumes.len() as u32,
+            modified,
+            &layout.layers,
+            &names,
+            &layout.shadowed,
+        );
+        let volumes = self.add_fixed(Origin::Root, layout.tree, layout.volumes);
+        for (node, tree, volume) in layout.grafted {
+            let directory = Ino(Ino::ROOT.0 + node.0);
+            self.add_fixed(Origin::Directory(directory), tree, vec![volume]);
+        }
+        match control_tree {
+            Ok((tree, stats)) => self.add_control(tree, stats, volumes, info),
+            Err(error) => log::error!("there is no {}: it {error}", control::NAME),
+        }
+    }
+
+    /// Adds a subtree that is always there; gives its volumes.
+    pub(super) fn add_fixed(
+        &self,
+        origin: Origin,
+        tree: Tree,
+        volumes: Vec<NewVolume>,
+    ) -> Vec<Arc<OpenVolume>> {
+        let assigned = self.numbers.assign(origin, tree.inodes(), 0);
+        let Some((range, _)) = assigned else {
+            log::error!("there are no inode numbers left");
+            return Vec::new();
+        };
+        let volumes = volumes.into_iter().enumerate();
+        let volumes: Vec<_> = volumes
+            .map(|(number, volume)| Arc::new(volume.open(range, number)))
+            .collect();
+        self.fixed.push(Subtree {
+            range,
+            tree,
+            volumes: volumes.clone(),
+            view: None,
+            _charge: None,
+        });
+        volumes
+    }
+
+    /// Adds the control directory, whose files are of the merged volumes and
+    /// of one with its texts.
+    fn add_control(
+        &self,
+        tree: Tree,
+        stats: u32,
+        mut volumes: Vec<Arc<OpenVolume>>,
+        info: Vec<u8>,
+    ) {
+        let Some((range, _)) = self.numbers.assign(Origin::Control, tree.inodes(), 0) else {
+            return;
+        };
+        let texts = NewVolume {
+            name: control::NAME.to_owned(),
+            location: String::new(),
+            format: "control",
+            is_plain_folder: false,
+            nesting: 0,
+            images: Images::default(),
+            volume: Box::new(Texts::new(vec![info])),
+        };
+        volumes.push(Arc::new(texts.open(range, 0)));
+        self.fixed.push(Subtree {
+            range,
+            tree,
+            volumes,
+            view: None,
+            _charge: None,
+        });
+        // The mount is new: nobody has set it before.
+        let _ = self.control.set(ControlInodes {
+            root: range.ino(ROOT),
+            stats: range.ino(stats),
+        });
+    }
+}
+
+/// What `.hpimount/info.json` says.
+pub(super) fn describe(
+    volumes: &[&NewVolume],
+    skipped: &[OpenError],
+    order: Value,
+    options: &Options,
+) -> Value {
+    let source = |volume: &&NewVolume| {
+        json!({
+            "path": volume.location,
+            "name": volume.name,
+            "format": volume.format,
+            "images": volume.images.formats,
+            "archive": volume.volume.info(),
+            "warnings": volume.warnings().collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "hpimount": env!("CARGO_PKG_VERSION"),
+        "sources": volumes.iter().map(source).collect::<Vec<_>>(),
+        "left_out": skipped.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "order": order,
+        "case_sensitive": options.case_sensitive,
+        "cache_size": options.cache_size,
+        "meta": options.meta != Meta::Off,
+        "force": options.force,
+        "verify": options.verify,
+    })
+}
+
+/// Whole seconds since 1970 UTC, negative before.
+pub(super) fn seconds(time: SystemTime) -> i64 {
+    match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(after) => after.as_secs() as i64,
+        Err(before) => -(before.duration().as_secs() as i64),
+    }
+}
