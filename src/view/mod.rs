@@ -12,6 +12,7 @@ pub mod json;
 mod listed;
 pub mod psx;
 mod summary;
+pub mod ta;
 
 pub use self::context::{Alone, AssetContext, AssetRef, MakeShared, Shared, Wanted};
 pub use self::summary::Summary;
@@ -150,7 +151,22 @@ impl View for Broken {
 }
 
 /// The asset formats that have views.
-pub const VIEW_FORMATS: &[ViewFormat] = &[hgo::FORMAT, hgo::blk::FORMAT, ifp::FORMAT, psx::FORMAT];
+pub const VIEW_FORMATS: &[ViewFormat] = &[
+    hgo::FORMAT,
+    hgo::blk::FORMAT,
+    ifp::FORMAT,
+    psx::FORMAT,
+    ta::pcx::FORMAT,
+    ta::pal::FORMAT,
+    ta::fnt::FORMAT,
+    ta::gaf::FORMAT,
+    ta::tdo::FORMAT,
+    ta::cob::FORMAT,
+    ta::tnt::FORMAT,
+    ta::sct::FORMAT,
+    ta::tdf::FORMAT,
+    ta::other::FORMAT,
+];
 
 /// The text of the file of an asset's view with this name.
 #[cfg(test)]
