@@ -26,6 +26,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// Most pictures of a file; the largest of the games has a tenth of them.
 const MOST_PICTURES: usize = 1 << 15;
 
+/// Most pixels of all pictures of a file. Many references may lead to one
+/// large frame.
+const MOST_SHOWN: u64 = 1 << 28;
+
 /// Most pixels that the frames of an animation have together.
 const MOST_ANIMATED: u64 = 1 << 26;
 
@@ -71,7 +75,7 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
     }
     // Many references may lead to one frame.
     let mut known: HashMap<u32, Option<Frame>> = HashMap::new();
-    let mut pictures = 0;
+    let (mut pictures, mut pixels) = (0, 0);
     let mut left_out = 0;
     for (index, sequence) in sequences.iter().enumerate() {
         let folder = folder(sequences.len(), index, sequence);
@@ -87,8 +91,9 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
             area += frame.pixels();
             if let Some(why) = size_problem(frame.width.into(), frame.height.into()) {
                 problem = Some(why);
-            } else if pictures < MOST_PICTURES {
+            } else if pictures < MOST_PICTURES && pixels + frame.pixels() <= MOST_SHOWN {
                 pictures += 1;
+                pixels += frame.pixels();
                 let name = format!("{}.png", padded(number, sequence.len(), 2));
                 let part = index * FRAMES + number;
                 let render = Render::Part(frame_picture, part);
@@ -112,8 +117,10 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
     }
     gaf.sequences = sequences;
     if left_out > 0 {
-        let warning = format!("{left_out} frames behind the first {MOST_PICTURES} are not shown");
-        gaf.warnings.push(warning);
+        gaf.warnings.push(format!(
+            "{left_out} frames are not shown: there are more than {MOST_PICTURES}, or than \
+             {MOST_SHOWN} pixels"
+        ));
     }
     files
 }

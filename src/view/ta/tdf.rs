@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Colors, Shown, failure, warnings_size};
 use crate::asset::ta::tdf::{self, Item, Section, Tdf};
@@ -26,18 +26,28 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// Bytes that an entry takes; its text comes on top.
 const ENTRY_SIZE: usize = 24;
 
+/// Most sections in each other of which a [`Value`] is made; reading one back
+/// has a limit on depth.
+const DEEPEST_VALUE: usize = 32;
+
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let tdf = tdf::parse(bytes).map_err(|incomplete| {
-        failure(incomplete, |tdf| {
-            json::bounded_value(&Facts::new(tdf), &json!({}))
-        })
-    })?;
+    let tdf = tdf::parse(bytes).map_err(|incomplete| failure(incomplete, partial))?;
     let shown = Shown {
         colors: Colors::embedded(),
         heap: warnings_size(&tdf.warnings) + ENTRY_SIZE * tdf.len() + bytes.len(),
         asset: tdf,
     };
     Ok(shown.view(whole_files(&[("info.json", info), ("info.txt", page)])))
+}
+
+/// What is known of a text that could not be read to its end, without what is
+/// in its sections where they are too deep for a value.
+fn partial(tdf: &Tdf) -> Value {
+    let brief = json!({"format": FORMAT.name, "depth": tdf.depth, "entries": tdf.len()});
+    if tdf.depth > DEEPEST_VALUE {
+        return brief;
+    }
+    json::bounded_value(&Facts::new(tdf), &brief)
 }
 
 #[derive(Serialize)]
@@ -148,4 +158,21 @@ fn page(shown: &Shown<Tdf>, out: &mut dyn Write) -> io::Result<()> {
     page.list("sections", sections.iter());
     page.line("entries", tdf.len());
     page.write(&tdf.warnings, out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Alone;
+
+    #[test]
+    fn a_text_that_is_too_deep_says_so() {
+        for depth in [10, 64, 65, 1000] {
+            let text = "[a]{".repeat(depth) + &"}".repeat(depth);
+            match open(&Bytes::from(text.into_bytes()), &Alone) {
+                Ok(_) => assert!(depth <= 64),
+                Err(failure) => assert!(depth > 64 && failure.partial["format"] == "TDF"),
+            }
+        }
+    }
 }

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::terrain::{self, REDUCED};
 use super::{Colors, Shown, failure, warnings_size};
+use crate::asset::ta::terrain::TILE_EDGE;
 use crate::asset::ta::tnt::{self, Tnt, Version};
 use crate::view::listed::{Listed, whole_files};
 use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json};
@@ -62,10 +63,14 @@ fn version(tnt: &Tnt) -> &'static str {
     }
 }
 
-/// Pixels of the whole map.
+/// Width and height of the ground in tiles, each of which covers four cells.
+fn tiles(tnt: &Tnt) -> [u32; 2] {
+    [tnt.width / 2, tnt.height / 2]
+}
+
+/// Width and height of the ground in pixels.
 fn size(tnt: &Tnt) -> [u32; 2] {
-    let (width, height) = terrain::size(&tnt.terrain);
-    [width, height]
+    tiles(tnt).map(|tiles| tiles.saturating_mul(TILE_EDGE))
 }
 
 /// What is known without a look at the cells.
@@ -83,7 +88,7 @@ fn head(tnt: &Tnt) -> Value {
         "format": FORMAT.name,
         "game": version(tnt),
         "cells": [tnt.width, tnt.height],
-        "tiles": [tnt.terrain.width, tnt.terrain.height],
+        "tiles": tiles(tnt),
         "pixels": size(tnt),
         "tile_count": tnt.terrain.tile_count(),
         "sea_level": tnt.sea_level,
