@@ -25,7 +25,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let cob = cob::parse(bytes).map_err(|incomplete| {
-        failure(incomplete, |cob| {
+        failure(*incomplete, |cob| {
             json::bounded_value(&Facts::new(cob, &cob.warnings), &json!({}))
         })
     })?;

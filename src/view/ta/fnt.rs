@@ -24,7 +24,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
 const COLUMNS: usize = 16;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let fnt = fnt::parse(bytes).map_err(|incomplete| failure(incomplete, head))?;
+    let fnt = fnt::parse(bytes).map_err(|incomplete| failure(*incomplete, head))?;
     let shown = Shown {
         colors: Colors::embedded(),
         heap: warnings_size(&fnt.warnings),

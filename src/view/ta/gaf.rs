@@ -44,7 +44,7 @@ const FRAMES: usize = 1 << 16;
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let gaf = gaf::parse(bytes).map_err(|incomplete| {
-        failure(incomplete, |gaf| {
+        failure(*incomplete, |gaf| {
             json::bounded_value(&Head::new(gaf, ""), &json!({}))
         })
     })?;

@@ -44,8 +44,8 @@ impl<M: Send + Sync + 'static> Shown<M> {
 }
 
 /// What is shown of an asset whose structure is lost.
-fn failure<M>(incomplete: Box<Incomplete<M>>, partial: impl FnOnce(&M) -> Value) -> Box<Failure> {
-    let Incomplete { error, model } = *incomplete;
+fn failure<M>(incomplete: Incomplete<M>, partial: impl FnOnce(&M) -> Value) -> Box<Failure> {
+    let Incomplete { error, model } = incomplete;
     let partial = partial(&model);
     Box::new(Failure { error, partial })
 }

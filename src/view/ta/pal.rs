@@ -25,7 +25,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
 const EDGE: u32 = 16;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let pal = pal::parse(bytes).map_err(|incomplete| failure(incomplete, |_| json!({})))?;
+    let pal = pal::parse(bytes).map_err(|incomplete| failure(*incomplete, |_| json!({})))?;
     let shown = Shown {
         colors: Colors::own(pal.palette),
         heap: warnings_size(&pal.warnings),

@@ -21,7 +21,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut pcx = pcx::parse(bytes).map_err(|incomplete| failure(incomplete, facts))?;
+    let mut pcx = pcx::parse(bytes).map_err(|incomplete| failure(*incomplete, facts))?;
     let colors = match pcx.palette {
         Some(palette) => Colors::own(palette),
         None if pcx.planes == 1 => Colors::of_mount(context),

@@ -20,7 +20,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut sct = sct::parse(bytes).map_err(|incomplete| failure(incomplete, head))?;
+    let mut sct = sct::parse(bytes).map_err(|incomplete| failure(*incomplete, head))?;
     let mut files = whole_files(&[
         ("info.json", info as _),
         ("info.txt", page),

@@ -31,7 +31,7 @@ const ENTRY_SIZE: usize = 24;
 const DEEPEST_VALUE: usize = 32;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let tdf = tdf::parse(bytes).map_err(|incomplete| failure(incomplete, partial))?;
+    let tdf = tdf::parse(bytes).map_err(|incomplete| failure(*incomplete, partial))?;
     let shown = Shown {
         colors: Colors::embedded(),
         heap: warnings_size(&tdf.warnings) + ENTRY_SIZE * tdf.len() + bytes.len(),

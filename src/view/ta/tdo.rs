@@ -40,7 +40,7 @@ const MOST_TEXTURES: usize = 4096;
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let mut model = tdo::parse(bytes).map_err(|incomplete| {
-        failure(incomplete, |model| {
+        failure(*incomplete, |model| {
             json::bounded_value(&Facts::new(model, ""), &json!({}))
         })
     })?;

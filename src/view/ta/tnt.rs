@@ -23,7 +23,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let mut tnt = tnt::parse(bytes).map_err(|incomplete| failure(incomplete, head))?;
+    let mut tnt = tnt::parse(bytes).map_err(|incomplete| failure(*incomplete, head))?;
     let mut files = whole_files(&[
         ("info.json", info as _),
         ("info.txt", page),
