@@ -349,10 +349,10 @@ fn model() -> Vec<u8> {
     let one = 65536;
     let mut root = tdo::object("BASE");
     root.vertices = vec![
-        [one, one, -one],
         [-one, one, -one],
-        [-one, 0, -one],
+        [one, one, -one],
         [one, 0, -one],
+        [-one, 0, -one],
     ];
     let textured = |name: &str| tdo::Primitive {
         texture: Some(name.to_owned()),

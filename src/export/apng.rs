@@ -3,10 +3,10 @@
 
 use std::io::{self, Write};
 
-use png::{BitDepth, BlendOp, ColorType, Compression, DisposeOp, Encoder, EncodingError};
+use png::{BitDepth, BlendOp, ColorType, DisposeOp, Encoder, EncodingError};
 
 use super::Picture;
-use super::png::io_error;
+use super::png::{io_error, set_fast};
 
 /// What is shown for a while.
 #[derive(Debug, Clone)]
@@ -53,7 +53,7 @@ fn encode(
 ) -> Result<(), EncodingError> {
     let &Animation { width, height, .. } = animation;
     let mut encoder = Encoder::new(out, width, height);
-    encoder.set_compression(Compression::Fast);
+    set_fast(&mut encoder);
     encoder.set_color(ColorType::Rgba);
     encoder.set_depth(BitDepth::Eight);
     encoder.set_animated(animation.frames, u32::from(!animation.loops))?;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
+use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, Filter};
 
 use super::{Picture, Pixels};
 
@@ -30,7 +30,7 @@ pub fn write_rows(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut encoder = Encoder::new(out, width, height);
-    encoder.set_compression(Compression::Fast);
+    set_fast(&mut encoder);
     encoder.set_depth(BitDepth::Eight);
     match tones {
         Tones::Grey => encoder.set_color(ColorType::Grayscale),
@@ -52,6 +52,15 @@ pub fn write_rows(
     writer.finish().map_err(io_error)
 }
 
+/// Chooses compression and filter. Of sprites, unit pictures and previews of
+/// real archives, the difference to the left makes files 3 to 6 percent larger
+/// than the best filter of each row, at two to four times the speed; without a
+/// filter they are 1.5 to 2 times as large.
+pub(super) fn set_fast<W: Write>(encoder: &mut Encoder<'_, W>) {
+    encoder.set_compression(Compression::Fast);
+    encoder.set_filter(Filter::Sub);
+}
+
 /// The error of the writer below, where it is one.
 pub(super) fn io_error(error: EncodingError) -> io::Error {
     match error {
@@ -71,7 +80,7 @@ pub fn write(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
 
 fn encode(picture: &Picture, out: &mut dyn Write) -> Result<(), EncodingError> {
     let mut encoder = Encoder::new(out, picture.width, picture.height);
-    encoder.set_compression(Compression::Fast);
+    set_fast(&mut encoder);
     let rows = match &picture.pixels {
         Pixels::Indexed {
             bits,

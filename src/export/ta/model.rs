@@ -289,10 +289,10 @@ mod tests {
     fn front(texture: Option<&str>) -> Model {
         let mut root = object("base");
         root.vertices = vec![
-            [UNIT, 2 * UNIT, -UNIT],
             [-UNIT, 2 * UNIT, -UNIT],
-            [-UNIT, 0, -UNIT],
+            [UNIT, 2 * UNIT, -UNIT],
             [UNIT, 0, -UNIT],
+            [-UNIT, 0, -UNIT],
         ];
         root.selection = 1;
         let face = build::Primitive {
@@ -323,7 +323,7 @@ mod tests {
     fn the_front_faces_forward_and_the_hierarchy_stays() {
         let scene = shown(&front(None), &[]);
         assert_eq!(scene.meshes[0].corners[0].normal, [0.0, 0.0, 1.0]);
-        assert_eq!(scene.meshes[0].points[0], [1.0, 2.0, 1.0]);
+        assert_eq!(scene.meshes[0].points[0], [-1.0, 2.0, 1.0]);
         let names: Vec<_> = scene
             .nodes
             .iter()
