@@ -1,14 +1,15 @@
 //! Writing what a model shows in formats that every desktop opens.
 //!
 //! A game's format becomes a [`Picture`] or a [`Scene`] in a module of its own
-//! ([`psx`], [`hgo`], [`heavy_iron`]); the writers ([`png`], [`obj`], [`gltf`], [`bvh`]) know
-//! nothing but those. What is written is proportional to what was read, and
-//! bounded: an `ExportPlan` tells beforehand, without decoding, what cannot be
+//! ([`psx`], [`hgo`], [`ta`], [`heavy_iron`]); the writers ([`png`], [`apng`],
+//! [`obj`], [`gltf`], [`bvh`], [`preview`]) know nothing but those. What is
+//! written is proportional to what was read, and bounded: an `ExportPlan` tells beforehand, without decoding, what cannot be
 //! written, and why. [`ifp`] writes the format that it reads.
 
+pub mod apng;
 pub mod bvh;
 #[cfg(test)]
-mod front;
+pub(crate) mod front;
 pub mod gltf;
 pub mod heavy_iron;
 pub mod hgo;
@@ -17,8 +18,11 @@ mod math;
 pub mod obj;
 mod picture;
 pub mod png;
+pub mod preview;
 pub mod psx;
 pub mod scene;
+mod sheet;
+pub mod ta;
 pub mod wav;
 
 use std::fmt::Display;
@@ -26,6 +30,7 @@ use std::fmt::Display;
 pub use math::Place;
 pub use picture::{MAX_PIXELS, Picture, Pixels, size_problem};
 pub use scene::Scene;
+pub use sheet::sheet;
 
 /// Most corners of faces that a written scene has, each counted as often as
 /// it is shown. A level of the games has a tenth of them.

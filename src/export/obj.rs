@@ -24,6 +24,7 @@ pub fn write(scene: &Scene<'_>, library: &str, out: &mut dyn Write) -> io::Resul
         writeln!(out, "o {}", token(&node.name))?;
         vertices(out, scene, index, mesh)?;
         faces(out, scene, mesh, points, corners)?;
+        strokes(out, scene, mesh, points)?;
         points += mesh.points.len();
         corners += mesh.corners.len();
     }
@@ -128,6 +129,21 @@ fn faces(
             }
             out.write_all(b"\n")?;
         }
+    }
+    Ok(())
+}
+
+fn strokes(out: &mut dyn Write, scene: &Scene<'_>, mesh: &Mesh, points: usize) -> io::Result<()> {
+    for stroke in &mesh.strokes {
+        if let Some(material) = scene.materials.get(stroke.material) {
+            writeln!(out, "usemtl {}", token(&material.name))?;
+        }
+        let element = if stroke.points.len() == 1 { "p" } else { "l" };
+        out.write_all(element.as_bytes())?;
+        for &point in &stroke.points {
+            write!(out, " {}", points + point as usize)?;
+        }
+        out.write_all(b"\n")?;
     }
     Ok(())
 }

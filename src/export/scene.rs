@@ -87,6 +87,8 @@ pub struct Mesh {
     pub corners: Vec<Corner>,
     /// The triangles, by their material.
     pub parts: Vec<Part>,
+    /// Lines and single points, which have no surface.
+    pub strokes: Vec<Stroke>,
     /// How joints bend the mesh: the weights of each point; empty for a mesh
     /// that only moves as a whole.
     pub weights: Vec<Weights>,
@@ -117,6 +119,15 @@ pub struct Part {
     /// Corners of each triangle, anticlockwise where it is seen from its
     /// front.
     pub triangles: Vec<[u32; 3]>,
+}
+
+/// A line, or a single point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stroke {
+    /// Index of the material.
+    pub material: usize,
+    /// Indices of its points, one or more.
+    pub points: Vec<u32>,
 }
 
 /// The joints of a point: no joint twice, weights above 0 that add up to 1,

@@ -42,7 +42,15 @@ impl<M> Listed<M> {
 
     /// A file in a folder, if one is given.
     pub(super) fn new(folder: Option<&'static str>, name: String, render: Render<M>) -> Self {
-        let folder = folder.map(Cow::Borrowed);
+        Self::placed(folder.map(Cow::Borrowed), name, render)
+    }
+
+    /// A file in a folder whose name the asset tells.
+    pub(super) fn inside(folder: String, name: String, render: Render<M>) -> Self {
+        Self::placed(Some(Cow::Owned(folder)), name, render)
+    }
+
+    fn placed(folder: Option<Cow<'static, str>>, name: String, render: Render<M>) -> Self {
         Self {
             file: ViewFile { folder, name },
             render,
@@ -112,7 +120,13 @@ impl<M: GetSize + Send + Sync> View for ListedView<M> {
     }
 
     fn memory(&self) -> usize {
-        let names = self.files.iter().map(|listed| listed.file.name.capacity());
+        let names = self.files.iter().map(|Listed { file, .. }| {
+            let folder = match &file.folder {
+                Some(Cow::Owned(folder)) => folder.capacity(),
+                _ => 0,
+            };
+            file.name.capacity() + folder
+        });
         size_of_val(self)
             + self.files.capacity() * size_of::<Listed<M>>()
             + names.sum::<usize>()

@@ -13,6 +13,7 @@ pub mod json;
 mod listed;
 pub mod psx;
 mod summary;
+pub mod ta;
 
 pub use self::context::{Alone, AssetContext, AssetRef, MakeShared, Shared, Wanted};
 pub use self::summary::Summary;
@@ -171,6 +172,16 @@ pub const VIEW_FORMATS: &[ViewFormat] = &[
     heavy_iron::MODEL,
     heavy_iron::OBJECT,
     heavy_iron::TABLE,
+    ta::pcx::FORMAT,
+    ta::pal::FORMAT,
+    ta::fnt::FORMAT,
+    ta::gaf::FORMAT,
+    ta::tdo::FORMAT,
+    ta::cob::FORMAT,
+    ta::tnt::FORMAT,
+    ta::sct::FORMAT,
+    ta::tdf::FORMAT,
+    ta::other::FORMAT,
 ];
 
 /// The text of the file of an asset's view with this name.

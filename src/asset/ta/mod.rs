@@ -6,7 +6,7 @@
 
 #[cfg(test)]
 #[path = "../../../tests/support/ta/mod.rs"]
-mod build;
+pub(crate) mod build;
 pub mod cob;
 pub mod fnt;
 pub mod gaf;

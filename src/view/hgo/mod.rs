@@ -14,7 +14,7 @@ use super::{AssetContext, Failure, View, ViewFormat};
 use crate::asset::hgo::{self, Hgo};
 use crate::export::hgo::{ExportPlan, layer_name, texture_name};
 use crate::export::padded;
-use crate::export::{gltf, obj, png};
+use crate::export::{gltf, obj, png, preview};
 
 /// HGO models.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -79,6 +79,7 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
     let Shown { hgo, plan } = shown;
     if plan.has_scene {
         files.push(Listed::whole("model.glb", glb));
+        files.push(Listed::whole("preview.png", drawn));
     }
     for &index in &plan.textures {
         let name = format!("{}.png", texture_name(hgo, index));
@@ -122,6 +123,12 @@ fn materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
 fn glb(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
     let Shown { hgo, plan } = shown;
     gltf::write(&plan.scene(hgo), &|index| plan.picture(hgo, index), out)
+}
+
+fn drawn(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+    let Shown { hgo, plan } = shown;
+    let picture = preview::draw(&plan.scene(hgo), &|index| plan.picture(hgo, index));
+    png::write(&picture, out)
 }
 
 #[cfg(test)]

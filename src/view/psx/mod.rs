@@ -16,7 +16,7 @@ use crate::asset::Incomplete;
 use crate::asset::psx::{self, Psx};
 use crate::export::padded;
 use crate::export::psx::{Colours, ExportPlan, TextureSet, model_name, neighbours};
-use crate::export::{bvh, gltf, obj, png};
+use crate::export::{bvh, gltf, obj, png, preview};
 
 /// PSX models, levels and texture banks.
 ///
@@ -114,6 +114,7 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
         files.push(Listed::whole("scene.obj", scene));
         files.push(Listed::whole(SCENE_MATERIALS, scene_materials));
         files.push(Listed::whole("model.glb", glb));
+        files.push(Listed::whole("preview.png", drawn));
     }
     for index in 0..plan.textures.len() {
         let name = format!("{}.png", plan.textures.name(index));
@@ -177,6 +178,13 @@ fn glb(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
     let Shown { psx, plan } = shown;
     let pictures = |index| plan.textures.picture(psx, index);
     gltf::write(&plan.scene(psx, Colours::Corners), &pictures, out)
+}
+
+fn drawn(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+    let Shown { psx, plan } = shown;
+    let pictures = |index| plan.textures.picture(psx, index);
+    let picture = preview::draw(&plan.scene(psx, Colours::Corners), &pictures);
+    png::write(&picture, out)
 }
 
 fn motion(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {

@@ -1,0 +1,136 @@
+//! Contact sheets: many pictures at a glance.
+
+use super::{Picture, Pixels};
+
+/// Width and height of a contact sheet in pixels.
+const SHEET_EDGE: u32 = 256;
+
+/// How many times larger than itself a small picture is shown at most.
+const MOST_ENLARGED: usize = 8;
+
+/// Pictures in a square grid, each as large as fits into its cell, and
+/// nothing around them. `count` says how many there are; those that cannot be
+/// shown leave their cells empty.
+pub fn sheet(count: usize, pictures: impl Iterator<Item = Option<Picture>>) -> Picture {
+    let edge = SHEET_EDGE as usize;
+    let columns = (1..=edge).find(|columns| columns * columns >= count);
+    let columns = columns.unwrap_or(edge);
+    let cell = edge / columns;
+    // A gap between cells that are large enough for one.
+    let inner = if cell >= 16 { cell - 2 } else { cell };
+    let mut pixels = vec![[0; 4]; edge * edge];
+    for (index, picture) in pictures.take(columns * columns).enumerate() {
+        let Some(picture) = picture else { continue };
+        let (width, height) = (picture.width as usize, picture.height as usize);
+        let (shown_width, shown_height) = fitted(width, height, inner);
+        let scaled = scaled(&picture.rgba(), width, shown_width, shown_height);
+        let left = index % columns * cell + (cell - shown_width) / 2;
+        let top = index / columns * cell + (cell - shown_height) / 2;
+        for (y, row) in scaled.chunks(shown_width).enumerate() {
+            let start = (top + y) * edge + left;
+            pixels[start..start + shown_width].copy_from_slice(row);
+        }
+    }
+    Picture {
+        width: SHEET_EDGE,
+        height: SHEET_EDGE,
+        pixels: Pixels::Rgba(pixels),
+    }
+}
+
+/// Size of a picture in a cell: smaller, or a whole number of times as large.
+fn fitted(width: usize, height: usize, cell: usize) -> (usize, usize) {
+    let longer = width.max(height).max(1);
+    if longer <= cell {
+        let times = (cell / longer).clamp(1, MOST_ENLARGED);
+        return (width * times, height * times);
+    }
+    let scale = |side: usize| (side * cell / longer).max(1);
+    (scale(width), scale(height))
+}
+
+/// A picture in another size: each pixel is the mean of those that it covers.
+fn scaled(pixels: &[[u8; 4]], width: usize, to_width: usize, to_height: usize) -> Vec<[u8; 4]> {
+    let height = pixels.len() / width.max(1);
+    let covered = |index: usize, from: usize, to: usize| {
+        let start = index * from / to;
+        let end = ((index + 1) * from).div_ceil(to);
+        start..end.clamp(start + 1, from.max(start + 1))
+    };
+    let mut scaled = Vec::with_capacity(to_width * to_height);
+    for y in 0..to_height {
+        let rows = covered(y, height, to_height);
+        for x in 0..to_width {
+            // Enlarged by a whole number of times, each covers one pixel.
+            let columns = covered(x, width, to_width);
+            let mut sum = [0_u64; 4];
+            let mut count = 0;
+            for row in rows.clone() {
+                for &[red, green, blue, alpha] in &pixels[row * width..][columns.clone()] {
+                    let weight = u64::from(alpha);
+                    for (sum, part) in sum.iter_mut().zip([red, green, blue]) {
+                        *sum += weight * u64::from(part);
+                    }
+                    sum[3] += weight;
+                    count += 1;
+                }
+            }
+            scaled.push(mean(sum, count));
+        }
+    }
+    scaled
+}
+
+/// The mean of colours that were summed with their alpha as weight.
+fn mean([red, green, blue, alpha]: [u64; 4], count: u64) -> [u8; 4] {
+    if alpha == 0 {
+        return [0; 4];
+    }
+    let part = |sum: u64| ((sum + alpha / 2) / alpha) as u8;
+    let alpha = ((alpha + count / 2) / count) as u8;
+    [part(red), part(green), part(blue), alpha]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(width: u32, height: u32, color: [u8; 4]) -> Picture {
+        Picture {
+            width,
+            height,
+            pixels: Pixels::Rgba(vec![color; (width * height) as usize]),
+        }
+    }
+
+    #[test]
+    fn pictures_stand_in_their_cells() {
+        let red = [255, 0, 0, 255];
+        let pictures = [Some(plain(1000, 500, red)), None, Some(plain(3, 1, red))];
+        let sheet = sheet(3, pictures.into_iter());
+        assert_eq!((sheet.width, sheet.height), (256, 256));
+        let pixels = sheet.rgba();
+        let at = |x: usize, y: usize| pixels[256 * y + x];
+        // Half as high as wide, in the middle of the first cell of four.
+        assert_eq!((at(1, 64), at(126, 64)), (red, red));
+        assert_eq!((at(64, 32), at(64, 31)), (red, [0; 4]));
+        assert_eq!(at(192, 64), [0; 4]);
+        // Enlarged, and no more than eight times.
+        let enlarged = pixels[256 * 192..][..128].iter();
+        assert_eq!(enlarged.filter(|&&pixel| pixel == red).count(), 24);
+    }
+
+    #[test]
+    fn transparent_pixels_do_not_darken_what_is_beside_them() {
+        let pixels = [[200, 100, 0, 255], [0, 0, 0, 0]];
+        assert_eq!(scaled(&pixels, 2, 1, 1), [[200, 100, 0, 128]]);
+    }
+
+    #[test]
+    fn any_number_of_pictures_fits() {
+        for count in [0, 1, 2, 64, 65_536, 70_000] {
+            let pictures = (0..count).map(|_| Some(plain(7, 5, [1; 4])));
+            assert_eq!(sheet(count, pictures).rgba().len(), 65_536);
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! 3DO models as scenes.
+//!
+//! A 3DO is left-handed with front faces clockwise (FORMATS, TA 4): z is
+//! negated and corners are reversed, so that the front is +z.
+
+use std::collections::BTreeMap;
+
+use crate::asset::ta::pal::Palette;
+use crate::asset::ta::tdo::{Model, Object, Primitive, Surface};
+use crate::export::math::{add, cross, subtract, unit};
+use crate::export::scene::{
+    self, Alpha, Corner, Material, Mesh, Node, Part, Stroke, Texture as SceneTexture, Wrap,
+};
+use crate::export::{Place, Scene};
+
+/// Units of a coordinate.
+const ONE: f32 = 65536.0;
+
+/// Grey level of what has a texture that is not there.
+const PLACEHOLDER: f32 = 0.6;
+
+/// A texture of a model.
+#[derive(Debug, Clone)]
+pub struct Texture {
+    /// Name of the file with its picture, without extension.
+    pub file: String,
+    /// What its alpha does; `None` where there is no picture.
+    pub alpha: Option<Alpha>,
+}
+
+/// Names of the textures that are drawn, in the order in which they appear,
+/// with the number of primitives of each. Names that differ by case only are
+/// one.
+pub fn drawn_textures(model: &Model) -> Vec<(String, usize)> {
+    let mut places = BTreeMap::new();
+    let mut names: Vec<(String, usize)> = Vec::new();
+    for object in &model.objects {
+        for (_, primitive) in drawn(object) {
+            let Some(name) = &primitive.texture else {
+                continue;
+            };
+            let place = *places.entry(folded(&name.text())).or_insert(names.len());
+            if place == names.len() {
+                names.push((name.to_string(), 0));
+            }
+            names[place].1 += 1;
+        }
+    }
+    names
+}
+
+/// Number of corners of all primitives that are drawn.
+pub fn corners(model: &Model) -> usize {
+    let objects = model.objects.iter();
+    let primitives = objects.flat_map(drawn);
+    primitives.map(|(_, one)| one.indices.len()).sum()
+}
+
+/// What of an object is drawn: primitives with a surface, without the ground
+/// plate and those that name vertices which do not exist.
+fn drawn(object: &Object) -> impl Iterator<Item = (usize, &Primitive)> {
+    let plate = object.ground_plate();
+    let count = object.vertices.len();
+    let primitives = object.primitives.iter().enumerate();
+    primitives.filter(move |&(number, primitive)| {
+        let is_sound = primitive.indices.iter().all(|&i| usize::from(i) < count);
+        primitive.surface() != Surface::Invisible && Some(number) != plate && is_sound
+    })
+}
+
+fn folded(name: &str) -> String {
+    name.to_ascii_lowercase()
+}
+
+/// The scene of a model: a node for each object, in the order of the objects,
+/// then one without a mesh for each ground plate. `name` gives the name of an
+/// object's node. `textures` are those of [`drawn_textures`], and a texture's
+/// number there is that of its picture.
+pub fn scene(
+    model: &Model,
+    textures: &[Texture],
+    palette: &Palette,
+    name: &dyn Fn(&Object) -> String,
+) -> Scene<'static> {
+    let mut builder = Builder {
+        textures,
+        palette,
+        names: drawn_textures(model),
+        materials: Vec::new(),
+        of_texture: BTreeMap::new(),
+        of_color: BTreeMap::new(),
+    };
+    let mut scene = Scene {
+        notes: vec![
+            "1 unit is one pixel of a map; y is up, the front is +z, the left of the unit is +x."
+                .to_owned(),
+        ],
+        ..Scene::default()
+    };
+    for (index, object) in model.objects.iter().enumerate() {
+        let name = name(object);
+        scene.meshes.push(builder.mesh(name.clone(), object));
+        scene.nodes.push(Node {
+            name,
+            parent: object.parent,
+            place: Place::at(point(object.position)),
+            mesh: Some(index),
+        });
+    }
+    for (index, object) in model.objects.iter().enumerate() {
+        if object.ground_plate().is_some() {
+            scene.nodes.push(Node {
+                name: "ground plate".to_owned(),
+                parent: Some(index),
+                place: Place::HERE,
+                mesh: None,
+            });
+        }
+    }
+    scene.materials = builder.materials;
+    scene
+}
+
+/// A point of the file in the scene's units and axes.
+fn point([x, y, z]: [i32; 3]) -> [f32; 3] {
+    // No zero becomes a negative one.
+    [x, y, z.saturating_neg()].map(|part| part as f32 / ONE)
+}
+
+struct Builder<'a> {
+    textures: &'a [Texture],
+    palette: &'a Palette,
+    names: Vec<(String, usize)>,
+    materials: Vec<Material>,
+    of_texture: BTreeMap<String, usize>,
+    of_color: BTreeMap<u8, usize>,
+}
+
+impl Builder<'_> {
+    fn mesh(&mut self, name: String, object: &Object) -> Mesh {
+        let mut mesh = Mesh {
+            name,
+            points: object.vertices.iter().map(|&place| point(place)).collect(),
+            ..Mesh::default()
+        };
+        let mut parts: BTreeMap<usize, Vec<[u32; 3]>> = BTreeMap::new();
+        for (_, primitive) in drawn(object) {
+            let material = self.material(primitive);
+            let indices = primitive.indices.iter().rev().map(|&index| index.into());
+            let indices: Vec<u32> = indices.collect();
+            match indices.len() {
+                0 => {}
+                1 | 2 => mesh.strokes.push(Stroke {
+                    material,
+                    points: indices.into_iter().rev().collect(),
+                }),
+                count => {
+                    let first = mesh.corners.len() as u32;
+                    let normal = normal(&mesh.points, &indices);
+                    for (number, &point) in indices.iter().enumerate() {
+                        mesh.corners.push(Corner {
+                            point,
+                            normal,
+                            uv: uv(count - 1 - number, count),
+                            colour: [255; 4],
+                        });
+                    }
+                    let fan = (1..count as u32 - 1).map(|k| [first, first + k, first + k + 1]);
+                    parts.entry(material).or_default().extend(fan);
+                }
+            }
+        }
+        let parts = parts.into_iter();
+        mesh.parts = parts
+            .map(|(material, triangles)| Part {
+                material,
+                triangles,
+            })
+            .collect();
+        mesh
+    }
+
+    fn material(&mut self, primitive: &Primitive) -> usize {
+        let next = self.materials.len();
+        let (found, material) = match &primitive.texture {
+            Some(name) => {
+                let folded = folded(&name.text());
+                let found = *self.of_texture.entry(folded).or_insert(next);
+                let material = (found == next).then(|| self.textured(&name.text()));
+                (found, material)
+            }
+            None => {
+                let color = primitive.color as u8;
+                let found = *self.of_color.entry(color).or_insert(next);
+                let material = (found == next).then(|| {
+                    let parts = self.palette.0[usize::from(color)];
+                    let [red, green, blue] = parts.map(|part| f32::from(part) / 255.0);
+                    plain(format!("color {color:03}"), [red, green, blue, 1.0])
+                });
+                (found, material)
+            }
+        };
+        self.materials.extend(material);
+        found
+    }
+
+    /// The material of a texture that no material has yet.
+    fn textured(&self, name: &str) -> Material {
+        let mut names = self.names.iter();
+        let number = names.position(|(known, _)| known.eq_ignore_ascii_case(name));
+        let texture = number.and_then(|number| Some((number, self.textures.get(number)?)));
+        match texture {
+            Some((picture, texture)) if texture.alpha.is_some() => Material {
+                texture: Some(SceneTexture {
+                    picture,
+                    file: texture.file.clone(),
+                    wrap: [Wrap::Clamp; 2],
+                    sharp: true,
+                }),
+                alpha: texture.alpha.unwrap_or(Alpha::Opaque),
+                ..plain(name.to_owned(), [1.0; 4])
+            },
+            _ => {
+                let grey = [PLACEHOLDER, PLACEHOLDER, PLACEHOLDER, 1.0];
+                plain(format!("{name} (missing)"), grey)
+            }
+        }
+    }
+}
+
+fn plain(name: String, colour: [f32; 4]) -> Material {
+    Material {
+        name,
+        colour,
+        texture: None,
+        alpha: Alpha::Opaque,
+        double_sided: true,
+        unlit: false,
+    }
+}
+
+/// Place on the texture of a corner of the file. A quad has the whole picture,
+/// from the top left corner clockwise; other faces have their corners along
+/// its edge in the same way.
+fn uv(corner: usize, count: usize) -> [f32; 2] {
+    let along = 4.0 * corner as f32 / count as f32;
+    let rest = along.fract();
+    match along as usize {
+        0 => [rest, 0.0],
+        1 => [1.0, rest],
+        2 => [1.0 - rest, 1.0],
+        _ => [0.0, 1.0 - rest],
+    }
+}
+
+/// Where a polygon faces, by Newell's sum, which even bent ones have.
+fn normal(points: &[[f32; 3]], indices: &[u32]) -> [f32; 3] {
+    let at = |index: u32| points.get(index as usize).copied().unwrap_or_default();
+    let first = indices.first().map_or([0.0; 3], |&index| at(index));
+    let pairs = indices.windows(2).map(|pair| {
+        let [a, b] = [pair[0], pair[1]].map(|index| subtract(at(index), first));
+        cross(a, b)
+    });
+    unit(pairs.fold([0.0; 3], add)).unwrap_or([0.0, 1.0, 0.0])
+}
+
+/// What makes the picture of a texture opaque or not.
+impl From<&crate::export::Picture> for scene::Alpha {
+    fn from(picture: &crate::export::Picture) -> Self {
+        if picture.rgba().iter().all(|color| color[3] == 255) {
+            Self::Opaque
+        } else {
+            Self::Mask
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asset::ta::build::tdo::{self as build, object, primitive};
+    use crate::asset::ta::tdo;
+    use crate::export::preview;
+
+    const UNIT: i32 = 65536;
+
+    /// A square at the front (-z), clockwise where it is seen from there,
+    /// with a texture whose first corner is the top left one.
+    fn front(texture: Option<&str>) -> Model {
+        let mut root = object("base");
+        root.vertices = vec![
+            [-UNIT, 2 * UNIT, -UNIT],
+            [UNIT, 2 * UNIT, -UNIT],
+            [UNIT, 0, -UNIT],
+            [-UNIT, 0, -UNIT],
+        ];
+        root.selection = 1;
+        let face = build::Primitive {
+            texture: texture.map(str::to_owned),
+            color: 17,
+            flag: 1,
+            ..primitive(&[0, 1, 2, 3])
+        };
+        root.primitives = vec![face, primitive(&[0, 1])];
+        let mut flare = object("Flare");
+        flare.position = [0, UNIT, -3 * UNIT];
+        flare.vertices = vec![[0; 3]];
+        flare.primitives = vec![build::Primitive {
+            flag: 1,
+            ..primitive(&[0])
+        }];
+        root.children = vec![flare];
+        tdo::parse(&build::file(&root).into()).unwrap()
+    }
+
+    fn shown(model: &Model, textures: &[Texture]) -> Scene<'static> {
+        scene(model, textures, &Palette::TA, &|object| {
+            object.name.to_string()
+        })
+    }
+
+    #[test]
+    fn the_front_faces_forward_and_the_hierarchy_stays() {
+        let scene = shown(&front(None), &[]);
+        assert_eq!(scene.meshes[0].corners[0].normal, [0.0, 0.0, 1.0]);
+        assert_eq!(scene.meshes[0].points[0], [-1.0, 2.0, 1.0]);
+        let names: Vec<_> = scene
+            .nodes
+            .iter()
+            .map(|node| (node.name.as_str(), node.parent, node.mesh.is_some()))
+            .collect();
+        let expected = [
+            ("base", None, true),
+            ("Flare", Some(0), true),
+            ("ground plate", Some(0), false),
+        ];
+        assert_eq!(names, expected);
+        assert_eq!(scene.point(1, [0.0; 3]), [0.0, 1.0, 3.0]);
+        assert_eq!(scene.meshes[1].strokes.len(), 1);
+        let [red, green, blue] = Palette::TA.0[17].map(|part| f32::from(part) / 255.0);
+        assert_eq!(scene.materials[0].colour, [red, green, blue, 1.0]);
+    }
+
+    #[test]
+    fn a_texture_stands_upright_and_is_not_mirrored() {
+        let texture = Texture {
+            file: "0".into(),
+            alpha: Some(Alpha::Opaque),
+        };
+        let scene = shown(&front(Some("Letter")), &[texture]);
+        let letter = crate::export::front::letter(1).to_vec();
+        let picture = crate::export::ta::indexed(8, 8, letter, &Palette::TA);
+        let (rows, _) = crate::export::front::front_view(&scene, &picture);
+        assert_eq!(rows, crate::export::front::LETTER);
+    }
+
+    #[test]
+    fn a_missing_texture_has_a_placeholder() {
+        let model = front(Some("Wall"));
+        assert_eq!(drawn_textures(&model), [("Wall".to_owned(), 1)]);
+        let scene = shown(&model, &[]);
+        assert_eq!(scene.materials[0].name, "Wall (missing)");
+        assert!(scene.materials[0].texture.is_none());
+    }
+
+    #[test]
+    fn a_preview_shows_it() {
+        let picture = preview::draw(&shown(&front(None), &[]), &|_| None);
+        let opaque = picture
+            .rgba()
+            .iter()
+            .filter(|color| color[3] == 255)
+            .count();
+        assert!(opaque > 5000, "{opaque}");
+    }
+
+    #[test]
+    fn the_corners_of_a_texture_are_those_of_a_quad() {
+        let corners = [0, 1, 2, 3].map(|corner| uv(corner, 4));
+        assert_eq!(corners, [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]);
+    }
+}

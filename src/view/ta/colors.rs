@@ -1,0 +1,133 @@
+//! The palette of an asset: that of the mount, or that of the game
+//! (FORMATS, TA 2).
+
+use crate::asset::ta::pal::{self, Palette};
+use crate::asset::ta::{pcx, tdf};
+use crate::view::{AssetContext, AssetRef, Wanted};
+
+/// A palette, and where it is from.
+pub(super) struct Colors {
+    /// The colours.
+    pub(super) palette: Palette,
+    /// As `info.json` says it: `embedded`, or `archive:` and archive and file.
+    pub(super) source: String,
+}
+
+/// The kingdoms, by the first three letters of a file's name.
+const KINGDOMS: [(&str, &str); 6] = [
+    ("ara", "aramon"),
+    ("tar", "taros"),
+    ("ver", "veruna"),
+    ("zon", "zhon"),
+    ("cre", "creon"),
+    ("aid", "aid"),
+];
+
+impl Colors {
+    /// No palette but that of the game.
+    pub(super) fn embedded() -> Self {
+        Self {
+            palette: Palette::TA,
+            source: "embedded".to_owned(),
+        }
+    }
+
+    /// The palette of the file itself.
+    pub(super) fn own(palette: Palette) -> Self {
+        Self {
+            palette,
+            source: "file".to_owned(),
+        }
+    }
+
+    /// The palette of the whole mount.
+    pub(super) fn of_mount(context: &dyn AssetContext) -> Self {
+        let whole = context.find(Wanted::Path("palettes/palette.pal"));
+        let bytes = whole.and_then(|file| context.read(file));
+        // The game goes on without a palette file, and not with a short one.
+        let is_missing = bytes.as_ref().is_none_or(|bytes| bytes.is_empty());
+        let found = if is_missing {
+            let found = context.find(Wanted::Path("palettes/palette.pcx"));
+            found.and_then(|file| {
+                let palette = pcx::game_palette(&context.read(file)?)?;
+                Some(Self::from(context, file, palette))
+            })
+        } else {
+            whole.zip(bytes).and_then(|(file, bytes)| {
+                let palette = pal::parse(&bytes).ok()?.palette;
+                Some(Self::from(context, file, palette))
+            })
+        };
+        found.unwrap_or_else(Self::embedded)
+    }
+
+    /// The palette of a sprite: in Kingdoms a picture of the same name beside
+    /// it, or what `palettes` has for its name or its kingdom.
+    pub(super) fn of_sprite(context: &dyn AssetContext) -> Self {
+        let stem = super::stem(context.name());
+        let beside = || {
+            let name = format!("{stem}.pcx");
+            Self::carried(context, Wanted::Sibling(&name))
+        };
+        (!stem.is_empty())
+            .then(|| beside().or_else(|| Self::named(context, stem)))
+            .flatten()
+            .unwrap_or_else(|| Self::of_mount(context))
+    }
+
+    /// The palette of the textures in a file with this name.
+    pub(super) fn of_textures(context: &dyn AssetContext, file: &str) -> Self {
+        Self::named(context, super::stem(file)).unwrap_or_else(|| Self::of_mount(context))
+    }
+
+    /// The palette of a map of Kingdoms: that of the kingdom that its OTA file
+    /// names.
+    pub(super) fn of_kingdoms_map(context: &dyn AssetContext) -> Self {
+        let kingdom = || {
+            let ota = format!("{}.ota", super::stem(context.name()));
+            let tdf = tdf::parse(&context.read_sibling(&ota)?).ok()?;
+            let header = tdf.root().section("GlobalHeader")?;
+            let kingdom = header.get("kingdom")?.into_owned();
+            Self::carried(context, Wanted::Path(&format!("palettes/{kingdom}.pcx")))
+        };
+        kingdom().unwrap_or_else(|| Self::of_mount(context))
+    }
+
+    /// Bytes on the heap.
+    pub(super) fn heap_size(&self) -> usize {
+        self.source.capacity()
+    }
+
+    fn named(context: &dyn AssetContext, stem: &str) -> Option<Self> {
+        let path = format!("palettes/{stem}.pal");
+        let own = context.find(Wanted::Path(&path)).and_then(|file| {
+            let palette = pal::parse(&context.read(file)?).ok()?.palette;
+            Some(Self::from(context, file, palette))
+        });
+        own.or_else(|| {
+            let start = stem.get(..3)?;
+            let mut kingdoms = KINGDOMS.iter();
+            let (_, name) = kingdoms.find(|(prefix, _)| prefix.eq_ignore_ascii_case(start))?;
+            Self::carried(context, Wanted::Path(&format!("palettes/{name}.pcx")))
+        })
+    }
+
+    /// The palette that a picture carries.
+    fn carried(context: &dyn AssetContext, wanted: Wanted<'_>) -> Option<Self> {
+        let file = context.find(wanted)?;
+        let picture = pcx::parse(&context.read(file)?).ok()?;
+        Some(Self::from(context, file, picture.palette?))
+    }
+
+    fn from(context: &dyn AssetContext, file: AssetRef, palette: Palette) -> Self {
+        let archive = context.archive_of(file);
+        let path = context.path_of(file);
+        Self {
+            palette,
+            source: match archive.as_str() {
+                "" => format!("file:{path}"),
+                _ => format!("archive:{archive}:{path}"),
+            },
+        }
+    }
+}

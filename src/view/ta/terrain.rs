@@ -1,0 +1,84 @@
+//! Pictures that maps and sections have in common.
+
+use std::io::{self, Write};
+
+use super::Colors;
+use crate::asset::ta::MOST_PIXELS;
+use crate::asset::ta::terrain::{Minimap, TILE_EDGE, Terrain};
+use crate::export::png::{self, Tones};
+
+/// Pixels of the map for one of the small picture, along an edge.
+pub(super) const REDUCED: u32 = 8;
+
+/// Width and height of the picture of the ground in pixels. At most `MOST_CELLS`
+/// tiles are in it, so that they fit.
+pub(super) fn size(terrain: &Terrain) -> (u32, u32) {
+    let edge = |tiles: u32| tiles.saturating_mul(TILE_EDGE);
+    (edge(terrain.width), edge(terrain.height))
+}
+
+/// Whether there is a picture of the ground.
+pub(super) fn has_ground(terrain: &Terrain) -> bool {
+    terrain.tile(0, 0).is_some()
+}
+
+/// Whether the picture of the ground is not too large to be shown whole.
+pub(super) fn is_shown_whole(terrain: &Terrain) -> bool {
+    let (width, height) = size(terrain);
+    u64::from(width) * u64::from(height) <= MOST_PIXELS
+}
+
+/// Writes the ground, every `step`th pixel of every `step`th row. `step`
+/// divides the edge of a tile.
+pub(super) fn write(
+    terrain: &Terrain,
+    colors: &Colors,
+    step: u32,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (width, height) = size(terrain);
+    let mut row = |y: u32, row: &mut Vec<u8>| terrain.row(y * step, step as usize, row);
+    let tones = Tones::Palette(&colors.palette.0);
+    png::write_rows((width / step, height / step), tones, &mut row, out)
+}
+
+/// Writes a minimap, or the part of it from its top left corner that is used.
+pub(super) fn write_minimap(
+    minimap: &Minimap,
+    used: Option<(u32, u32)>,
+    colors: &Colors,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (width, height) = used.unwrap_or((minimap.width, minimap.height));
+    let size = (width.min(minimap.width), height.min(minimap.height));
+    let mut row = |y: u32, row: &mut Vec<u8>| {
+        let start = y as usize * minimap.width as usize;
+        let pixels = minimap.pixels.get(start..start + size.0 as usize);
+        row.extend_from_slice(pixels.unwrap_or_default());
+    };
+    png::write_rows(size, Tones::Palette(&colors.palette.0), &mut row, out)
+}
+
+/// Whether a picture can have this size at all.
+pub(super) fn is_picture(minimap: &Minimap, used: Option<(u32, u32)>) -> bool {
+    let (width, height) = used.unwrap_or((u32::MAX, u32::MAX));
+    minimap.width.min(width) > 0 && minimap.height.min(height) > 0
+}
+
+/// Writes the heights of cells, as they are stored, as shades of grey.
+pub(super) fn write_heights(
+    size: (u32, u32),
+    mut heights: impl Iterator<Item = u8>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut row = |_, row: &mut Vec<u8>| row.extend(heights.by_ref().take(size.0 as usize));
+    png::write_rows(size, Tones::Grey, &mut row, out)
+}
+
+/// The least and the largest height.
+pub(super) fn range(heights: impl Iterator<Item = u8>) -> Option<[u8; 2]> {
+    heights.fold(None, |range, height| {
+        let [least, most] = range.unwrap_or([height; 2]);
+        Some([height.min(least), height.max(most)])
+    })
+}

@@ -1,0 +1,164 @@
+//! The textures of models: sequences of the sprites in `textures`, which are
+//! known by their names (FORMATS, TA 4).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{Colors, stem};
+use crate::asset::ta::gaf;
+use crate::export::{MAX_SCENE_PIXELS, Picture, ta};
+use crate::text::has_extension;
+use crate::view::{AssetContext, AssetRef, Shared};
+
+/// Where the textures of a mount are.
+const FOLDER: &str = "textures";
+
+/// Under which name the index is shared.
+const SHARED: &str = "TA textures";
+
+/// Name of the file whose sequences have a frame for each player's colour.
+const TEAM_COLORS: &str = "logos";
+
+/// Most textures that are known.
+const MOST: usize = 1 << 16;
+
+/// All textures of a mount.
+#[derive(Default)]
+struct Index {
+    files: Vec<AssetRef>,
+    /// By their names in lower case: the number of the file, and of the
+    /// sequence in it.
+    places: HashMap<String, (usize, usize)>,
+}
+
+impl Shared for Index {
+    fn memory(&self) -> usize {
+        let names = self.places.keys().map(String::capacity);
+        let place = size_of::<(String, (usize, usize))>() + 1;
+        size_of_val(self)
+            + names.sum::<usize>()
+            + self.places.capacity() * place
+            + self.files.capacity() * size_of::<AssetRef>()
+    }
+}
+
+impl Index {
+    /// Reads the names of all sequences. Of several with one name the first
+    /// one counts.
+    fn new(context: &dyn AssetContext) -> Self {
+        let mut index = Self::default();
+        for file in context.list(FOLDER) {
+            let path = context.path_of(file);
+            let extensions = gaf::EXTENSIONS.iter();
+            let is_one = extensions
+                .copied()
+                .any(|extension| has_extension(path.as_bytes(), extension));
+            if !is_one {
+                continue;
+            }
+            let Some(gaf) = context.read(file).and_then(|bytes| gaf::parse(&bytes).ok()) else {
+                continue;
+            };
+            let number = index.files.len();
+            index.files.push(file);
+            for (sequence, found) in gaf.sequences.iter().enumerate() {
+                if index.places.len() >= MOST {
+                    return index;
+                }
+                let name = found.name.to_ascii_lowercase();
+                index.places.entry(name).or_insert((number, sequence));
+            }
+        }
+        index
+    }
+}
+
+/// Where a texture is.
+pub(super) struct Resolved {
+    /// Archive and path of the file.
+    pub(super) file: String,
+    /// Number of the sequence in it.
+    pub(super) sequence: usize,
+    /// Whether its frames are those of the players' colours.
+    pub(super) has_team_colors: bool,
+    place: AssetRef,
+}
+
+/// The textures of a mount, as a model sees them.
+pub(super) struct Textures<'a> {
+    context: &'a dyn AssetContext,
+    index: Option<Arc<dyn Shared>>,
+}
+
+impl<'a> Textures<'a> {
+    /// The textures around an asset. The first one that asks reads them.
+    pub(super) fn new(context: &'a dyn AssetContext) -> Self {
+        let make =
+            |context: &dyn AssetContext| -> Box<dyn Shared> { Box::new(Index::new(context)) };
+        Self {
+            context,
+            index: context.shared(SHARED, &make),
+        }
+    }
+
+    /// Finds a texture.
+    pub(super) fn find(&self, name: &str) -> Option<Resolved> {
+        let index: &dyn std::any::Any = self.index.as_deref()?;
+        let index = index.downcast_ref::<Index>()?;
+        let &(file, sequence) = index.places.get(&name.to_ascii_lowercase())?;
+        let place = *index.files.get(file)?;
+        let path = self.context.path_of(place);
+        let has_team_colors = stem(file_name(&path)).eq_ignore_ascii_case(TEAM_COLORS);
+        Some(Resolved {
+            file: match self.context.archive_of(place).as_str() {
+                "" => path,
+                archive => format!("{archive}:{path}"),
+            },
+            sequence,
+            has_team_colors,
+            place,
+        })
+    }
+
+    /// The first frames of textures, by their names. A file is read once for
+    /// all textures in it. Those that do not fit into the limit of a scene are
+    /// not there.
+    pub(super) fn pictures(&self, names: &[&str]) -> Vec<Option<Picture>> {
+        let mut wanted: HashMap<AssetRef, Vec<(usize, usize)>> = HashMap::new();
+        for (number, name) in names.iter().enumerate() {
+            if let Some(found) = self.find(name) {
+                let of_file = wanted.entry(found.place).or_default();
+                of_file.push((number, found.sequence));
+            }
+        }
+        let mut pictures = vec![None; names.len()];
+        let mut left = MAX_SCENE_PIXELS;
+        let mut files: Vec<_> = wanted.into_iter().collect();
+        files.sort_by_key(|(file, _)| file.0);
+        for (file, sequences) in files {
+            let Some(gaf) = self
+                .context
+                .read(file)
+                .and_then(|bytes| gaf::parse(&bytes).ok())
+            else {
+                continue;
+            };
+            let path = self.context.path_of(file);
+            let colors = Colors::of_textures(self.context, file_name(&path));
+            for (number, sequence) in sequences {
+                let frame = gaf.sequences.get(sequence).and_then(|one| one.get(0));
+                let frame = frame.and_then(|reference| gaf.frame(reference).ok());
+                pictures[number] = frame.and_then(|frame| {
+                    left = left.checked_sub(frame.pixels())?;
+                    let decoded = gaf.decode(&frame).unwrap_or_else(|lost| lost.model);
+                    ta::sprite(decoded, &colors.palette)
+                });
+            }
+        }
+        pictures
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
