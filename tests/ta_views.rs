@@ -4,21 +4,17 @@
 
 mod support;
 
-#[path = "support/ta/mod.rs"]
-#[allow(dead_code)]
-mod build;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use build::{cob, gaf, pcx, tdf, tdo, tnt};
 use serde_json::Value;
 use support::mount::{Mount, can_mount, has_programs};
 use support::pictures::pixels;
 use support::shared;
 use support::sources::{folder, names};
+use support::ta::{cob, gaf, pcx, tdf, tdo, tnt};
 
 /// A mount of the samples, where there are some, with the shades of grey as
 /// its palette, in which the independent readers show pictures.

@@ -29,9 +29,9 @@ const UNREAD: Duration = Duration::from_secs(1);
 pub struct Transients {
     by_ino: HashMap<Ino, Transient>,
     aliases: HashMap<(Ino, Box<str>), Ino>,
-    /// See [`MAX_ALIASES`].
+    /// Most aliases that are alive at once.
     pub max_aliases: usize,
-    /// See [`MAX_FREE`].
+    /// Numbers that rest before the first is used again.
     max_free: usize,
     /// The last text that was looked up, until somebody reads it.
     unread: Option<(Ino, Instant)>,
