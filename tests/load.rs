@@ -44,7 +44,7 @@ fn sixty_four_readers_get_the_right_bytes_within_memory_and_time() {
     }
     let set = Set::new(trial::length(150, 1000));
     assert!(set.size() > 4 * CACHE);
-    let mount = mounted_files(&set.sources, "cachesize=4M,threads=8,meta=visible").unwrap();
+    let mount = mounted_files(&set.sources, "cachesize=4M,threads=8").unwrap();
     let read_everything = || {
         let (figures, progress) = (Figures::default(), AtomicU64::new(0));
         Reader::new(0, mount.path(), &set, &figures, &progress).read_everything();

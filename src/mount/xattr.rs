@@ -2,7 +2,7 @@
 
 use super::subtree::Node;
 use super::{Error, Ino, Result, Vfs};
-use crate::namespace::tree::ROOT;
+use crate::namespace::numbers::Origin;
 
 /// The bytes that the archive has for a name.
 const RAW_NAME: &str = "user.hpimount.raw_name";
@@ -25,7 +25,7 @@ impl Vfs {
             // what is listed here could not be had.
             return names;
         }
-        if node.index != ROOT {
+        if self.raw_name(&node).is_some() {
             names.push(RAW_NAME);
         }
         if !node.tree().hidden(node.index).is_empty() {
@@ -53,8 +53,8 @@ impl Vfs {
             return Err(Error::AttributeKind);
         }
         let node = self.attribute_node(ino)?;
-        if name == RAW_NAME && node.index != ROOT {
-            return Ok(node.tree().raw_name(node.index).to_owned());
+        if name == RAW_NAME {
+            return self.raw_name(&node).ok_or(Error::NoAttribute);
         }
         if name == SHADOWS {
             return shadows(&node).ok_or(Error::NoAttribute);
@@ -67,6 +67,20 @@ impl Vfs {
             Ok(Some(value)) => Ok(value.into_bytes()),
             Ok(None) => Err(Error::NoAttribute),
             Err(error) => Err(self.failed(&node, &error)),
+        }
+    }
+
+    /// The bytes that the archive has for the name of an inode; those of the
+    /// name itself for a companion.
+    fn raw_name(&self, node: &Node<'_>) -> Option<Vec<u8>> {
+        match node.origin() {
+            None => Some(node.tree().raw_name(node.index).to_owned()),
+            Some(Origin::Hidden(asset, shows)) => {
+                let asset = self.node(asset).ok()?;
+                let name = shows.name_beside(asset.tree().name(asset.index));
+                Some(name.into_bytes())
+            }
+            Some(_) => None,
         }
     }
 

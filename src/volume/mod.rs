@@ -547,8 +547,11 @@ pub const FORMATS: &[Format] = &[
 /// where the source cannot be read.
 pub fn detect(input: &Input<'_>) -> Result<&'static Format> {
     for format in FORMATS {
-        if (format.matches)(input)? {
-            return Ok(format);
+        match (format.matches)(input) {
+            Ok(true) => return Ok(format),
+            Err(error) if error.is_fault() => return Err(error),
+            // What contradicts a format is not of the format.
+            Ok(false) | Err(_) => {}
         }
     }
     Err(Error::UnknownFormat)

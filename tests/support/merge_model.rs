@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use hpimount::text::numbered;
+
 use super::merging::Tree;
 
 /// What a directory of a layer holds, in the archive's order.
@@ -147,7 +149,15 @@ impl Model {
         }
         match node {
             Node::File(bytes) => {
-                self.shadowed.insert(path, Some(bytes.clone()));
+                let earlier = self.shadowed.insert(path.clone(), Some(bytes.clone()));
+                if let Some(earlier) = earlier {
+                    // Directories that became one may have had the same name.
+                    let (directory, name) = path.rsplit_once('/').unwrap();
+                    let numbered = |number| format!("{directory}/{}", numbered(name, number));
+                    let mut paths = (1..).map(numbered);
+                    let free = paths.find(|path| !self.shadowed.contains_key(path));
+                    self.shadowed.insert(free.unwrap(), earlier);
+                }
             }
             Node::Directory(entries) => {
                 let below = &path[layer.name.len()..];

@@ -93,8 +93,11 @@ pub const IMAGES: &[ImageFormat] = &[
 /// [`Error::Read`] where the source cannot be read.
 pub fn detect(source: &dyn ReadAt) -> Result<Option<&'static ImageFormat>> {
     for format in IMAGES {
-        if (format.matches)(source)? {
-            return Ok(Some(format));
+        match (format.matches)(source) {
+            Ok(true) => return Ok(Some(format)),
+            Err(error) if error.is_fault() => return Err(error),
+            // What contradicts a format is not of the format.
+            Ok(false) | Err(_) => {}
         }
     }
     Ok(None)

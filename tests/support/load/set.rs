@@ -278,8 +278,8 @@ fn shown(ifp: &[u8]) -> Files {
         .collect()
 }
 
-/// The names in every directory below [`ROOTS`]. Companions are listed like
-/// everything else.
+/// The names in every directory below [`ROOTS`]. Companions of assets are
+/// listed in the folder, and found by name in the archives.
 fn directories(files: &[Golden]) -> Vec<(PathBuf, BTreeSet<String>)> {
     let mut directories = BTreeMap::<PathBuf, BTreeSet<String>>::new();
     for file in files {
@@ -288,7 +288,9 @@ fn directories(files: &[Golden]) -> Vec<(PathBuf, BTreeSet<String>)> {
             if ROOTS.iter().any(|root| directory.starts_with(root)) {
                 let name = inside.file_name().unwrap().to_str().unwrap();
                 let names = directories.entry(directory.to_owned()).or_default();
-                names.insert(name.to_owned());
+                if directory.starts_with("loose") || !name.ends_with(".meta") {
+                    names.insert(name.to_owned());
+                }
             }
         }
     }
