@@ -248,11 +248,11 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
-        help: "Whether X.meta and converted directories are listed",
-        long_help: "Whether the directories `X.meta`, which show what an asset `X` holds, and \
-            the directories `converted` are listed. Without the option that depends on where \
-            they are, so that recursive copies and searches of an archive see its own files \
-            only. Directories that are not listed can be entered by name.",
+        help: "Whether X.meta directories are listed",
+        long_help: "Whether the directories `X.meta`, which show what an asset `X` holds, are \
+            listed. Without the option that depends on where they are, so that recursive copies \
+            and searches of an archive see its own files only. Directories that are not listed \
+            can be entered by name.",
         default: "by the kind of source",
         ..OptionSpec::new(
             Name::Mount("meta"),

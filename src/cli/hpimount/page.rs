@@ -5,15 +5,17 @@ use crate::cli::{Block, Section};
 pub(super) const DESCRIPTION: &[&str] = &[
     "`hpimount` mounts game archives, folders and assets as read-only file systems. A SOURCE is \
      an archive (HPI, UFO, CCX, GP3 and KMP of Total Annihilation and TA: Kingdoms; HIP and HOP \
-     of Heavy Iron's games), a folder, or a single PSX, HGO or IFP file. The type is detected \
-     from the content, not from the name.",
+     of Heavy Iron's games; IMG of Grand Theft Auto; WAD, PKR and PRE of Neversoft's games; zip), \
+     a disc image (GameCube, ISO 9660, Xbox), a folder, or a single PSX, HGO or IFP file. The \
+     type is detected from the content, not from the name.",
     "A single SOURCE is the root of the mount. Several HPI archives are merged: the tree has the \
      files of all of them, and where files have the same name, the one of the last archive on \
      the command line is seen. Several sources of which one is not an HPI archive each have a \
      directory of their own.",
     "Beside every archive `X` in a folder or in another archive, a directory `X.d` shows what is \
      inside it. Beside an asset `X` of a format that `hpimount` knows, a directory `X.meta` shows \
-     what it holds as text, tables, pictures and models. Nothing is decoded before it is read.",
+     what it holds as text, tables, pictures, sounds and models; in archives it is not listed, \
+     but found by name. Nothing is decoded before it is read.",
     "The command returns when the file system is mounted and answers requests; a process in the \
      background serves it until it is unmounted with `fusermount3 -u` MOUNTPOINT or `umount` \
      MOUNTPOINT. Unless the command is run by root, it mounts by `fusermount3(1)`.",

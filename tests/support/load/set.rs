@@ -95,11 +95,12 @@ impl Set {
         self.files.iter().map(|file| file.content.bytes.len()).sum()
     }
 
-    /// The files below a directory.
+    /// The files that a walk from a directory comes to.
     pub fn below(&self, root: &Path) -> impl Iterator<Item = &Golden> {
         self.files
             .iter()
             .filter(move |file| file.path.starts_with(root))
+            .filter(|file| file.path.ancestors().all(is_listed))
     }
 
     /// Writes down, for programs, what the files of the mount and their
@@ -278,8 +279,13 @@ fn shown(ifp: &[u8]) -> Files {
         .collect()
 }
 
-/// The names in every directory below [`ROOTS`]. Companions of assets are
-/// listed in the folder, and found by name in the archives.
+/// Whether a path is among the names of its directory: companions of assets
+/// are listed in the folder, and found by name in the archives.
+fn is_listed(path: &Path) -> bool {
+    path.starts_with("loose") || path.extension().is_none_or(|extension| extension != "meta")
+}
+
+/// The names in every directory below [`ROOTS`].
 fn directories(files: &[Golden]) -> Vec<(PathBuf, BTreeSet<String>)> {
     let mut directories = BTreeMap::<PathBuf, BTreeSet<String>>::new();
     for file in files {
@@ -288,7 +294,7 @@ fn directories(files: &[Golden]) -> Vec<(PathBuf, BTreeSet<String>)> {
             if ROOTS.iter().any(|root| directory.starts_with(root)) {
                 let name = inside.file_name().unwrap().to_str().unwrap();
                 let names = directories.entry(directory.to_owned()).or_default();
-                if directory.starts_with("loose") || !name.ends_with(".meta") {
+                if is_listed(inside) {
                     names.insert(name.to_owned());
                 }
             }
