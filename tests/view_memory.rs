@@ -154,6 +154,7 @@ impl Write for Full {
 
 #[test]
 fn a_rendering_ends_where_its_output_does() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(folder) = shared("samples") else {
         return;
     };
