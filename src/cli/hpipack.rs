@@ -3,7 +3,6 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use super::option::NO_DEFAULT;
 use super::values::{choice, text};
 use super::{
     Block, Choice, Generated, Name, Operand, OptionSpec, Program, Rejected, Section, Takes,
@@ -210,21 +209,10 @@ const OPTIONS: &[OptionSpec<Args>] = &[
             Takes::Nothing(|args| args.quiet = true),
         )
     },
-    OptionSpec {
-        exclusive: true,
-        hidden: true,
-        help: "Print the man page or the completions for a shell",
-        long_help: "Print the man page or the completions for a shell to standard output, and \
-            pack nothing. Packages install these.",
-        default: NO_DEFAULT,
-        ..OptionSpec::new(
-            Name::Long("generate"),
-            Takes::Choice("KIND", Generated::CHOICES, |args, value| {
-                args.generate = Some(choice(value, &Generated::NAMES)?);
-                Ok(())
-            }),
-        )
-    },
+    OptionSpec::generate(|args, value| {
+        args.generate = Some(choice(value, &Generated::NAMES)?);
+        Ok(())
+    }),
 ];
 
 /// The values of `--format`, which are those of [`GAMES`].

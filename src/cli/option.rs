@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 
 use clap::{Arg, ArgAction, ValueHint, builder::OsStringValueParser};
 
+use super::Generated;
+
 /// Sets a value in the settings `S`, or says what is wrong with it.
 pub type Apply<S> = fn(&mut S, &OsStr) -> Result<(), String>;
 
@@ -85,6 +87,22 @@ impl<S> OptionSpec<S> {
             conflicts: &[],
             exclusive: false,
             hidden: false,
+        }
+    }
+
+    /// `--generate KIND`, which is for packagers.
+    pub(super) const fn generate(apply: Apply<S>) -> Self {
+        Self {
+            exclusive: true,
+            hidden: true,
+            help: "Print the man page or the completions for a shell",
+            long_help: "Print the man page or the completions for a shell to standard output, \
+                and do nothing else. Packages install these.",
+            default: NO_DEFAULT,
+            ..Self::new(
+                Name::Long("generate"),
+                Takes::Choice("KIND", Generated::CHOICES, apply),
+            )
         }
     }
 

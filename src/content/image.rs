@@ -62,10 +62,7 @@ impl ReadAt for Image {
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
-        let end = offset.checked_add(buf.len() as u64);
-        if end.is_none_or(|end| end > self.len()) {
-            return Err(std::io::ErrorKind::UnexpectedEof.into());
-        }
+        self.check_end(buf.len(), offset)?;
         let unit = u64::from(self.image.block_size());
         let mut filled = 0;
         while filled < buf.len() {

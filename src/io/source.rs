@@ -20,6 +20,18 @@ pub trait ReadAt: Send + Sync {
     /// operating system reports. Interrupted and short reads are continued.
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
 
+    /// Checks that `length` bytes at `offset` do not reach past the end.
+    ///
+    /// # Errors
+    /// `UnexpectedEof` where they do.
+    fn check_end(&self, length: usize, offset: u64) -> io::Result<()> {
+        let end = offset.checked_add(length as u64);
+        if end.is_none_or(|end| end > self.len()) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(())
+    }
+
     /// Whether the source has no bytes at all.
     fn is_empty(&self) -> bool {
         self.len() == 0

@@ -121,21 +121,10 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
             Takes::Nothing(|args| args.quiet = true),
         )
     },
-    OptionSpec {
-        exclusive: true,
-        hidden: true,
-        help: "Print the man page or the completions for a shell",
-        long_help: "Print the man page or the completions for a shell to standard output, and \
-            mount nothing. Packages install these.",
-        default: NO_DEFAULT,
-        ..OptionSpec::new(
-            Name::Long("generate"),
-            Takes::Choice("KIND", Generated::CHOICES, |args, value| {
-                args.generate = Some(choice(value, &Generated::NAMES)?);
-                Ok(())
-            }),
-        )
-    },
+    OptionSpec::generate(|args, value| {
+        args.generate = Some(choice(value, &Generated::NAMES)?);
+        Ok(())
+    }),
     OptionSpec {
         help: "Give other users access",
         long_help: "Give other users access, root included, as far as `umask` lets them. \

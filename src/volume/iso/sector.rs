@@ -263,10 +263,7 @@ impl ReadAt for Sectors {
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
-        let end = offset.checked_add(buf.len() as u64);
-        if end.is_none_or(|end| end > self.len) {
-            return Err(std::io::ErrorKind::UnexpectedEof.into());
-        }
+        self.check_end(buf.len(), offset)?;
         if self.form.step == SECTOR {
             return self.source.read_exact_at(buf, self.start + offset);
         }
@@ -306,10 +303,7 @@ impl ReadAt for Mode2File {
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
-        let end = offset.checked_add(buf.len() as u64);
-        if end.is_none_or(|end| end > self.len()) {
-            return Err(std::io::ErrorKind::UnexpectedEof.into());
-        }
+        self.check_end(buf.len(), offset)?;
         self.sectors
             .read(Part::Mode2, buf, self.first * MODE_2 + offset)
             .map_err(std::io::Error::other)
@@ -416,10 +410,7 @@ impl ReadAt for Wav {
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
-        let end = offset.checked_add(buf.len() as u64);
-        if end.is_none_or(|end| end > self.len()) {
-            return Err(std::io::ErrorKind::UnexpectedEof.into());
-        }
+        self.check_end(buf.len(), offset)?;
         let header = self.header.get(offset as usize..).unwrap_or_default();
         let (front, samples) = buf.split_at_mut(header.len().min(buf.len()));
         front.copy_from_slice(&header[..front.len()]);
