@@ -40,16 +40,6 @@ impl Sink for Nowhere {
         Ok(NodeId(0))
     }
 
-    fn deferred_dir(
-        &mut self,
-        _: NodeId,
-        _: Name<'_>,
-        _: FileId,
-        _: Option<i64>,
-    ) -> Result<NodeId> {
-        Ok(NodeId(0))
-    }
-
     fn file(&mut self, _: NodeId, _: Name<'_>, _: Entry) -> Result<NodeId> {
         Ok(NodeId(0))
     }
@@ -59,10 +49,6 @@ impl Sink for Nowhere {
     }
 
     fn symlink(&mut self, _: NodeId, _: Name<'_>, _: NodeId) -> Result<()> {
-        Ok(())
-    }
-
-    fn text_link(&mut self, _: NodeId, _: Name<'_>, _: &[u8], _: Option<i64>) -> Result<()> {
         Ok(())
     }
 }

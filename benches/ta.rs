@@ -1,7 +1,8 @@
-//! What it costs to decode the pictures of Total Annihilation.
+//! What it costs to decode the pictures of Total Annihilation, to write them,
+//! to draw a model, and to make a table of all units.
 //!
-//! Elements are pixels of output. A frame of runs is like those of games:
-//! short runs of one colour, copied pixels and gaps.
+//! Elements are pixels of output, faces, and units. A frame of runs is like
+//! those of games: short runs of one colour, copied pixels and gaps.
 
 #[path = "../tests/support/ta/mod.rs"]
 mod ta;
@@ -10,7 +11,11 @@ use std::hint::black_box;
 
 use bytes::Bytes;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use hpimount::asset::ta::{gaf, pcx, tnt};
+use hpimount::asset::ta::pal::Palette;
+use hpimount::asset::ta::{gaf, pcx, tdo, tnt};
+use hpimount::export::scene::Alpha;
+use hpimount::export::{self, png, preview};
+use hpimount::view::{AssetContext, AssetRef, Wanted};
 use ta::gaf::{Body, Frame, sequence};
 
 /// Edge of the pictures in pixels.
@@ -87,7 +92,7 @@ fn maps(criterion: &mut Criterion) {
         width: cells,
         height: cells,
         map: (0..cells * cells / 4)
-            .map(|place| (place % 64) as u16)
+            .map(|index| (index % 64) as u16)
             .collect(),
         cells: vec![(0, 0xFFFF); (cells * cells) as usize],
         tiles,
@@ -108,5 +113,168 @@ fn maps(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, gaf_frames, pcx_pictures, maps);
+/// Writing pictures as PNG files.
+fn pictures(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("png");
+    group.throughput(Throughput::Elements(PIXELS as u64));
+    let drawn = (0..PIXELS).map(|pixel| sprite(pixel).unwrap_or_default());
+    let size = u32::from(EDGE);
+    let indexed = export::ta::indexed(size, size, drawn.collect(), &Palette::TA);
+    let rgba = export::Picture {
+        pixels: export::Pixels::Rgba(indexed.rgba()),
+        ..indexed.clone()
+    };
+    for (name, picture) in [("indexed", indexed), ("rgba", rgba)] {
+        group.bench_function(name, |bencher| {
+            let mut file = Vec::new();
+            bencher.iter(|| {
+                file.clear();
+                png::write(&picture, &mut file).unwrap();
+            });
+        });
+    }
+}
+
+/// Number of faces of the model that is drawn.
+const FACES: u16 = 2000;
+
+/// A ball of textured faces.
+fn ball() -> Vec<u8> {
+    let (rings, sectors) = (40, FACES / 40);
+    let mut root = ta::tdo::object("ball");
+    for ring in 0..=rings {
+        for sector in 0..sectors {
+            let (up, round) = (
+                f64::from(ring) / 40.0,
+                f64::from(sector) / f64::from(sectors),
+            );
+            let (up, round) = (up * std::f64::consts::PI, round * std::f64::consts::TAU);
+            let point = [up.sin() * round.cos(), up.cos(), up.sin() * round.sin()];
+            root.vertices
+                .push(point.map(|part| (part * 2_000_000.0) as i32));
+        }
+    }
+    for ring in 0..rings {
+        for sector in 0..sectors {
+            let next = (sector + 1) % sectors;
+            let corner = |ring: u16, sector: u16| ring * sectors + sector;
+            root.primitives.push(ta::tdo::Primitive {
+                texture: Some(format!("T{}", sector % 8)),
+                ..ta::tdo::primitive(&[
+                    corner(ring, sector),
+                    corner(ring, next),
+                    corner(ring + 1, next),
+                    corner(ring + 1, sector),
+                ])
+            });
+        }
+    }
+    ta::tdo::file(&root)
+}
+
+fn models(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("model");
+    group.throughput(Throughput::Elements(FACES.into()));
+    let model = tdo::parse(&ball().into()).unwrap();
+    let names = export::ta::drawn_textures(&model);
+    let texture = |(name, _): &(String, usize)| export::ta::Texture {
+        file: name.clone(),
+        alpha: Some(Alpha::Opaque),
+    };
+    let textures: Vec<_> = names.iter().map(texture).collect();
+    let picture = export::ta::indexed(64, 64, (0..4096).map(noise).collect(), &Palette::TA);
+    let mut file = Vec::new();
+    group.bench_function("preview", |bencher| {
+        bencher.iter(|| {
+            let name = |object: &tdo::Object| object.name.to_string();
+            let scene = export::ta::scene(&model, &textures, &Palette::TA, &name);
+            let drawn = preview::draw(&scene, &|_| Some(picture.clone()));
+            file.clear();
+            png::write(&drawn, &mut file).unwrap();
+        });
+    });
+}
+
+/// Number of units of a large mod.
+const UNITS: usize = 2000;
+
+/// A mod's units, in memory.
+struct Mod(Vec<Bytes>);
+
+impl Mod {
+    fn new() -> Self {
+        let unit = |unit: usize| {
+            let keys = (0..90).map(|number| {
+                // Most keys are those of all units.
+                let number = if number % 10 == 9 {
+                    number * unit
+                } else {
+                    number
+                };
+                ta::tdf::key(
+                    &format!("SomeKey{}", number % 300),
+                    &format!("{}", unit * number),
+                )
+            });
+            let name = ta::tdf::key("UnitName", &format!("ARM{unit}"));
+            let section = ta::tdf::section("UNITINFO", [name].into_iter().chain(keys).collect());
+            Bytes::from(ta::tdf::file(&[section]))
+        };
+        Self((0..UNITS).map(unit).collect())
+    }
+}
+
+impl AssetContext for Mod {
+    fn name(&self) -> &str {
+        ""
+    }
+
+    fn find(&self, _wanted: Wanted<'_>) -> Option<AssetRef> {
+        None
+    }
+
+    fn find_extensions(&self, _folder: &str, _extensions: &[&str]) -> Vec<AssetRef> {
+        (0..self.0.len() as u64).map(AssetRef).collect()
+    }
+
+    fn path_of(&self, file: AssetRef) -> String {
+        format!("units/{}.fbi", file.0)
+    }
+
+    fn read(&self, file: AssetRef) -> Option<Bytes> {
+        self.0.get(file.0 as usize).cloned()
+    }
+
+    fn as_dyn(&self) -> &dyn AssetContext {
+        self
+    }
+}
+
+fn tables(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("tables");
+    group
+        .sample_size(20)
+        .throughput(Throughput::Elements(UNITS as u64));
+    let files = Mod::new();
+    let mut reports = hpimount::view::ta::tables::REPORTS.iter();
+    let units = reports.find(|report| report.path == "tables/units.tsv");
+    let units = units.unwrap();
+    group.bench_function("units", |bencher| {
+        let mut table = Vec::new();
+        bencher.iter(|| {
+            table.clear();
+            (units.render)(&files, &mut table).unwrap();
+        });
+    });
+}
+
+criterion_group!(
+    benches,
+    gaf_frames,
+    pcx_pictures,
+    maps,
+    pictures,
+    models,
+    tables
+);
 criterion_main!(benches);

@@ -34,13 +34,13 @@ struct Mounted {
 
 impl Mounted {
     fn new(method: Method) -> Self {
-        let file = |place: usize| {
-            let bytes = (0..SIZE).map(|at| (at * place % 251) as u8).collect();
+        let file = |index: usize| {
+            let bytes = (0..SIZE).map(|at| (at * index % 251) as u8).collect();
             let file = File {
                 source: Source::Bytes(bytes),
                 modified: 0,
             };
-            (name(place), Node::File(file))
+            (name(index), Node::File(file))
         };
         let directory = |number: usize| {
             let entries = (0..WIDTH).map(file).collect();
@@ -52,7 +52,7 @@ impl Mounted {
         let options = v1::Options { method, key: 0x7D };
         v1::write(&Directory { entries }, options, &mut out, &mut |_| {}).unwrap();
         let sources = Sources::Given {
-            paths: vec![PathBuf::from(&*path)],
+            locations: vec![PathBuf::from(&*path).into()],
             order: None,
             separate: false,
         };
@@ -68,8 +68,8 @@ impl Mounted {
     }
 }
 
-fn name(place: usize) -> String {
-    format!("Unit{place}.fbi")
+fn name(index: usize) -> String {
+    format!("Unit{index}.fbi")
 }
 
 fn list(vfs: &Vfs, directory: Ino) -> Vec<Ino> {
@@ -141,8 +141,8 @@ fn notes(criterion: &mut Criterion) {
         measure(criterion, title, &|thread, number| {
             // Each reader goes through a directory of its own.
             let reader = (thread + number) % readers;
-            let place = number / readers % WIDTH;
-            let ino = mounted.files[reader * WIDTH + place];
+            let index = number / readers % WIDTH;
+            let ino = mounted.files[reader * WIDTH + index];
             prefetch.note(&mounted.vfs, ino, 0, READ);
         });
     }

@@ -29,7 +29,7 @@ fn archive(count: usize) -> TempPath {
         })
     };
     let directory = |number: usize| {
-        let files = (0..WIDTH).map(|place| (format!("Unit{number}_{place}.fbi"), file()));
+        let files = (0..WIDTH).map(|index| (format!("Unit{number}_{index}.fbi"), file()));
         let entries = files.collect();
         (
             directory_name(number),
@@ -53,7 +53,7 @@ fn directory_name(number: usize) -> String {
 
 fn open(path: &TempPath) -> Arc<Vfs> {
     let sources = Sources::Given {
-        paths: vec![PathBuf::from(&**path)],
+        locations: vec![PathBuf::from(&**path).into()],
         order: None,
         separate: false,
     };
@@ -90,7 +90,7 @@ fn walk(criterion: &mut Criterion) {
         // Far from each other, so that no two need the same memory.
         let names: Vec<(Ino, String)> = (0..LOOKUPS)
             .map(|number| (number * 617 % (size / WIDTH), number * 331 % WIDTH))
-            .map(|(number, place)| (directories[number], format!("Unit{number}_{place}{suffix}")))
+            .map(|(number, index)| (directories[number], format!("Unit{number}_{index}{suffix}")))
             .collect();
         group.bench_function(title, |bencher| {
             bencher.iter(|| {

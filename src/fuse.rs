@@ -1,7 +1,7 @@
 //! The mounted tree as the kernel sees it: the only file that names `fuser`.
 //!
 //! The tree never changes, so everything that spares a request is switched
-//! on: names and attributes are good for ever, also those of missing names;
+//! on: names and attributes never expire, also those of missing names;
 //! `open` and `opendir` are answered once, with "not needed"; listings carry
 //! attributes. What is left of a warm walk is no request at all.
 
@@ -67,8 +67,10 @@ struct Mounted {
     prefetch: Option<Arc<Prefetch>>,
     /// Inodes are never used twice in a mount, but their numbers may mean
     /// others in the next one. By this, the clients of a server that exports
-    /// the mount are told that what they remember is stale.
+    /// the mount learn that what they remember is stale.
     generation: Generation,
+    /// How long the kernel may rely on a lasting answer.
+    lifetime: Duration,
     hook: Hook,
 }
 
@@ -81,6 +83,9 @@ pub struct SessionOptions {
     pub allow_other: bool,
     /// Whether files are pushed into the kernel's page cache ahead of readers.
     pub prefetch: bool,
+    /// How long the kernel may rely on lasting answers without asking again;
+    /// without limit where there is none.
+    pub lifetime: Option<Duration>,
 }
 
 fn config(options: SessionOptions) -> fuser::Config {
@@ -98,8 +103,8 @@ fn config(options: SessionOptions) -> fuser::Config {
     config
 }
 
-/// Takes up the conversation with the kernel over an open FUSE device, and
-/// answers requests on threads of its own until the mount is gone.
+/// Starts the session with the kernel over an open FUSE device, and answers
+/// requests on threads of its own until the mount is gone.
 ///
 /// # Errors
 /// Where the kernel and this program cannot agree, and where threads cannot
@@ -148,7 +153,7 @@ pub fn mount_and_serve(
     run(Session::new(mounted, mount_point, &config)?, background)
 }
 
-/// What the threads need that tell the kernel something unasked.
+/// What the threads need that notify the kernel.
 struct Background {
     vfs: Arc<Vfs>,
     prefetch: Option<Arc<Prefetch>>,
@@ -176,11 +181,11 @@ fn run(
     }
     let notifier = session.notifier();
     let invalidations = vfs.invalidations().clone();
-    let told = invalidations.clone();
+    let queue = invalidations.clone();
     std::thread::Builder::new()
         .name("invalidate".to_owned())
         .spawn(move || {
-            while let Some((parent, name)) = told.next() {
+            while let Some((parent, name)) = queue.next() {
                 // The kernel may not know the entry any more.
                 let _ = notifier.inval_entry(number(parent), OsStr::new(&name));
             }
@@ -209,6 +214,7 @@ impl Mounted {
             ownership,
             prefetch: options.prefetch.then(Arc::default),
             generation: generation(),
+            lifetime: options.lifetime.unwrap_or(FOREVER),
             hook: panic_hook(),
         }
     }
@@ -247,6 +253,15 @@ impl Mounted {
             dots.push(("..", self.vfs.getattr(parent)?, DOTS));
         }
         Ok(dots)
+    }
+
+    /// How long the kernel may rely on the attributes.
+    fn ttl(&self, attr: Attr) -> Duration {
+        if attr.lasting {
+            self.lifetime
+        } else {
+            NOT_AT_ALL
+        }
     }
 
     fn generation(&self, attr: Attr) -> Generation {
@@ -342,11 +357,11 @@ impl Filesystem for Mounted {
             };
             match found {
                 Ok(attr) => {
-                    reply.entry(&ttl(attr), &self.attr(attr), self.generation(attr));
+                    reply.entry(&self.ttl(attr), &self.attr(attr), self.generation(attr));
                 }
-                // Inode 0 tells the kernel to remember that there is none.
+                // Inode 0 makes a negative dentry.
                 Err(Error::NotFound) => {
-                    reply.entry(&FOREVER, &self.attr(NO_INODE), self.generation);
+                    reply.entry(&self.lifetime, &self.attr(NO_INODE), self.generation);
                 }
                 Err(error) => reply.error(errno(error)),
             }
@@ -359,7 +374,7 @@ impl Filesystem for Mounted {
 
     fn getattr(&self, _req: &Request, inode: INodeNo, _fh: Option<FileHandle>, reply: ReplyAttr) {
         self.guard("getattr", || match self.vfs.getattr(ino(inode)) {
-            Ok(attr) => reply.attr(&ttl(attr), &self.attr(attr)),
+            Ok(attr) => reply.attr(&self.ttl(attr), &self.attr(attr)),
             Err(error) => reply.error(errno(error)),
         });
     }
@@ -445,7 +460,7 @@ impl Filesystem for Mounted {
         self.guard("readdirplus", || {
             let directory = ino(inode);
             let mut add = |name: &str, attr: Attr, next: u64| {
-                let (ttl, generation) = (ttl(attr), self.generation(attr));
+                let (ttl, generation) = (self.ttl(attr), self.generation(attr));
                 let attr = self.attr(attr);
                 reply.add(attr.ino, next, name, &ttl, &attr, generation)
             };
@@ -519,10 +534,6 @@ const NO_INODE: Attr = Attr {
     reuse: 0,
     lasting: true,
 };
-
-fn ttl(attr: Attr) -> Duration {
-    if attr.lasting { FOREVER } else { NOT_AT_ALL }
-}
 
 fn errno(error: Error) -> Errno {
     Errno::from_i32(error.errno())

@@ -7,7 +7,8 @@
 //!  main.rs, bin/           programs: wiring only
 //!  cli                     the options of the programs
 //!  daemon                  process: background, signals, mounting, sandbox
-//!  fuse                    the FUSE protocol
+//!  thumbnail   desktop     small pictures         archives opened by double click
+//!  fuse        inspect     the FUSE protocol      sources without a mount
 //!  mount       pack        assembling a mount     packing archives
 //!  namespace   content     inodes and names       bytes: cache, decoding, models
 //!  view                    generated files that show an asset
@@ -29,13 +30,16 @@ pub mod asset;
 pub mod cli;
 pub mod content;
 pub mod daemon;
+pub mod desktop;
 pub mod export;
 pub mod fuse;
+pub mod inspect;
 pub mod io;
 pub mod mount;
 pub mod namespace;
 pub mod pack;
 pub mod source;
 pub mod text;
+pub mod thumbnail;
 pub mod view;
 pub mod volume;

@@ -1,13 +1,14 @@
-//! `hpimount SOURCE... MOUNTPOINT`: arguments, then the daemon.
+//! `hpimount SOURCE... MOUNTPOINT`: arguments, then the daemon, or what is done
+//! without it.
 
 use std::process::ExitCode;
 
 use hpimount::cli::Rejected;
-use hpimount::cli::hpimount::{Args, PROGRAM};
+use hpimount::cli::hpimount::{Action, Args, PROGRAM};
 use hpimount::daemon::{self, Failure, Plan};
 
 fn main() -> ExitCode {
-    let ran = match Args::parse(std::env::args_os()) {
+    let ran = match PROGRAM.parse(std::env::args_os()) {
         Ok(args) => run(args),
         Err(Rejected::Parser(error)) => error.exit(),
         Err(Rejected::Value(problem)) => Err(Failure::Usage(problem)),
@@ -16,12 +17,27 @@ fn main() -> ExitCode {
 }
 
 fn run(args: Args) -> Result<ExitCode, Failure> {
-    if let Some(text) = args.generate {
+    if let Some(text) = args.common.generate {
         let cannot = |error| Failure::Other("cannot write to standard output", error);
         text.print(&PROGRAM).map_err(cannot)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (sources, mount_point) = args.sources().map_err(Failure::Usage)?;
+    let (sources, mount_point) = match args.action().map_err(Failure::Usage)? {
+        Action::Mount(sources, mount_point) => (sources, mount_point),
+        Action::Inspect(sources, inspection) => {
+            daemon::start_log(args.log_level());
+            return daemon::inspect(&sources, &inspection, &args.mount);
+        }
+        Action::Check(check) => {
+            daemon::settle_allocator();
+            daemon::start_log(args.log_level());
+            return daemon::check(&check, &args.mount);
+        }
+        Action::Unmount(points) => {
+            points.iter().try_for_each(|point| daemon::unmount(point))?;
+            return Ok(ExitCode::SUCCESS);
+        }
+    };
     if !args.foreground && !daemon::is_background() {
         return daemon::detach();
     }
@@ -29,7 +45,7 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
     daemon::start_log(args.log_level());
     daemon::run(&Plan {
         sources,
-        mount_point: mount_point.to_owned(),
+        mount_point,
         options: args.mount,
     })?;
     Ok(ExitCode::SUCCESS)

@@ -13,23 +13,23 @@ use support::each_method::{self, FILES, contents, read_all};
 use support::files::{open_direct, read_at};
 use support::hpi::{File as Packed, V1, file};
 use support::mount::namespace::{Namespace, USER};
-use support::mount::{Mount, Place, can_mount, hpimount, run};
+use support::mount::{Fixture, Mount, can_mount, hpimount, run};
 use support::mounted::stats;
 use support::{noise, trial};
 
 /// A mount of which nothing has been read yet, with hardly a cache, and the
 /// bytes of its archive.
 fn mount() -> (Mount, Vec<u8>) {
-    let place = Place::new();
+    let fixture = Fixture::new();
     let archive = each_method::archive();
-    fs::write(&place.archive, &archive).unwrap();
-    (place.mount(&["-o", "cachesize=64K"]), archive)
+    fs::write(&fixture.archive, &archive).unwrap();
+    (fixture.mount(&["-o", "cachesize=64K"]), archive)
 }
 
 /// The mount's archive, to be written to.
 fn writable(mount: &Mount) -> File {
     let mut options = File::options();
-    options.write(true).open(&mount.place.archive).unwrap()
+    options.write(true).open(&mount.fixture.archive).unwrap()
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_deleted_archive_is_read_on() {
         return;
     }
     let (mount, _) = mount();
-    fs::remove_file(&mount.place.archive).unwrap();
+    fs::remove_file(&mount.fixture.archive).unwrap();
     assert_eq!(read_all(&mount).1, 0);
 }
 
@@ -72,9 +72,9 @@ fn a_replaced_archive_is_not_taken_for_the_mounted_one() {
         return;
     }
     let (mount, whole) = mount();
-    let other = mount.place.dir().join("other");
+    let other = mount.fixture.dir().join("other");
     fs::write(&other, vec![0x55; whole.len()]).unwrap();
-    fs::rename(&other, &mount.place.archive).unwrap();
+    fs::rename(&other, &mount.fixture.archive).unwrap();
     assert_eq!(read_all(&mount).1, 0);
 }
 
@@ -137,8 +137,8 @@ fn long() -> Vec<u8> {
 }
 
 /// Writes an archive and others into a folder, and gives their paths.
-fn many(place: &Place) -> Vec<PathBuf> {
-    let folder = place.dir().join("archives");
+fn many(fixture: &Fixture) -> Vec<PathBuf> {
+    let folder = fixture.dir().join("archives");
     fs::create_dir(&folder).unwrap();
     let mut paths = vec![folder.join("first.hpi")];
     fs::write(&paths[0], each_method::archive()).unwrap();
@@ -184,13 +184,13 @@ fn an_archive_that_is_opened_again_is_the_same_one_or_an_error() {
     if !can_mount() {
         return;
     }
-    let place = Place::new();
-    let paths = many(&place);
+    let fixture = Fixture::new();
+    let paths = many(&fixture);
     let (first, folder) = (&paths[0], paths[0].parent().unwrap());
     let aside = folder.with_file_name("aside");
     let mut program = hpimount();
-    program.args(&paths).arg(&place.point).args(UNCACHED);
-    let mount = place.mount_by(program);
+    program.args(&paths).arg(&fixture.point).args(UNCACHED);
+    let mount = fixture.mount_by(program);
     let assert_refused = |why: &str| {
         assert!(!can_read(&mount), "{why}");
         let errors = stats(&mount)["last_errors"].clone();
@@ -231,11 +231,11 @@ fn an_archive_that_is_closed_to_its_reader_is_an_error_until_it_is_not() {
         return;
     }
     let namespace = Namespace::new();
-    let paths = many(&namespace.place);
+    let paths = many(&namespace.fixture);
     let mut program = namespace.user(USER, &namespace.program);
     program
         .args(&paths)
-        .arg(&namespace.place.point)
+        .arg(&namespace.fixture.point)
         .args(UNCACHED);
     let _mount = namespace.mount_by(program);
     let read = |file: &Path| {
@@ -243,8 +243,8 @@ fn an_archive_that_is_closed_to_its_reader_is_an_error_until_it_is_not() {
         program.arg(format!("if={}", file.display()));
         run(program.args(["of=/dev/null", "iflag=direct", "bs=4096"]))
     };
-    let stored = namespace.place.point.join("first.hpi").join(FILES[0].0);
-    for other in others(&namespace.place.point) {
+    let stored = namespace.fixture.point.join("first.hpi").join(FILES[0].0);
+    for other in others(&namespace.fixture.point) {
         assert_eq!(read(&other).code, Some(0));
     }
     fs::set_permissions(&paths[0], Permissions::from_mode(0o000)).unwrap();

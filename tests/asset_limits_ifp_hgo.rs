@@ -42,7 +42,7 @@ enum Damage {
 }
 
 fn damage() -> impl Strategy<Value = Damage> {
-    let place = any::<prop::sample::Index>;
+    let position = any::<prop::sample::Index>;
     let word = prop_oneof![
         Just(0),
         Just(1),
@@ -52,10 +52,10 @@ fn damage() -> impl Strategy<Value = Damage> {
         any::<u32>()
     ];
     prop_oneof![
-        (place(), any::<u8>()).prop_map(|(at, byte)| Damage::Byte(at, byte)),
-        (place(), word).prop_map(|(at, word)| Damage::Word(at, word)),
-        place().prop_map(Damage::Cut),
-        (place(), place()).prop_map(|(from, to)| Damage::Repeat(from, to)),
+        (position(), any::<u8>()).prop_map(|(at, byte)| Damage::Byte(at, byte)),
+        (position(), word).prop_map(|(at, word)| Damage::Word(at, word)),
+        position().prop_map(Damage::Cut),
+        (position(), position()).prop_map(|(from, to)| Damage::Repeat(from, to)),
     ]
 }
 

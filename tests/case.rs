@@ -89,7 +89,7 @@ fn case_sensitive_finds_the_exact_spelling_only() {
     for path in ["maps", "MAPS/sub", "top.txt", "MAPS/Sub/gods.ota"] {
         assert!(!mount.path().join(path).exists(), "{path}");
     }
-    assert_eq!(counter(&mount, "guests"), 0);
+    assert_eq!(counter(&mount, "transient_inodes"), 0);
 }
 
 #[test]
@@ -190,11 +190,11 @@ fn spellings_that_nobody_uses_are_forgotten() {
         let path = mount.path().join(spelling("maps/sub/deep", number));
         assert!(path.is_dir());
     }
-    let before = counter(&mount, "guests");
-    assert!(before > spellings, "{before} guests");
+    let before = counter(&mount, "transient_inodes");
+    assert!(before > spellings, "{before} transient inodes");
     eventually("the kernel forgets", || {
         fs::write("/proc/sys/vm/drop_caches", "2").unwrap();
-        counter(&mount, "guests") == 0
+        counter(&mount, "transient_inodes") == 0
     });
     assert!(mount.path().join("mapS/suB/deeP/map.tnT").exists());
 }
@@ -208,7 +208,7 @@ fn tools_walk_through_another_spelling() {
     if !has_programs(&["find", "cp", "tar", "du"]) {
         return;
     }
-    let place = tempfile::tempdir().unwrap();
+    let work_dir = tempfile::tempdir().unwrap();
     let right = contents(&mount.path().join("MAPS"));
     assert!(contents(&mount.path().join("maps")) == right);
 
@@ -217,16 +217,16 @@ fn tools_walk_through_another_spelling() {
     let found = output("find", &["mAPS", "-depth", "-type", "f"], mount.path());
     assert_eq!(found.lines().count(), 4, "{found}");
 
-    let copy = place.path().join("copy");
+    let copy = work_dir.path().join("copy");
     let arguments = ["-r", "mapS", copy.to_str().unwrap()];
     output("cp", &arguments, mount.path());
     assert!(contents(&copy) == right);
 
-    let archive = place.path().join("maps.tar");
+    let archive = work_dir.path().join("maps.tar");
     let archive = archive.to_str().unwrap();
     output("tar", &["cf", archive, "mAPs"], mount.path());
-    output("tar", &["xf", archive], place.path());
-    assert!(contents(&place.path().join("mAPs")) == right);
+    output("tar", &["xf", archive], work_dir.path());
+    assert!(contents(&work_dir.path().join("mAPs")) == right);
 
     let used = |name| output("du", &["-s", name], mount.path());
     let amount = |text: String| text.split('\t').next().map(str::to_owned);

@@ -1,5 +1,5 @@
 //! What is said about options and exit codes, in help, man pages, completions
-//! and README, is what the tables of the programs say.
+//! and docs/OPTIONS.md, is what the tables of the programs say.
 
 mod support;
 
@@ -9,6 +9,8 @@ use std::process::{Command, Stdio};
 
 use hpimount::cli::hpimount::PROGRAM as HPIMOUNT;
 use hpimount::cli::hpipack::PROGRAM as HPIPACK;
+use hpimount::cli::open::PROGRAM as OPEN;
+use hpimount::cli::thumbnailer::PROGRAM as THUMBNAILER;
 use hpimount::cli::{Generated, OptionSpec, Program};
 use hpimount::daemon::ExitReason;
 use hpimount::pack;
@@ -67,6 +69,8 @@ fn check_help<S>(program: &Program<S>) {
 fn the_help_mentions_every_option_and_exit_code() {
     check_help(&HPIMOUNT);
     check_help(&HPIPACK);
+    check_help(&OPEN);
+    check_help(&THUMBNAILER);
 }
 
 fn check_man<S>(program: &Program<S>) {
@@ -96,6 +100,8 @@ fn check_man<S>(program: &Program<S>) {
 fn the_man_pages_mention_every_option_and_exit_code() {
     check_man(&HPIMOUNT);
     check_man(&HPIPACK);
+    check_man(&OPEN);
+    check_man(&THUMBNAILER);
 }
 
 #[test]
@@ -140,6 +146,8 @@ fn mandoc_finds_nothing_in_the_man_pages() {
     for (name, page) in [
         ("hpimount.8", Generated::Man.text(&HPIMOUNT)),
         ("hpipack.1", Generated::Man.text(&HPIPACK)),
+        ("hpimount-open.1", Generated::Man.text(&OPEN)),
+        ("hpimount-thumbnailer.1", Generated::Man.text(&THUMBNAILER)),
     ] {
         let path = dir.path().join(name);
         fs::write(&path, page).unwrap();
@@ -190,6 +198,8 @@ fn the_completions_mention_every_option() {
     }
     check(&HPIMOUNT);
     check(&HPIPACK);
+    check(&OPEN);
+    check(&THUMBNAILER);
 }
 
 /// What an interactive bash makes of typed lines, in which a tab completes:
@@ -291,7 +301,16 @@ fn the_programs_print_what_is_generated() {
         let ran = run(Command::new(hpipack_path).args(["--generate", name]));
         assert_eq!((ran.code, ran.stdout), (Some(0), kind.text(&HPIPACK)));
     }
-    for program in [hpimount_path, hpipack_path] {
+    let open_path = env!("CARGO_BIN_EXE_hpimount-open");
+    let thumbnailer_path = env!("CARGO_BIN_EXE_hpimount-thumbnailer");
+    for (path, page) in [
+        (open_path, Generated::Man.text(&OPEN)),
+        (thumbnailer_path, Generated::Man.text(&THUMBNAILER)),
+    ] {
+        let ran = run(Command::new(path).args(["--generate", "man"]));
+        assert_eq!((ran.code, ran.stdout), (Some(0), page));
+    }
+    for program in [hpimount_path, hpipack_path, open_path, thumbnailer_path] {
         let ran = run(Command::new(program).args(["--generate", "man", "a", "b"]));
         assert_eq!(ran.code, Some(2));
     }
@@ -318,30 +337,30 @@ fn option_row<S>(option: &OptionSpec<S>) -> String {
     row(&[&name.join(", "), &help, option.default])
 }
 
-/// Asserts that the README has a table, which is shown where it has not.
-fn assert_in_readme(table: &str) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
-    let readme = fs::read_to_string(path).unwrap();
+/// Asserts that docs/OPTIONS.md has a table, which is shown where it has not.
+fn assert_documented(table: &str) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/OPTIONS.md");
+    let text = fs::read_to_string(path).unwrap();
     let table = format!("\n\n{table}\n");
-    assert!(readme.contains(&table), "README.md should have{table}");
+    assert!(text.contains(&table), "docs/OPTIONS.md should have{table}");
 }
 
 #[test]
-fn the_options_in_the_readme_are_those_of_the_table() {
+fn the_documented_options_are_those_of_the_table() {
     let flags = HPIMOUNT.flags().filter(|option| !option.hidden);
     let rows: String = flags.map(option_row).collect();
-    assert_in_readme(&format!("| option | | default |\n|---|---|---|\n{rows}"));
+    assert_documented(&format!("| option | | default |\n|---|---|---|\n{rows}"));
     let rows: String = HPIMOUNT.mount_options().map(option_row).collect();
-    assert_in_readme(&format!("| `-o` | | default |\n|---|---|---|\n{rows}"));
+    assert_documented(&format!("| `-o` | | default |\n|---|---|---|\n{rows}"));
 }
 
 #[test]
-fn the_exit_codes_in_the_readme_are_those_of_the_table() {
+fn the_documented_exit_codes_are_those_of_the_table() {
     let reasons = HPIMOUNT.exit_reasons.iter();
     let rows: String = reasons
         .map(|reason| row(&[&reason.code.to_string(), reason.meaning]))
         .collect();
-    assert_in_readme(&format!("| code | |\n|--:|---|\n{rows}"));
+    assert_documented(&format!("| code | |\n|--:|---|\n{rows}"));
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn companions_stand_beside_archives_and_assets_by_their_extensions() {
         return;
     }
     let (hpi, ifp) = (archive("in.txt", b"in"), package());
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         let hip = hip([("ped.ifp", &ifp[..])].into_iter());
         fill(
             source,
@@ -62,7 +62,7 @@ fn companions_stand_beside_archives_and_assets_by_their_extensions() {
         fs::create_dir(source.join("folder.hpi")).unwrap();
         std::os::unix::fs::symlink("a.hpi", source.join("link.hpi")).unwrap();
     });
-    let mount = place.mount(&[]);
+    let mount = fixture.mount(&[]);
     let mut expected = vec![
         ".hpi",
         "B.UFO",
@@ -97,7 +97,7 @@ fn a_real_entry_wins_over_a_companion() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         let files: [(&str, &[u8]); 3] = [
             ("a.hpi", &archive("in.txt", b"in")),
             ("ped.ifp", &package()),
@@ -107,7 +107,7 @@ fn a_real_entry_wins_over_a_companion() {
         fs::create_dir(source.join("a.hpi.d")).unwrap();
         fs::write(source.join("a.hpi.d/real"), "").unwrap();
     });
-    let mount = place.mount(&[]);
+    let mount = fixture.mount(&[]);
     let all = ["a.hpi", "a.hpi.d", "ped.ifp", "ped.ifp.meta"];
     assert_eq!(names(mount.path()), all);
     assert_eq!(names(&mount.file("a.hpi.d")), ["real"]);
@@ -144,7 +144,7 @@ fn a_damaged_archive_says_why_and_harms_nothing_else() {
         return;
     }
     let good = archive("in.txt", b"in");
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         let damaged = &good[..10];
         let outer = V1::new(vec![dir(
             b"mods",
@@ -159,7 +159,7 @@ fn a_damaged_archive_says_why_and_harms_nothing_else() {
         ];
         fill(source, &files);
     });
-    let mount = place.mount_in_foreground(&[]);
+    let mount = fixture.mount_in_foreground(&[]);
     for directory in [
         "empty.hpi.d",
         "text.ufo.d",
@@ -171,7 +171,7 @@ fn a_damaged_archive_says_why_and_harms_nothing_else() {
         assert!(text.ends_with('\n') && text.len() > 10, "{text:?}");
         // The log tells the same, and where.
         let line = format!("{}: {text}", directory.trim_end_matches(".d"));
-        let log = mount.place.log();
+        let log = mount.fixture.log();
         assert!(log.contains(&line), "{line} {log}");
     }
     assert_eq!(fs::read(mount.file("good.hpi.d/in.txt")).unwrap(), b"in");
@@ -188,13 +188,13 @@ fn errors_in_nested_archives_are_logged_with_the_whole_path() {
         b"mods",
         vec![entry(b"broken.ufo", File::new(broken, Method::Zlib))],
     )]);
-    let place = folder(|source| fill(source, &[("outer.hpi", &outer.build().bytes)]));
-    let mount = place.mount_in_foreground(&[]);
+    let fixture = folder(|source| fill(source, &[("outer.hpi", &outer.build().bytes)]));
+    let mount = fixture.mount_in_foreground(&[]);
     let path = "outer.hpi.d/mods/broken.ufo.d/a";
     let error = fs::read(mount.file(path)).unwrap_err();
     assert_eq!(error.raw_os_error(), Some(libc::EIO));
     let line = format!("broken.ufo: {path}: chunk 0");
-    let log = mount.place.log();
+    let log = mount.fixture.log();
     assert!(log.contains(&line), "{log}");
     let stats = stats(&mount);
     assert!(stats["last_errors"][0].as_str().unwrap().contains(&line));
@@ -205,7 +205,7 @@ fn without_meta_there_are_the_files_alone() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         let files: [(&str, &[u8]); 2] = [
             ("a.hpi", &archive("ped.ifp", &package())),
             ("ped.ifp", &package()),
@@ -214,7 +214,7 @@ fn without_meta_there_are_the_files_alone() {
         fs::create_dir(source.join("sub")).unwrap();
         fill(&source.join("sub"), &files);
     });
-    let mount = place.mount(&["--no-meta"]);
+    let mount = fixture.mount(&["--no-meta"]);
     assert_eq!(names(mount.path()), ["a.hpi", "ped.ifp", "sub"]);
     assert_eq!(names(&mount.file("sub")), ["a.hpi", "ped.ifp"]);
     assert!(!mount.file("a.hpi.d").exists());
@@ -231,14 +231,14 @@ fn meta_off_leaves_the_inside_of_archives() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         let files: [(&str, &[u8]); 2] = [
             ("a.hpi", &archive("ped.ifp", &package())),
             ("ped.ifp", &package()),
         ];
         fill(source, &files);
     });
-    let mount = place.mount(&["-o", "meta=off"]);
+    let mount = fixture.mount(&["-o", "meta=off"]);
     assert_eq!(names(mount.path()), ["a.hpi", "a.hpi.d", "ped.ifp"]);
     assert_eq!(names(&mount.file("a.hpi.d")), ["ped.ifp"]);
     assert!(!mount.file("ped.ifp.meta").exists());
@@ -272,7 +272,7 @@ fn a_lone_asset_is_a_source_whatever_it_is_called() {
             let info = json(&mount.file(&meta).join("info.json"));
             assert_eq!(info["format"], format, "{name}");
             let source = &json(&mount.file(".hpimount/info.json"))["sources"][0];
-            assert_eq!(source["path"], mount.place.archive.to_str().unwrap());
+            assert_eq!(source["path"], mount.fixture.archive.to_str().unwrap());
         }
     }
 }
@@ -282,11 +282,11 @@ fn a_lone_asset_can_be_given_by_a_link() {
     if !can_mount() {
         return;
     }
-    let mut place = file("ped.ifp", &package());
-    let link = place.dir().join("walk.ifp");
+    let mut fixture = file("ped.ifp", &package());
+    let link = fixture.dir().join("walk.ifp");
     std::os::unix::fs::symlink("ped.ifp", &link).unwrap();
-    place.archive = link;
-    let mount = place.mount(&[]);
+    fixture.archive = link;
+    let mount = fixture.mount(&[]);
     assert_eq!(names(mount.path()), ["walk.ifp", "walk.ifp.meta"]);
     assert_eq!(fs::read(mount.file("walk.ifp")).unwrap(), package());
 }
@@ -294,8 +294,8 @@ fn a_lone_asset_can_be_given_by_a_link() {
 #[test]
 fn a_file_of_no_known_kind_is_no_source() {
     for bytes in [&b""[..], b"12345678", b"a text of no kind"] {
-        let place = file("mystery", bytes);
-        let ran = run(&mut place.command(&[]));
+        let fixture = file("mystery", bytes);
+        let ran = run(&mut fixture.command(&[]));
         assert_eq!(ran.code, Some(11), "{ran:?}");
     }
 }
@@ -364,7 +364,7 @@ fn paths_into_companions_may_be_spelt_in_any_case() {
     if !can_mount() {
         return;
     }
-    let place = || {
+    let fixture = || {
         folder(|source| {
             let inner = archive("Ped.ifp", &package());
             fill(source, &[("Mod.hpi", &inner), ("Walk.IFP", &package())]);
@@ -377,7 +377,7 @@ fn paths_into_companions_may_be_spelt_in_any_case() {
             "mod.HPI.D/PED.IFP.META/Animations.TSV",
         ),
     ];
-    let mount = place().mount(&[]);
+    let mount = fixture().mount(&[]);
     for (right, other) in spellings {
         let text = fs::read(mount.file(other)).unwrap();
         assert_eq!(text, fs::read(mount.file(right)).unwrap());
@@ -388,7 +388,7 @@ fn paths_into_companions_may_be_spelt_in_any_case() {
         assert!(names(mount.path()).contains(&"Mod.hpi.d".to_owned()));
     }
     drop(mount);
-    let mount = place().mount(&["-o", "case_sensitive"]);
+    let mount = fixture().mount(&["-o", "case_sensitive"]);
     for (right, other) in spellings {
         assert!(mount.file(right).exists());
         let error = fs::read(mount.file(other)).unwrap_err();
@@ -401,11 +401,11 @@ fn the_mount_tells_of_its_folder() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| fill(source, &[("Walk.IFP", &package())]));
-    let mount = place.mount(&[]);
+    let fixture = folder(|source| fill(source, &[("Walk.IFP", &package())]));
+    let mount = fixture.mount(&[]);
     let info = json(&mount.file(".hpimount/info.json"));
     let source = &info["sources"][0];
-    assert_eq!(source["path"], mount.place.archive.to_str().unwrap());
+    assert_eq!(source["path"], mount.fixture.archive.to_str().unwrap());
     assert_eq!(source["format"], "folder");
     assert_eq!(info["meta"], true);
     assert_eq!(stats(&mount)["assets_parsed"], 0);
@@ -418,11 +418,11 @@ fn an_asset_too_large_to_be_parsed_says_so() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         let huge = fs::File::create(source.join("huge.psx")).unwrap();
         huge.set_len((64 << 20) + 1).unwrap();
     });
-    let mount = place.mount(&[]);
+    let mount = fixture.mount(&[]);
     let error = fs::read_to_string(mount.file("huge.psx.meta/error.txt")).unwrap();
     assert_eq!(
         error,
@@ -432,17 +432,17 @@ fn an_asset_too_large_to_be_parsed_says_so() {
 
 /// The names in a mount of an archive with an asset, and in the companion of
 /// the asset.
-fn seen(place: &str, options: &[&str]) -> Option<(Vec<String>, Option<Vec<String>>)> {
+fn seen(fixture: &str, options: &[&str]) -> Option<(Vec<String>, Option<Vec<String>>)> {
     if !can_mount() {
         return None;
     }
     let asset = package();
-    let place = match place {
+    let fixture = match fixture {
         "hpi" => file("a.hpi", &archive("ped.ifp", &asset)),
         "hip" => file("a.hip", &hip([("ped.ifp", &asset[..])].into_iter())),
         _ => folder(|source| fill(source, &[("ped.ifp", &asset)])),
     };
-    let mount = place.mount(options);
+    let mount = fixture.mount(options);
     let directory = match mount.file("layers").exists() {
         true => mount.file("layers/00-DEFAULT"),
         false => mount.path().to_owned(),
@@ -456,7 +456,7 @@ fn seen(place: &str, options: &[&str]) -> Option<(Vec<String>, Option<Vec<String
 #[test]
 fn companions_of_assets_are_listed_in_folders_and_found_by_name_in_archives() {
     let asset = |name: &str| name.starts_with("ped");
-    for (place, options, listed, found) in [
+    for (fixture, options, listed, found) in [
         ("folder", &[][..], true, true),
         ("hpi", &[][..], false, true),
         ("hip", &[][..], false, true),
@@ -467,11 +467,11 @@ fn companions_of_assets_are_listed_in_folders_and_found_by_name_in_archives() {
         ("hpi", &["-o", "meta=off"][..], false, false),
         ("hpi", &["--no-meta"][..], false, false),
     ] {
-        let Some((names, inside)) = seen(place, options) else {
+        let Some((names, inside)) = seen(fixture, options) else {
             return;
         };
         let names: Vec<_> = names.into_iter().filter(|name| asset(name)).collect();
-        let what = format!("{place} {options:?}: {names:?} {inside:?}");
+        let what = format!("{fixture} {options:?}: {names:?} {inside:?}");
         assert_eq!(names.len(), if listed { 2 } else { 1 }, "{what}");
         assert_eq!(inside.is_some(), found, "{what}");
         if let Some(inside) = inside {
@@ -487,8 +487,8 @@ fn a_companion_that_is_not_listed_has_a_parent_and_right_sizes() {
     }
     let stored = File::new(package(), Method::Stored);
     let units = dir(b"anims", vec![entry(b"ped.ifp", stored)]);
-    let place = file("a.hpi", &V1::new(vec![units]).build().bytes);
-    let mount = place.mount(&[]);
+    let fixture = file("a.hpi", &V1::new(vec![units]).build().bytes);
+    let mount = fixture.mount(&[]);
     let meta = mount.file("anims/ped.ifp.meta");
     assert_eq!(names(&meta.join("..")), ["ped.ifp"]);
     let text = fs::read(meta.join("info.txt")).unwrap();

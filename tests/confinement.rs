@@ -11,10 +11,11 @@ use std::path::Path;
 use std::process::Command;
 
 use hpimount::daemon::Confinement;
-use landlock::{ABI, Access, AccessFs, LandlockStatus, Ruleset, RulesetAttr};
+use hpimount::source::remote::Access;
+use landlock::{ABI, Access as _, AccessFs, LandlockStatus, Ruleset, RulesetAttr};
 use rustix::process::Signal;
 
-use support::mount::{Place, can_mount, hpimount};
+use support::mount::{Fixture, can_mount, hpimount};
 use support::skip::skip;
 
 /// The restrictions that this kernel knows; without any, a test is skipped.
@@ -115,8 +116,62 @@ fn a_confined_thread_reads_its_sources_and_does_nothing_else() {
     execute().expect("the thread that waits is free");
 }
 
+#[test]
+fn threads_for_the_network_connect_to_their_ports_and_read_what_they_need() {
+    let Some(known) = known() else {
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    for name in ["roots", "blocks", "outside"] {
+        fs::create_dir(path(name)).unwrap();
+        fs::write(path(name).join("file"), name).unwrap();
+    }
+    let [given, other] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    let port = |listener: &TcpListener| listener.local_addr().unwrap().port();
+    let access = Access {
+        ports: vec![port(&given)],
+        readable: vec![path("roots")],
+        writable: vec![path("blocks")],
+    };
+    let connect = |listener: &TcpListener| TcpStream::connect(listener.local_addr().unwrap());
+    let denied = |attempt: io::Result<()>, what: &str| {
+        let error = attempt.expect_err(what);
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{what}");
+    };
+    let attempts = || {
+        connect(&given).unwrap();
+        assert_eq!(fs::read(path("roots").join("file")).unwrap(), b"roots");
+        fs::create_dir(path("blocks").join("new")).unwrap();
+        fs::write(path("blocks").join("new/file"), "x").unwrap();
+        fs::rename(
+            path("blocks").join("new/file"),
+            path("blocks").join("new/other"),
+        )
+        .unwrap();
+        fs::remove_file(path("blocks").join("new/other")).unwrap();
+        fs::remove_dir(path("blocks").join("new")).unwrap();
+        denied(fs::read(path("outside").join("file")).map(drop), "read");
+        denied(fs::write(path("roots").join("file"), ""), "write");
+        denied(execute(), "execute");
+        if known >= ABI::V4 {
+            denied(connect(&other).map(drop), "connect");
+            denied(TcpListener::bind("127.0.0.1:0").map(drop), "listen");
+        }
+    };
+    // Threads that a confined one starts are confined as well.
+    std::thread::scope(|scope| {
+        let confined = scope.spawn(|| {
+            Confinement::to_network(&access).enter();
+            std::thread::scope(|scope| scope.spawn(attempts).join().unwrap());
+        });
+        confined.join().unwrap();
+    });
+    connect(&other).unwrap();
+}
+
 /// The threads of a process: their names, and whether they have given up
-/// rights for good.
+/// rights permanently.
 fn threads(pid: i32) -> Vec<(String, bool)> {
     let mut threads = Vec::new();
     for task in fs::read_dir(format!("/proc/{pid}/task")).unwrap() {
@@ -133,9 +188,9 @@ fn the_threads_that_answer_are_confined_and_those_that_unmount_are_not() {
     if known().is_none() || !can_mount() {
         return;
     }
-    let mount = Place::new().mount_in_foreground(&["-vv"]);
+    let mount = Fixture::new().mount_in_foreground(&["-vv"]);
     mount.assert_answers();
-    assert!(mount.place.log().contains("confined to the sources"));
+    assert!(mount.fixture.log().contains("confined to the sources"));
     let threads = threads(mount.pid());
     let is_free = |name: &str| ["hpimount", "signals", "end"].contains(&name);
     for (name, confined) in &threads {
@@ -151,9 +206,9 @@ fn what_is_swapped_for_a_link_leads_nowhere() {
     if !can_mount() {
         return;
     }
-    let place = Place::new();
-    let outside = place.dir().join("outside");
-    let source = place.dir().join("folder");
+    let fixture = Fixture::new();
+    let outside = fixture.dir().join("outside");
+    let source = fixture.dir().join("folder");
     let write = |root: &Path| {
         fs::create_dir_all(root.join("sub")).unwrap();
         fs::write(root.join("sub/file"), "secret").unwrap();
@@ -161,8 +216,8 @@ fn what_is_swapped_for_a_link_leads_nowhere() {
     write(&outside);
     write(&source);
     let mut command = hpimount();
-    command.args([&source, &place.point]);
-    let mount = place.mount_by(command);
+    command.args([&source, &fixture.point]);
+    let mount = fixture.mount_by(command);
     assert_eq!(fs::metadata(mount.file("sub/file")).unwrap().len(), 6);
     fs::rename(source.join("sub"), source.join("away")).unwrap();
     symlink(outside.join("sub"), source.join("sub")).unwrap();

@@ -59,7 +59,7 @@ fn info_tells_sources_formats_and_options() {
     let info = info(&mount);
     assert_eq!(info["hpimount"], env!("CARGO_PKG_VERSION"));
     let source = &info["sources"][0];
-    assert_eq!(source["path"], mount.place.archive.to_str().unwrap());
+    assert_eq!(source["path"], mount.fixture.archive.to_str().unwrap());
     assert_eq!(source["format"], "HPI");
     assert_eq!(source["archive"]["key"], 0x7D);
     assert_eq!(source["archive"]["files"], 7);
@@ -73,7 +73,7 @@ fn info_tells_sources_formats_and_options() {
 }
 
 #[test]
-fn warnings_are_told() {
+fn warnings_are_shown() {
     let Some(samples) = shared("samples/hip/synthetic") else {
         return;
     };
@@ -131,10 +131,14 @@ fn tools_read_the_whole_of_them() {
     }
     let listed = output("ls", &["-l"], &control);
     assert_eq!(listed.lines().count(), 3);
-    let place = tempfile::tempdir().unwrap();
-    output("cp", &["-a", ".", place.path().to_str().unwrap()], &control);
+    let fixture = tempfile::tempdir().unwrap();
+    output(
+        "cp",
+        &["-a", ".", fixture.path().to_str().unwrap()],
+        &control,
+    );
     for name in ["info.json", "stats.json"] {
-        let copy = fs::read(place.path().join(name)).unwrap();
+        let copy = fs::read(fixture.path().join(name)).unwrap();
         serde_json::from_slice::<Value>(&copy).unwrap();
     }
 }
@@ -155,7 +159,7 @@ fn eight_threads_look_at_the_counters_and_none_stays() {
     });
     support::mount::eventually("the kernel forgets", || {
         fs::write("/proc/sys/vm/drop_caches", "2").unwrap();
-        counter(&mount, "guests") == 0
+        counter(&mount, "transient_inodes") == 0
     });
 }
 

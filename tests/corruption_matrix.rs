@@ -28,7 +28,7 @@ use support::hpi::{Entry, File, V1, V2, dir, file};
 use support::matrix::{
     Bench, Counts, Damage, Outcome, Seen, Telltale, What, compare, damages, see,
 };
-use support::{plain, shared, text, trial};
+use support::{plain, shared, ta, text, trial};
 
 /// What a source is, which says what must be seen of it.
 #[derive(Clone, Copy)]
@@ -46,6 +46,9 @@ struct Variant {
     bench: Bench,
     /// `/X.d` or `/X.meta` for what stands beside its file `X`.
     inside: String,
+    /// How many of its bytes are damaged: of files whose headers are followed
+    /// by nothing but pixels, not all.
+    damaged: usize,
 }
 
 impl Variant {
@@ -53,6 +56,7 @@ impl Variant {
     fn lone(name: impl Into<String>, kind: Kind, bytes: Vec<u8>) -> Self {
         Self {
             name: name.into(),
+            damaged: bytes.len(),
             bytes,
             kind,
             bench: Bench::file("archive"),
@@ -66,7 +70,7 @@ impl Variant {
         let whole = self.bench.open(&self.bytes).unwrap();
         let whole = self.compared(inside(see(&whole), &self.inside));
         let mut counts = Counts::default();
-        for damage in damages(&self.bytes) {
+        for damage in damages(&self.bytes[..self.damaged]) {
             let telltale = Telltale(&self.name, damage);
             let outcome = self.outcome(&whole, damage);
             counts[outcome as usize] += 1;
@@ -98,11 +102,13 @@ impl Variant {
     }
 
     /// What is compared with the undamaged source: all but texts that tell of
-    /// the very fields that are damaged.
+    /// the very fields that are damaged, and what assets are converted to.
     fn compared(&self, mut seen: Vec<Seen>) -> Vec<Seen> {
         if matches!(self.kind, Kind::Hip) {
             let texts = ["/info.json", "/assets.tsv", "/types/Settings.ini"];
-            seen.retain(|seen| !texts.contains(&seen.path.as_str()));
+            seen.retain(|seen| {
+                !texts.contains(&seen.path.as_str()) && !seen.path.starts_with("/converted")
+            });
         }
         seen
     }
@@ -408,6 +414,68 @@ fn assets() -> Option<Vec<Variant>> {
     samples.into_iter().map(variant).collect()
 }
 
+/// The same of Total Annihilation's, which are small here.
+fn ta_assets() -> Vec<Variant> {
+    let variant = |file: &str, bytes: Vec<u8>, damaged: usize| Variant {
+        bench: Bench::file(file),
+        inside: format!("/{file}.meta"),
+        damaged: damaged.min(bytes.len()),
+        ..Variant::lone(file, Kind::Asset, bytes)
+    };
+    let whole = |file: &str, bytes: Vec<u8>| variant(file, bytes, usize::MAX);
+    let frame = ta::gaf::Frame::rle(3, 2, &[Some(1), None, Some(2), Some(3), Some(3), None]);
+    let walk = ta::gaf::sequence("walk", vec![(frame.clone(), 1), (frame, 0)]);
+    let mut base = ta::tdo::object("base");
+    base.vertices = vec![[0, 0, 0], [65536, 0, 0], [0, 65536, 0]];
+    base.primitives = vec![ta::tdo::Primitive {
+        flag: 1,
+        color: 7,
+        ..ta::tdo::primitive(&[0, 1, 2])
+    }];
+    let map = ta::tnt::Map::small();
+    let keys = vec![ta::tdf::key("x", "1"), ta::tdf::section("B", vec![])];
+    let sound = b"RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x11\x2b\0\0\x11\x2b\0\0\x01\0\
+        \x08\0data\x04\0\0\0abcd";
+    let font = [
+        &[5, 0, 0, 0][..],
+        &[4, 2].repeat(256),
+        &[7, 0xA5, 0x5A, 0xFF, 0x18, 0x81],
+    ]
+    .concat();
+    let scenario = [&[0, 0, 0x80, 0x3F, 0, 0, 0, 0, 1, 0, 0, 0][..], &[0; 570]].concat();
+    let picture = ta::bmp::Bmp {
+        width: 3,
+        height: 2,
+        bits: 8,
+        colors: vec![[1, 2, 3], [4, 5, 6]],
+        rows: vec![0, 1, 0, 0, 1, 0, 1, 0],
+    };
+    vec![
+        whole("walk.gaf", ta::gaf::file(&[walk])),
+        whole("tank.3do", ta::tdo::file(&base)),
+        whole("tank.cob", ta::cob::small(6).file()),
+        variant("map.tnt", map.file(0x2000), 108),
+        variant("kingdom.tnt", ta::tnt::Kingdoms::small(false).file(), 120),
+        variant("section.sct", ta::tnt::Section::small(3).file(), 28),
+        variant(
+            "two.pcx",
+            ta::pcx::Pcx::indexed(2, 1, vec![1, 2]).file(),
+            132,
+        ),
+        whole("three.bmp", picture.file()),
+        whole("unit.fbi", ta::tdf::file(&[ta::tdf::section("A", keys)])),
+        variant("small.fnt", font, 8),
+        variant("colors.pal", vec![7; 1024], 8),
+        variant("light.lht", vec![7; 8192], 8),
+        whole("shot.wav", sound.to_vec()),
+        variant("start.crt", scenario, 16),
+        whole(
+            "intro.zrb",
+            [&b"SMK2"[..], &[64, 1, 0, 0].repeat(4)].concat(),
+        ),
+    ]
+}
+
 /// Refused with an offset, no archive any more, same bytes, EIO, as it stands:
 /// how often in a short trial. A change here is a change of what users see.
 const VERSION_1: &[(&str, Counts)] = &[
@@ -476,6 +544,25 @@ const ASSETS: &[(&str, Counts)] = &[
     ("no_joints.hgo", [91, 0, 3, 0, 180]),
 ];
 
+/// The same of Total Annihilation's.
+const TA_ASSETS: &[(&str, Counts)] = &[
+    ("colors.pal", [8, 0, 4, 0, 20]),
+    ("intro.zrb", [16, 16, 0, 0, 32]),
+    ("kingdom.tnt", [157, 0, 45, 0, 86]),
+    ("light.lht", [8, 0, 0, 0, 24]),
+    ("map.tnt", [149, 0, 16, 0, 119]),
+    ("section.sct", [64, 0, 0, 0, 10]),
+    ("shot.wav", [36, 0, 24, 0, 98]),
+    ("small.fnt", [10, 0, 0, 0, 16]),
+    ("start.crt", [17, 12, 8, 0, 1]),
+    ("tank.3do", [185, 0, 17, 0, 96]),
+    ("tank.cob", [161, 0, 12, 0, 109]),
+    ("three.bmp", [85, 0, 44, 0, 59]),
+    ("two.pcx", [145, 0, 213, 0, 26]),
+    ("unit.fbi", [0, 0, 20, 0, 108]),
+    ("walk.gaf", [94, 0, 27, 0, 253]),
+];
+
 #[test]
 fn a_damaged_byte_of_hpi_version_1_is_refused_or_unreadable_or_what_is_there() {
     guard("HPI, version 1", &version_1(), VERSION_1);
@@ -492,12 +579,17 @@ fn a_damaged_byte_of_hip_is_refused_or_unreadable_or_what_is_there() {
 }
 
 #[test]
-fn a_damaged_byte_of_an_archive_in_a_folder_is_told_in_its_companion() {
+fn a_damaged_byte_of_an_archive_in_a_folder_is_shown_in_its_companion() {
     guard("archives in folders, `X.d`", &companions(), COMPANIONS);
 }
 
 #[test]
-fn a_damaged_byte_of_a_lone_asset_is_told_in_its_companion() {
+fn a_damaged_byte_of_a_lone_asset_is_shown_in_its_companion() {
     let Some(assets) = assets() else { return };
     guard("PSX, HGO and IFP, `X.meta`", &assets, ASSETS);
+}
+
+#[test]
+fn a_damaged_byte_of_an_asset_of_total_annihilation_is_shown_in_its_companion() {
+    guard("Total Annihilation, `X.meta`", &ta_assets(), TA_ASSETS);
 }

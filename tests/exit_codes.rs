@@ -9,7 +9,7 @@ use std::process::Command;
 
 use support::mount::namespace::Namespace;
 use support::mount::{
-    Mount, Place, Run, can_mount, has_programs, hpimount, mounts_at, run, sample,
+    Fixture, Mount, Run, can_mount, has_programs, hpimount, mounts_at, run, sample,
 };
 
 /// Asserts the code, and that exactly one line was said, with all of `words`.
@@ -25,18 +25,18 @@ fn assert_refused(ran: &Run, code: i32, words: &[&str]) {
 
 /// What mounting an archive with these bytes says.
 fn mount_bytes(bytes: &[u8]) -> Run {
-    let place = Place::new();
-    fs::write(&place.archive, bytes).unwrap();
-    let ran = place.run(&[]);
-    assert_eq!(mounts_at(&place.point).len(), 0);
-    let in_front = place.run(&["-f"]);
+    let fixture = Fixture::new();
+    fs::write(&fixture.archive, bytes).unwrap();
+    let ran = fixture.run(&[]);
+    assert_eq!(mounts_at(&fixture.point).len(), 0);
+    let in_front = fixture.run(&["-f"]);
     assert_eq!((in_front.code, &in_front.stderr), (ran.code, &ran.stderr));
     ran
 }
 
 #[test]
 fn usage_is_2() {
-    let place = Place::new();
+    let fixture = Fixture::new();
     for args in [
         &["-o", "cahcesize=1M"][..],
         &["-o", "umask=9"],
@@ -45,14 +45,14 @@ fn usage_is_2() {
         &["-o", "force=yes"],
     ] {
         let named = args[1].split('=').next().unwrap();
-        assert_refused(&place.run(args), 2, &[named]);
+        assert_refused(&fixture.run(args), 2, &[named]);
     }
     for args in [
         &[][..],
         &["one-path"],
         &["--no-such-option", "a", "b"],
         &["-q", "-v", "a", "b"],
-        &["https://host/a.hpi", "b"],
+        &["ftp://host/a.hpi", "b"],
         &["--generate", "no-such-text"],
     ] {
         let ran = run(hpimount().args(args));
@@ -67,11 +67,11 @@ fn usage_is_2() {
 
 #[test]
 fn a_source_that_cannot_be_opened_is_10() {
-    let place = Place::new();
-    let mount = |source: &Path| run(hpimount().arg(source).arg(&place.point));
-    let missing = place.dir().join("missing.hpi");
+    let fixture = Fixture::new();
+    let mount = |source: &Path| run(hpimount().arg(source).arg(&fixture.point));
+    let missing = fixture.dir().join("missing.hpi");
     assert_refused(&mount(&missing), 10, &["missing.hpi: ", "No such file"]);
-    let pipe = place.dir().join("pipe.hpi");
+    let pipe = fixture.dir().join("pipe.hpi");
     let mode = rustix::fs::Mode::RUSR;
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     assert_refused(&mount(&pipe), 10, &["pipe.hpi: ", "not a regular file"]);
@@ -79,7 +79,7 @@ fn a_source_that_cannot_be_opened_is_10() {
     let mut command = hpimount();
     command
         .arg("--strict")
-        .args([&place.archive, &missing, &place.point]);
+        .args([&fixture.archive, &missing, &fixture.point]);
     let ran = run(&mut command);
     assert_refused(&ran, 10, &["missing.hpi: "]);
 }
@@ -95,7 +95,7 @@ fn a_source_of_no_known_format_is_11() {
 fn a_damaged_source_is_12_and_the_place_is_named() {
     let far = &[0xff, 0xff, 0xff, 0x7f];
     // The header, the root's node at 0x14, its first entry at 0x1c.
-    for (bytes, place) in [
+    for (bytes, fixture) in [
         (sample().bytes[..12].to_vec(), "header at 0x0: "),
         (sample().patched(0x08, far), "dir_end at 0x8: "),
         (sample().patched(0x10, far), "dir_start at 0x10: "),
@@ -105,7 +105,7 @@ fn a_damaged_source_is_12_and_the_place_is_named() {
         (sample().patched(0x20, far), "file record at 0x20: "),
         (sample().patched(0x29, far), "directory node at 0x29: "),
     ] {
-        assert_refused(&mount_bytes(&bytes), 12, &["sample.hpi: ", place]);
+        assert_refused(&mount_bytes(&bytes), 12, &["sample.hpi: ", fixture]);
     }
 }
 
@@ -127,20 +127,20 @@ fn an_unusable_mount_point_is_20() {
         return;
     }
     let mount = Mount::new(&[]);
-    let place = &mount.place;
-    let on = |point: &Path| run(hpimount().arg(&place.archive).arg(point));
-    let missing = place.dir().join("missing");
+    let fixture = &mount.fixture;
+    let on = |point: &Path| run(hpimount().arg(&fixture.archive).arg(point));
+    let missing = fixture.dir().join("missing");
     assert_refused(
         &on(&missing),
         20,
         &[missing.to_str().unwrap(), "No such file"],
     );
-    let file = &place.archive;
+    let file = &fixture.archive;
     assert_refused(&on(file), 20, &[file.to_str().unwrap(), "not a directory"]);
     assert_refused(
-        &on(&place.point),
+        &on(&fixture.point),
         20,
-        &[place.point.to_str().unwrap(), "already"],
+        &[fixture.point.to_str().unwrap(), "already"],
     );
     assert_eq!(mount.layers(), 1);
 }
@@ -150,7 +150,7 @@ fn missing_fuse_is_21_and_the_remedy_is_named() {
     if !can_mount() || !has_programs(&["unshare", "setpriv", "nsenter"]) {
         return;
     }
-    let place = Place::new();
+    let fixture = Fixture::new();
     let hidden = "mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && exec \"$@\"";
     let mut command = Command::new("unshare");
     command
@@ -162,7 +162,7 @@ fn missing_fuse_is_21_and_the_remedy_is_named() {
             "sh",
             env!("CARGO_BIN_EXE_hpimount"),
         ])
-        .args([&place.archive, &place.point]);
+        .args([&fixture.archive, &fixture.point]);
     assert_refused(&run(&mut command), 21, &["/dev/fuse", "modprobe fuse"]);
 
     let namespace = Namespace::new();
@@ -194,7 +194,7 @@ fn a_refused_mount_is_22() {
     let ran = run(&mut namespace.hpimount(&["-o", "allow_other"]));
     assert_refused(&ran, 22, &["mount refused", "user_allow_other"]);
     // A directory of somebody else.
-    let point = &namespace.place.point;
+    let point = &namespace.fixture.point;
     chown(point, Some(0), Some(0)).unwrap();
     let ran = run(&mut namespace.hpimount(&[]));
     assert_refused(&ran, 22, &["mount refused", point.to_str().unwrap()]);
@@ -205,26 +205,26 @@ fn anything_else_is_1() {
     if !can_mount() || !has_programs(&["unshare"]) {
         return;
     }
-    let place = Place::new();
+    let fixture = Fixture::new();
     // The program cannot be found a second time.
     let mut command = Command::new("unshare");
     command
         .args(["-m", "sh", "-c", "umount -l /proc && exec \"$@\"", "sh"])
         .arg(env!("CARGO_BIN_EXE_hpimount"))
-        .args([&place.archive, &place.point]);
+        .args([&fixture.archive, &fixture.point]);
     assert_refused(&run(&mut command), 1, &["cannot go into the background"]);
 }
 
 #[test]
-fn the_code_is_right_where_nobody_can_be_told() {
-    let place = Place::new();
+fn the_code_is_right_without_standard_error() {
+    let fixture = Fixture::new();
     for nowhere in ["2>&-", "2>/dev/full"] {
         let mut command = Command::new("sh");
         command
             .args(["-c", &format!("exec \"$@\" {nowhere}"), "sh"])
             .arg(env!("CARGO_BIN_EXE_hpimount"))
             .arg("missing.hpi")
-            .arg(&place.point);
+            .arg(&fixture.point);
         assert_eq!(run(&mut command).code, Some(10), "{nowhere}");
     }
 }
@@ -234,7 +234,7 @@ fn mounted_is_0() {
     if !can_mount() {
         return;
     }
-    let place = Place::new();
-    let mount = place.mount(&[]);
+    let fixture = Fixture::new();
+    let mount = fixture.mount(&[]);
     mount.assert_answers();
 }

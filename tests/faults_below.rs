@@ -151,7 +151,7 @@ fn one_request_that_fails_leaves_nothing_wrong_behind() {
     let files = Vec::from_iter(files.iter().map(|(name, bytes)| (*name, &bytes[..])));
     let source = FaultyFs::new(point.path(), &files);
     let sources = Sources::Given {
-        paths: vec![point.path().to_owned()],
+        locations: vec![point.path().to_owned().into()],
         order: None,
         separate: false,
     };

@@ -92,7 +92,7 @@ impl Opened {
                 bytes.resize(size as usize, 0);
                 read_extent(&*self.archive, file, 0, &mut bytes)?;
             }
-            Content::Stream(_) => panic!("no archive here has streams"),
+            Content::Stream(_) | Content::Part { .. } => panic!("no archive here has streams"),
             Content::Chunks(archive) => {
                 let table = archive.chunk_table(file)?;
                 while (bytes.len() as u64) < size {

@@ -7,8 +7,12 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use hpimount::volume::hpi::chunk::Method;
+use support::hpi::{File, V1, dir, file};
 use support::mount::{BIG, Mount, SMALL, can_mount, has_programs, sample};
 use support::mounted::mounted;
+use support::noise;
+use support::ta::{gaf, pcx};
 
 /// `make ROOT PATH` prints the handle of a file. `open ROOT HANDLE` opens it,
 /// after the kernel has forgotten it, and prints the path and the entries of a
@@ -51,10 +55,14 @@ fn probe(verb: &str, root: &Path, what: &str) -> String {
 }
 
 fn ready() -> Option<Mount> {
+    mount_of(&sample().bytes, "")
+}
+
+fn mount_of(archive: &[u8], options: &str) -> Option<Mount> {
     if !can_mount() || !has_programs(&["python3"]) {
         return None;
     }
-    mounted(&sample().bytes, "")
+    mounted(archive, options)
 }
 
 #[test]
@@ -71,6 +79,50 @@ fn a_handle_finds_what_the_kernel_has_forgotten() {
         let sum: u64 = bytes.iter().map(|&byte| u64::from(byte)).sum();
         assert_eq!(open(path), sum.to_string());
     }
+}
+
+#[test]
+fn a_handle_finds_what_is_made_of_assets() {
+    let pixels = noise(0, 40 * 30);
+    let picture = pcx::Pcx::indexed(40, 30, pixels.clone()).file();
+    let sprite = gaf::Frame::new(40, 30, gaf::Body::Raw(pixels));
+    let sprite = gaf::file(&[gaf::sequence("walk", vec![(sprite, 1)])]);
+    let stored = |name: &str, bytes| file(name.as_bytes(), File::new(bytes, Method::Stored));
+    let units = "[UNITINFO]{Name=Peewee;}".as_bytes();
+    let entries = vec![
+        dir(b"anims", vec![stored("arm.gaf", sprite)]),
+        dir(b"unitpics", vec![stored("arm.pcx", picture)]),
+        dir(b"units", vec![stored("arm.fbi", units.to_vec())]),
+    ];
+    let archive = V1::new(entries).build().bytes;
+    let Some(mount) = mount_of(&archive, "") else {
+        return;
+    };
+    for path in [
+        "unitpics/arm.png",
+        "anims/arm.gaf/000 walk/00.png",
+        "tables/units.tsv",
+    ] {
+        let path = format!("converted/{path}");
+        let handle = probe("make", mount.path(), &path);
+        let bytes = fs::read(mount.file(&path)).unwrap();
+        let sum: u64 = bytes.iter().map(|&byte| u64::from(byte)).sum();
+        assert!(sum > 0, "{path}");
+        assert_eq!(
+            probe("open", mount.path(), &handle),
+            sum.to_string(),
+            "{path}"
+        );
+    }
+    // The kernel looks for the name of a directory in a listing.
+    let found = |mount: &Mount| {
+        let handle = probe("make", mount.path(), "converted/anims");
+        probe("open", mount.path(), &handle)
+    };
+    assert_eq!(found(&mount), "Stale file handle");
+    drop(mount);
+    let listed = mount_of(&archive, "meta=visible").unwrap();
+    assert_eq!(found(&listed), "converted/anims ['arm.gaf', 'arm.png']");
 }
 
 #[test]

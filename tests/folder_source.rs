@@ -37,7 +37,7 @@ fn a_folder_equals_itself() {
     if !can_mount() || !has_programs(&["diff"]) {
         return;
     }
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         fs::create_dir_all(source.join("a/deep/er")).unwrap();
         fs::create_dir(source.join("empty")).unwrap();
         for name in [
@@ -63,8 +63,8 @@ fn a_folder_equals_itself() {
         symlink("/etc", source.join("outside")).unwrap();
         symlink(".", source.join("a/loop")).unwrap();
     });
-    let mount = place.mount(&["--no-meta"]);
-    let source = &mount.place.archive;
+    let mount = fixture.mount(&["--no-meta"]);
+    let source = &mount.fixture.archive;
     let args = ["-r", "--no-dereference", source.to_str().unwrap()];
     assert_eq!(output("diff", &args, mount.path()), "");
     for name in ["plain.txt", "big", "a/deep"] {
@@ -84,16 +84,16 @@ fn symbolic_links_keep_their_texts_and_are_not_followed() {
         return;
     }
     let odd = OsStr::from_bytes(b"caf\xe9/%");
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         let secret = source.with_file_name("secret");
         fs::create_dir(&secret).unwrap();
         fs::write(secret.join("file"), "secret").unwrap();
         symlink(&secret, source.join("outside")).unwrap();
         symlink(odd, source.join("odd")).unwrap();
     });
-    let mount = place.mount(&[]);
+    let mount = fixture.mount(&[]);
     let link = fs::read_link(mount.file("outside")).unwrap();
-    assert_eq!(link, mount.place.dir().join("secret"));
+    assert_eq!(link, mount.fixture.dir().join("secret"));
     assert_eq!(fs::read_link(mount.file("odd")).unwrap(), odd);
     let kind = fs::symlink_metadata(mount.file("odd")).unwrap();
     assert!(kind.is_symlink());
@@ -105,16 +105,16 @@ fn a_directory_that_has_become_a_link_is_not_followed() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         fs::create_dir(source.join("sub")).unwrap();
         let secret = source.with_file_name("secret");
         fs::create_dir(&secret).unwrap();
         fs::write(secret.join("file"), "secret").unwrap();
     });
-    let mount = place.mount(&[]);
-    let sub = mount.place.archive.join("sub");
+    let mount = fixture.mount(&[]);
+    let sub = mount.fixture.archive.join("sub");
     fs::remove_dir(&sub).unwrap();
-    symlink(mount.place.dir().join("secret"), &sub).unwrap();
+    symlink(mount.fixture.dir().join("secret"), &sub).unwrap();
     assert_eq!(errno(list(&mount.file("sub"))), Some(libc::EIO));
 }
 
@@ -123,14 +123,14 @@ fn names_that_no_text_can_have_are_escaped_and_can_be_read() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         for name in [&b"new\nline"[..], b"5%\xff.txt", b"\xe9\xff"] {
             fs::write(source.join(OsStr::from_bytes(name)), name).unwrap();
         }
         fs::create_dir(source.join(OsStr::from_bytes(b"d\xfe"))).unwrap();
         fs::write(source.join(OsStr::from_bytes(b"d\xfe/in")), "in").unwrap();
     });
-    let mount = place.mount(&[]);
+    let mount = fixture.mount(&[]);
     assert_eq!(
         names(mount.path()),
         ["%E9%FF", "5%25%FF.txt", "d%FE", "new%0Aline"]
@@ -147,13 +147,13 @@ fn pipes_and_sockets_are_left_out() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         fifo(&source.join("pipe"));
         fifo(&source.join("pipe.ifp"));
         drop(UnixListener::bind(source.join("socket")).unwrap());
         fs::write(source.join("file"), "file").unwrap();
     });
-    let mount = place.mount(&[]);
+    let mount = fixture.mount(&[]);
     assert_eq!(names(mount.path()), ["file"]);
 }
 
@@ -162,9 +162,9 @@ fn a_directory_is_listed_when_somebody_enters_it_and_not_before() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| fs::create_dir_all(source.join("sub/below")).unwrap());
-    let mount = place.mount(&[]);
-    let sub = mount.place.archive.join("sub");
+    let fixture = folder(|source| fs::create_dir_all(source.join("sub/below")).unwrap());
+    let mount = fixture.mount(&[]);
+    let sub = mount.fixture.archive.join("sub");
     fs::write(sub.join("early"), "").unwrap();
     assert_eq!(names(&mount.file("sub")), ["below", "early"]);
     fs::write(sub.join("late"), "").unwrap();
@@ -178,23 +178,23 @@ fn a_directory_that_is_gone_fails_alone_and_until_it_is_back() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         for name in ["gone", "stays"] {
             fs::create_dir(source.join(name)).unwrap();
             fs::write(source.join(name).join("file"), name).unwrap();
         }
     });
-    let mount = place.mount_in_foreground(&[]);
+    let mount = fixture.mount_in_foreground(&[]);
     let (gone, away) = (
-        mount.place.archive.join("gone"),
-        mount.place.dir().join("away"),
+        mount.fixture.archive.join("gone"),
+        mount.fixture.dir().join("away"),
     );
     fs::rename(&gone, &away).unwrap();
     assert_eq!(errno(list(&mount.file("gone"))), Some(libc::EIO));
     assert_eq!(errno(fs::read(mount.file("gone/file"))), Some(libc::EIO));
     assert_eq!(names(mount.path()), ["gone", "stays"]);
     assert_eq!(fs::read(mount.file("stays/file")).unwrap(), b"stays");
-    let log = mount.place.log();
+    let log = mount.fixture.log();
     assert!(log.contains("source/gone: "), "{log}");
 
     fs::rename(&away, &gone).unwrap();
@@ -207,7 +207,7 @@ fn a_directory_that_may_not_be_read_fails_alone() {
         return;
     }
     let mut namespace = Namespace::new();
-    let source = namespace.place.dir().join("source");
+    let source = namespace.fixture.dir().join("source");
     fs::create_dir_all(source.join("private")).unwrap();
     fs::create_dir(source.join("public")).unwrap();
     fs::write(source.join("public/file"), "public").unwrap();
@@ -216,10 +216,10 @@ fn a_directory_that_may_not_be_read_fails_alone() {
         let permissions = fs::Permissions::from_mode(mode);
         fs::set_permissions(source.join(name), permissions).unwrap();
     }
-    namespace.place.archive = source;
+    namespace.fixture.archive = source;
     let _mount = namespace.mount(&[]);
     let ls = |name: &str| {
-        let path = namespace.place.point.join(name);
+        let path = namespace.fixture.point.join(name);
         run(namespace.user(USER, "ls").arg(path))
     };
     let private = ls("private");
@@ -236,13 +236,13 @@ fn a_file_that_changes_is_never_shown_with_foreign_bytes() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         for name in ["truncated", "replaced", "grown", "removed", "piped", "open"] {
             fs::write(source.join(name), noise(7, 200_000)).unwrap();
         }
     });
-    let mount = place.mount(&[]);
-    let source = |name: &str| mount.place.archive.join(name);
+    let mount = fixture.mount(&[]);
+    let source = |name: &str| mount.fixture.archive.join(name);
     let mut open = fs::File::open(mount.file("open")).unwrap();
     open.read_exact(&mut [0; 10]).unwrap();
 
@@ -282,7 +282,7 @@ fn two_hundred_open_files_need_few_of_the_daemon() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         for number in 0..200 {
             fs::write(source.join(number.to_string()), noise(number, 50_000)).unwrap();
         }
@@ -290,8 +290,8 @@ fn two_hundred_open_files_need_few_of_the_daemon() {
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -n 64 && exec \"$@\"", "sh"]);
     command.arg(hpimount().get_program());
-    command.args([&place.archive, &place.point]);
-    let mount = place.mount_by(command);
+    command.args([&fixture.archive, &fixture.point]);
+    let mount = fixture.mount_by(command);
     let open = |number: u64| fs::File::open(mount.file(&number.to_string())).unwrap();
     let files: Vec<_> = (0..200).map(open).collect();
     for (number, file) in (0..).zip(&files) {
@@ -311,13 +311,13 @@ fn a_folder_can_be_mounted_over_itself() {
     if !can_mount() {
         return;
     }
-    let mut place = folder(|source| {
+    let mut fixture = folder(|source| {
         fs::create_dir_all(source.join("sub/below")).unwrap();
         fs::write(source.join("file"), "file").unwrap();
         fs::write(source.join("sub/below/file"), "below").unwrap();
     });
-    place.point = place.archive.clone();
-    let mount = place.mount(&["-o", "threads=1"]);
+    fixture.point = fixture.archive.clone();
+    let mount = fixture.mount(&["-o", "threads=1"]);
     assert_eq!(fs::read(mount.file("file")).unwrap(), b"file");
     assert_eq!(names(&mount.file("sub")), ["below"]);
     assert_eq!(fs::read(mount.file("sub/below/file")).unwrap(), b"below");

@@ -160,12 +160,20 @@ targets! {
     damaged_sounds_are_decoded_or_refused: "hi_sounds", 300;
     damaged_models_are_read_or_refused: "hi_models", 300;
     damaged_objects_are_read_or_refused: "hi_objects", 300;
+    reports_of_damaged_assets_are_whole_or_refused: "hi_reports", 100;
     damaged_img_archives_are_read_or_refused: "img", 300;
     damaged_wad_directories_are_read_or_refused: "wad", 300;
     damaged_pkr_archives_are_read_or_refused: "pkr", 300;
     damaged_pre_archives_are_read_or_refused: "pre", 300;
     damaged_zip_archives_are_read_or_refused: "zip", 300;
     damaged_xbox_discs_are_read_or_refused: "xdvdfs", 300;
+    damaged_settings_are_read_or_refused: "settings", 300;
+    damaged_7z_archives_are_read_or_refused: "seven_zip", 300;
+    damaged_gamecube_discs_are_read_or_refused: "gcm", 300;
+    damaged_iso_discs_are_read_or_refused: "iso", 200;
+    damaged_block_images_are_decoded_or_refused: "image", 300;
+    damaged_lists_of_databases_are_read_or_refused: "dat", 300;
+    a_damaged_archive_in_a_disc_in_an_archive_spoils_nothing_around_it: "nested", 40;
     mounts_of_damaged_files_keep_the_promises: "vfs", 100;
     operations_in_any_order_are_answered_as_a_model_answers: "ops", 100;
 }

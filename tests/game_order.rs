@@ -83,7 +83,7 @@ fn beside_the_games_own_patch_no_other_counts() {
     assert_eq!(order(&mount), ["a.ufo", "rev31.gp3", "game"]);
     let said = "aaa.gp3 is not merged: the game mounts no .gp3 but rev31.gp3";
     assert_eq!(warnings(&mount), [said]);
-    assert!(mount.place.log().contains(said));
+    assert!(mount.fixture.log().contains(said));
     assert!(mount.file("aaa.gp3").is_file(), "as a loose file");
 }
 
@@ -113,7 +113,7 @@ fn the_limit_of_ten_is_reported_and_not_enforced() {
     assert_eq!(tree(mount.path()).len(), 12);
     let said = "12 .hpi archives are merged; the game mounts the first 10 only, up to 19.hpi";
     assert_eq!(warnings(&mount), [said]);
-    assert!(mount.place.log().contains(said));
+    assert!(mount.fixture.log().contains(said));
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn archives_that_are_merged_are_not_loose_files_and_those_left_out_are() {
     let why = fs::read_to_string(mount.file("bad.ufo.d/error.txt")).unwrap();
     let left_out = info(&mount)["left_out"][0].take();
     assert!(left_out.as_str().unwrap().ends_with(why.trim_end()));
-    assert!(mount.place.log().contains(why.trim_end()));
+    assert!(mount.fixture.log().contains(why.trim_end()));
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn loose_files_are_over_newer_ones_in_kingdoms_too() {
 }
 
 #[test]
-fn the_game_is_told_by_the_versions_of_archives_and_of_nothing_else() {
+fn the_game_is_detected_by_the_versions_of_archives_and_of_nothing_else() {
     if !can_mount() {
         return;
     }

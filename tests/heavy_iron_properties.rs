@@ -11,13 +11,14 @@ use std::process::Command;
 
 use bytes::Bytes;
 use heavy_iron::build;
+use heavy_iron::kinds::{sounds, textures};
 use hpimount::asset::heavy_iron::object::{self, Link};
 use hpimount::asset::heavy_iron::record::Value;
 use hpimount::asset::heavy_iron::sound::{self, Sound};
 use hpimount::asset::heavy_iron::texture::{self, Texture};
 use hpimount::asset::heavy_iron::{Facts, Game, Platform, credits, model, tables, text};
 use proptest::prelude::*;
-use support::{noise, shared, skip};
+use support::{shared, skip};
 
 /// Has the independent readers write pixels and samples beside the files.
 const DRIVER: &str = "
@@ -57,80 +58,6 @@ fn run_readers(paths: &[std::path::PathBuf]) -> bool {
     }
 }
 
-/// Pixels of two levels, of which the first has 64 by 32.
-const PIXELS: usize = 64 * 32 + 32 * 16;
-
-/// One texture of every format, with pixels without a pattern.
-fn textures() -> Vec<(String, Vec<u8>)> {
-    let mut all = Vec::new();
-    for (format, bits) in [
-        (0, 4),
-        (1, 8),
-        (2, 8),
-        (3, 16),
-        (4, 16),
-        (5, 16),
-        (6, 32),
-        (8, 4),
-        (9, 8),
-        (10, 16),
-        (14, 4),
-    ] {
-        let palettes: &[u8] = if (8..=10).contains(&format) {
-            &[0, 1, 2]
-        } else {
-            &[255]
-        };
-        for &palette_format in palettes {
-            let colours = match format {
-                8 => 16,
-                9 => 256,
-                10 => 16_384,
-                _ => 0,
-            };
-            let (palette, levels) = (
-                noise(7, 2 * colours),
-                noise(format.into(), PIXELS * bits / 8),
-            );
-            let bytes = build::gamecube(format, palette_format, [64, 32], &palette, &levels, 2);
-            all.push((format!("gx_{format}_{palette_format}"), bytes));
-        }
-    }
-    for (raster, compression, bits) in [
-        (0x200, 0x0C, 4),
-        (0x300, 0x0E, 8),
-        (0x300, 0x0F, 8),
-        (0x100, 0, 16),
-        (0x200, 0, 16),
-        (0x300, 0, 16),
-        (0x400, 0, 8),
-        (0x500, 0, 32),
-        (0x600, 0, 32),
-        (0xA00, 0, 16),
-        (0x2500, 0, 8),
-        (0x2600, 0, 8),
-    ] {
-        let palette = noise(3, if raster & 0x2000 != 0 { 1024 } else { 0 });
-        let levels = noise(u64::from(raster), PIXELS * bits / 8);
-        let bytes = build::xbox(raster, compression, [32, 64], &palette, &levels, 2);
-        all.push((format!("xbox_{raster:x}_{compression:x}"), bytes));
-    }
-    for version in [0, 1, 2] {
-        let packet = if version == 2 { 0x50 } else { 0 };
-        for bits in [4, 8, 16, 32] {
-            let pixels = noise(bits as u64, packet + 64 * 64 * bits / 8);
-            let colours = match bits {
-                4 => packet + 64,
-                8 => packet + 1024,
-                _ => 0,
-            };
-            let bytes = build::playstation2(bits, version, 64, &pixels, &noise(5, colours));
-            all.push((format!("ps2_{bits}_{version}"), bytes));
-        }
-    }
-    all
-}
-
 fn first(bytes: Vec<u8>) -> Texture {
     let mut model = texture::parse(&bytes.into()).unwrap();
     assert!(model.warnings.is_empty(), "{:?}", model.warnings);
@@ -139,9 +66,9 @@ fn first(bytes: Vec<u8>) -> Texture {
 
 #[test]
 fn the_independent_reader_sees_the_same_in_pixels_without_a_pattern() {
-    let place = tempfile::tempdir().unwrap();
-    let textures = textures();
-    let path = |name: &str| place.path().join(format!("{name}.rwtx"));
+    let work_dir = tempfile::tempdir().unwrap();
+    let textures = textures(0);
+    let path = |name: &str| work_dir.path().join(format!("{name}.rwtx"));
     for (name, bytes) in &textures {
         std::fs::write(path(name), bytes).unwrap();
     }
@@ -157,57 +84,6 @@ fn the_independent_reader_sees_the_same_in_pixels_without_a_pattern() {
         let ours: Vec<[u8; 4]> = levels.flatten().collect();
         assert!(is_whole && ours.as_flattened() == known, "{name}");
     }
-}
-
-/// A sound of every codec, with data without a pattern.
-fn sounds() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
-    let mut coefficients = [0; 16];
-    for (coefficient, pair) in coefficients.iter_mut().zip(noise(9, 32).as_chunks().0) {
-        *coefficient = i16::from_le_bytes(*pair) / 4;
-    }
-    // There are 8 predictors.
-    let mut dsp = noise(1, 8 * 100);
-    dsp.iter_mut().step_by(8).for_each(|head| *head &= 0x7F);
-    let mut vag = noise(2, 16 * 60);
-    for frame in vag.as_chunks_mut::<16>().0 {
-        frame[0] &= 0x3B;
-        frame[1] = 0;
-    }
-    let adpcm = noise(3, 72 * 20);
-    let mut adpcm_clean = adpcm;
-    for block in adpcm_clean.chunks_exact_mut(72) {
-        (block[2], block[6]) = (block[2] % 89, block[6] % 89);
-    }
-    vec![
-        ("gc", build::dsp_table(1, 1393, 22_050), dsp.clone()),
-        (
-            "gc",
-            build::dsp_table_with(1, 1400, 22_050, coefficients, Some((34, 1_142_857))),
-            dsp,
-        ),
-        (
-            "xbox",
-            build::xbox_table(1, 1, 2, 44_100, 800),
-            noise(4, 800),
-        ),
-        (
-            "xbox",
-            build::xbox_table(1, 0x69, 2, 44_100, 72 * 20),
-            adpcm_clean.clone(),
-        ),
-        (
-            "xbox",
-            build::xbox_table(1, 0x69, 1, 44_100, 72 * 20),
-            clean_mono(adpcm_clean),
-        ),
-        ("ps2", build::vag_table(1, 11_025, vag.len() as u32), vag),
-    ]
-}
-
-/// Blocks of one channel with steps that there are.
-fn clean_mono(mut blocks: Vec<u8>) -> Vec<u8> {
-    blocks.chunks_exact_mut(36).for_each(|block| block[2] %= 89);
-    blocks
 }
 
 fn platform(name: &str) -> Platform {
@@ -229,9 +105,9 @@ fn read_sound(platform: Platform, table: Vec<u8>, data: Vec<u8>) -> Sound {
 
 #[test]
 fn the_independent_reader_hears_the_same_in_data_without_a_pattern() {
-    let place = tempfile::tempdir().unwrap();
-    let sounds = sounds();
-    let path = |number: usize, name: &str| place.path().join(format!("{number}.{name}"));
+    let work_dir = tempfile::tempdir().unwrap();
+    let sounds = sounds(0);
+    let path = |number: usize, name: &str| work_dir.path().join(format!("{number}.{name}"));
     let beside = |path: &Path, end: &str| path.with_added_extension(end);
     let mut paths = Vec::new();
     for (number, (name, table, data)) in sounds.iter().enumerate() {
@@ -383,9 +259,9 @@ proptest! {
         let texture = clump.geometries[0].materials[0].texture.as_ref().unwrap();
         prop_assert_eq!(&*texture.name, "wood");
         let mesh = clump.geometries[0].mesh().unwrap();
-        let place = |corner: &u16| positions[usize::from(*corner)];
+        let work_dir = |corner: &u16| positions[usize::from(*corner)];
         let has_area = |[a, b, c]: &&[u16; 3]| {
-            let [a, b, c] = [place(a), place(b), place(c)];
+            let [a, b, c] = [work_dir(a), work_dir(b), work_dir(c)];
             a != b && b != c && a != c
         };
         let expected: Vec<_> = triangles.iter().filter(has_area).map(|t| t.map(u32::from)).collect();

@@ -197,7 +197,7 @@ fn the_incredibles_have_layers_of_texture_streams() {
 }
 
 #[test]
-fn jsp_is_info_by_its_first_layer_and_dyna_is_told_by_its_hash() {
+fn jsp_is_info_by_its_first_layer_and_dyna_is_named_by_its_hash() {
     let mut hip = Hip::default();
     hip.layer(2).add(Asset::new(b"JSP ", "world", b""));
     hip.layer(10).add(Asset::new(b"JSP ", "info", b""));
@@ -391,7 +391,7 @@ fn the_table_has_checksums_verified_only_when_asked() {
 }
 
 #[test]
-fn info_says_what_the_archive_is_and_how_that_was_told() {
+fn info_says_what_the_archive_is_and_how_that_was_detected() {
     let mut hip = Hip::default();
     hip.layer(0).add(Asset::new(b"TIMR", "TIMER_01", b"timer"));
     let archive = opened(&hip);
@@ -399,7 +399,7 @@ fn info_says_what_the_archive_is_and_how_that_was_told() {
     assert_eq!(info, archive.archive.info());
     assert_eq!(info["game"], "bfbb");
     assert_eq!(info["platform"], "gc");
-    assert_eq!(info["platform_told_by"], "the first string of PLAT");
+    assert_eq!(info["platform_detected_by"], "the first string of PLAT");
     assert_eq!(info["PACK"]["PFLG"], "0229002E");
     assert_eq!(
         info["PACK"]["PCRT"]["createdDateString"],
@@ -445,6 +445,7 @@ EndLayer
 LayerType=0 DEFAULT
 AssetAmount=0
 LHDR.LDBG=-1
+Shared=000000AB
 EndLayer
 
 LayerType=77 77
@@ -464,7 +465,21 @@ STRM.DHDR=-1
          PACK.PLAT.TargetGame=Incredibles\n\nDICT"
     ));
     let scooby = opened(&Hip::target(Game::Scooby, Platform::GameCube)).text("types/Settings.ini");
+    assert!(scooby.starts_with("Game=Scooby\nIniVersion=2\nPlatform=gc\nPACK.PVER=2;262150;1\n"));
     assert!(scooby.contains("PACK.PCRT=1029024000;Sat Aug 10 17:00:00 2002\n\nDICT"));
+
+    let mut odd = Hip::target(Game::Incredibles, Platform::Xbox);
+    odd.layer(0).add(Asset::new(b"TIMR", "TIMER_01", b"timer"));
+    odd.assets.push(Asset::new(b"MRKR", "lone", b"marker"));
+    odd.hipb = Some(hipb(0, &[(0, b"Mine=;")], 4));
+    let text = opened(&odd).text("types/Settings.ini");
+    assert!(
+        text.ends_with(
+            "EndLayer\n\nUnlayered=0A43E1FA;Marker;2;0;lone;;4E5F7FE4\n\
+         HIPB=3;0;0;4\nHIPB.LayerName=0;Mine__\nSTRM.DHDR=-1\n\n"
+        ),
+        "{text}"
+    );
 }
 
 #[test]

@@ -16,7 +16,7 @@ use support::files::{raw_name, read_at, sha256, walk};
 use support::hip::{Asset, Hip};
 use support::hip_golden::{Golden, digest, reaches_past, samples, size, verdict};
 use support::hip_random::{archives, members};
-use support::mount::{Mount, Place, can_mount, hpimount, run};
+use support::mount::{Fixture, Mount, can_mount, hpimount, run};
 use support::mounted::{counter, few_cases, info, mounted, mounted_files};
 use support::shared;
 
@@ -38,8 +38,8 @@ fn every_sample_is_what_the_independent_reader_says() {
 }
 
 fn check_refused(golden: &Golden) {
-    let place = Place::new();
-    let ran = run(hpimount().args([&golden.path, &place.point]));
+    let fixture = Fixture::new();
+    let ran = run(hpimount().args([&golden.path, &fixture.point]));
     assert!(
         matches!(ran.code, Some(11 | 12)),
         "{}: {ran:?}",
@@ -145,11 +145,11 @@ fn check_texts(golden: &Golden, root: &Path) {
 
 #[test]
 fn two_sources_stand_in_directories_of_their_own() {
-    let place = tempfile::tempdir().unwrap();
+    let fixture = tempfile::tempdir().unwrap();
     let sources = ["jf01.HIP", "jf01.HOP"].map(|name| {
         let mut hip = Hip::default();
         hip.layer(0).add(Asset::new(b"MRKR", name, name.as_bytes()));
-        let path = place.path().join(name);
+        let path = fixture.path().join(name);
         fs::write(&path, hip.build()).unwrap();
         path
     });
@@ -345,12 +345,12 @@ fn an_archive_as_editors_leave_it_is_no_reason_for_a_warning() {
     for id in [9, 3, 5] {
         hip.add(Asset::new(b"TEXT", "t", b"x").with_id(id));
     }
-    let place = Place::new();
-    fs::write(&place.archive, hip.build()).unwrap();
-    let ran = run(hpimount().args([&place.archive, &place.point]));
+    let fixture = Fixture::new();
+    fs::write(&fixture.archive, hip.build()).unwrap();
+    let ran = run(hpimount().args([&fixture.archive, &fixture.point]));
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
-    let told = fs::read_to_string(place.point.join("info.json")).unwrap();
-    rustix::mount::unmount(&place.point, rustix::mount::UnmountFlags::DETACH).unwrap();
+    let told = fs::read_to_string(fixture.point.join("info.json")).unwrap();
+    rustix::mount::unmount(&fixture.point, rustix::mount::UnmountFlags::DETACH).unwrap();
     assert!(told.contains("the assets are not sorted by id"), "{told}");
 }
 

@@ -111,15 +111,15 @@ fn check_settings(hip: &Hip, opened: &Opened) {
                 let fields: Vec<&str> = value.split(';').collect();
                 assert_eq!(fields.len(), 7, "{line}");
                 let id = u32::from_str_radix(fields[0], 16).unwrap();
-                let place = hip.assets.iter().position(|asset| asset.id == id).unwrap();
-                let asset = &hip.assets[place];
+                let offset = hip.assets.iter().position(|asset| asset.id == id).unwrap();
+                let asset = &hip.assets[offset];
                 let (folder, bytes) = &files[&id];
                 assert_eq!((fields[1], bytes), (folder.as_str(), &asset.bytes));
                 assert_eq!(fields[2].parse::<i32>().unwrap(), asset.flags.cast_signed());
                 assert_eq!(fields[3].parse::<i32>().unwrap(), asset.align);
                 assert_eq!(fields[4].chars().count(), asset.name.len());
-                assert!(packed.insert(place), "{id:08X} is packed twice");
-                layers.last_mut().unwrap().1.push(place);
+                assert!(packed.insert(offset), "{id:08X} is packed twice");
+                layers.last_mut().unwrap().1.push(offset);
             }
             _ => {}
         }
@@ -193,9 +193,9 @@ proptest! {
         cut in any::<bool>(),
     ) {
         let mut bytes = hip.build();
-        for (place, value) in changes {
-            let place = place.index(bytes.len());
-            bytes[place] = value;
+        for (offset, value) in changes {
+            let offset = offset.index(bytes.len());
+            bytes[offset] = value;
         }
         if cut {
             bytes.truncate(length.index(bytes.len()));

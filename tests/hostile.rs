@@ -13,7 +13,7 @@ use hpimount::volume::hpi::chunk::Method;
 use support::files::{Found, contents, forget_pages, open_direct, read_at, walk};
 use support::hpi::hostile::{self, one_chunk, one_file};
 use support::hpi::{File as PackedFile, V1, V2, dir, file, quirks, usual_tree};
-use support::mount::{Mount, Place, can_mount, hpimount, mounts_at, run};
+use support::mount::{Fixture, Mount, can_mount, hpimount, mounts_at, run};
 use support::mounted::{counter, info, mounted, mounted_by, mounted_files, stats};
 use support::{noise, shared, text};
 
@@ -55,10 +55,13 @@ fn refusal(name: &str) -> (i32, &'static str) {
 /// The archive is refused with one sentence that says what is wrong, and
 /// nothing stays behind.
 fn check_refused(name: &str, archive: &Path) {
-    let place = Place::new();
+    let fixture = Fixture::new();
     let start = Instant::now();
     let mut command = limited();
-    let ran = run(command.arg(archive).arg(&place.point).args(["-o", OPTIONS]));
+    let ran = run(command
+        .arg(archive)
+        .arg(&fixture.point)
+        .args(["-o", OPTIONS]));
     assert!(start.elapsed() < PATIENCE, "{name}: {:?}", start.elapsed());
     let (code, problem) = refusal(name);
     assert_eq!(ran.code, Some(code), "{name}: {ran:?}");
@@ -71,7 +74,10 @@ fn check_refused(name: &str, archive: &Path) {
         assert!(!field.is_empty(), "{name}: {}", ran.stderr);
         assert!(u64::from_str_radix(offset, 16).is_ok(), "{}", ran.stderr);
     }
-    assert!(mounts_at(&place.point).is_empty(), "{name}: stays mounted");
+    assert!(
+        mounts_at(&fixture.point).is_empty(),
+        "{name}: stays mounted"
+    );
 }
 
 /// What cannot be had of a file.

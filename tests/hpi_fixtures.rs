@@ -58,8 +58,8 @@ fn broken_archives_are_broken() {
     let Some(reports) = reports_on_bytes(&bytes) else {
         return;
     };
-    for (place, (broken, found)) in all.zip(reports).enumerate() {
-        if place < unopenable.len() {
+    for (index, (broken, found)) in all.zip(reports).enumerate() {
+        if index < unopenable.len() {
             assert!(found.is_none(), "{} opens", broken.name);
         } else {
             let errors = found.map(|found| found["report"]["nerrors"].clone());

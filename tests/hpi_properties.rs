@@ -175,8 +175,8 @@ fn without_padding(entries: &mut [Entry]) {
 fn check_parts(path: &Path, bytes: &[u8], parts: &[(Index, usize)]) {
     let (cached, direct) = (File::open(path).unwrap(), open_direct(path));
     forget_pages(&cached);
-    for (place, length) in parts {
-        let start = place.index(bytes.len() + 1);
+    for (position, length) in parts {
+        let start = position.index(bytes.len() + 1);
         let end = bytes.len().min(start + length);
         for file in [&cached, &direct] {
             let found = read_at(file, start as u64, *length).unwrap();
@@ -214,8 +214,8 @@ fn check_listing(directory: &Path, expected: &[Vec<u8>]) {
     let names: Vec<_> = all.iter().map(|(name, ..)| name.clone()).collect();
     assert_eq!(names[..2], [b".".to_vec(), b"..".to_vec()]);
     assert_eq!(names[2..], *expected, "{}", directory.display());
-    for (place, (_, _, next)) in all.iter().enumerate() {
-        assert_eq!(list(directory, *next), all[place + 1..]);
+    for (position, (_, _, next)) in all.iter().enumerate() {
+        assert_eq!(list(directory, *next), all[position + 1..]);
     }
 }
 

@@ -2,12 +2,13 @@
 
 mod support;
 
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::PathBuf;
 
 use serde_json::Value;
-use support::files::{Found, contents, forget_pages, open_direct, raw_path, read_at, sha256, walk};
+use support::files::{Found, contents, raw_path, sha256, walk};
 use support::mounted::{counter, mounted_files, stats};
+use support::odd_reads::{THREADS, read_oddly};
 use support::shared;
 
 /// Folders of samples, and how many archives each has.
@@ -16,8 +17,6 @@ const FOLDERS: [(&str, usize); 3] = [("real", 34), ("good", 17), ("quirk", 15)];
 /// Samples that have no description of their own, since the independent
 /// reader cannot tell that they are enciphered, and whose content they have.
 const SAME_AS: [(&str, &str); 1] = [("v1_key_FF_xored.hpi", "v1_key_FF_plain.hpi")];
-
-const THREADS: usize = 8;
 
 /// The least cache that is worth having.
 const OPTIONS: &str = "cachesize=1M";
@@ -105,55 +104,4 @@ fn eight_threads_read_the_same_at_odd_places() {
         let held = stats["cache"]["bytes"].as_u64().unwrap();
         assert!(held <= BUDGET, "{held} bytes in the cache");
     }
-}
-
-/// Reads parts of all files; every other thread goes through the kernel's
-/// cache, the others past it.
-fn read_oddly(thread: usize, files: &[(PathBuf, &[u8])]) {
-    for at in 0..files.len() {
-        // Each thread begins with another file.
-        let (path, bytes) = &files[(at + thread * files.len() / THREADS) % files.len()];
-        let file = if thread.is_multiple_of(2) {
-            open_direct(path)
-        } else {
-            let file = File::open(path).unwrap();
-            forget_pages(&file);
-            file
-        };
-        for (offset, length) in odd_ranges(bytes.len(), thread) {
-            let end = bytes.len().min(offset + length);
-            let expected = bytes.get(offset..end).unwrap_or_default();
-            let found = read_at(&file, offset as u64, length).unwrap();
-            assert!(
-                found == expected,
-                "{}: {}",
-                show(path),
-                show_range(offset, length)
-            );
-        }
-    }
-}
-
-fn show(path: &Path) -> String {
-    path.display().to_string()
-}
-
-fn show_range(offset: usize, length: usize) -> String {
-    format!("{length} bytes at {offset}")
-}
-
-/// Places around the bounds of chunks and pages, and past the end.
-fn odd_ranges(size: usize, thread: usize) -> Vec<(usize, usize)> {
-    let step = 65_536 - 1 + thread;
-    let mut ranges = vec![
-        (0, 1),
-        (thread, 4097),
-        (size.saturating_sub(3), 2),
-        (size.saturating_sub(1), 100),
-        (size, 10),
-        (size + 12_345, 1),
-    ];
-    ranges.extend((0..size).step_by(step).map(|offset| (offset, 777)));
-    ranges.extend((1..size).step_by(2 * step).map(|offset| (offset, 140_001)));
-    ranges
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use hpimount::mount::{Ino, Options, Sources, Vfs};
@@ -17,22 +17,12 @@ use hpimount::volume::hpi::lz77;
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::process::{Pid, Signal, kill_process};
 use support::files::sha256;
+use support::hpipack::{HPIPACK, hpipack, stderr};
 use support::mount::can_mount;
 use support::reference::reports;
 use support::{noise, shared, text, trial};
 use tempfile::{TempDir, tempdir};
 use zerocopy::FromBytes;
-
-const HPIPACK: &str = env!("CARGO_BIN_EXE_hpipack");
-
-fn hpipack(options: &[&str], dir: &Path, out: &Path) -> Output {
-    let mut command = Command::new(HPIPACK);
-    command.args(options).arg(dir).arg(out).output().unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
 
 /// Everything below a directory: paths, and the bytes of files.
 fn contents(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
@@ -69,10 +59,10 @@ fn usual_directory() -> TempDir {
 
 /// A directory with one file, and a place for an archive.
 fn one_file() -> (TempDir, TempDir, PathBuf) {
-    let (dir, place) = (tempdir().unwrap(), tempdir().unwrap());
+    let (dir, work_dir) = (tempdir().unwrap(), tempdir().unwrap());
     fs::write(dir.path().join("unit.fbi"), text(500)).unwrap();
-    let out = place.path().join("out.hpi");
-    (dir, place, out)
+    let out = work_dir.path().join("out.hpi");
+    (dir, work_dir, out)
 }
 
 /// Paths, sizes and digests of the files, as the independent reader tells
@@ -88,13 +78,13 @@ fn described(found: &serde_json::Value) -> BTreeMap<String, (u64, String)> {
 
 #[test]
 fn what_is_packed_comes_out_the_same_elsewhere() {
-    let (dir, place) = (usual_directory(), tempdir().unwrap());
+    let (dir, work_dir) = (usual_directory(), tempdir().unwrap());
     let keys = ["0", "0x7D", "254"];
     let ta = ["stored", "lz77", "zlib"].map(|method| keys.map(|key| ["ta", method, key]));
     let kingdoms = ["stored", "zlib"].map(|method| ["kingdoms", method, "0"]);
     let ways: Vec<_> = ta.into_iter().flatten().chain(kingdoms).collect();
     let pack = |[format, method, key]: &[&str; 3]| {
-        let out = place.path().join(format!("{format} {method} {key}"));
+        let out = work_dir.path().join(format!("{format} {method} {key}"));
         let options = ["--format", format, "--method", method, "--key", key];
         let output = hpipack(&options, dir.path(), &out);
         assert!(output.status.success(), "{options:?}: {}", stderr(&output));
@@ -128,16 +118,16 @@ fn what_is_packed_comes_out_the_same_elsewhere() {
 
 #[test]
 fn what_is_as_deep_as_packing_allows_can_be_read() {
-    let (dir, place) = (tempdir().unwrap(), tempdir().unwrap());
+    let (dir, work_dir) = (tempdir().unwrap(), tempdir().unwrap());
     let path = vec!["d"; MAX_DEPTH].join("/");
     fs::create_dir_all(dir.path().join(&path)).unwrap();
     fs::write(dir.path().join(&path).join("deepest"), "").unwrap();
     for format in ["ta", "kingdoms"] {
-        let out = place.path().join(format);
+        let out = work_dir.path().join(format);
         let output = hpipack(&["--format", format], dir.path(), &out);
         assert!(output.status.success(), "{}", stderr(&output));
         let sources = Sources::Given {
-            paths: vec![out],
+            locations: vec![out.into()],
             order: None,
             separate: false,
         };
@@ -168,9 +158,9 @@ fn kingdoms_archives_keep_dates() {
 #[test]
 fn the_same_directory_makes_the_same_archive() {
     let dir = usual_directory();
-    let place = tempdir().unwrap();
+    let work_dir = tempdir().unwrap();
     let [first, second] = ["first", "second"].map(|name| {
-        let out = place.path().join(name);
+        let out = work_dir.path().join(name);
         assert!(
             hpipack(&["--method", "lz77"], dir.path(), &out)
                 .status
@@ -198,8 +188,8 @@ fn an_archive_is_replaced_only_with_force() {
 
 #[test]
 fn an_archive_has_the_usual_permissions() {
-    let (dir, place, out) = one_file();
-    let usual = place.path().join("usual");
+    let (dir, work_dir, out) = one_file();
+    let usual = work_dir.path().join("usual");
     fs::write(&usual, "").unwrap();
     assert!(hpipack(&[], dir.path(), &out).status.success());
     let mode = |path: &Path| path.metadata().unwrap().permissions().mode();
@@ -220,8 +210,8 @@ fn an_archive_inside_its_directory_is_left_out_of_itself() {
 #[test]
 fn nothing_is_left_where_space_runs_out() {
     let dir = usual_directory();
-    let place = tempdir().unwrap();
-    let out = place.path().join("out.hpi");
+    let work_dir = tempdir().unwrap();
+    let out = work_dir.path().join("out.hpi");
     let limited = Command::new("sh")
         .args(["-c", "ulimit -f 64; exec \"$@\"", "sh", HPIPACK])
         .args([dir.path(), &out])
@@ -229,7 +219,7 @@ fn nothing_is_left_where_space_runs_out() {
         .unwrap();
     assert_eq!(limited.status.code(), Some(20), "{}", stderr(&limited));
     assert!(stderr(&limited).contains("cannot write the archive: File too large"));
-    assert!(contents(place.path()).is_empty());
+    assert!(contents(work_dir.path()).is_empty());
 }
 
 #[test]
@@ -239,12 +229,12 @@ fn nothing_is_left_on_a_disk_that_is_full() {
     }
     let dir = tempdir().unwrap();
     fs::write(dir.path().join("big.bin"), noise(0, 2 << 20)).unwrap();
-    let place = tempdir().unwrap();
+    let work_dir = tempdir().unwrap();
     let size = c"size=1M";
-    rustix::mount::mount("tmpfs", place.path(), "tmpfs", MountFlags::empty(), size).unwrap();
-    let full = hpipack(&[], dir.path(), &place.path().join("out.hpi"));
-    let left = contents(place.path());
-    rustix::mount::unmount(place.path(), UnmountFlags::DETACH).unwrap();
+    rustix::mount::mount("tmpfs", work_dir.path(), "tmpfs", MountFlags::empty(), size).unwrap();
+    let full = hpipack(&[], dir.path(), &work_dir.path().join("out.hpi"));
+    let left = contents(work_dir.path());
+    rustix::mount::unmount(work_dir.path(), UnmountFlags::DETACH).unwrap();
     assert_eq!(full.status.code(), Some(20), "{}", stderr(&full));
     assert!(stderr(&full).contains("cannot write the archive: No space left on device"));
     assert!(left.is_empty(), "{left:?}");
@@ -254,7 +244,7 @@ fn nothing_is_left_on_a_disk_that_is_full() {
 
 #[test]
 fn what_was_there_stays_where_packing_with_force_fails() {
-    let (dir, place, out) = one_file();
+    let (dir, work_dir, out) = one_file();
     fs::write(&out, "precious").unwrap();
     fs::write(dir.path().join("\u{416}"), "").unwrap();
     let failed = hpipack(&["--force"], dir.path(), &out);
@@ -264,12 +254,12 @@ fn what_was_there_stays_where_packing_with_force_fails() {
         "hpipack: \u{416}: its name has letters that Windows-1252 does not have\n"
     );
     let expected = [(PathBuf::from("out.hpi"), Some(b"precious".to_vec()))];
-    assert_eq!(contents(place.path()), BTreeMap::from(expected));
+    assert_eq!(contents(work_dir.path()), BTreeMap::from(expected));
 }
 
 #[test]
 fn nothing_is_left_when_a_signal_ends_it() {
-    let (dir, place, out) = one_file();
+    let (dir, work_dir, out) = one_file();
     let large = fs::File::create(dir.path().join("large")).unwrap();
     large.set_len(3 << 30).unwrap();
     let mut child = Command::new(HPIPACK)
@@ -279,7 +269,7 @@ fn nothing_is_left_when_a_signal_ends_it() {
         .unwrap();
     let start = Instant::now();
     // The handlers are there when the first bytes are.
-    while !contents(place.path())
+    while !contents(work_dir.path())
         .values()
         .flatten()
         .any(|bytes| !bytes.is_empty())
@@ -293,25 +283,25 @@ fn nothing_is_left_when_a_signal_ends_it() {
     }
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     assert_eq!(child.wait().unwrap().code(), None);
-    assert!(contents(place.path()).is_empty());
+    assert!(contents(work_dir.path()).is_empty());
 }
 
 #[test]
 fn a_place_that_cannot_be_written_to_is_named() {
-    let (dir, place, _) = one_file();
-    let failed = hpipack(&[], dir.path(), &place.path().join("none/out.hpi"));
+    let (dir, work_dir, _) = one_file();
+    let failed = hpipack(&[], dir.path(), &work_dir.path().join("none/out.hpi"));
     assert_eq!(failed.status.code(), Some(20));
     assert!(stderr(&failed).contains("none: No such file or directory"));
-    let failed = hpipack(&["--force"], dir.path(), place.path());
+    let failed = hpipack(&["--force"], dir.path(), work_dir.path());
     assert_eq!(failed.status.code(), Some(20));
     assert!(stderr(&failed).contains("is a directory"));
 }
 
 #[test]
 fn a_directory_that_cannot_be_read_is_named() {
-    let (dir, place, out) = one_file();
+    let (dir, work_dir, out) = one_file();
     for (wrong, problem) in [
-        (place.path().join("none"), "none: No such file"),
+        (work_dir.path().join("none"), "none: No such file"),
         (dir.path().join("unit.fbi"), "unit.fbi: is not a directory"),
     ] {
         let failed = hpipack(&[], &wrong, &out);

@@ -14,7 +14,7 @@ use rustix::process::Signal;
 
 use support::mount::others::{TOOLS, unmount_by};
 use support::mount::{
-    BIG, Mount, Place, SMALL, assert_guarded, big, can_mount, eventually, has_programs, hpimount,
+    BIG, Fixture, Mount, SMALL, assert_guarded, big, can_mount, eventually, has_programs, hpimount,
     mounts_at, run,
 };
 use support::skip::skip_anywhere;
@@ -31,7 +31,7 @@ fn a_dead_mount_is_cleared_away_by_the_next() {
     mount.signal(Signal::KILL);
     assert_eq!(mount.daemon().wait(), None);
     assert_eq!(mount.layers(), 1, "the dead mount");
-    let mount = mount.into_place().mount(&[]);
+    let mount = mount.into_fixture().mount(&[]);
     assert_eq!(mount.layers(), 1, "the new mount alone");
     mount.assert_answers();
     mount.signal(Signal::TERM);
@@ -104,7 +104,7 @@ fn a_new_mount_at_the_place_of_an_ending_one_is_left_alone() {
     old.signal(Signal::STOP);
     // Not umount(8), which asks the mount what it is first.
     rustix::mount::unmount(old.path(), UnmountFlags::empty()).unwrap();
-    let ran = run(&mut old.place.command(&[]));
+    let ran = run(&mut old.fixture.command(&[]));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     if numbers(&old) != of_old {
         skip_anywhere("the new mount has other numbers");
@@ -121,7 +121,7 @@ fn a_live_mount_is_not_mounted_over() {
         return;
     }
     let mount = Mount::new(&[]);
-    let ran = run(&mut mount.place.command(&[]));
+    let ran = run(&mut mount.fixture.command(&[]));
     assert_eq!(ran.code, Some(20), "{ran:?}");
     assert!(ran.stderr.contains("an archive is mounted there already"));
     assert_eq!(mount.layers(), 1);
@@ -133,11 +133,11 @@ fn a_mount_that_nobody_waits_for_is_undone() {
     if !can_mount() {
         return;
     }
-    let place = Place::new();
+    let fixture = Fixture::new();
     // As the waiting command starts it, with nobody at the pipe's other end.
     let (reader, writer) = rustix::pipe::pipe().unwrap();
     drop(reader);
-    let mut command = place.command(&[]);
+    let mut command = fixture.command(&[]);
     let mut child = command
         .env("HPIMOUNT_IN_BACKGROUND", "1")
         .stdin(Stdio::null())
@@ -146,7 +146,7 @@ fn a_mount_that_nobody_waits_for_is_undone() {
         .spawn()
         .unwrap();
     eventually("the process ends", || child.try_wait().unwrap().is_some());
-    assert_eq!(mounts_at(&place.point).len(), 0);
+    assert_eq!(mounts_at(&fixture.point).len(), 0);
 }
 
 #[test]
@@ -169,10 +169,10 @@ fn a_panic_in_a_handler_is_an_error_of_one_request() {
         ("listxattr", |m| xattr::list(m.file(SMALL)).map(drop)),
     ];
     for (victim, request) in requests {
-        let place = Place::new();
-        let mut command = place.command(&[]);
+        let fixture = Fixture::new();
+        let mut command = fixture.command(&[]);
         command.env("HPIMOUNT_TEST_PANIC", victim);
-        let mount = place.mount_by(command);
+        let mount = fixture.mount_by(command);
         // More often than there are threads to lose.
         for _ in 0..40 {
             let error = request(&mount).expect_err(victim);
@@ -195,16 +195,16 @@ fn a_panic_where_nobody_is_answered_does_no_harm() {
     if !can_mount() || !cfg!(debug_assertions) {
         return;
     }
-    let place = Place::new();
-    let mut command = place.command(&[]);
+    let fixture = Fixture::new();
+    let mut command = fixture.command(&[]);
     command.env("HPIMOUNT_TEST_PANIC", "forget");
-    let mount = place.mount_in_foreground_by(command);
+    let mount = fixture.mount_in_foreground_by(command);
     mount.assert_answers();
     // The kernel lets go of all names when a mount is mounted anew.
     let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
     rustix::mount::mount_remount(mount.path(), flags, "").unwrap();
     eventually("the daemon is told to forget", || {
-        mount.place.log().contains("forget: internal error")
+        mount.fixture.log().contains("forget: internal error")
     });
     mount.assert_answers();
     mount.signal(Signal::TERM);
@@ -216,13 +216,13 @@ fn a_panic_while_pushing_ends_no_pushing() {
     if !can_mount() || !cfg!(debug_assertions) {
         return;
     }
-    let place = Place::new();
-    let mut command = place.command(&[]);
+    let fixture = Fixture::new();
+    let mut command = fixture.command(&[]);
     command.env("HPIMOUNT_TEST_PANIC", "prefetch");
-    let mount = place.mount_in_foreground_by(command);
+    let mount = fixture.mount_in_foreground_by(command);
     let has_panicked = |times| {
         eventually("a block is pushed", || {
-            let log = mount.place.log();
+            let log = mount.fixture.log();
             log.matches("prefetch: internal error").count() >= times
         });
     };
@@ -285,12 +285,12 @@ fn names_of_archives_are_not_options() {
         "b=c,fd=0,user_id=7",
     ];
     for name in names {
-        let mount = Place::named(name, "mnt").mount(&[]);
+        let mount = Fixture::named(name, "mnt").mount(&[]);
         assert_no_options(&mount, name);
-        let place = Place::named(name, "mnt");
+        let fixture = Fixture::named(name, "mnt");
         let mut command = hpimount();
-        command.current_dir(place.dir()).args(["--", name, "mnt"]);
-        assert_no_options(&place.mount_by(command), name);
+        command.current_dir(fixture.dir()).args(["--", name, "mnt"]);
+        assert_no_options(&fixture.mount_by(command), name);
     }
 }
 
@@ -322,7 +322,7 @@ fn mount_points_may_have_any_name() {
         "-f",
         "\\040",
     ] {
-        let mount = Place::named("sample.hpi", name).mount(&[]);
+        let mount = Fixture::named("sample.hpi", name).mount(&[]);
         assert_eq!(mount.layers(), 1, "{name:?}");
         mount.assert_answers();
         mount.signal(Signal::TERM);
@@ -345,24 +345,24 @@ fn mount_points_may_be_written_in_any_way() {
         "mnt/../mnt",
         "mnt/.",
     ] {
-        let place = Place::new();
-        std::os::unix::fs::symlink("mnt", place.dir().join("link")).unwrap();
+        let fixture = Fixture::new();
+        std::os::unix::fs::symlink("mnt", fixture.dir().join("link")).unwrap();
         let mut command = hpimount();
         command
-            .current_dir(place.dir())
+            .current_dir(fixture.dir())
             .args(["sample.hpi", written]);
-        let mount = place.mount_by(command);
+        let mount = fixture.mount_by(command);
         assert_eq!(mount.layers(), 1, "{written}");
         mount.assert_answers();
         mount.signal(Signal::KILL);
         mount.daemon().wait();
         // Over the dead mount, in the same spelling.
-        let place = mount.into_place();
+        let fixture = mount.into_fixture();
         let mut command = hpimount();
         command
-            .current_dir(place.dir())
+            .current_dir(fixture.dir())
             .args(["sample.hpi", written]);
-        let mount = place.mount_by(command);
+        let mount = fixture.mount_by(command);
         assert_eq!(mount.layers(), 1, "{written}");
         mount.signal(Signal::TERM);
         mount.assert_ends();
@@ -375,11 +375,11 @@ fn the_log_is_as_long_as_asked() {
         return;
     }
     for (args, said) in [(vec!["-v"], true), (vec![], false), (vec!["-q"], false)] {
-        let mount = Place::new().mount_in_foreground(&args);
+        let mount = Fixture::new().mount_in_foreground(&args);
         mount.assert_answers();
         mount.signal(Signal::TERM);
-        let place = mount.assert_ends();
-        let log = place.log();
+        let fixture = mount.assert_ends();
+        let log = fixture.log();
         assert_eq!(log.contains("signal 15"), said, "{args:?}: {log}");
         assert_eq!(log.is_empty(), !said, "{args:?}: {log}");
     }
@@ -394,10 +394,10 @@ fn a_warning_is_silenced_by_quiet() {
         let mount = Mount::new(&[]);
         mount.signal(Signal::KILL);
         mount.daemon().wait();
-        let place = mount.into_place();
-        let ran = run(&mut place.command(&args));
+        let fixture = mount.into_fixture();
+        let ran = run(&mut fixture.command(&args));
         let found = ran.stderr.contains("clearing away a dead mount");
-        unmount_by(&["umount"], &place.point);
+        unmount_by(&["umount"], &fixture.point);
         assert_eq!((ran.code, found), (Some(0), said), "{args:?}: {ran:?}");
     }
 }

@@ -88,10 +88,10 @@ fn a_listing_goes_on_at_any_place_and_as_often_as_asked() {
     let Some(mount) = large() else { return };
     let directory = Opened::open(mount.path().join("large")).unwrap();
     let all = list(&directory, 0, 1 << 16);
-    for place in [0, 1, 2, 3, 100, 7777, MANY, MANY + 1] {
+    for index in [0, 1, 2, 3, 100, 7777, MANY, MANY + 1] {
         for room in [400, 1 << 16] {
-            let rest = list(&directory, all[place].next, room);
-            assert!(rest == all[place + 1..], "from {place}");
+            let rest = list(&directory, all[index].next, room);
+            assert!(rest == all[index + 1..], "from {index}");
         }
     }
     assert!(list(&directory, 0, 1 << 16) == all, "rewound");

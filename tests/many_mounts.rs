@@ -10,7 +10,7 @@ use rustix::mount::UnmountFlags;
 use rustix::process::Signal;
 
 use support::mount::{
-    BIG, Mount, Place, SMALL, big, can_mount, eventually, hpimount, mounts_below,
+    BIG, Fixture, Mount, SMALL, big, can_mount, eventually, hpimount, mounts_below,
 };
 use support::trial;
 
@@ -33,15 +33,15 @@ fn mounts_in_a_row_answer_at_once_and_leave_nothing() {
         return;
     }
     let rounds = trial::length(30, 1_000);
-    let mut place = Place::new();
-    let outside = fs::metadata(&place.point).unwrap().dev();
+    let mut fixture = Fixture::new();
+    let outside = fs::metadata(&fixture.point).unwrap().dev();
     let temporary = tempfile::tempdir().unwrap();
     let mut first = None;
     let mut most = [0; 3];
     for round in 0..rounds {
-        let mut command = place.command(&[]);
+        let mut command = fixture.command(&[]);
         command.env("TMPDIR", temporary.path());
-        let mount = place.mount_by(command);
+        let mount = fixture.mount_by(command);
         // The command has returned, so the next stat works.
         assert_ne!(fs::metadata(mount.path()).unwrap().dev(), outside);
         assert_eq!(fs::metadata(mount.file(SMALL)).unwrap().len(), 6);
@@ -58,8 +58,8 @@ fn mounts_in_a_row_answer_at_once_and_leave_nothing() {
         eventually("it is unmounted", || {
             rustix::mount::unmount(mount.path(), UnmountFlags::empty()).is_ok()
         });
-        place = mount.assert_ends();
-        assert_eq!(mounts_below(place.dir()), Vec::<PathBuf>::new());
+        fixture = mount.assert_ends();
+        assert_eq!(mounts_below(fixture.dir()), Vec::<PathBuf>::new());
     }
     assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
     let [files, threads, memory] = most;
@@ -79,12 +79,12 @@ fn many_mounts_at_once_are_read_at_the_same_time() {
         return;
     }
     let count = trial::length(20, 100);
-    let shared = Place::new();
+    let shared = Fixture::new();
     let mounts = Vec::from_iter((0..count).map(|_| {
-        let place = Place::new();
+        let fixture = Fixture::new();
         let mut command = hpimount();
-        command.args([&shared.archive, &place.point]);
-        place.mount_by(command)
+        command.args([&shared.archive, &fixture.point]);
+        fixture.mount_by(command)
     }));
     let wanted = big();
     std::thread::scope(|scope| {

@@ -27,8 +27,8 @@ const KEYS: &str = "a.ifp.meta/animations/000 walk0.json";
 
 /// A mount of a folder with an asset of which [`KEYS`] has several MiB.
 fn large_file() -> Mount {
-    let place = folder(|source| fs::write(source.join("a.ifp"), ifp(1, 30_000)).unwrap());
-    place.mount(&["-o", "cachesize=4M,noprefetch"])
+    let fixture = folder(|source| fs::write(source.join("a.ifp"), ifp(1, 30_000)).unwrap());
+    fixture.mount(&["-o", "cachesize=4M,noprefetch"])
 }
 
 fn rendered(mount: &Mount) -> u64 {
@@ -76,8 +76,8 @@ fn a_size_is_found_without_keeping_the_bytes() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| fs::write(source.join("a.ifp"), ifp(1, 200_000)).unwrap());
-    let mount = place.mount(&["-o", "cachesize=16M"]);
+    let fixture = folder(|source| fs::write(source.join("a.ifp"), ifp(1, 200_000)).unwrap());
+    let mount = fixture.mount(&["-o", "cachesize=16M"]);
     let size = fs::metadata(mount.file(KEYS)).unwrap().len();
     assert!(size > 20 << 20, "{size}");
     let peak = peak_memory_of(&mount.pid().to_string());
@@ -90,11 +90,11 @@ fn what_needs_more_space_than_the_spool_has_is_an_error() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         fs::write(source.join("a.ifp"), ifp(1, 30_000)).unwrap();
         fs::write(source.join("b.ifp"), ifp(1, 10)).unwrap();
     });
-    let mount = place.mount(&["-o", "cachesize=4M,spoolsize=1M"]);
+    let mount = fixture.mount(&["-o", "cachesize=4M,spoolsize=1M"]);
     let error = fs::read(mount.file(KEYS)).unwrap_err();
     assert_eq!(error.raw_os_error(), Some(libc::EIO));
     let errors = stats(&mount)["last_errors"].to_string();
@@ -233,14 +233,14 @@ fn an_asset_that_was_changed_in_place_shows_what_it_is_now_or_an_error() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         fs::write(source.join("a.ifp"), ifp(1, 3000)).unwrap();
         for number in 0..40 {
             fs::write(source.join(format!("{number}.ifp")), ifp(1, 3000)).unwrap();
         }
     });
-    let asset = place.archive.join("a.ifp");
-    let mount = place.mount(&["-o", "cachesize=256K"]);
+    let asset = fixture.archive.join("a.ifp");
+    let mount = fixture.mount(&["-o", "cachesize=256K"]);
     let path = mount.file(KEYS);
     let old = fs::metadata(&path).unwrap().len();
     fs::write(&asset, ifp(1, 2000)).unwrap();
@@ -264,6 +264,18 @@ fn an_asset_that_was_changed_in_place_shows_what_it_is_now_or_an_error() {
 /// Memory that a file or directory of a tree takes, in bytes.
 const ENTRY: usize = 120;
 
+/// Memory that an asset takes beside its entries while its directory in a
+/// converted tree is made, in bytes.
+const CONVERTED: usize = 260;
+
+/// Number of the entries below a directory, itself included.
+fn found_below(directory: &Path) -> usize {
+    let mut count = Command::new("sh");
+    count.arg("-c").arg("find \"$0\" | wc -l").arg(directory);
+    let found = String::from_utf8(count.output().unwrap().stdout).unwrap();
+    found.trim().parse().unwrap()
+}
+
 #[test]
 fn the_largest_directories_that_archives_may_have_stay_within_the_limits() {
     if !can_mount() || !has_programs(&["find"]) {
@@ -284,10 +296,7 @@ fn the_largest_directories_that_archives_may_have_stay_within_the_limits() {
     let mount = mounted(&archive, "cachesize=64M").unwrap();
     let before = peak_memory_of(&mount.pid().to_string());
     let deepest = (0..15).fold(mount.path().to_owned(), |path, _| path.join("in.ufo.d"));
-    let mut count = Command::new("sh");
-    count.arg("-c").arg("find \"$0\" | wc -l").arg(&deepest);
-    let found = String::from_utf8(count.output().unwrap().stdout).unwrap();
-    assert_eq!(found.trim(), (files + 1).to_string());
+    assert_eq!(found_below(&deepest), files + 1);
     assert_eq!(counter(&mount, "errors"), 0);
     let peak = peak_memory_of(&mount.pid().to_string());
     let limit = (64 << 20) + BESIDE + files * ENTRY;
@@ -297,6 +306,30 @@ fn the_largest_directories_that_archives_may_have_stay_within_the_limits() {
     );
     trial::record(
         "a directory of so many files in fifteen archives in each other",
+        files,
+        &format!("{} MiB of {} MiB", peak >> 20, limit >> 20),
+    );
+}
+
+#[test]
+fn the_converted_tree_of_the_largest_directory_stays_within_the_limits() {
+    if !can_mount() || !has_programs(&["find"]) {
+        return;
+    }
+    let files: usize = trial::length(30_000, 1_999_999);
+    let names = (0..files).map(|number| {
+        let empty = hpi::File::new(Vec::new(), Method::Stored);
+        file(format!("{number:07}.pcx").as_bytes(), empty)
+    });
+    let archive = V1::new(names.collect()).build().bytes;
+    let mount = mounted(&archive, "cachesize=64M").unwrap();
+    assert_eq!(found_below(&mount.path().join("converted")), files + 1);
+    assert_eq!(counter(&mount, "errors"), 0);
+    let peak = peak_memory_of(&mount.pid().to_string());
+    let limit = (64 << 20) + BESIDE + files * (2 * ENTRY + CONVERTED);
+    assert!(peak < limit, "{peak} bytes, may have {limit}");
+    trial::record(
+        "the converted tree of a directory of so many files",
         files,
         &format!("{} MiB of {} MiB", peak >> 20, limit >> 20),
     );

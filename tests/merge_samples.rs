@@ -105,7 +105,7 @@ fn all_samples_together_show_what_each_shows_alone() {
 }
 
 #[test]
-fn the_samples_are_told_for_total_annihilation() {
+fn the_samples_are_detected_as_total_annihilation() {
     let Some(samples) = samples().filter(|_| can_mount()) else {
         return;
     };

@@ -19,7 +19,7 @@ const BUDGET: u64 = 120;
 
 /// Files that may be open: the archives that were read last, and what the
 /// program needs for itself.
-const MOST_OPEN: usize = 32 + 24;
+const MAX_OPEN: usize = 32 + 24;
 
 const DIRECTORIES: [&str; 5] = ["units", "anims", "objects3d", "scripts", "maps"];
 
@@ -102,7 +102,7 @@ fn of_many_archives_few_are_open_and_memory_is_in_the_budget() {
     check("100 archives", &mount, 16);
     read_of_each(&mount, 100);
     let open = open_files(&mount);
-    assert!(open <= MOST_OPEN, "{open}");
+    assert!(open <= MAX_OPEN, "{open}");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_thousand_archives_are_mounted() {
     eprintln!("1,000 archives are mounted in {:?}", start.elapsed());
     check("1,000 archives", &mount, 16);
     read_of_each(&mount, 1000);
-    assert!(open_files(&mount) <= MOST_OPEN);
+    assert!(open_files(&mount) <= MAX_OPEN);
 }
 
 #[test]

@@ -297,7 +297,7 @@ fn damaged_and_unreadable_archives_are_named_and_left_out() {
         "{}/b.hpi",
     ]);
     assert_eq!(lines(&tree(mount.path())), ["a: a", "b: b"]);
-    let log = mount.place.log();
+    let log = mount.fixture.log();
     let left_out = info(&mount)["left_out"].take();
     let left_out: Vec<String> = serde_json::from_value(left_out).unwrap();
     assert_eq!(left_out.len(), 3);
@@ -366,13 +366,13 @@ fn where_nothing_is_left_the_damage_is_the_exit_code() {
 }
 
 #[test]
-fn archives_with_the_same_file_name_are_told_apart() {
+fn archives_with_the_same_file_name_are_distinguished() {
     if !can_mount() {
         return;
     }
     let sources = Folder::new();
-    for (place, content) in [("one", "1"), ("two", "2"), ("three", "3")] {
-        sources.archive(&format!("{place}/m.ufo"), vec![text("t", content)]);
+    for (fixture, content) in [("one", "1"), ("two", "2"), ("three", "3")] {
+        sources.archive(&format!("{fixture}/m.ufo"), vec![text("t", content)]);
     }
     let mount = sources.mount(&["{}/one/m.ufo", "{}/two/m.ufo", "{}/three/m.ufo"]);
     assert_eq!(lines(&tree(mount.path())), ["t: 3"]);

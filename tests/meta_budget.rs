@@ -50,15 +50,15 @@ fn a_long_listing_of_ten_thousand_assets_opens_none_of_them() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         let sub = source.join("anim");
         fs::create_dir(&sub).unwrap();
         for number in 0..10_000 {
             fs::write(sub.join(format!("{number}.ifp")), ifp(0, 0)).unwrap();
         }
     });
-    let watch = Watch::new(&place.archive.join("anim"));
-    let mount = place.mount(&[]);
+    let watch = Watch::new(&fixture.archive.join("anim"));
+    let mount = fixture.mount(&[]);
     let listing = output("ls", &["-l"], &mount.file("anim"));
     assert_eq!(listing.lines().count(), 1 + 2 * 10_000);
     assert_eq!(watch.seen(), [""; 0]);
@@ -99,12 +99,12 @@ fn listing_and_searching_all_parses_each_asset_once_and_keeps_the_budget() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         for number in 0..ASSETS {
             fs::write(source.join(format!("{number}.ifp")), ifp(8, 40)).unwrap();
         }
     });
-    let mount = place.mount(&["-o", "cachesize=2M"]);
+    let mount = fixture.mount(&["-o", "cachesize=2M"]);
     let parsed = || stats(&mount)["assets_parsed"].as_u64().unwrap();
 
     let mut list = Command::new("ls");
@@ -136,8 +136,8 @@ fn an_asset_larger_than_the_cache_is_parsed_once() {
     }
     let bytes = ifp(30, 2500);
     assert!(bytes.len() > 1 << 20);
-    let place = folder(|source| fs::write(source.join("a.ifp"), &bytes).unwrap());
-    let mount = place.mount(&["-o", "cachesize=1M"]);
+    let fixture = folder(|source| fs::write(source.join("a.ifp"), &bytes).unwrap());
+    let mount = fixture.mount(&["-o", "cachesize=1M"]);
     let listing = output("ls", &["-l"], &mount.file("a.ifp.meta/animations"));
     // Each animation has two files.
     assert_eq!(listing.lines().count(), 1 + 2 * 30);
@@ -151,8 +151,8 @@ fn listing_names_makes_no_texts() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| fs::write(source.join("a.ifp"), ifp(50, 10)).unwrap());
-    let mount = place.mount(&[]);
+    let fixture = folder(|source| fs::write(source.join("a.ifp"), ifp(50, 10)).unwrap());
+    let mount = fixture.mount(&[]);
     let misses = || stats(&mount)["cache"]["misses"].as_u64().unwrap();
     let meta = mount.file("a.ifp.meta");
     assert_eq!(names(&meta).len(), 5);
@@ -172,12 +172,12 @@ fn a_real_package_of_two_megabytes_is_ready_in_a_blink() {
     if !can_mount() {
         return;
     }
-    let place = folder(|source| {
+    let fixture = folder(|source| {
         fs::copy(sample, source.join("arena.ifp"))
             .map(drop)
             .unwrap();
     });
-    let mount = place.mount(&[]);
+    let mount = fixture.mount(&[]);
     let meta = mount.file("arena.ifp.meta");
     let ready = timed(|| drop(names(&meta)));
     let listed = timed(|| drop(names(&meta.join("animations"))));

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use support::goldens::{FOLDERS, Sample, damage, samples};
-use support::mount::{Place, can_mount};
+use support::mount::{Fixture, can_mount};
 use support::sources::{file, folder, hip, names, pack};
 
 fn all_samples() -> Vec<Sample> {
@@ -47,55 +47,55 @@ fn check(samples: &[Sample], directory: &Path) {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// Mounts what `place` makes of the samples, and checks them in a directory
+/// Mounts what `fixture` makes of the samples, and checks them in a directory
 /// of the mount.
-fn check_in(place: impl FnOnce(&[Sample]) -> Place, directory: &str) {
+fn check_in(fixture: impl FnOnce(&[Sample]) -> Fixture, directory: &str) {
     let samples = all_samples();
     if !can_mount() || samples.is_empty() {
         return;
     }
-    let mount = place(&samples).mount(&[]);
+    let mount = fixture(&samples).mount(&[]);
     check(&samples, &mount.file(directory));
 }
 
 #[test]
 fn every_sample_in_a_folder_shows_what_is_known_of_it() {
-    let place = |samples: &[Sample]| folder(|source| write(samples, source));
-    check_in(place, "");
+    let fixture = |samples: &[Sample]| folder(|source| write(samples, source));
+    check_in(fixture, "");
 }
 
 #[test]
 fn every_sample_in_a_packed_archive_shows_what_is_known_of_it() {
-    let place = |samples: &[Sample]| {
-        let mut place = folder(|source| write(samples, source));
-        let archive = place.dir().join("assets.hpi");
-        pack(&place.archive, &archive);
-        place.archive = archive;
-        place
+    let fixture = |samples: &[Sample]| {
+        let mut fixture = folder(|source| write(samples, source));
+        let archive = fixture.dir().join("assets.hpi");
+        pack(&fixture.archive, &archive);
+        fixture.archive = archive;
+        fixture
     };
-    check_in(place, "");
+    check_in(fixture, "");
 }
 
 #[test]
 fn every_sample_in_a_hip_shows_what_is_known_of_it() {
-    let place = |samples: &[Sample]| {
+    let fixture = |samples: &[Sample]| {
         let assets = samples.iter();
         let assets = assets.map(|sample| (sample.name.as_str(), &sample.bytes[..]));
         file("assets.hip", &hip(assets))
     };
-    check_in(place, "layers/00-DEFAULT");
+    check_in(fixture, "layers/00-DEFAULT");
 }
 
 #[test]
 fn every_sample_in_an_archive_in_an_archive_shows_what_is_known_of_it() {
-    let place = |samples: &[Sample]| {
-        let mut place = folder(|source| write(samples, source));
-        let [packed, outer] = ["packed", "outer.hpi"].map(|name| place.dir().join(name));
+    let fixture = |samples: &[Sample]| {
+        let mut fixture = folder(|source| write(samples, source));
+        let [packed, outer] = ["packed", "outer.hpi"].map(|name| fixture.dir().join(name));
         fs::create_dir_all(packed.join("maps")).unwrap();
-        pack(&place.archive, &packed.join("maps/inner.ufo"));
+        pack(&fixture.archive, &packed.join("maps/inner.ufo"));
         pack(&packed, &outer);
-        place.archive = outer;
-        place
+        fixture.archive = outer;
+        fixture
     };
-    check_in(place, "maps/inner.ufo.d");
+    check_in(fixture, "maps/inner.ufo.d");
 }

@@ -34,7 +34,7 @@ const OPTIONS: &str = "ro,allow_other,uid=1234,gid=4321,umask=027,cachesize=1M";
 
 /// Asserts that a mount with these options answers.
 fn assert_mounted(namespace: &Namespace) {
-    let point = namespace.see(&namespace.place.point);
+    let point = namespace.see(&namespace.fixture.point);
     assert_eq!(fs::read(point.join(SMALL)).unwrap(), b"hello\n");
     let metadata = fs::metadata(point.join(SMALL)).unwrap();
     assert_eq!((metadata.uid(), metadata.gid()), (1234, 4321));
@@ -52,15 +52,15 @@ fn assert_mounted(namespace: &Namespace) {
 #[test]
 fn mount_runs_the_program() {
     let Some(namespace) = namespace() else { return };
-    let place = &namespace.place;
+    let fixture = &namespace.fixture;
     let mut command = namespace.root("mount");
     command
         .args(["-t", "fuse.hpimount"])
-        .args([&place.archive, &place.point])
+        .args([&fixture.archive, &fixture.point])
         .args(["-o", OPTIONS]);
     let mount = namespace.mount_by(command);
     assert_mounted(&namespace);
-    let ran = run(namespace.root("umount").arg(&place.point));
+    let ran = run(namespace.root("umount").arg(&fixture.point));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(mount.0.wait(), Some(0));
 }
@@ -70,8 +70,8 @@ fn a_line_of_fstab_is_enough() {
     let Some(mut namespace) = namespace() else {
         return;
     };
-    let place = &mut namespace.place;
-    for path in [&mut place.archive, &mut place.point] {
+    let fixture = &mut namespace.fixture;
+    for path in [&mut fixture.archive, &mut fixture.point] {
         let spaced = path.with_file_name("two words");
         let spaced = spaced.with_extension(path.extension().unwrap_or_default());
         fs::rename(&path, &spaced).unwrap();
@@ -81,13 +81,13 @@ fn a_line_of_fstab_is_enough() {
     let more = "noauto,nofail,noatime,user,_netdev,x-systemd.automount,x-gvfs-show,comment=ta";
     let line = format!(
         "{} {} fuse.hpimount {OPTIONS},{more} 0 0\n",
-        escaped(&place.archive),
-        escaped(&place.point),
+        escaped(&fixture.archive),
+        escaped(&fixture.point),
     );
-    let fstab = place.dir().join("fstab");
+    let fstab = fixture.dir().join("fstab");
     fs::write(&fstab, line).unwrap();
     let mut command = namespace.root("mount");
-    command.arg("-T").arg(&fstab).arg(&namespace.place.point);
+    command.arg("-T").arg(&fstab).arg(&namespace.fixture.point);
     let mount = namespace.mount_by(command);
     assert_mounted(&namespace);
     mount.0.signal(Signal::TERM);
@@ -98,13 +98,13 @@ fn a_line_of_fstab_is_enough() {
 #[test]
 fn mount_a_mounts_each_line_once() {
     let Some(namespace) = namespace() else { return };
-    let place = &namespace.place;
-    let fstab = place.dir().join("fstab");
+    let fixture = &namespace.fixture;
+    let fstab = fixture.dir().join("fstab");
     let line = |source: &Path, options: &str| {
-        let [source, point] = [source, &place.point].map(|path| path.to_str().unwrap());
+        let [source, point] = [source, &fixture.point].map(|path| path.to_str().unwrap());
         format!("{source} {point} fuse.hpimount {options} 0 0\n")
     };
-    let text = line(&place.archive, "noauto,uid=1") + &line(&place.archive, OPTIONS);
+    let text = line(&fixture.archive, "noauto,uid=1") + &line(&fixture.archive, OPTIONS);
     fs::write(&fstab, text).unwrap();
     let mount_all = || {
         let mut command = namespace.root("mount");
@@ -116,7 +116,7 @@ fn mount_a_mounts_each_line_once() {
     let again = run(&mut mount_all());
     assert_eq!(again.code, Some(0), "{again:?}");
     assert_mounted(&namespace);
-    let ran = run(namespace.root("umount").arg(&place.point));
+    let ran = run(namespace.root("umount").arg(&fixture.point));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(mount.0.wait(), Some(0));
     assert!(namespace.mounts().is_empty());
@@ -128,9 +128,9 @@ fn a_user_mounts_and_unmounts_by_a_line_of_fstab_for_users() {
     if !has_programs(&["setpriv", "fusermount3"]) {
         return;
     }
-    let place = &namespace.place;
-    let [archive, point] = [&place.archive, &place.point].map(|path| path.to_str().unwrap());
-    let fstab = place.dir().join("fstab");
+    let fixture = &namespace.fixture;
+    let [archive, point] = [&fixture.archive, &fixture.point].map(|path| path.to_str().unwrap());
+    let fstab = fixture.dir().join("fstab");
     fs::write(
         &fstab,
         format!("{archive} {point} fuse.hpimount noauto,user,suid,dev 0 0\n"),
@@ -142,7 +142,7 @@ fn a_user_mounts_and_unmounts_by_a_line_of_fstab_for_users() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
 
     let mut command = namespace.user(USER, "mount");
-    command.arg(&place.point);
+    command.arg(&fixture.point);
     let mount = namespace.mount_by(command);
     assert_eq!(namespace.cat(USER, SMALL).stdout, "hello\n");
     assert_ne!(namespace.cat(0, SMALL).code, Some(0));
@@ -152,23 +152,23 @@ fn a_user_mounts_and_unmounts_by_a_line_of_fstab_for_users() {
     assert!(options.contains(&format!("user_id={USER}")), "{options}");
 
     let mut unmount = namespace.user(OTHER_USER, "umount");
-    let ran = run(unmount.arg(&place.point));
+    let ran = run(unmount.arg(&fixture.point));
     assert_ne!(ran.code, Some(0), "{ran:?}");
     assert_eq!(namespace.mounts().len(), 1);
-    let ran = run(namespace.user(USER, "umount").arg(&place.point));
+    let ran = run(namespace.user(USER, "umount").arg(&fixture.point));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(mount.0.wait(), Some(0));
 }
 
 #[test]
-fn a_failure_is_told_through_mount() {
+fn a_failure_is_reported_through_mount() {
     let Some(namespace) = namespace() else { return };
-    let place = &namespace.place;
-    fs::write(&place.archive, "nothing that is known").unwrap();
+    let fixture = &namespace.fixture;
+    fs::write(&fixture.archive, "nothing that is known").unwrap();
     let mut command = namespace.root("mount");
     command
         .args(["-t", "fuse.hpimount"])
-        .args([&place.archive, &place.point]);
+        .args([&fixture.archive, &fixture.point]);
     let ran = run(&mut command);
     assert_eq!(ran.code, Some(11), "{ran:?}");
     let problem = "sample.hpi: is not an archive of a known format";

@@ -10,7 +10,7 @@ use rustix::process::Signal;
 
 use support::mount::others::{TOOLS, Tmpfs, unmount_by};
 use support::mount::{
-    BIG, Mount, Place, big, can_mount, eventually, has_programs, hpimount, mounts_at, run,
+    BIG, Fixture, Mount, big, can_mount, eventually, has_programs, hpimount, mounts_at, run,
 };
 
 #[test]
@@ -25,9 +25,9 @@ fn what_lies_below_the_mount_survives_every_end() {
         ways.push(Box::new(|mount| unmount_by(tool, mount.path())));
     }
     for way in ways {
-        let place = Place::new();
-        let below = Tmpfs::on(&place.point);
-        let mount = place.mount(&[]);
+        let fixture = Fixture::new();
+        let below = Tmpfs::on(&fixture.point);
+        let mount = fixture.mount(&[]);
         assert_eq!(mount.layers(), 2);
         way(&mount);
         assert_eq!(mount.daemon().wait(), Some(0));
@@ -41,12 +41,17 @@ fn a_mount_on_top_of_ours_is_left_alone() {
     if !can_mount() {
         return;
     }
-    let mount = Place::new().mount_in_foreground(&[]);
+    let mount = Fixture::new().mount_in_foreground(&[]);
     let above = Tmpfs::on(mount.path());
     for asked in 1..=2 {
         mount.signal(Signal::TERM);
         eventually("the daemon says that it is covered", || {
-            mount.place.log().matches("another mount covers it").count() == asked
+            mount
+                .fixture
+                .log()
+                .matches("another mount covers it")
+                .count()
+                == asked
         });
     }
     above.assert_there();
@@ -62,12 +67,12 @@ fn a_mount_that_was_moved_is_found() {
     if !can_mount() {
         return;
     }
-    let place = Place::named("sample.hpi", "mnt");
-    let (old, new) = (place.dir().join("old"), place.dir().join("new"));
+    let fixture = Fixture::named("sample.hpi", "mnt");
+    let (old, new) = (fixture.dir().join("old"), fixture.dir().join("new"));
     fs::create_dir_all(old.join("mnt")).unwrap();
     let mut command = hpimount();
-    command.arg(&place.archive).arg(old.join("mnt"));
-    let mount = place.mount_by(command);
+    command.arg(&fixture.archive).arg(old.join("mnt"));
+    let mount = fixture.mount_by(command);
     fs::rename(&old, &new).unwrap();
     let moved = new.join("mnt");
     assert_eq!(mounts_at(&moved).len(), 1);
@@ -82,16 +87,16 @@ fn mounts_of_ours_above_each_other_end_in_either_order() {
         return;
     }
     for lower_first in [false, true] {
-        let lower = Place::new().mount_in_foreground(&[]);
+        let lower = Fixture::new().mount_in_foreground(&[]);
         let between = Tmpfs::on(lower.path());
-        let mut place = Place::new();
-        place.point = lower.path().to_owned();
-        let upper = place.mount_in_foreground(&[]);
+        let mut fixture = Fixture::new();
+        fixture.point = lower.path().to_owned();
+        let upper = fixture.mount_in_foreground(&[]);
         assert_eq!(upper.layers(), 3);
         if lower_first {
             lower.signal(Signal::TERM);
             eventually("the lower one says that it is covered", || {
-                lower.place.log().contains("another mount covers it")
+                lower.fixture.log().contains("another mount covers it")
             });
             lower.daemon().assert_running();
         }
@@ -112,9 +117,9 @@ fn one_archive_can_be_mounted_twice() {
         return;
     }
     let first = Mount::new(&[]);
-    let mut place = Place::new();
-    place.archive.clone_from(&first.place.archive);
-    let second = place.mount(&[]);
+    let mut fixture = Fixture::new();
+    fixture.archive.clone_from(&first.fixture.archive);
+    let second = fixture.mount(&[]);
     assert!(fs::read(first.file(BIG)).unwrap() == big());
     assert!(fs::read(second.file(BIG)).unwrap() == big());
     first.signal(Signal::TERM);
@@ -148,10 +153,10 @@ fn a_folder_may_be_mounted_on_itself() {
     if !can_mount() {
         return;
     }
-    let mut place = Place::new();
-    fs::write(place.point.join("hello.txt"), "hello\n").unwrap();
-    place.archive.clone_from(&place.point);
-    let mount = place.mount(&[]);
+    let mut fixture = Fixture::new();
+    fs::write(fixture.point.join("hello.txt"), "hello\n").unwrap();
+    fixture.archive.clone_from(&fixture.point);
+    let mount = fixture.mount(&[]);
     mount.assert_answers();
     mount.signal(Signal::TERM);
     mount.assert_ends();
@@ -162,19 +167,19 @@ fn archives_may_lie_where_they_are_mounted() {
     if !can_mount() {
         return;
     }
-    let place = Place::new();
+    let fixture = Fixture::new();
     // More than are kept open: the others are opened below their own mount,
     // by the only thread.
     let names: Vec<String> = (0..40).map(|number| format!("{number}.hpi")).collect();
     let mut command = hpimount();
     command.args(["--separate", "-o", "threads=1"]);
     for name in &names {
-        let path = place.point.join(name);
-        fs::copy(&place.archive, &path).unwrap();
+        let path = fixture.point.join(name);
+        fs::copy(&fixture.archive, &path).unwrap();
         command.arg(path);
     }
-    command.arg(&place.point);
-    let mount = place.mount_by(command);
+    command.arg(&fixture.point);
+    let mount = fixture.mount_by(command);
     for name in &names {
         assert!(fs::read(mount.file(name).join(BIG)).unwrap() == big());
     }

@@ -193,9 +193,9 @@ fn raw_names_are_those_of_the_archive_in_both_versions() {
 
 #[test]
 fn sources_with_equal_names_stand_beside_each_other() {
-    let place = tempfile::tempdir().unwrap();
+    let work_dir = tempfile::tempdir().unwrap();
     let sources = ["a", "b"].map(|folder| {
-        let folder = place.path().join(folder);
+        let folder = work_dir.path().join(folder);
         fs::create_dir(&folder).unwrap();
         let archive = V1::new(vec![leaf(b"x", b"x")]).build();
         let path = folder.join("mod.ufo");

@@ -9,16 +9,16 @@ use std::process::Command;
 use rustix::process::Signal;
 
 use support::mount::others::unmount_by;
-use support::mount::{BIG, Place, big, can_mount, mounts_at, run};
+use support::mount::{BIG, Fixture, big, can_mount, mounts_at, run};
 
 /// A start of hpimount from a shell.
-fn started(place: &Place, script: &str) -> Command {
+fn started(fixture: &Fixture, script: &str) -> Command {
     let mut command = Command::new("sh");
     command
-        .current_dir(place.dir())
+        .current_dir(fixture.dir())
         .args(["-c", script, "sh"])
         .arg(env!("CARGO_BIN_EXE_hpimount"))
-        .args([&place.archive, &place.point]);
+        .args([&fixture.archive, &fixture.point]);
     command
 }
 
@@ -41,10 +41,10 @@ fn surroundings_do_not_matter() {
         "exec env --ignore-signal \"$@\"",
         "exec env -i \"HPIMOUNT_TEST_TAG=$HPIMOUNT_TEST_TAG\" \"$@\"",
     ] {
-        let behind = Place::new();
+        let behind = Fixture::new();
         let command = started(&behind, script);
         let behind = behind.mount_by(command);
-        let in_front = Place::new();
+        let in_front = Fixture::new();
         let command = started(&in_front, script);
         for mount in [behind, in_front.mount_in_foreground_by(command)] {
             mount.assert_answers();
@@ -60,12 +60,12 @@ fn a_large_environment_does_not_matter() {
     if !can_mount() {
         return;
     }
-    let place = Place::new();
-    let mut command = place.command(&[]);
+    let fixture = Fixture::new();
+    let mut command = fixture.command(&[]);
     for number in 0..10 {
         command.env(format!("LARGE_{number}"), "x".repeat(100_000));
     }
-    let mount = place.mount_by(command);
+    let mount = fixture.mount_by(command);
     mount.assert_answers();
     mount.signal(Signal::TERM);
     mount.assert_ends();
@@ -77,37 +77,37 @@ fn too_few_descriptors_leave_no_dead_mount() {
         return;
     }
     for limit in 4..24 {
-        let place = Place::new();
+        let fixture = Fixture::new();
         let script = format!("ulimit -n {limit}; exec \"$@\"");
-        let mut command = started(&place, &script);
+        let mut command = started(&fixture, &script);
         let status = run(&mut command);
-        if mounts_at(&place.point).is_empty() {
+        if mounts_at(&fixture.point).is_empty() {
             assert_ne!(status.code, Some(0), "{limit}");
         } else {
             assert_eq!(status.code, Some(0), "{limit}");
             assert!(
-                fs::metadata(place.point.join("hello.txt")).is_ok(),
+                fs::metadata(fixture.point.join("hello.txt")).is_ok(),
                 "{limit}"
             );
-            unmount_by(&["umount"], &place.point);
+            unmount_by(&["umount"], &fixture.point);
         }
     }
 }
 
 #[test]
-fn a_service_manager_is_told_when_the_mount_answers() {
+fn a_service_manager_is_notified_when_the_mount_answers() {
     if !can_mount() {
         return;
     }
-    let place = Place::new();
-    let path = place.dir().join("notify");
+    let fixture = Fixture::new();
+    let path = fixture.dir().join("notify");
     let socket = UnixDatagram::bind(&path).unwrap();
     socket
         .set_read_timeout(Some(std::time::Duration::from_secs(60)))
         .unwrap();
-    let mut command = place.command(&[]);
+    let mut command = fixture.command(&[]);
     command.env("NOTIFY_SOCKET", &path);
-    let mount = place.mount_in_foreground_by(command);
+    let mount = fixture.mount_in_foreground_by(command);
     let mut message = [0; 16];
     let length = socket.recv(&mut message).unwrap();
     assert_eq!(&message[..length], b"READY=1");

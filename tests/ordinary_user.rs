@@ -22,7 +22,7 @@ fn a_user_mounts_reads_and_unmounts() {
     let Some(namespace) = namespace() else { return };
     let mount = namespace.mount(&[]);
     assert_eq!(namespace.cat(USER, SMALL).stdout, "hello\n");
-    let point = namespace.place.point.clone();
+    let point = namespace.fixture.point.clone();
     let ran = run(namespace
         .user(USER, "stat")
         .args(["-c", "%u %g %s"])
@@ -38,7 +38,7 @@ fn a_user_mounts_reads_and_unmounts() {
 fn a_user_unmounts_by_umount_as_well() {
     let Some(namespace) = namespace() else { return };
     let mount = namespace.mount(&[]);
-    let point = &namespace.place.point;
+    let point = &namespace.fixture.point;
     let ran = run(namespace.user(USER, "umount").arg(point));
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(mount.0.wait(), Some(0));
@@ -60,16 +60,16 @@ fn a_signal_detaches_the_busy_mount_of_a_user() {
     let mount = namespace.mount(&[]);
     let mut command = namespace.user(USER, "sh");
     let script = "cd \"$1\" && exec < \"$2\" && echo in && read -r line < ../go && cat";
-    let go = namespace.place.dir().join("go");
+    let go = namespace.fixture.dir().join("go");
     assert_eq!(
         run(Command::new("mkfifo").args(["-m", "666"]).arg(&go)).code,
         Some(0)
     );
-    let output = namespace.place.dir().join("output");
+    let output = namespace.fixture.dir().join("output");
     let mut guest = command
         .args(["-c", script, "sh"])
-        .arg(&namespace.place.point)
-        .arg(namespace.place.point.join(SMALL))
+        .arg(&namespace.fixture.point)
+        .arg(namespace.fixture.point.join(SMALL))
         .stdout(fs::File::create(&output).unwrap())
         .spawn()
         .unwrap();
@@ -98,10 +98,10 @@ fn a_user_clears_their_dead_mount_away_by_mounting_again() {
 #[test]
 fn a_dead_mount_of_root_is_more_than_a_user_can_clear_away() {
     let Some(namespace) = namespace() else { return };
-    let place = &namespace.place;
+    let fixture = &namespace.fixture;
     let mut command = namespace.root(env!("CARGO_BIN_EXE_hpimount"));
     command
-        .args([&place.archive, &place.point])
+        .args([&fixture.archive, &fixture.point])
         .args(["-o", "allow_other"]);
     let mount = namespace.mount_by(command);
     mount.0.signal(Signal::KILL);
@@ -130,9 +130,9 @@ fn names_of_archives_are_not_options_for_fusermount3() {
         "fsname=b,fd=0",
     ];
     for name in names {
-        let renamed = namespace.place.dir().join(name);
-        fs::rename(&namespace.place.archive, &renamed).unwrap();
-        namespace.place.archive = renamed;
+        let renamed = namespace.fixture.dir().join(name);
+        fs::rename(&namespace.fixture.archive, &renamed).unwrap();
+        namespace.fixture.archive = renamed;
         let _mount = namespace.mount(&[]);
         let lines = namespace.mounts();
         let [line] = &*lines else {
@@ -141,7 +141,7 @@ fn names_of_archives_are_not_options_for_fusermount3() {
         let (source, options) = assert_guarded(line);
         assert_eq!(
             unescaped(source.as_bytes()),
-            namespace.place.archive,
+            namespace.fixture.archive,
             "{line}"
         );
         let expected = format!("ro,user_id={USER},group_id={USER},default_permissions");

@@ -12,7 +12,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use support::mount::{BIG, Mount, Place, Run, SMALL, can_mount, has_programs, run};
+use support::mount::{BIG, Fixture, Mount, Run, SMALL, can_mount, has_programs, run};
 
 /// Owner, group and permission bits.
 fn owner_and_mode(path: &Path) -> (u32, u32, u32) {
@@ -22,7 +22,7 @@ fn owner_and_mode(path: &Path) -> (u32, u32, u32) {
 
 /// Runs `cat` as another user, who may reach the mount point.
 fn cat_as(user: u32, mount: &Mount, file: &str) -> Run {
-    fs::set_permissions(mount.place.dir(), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(mount.fixture.dir(), fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = Command::new("setpriv");
     command.args([format!("--reuid={user}"), format!("--regid={user}")]);
     run(command
@@ -74,7 +74,7 @@ fn every_kind_of_write_is_refused() {
     if !can_mount() {
         return;
     }
-    let mount = Place::new().mount(&[]);
+    let mount = Fixture::new().mount(&[]);
     let file = &mount.file(SMALL);
     let dir = &mount.file("maps");
     let new = &mount.file("new");

@@ -11,7 +11,7 @@ use std::process::Command;
 use rustix::fs::{CWD, FileType, Mode, makedev};
 
 use support::mount::namespace::{Namespace, OTHER_USER, USER};
-use support::mount::{Place, SMALL, assert_guarded, can_mount, has_programs, run};
+use support::mount::{Fixture, SMALL, assert_guarded, can_mount, has_programs, run};
 
 /// What a reader gets of a mount.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,8 +66,8 @@ fn namespace() -> Option<Namespace> {
 /// The program with the archive and the mount point, as `user`.
 fn command(namespace: &Namespace, user: u32, options: &str) -> Command {
     let mut command = namespace.user(user, &namespace.program);
-    let place = &namespace.place;
-    command.args([&place.archive, &place.point]);
+    let fixture = &namespace.fixture;
+    command.args([&fixture.archive, &fixture.point]);
     command.args(["-o", options]);
     command
 }
@@ -75,7 +75,7 @@ fn command(namespace: &Namespace, user: u32, options: &str) -> Command {
 /// What `user` gets, which must be the same for files and directories, those
 /// of the archive and our own.
 fn access(namespace: &Namespace, user: u32) -> Access {
-    let point = &namespace.place.point;
+    let point = &namespace.fixture.point;
     let ways = [
         ("cat", point.join(SMALL)),
         ("ls", point.join("maps")),
@@ -139,8 +139,8 @@ fn a_folder_passes_on_neither_set_ids_nor_devices() {
     if !can_mount() {
         return;
     }
-    let mut place = Place::new();
-    let folder = place.dir().join("folder");
+    let mut fixture = Fixture::new();
+    let folder = fixture.dir().join("folder");
     fs::create_dir(&folder).unwrap();
     for (name, mode) in [("suid", 0o4755), ("sgid", 0o2755), ("sticky", 0o1755)] {
         fs::write(folder.join(name), "#!/bin/sh\n").unwrap();
@@ -150,8 +150,8 @@ fn a_folder_passes_on_neither_set_ids_nor_devices() {
     let mode = Mode::from_raw_mode(0o666);
     rustix::fs::mknodat(CWD, &null, FileType::CharacterDevice, mode, makedev(1, 3)).unwrap();
     symlink("suid", folder.join("link")).unwrap();
-    place.archive = folder;
-    let mount = place.mount(&["-o", LOOSER]);
+    fixture.archive = folder;
+    let mount = fixture.mount(&["-o", LOOSER]);
     let mut names: Vec<_> = fs::read_dir(mount.path())
         .unwrap()
         .map(|entry| entry.unwrap().file_name())

@@ -11,6 +11,7 @@ use support::files::{contents, expected, unpack};
 use support::hpi::{Entry, File, V1, dir, file, usual_tree};
 use support::mount::{Mount, has_programs};
 use support::mounted::{mounted, mounted_files, output};
+use support::sources::pack_as;
 use support::{noise, text};
 use tempfile::TempDir;
 
@@ -121,19 +122,27 @@ fn copies_are_the_same() {
     let Some(both) = Both::new(&["cp", "diff", "rsync", "tar"]) else {
         return;
     };
-    let place = tempfile::tempdir().unwrap();
-    let target = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
+    let work_dir = tempfile::tempdir().unwrap();
+    let target = |name: &str| work_dir.path().join(name).to_str().unwrap().to_owned();
     let source = format!("{}/", both.path());
     let original = contents(both.disk.path());
 
-    output("cp", &["-r", both.path(), &target("cp")], place.path());
-    output("cp", &["-a", both.path(), &target("cp-a")], place.path());
-    output("rsync", &["-a", &source, &target("rsync")], place.path());
-    output("rsync", &["-aX", &source, &target("rsync-X")], place.path());
+    output("cp", &["-r", both.path(), &target("cp")], work_dir.path());
+    output("cp", &["-a", both.path(), &target("cp-a")], work_dir.path());
+    output("rsync", &["-a", &source, &target("rsync")], work_dir.path());
+    output(
+        "rsync",
+        &["-aX", &source, &target("rsync-X")],
+        work_dir.path(),
+    );
     fs::create_dir(target("tar")).unwrap();
     let archive = target("archive.tar");
     output("tar", &["cf", &archive, "."], both.mount.path());
-    output("tar", &["xf", &archive, "-C", &target("tar")], place.path());
+    output(
+        "tar",
+        &["xf", &archive, "-C", &target("tar")],
+        work_dir.path(),
+    );
 
     for copy in ["cp", "cp-a", "rsync", "rsync-X", "tar"] {
         let copy = PathBuf::from(target(copy));
@@ -144,9 +153,13 @@ fn copies_are_the_same() {
         }
     }
     // Nothing is left to be copied.
-    let again = output("rsync", &["-ai", &source, &target("rsync")], place.path());
+    let again = output(
+        "rsync",
+        &["-ai", &source, &target("rsync")],
+        work_dir.path(),
+    );
     assert_eq!(again, "");
-    let compared = output("diff", &["-r", both.path(), &target("cp")], place.path());
+    let compared = output("diff", &["-r", both.path(), &target("cp")], work_dir.path());
     assert_eq!(compared, "");
 }
 
@@ -176,11 +189,9 @@ fn what_hpipack_packs_is_mounted_as_it_was() {
         &["--format", "kingdoms", "--method", "zlib"],
         &["--format", "kingdoms", "--method", "stored"],
     ] {
-        let place = tempfile::tempdir().unwrap();
-        let packed = place.path().join("packed.ufo");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_hpipack"));
-        command.args(options).arg(both.disk.path()).arg(&packed);
-        assert!(command.output().unwrap().status.success());
+        let work_dir = tempfile::tempdir().unwrap();
+        let packed = work_dir.path().join("packed.ufo");
+        pack_as(both.disk.path(), &packed, options);
         let again = mounted_files(&[packed], "").unwrap();
         assert!(
             contents(again.path()) == contents(both.disk.path()),

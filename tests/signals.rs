@@ -18,7 +18,7 @@ use support::hpi::{self, V1};
 use support::mount::others::Guest;
 use support::mount::process::adopt_orphans;
 use support::mount::{
-    BIG, Daemon, Mount, Place, big, can_mount, eventually, hpimount, mounts_at, tag,
+    BIG, Daemon, Fixture, Mount, big, can_mount, eventually, hpimount, mounts_at, tag,
 };
 use support::{sources, text, trial};
 
@@ -55,21 +55,21 @@ const PASSING: [Signal; 9] = [
 ];
 
 /// hpimount as it is where no signal is ignored, whoever has started the test.
-fn command(place: &Place, args: &[&str]) -> Command {
+fn command(fixture: &Fixture, args: &[&str]) -> Command {
     ignore_nothing();
-    with_place(hpimount(), place, args)
+    with_place(hpimount(), fixture, args)
 }
 
 /// hpimount, started by env(1) with options about signals.
-fn started_by(env: &[&str], place: &Place, args: &[&str]) -> Command {
+fn started_by(env: &[&str], fixture: &Fixture, args: &[&str]) -> Command {
     let mut command = Command::new("env");
     command.args(env).arg(env!("CARGO_BIN_EXE_hpimount"));
-    with_place(command, place, args)
+    with_place(command, fixture, args)
 }
 
-fn with_place(mut command: Command, place: &Place, args: &[&str]) -> Command {
+fn with_place(mut command: Command, fixture: &Fixture, args: &[&str]) -> Command {
     command
-        .args([&place.archive, &place.point])
+        .args([&fixture.archive, &fixture.point])
         .args(args)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -89,15 +89,15 @@ fn ignore_nothing() {
 }
 
 fn mount() -> Mount {
-    let place = Place::new();
-    let command = command(&place, &[]);
-    place.mount_by(command)
+    let fixture = Fixture::new();
+    let command = command(&fixture, &[]);
+    fixture.mount_by(command)
 }
 
 fn mount_in_foreground() -> Mount {
-    let place = Place::new();
-    let command = command(&place, &[]);
-    place.mount_in_foreground_by(command)
+    let fixture = Fixture::new();
+    let command = command(&fixture, &[]);
+    fixture.mount_in_foreground_by(command)
 }
 
 #[test]
@@ -149,10 +149,10 @@ fn ignored_signals_stay_ignored() {
         return;
     }
     let ignore = "--ignore-signal=HUP,INT,USR1,CHLD";
-    let in_front = Place::new();
+    let in_front = Fixture::new();
     let command = started_by(&["--default-signal", ignore], &in_front, &[]);
     let in_front = in_front.mount_in_foreground_by(command);
-    let behind = Place::new();
+    let behind = Fixture::new();
     let command = started_by(&["--default-signal", ignore], &behind, &[]);
     for mount in [in_front, behind.mount_by(command)] {
         let pid = mount.pid().to_string();
@@ -176,9 +176,9 @@ fn ignores(pid: &str, signal: Signal) -> bool {
 
 #[test]
 fn the_exit_code_is_right_where_ends_of_children_are_ignored() {
-    let place = Place::new();
-    fs::write(&place.archive, "nothing that is known").unwrap();
-    let mut command = started_by(&["--ignore-signal=CHLD"], &place, &[]);
+    let fixture = Fixture::new();
+    fs::write(&fixture.archive, "nothing that is known").unwrap();
+    let mut command = started_by(&["--ignore-signal=CHLD"], &fixture, &[]);
     assert_eq!(command.status().unwrap().code(), Some(11));
 }
 
@@ -226,20 +226,20 @@ fn a_signal_ends_a_program_that_waits_for_its_source() {
     let bytes = support::mount::sample().bytes;
     let slow = sources::folder(|folder| fs::write(folder.join("sample.hpi"), bytes).unwrap());
     let slow = slow.mount(&[]);
-    let mut place = Place::new();
-    place.archive = slow.file("sample.hpi");
+    let mut fixture = Fixture::new();
+    fixture.archive = slow.file("sample.hpi");
     // The kernel wakes nobody from such a wait for these, which dump a core.
     let dumping = [Signal::QUIT, Signal::ABORT, Signal::XCPU, Signal::XFSZ];
     let others = ENDING.into_iter().filter(|one| !dumping.contains(one));
     for signal in others.chain([Signal::KILL]) {
         stop(&slow);
-        let mut child = command(&place, &["-f"]).spawn().unwrap();
+        let mut child = command(&fixture, &["-f"]).spawn().unwrap();
         // Long enough to come to the source, mostly; the end is the same.
         std::thread::sleep(Duration::from_millis(10));
         kill(&child, signal);
         let when = format!("the program ends by {signal:?}");
         eventually(&when, || child.try_wait().unwrap().is_some());
-        assert_no_mount(&place.point, &when);
+        assert_no_mount(&fixture.point, &when);
         slow.signal(Signal::CONT);
     }
 }
@@ -281,9 +281,9 @@ fn a_signal_at_any_moment_leaves_no_dead_mount() {
         return;
     }
     let count = trial::length(60, 2_000);
-    let place = Place::new();
+    let fixture = Fixture::new();
     for (moment, signal) in moments(count).zip(ENDING.into_iter().cycle()) {
-        let mut child = command(&place, &["-f"]).spawn().unwrap();
+        let mut child = command(&fixture, &["-f"]).spawn().unwrap();
         std::thread::sleep(moment);
         kill(&child, signal);
         let status = child.wait().unwrap();
@@ -292,7 +292,7 @@ fn a_signal_at_any_moment_leaves_no_dead_mount() {
             matches!(status.code(), Some(0) | None),
             "{signal:?} after {moment:?}: {status}"
         );
-        assert_no_mount(&place.point, &format!("{signal:?} after {moment:?}"));
+        assert_no_mount(&fixture.point, &format!("{signal:?} after {moment:?}"));
     }
     trial::record(
         "a signal at a moment from the start until the mount is used (`-f`)",
@@ -312,13 +312,13 @@ fn a_signal_to_a_start_in_the_background_leaves_no_dead_mount() {
     }
     adopt_orphans();
     let count = trial::length(45, 1_500);
-    let place = Place::new();
+    let fixture = Fixture::new();
     let whom = ["the waiting command", "both", "the background process"];
     for (round, moment) in moments(count).enumerate() {
         let signal = ENDING[round % ENDING.len()];
         let whom = whom[round % whom.len()];
         let when = format!("{signal:?} to {whom} after {moment:?}");
-        let mut command = command(&place, &[]);
+        let mut command = command(&fixture, &[]);
         let tag = tag(&mut command);
         let mut child = command.process_group(0).spawn().unwrap();
         std::thread::sleep(moment);
@@ -336,14 +336,14 @@ fn a_signal_to_a_start_in_the_background_leaves_no_dead_mount() {
         );
         // It may have been told that all is well, and be there for good.
         if let Some(daemon) = Daemon::find(&tag) {
-            let answers = rustix::fs::statfs(&place.point);
+            let answers = rustix::fs::statfs(&fixture.point);
             assert!(answers.is_ok() || daemon.has_ended(), "{when}");
             if !daemon.has_ended() {
                 daemon.signal(Signal::TERM);
             }
             daemon.wait();
         }
-        assert_no_mount(&place.point, &when);
+        assert_no_mount(&fixture.point, &when);
     }
     trial::record(
         "a signal to the waiting command, to the background process, or to both, at a moment of the start",
@@ -366,19 +366,19 @@ fn sigkill_at_any_moment_leaves_what_the_next_start_clears_away() {
         return;
     }
     let count = trial::length(30, 1_000);
-    let mut place = Place::new();
+    let mut fixture = Fixture::new();
     let mut dead = 0;
     for moment in moments(count) {
-        let mut child = command(&place, &["-f"]).spawn().unwrap();
+        let mut child = command(&fixture, &["-f"]).spawn().unwrap();
         std::thread::sleep(moment);
         kill(&child, Signal::KILL);
         child.wait().unwrap();
-        dead += mounts_at(&place.point).len();
-        let mount = place.mount(&[]);
+        dead += mounts_at(&fixture.point).len();
+        let mount = fixture.mount(&[]);
         assert_eq!(mount.layers(), 1, "after {moment:?}");
         mount.assert_answers();
         mount.signal(Signal::TERM);
-        place = mount.assert_ends();
+        fixture = mount.assert_ends();
     }
     trial::record(
         "SIGKILL at a moment from the start until the mount is used, then mounted again",
@@ -396,11 +396,11 @@ fn a_signal_while_bytes_are_decoded_spoils_none() {
     let packed = hpi::File::new(wanted.clone(), Method::Lz77);
     let archive = V1::new(vec![hpi::file(b"big.txt", packed)]).build().bytes;
     let count = trial::length(20, 500);
-    let mut place = Place::new();
-    fs::write(&place.archive, archive).unwrap();
+    let mut fixture = Fixture::new();
+    fs::write(&fixture.archive, archive).unwrap();
     for round in 0..count {
-        let by_default = command(&place, &["-o", "threads=2"]);
-        let mount = place.mount_by(by_default);
+        let by_default = command(&fixture, &["-o", "threads=2"]);
+        let mount = fixture.mount_by(by_default);
         let twice = round % 3 == 2;
         let mut file = File::open(mount.file("big.txt")).unwrap();
         let reader = std::thread::spawn(move || {
@@ -419,7 +419,7 @@ fn a_signal_while_bytes_are_decoded_spoils_none() {
             Ok(bytes) => assert!(bytes == wanted, "round {round}"),
             Err(error) => assert!(twice, "round {round}: {error}"),
         }
-        place = mount.assert_ends();
+        fixture = mount.assert_ends();
     }
     trial::record(
         "a signal, or two, while a file is being read",

@@ -140,7 +140,7 @@ fn a_mount_that_is_to_end_waits_for_who_reads_a_source_that_hangs() {
     );
 }
 
-/// Ends the mount and cuts off who uses it; the process exits as far as the
+/// Ends the mount and aborts pending requests; the process exits as far as the
 /// kernel lets it: its first thread, and those that hang when they are answered.
 fn cuts_off(tried: &str, end: impl Fn(&Mount)) {
     let rounds = trial::length(1, 20);
@@ -196,7 +196,7 @@ fn a_mount_that_does_not_answer_is_refused_as_a_mount_point() {
         let mount = faulty.mount();
         mount.signal(Signal::KILL);
         wait_for_exit(mount.pid());
-        let ran = run(&mut mount.place.command(&[]));
+        let ran = run(&mut mount.fixture.command(&[]));
         assert_eq!(ran.code, Some(20), "{ran:?}");
         assert!(ran.stderr.contains("does not answer"), "{ran:?}");
         assert_eq!(mount.layers(), 1);
@@ -204,7 +204,7 @@ fn a_mount_that_does_not_answer_is_refused_as_a_mount_point() {
         reader.assert_fails();
         assert_eq!(mount.daemon().wait(), None);
         // Now it is a dead one.
-        let ran = run(&mut mount.place.command(&[]));
+        let ran = run(&mut mount.fixture.command(&[]));
         assert_eq!(ran.code, Some(0), "{ran:?}");
         assert_eq!(mount.layers(), 1);
     }

@@ -10,8 +10,9 @@ use hpimount::volume::hip::asset_id;
 use hpimount::volume::hpi::chunk::Method;
 use support::files::walk;
 use support::hip::{Asset, Hip};
-use support::hpi::{V1, V2, usual_tree};
+use support::hpi::{File, V1, V2, dir, file, usual_tree};
 use support::mounted::{mounted, mounted_files};
+use support::ta::pcx;
 
 /// Sum of the sizes in [`usual_tree`].
 const TREE_SIZE: u64 = 1700 + 65_536 + 131_072 + 1 + 70_000 + 200_000;
@@ -36,9 +37,31 @@ fn the_file_system_is_as_large_as_what_is_in_it_and_full() {
 }
 
 #[test]
+fn what_is_made_of_assets_adds_entries_to_the_file_system_and_no_bytes() {
+    let picture = pcx::Pcx::indexed(90, 90, vec![1; 8100]).file();
+    let size = picture.len() as u64;
+    let stored = |name: &[u8]| file(name, File::new(picture.clone(), Method::Stored));
+    let entries = vec![dir(b"unitpics", vec![stored(b"a.pcx"), stored(b"b.pcx")])];
+    let Some(mount) = mounted(&V1::new(entries).build().bytes, "") else {
+        return;
+    };
+    let before = rustix::fs::statvfs(mount.path()).unwrap();
+    let made = walk(&mount.file("converted"));
+    assert_eq!(made.len(), 3, "{made:?}");
+    for path in made.iter().filter(|path| path.is_file()) {
+        assert!(path.metadata().unwrap().len() > 0);
+    }
+    let after = rustix::fs::statvfs(mount.file("converted/unitpics/a.png")).unwrap();
+    assert_eq!(after.f_blocks, before.f_blocks);
+    assert_eq!(after.f_blocks, (2 * size).div_ceil(after.f_frsize));
+    assert_eq!((after.f_bfree, after.f_ffree), (0, 0));
+    assert!(after.f_files >= before.f_files + made.len() as u64);
+}
+
+#[test]
 fn files_of_version_1_are_as_old_as_the_archive() {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("old.hpi");
+    let work_dir = tempfile::tempdir().unwrap();
+    let path = work_dir.path().join("old.hpi");
     fs::write(&path, V1::new(usual_tree(Method::Lz77)).build().bytes).unwrap();
     let time = UNIX_EPOCH + Duration::from_secs(900_000_001);
     let file = fs::File::options().write(true).open(&path).unwrap();
@@ -54,8 +77,8 @@ fn files_of_version_1_are_as_old_as_the_archive() {
 
 #[test]
 fn a_time_before_1970_stays_one() {
-    let place = tempfile::tempdir().unwrap();
-    let path = place.path().join("old.hpi");
+    let work_dir = tempfile::tempdir().unwrap();
+    let path = work_dir.path().join("old.hpi");
     fs::write(&path, V1::new(usual_tree(Method::Lz77)).build().bytes).unwrap();
     let time = UNIX_EPOCH - Duration::from_secs(86_400);
     let file = fs::File::options().write(true).open(&path).unwrap();

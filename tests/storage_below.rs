@@ -15,7 +15,7 @@ use rustix::process::Signal;
 use support::each_method::{self, SMALL, contents, read_all};
 use support::files::{open_direct, read_at};
 use support::mount::others::{Tmpfs, unmount_by};
-use support::mount::{Mount, Place, can_mount, eventually, has_programs, run};
+use support::mount::{Fixture, Mount, can_mount, eventually, has_programs, run};
 use support::mounted::{output, stats};
 use support::trial;
 
@@ -27,24 +27,24 @@ const ARCHIVE: &str = "sample.hpi";
 
 /// Mounts a file system with [`each_method::archive`] by a loop device. Gives
 /// the file that it is in, and where it is; it goes with the place.
-fn loop_device(place: &Place, options: &str) -> (PathBuf, PathBuf) {
+fn loop_device(fixture: &Fixture, options: &str) -> (PathBuf, PathBuf) {
     let names = ["image", "disk", "files"];
-    let [image, disk, files] = names.map(|name| place.dir().join(name));
+    let [image, disk, files] = names.map(|name| fixture.dir().join(name));
     fs::create_dir(&disk).unwrap();
     fs::create_dir(&files).unwrap();
     fs::write(files.join(ARCHIVE), each_method::archive()).unwrap();
     File::create(&image).unwrap().set_len(8 << 20).unwrap();
     let make = ["-q", "-d", "files", "image"];
-    output("mkfs.ext4", &make, place.dir());
+    output("mkfs.ext4", &make, fixture.dir());
     let mount = ["-o", options, "image", "disk"];
-    output("mount", &mount, place.dir());
+    output("mount", &mount, fixture.dir());
     (image, disk)
 }
 
 /// A mount of an archive, with hardly a cache.
-fn mount(mut place: Place, archive: PathBuf) -> Mount {
-    place.archive = archive;
-    place.mount(&["-o", "noprefetch,cachesize=1K"])
+fn mount(mut fixture: Fixture, archive: PathBuf) -> Mount {
+    fixture.archive = archive;
+    fixture.mount(&["-o", "noprefetch,cachesize=1K"])
 }
 
 #[test]
@@ -54,9 +54,9 @@ fn a_device_that_loses_blocks_is_eio_until_it_has_them_again() {
     }
     let rounds = trial::length(2, 20);
     for round in 0..rounds {
-        let place = Place::new();
-        let (path, disk) = loop_device(&place, "loop,ro,noload");
-        let mount = mount(place, disk.join(ARCHIVE));
+        let fixture = Fixture::new();
+        let (path, disk) = loop_device(&fixture, "loop,ro,noload");
+        let mount = mount(fixture, disk.join(ARCHIVE));
         let image = fs::read(&path).unwrap();
         // The archive is the only thing on it that is full of noise.
         let piece = &contents(0)[60_000..60_100];
@@ -79,15 +79,15 @@ fn a_file_that_has_the_inode_number_of_the_archive_is_another_one() {
     if !can_mount() || !has_programs(&["mkfs.ext4", "losetup"]) {
         return;
     }
-    let place = Place::new();
-    let (_, disk) = loop_device(&place, "loop");
+    let fixture = Fixture::new();
+    let (_, disk) = loop_device(&fixture, "loop");
     // Files in a folder: those that are sources themselves are held by the
     // sandbox, and with them their numbers.
     let archive = disk.join(ARCHIVE);
     for other in 0..40 {
         fs::write(disk.join(other.to_string()), "other").unwrap();
     }
-    let mount = mount(place, disk.clone());
+    let mount = mount(fixture, disk.clone());
     let shown = mount.file(ARCHIVE);
     let length = fs::metadata(&archive).unwrap().len() as usize;
     assert!(read_at(&open_direct(&shown), 0, length).unwrap() == each_method::archive());
@@ -117,8 +117,8 @@ fn a_file_that_has_the_inode_number_of_the_archive_is_another_one() {
 }
 
 /// A file system in memory, to hold the sources, and where it is.
-fn tmpfs(place: &Place, options: &CStr) -> (Tmpfs, PathBuf) {
-    let disk = place.dir().join("disk");
+fn tmpfs(fixture: &Fixture, options: &CStr) -> (Tmpfs, PathBuf) {
+    let disk = fixture.dir().join("disk");
     fs::create_dir(&disk).unwrap();
     (Tmpfs::with(&disk, options), disk)
 }
@@ -128,11 +128,11 @@ fn what_was_unmounted_lazily_is_read_on() {
     if !can_mount() {
         return;
     }
-    let place = Place::new();
-    let (_tmpfs, disk) = tmpfs(&place, c"");
+    let fixture = Fixture::new();
+    let (_tmpfs, disk) = tmpfs(&fixture, c"");
     let archive = disk.join(ARCHIVE);
     fs::write(&archive, each_method::archive()).unwrap();
-    let mount = mount(place, archive);
+    let mount = mount(fixture, archive);
     let busy = run(Command::new("umount").arg(&disk));
     assert_ne!(busy.code, Some(0), "{busy:?}");
     unmount_by(&["umount", "-l"], &disk);
@@ -144,12 +144,12 @@ fn a_folder_that_was_unmounted_lazily_is_read_on() {
     if !can_mount() {
         return;
     }
-    let place = Place::new();
-    let (_tmpfs, disk) = tmpfs(&place, c"");
+    let fixture = Fixture::new();
+    let (_tmpfs, disk) = tmpfs(&fixture, c"");
     fs::write(disk.join(ARCHIVE), each_method::archive()).unwrap();
     fs::create_dir(disk.join("sub")).unwrap();
     fs::write(disk.join("sub/loose.txt"), "loose").unwrap();
-    let mount = mount(place, disk.clone());
+    let mount = mount(fixture, disk.clone());
     unmount_by(&["umount", "-l"], &disk);
     assert_eq!(fs::read(mount.file("sub/loose.txt")).unwrap(), b"loose");
     let small = mount.file("sample.hpi.d").join(SMALL);
@@ -172,16 +172,16 @@ fn a_full_disk_takes_the_log_and_nothing_else() {
     if !can_mount() {
         return;
     }
-    let mut place = Place::new();
-    let (_tmpfs, disk) = tmpfs(&place, c"size=2m");
-    place.archive = disk.join(ARCHIVE);
+    let mut fixture = Fixture::new();
+    let (_tmpfs, disk) = tmpfs(&fixture, c"size=2m");
+    fixture.archive = disk.join(ARCHIVE);
     // The log stands beside the mount point.
-    place.point = disk.join("mnt");
-    fs::create_dir(&place.point).unwrap();
-    fs::write(&place.archive, each_method::archive()).unwrap();
-    let whole = fs::metadata(&place.archive).unwrap().len();
-    let mount = place.mount_in_foreground(&["-vv", "-o", "noprefetch,cachesize=1K"]);
-    let archive = File::options().write(true).open(&mount.place.archive);
+    fixture.point = disk.join("mnt");
+    fs::create_dir(&fixture.point).unwrap();
+    fs::write(&fixture.archive, each_method::archive()).unwrap();
+    let whole = fs::metadata(&fixture.archive).unwrap().len();
+    let mount = fixture.mount_in_foreground(&["-vv", "-o", "noprefetch,cachesize=1K"]);
+    let archive = File::options().write(true).open(&mount.fixture.archive);
     archive.unwrap().set_len(whole / 2).unwrap();
     fill(&disk.join("rest"));
     let mut errors = 0;
@@ -190,7 +190,7 @@ fn a_full_disk_takes_the_log_and_nothing_else() {
         assert!(right > 0 && refused > 0);
         errors += refused;
     }
-    let logged = mount.place.log().matches("cannot read").count();
+    let logged = mount.fixture.log().matches("cannot read").count();
     assert!(logged < errors, "the disk was not full");
     mount.signal(Signal::TERM);
     mount.assert_ends();

@@ -290,8 +290,8 @@ proptest! {
             let mut row = Vec::new();
             tnt.terrain.row(y, 1, &mut row);
             for x in 0..16 * map.width {
-                let place = (y / 32 * (map.width / 2) + x / 32) as usize;
-                let tile = map.tiles.get(usize::from(map.map[place])).unwrap_or(&black);
+                let offset = (y / 32 * (map.width / 2) + x / 32) as usize;
+                let tile = map.tiles.get(usize::from(map.map[offset])).unwrap_or(&black);
                 prop_assert_eq!(row[x as usize], tile[(y % 32 * 32 + x % 32) as usize]);
             }
         }

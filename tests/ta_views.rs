@@ -10,11 +10,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
+use support::gltf;
 use support::mount::{Mount, can_mount, has_programs};
 use support::pictures::pixels;
 use support::shared;
 use support::sources::{folder, names};
-use support::ta::{cob, gaf, pcx, tdf, tdo, tnt};
+use support::ta::{bmp, cob, gaf, pcx, tdf, tdo, tnt};
 
 /// A mount of the samples, where there are some, with the shades of grey as
 /// its palette, in which the independent readers show pictures.
@@ -339,6 +340,41 @@ fn maps_and_pictures_have_the_known_facts() {
     assert_eq!(shown["units"], 1);
 }
 
+#[test]
+fn every_sample_shows_what_the_manifest_says() {
+    let (Some(samples), true) = (shared("samples/ta"), can_mount()) else {
+        return;
+    };
+    let manifest = json(&samples.join("manifest.json"));
+    let mut fixture = support::mount::Fixture::new();
+    fixture.archive = samples;
+    let mount = fixture.mount(&[]);
+    let mut wrong = Vec::new();
+    for (name, entry) in manifest.as_object().unwrap() {
+        let meta = mount.file(&format!("{name}.meta"));
+        let error = fs::read_to_string(meta.join("error.txt"));
+        let is_odd = || {
+            let info = json(&meta.join("info.json"));
+            let has = |field: &str| match &info[field] {
+                Value::Array(texts) => !texts.is_empty(),
+                Value::Number(number) => number.as_u64() != Some(0),
+                value => value == true,
+            };
+            let facts = ["warnings", "game_issues", "has_block_comments", "non_ascii"];
+            facts.into_iter().any(has)
+        };
+        let is_right = match entry["expect"].as_str().unwrap() {
+            "bad" => error.is_ok(),
+            "odd" | "bad-frame" => error.is_err() && is_odd(),
+            _ => error.is_err() && !is_odd(),
+        };
+        if !is_right {
+            wrong.push(name);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
 /// A model with a textured face, a piece that its script spells otherwise, and
 /// a texture that nobody has.
 fn model() -> Vec<u8> {
@@ -386,6 +422,21 @@ fn game(source: &Path) {
     write("anims/tank.gaf", gaf::file(&walk));
     let picture = pcx::Pcx::indexed(2, 1, vec![1, 2]);
     write("bitmaps/two.pcx", picture.file());
+    let picture = bmp::Bmp {
+        width: 2,
+        height: 2,
+        bits: 8,
+        colors: vec![[255, 0, 0], [0, 255, 0]],
+        rows: vec![0, 1, 0, 0, 1, 1, 0, 0],
+    };
+    write("unitpics/two.bmp", picture.file());
+    write(
+        "palettes/light.lht",
+        [vec![7; 256], vec![0; 31 * 256]].concat(),
+    );
+    let mut sound = b"RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\x01\0\x02\0".to_vec();
+    sound.extend(b"\x11\x2b\0\0\x22\x56\0\0\x02\0\x08\0data\x04\0\0\0abcd");
+    write("sounds/shot.wav", sound);
     write("maps/small.tnt", tnt::Map::small().file(0x2000));
     let keys = vec![tdf::key("x", "1"), tdf::key("X", "2")];
     write("gamedata/a.tdf", tdf::file(&[tdf::section("A", keys)]));
@@ -410,6 +461,36 @@ fn the_palette_of_the_mount_colors_sprites() {
         source.as_str().unwrap().ends_with("palettes/palette.pal"),
         "{source}"
     );
+}
+
+#[test]
+fn pictures_of_units_and_blend_tables_are_shown() {
+    let Some(mount) = small_game() else { return };
+    let shown = pixels(&read(&mount.file("unitpics/two.bmp.meta/picture.png")));
+    let (red, green) = ([255, 0, 0, 255], [0, 255, 0, 255]);
+    assert_eq!(shown, (2, 2, [green, green, red, green].concat()));
+    let (width, height, colors) = pixels(&read(&mount.file("palettes/light.lht.meta/table.png")));
+    assert_eq!((width, height), (256, 32));
+    // The table has colour 7 of the mount's palette in its first row.
+    assert!(
+        colors[..1024]
+            .chunks(4)
+            .all(|color| color == [0, 0, 255, 255])
+    );
+}
+
+#[test]
+fn the_facts_of_sounds_are_told() {
+    let Some(mount) = small_game() else { return };
+    let info = json(&mount.file("sounds/shot.wav.meta/info.json"));
+    for (field, value) in [
+        ("channels", 2),
+        ("rate", 11025),
+        ("bits", 8),
+        ("samples", 2),
+    ] {
+        assert_eq!(info[field], value, "{field}");
+    }
 }
 
 #[test]
@@ -523,23 +604,44 @@ fn other_programs_read_what_is_written() {
         if has_programs(&["assimp"]) {
             let mut models = Vec::new();
             all(mount.path(), ".glb", &mut models);
-            for model in models {
-                run("assimp", &["info"], &model);
+            for model in &models {
+                run("assimp", &["info"], model);
             }
+            gltf::validate(&models);
         }
         if has_programs(&["ffprobe"]) {
             let mut animations = Vec::new();
             all(mount.path(), ".apng", &mut animations);
-            let options = ["-v", "error", "-count_frames", "-of", "csv=p=0"];
-            let entries = ["-show_entries", "stream=nb_read_frames", "-f", "apng"];
+            let options = ["-v", "error", "-of", "csv=p=0", "-f", "apng"];
+            let entries = ["-show_entries", "packet=duration_time"];
             let arguments = [&options[..], &entries[..]].concat();
             for animation in animations {
-                let folder = names(&animation.with_extension(""));
-                let counted = run("ffprobe", &arguments, &animation);
-                assert_eq!(counted.trim(), folder.len().to_string());
+                let durations = run("ffprobe", &arguments, &animation);
+                let durations = durations.lines().map(|line| line.parse::<f64>().unwrap());
+                let known = ticks(&animation);
+                assert_eq!(durations.clone().count(), known.len());
+                for (duration, ticks) in durations.zip(known) {
+                    let expected = f64::from(ticks) / 30.0;
+                    assert!((duration - expected).abs() < 0.001, "{duration} {ticks}");
+                }
             }
         }
     }
+}
+
+/// How long each frame of an animation is shown, in 1/30 s, as `frames.tsv`
+/// has it; no ticks are one.
+fn ticks(animation: &Path) -> Vec<u32> {
+    let name = animation.file_name().unwrap().to_str().unwrap();
+    let number: usize = name[..3].parse().unwrap();
+    let table = String::from_utf8(read(&animation.with_file_name("frames.tsv"))).unwrap();
+    let rows = table
+        .lines()
+        .skip(1)
+        .map(|row| row.split('\t').collect::<Vec<_>>());
+    let rows = rows.filter(|row| row[0] == number.to_string());
+    rows.map(|row| row[7].parse::<u32>().unwrap().max(1))
+        .collect()
 }
 
 #[test]

@@ -6,6 +6,7 @@
 mod support {
     pub mod container_seeds;
     pub mod containers;
+    pub mod disc;
     #[path = "fuzz/container.rs"]
     pub mod fuzz;
 }
@@ -18,13 +19,17 @@ use support::{containers, fuzz};
 /// What is tried of each format: how, and the seeds.
 type Target = (fn(&[u8]), fn() -> Vec<Vec<u8>>);
 
-const TARGETS: [Target; 6] = [
+const TARGETS: [Target; 10] = [
     (fuzz::img, fuzz::img_seeds),
     (fuzz::wad, fuzz::wad_seeds),
     (fuzz::pkr, fuzz::pkr_seeds),
     (fuzz::pre, fuzz::pre_seeds),
     (fuzz::zip, fuzz::zip_seeds),
     (fuzz::xdvdfs, fuzz::xdvdfs_seeds),
+    (fuzz::seven_zip, fuzz::seven_zip_seeds),
+    (fuzz::gcm, fuzz::gcm_seeds),
+    (fuzz::iso, fuzz::iso_seeds),
+    (fuzz::image, fuzz::image_seeds),
 ];
 
 /// Seeds that could not be opened would try nothing.
@@ -40,6 +45,9 @@ fn the_seeds_are_containers_with_files_that_can_be_read() {
         ("x.pre", seeds::pre_packed(), 2),
         ("x.zip", seeds::zip(), 3),
         ("x.iso", disc, 3),
+        ("x.7z", seeds::seven_zip(), 3),
+        ("x.gcm", seeds::gcm(), 7),
+        ("x.tgc", seeds::tgc(0x10_0000), 7),
     ];
     let [names, offsets, hashed] = seeds::wad_directories();
     all.extend([

@@ -121,10 +121,10 @@ fn prose(random: &mut Random) -> Vec<u8> {
         .collect();
     let mut prose = String::with_capacity(PROSE + 256);
     while prose.len() < PROSE {
-        for place in 0..3 + random.below(12) {
+        for index in 0..3 + random.below(12) {
             let wanted = random.unit() * total;
             let rank = frequencies.partition_point(|&reached| reached < wanted);
-            let space = if place == 0 { "" } else { " " };
+            let space = if index == 0 { "" } else { " " };
             let word = &words[rank.min(WORDS - 1)];
             write!(prose, "{space}{word}").expect("a string takes everything");
         }

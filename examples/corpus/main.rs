@@ -5,12 +5,16 @@
 //! smaller the more of them, and twelve of 8 MiB in `big/`. Some of the texts
 //! have the word `NEEDLE_zqxj` in the middle. They are the same every time.
 //!
+//! `corpus game DIR` makes 4,560 files of together 200 MiB in the directories
+//! that Total Annihilation has, in about the numbers and sizes that it has.
+//!
 //! `corpus hip DIR OUT` packs a directory into an archive for GameCube: every
 //! file is an asset, every directory a layer.
 //!
 //! `corpus shape OUT --files N --width N` writes an HPI archive straight, of
 //! which only the shape matters.
 
+mod game;
 mod generate;
 #[allow(dead_code, unreachable_pub)]
 #[path = "../../tests/support/hip.rs"]
@@ -38,14 +42,17 @@ enum Command {
         #[arg(long)]
         quick: bool,
     },
+    /// Fill a new directory with files like those of a game
+    Game {
+        dir: PathBuf,
+        /// Only a twentieth of the files
+        #[arg(long)]
+        quick: bool,
+    },
     /// Pack a directory into a HIP archive
     Hip { dir: PathBuf, out: PathBuf },
     /// Write an HPI archive of a given shape
-    Shape {
-        out: PathBuf,
-        #[command(flatten)]
-        shape: Shape,
-    },
+    Shape(Shape),
 }
 
 /// How many files there are, and how large.
@@ -90,8 +97,9 @@ const SEED: u64 = 20_261_158;
 fn main() -> io::Result<()> {
     match Command::parse() {
         Command::Files { dir, quick } => files(&dir, if quick { &QUICK } else { &FULL }),
+        Command::Game { dir, quick } => game::write(&dir, if quick { 20 } else { 1 }),
         Command::Hip { dir, out } => pack(&dir, &out),
-        Command::Shape { out, shape } => shape.write(&out),
+        Command::Shape(shape) => shape.write(),
     }
 }
 
@@ -122,14 +130,23 @@ fn files(root: &Path, scale: &Scale) -> io::Result<()> {
         };
         let mut bytes = generator.bytes(kind, size);
         if number % NEEDLE_EVERY == 0 && kind == Kind::Text {
-            let middle = bytes.len() / 2;
-            bytes.splice(middle..middle, NEEDLE.iter().copied());
+            hide_needle(&mut bytes);
         }
         total += bytes.len();
         fs::write(root.join(path), bytes)?;
     }
-    println!("{} files, {} MiB", scale.files, (total + (1 << 19)) >> 20);
+    print_total(scale.files, total);
     Ok(())
+}
+
+fn print_total(files: usize, bytes: usize) {
+    println!("{files} files, {} MiB", (bytes + (1 << 19)) >> 20);
+}
+
+/// Puts what is searched for in the middle of a text.
+fn hide_needle(text: &mut Vec<u8>) {
+    let middle = text.len() / 2;
+    text.splice(middle..middle, NEEDLE.iter().copied());
 }
 
 /// The root and 24 directories with five more in each.

@@ -3,7 +3,7 @@
 
 use std::fs::File as OsFile;
 use std::io;
-use std::path::Path;
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use hpimount::pack::hpi::v1;
@@ -18,6 +18,7 @@ const KEY: u8 = 0x7D;
 /// The shape of an archive.
 #[derive(Args)]
 pub(super) struct Shape {
+    out: PathBuf,
     /// Number of files
     #[arg(long)]
     files: usize,
@@ -52,12 +53,12 @@ impl From<Method> for chunk::Method {
 
 impl Shape {
     /// Writes an archive of this shape.
-    pub(super) fn write(&self, out: &Path) -> io::Result<()> {
+    pub(super) fn write(&self) -> io::Result<()> {
         let options = v1::Options {
             method: self.method.into(),
             key: KEY,
         };
-        let out = io::BufWriter::new(OsFile::create(out)?);
+        let out = io::BufWriter::new(OsFile::create(&self.out)?);
         v1::write(&self.tree(), options, out, &mut |_| {}).map_err(io::Error::other)
     }
 
@@ -74,8 +75,8 @@ impl Shape {
             })
         };
         let directory = |number: usize| {
-            let places = 0..self.width.min(self.files - number * self.width);
-            let files = places.map(|place| (format!("file{place:06}.txt"), file()));
+            let indices = 0..self.width.min(self.files - number * self.width);
+            let files = indices.map(|index| (format!("file{index:06}.txt"), file()));
             let innermost = Directory {
                 entries: files.collect(),
             };

@@ -6,6 +6,8 @@
 pub mod container_seeds;
 #[path = "../../tests/support/containers.rs"]
 pub mod containers;
+#[path = "../../tests/support/disc.rs"]
+pub mod disc;
 #[path = "../../tests/support/full.rs"]
 pub mod full;
 #[path = "../../tests/support/hip.rs"]
@@ -18,5 +20,7 @@ mod patterns;
 pub mod record;
 #[path = "../../tests/support/ta/mod.rs"]
 pub mod ta;
+#[path = "../../tests/support/walked.rs"]
+pub mod walked;
 
 pub use patterns::{noise, text};

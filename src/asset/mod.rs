@@ -15,15 +15,6 @@ pub mod ta;
 
 use crate::io::Error;
 
-/// The extensions of all formats here, in lower case and without the first
-/// dot.
-pub const EXTENSIONS: [&[&str]; 4] = [
-    hgo::EXTENSIONS,
-    hgo::blk::EXTENSIONS,
-    ifp::EXTENSIONS,
-    psx::EXTENSIONS,
-];
-
 /// An asset whose structure is lost somewhere.
 #[derive(Debug)]
 pub struct Incomplete<M> {

@@ -1,19 +1,19 @@
-//! hpipack packs a directory into an HPI archive.
+//! hpipack packs a directory into an HPI or HIP archive.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::{fs, io, thread};
 
 use hpimount::cli::Rejected;
 use hpimount::cli::hpipack::{Args, PROGRAM};
-use hpimount::pack::{self, Format, Target};
-use indicatif::{ProgressBar, ProgressStyle};
+use hpimount::daemon::progress_bar;
+use hpimount::pack::{self, Archive, Target};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 fn main() -> ExitCode {
-    let ran = match Args::parse(std::env::args_os()) {
+    let ran = match PROGRAM.parse(std::env::args_os()) {
         Ok(args) => run(&args),
         Err(Rejected::Parser(error)) => error.exit(),
         Err(Rejected::Value(problem)) => Err(Failure::usage(problem)),
@@ -28,31 +28,28 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), Failure> {
-    if let Some(text) = args.generate {
+    if let Some(text) = args.common.generate {
         return text.print(&PROGRAM).map_err(|error| Failure {
             message: format!("cannot write to standard output: {error}"),
             code: 1,
         });
     }
     let (dir, out) = args.paths().map_err(Failure::usage)?;
-    let format = args.format().map_err(Failure::usage)?;
-    pack(args, format, &dir, &out)
-}
-
-fn pack(args: &Args, format: Format, dir: &Path, out: &Path) -> Result<(), Failure> {
-    let walked = pack::walk(dir, out)?;
-    let target = Target::new(out, args.force)?;
+    let archive = if args.replacements.is_empty() {
+        let format = args.format(&dir, &out).map_err(Failure::usage)?;
+        Archive::of_directory(&dir, &out, format)?
+    } else {
+        Archive::with_replacements(&dir, &args.replacements)?
+    };
+    let target = Target::new(&out, args.force)?;
     clean_up_on_signals(target.temporary().to_owned())?;
-    let bar = progress_bar(walked.bytes, args.quiet);
-    let packed = pack::pack(&walked.root, format, target, &mut |bytes| bar.inc(bytes));
+    let bar = progress_bar(archive.bytes, !args.quiet);
+    let written = archive.write(target, &mut |bytes| bar.inc(bytes));
     bar.finish_and_clear();
-    packed?;
+    written?;
     if !args.quiet {
-        for path in &walked.left_out {
-            eprintln!(
-                "hpipack: {}: left out: it is the archive itself",
-                path.display()
-            );
+        for (path, why) in &archive.left_out {
+            eprintln!("hpipack: {}: left out: {why}", path.display());
         }
     }
     Ok(())
@@ -101,14 +98,4 @@ fn clean_up_on_signals(temporary: PathBuf) -> io::Result<()> {
         }
     });
     Ok(())
-}
-
-/// A bar for `bytes`, seen on terminals only.
-fn progress_bar(bytes: u64, quiet: bool) -> ProgressBar {
-    if quiet {
-        return ProgressBar::hidden();
-    }
-    let template = "{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
-    let style = ProgressStyle::with_template(template).expect("the template is sound");
-    ProgressBar::new(bytes).with_style(style)
 }

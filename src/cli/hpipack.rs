@@ -1,39 +1,56 @@
 //! The command line of `hpipack`.
 
-use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
+use super::option::NO_DEFAULT;
 use super::values::{choice, text};
-use super::{
-    Block, Choice, Generated, Name, Operand, OptionSpec, Program, Rejected, Section, Takes,
-};
+use super::{Block, Choice, Common, Name, Operand, OptionSpec, Program, Section, Settings, Takes};
 use crate::daemon::ExitReason;
-use crate::pack::Format;
+use crate::pack::{Format, Replacement, SETTINGS};
+use crate::text::has_extension;
+use crate::volume::hip::FORMAT as HIP;
 use crate::volume::hpi::chunk::Method;
 
 /// The program, all that is said about it, and its options.
 pub const PROGRAM: Program<Args> = Program {
     name: "hpipack",
     manual_section: "1",
-    summary: "pack a directory into an HPI archive",
-    usage: &["[OPTIONS] DIR OUT"],
+    summary: "pack a directory into an HPI or HIP archive",
+    usage: &[
+        "[OPTIONS] DIR OUT",
+        "[OPTIONS] --replace NAME=FILE ARCHIVE OUT",
+    ],
     description: &[
-        "`hpipack` packs everything in the directory DIR into the HPI archive OUT, for Total \
-         Annihilation or TA: Kingdoms. OUT appears when it is complete, or not at all.",
-        "Symbolic links are followed. Names must be representable in Windows-1252 and must not \
-         differ in case alone, because the games do not distinguish upper and lower case. \
-         Where OUT is inside DIR, it is left out. The archive ends with the copyright line \
-         without which the games do not load it.",
+        "`hpipack` packs everything in the directory DIR into the archive OUT: an HPI archive for \
+         Total Annihilation or TA: Kingdoms, or a HIP archive for a game of Heavy Iron Studios. \
+         OUT appears when it is complete, or not at all. Symbolic links are followed.",
+        "Into an HPI archive goes everything that is in DIR. Names must be representable in \
+         Windows-1252 and must not differ in case alone, because the games do not distinguish \
+         upper and lower case. Where OUT is inside DIR, it is left out. The archive ends with the \
+         copyright line without which the games do not load it.",
+        "A HIP archive is made where DIR has a file `Settings.ini`, or the name of OUT ends in \
+         `.hip` or `.hop`. DIR is a directory as HipHopTool extracts one, or `types/` of a \
+         mounted archive: `Settings.ini` lists the assets, layer by layer, and each asset is a \
+         file in one of the folders, whose name begins with the id of the asset, as in \
+         `[21641EA7] TIMER_01`. What `Settings.ini` does not list is left out. Layout, alignment \
+         and padding are those of HipHopTool; the checksums are those of the bytes, but for \
+         assets without one.",
+        "With `--replace`, OUT is the HPI or HIP archive ARCHIVE with other bytes for some of its \
+         files. Everything else is copied as it is.",
     ],
     operands: &[
         Operand {
             name: "DIR",
-            help: "The directory to pack",
+            help: "The directory to pack, or with --replace the archive to change",
+            not_needed_with: &[],
             many: false,
         },
         Operand {
             name: "OUT",
-            help: "The archive to write, such as mod.hpi, unit.ufo or map.kmp",
+            help: "The archive to write, such as mod.hpi, unit.ufo, map.kmp or bb01.HIP",
+            not_needed_with: &[],
             many: false,
         },
     ],
@@ -49,12 +66,14 @@ pub const PROGRAM: Program<Args> = Program {
 enum Game {
     TotalAnnihilation,
     Kingdoms,
+    HeavyIron,
 }
 
 /// The games by their names on the command line.
-const GAMES: [(&str, Game); 2] = [
+const GAMES: [(&str, Game); 3] = [
     ("ta", Game::TotalAnnihilation),
     ("kingdoms", Game::Kingdoms),
+    ("hip", Game::HeavyIron),
 ];
 
 /// The methods by their names on the command line.
@@ -65,78 +84,91 @@ const METHODS: [(&str, Method); 3] = [
 ];
 
 /// The command line of `hpipack`, understood.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Args {
-    /// DIR and OUT.
-    operands: Vec<OsString>,
-    game: Game,
-    method: Method,
-    key: u8,
+    /// Operands, and what all programs do.
+    pub common: Common,
+    game: Option<Game>,
+    method: Option<Method>,
+    key: Option<u8>,
+    /// What to replace in an archive; nothing where a directory is packed.
+    pub replacements: Vec<Replacement>,
     /// Whether to replace OUT.
     pub force: bool,
     /// Whether to print errors only.
     pub quiet: bool,
-    /// A text to print instead of packing anything.
-    pub generate: Option<Generated>,
 }
 
-impl Default for Args {
-    fn default() -> Self {
-        Self {
-            operands: Vec::new(),
-            game: Game::TotalAnnihilation,
-            method: Method::Zlib,
-            key: 0,
-            force: false,
-            quiet: false,
-            generate: None,
-        }
+impl Settings for Args {
+    fn common(&mut self) -> &mut Common {
+        &mut self.common
     }
 }
 
 impl Args {
-    /// Reads a command line, program name first.
-    ///
-    /// # Errors
-    /// The first thing that is not understood.
-    pub fn parse(line: impl IntoIterator<Item = OsString>) -> Result<Self, Rejected> {
-        let mut args = Self::default();
-        args.operands = PROGRAM.parse(line, &mut args)?;
-        Ok(args)
-    }
-
-    /// The directory to pack and the archive to write.
+    /// The directory to pack, or the archive to change, and the archive to
+    /// write.
     ///
     /// # Errors
     /// A sentence about what is missing.
     pub fn paths(&self) -> Result<(PathBuf, PathBuf), String> {
-        match self.operands.as_slice() {
+        match self.common.operands.as_slice() {
             [dir, out] => Ok((dir.into(), out.into())),
             _ => Err("DIR and OUT are missing".to_owned()),
         }
     }
 
-    /// The format of the archive.
+    /// The format of the archive that is made of the directory `dir` and
+    /// written to `out`.
     ///
     /// # Errors
     /// A sentence about options that contradict each other.
-    pub fn format(&self) -> Result<Format, String> {
-        let Self {
-            game, method, key, ..
-        } = *self;
-        match (game, method) {
-            (Game::TotalAnnihilation, _) => Ok(Format::TotalAnnihilation { method, key }),
-            (Game::Kingdoms, _) if key != 0 => {
+    pub fn format(&self, dir: &Path, out: &Path) -> Result<Format, String> {
+        let out = out.as_os_str().as_bytes();
+        let is_hip = || {
+            let mut extensions = HIP.extensions.iter();
+            extensions.any(|extension| has_extension(out, extension)) || dir.join(SETTINGS).exists()
+        };
+        let game = match self.game {
+            Some(game) => game,
+            None if is_hip() => Game::HeavyIron,
+            None => Game::TotalAnnihilation,
+        };
+        let method = self.method.unwrap_or(Method::Zlib);
+        let key = self.key.unwrap_or(0);
+        match game {
+            Game::TotalAnnihilation => Ok(Format::TotalAnnihilation { method, key }),
+            Game::Kingdoms if key != 0 => {
                 Err("--key: archives for Kingdoms are not enciphered".to_owned())
             }
-            (Game::Kingdoms, Method::Lz77) => {
+            Game::Kingdoms if method == Method::Lz77 => {
                 Err("--method lz77: archives for Kingdoms are stored or zlib".to_owned())
             }
-            (Game::Kingdoms, _) => Ok(Format::Kingdoms {
+            Game::Kingdoms => Ok(Format::Kingdoms {
                 packed: method == Method::Zlib,
             }),
+            Game::HeavyIron if self.method.is_some() => {
+                Err("--method: HIP archives are not compressed".to_owned())
+            }
+            Game::HeavyIron if self.key.is_some() => {
+                Err("--key: HIP archives are not enciphered".to_owned())
+            }
+            Game::HeavyIron => Ok(Format::Hip),
         }
     }
+}
+
+/// Reads what to replace and the file to replace it with.
+fn replacement(value: &OsStr) -> Result<Replacement, String> {
+    let bytes = value.as_bytes();
+    let Some(sign) = bytes.iter().position(|&byte| byte == b'=') else {
+        return Err("is not of the form NAME=FILE".to_owned());
+    };
+    let (name, file) = (&bytes[..sign], &bytes[sign + 1..]);
+    Ok(Replacement {
+        name: text(OsStr::from_bytes(name))?.to_owned(),
+        file: OsStr::from_bytes(file).into(),
+    })
 }
 
 /// Reads a key, decimal or with `0x` before it.
@@ -157,36 +189,55 @@ const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "The game that loads the archive",
         long_help: "The game that loads the archive.",
-        default: "ta",
+        default: "hip where OUT or DIR is for it, else ta",
         ..OptionSpec::new(
             Name::Long("format"),
             Takes::Choice("GAME", GAME_CHOICES, |args, value| {
-                args.game = choice(value, &GAMES)?;
+                args.game = Some(choice(value, &GAMES)?);
                 Ok(())
             }),
         )
     },
     OptionSpec {
-        help: "How files are compressed; Kingdoms has stored and zlib only",
-        long_help: "How files are compressed. Archives for Kingdoms have `stored` and `zlib` only.",
+        help: "How files are compressed; only stored and zlib for Kingdoms",
+        long_help: "How files are compressed. Archives for Kingdoms support only `stored` and `zlib`, \
+            and HIP archives are not compressed.",
         default: "zlib",
         ..OptionSpec::new(
             Name::Long("method"),
             Takes::Choice("METHOD", METHOD_CHOICES, |args, value| {
-                args.method = choice(value, &METHODS)?;
+                args.method = Some(choice(value, &METHODS)?);
                 Ok(())
             }),
         )
     },
     OptionSpec {
-        help: "Encipher with this key, 1 to 254 or 0x01 to 0xFE; not for kingdoms",
+        help: "Encipher with this key, 1 to 254 or 0x01 to 0xFE; for ta only",
         long_help: "Encipher the archive with this key, from 1 to 254, or with `0x`, from 0x01 to \
-            0xFE. With 0 it is not enciphered. Archives for Kingdoms cannot be.",
+            0xFE. With 0 it is not enciphered. Archives for Kingdoms and HIP archives cannot be.",
         default: "0",
         ..OptionSpec::new(
             Name::Long("key"),
             Takes::Value("N", |args, value| {
-                args.key = key(value)?;
+                args.key = Some(key(value)?);
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "Give the file NAME of an archive the bytes of FILE; may be repeated",
+        long_help: "Copy the archive ARCHIVE to OUT and give the file NAME in it the bytes of FILE. \
+            May be given several times. NAME is the path of a file in the mounted archive, or \
+            the end of one, in any spelling of upper and lower case, or the id of an asset of a \
+            HIP archive, in eight hexadecimal digits or with `0x`. A name that several files have \
+            is an error that lists them. NAME ends at the first `=`. The bytes are compressed and \
+            enciphered as those before them were; nothing else is decoded or packed again.",
+        default: NO_DEFAULT,
+        conflicts: &["format", "method", "key"],
+        ..OptionSpec::new(
+            Name::Long("replace"),
+            Takes::Values("NAME=FILE", |args, value| {
+                args.replacements.push(replacement(value)?);
                 Ok(())
             }),
         )
@@ -209,10 +260,7 @@ const OPTIONS: &[OptionSpec<Args>] = &[
             Takes::Nothing(|args| args.quiet = true),
         )
     },
-    OptionSpec::generate(|args, value| {
-        args.generate = Some(choice(value, &Generated::NAMES)?);
-        Ok(())
-    }),
+    OptionSpec::GENERATE,
 ];
 
 /// The values of `--format`, which are those of [`GAMES`].
@@ -224,6 +272,10 @@ const GAME_CHOICES: &[Choice] = &[
     Choice {
         name: "kingdoms",
         help: "TA: Kingdoms",
+    },
+    Choice {
+        name: "hip",
+        help: "Any game of Heavy Iron Studios, as Settings.ini says",
     },
 ];
 
@@ -259,7 +311,7 @@ const EXIT_REASONS: &[ExitReason] = &[
     },
     ExitReason {
         code: 10,
-        meaning: "DIR cannot be read, or contains something that cannot be packed",
+        meaning: "DIR, ARCHIVE or FILE cannot be read, or contains what cannot be packed",
     },
     ExitReason {
         code: 20,
@@ -286,7 +338,21 @@ const LAST_SECTIONS: &[Section] = &[
             Block::Code("hpipack --method lz77 --key 0x7D mymod mymod.ufo"),
             Block::Text("Pack a mod for TA: Kingdoms, and replace the archive that is there:"),
             Block::Code("hpipack --force --format kingdoms mymod mymod.hpi"),
-            Block::Text("Change a file of an archive:"),
+            Block::Text("Change one file of a large archive, and nothing else:"),
+            Block::Code("hpipack --replace units/armpw.fbi=armpw.fbi mymod.ufo changed.ufo"),
+            Block::Text("Change two assets of a level of SpongeBob, one of them by its id:"),
+            Block::Code(
+                "hpipack --replace greeting.text=new.txt --replace 0x21641EA7=timer.bin \\\n\
+                 \u{20}       bb01.HIP changed.HIP",
+            ),
+            Block::Text("Change the text of a level of SpongeBob in a copy of all its assets:"),
+            Block::Code(
+                "hpimount bb01.HIP /mnt\n\
+                 cp -rL /mnt/types changed && chmod -R u+w changed\n\
+                 \"$EDITOR\" changed/Text/*greeting*\n\
+                 hpipack changed changed.HIP",
+            ),
+            Block::Text("Change a file of an archive of Total Annihilation:"),
             Block::Code(
                 "hpimount mymod.ufo /mnt\n\
                  cp -r /mnt changed && chmod -R u+w changed\n\
@@ -303,16 +369,19 @@ const LAST_SECTIONS: &[Section] = &[
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
+    use crate::cli::Rejected;
 
     fn parse(line: &[&str]) -> Result<Args, Rejected> {
         let line = [&["hpipack"], line].concat();
-        Args::parse(line.into_iter().map(OsString::from))
+        PROGRAM.parse(line.into_iter().map(OsString::from))
     }
 
     fn format(line: &[&str]) -> Result<Format, String> {
         match parse(&[line, &["dir", "out"]].concat()) {
-            Ok(args) => args.format(),
+            Ok(args) => args.format("dir".as_ref(), "out".as_ref()),
             Err(rejected) => Err(rejected.to_string()),
         }
     }
@@ -339,7 +408,7 @@ mod tests {
     #[test]
     fn the_defaults_are_those_of_the_table() {
         let mut line = Vec::new();
-        for id in ["format", "method", "key"] {
+        for id in ["method", "key"] {
             let option = PROGRAM.flags().find(|option| option.id() == id).unwrap();
             line.push(format!("--{id}={}", option.default));
         }
@@ -357,6 +426,23 @@ mod tests {
     }
 
     #[test]
+    fn a_hip_is_made_where_the_name_or_the_directory_says_so() {
+        let directory = tempfile::tempdir().unwrap();
+        let plain = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join(SETTINGS), "").unwrap();
+        let is_hip = |options: &[&str], directory: &Path, out: &str| {
+            let args = parse(&[options, &["dir", "out"]].concat()).unwrap();
+            matches!(args.format(directory, out.as_ref()), Ok(Format::Hip))
+        };
+        assert!(is_hip(&[], plain.path(), "bb01.HIP"));
+        assert!(is_hip(&[], plain.path(), "a/bb01.hop"));
+        assert!(is_hip(&[], directory.path(), "out"));
+        assert!(is_hip(&["--format=hip"], plain.path(), "out"));
+        assert!(!is_hip(&[], plain.path(), "hip"));
+        assert!(!is_hip(&["--format=ta"], directory.path(), "bb01.HIP"));
+    }
+
+    #[test]
     fn keys_are_decimal_or_hexadecimal() {
         for (text, key) in [("0", 0), ("125", 125), ("0x7D", 125), ("0xFE", 254)] {
             let format = format(&["--key", text]).unwrap();
@@ -369,6 +455,30 @@ mod tests {
             let problem = format(&[&format!("--key={text}")]).unwrap_err();
             assert!(problem.starts_with(&format!("--key {text}: ")), "{problem}");
         }
+    }
+
+    #[test]
+    fn what_to_replace_ends_at_the_first_equals_sign() {
+        let line = ["--replace", "a b=c=d", "--replace=x=y", "in", "out"];
+        let args = parse(&line).unwrap();
+        let expected = [("a b", "c=d"), ("x", "y")].map(|(name, file)| Replacement {
+            name: name.to_owned(),
+            file: file.into(),
+        });
+        assert_eq!(args.replacements, expected);
+        let rejected = parse(&["--replace", "name", "in", "out"]).unwrap_err();
+        assert_eq!(
+            rejected.to_string(),
+            "--replace name: is not of the form NAME=FILE"
+        );
+        assert!(parse(&["--replace", "a=b", "--key=7", "in", "out"]).is_err());
+    }
+
+    #[test]
+    fn what_a_hip_cannot_have_is_named() {
+        let problem = |option| format(&["--format", "hip", option]).unwrap_err();
+        assert!(problem("--key=0").starts_with("--key: HIP"));
+        assert!(problem("--method=zlib").starts_with("--method: HIP"));
     }
 
     #[test]

@@ -2,23 +2,25 @@
 //!
 //! Each program is a [`Program`]: one table of options and the texts about it.
 //! The parser, `-h` and `--help`, the `-o` parser, the man page and the
-//! completions of shells are all made of it; tests check the README against
+//! completions of shells are all made of it; tests check docs/OPTIONS.md against
 //! it. A new option is one entry in the table of its program.
 
 pub mod completions;
 pub mod hpimount;
 pub mod hpipack;
 pub mod man;
+pub mod open;
 pub mod option;
 mod parse;
 pub mod program;
 mod text;
+pub mod thumbnailer;
 mod values;
 
 use std::io::{self, Write};
 
 pub use self::option::{Choice, Name, OptionSpec, Takes};
-pub use self::parse::Rejected;
+pub use self::parse::{Common, Rejected, Settings};
 pub use self::program::{Block, Operand, Program, Section};
 
 /// A text for packagers that a program makes of its tables.

@@ -4,7 +4,8 @@ use std::ffi::OsStr;
 
 use clap::{Arg, ArgAction, ValueHint, builder::OsStringValueParser};
 
-use super::Generated;
+use super::values::choice;
+use super::{Generated, Settings};
 
 /// Sets a value in the settings `S`, or says what is wrong with it.
 pub type Apply<S> = fn(&mut S, &OsStr) -> Result<(), String>;
@@ -13,7 +14,7 @@ pub type Apply<S> = fn(&mut S, &OsStr) -> Result<(), String>;
 pub(super) const NO_DEFAULT: &str = "none";
 
 /// One option of a program with the settings `S`, and everything that help,
-/// man page, completions and README say about it.
+/// man page, completions and docs/OPTIONS.md say about it.
 #[derive(Debug)]
 pub struct OptionSpec<S: 'static> {
     /// How it is written.
@@ -30,7 +31,7 @@ pub struct OptionSpec<S: 'static> {
     pub conflicts: &'static [&'static str],
     /// Whether it is given alone, without operands too.
     pub exclusive: bool,
-    /// Whether `-h` and the README leave it out.
+    /// Whether `-h` and docs/OPTIONS.md leave it out.
     pub hidden: bool,
 }
 
@@ -57,6 +58,8 @@ pub enum Takes<S> {
     Repeats(fn(&mut S)),
     /// A value, called so in texts.
     Value(&'static str, Apply<S>),
+    /// A value; the option may be given several times.
+    Values(&'static str, Apply<S>),
     /// A directory.
     Folder(&'static str, Apply<S>),
     /// One of these.
@@ -75,6 +78,25 @@ pub struct Choice {
     pub help: &'static str,
 }
 
+impl<S: Settings> OptionSpec<S> {
+    /// `--generate KIND`, which is for packagers.
+    pub(super) const GENERATE: Self = Self {
+        exclusive: true,
+        hidden: true,
+        help: "Print the man page or the completions for a shell",
+        long_help: "Print the man page or the completions for a shell to standard output, and do \
+            nothing else. Packages install these.",
+        default: NO_DEFAULT,
+        ..Self::new(
+            Name::Long("generate"),
+            Takes::Choice("KIND", Generated::CHOICES, |settings, value| {
+                settings.common().generate = Some(choice(value, &Generated::NAMES)?);
+                Ok(())
+            }),
+        )
+    };
+}
+
 impl<S> OptionSpec<S> {
     /// The option with nothing but a name, to fill in the rest.
     pub(super) const fn new(name: Name, takes: Takes<S>) -> Self {
@@ -87,22 +109,6 @@ impl<S> OptionSpec<S> {
             conflicts: &[],
             exclusive: false,
             hidden: false,
-        }
-    }
-
-    /// `--generate KIND`, which is for packagers.
-    pub(super) const fn generate(apply: Apply<S>) -> Self {
-        Self {
-            exclusive: true,
-            hidden: true,
-            help: "Print the man page or the completions for a shell",
-            long_help: "Print the man page or the completions for a shell to standard output, \
-                and do nothing else. Packages install these.",
-            default: NO_DEFAULT,
-            ..Self::new(
-                Name::Long("generate"),
-                Takes::Choice("KIND", Generated::CHOICES, apply),
-            )
         }
     }
 
@@ -132,9 +138,10 @@ impl<S> OptionSpec<S> {
     pub fn value_name(&self) -> Option<String> {
         match &self.takes {
             Takes::Nothing(_) | Takes::Repeats(_) => None,
-            Takes::Value(name, _) | Takes::Folder(name, _) | Takes::MountOptions(name) => {
-                Some((*name).to_owned())
-            }
+            Takes::Value(name, _)
+            | Takes::Values(name, _)
+            | Takes::Folder(name, _)
+            | Takes::MountOptions(name) => Some((*name).to_owned()),
             Takes::Choice(_, choices, _) if self.is_mount_option() => {
                 let names: Vec<&str> = choices.iter().map(|choice| choice.name).collect();
                 Some(names.join("|"))
@@ -198,6 +205,7 @@ impl<S> OptionSpec<S> {
             Takes::Nothing(_) => arg.action(ArgAction::SetTrue),
             Takes::Repeats(_) => arg.action(ArgAction::Count),
             Takes::Value(name, _) => text(arg, name, ValueHint::Other),
+            Takes::Values(name, _) => text(arg, name, ValueHint::Other).action(ArgAction::Append),
             Takes::Folder(name, _) => text(arg, name, ValueHint::DirPath),
             Takes::Choice(name, choices, _) => arg
                 .value_name(name)

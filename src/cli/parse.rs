@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
 
-use super::{OptionSpec, Program, Takes};
+use super::{Generated, OptionSpec, Program, Takes};
 
 /// Why a command line is not understood.
 #[derive(Debug, thiserror::Error)]
@@ -19,6 +19,21 @@ pub enum Rejected {
     Value(String),
 }
 
+/// What a command line says, with the defaults of what it does not say.
+pub trait Settings: Default + 'static {
+    /// What the command lines of all programs may have.
+    fn common(&mut self) -> &mut Common;
+}
+
+/// What the command lines of all programs may have.
+#[derive(Debug, Default)]
+pub struct Common {
+    /// What stands besides options, in its order.
+    pub(super) operands: Vec<OsString>,
+    /// A text to print instead of doing anything else.
+    pub generate: Option<Generated>,
+}
+
 /// An option as it was given.
 struct Given<S: 'static> {
     /// Its place on the command line.
@@ -27,16 +42,14 @@ struct Given<S: 'static> {
     value: OsString,
 }
 
-impl<S> Program<S> {
-    /// Applies a command line, program name first, to `settings`, and returns
-    /// the operands. Options count in the order in which they are given.
+impl<S: Settings> Program<S> {
+    /// Reads a command line, program name first. Options count in the order in
+    /// which they are given.
     ///
     /// # Errors
     /// The first thing that is not understood.
-    pub(super) fn parse<I>(&self, line: I, settings: &mut S) -> Result<Vec<OsString>, Rejected>
-    where
-        I: IntoIterator<Item = OsString>,
-    {
+    pub fn parse(&self, line: impl IntoIterator<Item = OsString>) -> Result<S, Rejected> {
+        let mut settings = S::default();
         let matches = self.command().try_get_matches_from(line)?;
         let mut given: Vec<Given<S>> = Vec::new();
         for option in self.flags() {
@@ -44,18 +57,24 @@ impl<S> Program<S> {
         }
         given.sort_by_key(|given| given.index);
         for Given { option, value, .. } in &given {
-            self.apply(option, value, settings)
+            self.apply(option, value, &mut settings)
                 .map_err(Rejected::Value)?;
         }
         let operands = self.operands.iter();
         let operands = operands.filter_map(|operand| matches.get_raw(operand.name));
-        Ok(operands.flatten().map(OsStr::to_owned).collect())
+        settings.common().operands = operands.flatten().map(OsStr::to_owned).collect();
+        Ok(settings)
     }
+}
 
+impl<S> Program<S> {
     fn apply(&self, option: &OptionSpec<S>, value: &OsStr, settings: &mut S) -> Result<(), String> {
         match option.takes {
             Takes::Nothing(apply) | Takes::Repeats(apply) => apply(settings),
-            Takes::Value(_, apply) | Takes::Folder(_, apply) | Takes::Choice(_, _, apply) => {
+            Takes::Value(_, apply)
+            | Takes::Values(_, apply)
+            | Takes::Folder(_, apply)
+            | Takes::Choice(_, _, apply) => {
                 apply(settings, value).map_err(|problem| {
                     let name = option.spellings().pop().unwrap_or_default();
                     format!("{name} {}: {problem}", value.display())

@@ -47,6 +47,8 @@ pub struct Operand {
     pub help: &'static str,
     /// Whether there may be more than one.
     pub many: bool,
+    /// Identifiers of the options with which the parser does not ask for it.
+    pub not_needed_with: &'static [&'static str],
 }
 
 /// A section of a man page.
@@ -151,7 +153,8 @@ impl Operand {
         let arg = Arg::new(self.name)
             .value_name(self.name)
             .help(self.help)
-            .required(true)
+            .required(self.not_needed_with.is_empty())
+            .required_unless_present_any(self.not_needed_with)
             .value_hint(ValueHint::AnyPath)
             .value_parser(OsStringValueParser::new());
         match self.many {

@@ -1,6 +1,8 @@
 //! Values of options, from text.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// The value as text.
@@ -55,6 +57,39 @@ pub(super) fn choice<T: Copy>(value: &OsStr, known: &[(&str, T)]) -> Result<T, S
     })
 }
 
+/// A file as desktops name it: a path, or a `file://` URI (RFC 8089) of this
+/// machine.
+pub(super) fn local_file(value: &OsStr) -> Result<PathBuf, String> {
+    let bytes = value.as_encoded_bytes();
+    let Some(rest) = bytes.strip_prefix(b"file://") else {
+        return Ok(PathBuf::from(value));
+    };
+    let rest = rest.strip_prefix(b"localhost").unwrap_or(rest);
+    let path = percent_decoded(rest).filter(|path| path.starts_with(b"/"));
+    match path {
+        Some(path) => Ok(PathBuf::from(OsString::from_vec(path))),
+        None => Err(format!("{}: names no local file", value.display())),
+    }
+}
+
+/// The bytes that a URI stands for (RFC 3986, section 2.1).
+fn percent_decoded(text: &[u8]) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&first, behind)) = rest.split_first() {
+        rest = behind;
+        if first != b'%' {
+            bytes.push(first);
+            continue;
+        }
+        let (digits, behind) = rest.split_at_checked(2)?;
+        let digits = std::str::from_utf8(digits).ok()?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+        rest = behind;
+    }
+    Some(bytes)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,6 +114,22 @@ mod tests {
         }
         let larger_than_target = size::<u32>(OsStr::new("4G"));
         assert_eq!(larger_than_target.unwrap_err(), "is too large");
+    }
+
+    #[test]
+    fn a_file_is_named_by_a_path_or_a_uri() {
+        for (text, path) in [
+            ("a%20b", Some("a%20b")),
+            ("file:///a%20b/%C3%A9", Some("/a b/é")),
+            ("file://localhost/a", Some("/a")),
+            ("file:///a%2", None),
+            ("file:///%zz", None),
+            ("file://elsewhere/a", None),
+            ("file://", None),
+        ] {
+            let file = local_file(OsStr::new(text));
+            assert_eq!(file.ok(), path.map(PathBuf::from), "{text}");
+        }
     }
 
     #[test]

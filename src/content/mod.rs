@@ -22,7 +22,7 @@ pub use self::model::{Asked, MAX_ASSET, Model, Shelf};
 pub use self::reader::{BLOCK_SIZE, Bytes, Reader};
 pub use self::spool::Spool;
 
-/// Number of a volume in the mount. A volume that is given up and opened again
+/// Number of a volume in the mount. A volume that is evicted and opened again
 /// keeps it, so that its blocks are found again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VolumeId(pub u64);
@@ -42,6 +42,8 @@ pub struct OpenVolume {
     pub is_plain_folder: bool,
     /// Number of archives around it.
     pub nesting: u8,
+    /// What is odd about the block images around it, a sentence each.
+    pub image_warnings: Vec<String>,
     /// What reads it.
     pub volume: Box<dyn Volume>,
     /// Accounts for the memory of `volume`.

@@ -103,7 +103,7 @@ impl Reader {
         let len = version
             .len
             .map_or(len, |now| if len == 0 { 0 } else { now });
-        // Before anybody can wait for the model: whoever holds memory must not
+        // Before another thread can wait for the model: one that holds memory must not
         // be kept from giving it back.
         let mut memory = self.reserve_for(len, asked)?;
         let make = || {
@@ -158,6 +158,15 @@ impl Reader {
         self.budget().may_reserve(parsing(len))
     }
 
+    /// Accounts for memory that a rendering needs for a moment. It is not
+    /// waited for: the caller may hold some already.
+    ///
+    /// # Errors
+    /// [`Error::NoMemory`] where it does not fit.
+    pub fn reserve_for_rendering(&self, bytes: usize) -> Result<Reservation> {
+        self.budget().reserve("rendering it", bytes, false)
+    }
+
     fn reserve_for(&self, len: u64, asked: Asked) -> Result<Option<Reservation>> {
         let waits = asked == Asked::ByRequest;
         self.budget()
@@ -180,6 +189,15 @@ impl Reader {
         if let Content::Extent { source, offset } = file.volume.volume.content(file.file)? {
             let length = buf.len() as u64;
             let source: &dyn ReadAt = source;
+            let end = source.len();
+            if length > 0
+                && offset.saturating_add(length) > end
+                && file.volume.volume.version(file.file)?.len.is_none()
+            {
+                // Not a fault that may pass, as it is of a file that changes.
+                let text = format!("its {length} bytes reach past the end at {end:#x}");
+                return Err(Error::damaged(offset, "file", text));
+            }
             return source
                 .read_exact_at(buf, offset)
                 .map_err(|cause| read_error(offset, length, cause));

@@ -125,7 +125,7 @@ pub struct Reader {
 /// A file, and the number of one of its chunks.
 type StreamKey = (Key, u32);
 
-/// Whoever holds the lock decodes the chunk; empty where decoding has not
+/// The thread that holds the lock decodes the chunk; empty where decoding has not
 /// begun, and after a failure.
 type StreamSlot = Arc<Mutex<Option<Stream>>>;
 
@@ -164,7 +164,7 @@ impl Reader {
         self.images.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// What `stats.json` tells about what is kept.
+    /// What `stats.json` shows of the caches.
     pub fn cache_json(&self) -> serde_json::Value {
         let counters = &self.blocks.counters;
         serde_json::json!({
@@ -194,6 +194,14 @@ impl Reader {
             all.extend_from_slice(&self.read_some(file, start..range.end)?);
         }
         Ok(Bytes::Owned(all))
+    }
+
+    /// Announces to the source of a file that its beginning will be read soon, where
+    /// it is known without asking where that is.
+    pub fn will_need(&self, file: File<'_>, length: u64) {
+        if let Ok(Content::Extent { source, offset }) = file.volume.volume.content(file.file) {
+            source.will_need(offset, length);
+        }
     }
 
     /// Reads the beginning of `range` of a file: at least one byte, and as
@@ -231,6 +239,17 @@ impl Reader {
                     return Err(Error::Changed);
                 }
                 Ok(part_of_block(block, start, range))
+            }
+            Content::Part { whole, offset } => {
+                let volume = file.volume;
+                let whole = File {
+                    volume,
+                    file: whole,
+                };
+                let bytes = self.read_some(whole, offset + range.start..offset + range.end)?;
+                // Whether the file is damaged may be known by now.
+                volume.volume.content(file.file)?;
+                Ok(bytes)
             }
         }
     }
@@ -288,7 +307,7 @@ impl Reader {
             .get_or_insert((key, chunk.index), StreamSlot::default)
             .clone();
         let mut slot = lock(&slot);
-        // Whoever decoded while this reader waited may have come by.
+        // Another reader may have decoded it while this one waited.
         if let Some(Block::Bytes(piece)) = self.blocks.peek(&(key, Part::Block(start))) {
             return Ok(piece.to_vec());
         }

@@ -69,6 +69,11 @@ impl Reader {
         }
     }
 
+    /// Keeps the size of a generated file that was found without rendering it.
+    pub fn keep_size(&self, key: Key, size: u64) {
+        self.blocks.put(&(key, Part::Size), Block::Size(size));
+    }
+
     /// The size of a generated file, where it is known without rendering it.
     pub fn known_size(&self, key: Key) -> Option<u64> {
         match self.blocks.peek(&(key, Part::Size)) {

@@ -2,7 +2,7 @@
 //! a name.
 //!
 //! The file is cut into extents of one size; a spooled file has some of them,
-//! in any order, and gives them back when it is given up.
+//! in any order, and gives them back when it is evicted.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -26,7 +26,7 @@ pub struct Spool {
 }
 
 struct Shared {
-    /// Opened when it is needed where nobody has opened it before.
+    /// Opened on demand where it is not open yet.
     file: OnceLock<io::Result<Arc<File>>>,
     space: Arc<Budget>,
     extents: Mutex<Extents>,
@@ -40,13 +40,13 @@ struct Extents {
 }
 
 impl Spool {
-    /// A spool of at most `size` bytes in `file`, which nobody else uses; in
+    /// A spool of at most `size` bytes in `file`, which nothing else uses; in
     /// a temporary file without one.
     pub fn new(file: Option<Arc<File>>, size: u64) -> Self {
         let space = Budget::new(usize::try_from(size).unwrap_or(usize::MAX));
         let opened = OnceLock::new();
         if let Some(file) = file {
-            // The lock is new: nobody has set it before.
+            // The lock is new: it has not been set before.
             let _ = opened.set(Ok(file));
         }
         Self {
@@ -252,7 +252,7 @@ mod tests {
             spool.keep(key(number), file);
             check(&held, 7);
         }
-        assert!(spool.get(key(0)).is_none(), "given up for the others");
+        assert!(spool.get(key(0)).is_none(), "evicted for the others");
         check(&spool.get(key(9)).unwrap(), 9);
         assert!(spool.used() <= 5 * EXTENT);
     }

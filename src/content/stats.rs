@@ -1,4 +1,4 @@
-//! What `.hpimount/stats.json` tells.
+//! The counters in `.hpimount/stats.json`.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;

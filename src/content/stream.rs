@@ -65,11 +65,12 @@ impl Checkpoints {
     }
 
     /// These and one more; every other one where they would take more than
-    /// `limit` bytes.
-    fn with(&self, position: u64, decoder: &dyn Decoder, limit: usize) -> Self {
+    /// `limit` bytes. `None` where the decoder cannot be copied.
+    fn with(&self, position: u64, decoder: &dyn Decoder, limit: usize) -> Option<Self> {
+        let copy = decoder.fork()?;
         let mut points = self.points.clone();
-        let place = points.partition_point(|&(at, _)| at < position);
-        points.insert(place, (position, decoder.fork().into()));
+        let index = points.partition_point(|&(at, _)| at < position);
+        points.insert(index, (position, copy.into()));
         let mut more = Self {
             spacing: self.spacing,
             points,
@@ -79,29 +80,25 @@ impl Checkpoints {
             let spacing = more.spacing;
             more.points.retain(|(at, _)| at.is_multiple_of(spacing));
         }
-        more
+        Some(more)
     }
 }
 
 /// The decoders that are kept where they stopped.
 pub(super) struct Decoders(Mutex<LruCache<Key, Slot>>);
 
-/// Whoever holds the lock decodes the file; empty where decoding has not
+/// The thread that holds the lock decodes the file; empty where decoding has not
 /// begun, has come to its end, and after a failure.
-type Slot = Arc<Mutex<Option<Kept>>>;
-
-/// A decoder that is kept.
-struct Kept {
-    decoding: Decoding,
-    /// Accounts for its memory.
-    _charge: Charge,
-}
+type Slot = Arc<Mutex<Option<Decoding>>>;
 
 /// A file that is being decoded.
 struct Decoding {
     decoder: Box<dyn Decoder>,
     /// Size of the file.
     size: u64,
+    /// Accounts for its memory; `None` where that is small and was not to be
+    /// had.
+    charge: Option<Charge>,
 }
 
 impl Decoding {
@@ -134,6 +131,15 @@ impl Decoders {
     fn forget(&self, key: Key) {
         lock(&self.0).pop(&key);
     }
+
+    /// Drops all decoders that are not in use.
+    fn give_up(&self) {
+        for (_, slot) in lock(&self.0).iter() {
+            if let Ok(mut slot) = slot.try_lock() {
+                *slot = None;
+            }
+        }
+    }
 }
 
 impl Reader {
@@ -159,7 +165,7 @@ impl Reader {
         let key = file.key();
         let slot = self.decoders.slot(key);
         let mut slot = lock(&slot);
-        // Whoever decoded while this reader waited may have come by.
+        // Another reader may have decoded it while this one waited.
         if let Some(Block::Bytes(piece)) = self.blocks.peek(&(key, Part::Block(start))) {
             return Ok(piece.to_vec());
         }
@@ -167,17 +173,23 @@ impl Reader {
             Some(Block::Checkpoints(checkpoints)) => checkpoints,
             _ => Arc::new(Checkpoints::NONE),
         };
-        let kept = slot.take().map(|kept| kept.decoding);
-        let new = || volume.decoder(file.file);
+        let kept = slot.take();
+        let new = || self.new_decoding(file, volume);
         let (mut decoding, is_copy) = nearest(kept, &checkpoints, start, new)?;
-        let keeps = !is_copy && start - decoding.position() <= TOGETHER;
+        let mut keeps = !is_copy && start - decoding.position() <= TOGETHER;
         loop {
             let at = decoding.position();
             if checkpoints.lacks(at) && decoding.decoder.left() > 0 {
                 let limit = self.budget().limit() / SHARE;
-                checkpoints = Arc::new(checkpoints.with(at, &*decoding.decoder, limit));
-                let more = Block::Checkpoints(checkpoints.clone());
-                self.blocks.put(&(key, Part::Checkpoints), more);
+                match checkpoints.with(at, &*decoding.decoder, limit) {
+                    Some(more) => {
+                        checkpoints = Arc::new(more);
+                        let more = Block::Checkpoints(checkpoints.clone());
+                        self.blocks.put(&(key, Part::Checkpoints), more);
+                    }
+                    // To come back here everything is decoded again.
+                    None => keeps = true,
+                }
             }
             let piece = decoding.next_piece()?;
             self.stats.add_decoded(piece.len());
@@ -192,18 +204,41 @@ impl Reader {
         }
     }
 
-    /// Keeps a decoder for whoever reads on, if there is memory for it.
-    fn keep(&self, key: Key, slot: &mut Option<Kept>, decoding: Decoding) {
+    /// A decoder at the start of a file. What it takes beyond a few buffers is
+    /// accounted for before it is made.
+    fn new_decoding(&self, file: File<'_>, volume: &dyn Streams) -> Result<Decoding> {
+        let memory = volume.decoder_memory(file.file);
+        let charge = match memory {
+            0 => None,
+            _ => {
+                let charge = || {
+                    self.budget()
+                        .charge("the dictionary of a packed file", memory)
+                };
+                Some(charge().or_else(|_| {
+                    self.decoders.give_up();
+                    charge()
+                })?)
+            }
+        };
+        let decoder = volume.decoder(file.file)?;
+        Ok(Decoding {
+            size: decoder.left(),
+            decoder,
+            charge,
+        })
+    }
+
+    /// Keeps a decoder for readers that go on, if there is memory for it.
+    fn keep(&self, key: Key, slot: &mut Option<Decoding>, mut decoding: Decoding) {
         if decoding.decoder.left() == 0 {
             return self.decoders.forget(key);
         }
-        let memory = decoding.decoder.memory();
-        if let Ok(charge) = self.budget().charge("a decoder", memory) {
-            *slot = Some(Kept {
-                decoding,
-                _charge: charge,
-            });
+        if decoding.charge.is_none() {
+            let memory = decoding.decoder.memory();
+            decoding.charge = self.budget().charge("a decoder", memory).ok();
         }
+        *slot = decoding.charge.is_some().then_some(decoding);
     }
 }
 
@@ -213,27 +248,26 @@ fn nearest(
     kept: Option<Decoding>,
     checkpoints: &Checkpoints,
     start: u64,
-    new: impl FnOnce() -> Result<Box<dyn Decoder>>,
+    new: impl FnOnce() -> Result<Decoding>,
 ) -> Result<(Decoding, bool)> {
     let kept = kept.filter(|kept| kept.position() <= start);
     let from = kept.as_ref().map_or(0, Decoding::position);
-    match (checkpoints.before(start), kept) {
-        (Some((at, decoder)), kept) if kept.is_none() || *at > from => {
-            let decoding = Decoding {
-                size: at + decoder.left(),
-                decoder: decoder.fork(),
-            };
-            Ok((decoding, true))
-        }
-        (_, Some(kept)) => Ok((kept, false)),
-        (_, None) => {
-            let decoder = new()?;
-            let decoding = Decoding {
-                size: decoder.left(),
-                decoder,
-            };
-            Ok((decoding, false))
-        }
+    let checkpoint = checkpoints
+        .before(start)
+        .filter(|(at, _)| kept.is_none() || *at > from);
+    if let Some((at, decoder)) = checkpoint
+        && let Some(copy) = decoder.fork()
+    {
+        let decoding = Decoding {
+            size: at + decoder.left(),
+            decoder: copy,
+            charge: None,
+        };
+        return Ok((decoding, true));
+    }
+    match kept {
+        Some(kept) => Ok((kept, false)),
+        None => Ok((new()?, false)),
     }
 }
 
@@ -277,8 +311,8 @@ mod tests {
         }
 
         fn read(&mut self, out: &mut [u8]) -> Result<()> {
-            for place in out.iter_mut() {
-                *place = byte(self.position);
+            for byte_out in out.iter_mut() {
+                *byte_out = byte(self.position);
                 self.position += 1;
             }
             self.decoded.fetch_add(out.len() as u64, Ordering::Relaxed);
@@ -288,11 +322,11 @@ mod tests {
             Ok(())
         }
 
-        fn fork(&self) -> Box<dyn Decoder> {
-            Box::new(Self {
+        fn fork(&self) -> Option<Box<dyn Decoder>> {
+            Some(Box::new(Self {
                 decoded: self.decoded.clone(),
                 ..*self
-            })
+            }))
         }
 
         fn memory(&self) -> usize {
@@ -344,6 +378,7 @@ mod tests {
                     format: "test",
                     is_plain_folder: true,
                     nesting: 0,
+                    image_warnings: Vec::new(),
                     volume: Box::new(volume),
                     charge: None,
                 },

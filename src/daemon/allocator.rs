@@ -1,5 +1,5 @@
-//! What the GNU C library's allocator is told. It reads it from the
-//! environment before the program begins, so it is told by starting anew.
+//! Settings of the GNU C library's allocator (malloc tuning). It reads them from
+//! the environment before the program begins, so they take a restart.
 
 use std::env;
 use std::os::unix::process::CommandExt;
@@ -26,9 +26,9 @@ fn settings() -> [(&'static str, usize); 3] {
     ]
 }
 
-/// Tells the allocator of a program that is about to be started, but for what
-/// the user has told it already.
-pub(super) fn tell(program: &mut Command) {
+/// Sets them for a program that is about to be started, but for those that the
+/// user has set.
+pub(super) fn tune(program: &mut Command) {
     for (variable, value) in settings() {
         if env::var_os(variable).is_none() {
             program.env(variable, value.to_string());
@@ -37,11 +37,11 @@ pub(super) fn tell(program: &mut Command) {
 }
 
 /// Starts this program anew in its own place, as the same process, where its
-/// allocator was not told yet. It returns where it was, and where that cannot
+/// allocator has no settings yet. It returns where it was, and where that cannot
 /// be done, which costs only memory.
 pub fn settle_allocator() {
-    let told = |(variable, _)| env::var_os(variable).is_some();
-    if !cfg!(target_env = "gnu") || settings().into_iter().all(told) {
+    let is_set = |(variable, _)| env::var_os(variable).is_some();
+    if !cfg!(target_env = "gnu") || settings().into_iter().all(is_set) {
         return;
     }
     let Ok(program) = env::current_exe() else {
@@ -53,6 +53,6 @@ pub fn settle_allocator() {
         command.arg0(name);
     }
     command.args(args);
-    tell(&mut command);
+    tune(&mut command);
     let _ = command.exec();
 }

@@ -11,9 +11,11 @@ use std::path::PathBuf;
 use std::thread;
 
 use landlock::{
-    ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
-    RulesetError, RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access as _, AccessFs, AccessNet, NetPort, Ruleset, RulesetAttr, RulesetCreated,
+    RulesetCreatedAttr, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
+
+use crate::source::remote::Access;
 
 /// The latest version of Landlock whose restrictions are asked for; a kernel
 /// that has fewer gives those that it has.
@@ -33,6 +35,14 @@ impl Confinement {
     /// these. Paths that lead nowhere are left out.
     pub fn to(readable: &[PathBuf]) -> Self {
         let rules = rules(readable)
+            .inspect_err(|error| log::debug!("not confined: {error}"))
+            .ok();
+        Self { rules }
+    }
+
+    /// Leaves what threads need that talk to servers.
+    pub fn to_network(access: &Access) -> Self {
+        let rules = network_rules(access)
             .inspect_err(|error| log::debug!("not confined: {error}"))
             .ok();
         Self { rules }
@@ -60,8 +70,8 @@ impl Confinement {
         })
     }
 
-    /// Confines this thread.
-    fn enter(&self) {
+    /// Confines this thread, and those that it starts.
+    pub fn enter(&self) {
         let Some(rules) = &self.rules else {
             return;
         };
@@ -79,10 +89,34 @@ impl Confinement {
 
 fn rules(readable: &[PathBuf]) -> Result<RulesetCreated, RulesetError> {
     let read = AccessFs::ReadFile | AccessFs::ReadDir;
+    nothing()?.add_rules(path_beneath_rules(readable, read))
+}
+
+fn network_rules(access: &Access) -> Result<RulesetCreated, RulesetError> {
+    // The resolver of the system may stand behind a socket among what is read.
+    let read = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::ResolveUnix;
+    let write = AccessFs::ReadFile
+        | AccessFs::ReadDir
+        | AccessFs::WriteFile
+        | AccessFs::MakeReg
+        | AccessFs::MakeDir
+        | AccessFs::RemoveFile
+        | AccessFs::RemoveDir
+        | AccessFs::Refer
+        | AccessFs::Truncate;
+    let ports = access.ports.iter();
+    let ports = ports.map(|&port| Ok(NetPort::new(port, AccessNet::ConnectTcp)));
+    nothing()?
+        .add_rules(path_beneath_rules(&access.readable, read))?
+        .add_rules(path_beneath_rules(&access.writable, write))?
+        .add_rules(ports)
+}
+
+/// Rules that allow nothing.
+fn nothing() -> Result<RulesetCreated, RulesetError> {
     Ruleset::default()
         .handle_access(AccessFs::from_all(VERSION))?
         .handle_access(AccessNet::from_all(VERSION))?
         .scope(Scope::from_all(VERSION))?
-        .create()?
-        .add_rules(path_beneath_rules(readable, read))
+        .create()
 }

@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use crate::inspect::{self, check::Summary};
 use crate::io;
-use crate::mount::{OpenCause, OpenError};
+use crate::mount::{self, OpenCause, OpenError, Trouble};
 
 /// Why nothing is mounted. The texts are what the user sees.
 #[derive(Debug, thiserror::Error)]
@@ -24,6 +25,12 @@ pub enum Failure {
     /// The system refuses the mount.
     #[error("mount refused: {0}")]
     Refused(String),
+    /// The system does not unmount it.
+    #[error("cannot unmount {0}")]
+    NotUnmounted(String),
+    /// Something in a source cannot be had.
+    #[error("{0}")]
+    Inspected(inspect::Error),
     /// Anything else.
     #[error("{0}: {1}")]
     Other(&'static str, std::io::Error),
@@ -34,14 +41,15 @@ pub enum Failure {
 pub struct ExitReason {
     /// What the process returns to its parent.
     pub code: u8,
-    /// What it means, as help, man page and README say it.
+    /// What it means, as help, man page and docs/OPTIONS.md say it.
     pub meaning: &'static str,
 }
 
 /// The mount answers; with `--foreground`, it was unmounted.
 const MOUNTED: ExitReason = ExitReason {
     code: 0,
-    meaning: "Mounted and answering; with --foreground: unmounted",
+    meaning: "Mounted and answering; with --foreground: unmounted; with --check: nothing is \
+              damaged; otherwise: done",
 };
 const OTHER: ExitReason = ExitReason {
     code: 1,
@@ -77,7 +85,7 @@ const NO_FUSE: ExitReason = ExitReason {
 };
 const REFUSED: ExitReason = ExitReason {
     code: 22,
-    meaning: "The system refused the mount",
+    meaning: "The system refused to mount or to unmount",
 };
 
 /// All ways in which hpimount ends, by ascending code.
@@ -100,24 +108,59 @@ impl Failure {
         match self {
             Self::Usage(_) => USAGE,
             Self::Source(OpenError { cause, .. }) => match cause {
-                OpenCause::Unreadable(_)
-                | OpenCause::Volume(io::Error::Read { .. } | io::Error::Listing(_)) => UNREADABLE,
-                OpenCause::Volume(io::Error::UnknownFormat) => UNKNOWN_FORMAT,
-                OpenCause::Volume(io::Error::Damaged { .. }) => DAMAGED,
-                OpenCause::Volume(io::Error::Unsupported(_)) => UNSUPPORTED,
-                OpenCause::Volume(_) => OTHER,
+                OpenCause::Unreadable(_) => UNREADABLE,
+                OpenCause::Volume(error) => of_bytes(error),
             },
+            Self::Inspected(inspect::Error::Path { trouble, .. }) => match trouble {
+                Trouble::Bytes(error) => of_bytes(error),
+                Trouble::Entry(mount::Error::Io) => UNREADABLE,
+                Trouble::Entry(_) => OTHER,
+            },
+            Self::Inspected(_) => OTHER,
             Self::MountPoint(_) => MOUNT_POINT,
             Self::NoFuse(_) => NO_FUSE,
-            Self::Refused(_) => REFUSED,
+            Self::Refused(_) | Self::NotUnmounted(_) => REFUSED,
             Self::Other(..) => OTHER,
         }
     }
 
     /// Writes the failure to standard error, and returns the exit code.
     pub fn report(&self) -> ExitCode {
-        // Not eprintln!, which panics where nobody can be told.
+        // Not eprintln!, which panics where standard error is closed.
         let _ = writeln!(std::io::stderr(), "hpimount: {self}");
         ExitCode::from(self.reason().code)
+    }
+}
+
+/// What an error about the bytes of a source means.
+fn of_bytes(error: &io::Error) -> ExitReason {
+    match error {
+        io::Error::Read { .. } if error.is_fault() => UNREADABLE,
+        io::Error::Listing(_) => UNREADABLE,
+        io::Error::UnknownFormat => UNKNOWN_FORMAT,
+        io::Error::Damaged { .. } | io::Error::Read { .. } => DAMAGED,
+        io::Error::Unsupported(_) | io::Error::Encrypted(_) => UNSUPPORTED,
+        _ => OTHER,
+    }
+}
+
+impl From<inspect::Error> for Failure {
+    fn from(error: inspect::Error) -> Self {
+        match error {
+            inspect::Error::Open(error) => Self::Source(error),
+            inspect::Error::Output(error) => Self::Other("cannot write to standard output", error),
+            error => Self::Inspected(error),
+        }
+    }
+}
+
+/// How the program ends after a check: as the worst finding says, and of
+/// sources that could not be opened the first one.
+pub(super) fn checked(summary: &Summary, unopened: Option<OpenError>) -> ExitReason {
+    match unopened {
+        _ if summary.damage.get() > 0 => DAMAGED,
+        Some(error) => Failure::Source(error).reason(),
+        None if summary.not_checked.get() > 0 => UNREADABLE,
+        None => MOUNTED,
     }
 }

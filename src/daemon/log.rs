@@ -1,4 +1,4 @@
-//! Where the log goes: standard error while somebody is there to read it,
+//! Where the log goes: standard error while it is read,
 //! the system log afterwards.
 
 use std::sync::OnceLock;

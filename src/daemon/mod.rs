@@ -5,11 +5,16 @@ mod allocator;
 #[cfg_attr(not(target_os = "linux"), path = "confine_elsewhere.rs")]
 mod confine;
 mod exit;
+mod idle;
+mod inspect;
 mod log;
 #[cfg_attr(not(target_os = "linux"), path = "mount_elsewhere.rs")]
 mod mount;
 #[cfg(target_os = "linux")]
 mod mount_table;
+#[cfg(target_os = "linux")]
+mod packages;
+mod palette;
 mod signals;
 mod supervisor;
 
@@ -26,8 +31,11 @@ use rustix::fs::{Mode, OFlags};
 pub use self::allocator::settle_allocator;
 pub use self::confine::Confinement;
 pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
+pub use self::inspect::{Check, Inspection, check, inspect, progress_bar};
+pub use self::mount::unmount;
 use crate::fuse::{Ownership, SessionOptions};
 use crate::mount::{Sources, Vfs};
+use crate::source::remote::{Access, Network, RemoteOptions};
 
 /// Set for the process that goes into the background; the value means
 /// nothing.
@@ -37,9 +45,13 @@ const IN_BACKGROUND: &str = "HPIMOUNT_IN_BACKGROUND";
 /// answers.
 const READY: [u8; 1] = *b"+";
 
-/// How long threads that answer may go on when the kernel has given up the
+/// How long threads that answer may go on when the kernel has ended the
 /// mount, and how often it is asked whether it has.
 const GRACE: Duration = Duration::from_secs(2);
+
+/// Threads that answer requests where a source is on a server: they wait for
+/// it most of the time, and listing a directory should not.
+const REMOTE_THREADS: usize = 16;
 
 /// What to mount, and where.
 #[derive(Debug)]
@@ -63,10 +75,18 @@ pub struct MountOptions {
     pub gid: Option<u32>,
     /// Permission bits to remove from all modes.
     pub umask: u16,
-    /// Threads that answer requests; as many as cores where there is none.
+    /// Threads that answer requests; as many as cores where there is none, or
+    /// 16 with sources on servers.
     pub threads: Option<usize>,
     /// Whether files are decoded only when they are read.
     pub no_prefetch: bool,
+    /// How long the mount is idle before it is unmounted; it stays where
+    /// there is none.
+    pub idle: Option<Duration>,
+    /// How sources on servers are read.
+    pub remote: RemoteOptions,
+    /// File with the palette of pictures that have none of their own.
+    pub palette: Option<PathBuf>,
     /// How the tree behaves.
     pub vfs: crate::mount::Options,
 }
@@ -74,6 +94,16 @@ pub struct MountOptions {
 /// Says whether this process is the one that [`detach`] has started.
 pub fn is_background() -> bool {
     std::env::var_os(IN_BACKGROUND).is_some()
+}
+
+/// The time `usual`, or the seconds that an environment variable says, so that
+/// tests need not wait. Not in released programs.
+pub fn shortened(variable: &str, usual: Duration) -> Duration {
+    let seconds = std::env::var(variable).ok();
+    match seconds.and_then(|seconds| seconds.parse().ok()) {
+        Some(seconds) if cfg!(debug_assertions) => Duration::from_secs(seconds),
+        _ => usual,
+    }
 }
 
 /// Starts logging to standard error.
@@ -91,10 +121,10 @@ pub fn start_log(level: LevelFilter) {
 /// [`Failure::Other`] where the program cannot be started.
 pub fn detach() -> Result<ExitCode, Failure> {
     let cannot = |error| Failure::Other("cannot go into the background", error);
-    signals::heed_children().map_err(cannot)?;
+    signals::reset_sigchld().map_err(cannot)?;
     let program = std::env::current_exe().map_err(cannot)?;
     let mut command = Command::new(program);
-    allocator::tell(&mut command);
+    allocator::tune(&mut command);
     let mut child = command
         .args(std::env::args_os().skip(1))
         .env(IN_BACKGROUND, "1")
@@ -128,12 +158,16 @@ pub fn detach() -> Result<ExitCode, Failure> {
 pub fn run(plan: &Plan) -> Result<(), Failure> {
     let background = is_background();
     let unheeded = |error| Failure::Other("cannot handle signals", error);
-    signals::heed_children().map_err(unheeded)?;
+    signals::reset_sigchld().map_err(unheeded)?;
     let point = mount::mount_point(&plan.mount_point)?;
+    let palette = plan.options.palette.as_deref().map(palette::read);
+    let palette = palette.transpose()?;
     let prepared = plan.sources.prepare()?;
     let vfs_options = crate::mount::Options {
         mount_point: Some(point.clone()),
         spool: spool(),
+        network: network(&plan.sources, &plan.options)?,
+        palette,
         ..plan.options.vfs.clone()
     };
     let confinement = Confinement::to(&prepared.paths());
@@ -143,7 +177,7 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
     // Until here a signal ends the process at once, also one that waits for a
     // slow source; from here on it has a mount to take away.
     let mut signals = signals::catch().map_err(unheeded)?;
-    let Serving { session, mount } = serve(plan, &point, vfs, &confinement)?;
+    let Serving { session, mount } = serve(plan, &point, vfs.clone(), &confinement)?;
     let handle = signals.handle();
     let mounted = mount.clone();
     let signal_thread = std::thread::Builder::new()
@@ -168,11 +202,17 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
         mount.unmount();
         Failure::Other("cannot start a thread", error)
     })?;
+    if let Some(limit) = plan.options.idle {
+        idle::watch(vfs, mount.clone(), limit).map_err(|error| {
+            mount.unmount();
+            Failure::Other("cannot start a thread", error)
+        })?;
+    }
     if !background {
         supervisor::tell_ready();
     } else if let Err(error) = leave_terminal() {
-        // Whoever asked for the mount has given up waiting for it.
-        ::log::warn!("nobody waits for the mount: {error}");
+        // The process that asked for the mount has stopped waiting for it.
+        ::log::warn!("the parent process is gone: {error}");
         mount.unmount();
     }
     let outcome = session
@@ -190,6 +230,17 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
     outcome.map_err(|error| Failure::Other("the session with the kernel broke off", error))
 }
 
+/// The threads that talk to the servers of the sources, in a confinement of
+/// their own; none where all sources are on disk.
+fn network(sources: &Sources, options: &MountOptions) -> Result<Option<Arc<Network>>, Failure> {
+    if sources.urls().next().is_none() {
+        return Ok(None);
+    }
+    let enter = |access: &Access| Confinement::to_network(access).enter();
+    let started = Network::start(&options.remote, sources.urls(), enter);
+    started.map(Some).map_err(Failure::Usage)
+}
+
 /// A temporary file without a name for generated files. It is opened here,
 /// since the confined threads can open none.
 fn spool() -> Option<Arc<File>> {
@@ -202,15 +253,15 @@ fn spool() -> Option<Arc<File>> {
     }
 }
 
-/// Ends the process when the kernel has given up the mount and threads still
-/// wait for a source that hangs. Whoever wanted their answers is gone.
+/// Ends the process when the kernel has ended the mount and threads still
+/// wait for a source that hangs. The readers are gone.
 fn end_with(mount: Arc<mount::Mount>) -> io::Result<()> {
     let watch = move || {
         while mount.is_connected() {
             std::thread::sleep(GRACE);
         }
         std::thread::sleep(GRACE);
-        ::log::warn!("reads of the sources that hang are given up");
+        ::log::warn!("aborted reads of sources that hang");
         mount.clear_away();
         std::process::exit(0);
     };
@@ -234,7 +285,7 @@ fn serve(
     confinement: &Confinement,
 ) -> Result<Serving, Failure> {
     let options = &plan.options;
-    let (mount, device) = mount::mount(point, &source_name(plan), options.allow_other)?;
+    let (mount, device) = mount::mount(point, &plan.sources.name(), options.allow_other)?;
     let (ownership, session) = (ownership(plan), session_options(plan));
     let serving = confinement.run(|| crate::fuse::serve(vfs, ownership, session, device));
     match serving.flatten() {
@@ -256,22 +307,15 @@ fn serve(
     vfs: Arc<Vfs>,
     _confinement: &Confinement,
 ) -> Result<Serving, Failure> {
-    let refused = |error| Failure::Refused(format!("{}: {error}", point.display()));
+    let refused = |error: io::Error| mount::refused(point, &error);
     let (ownership, session) = (ownership(plan), session_options(plan));
-    let name = source_name(plan);
+    let name = plan.sources.name();
     let session =
         crate::fuse::mount_and_serve(vfs, ownership, session, point, &name).map_err(refused)?;
     Ok(Serving {
         session,
         mount: Arc::new(mount::Mount::new(point.to_owned())),
     })
-}
-
-/// What the mount table shows as the source.
-fn source_name(plan: &Plan) -> String {
-    let name = plan.sources.name();
-    let name = std::path::absolute(&name).unwrap_or(name);
-    name.to_string_lossy().into_owned()
 }
 
 fn ownership(plan: &Plan) -> Ownership {
@@ -292,24 +336,29 @@ fn cores() -> usize {
 }
 
 fn session_options(plan: &Plan) -> SessionOptions {
+    let usual = || match plan.sources.urls().next() {
+        Some(_) => REMOTE_THREADS,
+        None => cores(),
+    };
     SessionOptions {
-        threads: plan.options.threads.unwrap_or_else(cores),
+        threads: plan.options.threads.unwrap_or_else(usual),
         allow_other: plan.options.allow_other,
         prefetch: !plan.options.no_prefetch,
+        lifetime: plan.options.idle.map(idle::lifetime),
     }
 }
 
-/// Leaves the terminal's session, tells the waiting process that the mount
+/// Leaves the terminal's session, reports to the waiting process that the mount
 /// answers, and lets go of the terminal, the pipe and the current directory.
 ///
 /// # Errors
-/// Where nobody waits any more.
+/// Where the waiting process is gone.
 fn leave_terminal() -> io::Result<()> {
     // Not before: until the mount answers, Ctrl-C means this process too.
     // Refused only to the leader of a group, which this is not.
     let _ = rustix::process::setsid();
     let mut stdout = io::stdout();
-    let told = stdout.write_all(&READY).and_then(|()| stdout.flush());
+    let written = stdout.write_all(&READY).and_then(|()| stdout.flush());
     log::move_to_system_log();
     // What fails here leaves a descriptor as it is, which does no harm.
     let _ = std::env::set_current_dir("/");
@@ -317,5 +366,5 @@ fn leave_terminal() -> io::Result<()> {
         let _ = rustix::stdio::dup2_stdout(&null);
         let _ = rustix::stdio::dup2_stderr(&null);
     }
-    told
+    written
 }

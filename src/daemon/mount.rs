@@ -1,7 +1,7 @@
 //! Mounting and unmounting on Linux.
 //!
 //! The mount is made here and not by `fuser`, whose guard would unmount the
-//! path once more after somebody else has unmounted it, and with it whatever
+//! path once more after another process has unmounted it, and with it whatever
 //! was mounted below.
 
 use std::ffi::CString;
@@ -23,6 +23,7 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 
 use super::exit::Failure;
 use super::mount_table::{Entry, MountId, MountTable};
+use super::packages;
 
 /// The device through which the kernel talks.
 const DEVICE: &str = "/dev/fuse";
@@ -32,6 +33,9 @@ const DEVICE_ACCESS: Access = Access::READ_OK.union(Access::WRITE_OK);
 
 /// The program that mounts for ordinary users.
 const FUSERMOUNT: &str = "fusermount3";
+
+/// What can be done without FUSE.
+const WITHOUT: &str = "; `--list`, `--cat` and `--check` work without";
 
 /// Type of our mounts in the mount table.
 const FS_TYPE: &str = "fuse.hpimount";
@@ -45,7 +49,7 @@ pub(super) struct Mount {
     point: PathBuf,
     id: MountId,
     how: How,
-    /// The other end of the session, which tells whether it is kept up.
+    /// The other end of the session, which shows whether it is kept up.
     device: OwnedFd,
 }
 
@@ -78,10 +82,10 @@ pub(super) fn mount(
         Ok(device) => (device, How::Directly),
         Err(Errno::NOENT | Errno::NODEV | Errno::NXIO) => {
             return Err(Failure::NoFuse(format!(
-                "there is no {DEVICE}; load the kernel module with `modprobe fuse`"
+                "there is no {DEVICE}; load the kernel module with `modprobe fuse`{WITHOUT}"
             )));
         }
-        // Also what root is told in a container.
+        // Also what root gets in a container.
         Err(Errno::PERM | Errno::ACCESS) => {
             (mount_by_helper(point, name, allow_other)?, How::ByHelper)
         }
@@ -89,7 +93,7 @@ pub(super) fn mount(
     };
     let made = made(point, how, &device);
     if made.is_err() {
-        // Nobody will serve it. What went wrong is told; more could not be.
+        // It will not be served. What went wrong has been reported; no more can be done.
         let _ = detach(point, how);
     }
     Ok((made?, device))
@@ -152,10 +156,7 @@ fn mount_by_helper(point: &Path, name: &str, allow_other: bool) -> Result<OwnedF
     let output = match output {
         Ok(output) => output,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(Failure::NoFuse(format!(
-                "{FUSERMOUNT}, which mounts for ordinary users, is not installed; \
-                 on Debian: `apt install fuse3`"
-            )));
+            return Err(no_helper());
         }
         Err(error) => return Err(other(error)),
     };
@@ -170,6 +171,14 @@ fn mount_by_helper(point: &Path, name: &str, allow_other: bool) -> Result<OwnedF
         });
     }
     receive_device(&ours).map_err(other)
+}
+
+/// What is said where [`FUSERMOUNT`] is missing.
+fn no_helper() -> Failure {
+    let advice = packages::advice();
+    Failure::NoFuse(format!(
+        "{FUSERMOUNT}, which mounts for ordinary users, is missing; {advice}{WITHOUT}"
+    ))
 }
 
 /// Takes over the one file descriptor that is sent on `socket`.
@@ -203,7 +212,7 @@ impl Mount {
     /// once, and ends when the last user has finished. Says whether the mount
     /// is gone.
     pub(super) fn unmount(&self) -> bool {
-        self.try_unmount().unwrap_or_else(|error| {
+        self.try_unmount(true).unwrap_or_else(|error| {
             log::error!("cannot unmount {}: {error}", self.point.display());
             false
         })
@@ -216,7 +225,7 @@ impl Mount {
         self.unmount();
     }
 
-    /// Cuts off whoever still uses the mount, before the process exits. A
+    /// Aborts requests under way, before the process exits. A
     /// thread that the kernel keeps in a read of a source that hangs would
     /// keep the device with everything else that is open, and the kernel the
     /// mount with the device.
@@ -233,21 +242,29 @@ impl Mount {
         }
     }
 
-    fn try_unmount(&self) -> io::Result<bool> {
+    /// Unmounts unless the mount is in use. Says whether it is gone.
+    pub(super) fn unmount_unused(&self) -> bool {
+        self.try_unmount(false).unwrap_or_else(|error| {
+            log::debug!("{} stays mounted: {error}", self.point.display());
+            false
+        })
+    }
+
+    fn try_unmount(&self, lazy: bool) -> io::Result<bool> {
         let connected = self.is_connected();
         let table = MountTable::read()?;
         let Some(Entry { point, .. }) = table.find(&self.id) else {
             return Ok(true);
         };
         if !connected && !is_dead_mount(point) {
-            // Somebody else's, which has got the numbers of ours.
+            // That of another process, with the numbers of ours.
             return Ok(true);
         }
         if table.topmost(point).is_some_and(|top| top.id != self.id) {
             log::warn!("{}: another mount covers it", point.display());
             return Ok(false);
         }
-        detach(point, self.how)?;
+        take_down(point, self.how, lazy)?;
         Ok(true)
     }
 
@@ -260,13 +277,26 @@ impl Mount {
     }
 }
 
-/// Unmounts what is on top at `point`.
+/// Unmounts what is on top at `point`, also while it is in use.
 fn detach(point: &Path, how: How) -> io::Result<()> {
+    take_down(point, how, true)
+}
+
+/// Unmounts what is on top at `point`; while it is in use only if it is
+/// `lazy`.
+fn take_down(point: &Path, how: How, lazy: bool) -> io::Result<()> {
     match how {
-        How::Directly => Ok(rustix::mount::unmount(point, UnmountFlags::DETACH)?),
+        How::Directly => {
+            let flags = match lazy {
+                true => UnmountFlags::DETACH,
+                false => UnmountFlags::empty(),
+            };
+            Ok(rustix::mount::unmount(point, flags)?)
+        }
         How::ByHelper => {
             let mut fusermount = Command::new(FUSERMOUNT);
-            let output = fusermount.args(["-u", "-z", "--"]).arg(point).output()?;
+            fusermount.arg("-u").args(lazy.then_some("-z"));
+            let output = fusermount.arg("--").arg(point).output()?;
             match output.status.success() {
                 true => Ok(()),
                 false => Err(io::Error::other(
@@ -275,6 +305,41 @@ fn detach(point: &Path, how: How) -> io::Result<()> {
             }
         }
     }
+}
+
+/// Who unmounts what this user has mounted.
+fn how() -> How {
+    match rustix::process::geteuid().is_root() {
+        true => How::Directly,
+        false => How::ByHelper,
+    }
+}
+
+/// Unmounts what hpimount has mounted at `path`, unless it is in use.
+///
+/// # Errors
+/// [`Failure::MountPoint`] where it has mounted nothing there, and
+/// [`Failure::NotUnmounted`] where the system refuses.
+pub fn unmount(path: &Path) -> Result<(), Failure> {
+    let nothing =
+        |why: &dyn std::fmt::Display| Failure::MountPoint(format!("{}: {why}", path.display()));
+    let point = resolve(path).map_err(|error| nothing(&error))?;
+    let table = mount_table()?;
+    let top = table.topmost(&point);
+    if top.is_none_or(|top| top.fs_type != FS_TYPE) {
+        return Err(nothing(&"hpimount has nothing mounted there"));
+    }
+    take_down(&point, how(), false).map_err(|error| {
+        let is_busy = Errno::from_io_error(&error) == Some(Errno::BUSY);
+        match error.kind() {
+            io::ErrorKind::NotFound => no_helper(),
+            _ if is_busy => Failure::NotUnmounted(format!(
+                "{}: it is in use; `fuser -vm` shows by which programs",
+                point.display()
+            )),
+            _ => Failure::NotUnmounted(format!("{}: {error}", point.display())),
+        }
+    })
 }
 
 fn mount_table() -> Result<MountTable, Failure> {
@@ -305,11 +370,7 @@ pub(super) fn mount_point(path: &Path) -> Result<PathBuf, Failure> {
             _ => return Err(unusable(&"an archive is mounted there already")),
         }
         log::warn!("{}: clearing away a dead mount", point.display());
-        let how = match rustix::process::geteuid().is_root() {
-            true => How::Directly,
-            false => How::ByHelper,
-        };
-        detach(&point, how)
+        detach(&point, how())
             .map_err(|error| unusable(&format!("cannot clear away a dead mount: {error}")))?;
     }
     match fs::metadata(&point) {
@@ -349,10 +410,11 @@ fn answers(point: &Path) -> io::Result<()> {
 /// so at once, but not as long as the kernel keeps a thread of the daemon in a
 /// read that hangs.
 fn answers_soon(point: &Path) -> io::Result<()> {
-    let (tell, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let point = point.to_owned();
-    thread::Builder::new().spawn(move || tell.send(answers(&point)))?;
-    told.recv_timeout(PATIENCE)
+    thread::Builder::new().spawn(move || sender.send(answers(&point)))?;
+    receiver
+        .recv_timeout(PATIENCE)
         .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 

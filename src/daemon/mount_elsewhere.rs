@@ -20,6 +20,38 @@ pub(super) fn mount_point(path: &Path) -> Result<PathBuf, Failure> {
     Ok(point)
 }
 
+/// Unmounts what is mounted at `path`, unless it is in use.
+///
+/// # Errors
+/// [`Failure::NotUnmounted`].
+pub fn unmount(path: &Path) -> Result<(), Failure> {
+    let failed =
+        |why: &dyn std::fmt::Display| Failure::NotUnmounted(format!("{}: {why}", path.display()));
+    let output = Command::new("umount").arg(path).output();
+    let output = output.map_err(|error| failed(&error))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(failed(&String::from_utf8_lossy(&output.stderr).trim())),
+    }
+}
+
+/// What a mount that was refused with this error lacks.
+pub(super) fn refused(point: &Path, error: &std::io::Error) -> Failure {
+    let (driver, advice) = match cfg!(target_os = "macos") {
+        true => (
+            "/Library/Filesystems/macfuse.fs",
+            "install macFUSE (https://macfuse.github.io)",
+        ),
+        false => ("/dev/fuse", "load the kernel module with `kldload fusefs`"),
+    };
+    match Path::new(driver).exists() {
+        true => Failure::Refused(format!("{}: {error}", point.display())),
+        false => Failure::NoFuse(format!(
+            "there is no {driver}; {advice}; `--list`, `--cat` and `--check` work without"
+        )),
+    }
+}
+
 /// A mount of ours.
 #[derive(Debug)]
 pub(super) struct Mount {
@@ -42,6 +74,12 @@ impl Mount {
                 false
             }
         }
+    }
+
+    /// Unmounts unless the mount is in use. Says whether it is gone.
+    pub(super) fn unmount_unused(&self) -> bool {
+        let outcome = Command::new("umount").arg(&self.point).output();
+        outcome.is_ok_and(|output| output.status.success())
     }
 
     /// Unmounting has done it.

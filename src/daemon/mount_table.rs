@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// What tells a mount from all others that there are: the number of its
+/// What distinguishes a mount from all others: the number of its
 /// device, and its own. Once it is gone, a later one may get the same numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MountId {
@@ -17,7 +17,7 @@ pub(super) struct MountId {
 /// A line of the table.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// What tells it from other mounts.
+    /// What distinguishes it from other mounts.
     pub(super) id: MountId,
     /// Where it is now.
     pub(super) point: PathBuf,

@@ -61,6 +61,6 @@ fn ignored() -> u64 {
 ///
 /// # Errors
 /// Whatever the operating system reports.
-pub(super) fn heed_children() -> io::Result<()> {
+pub(super) fn reset_sigchld() -> io::Result<()> {
     signal_hook::flag::register(SIGCHLD, Arc::default()).map(drop)
 }

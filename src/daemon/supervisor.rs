@@ -8,10 +8,10 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 /// Names the socket of the service manager, where there is one.
 const SOCKET: &str = "NOTIFY_SOCKET";
 
-/// Tells it. Where nobody listens, nothing is lost.
+/// Notifies it. Without a listener nothing is lost.
 pub(super) fn tell_ready() {
     if let Some(Err(error)) = env::var_os(SOCKET).map(|socket| send(socket.as_bytes())) {
-        log::warn!("cannot tell the service manager: {error}");
+        log::warn!("cannot notify the service manager: {error}");
     }
 }
 

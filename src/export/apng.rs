@@ -177,8 +177,8 @@ mod tests {
         for _ in 0..3 {
             reader.next_frame(&mut pixels).unwrap();
             let frame = reader.info().frame_control.unwrap();
-            let place = (frame.x_offset, frame.y_offset, frame.width, frame.height);
-            seen.push((place, frame.delay_num, frame.delay_den));
+            let rectangle = (frame.x_offset, frame.y_offset, frame.width, frame.height);
+            seen.push((rectangle, frame.delay_num, frame.delay_den));
         }
         // The last one is cut at the right edge.
         let expected = [

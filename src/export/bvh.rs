@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Scene;
-use super::math::{Place, rows};
+use super::math::{Transform, rows};
 use super::scene::{Animation, Node};
 
 /// Deepest joint whose line is indented, so that no skeleton makes a text
@@ -47,7 +47,7 @@ fn hierarchy(scene: &Scene<'_>, out: &mut dyn Write) -> io::Result<Vec<Option<us
     }
     let offsets = scene.joints.iter().filter_map(|joint| {
         let node = scene.nodes.get(joint.node)?;
-        node.parent.map(|_| length(node.place.translation))
+        node.parent.map(|_| length(node.transform.translation))
     });
     let longest = offsets.fold(0.0, f32::max);
     let (mut order, mut depth) = (Vec::new(), 0);
@@ -66,7 +66,7 @@ fn hierarchy(scene: &Scene<'_>, out: &mut dyn Write) -> io::Result<Vec<Option<us
         };
         let node = &scene.nodes[index];
         let word = if depth == 0 { "ROOT" } else { "JOINT" };
-        let offset = node.place.translation;
+        let offset = node.transform.translation;
         open(out, word, &name(node), offset, depth)?;
         order.push(Some(index));
         depth += 1;
@@ -138,14 +138,14 @@ fn motion(
     writeln!(out, "MOTION\nFrames: {frames}\nFrame Time: {interval}")?;
     for frame in 0..frames {
         for (position, node) in order.iter().enumerate() {
-            let place = node.map_or(Place::HERE, |node| {
+            let transform = node.map_or(Transform::HERE, |node| {
                 if animation.nodes.contains(&node) {
-                    (animation.place)(frame, node)
+                    (animation.transform)(frame, node)
                 } else {
-                    scene.nodes[node].place
+                    scene.nodes[node].transform
                 }
             });
-            let ([x, y, z], [rz, rx, ry]) = (place.translation, angles(place.rotation));
+            let ([x, y, z], [rz, rx, ry]) = (transform.translation, angles(transform.rotation));
             let blank = if position == 0 { "" } else { " " };
             write!(out, "{blank}{x} {y} {z} {rz:.4} {rx:.4} {ry:.4}")?;
         }
@@ -179,7 +179,7 @@ mod tests {
         Node {
             name: name.into(),
             parent,
-            place: Place::at([0.0, 2.0, 0.0]),
+            transform: Transform::at([0.0, 2.0, 0.0]),
             mesh: None,
         }
     }
@@ -208,7 +208,7 @@ mod tests {
             interval: 0.1,
             frames: 2,
             nodes: node..node + 1,
-            place: Box::new(|frame, _| Place::at([1.0 + frame as f32, 0.0, 0.0])),
+            transform: Box::new(|frame, _| Transform::at([1.0 + frame as f32, 0.0, 0.0])),
         }
     }
 
@@ -258,7 +258,7 @@ mod tests {
             text.contains("End Site\n    {\n      OFFSET 0 1 0\n"),
             "{text}"
         );
-        scene.nodes[1].place = Place::HERE;
+        scene.nodes[1].transform = Transform::HERE;
         let text = written(&scene, &animation(0));
         assert!(text.contains("      OFFSET 0 1 0\n"), "{text}");
         assert_eq!(end_site([0.0; 3], 5.0), [0.0, 0.5, 0.0]);

@@ -1,5 +1,5 @@
 //! What a person sees who looks at the front of a textured square: a letter
-//! that is mirrored or upside down is told from one that is not.
+//! that is mirrored or upside down is distinguished from one that is not.
 
 use super::math::cross;
 use super::{Picture, Scene};
@@ -37,11 +37,11 @@ pub(super) fn front_view(scene: &Scene<'_>, texture: &Picture) -> (Vec<String>, 
     // Where the corners are on the screen, and on the texture.
     let corner = |index: u32| {
         let corner = mesh.corners[index as usize];
-        let place = scene.point(node, mesh.points[corner.point as usize]);
+        let corner_at = scene.point(node, mesh.points[corner.point as usize]);
         (
-            [dot(place, right), dot(place, up)],
+            [dot(corner_at, right), dot(corner_at, up)],
             corner.uv,
-            dot(place, front),
+            dot(corner_at, front),
         )
     };
     let triangles: Vec<_> = mesh
@@ -52,13 +52,16 @@ pub(super) fn front_view(scene: &Scene<'_>, texture: &Picture) -> (Vec<String>, 
         .collect();
     let all = || triangles.iter().flatten();
     let edge = |axis: usize, pick: fn(f32, f32) -> f32| {
-        all().map(|(place, ..)| place[axis]).reduce(pick).unwrap()
+        all()
+            .map(|(corner_at, ..)| corner_at[axis])
+            .reduce(pick)
+            .unwrap()
     };
     let (left, bottom) = (edge(0, f32::min), edge(1, f32::min));
     let (width, height) = (edge(0, f32::max) - left, edge(1, f32::max) - bottom);
     let pixels = texture.rgba();
     let ink = |x: usize, y: usize| {
-        let place = [
+        let corner_at = [
             left + width * (x as f32 + 0.5) / 8.0,
             bottom + height * (7.5 - y as f32) / 8.0,
         ];
@@ -68,9 +71,9 @@ pub(super) fn front_view(scene: &Scene<'_>, texture: &Picture) -> (Vec<String>, 
             };
             let whole = area(a.0, b.0, c.0);
             let parts = [
-                area(place, b.0, c.0),
-                area(a.0, place, c.0),
-                area(a.0, b.0, place),
+                area(corner_at, b.0, c.0),
+                area(a.0, corner_at, c.0),
+                area(a.0, b.0, corner_at),
             ];
             // Clockwise ones have a negative area and are seen from behind.
             let is_inside = whole > 0.0 && parts.iter().all(|&part| part >= 0.0);

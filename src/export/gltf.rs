@@ -3,10 +3,12 @@
 mod buffer;
 mod geometry;
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use gltf_json::animation::{Channel, Interpolation, Property, Sampler, Target};
 use gltf_json::extensions::material::{Material as MaterialExtensions, Unlit};
+use gltf_json::extensions::scene::Node as NodeExtensions;
 use gltf_json::material::{
     AlphaCutoff, AlphaMode, PbrBaseColorFactor, PbrMetallicRoughness, StrengthFactor,
 };
@@ -16,22 +18,35 @@ use gltf_json::{Image, Index, Material, Node, Root, Scene as GltfScene, Skin, Te
 
 use self::buffer::Buffer;
 use super::scene::{self, Alpha, Wrap};
-use super::{Picture, Place, Scene, png};
+use super::{Picture, Scene, Transform, png};
+use crate::io::budget::Reservation;
+
+/// Hides nodes, where their `visible` is false. It is not required: a viewer
+/// that does not know it shows a few lines too many.
+const VISIBILITY: &str = "KHR_node_visibility";
 
 /// The picture with the number that [`scene::Texture::picture`] has.
 pub type Pictures<'a> = &'a dyn Fn(usize) -> Option<Picture>;
 
+/// Accounts for so many bytes of memory.
+pub type Reserve<'a> = &'a dyn Fn(usize) -> io::Result<Option<Reservation>>;
+
 /// Writes the whole scene as a GLB file. The notes are in
-/// `asset.extras.notes`. The JSON part comes first and tells the sizes of the
+/// `asset.extras.notes`. The JSON part comes first and has the sizes of the
 /// binary part, which is therefore held in memory as a whole; the limits of
-/// [`export`](super) bound it.
+/// [`export`](super) bound it, and `reserve` accounts for it as it grows.
 ///
 /// # Errors
-/// Those of `out`.
-pub fn write(scene: &Scene<'_>, pictures: Pictures<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// Those of `out` and of `reserve`.
+pub fn write(
+    scene: &Scene<'_>,
+    pictures: Pictures<'_>,
+    reserve: Reserve<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let mut writer = Writer {
         root: Root::default(),
-        buffer: Buffer::default(),
+        buffer: Buffer::new(reserve),
     };
     writer.asset(scene);
     writer.materials(&scene.materials, pictures);
@@ -39,33 +54,45 @@ pub fn write(scene: &Scene<'_>, pictures: Pictures<'_>, out: &mut dyn Write) -> 
     writer.nodes(scene, &meshes);
     writer.animations(scene);
     let Writer { mut root, buffer } = writer;
-    let binary = buffer.finish(&mut root);
-    pack(&root, &binary, out)
+    let binary = buffer.finish(&mut root)?;
+    pack(&root, binary.bytes(), out)
 }
 
 /// A file that is being put together.
-struct Writer {
+struct Writer<'a> {
     root: Root,
-    buffer: Buffer,
+    buffer: Buffer<'a>,
 }
 
-impl Writer {
+impl Writer<'_> {
     fn asset(&mut self, scene: &Scene<'_>) {
         let notes = serde_json::json!({ "notes": scene.notes });
         self.root.asset.generator = Some(concat!("hpimount ", env!("CARGO_PKG_VERSION")).into());
         self.root.asset.extras = serde_json::value::to_raw_value(&notes).ok();
     }
 
+    /// Names an extension that a reader should know.
+    fn uses(&mut self, extension: &str) {
+        let used = &mut self.root.extensions_used;
+        if used.iter().all(|known| known != extension) {
+            used.push(extension.to_owned());
+        }
+    }
+
     fn materials(&mut self, materials: &[scene::Material], pictures: Pictures<'_>) {
         let mut textures: Vec<(scene::Texture, Option<Index<Texture>>)> = Vec::new();
+        let mut images = HashMap::new();
         for material in materials {
             let texture = material.texture.as_ref().and_then(|texture| {
                 let known = textures.iter().find(|(known, _)| known == texture);
                 if let Some((_, index)) = known {
                     return *index;
                 }
-                let picture = pictures(texture.picture);
-                let index = picture.and_then(|picture| self.texture(texture, &picture));
+                // Materials may show one picture in several ways.
+                let image = *images
+                    .entry(texture.picture)
+                    .or_insert_with(|| self.image(&texture.file, &pictures(texture.picture)?));
+                let index = image.map(|image| self.texture(texture, image));
                 textures.push((texture.clone(), index));
                 index
             });
@@ -73,27 +100,30 @@ impl Writer {
         }
     }
 
-    /// Adds a texture; nothing for a picture that cannot be written.
-    fn texture(&mut self, texture: &scene::Texture, picture: &Picture) -> Option<Index<Texture>> {
+    /// Adds a picture; nothing for one that cannot be written.
+    fn image(&mut self, name: &str, picture: &Picture) -> Option<Index<Image>> {
         let mut bytes = Vec::new();
         png::write(picture, &mut bytes).ok()?;
         let view = self.buffer.view(&mut self.root, &bytes, None);
-        let image = self.root.push(Image {
+        Some(self.root.push(Image {
             buffer_view: Some(view),
             mime_type: Some(gltf_json::image::MimeType("image/png".into())),
-            name: Some(texture.file.clone()),
+            name: Some(name.to_owned()),
             uri: None,
             extensions: None,
             extras: None,
-        });
+        }))
+    }
+
+    fn texture(&mut self, texture: &scene::Texture, image: Index<Image>) -> Index<Texture> {
         let sampler = self.sampler(texture);
-        Some(self.root.push(Texture {
+        self.root.push(Texture {
             name: Some(texture.file.clone()),
             sampler: Some(sampler),
             source: image,
             extensions: None,
             extras: None,
-        }))
+        })
     }
 
     fn sampler(&mut self, texture: &scene::Texture) -> Index<gltf_json::texture::Sampler> {
@@ -121,9 +151,8 @@ impl Writer {
     fn material(&mut self, material: &scene::Material, texture: Option<Index<Texture>>) {
         let [r, g, b, alpha] = material.colour;
         let colour = [linear(r), linear(g), linear(b), alpha];
-        if material.unlit && self.root.extensions_used.is_empty() {
-            let name = "KHR_materials_unlit";
-            self.root.extensions_used.push(name.into());
+        if material.unlit {
+            self.uses("KHR_materials_unlit");
         }
         let mode = match material.alpha {
             Alpha::Opaque => AlphaMode::Opaque,
@@ -148,31 +177,41 @@ impl Writer {
             },
             extensions: material.unlit.then_some(MaterialExtensions {
                 unlit: Some(Unlit {}),
+                ..Default::default()
             }),
             ..Default::default()
         });
     }
 
     fn nodes(&mut self, scene: &Scene<'_>, meshes: &[Option<Index<gltf_json::Mesh>>]) {
-        let (children, roots) = scene.children();
+        let (mut children, roots) = scene.children();
+        let outlines = (scene.nodes.len()..).zip(&scene.outlines);
+        for (number, outline) in outlines {
+            if let Some(siblings) = children.get_mut(outline.parent) {
+                siblings.push(number);
+            }
+        }
         let index = |node: &usize| Index::new(*node as u32);
         let skin = self.skin(scene);
         for (node, children) in scene.nodes.iter().zip(children) {
             let mesh = node.mesh.and_then(|mesh| *meshes.get(mesh)?);
             let bent = node.mesh.and_then(|mesh| scene.meshes.get(mesh));
             let bent = mesh.is_some() && bent.is_some_and(|mesh| !mesh.weights.is_empty());
-            let place = &node.place;
+            let transform = &node.transform;
             self.root.push(Node {
                 name: Some(node.name.clone()),
                 children: (!children.is_empty()).then(|| children.iter().map(index).collect()),
-                translation: (place.translation != [0.0; 3]).then_some(place.translation),
-                rotation: (place.rotation != [0.0, 0.0, 0.0, 1.0])
-                    .then_some(gltf_json::scene::UnitQuaternion(place.rotation)),
-                scale: (place.scale != [1.0; 3]).then_some(place.scale),
+                translation: (transform.translation != [0.0; 3]).then_some(transform.translation),
+                rotation: (transform.rotation != [0.0, 0.0, 0.0, 1.0])
+                    .then_some(gltf_json::scene::UnitQuaternion(transform.rotation)),
+                scale: (transform.scale != [1.0; 3]).then_some(transform.scale),
                 mesh,
                 skin: skin.filter(|_| bent),
                 ..Default::default()
             });
+        }
+        for outline in &scene.outlines {
+            self.outline(outline);
         }
         let scene = self.root.push(GltfScene {
             name: None,
@@ -181,6 +220,21 @@ impl Writer {
             extras: None,
         });
         self.root.scene = Some(scene);
+    }
+
+    /// Adds the node of a line, hidden.
+    fn outline(&mut self, outline: &scene::Outline) {
+        self.uses(VISIBILITY);
+        let hidden = serde_json::json!({ "visible": false });
+        let mesh = self.closed_line(outline);
+        self.root.push(Node {
+            name: Some(outline.name.clone()),
+            mesh: Some(mesh),
+            extensions: Some(NodeExtensions {
+                others: [(VISIBILITY.to_owned(), hidden)].into_iter().collect(),
+            }),
+            ..Default::default()
+        });
     }
 
     /// The skin that all bent meshes share.
@@ -208,10 +262,10 @@ impl Writer {
             let (frames, interval) = (animation.frames, animation.interval);
             let input = self.buffer.times(&mut self.root, frames, interval);
             for node in animation.nodes.clone() {
-                let places = (0..frames).map(|frame| (animation.place)(frame, node));
-                let (moves, mut turns): (Vec<_>, Vec<_>) = places
+                let transforms = (0..frames).map(|frame| (animation.transform)(frame, node));
+                let (moves, mut turns): (Vec<_>, Vec<_>) = transforms
                     .map(
-                        |Place {
+                        |Transform {
                              translation,
                              rotation,
                              ..

@@ -11,7 +11,7 @@ pub(super) const UNTURNED: Rows = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 
 
 /// Where a node is relative to its parent: scaled, then turned, then moved.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
+pub struct Transform {
     /// How far it is moved.
     pub translation: [f32; 3],
     /// How it is turned: a unit quaternion x, y, z, w.
@@ -20,7 +20,7 @@ pub struct Place {
     pub scale: [f32; 3],
 }
 
-impl Place {
+impl Transform {
     /// Where the parent is.
     pub const HERE: Self = Self::at([0.0; 3]);
 
@@ -224,11 +224,11 @@ mod tests {
 
         #[test]
         fn no_matrix_gives_a_place_that_is_none(bits in proptest::array::uniform16(any::<u32>())) {
-            let place = Place::from_row_vector_matrix(&bits.map(f32::from_bits));
-            let length = place.rotation.iter().map(|part| part * part).sum::<f32>().sqrt();
-            prop_assert!((length - 1.0).abs() < 1e-3, "{:?}", place);
-            prop_assert!(place.scale.iter().all(|part| part.is_finite() && *part != 0.0));
-            prop_assert!(place.translation.iter().all(|part| part.is_finite()));
+            let transform = Transform::from_row_vector_matrix(&bits.map(f32::from_bits));
+            let length = transform.rotation.iter().map(|part| part * part).sum::<f32>().sqrt();
+            prop_assert!((length - 1.0).abs() < 1e-3, "{:?}", transform);
+            prop_assert!(transform.scale.iter().all(|part| part.is_finite() && *part != 0.0));
+            prop_assert!(transform.translation.iter().all(|part| part.is_finite()));
         }
     }
 
@@ -247,7 +247,7 @@ mod tests {
             matrix[axis] = f32::MAX;
         }
         matrix[12] = f32::MIN;
-        let huge = Place::from_row_vector_matrix(&matrix);
+        let huge = Transform::from_row_vector_matrix(&matrix);
         let far = (0..4).fold([1.0, -1.0, 0.0], |point, _| huge.apply(point));
         assert!(far.iter().all(|part| part.is_finite()), "{far:?}");
     }
@@ -258,11 +258,11 @@ mod tests {
         let matrix = [
             0.0, 2.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 5.0, 6.0, 7.0, 1.0,
         ];
-        let place = Place::from_row_vector_matrix(&matrix);
-        assert!(near(&place.scale, &[2.0, 1.0, 1.0]));
-        assert!(near(&place.apply([1.0, 0.0, 0.0]), &[5.0, 8.0, 7.0]));
+        let transform = Transform::from_row_vector_matrix(&matrix);
+        assert!(near(&transform.scale, &[2.0, 1.0, 1.0]));
+        assert!(near(&transform.apply([1.0, 0.0, 0.0]), &[5.0, 8.0, 7.0]));
         assert!(near(
-            &place.apply_normal([0.0, 3.0, 0.0]),
+            &transform.apply_normal([0.0, 3.0, 0.0]),
             &[-1.0, 0.0, 0.0]
         ));
     }

@@ -3,8 +3,9 @@
 //! A game's format becomes a [`Picture`] or a [`Scene`] in a module of its own
 //! ([`psx`], [`hgo`], [`ta`], [`heavy_iron`]); the writers ([`png`], [`apng`],
 //! [`obj`], [`gltf`], [`bvh`], [`preview`]) know nothing but those. What is
-//! written is proportional to what was read, and bounded: an `ExportPlan` tells beforehand, without decoding, what cannot be
-//! written, and why. [`ifp`] writes the format that it reads.
+//! written is proportional to what was read, and bounded: an `ExportPlan` says
+//! beforehand, without decoding, what cannot be written, and why. [`ifp`]
+//! writes the format that it reads.
 
 pub mod apng;
 pub mod bvh;
@@ -27,10 +28,10 @@ pub mod wav;
 
 use std::fmt::Display;
 
-pub use math::Place;
+pub use math::Transform;
 pub use picture::{MAX_PIXELS, Picture, Pixels, size_problem};
 pub use scene::Scene;
-pub use sheet::sheet;
+pub use sheet::{reduced, sheet};
 
 /// Most corners of faces that a written scene has, each counted as often as
 /// it is shown. A level of the games has a tenth of them.

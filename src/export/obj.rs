@@ -60,7 +60,7 @@ pub fn write_materials(
     Ok(())
 }
 
-/// MTL can tell only of textures that are clamped on both sides.
+/// MTL can express only textures that are clamped on both sides.
 fn options(texture: &Texture) -> &'static str {
     if texture.wrap == [Wrap::Clamp; 2] {
         "-clamp on "
@@ -151,7 +151,7 @@ fn strokes(out: &mut dyn Write, scene: &Scene<'_>, mesh: &Mesh, points: usize) -
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::export::Place;
+    use crate::export::Transform;
     use crate::export::scene::{Corner, Node, Part};
 
     /// Two triangles, one of each material, in a node that is moved.
@@ -197,7 +197,7 @@ pub(super) mod tests {
             nodes: vec![Node {
                 name: "my house".into(),
                 parent: None,
-                place: Place::at([10.0, 0.0, 0.0]),
+                transform: Transform::at([10.0, 0.0, 0.0]),
                 mesh: Some(0),
             }],
             ..Scene::default()
@@ -216,7 +216,7 @@ pub(super) mod tests {
         scene.nodes.push(Node {
             name: "second".into(),
             parent: Some(0),
-            place: Place::at([0.0, 0.0, 5.0]),
+            transform: Transform::at([0.0, 0.0, 5.0]),
             mesh: Some(0),
         });
         let text = text(|out| write(&scene, "house.mtl", out));

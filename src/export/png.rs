@@ -1,8 +1,10 @@
 //! PNG, by the `png` crate. A picture with a palette stays one.
 
-use std::io::{self, Write};
+use std::io::{self, Cursor, Write};
 
-use png::{BitDepth, ColorType, Compression, Encoder, EncodingError, Filter};
+use png::{
+    BitDepth, ColorType, Compression, Decoder, Encoder, EncodingError, Filter, Transformations,
+};
 
 use super::{Picture, Pixels};
 
@@ -112,6 +114,46 @@ fn encode(picture: &Picture, out: &mut dyn Write) -> Result<(), EncodingError> {
     writer.finish()
 }
 
+/// Reads a PNG file of at most `max_pixels` pixels; an error for anything else.
+///
+/// # Errors
+/// Those of the decoder, as text.
+pub fn read(bytes: &[u8], max_pixels: u64) -> Result<Picture, String> {
+    let mut decoder = Decoder::new(Cursor::new(bytes));
+    decoder.set_transformations(
+        Transformations::EXPAND | Transformations::STRIP_16 | Transformations::ALPHA,
+    );
+    let mut reader = decoder.read_info().map_err(|error| error.to_string())?;
+    let (width, height) = (reader.info().width, reader.info().height);
+    let count = u64::from(width) * u64::from(height);
+    if count > max_pixels {
+        return Err(format!("{width} by {height} pixels are too many"));
+    }
+    let size = reader
+        .output_buffer_size()
+        .ok_or("the picture is too large")?;
+    let mut samples = vec![0; size];
+    let frame = reader
+        .next_frame(&mut samples)
+        .map_err(|error| error.to_string())?;
+    samples.truncate(frame.buffer_size());
+    let pixels: Vec<[u8; 4]> = match frame.color_type {
+        ColorType::Rgba => samples.as_chunks().0.to_vec(),
+        ColorType::GrayscaleAlpha => {
+            let pairs = samples.as_chunks().0.iter();
+            pairs
+                .map(|&[grey, alpha]| [grey, grey, grey, alpha])
+                .collect()
+        }
+        other => return Err(format!("colours of the kind {other:?} are not expected")),
+    };
+    Ok(Picture {
+        width,
+        height,
+        pixels: Pixels::Rgba(pixels),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,14 +163,9 @@ mod tests {
         write(picture, &mut bytes).map(|()| bytes)
     }
 
-    /// What another program sees in the file.
-    fn read(bytes: &[u8]) -> Vec<[u8; 4]> {
-        let mut decoder = png::Decoder::new(std::io::Cursor::new(bytes));
-        decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::ALPHA);
-        let mut reader = decoder.read_info().unwrap();
-        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-        let info = reader.next_frame(&mut pixels).unwrap();
-        pixels[..info.buffer_size()].as_chunks().0.to_vec()
+    /// The pixels that are in the file.
+    fn pixels(bytes: &[u8]) -> Vec<[u8; 4]> {
+        read(bytes, 100).unwrap().rgba()
     }
 
     #[test]
@@ -143,13 +180,27 @@ mod tests {
                 palette,
             },
         };
-        assert_eq!(read(&written(&indexed).unwrap()), indexed.rgba());
+        assert_eq!(pixels(&written(&indexed).unwrap()), indexed.rgba());
         let plain = Picture {
             width: 1,
             height: 2,
             pixels: Pixels::Rgba(vec![[1, 2, 3, 4], [5, 6, 7, 8]]),
         };
-        assert_eq!(read(&written(&plain).unwrap()), plain.rgba());
+        assert_eq!(pixels(&written(&plain).unwrap()), plain.rgba());
+    }
+
+    #[test]
+    fn a_picture_that_is_too_large_is_not_read() {
+        let picture = Picture {
+            width: 4,
+            height: 4,
+            pixels: Pixels::Rgba(vec![[9; 4]; 16]),
+        };
+        let bytes = written(&picture).unwrap();
+        assert!(read(&bytes, 16).is_ok());
+        assert!(read(&bytes, 15).is_err());
+        assert!(read(&bytes[..bytes.len() / 2], 16).is_err());
+        assert!(read(b"no picture", 16).is_err());
     }
 
     #[test]

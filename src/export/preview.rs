@@ -15,6 +15,11 @@ pub const EDGE: u32 = 256;
 /// Width and height in which it is drawn.
 const DRAWN: usize = 2 * EDGE as usize;
 
+/// Rows that are drawn at a time. All of them would take 5 MiB, which are
+/// mapped and given back again for each picture: for small models that took
+/// longer than drawing them.
+const BAND: usize = 64;
+
 /// Part of the picture that the scene fills.
 const FILLED: f32 = 0.94;
 
@@ -23,14 +28,14 @@ const VIEWER: [f32; 3] = [0.62, 0.52, 0.86];
 
 /// Most pixels that are looked at for all triangles, so that many large ones
 /// over each other end. What comes behind is not drawn.
-const MOST_WORK: usize = 96 << 20;
+const MAX_WORK: usize = 96 << 20;
 
 /// How much light is everywhere, and how much each of the lights adds.
 const AMBIENT: f32 = 0.38;
 
 /// The lights: where they come from, seen by the viewer (right, up, towards
 /// the viewer), and how bright they are.
-const LIGHTS: [([f32; 3], f32); 2] = [([-0.48, 0.72, 0.5], 0.62), ([0.8, 0.1, 0.59], 0.22)];
+const LIGHTS: Lights = [([-0.48, 0.72, 0.5], 0.62), ([0.8, 0.1, 0.59], 0.22)];
 
 /// Draws a scene in its rest pose into a picture with nothing around it.
 pub fn draw(scene: &Scene<'_>, pictures: Pictures<'_>) -> Picture {
@@ -38,21 +43,29 @@ pub fn draw(scene: &Scene<'_>, pictures: Pictures<'_>) -> Picture {
     let mut faces = faces(scene, &view);
     fit(&mut faces);
     let mut textures = Textures::new(scene, pictures);
-    let mut canvas = Canvas::new();
-    let mut blended = Vec::new();
-    for face in &faces {
-        match scene.materials.get(face.material) {
-            Some(material) if material.alpha == Alpha::Blend => blended.push(face),
-            material => canvas.triangle(face, material, textures.of(material)),
-        }
-    }
+    let blends = |face: &&Face| {
+        let material = scene.materials.get(face.material);
+        material.is_some_and(|material| material.alpha == Alpha::Blend)
+    };
+    let (mut blended, mut order): (Vec<_>, Vec<_>) = faces.iter().partition(blends);
     // The farthest first.
     blended.sort_by(|a, b| a.depth().total_cmp(&b.depth()));
-    for face in blended {
-        let material = scene.materials.get(face.material);
-        canvas.triangle(face, material, textures.of(material));
+    order.extend(blended);
+    let mut canvas = Canvas::new();
+    let mut pixels = Vec::with_capacity((EDGE * EDGE) as usize);
+    for top in (0..DRAWN).step_by(BAND) {
+        canvas.begin(top);
+        for face in &order {
+            let material = scene.materials.get(face.material);
+            canvas.triangle(face, material, textures.of(face.material));
+        }
+        canvas.finish(&mut pixels);
     }
-    canvas.finish()
+    Picture {
+        width: EDGE,
+        height: EDGE,
+        pixels: Pixels::Rgba(pixels),
+    }
 }
 
 /// The axes of the viewer.
@@ -70,10 +83,12 @@ impl View {
     }
 
     fn seen(&self, vector: [f32; 3]) -> [f32; 3] {
-        self.axes.map(|axis| dot(axis, vector))
+        let [right, up, towards] = self.axes;
+        [dot(right, vector), dot(up, vector), dot(towards, vector)]
     }
 }
 
+#[inline]
 fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
@@ -131,10 +146,17 @@ fn face(
     let [a, b, c] = triangle.map(|index| mesh.corners.get(index as usize));
     let corners = [a?, b?, c?];
     let [a, b, c] = corners.map(|corner| points.get(corner.point as usize).copied());
+    // Corners of flat faces have one normal.
+    let flat = corners[0].normal;
+    let first = normal(flat);
+    let normals = corners.map(|corner| match corner.normal == flat {
+        true => first,
+        false => normal(corner.normal),
+    });
     Some(Face {
         material,
         points: [a?, b?, c?],
-        normals: corners.map(|corner| normal(corner.normal)),
+        normals,
         uvs: corners.map(|corner| corner.uv),
         colours: corners.map(|corner| corner.colour),
     })
@@ -164,9 +186,11 @@ fn fit(faces: &mut [Face]) {
 /// The pixels of the textures, each decoded once, when it is first needed.
 struct Textures<'a> {
     pictures: Pictures<'a>,
-    /// Of each material.
-    known: Vec<Option<Option<Pixmap>>>,
     materials: &'a [Material],
+    /// Of each material, the first one with the same texture.
+    first: Vec<usize>,
+    /// Of each material that is the first one with its texture.
+    known: Vec<Option<Option<Pixmap>>>,
     pixels_left: u64,
 }
 
@@ -180,20 +204,25 @@ struct Pixmap {
 
 impl<'a> Textures<'a> {
     fn new(scene: &'a Scene<'_>, pictures: Pictures<'a>) -> Self {
+        let materials = scene.materials.as_slice();
+        let first = |material: &Material| {
+            let mut others = materials.iter();
+            let first = others.position(|other| other.texture == material.texture);
+            first.unwrap_or_default()
+        };
         Self {
             pictures,
-            known: scene.materials.iter().map(|_| None).collect(),
-            materials: &scene.materials,
+            materials,
+            first: materials.iter().map(first).collect(),
+            known: materials.iter().map(|_| None).collect(),
             pixels_left: MAX_SCENE_PIXELS,
         }
     }
 
-    /// The texture of a material.
-    fn of(&mut self, material: Option<&Material>) -> Option<&Pixmap> {
-        let texture = material?.texture.as_ref()?;
-        // Materials that share a texture share its pixels.
-        let mut materials = self.materials.iter();
-        let first = materials.position(|other| other.texture.as_ref() == Some(texture))?;
+    /// The texture of a material, by its number.
+    fn of(&mut self, material: usize) -> Option<&Pixmap> {
+        let texture = self.materials.get(material)?.texture.as_ref()?;
+        let first = *self.first.get(material)?;
         if self.known.get(first)?.is_none() {
             let picture = (self.pictures)(texture.picture);
             let size = |picture: &Picture| u64::from(picture.width) * u64::from(picture.height);
@@ -219,37 +248,54 @@ impl Pixmap {
     }
 }
 
-/// The pixel at a place along an edge of `size` pixels, which is 1 long.
-fn wrapped(place: f32, size: usize, wrap: Wrap) -> usize {
-    let place = match wrap {
-        Wrap::Repeat => place - place.floor(),
+/// The pixel at a coordinate along an edge of `size` pixels, which is 1 long.
+fn wrapped(coordinate: f32, size: usize, wrap: Wrap) -> usize {
+    let coordinate = match wrap {
+        Wrap::Repeat => coordinate - coordinate.floor(),
         Wrap::Mirror => {
-            let within = place - 2.0 * (place / 2.0).floor();
+            let within = coordinate - 2.0 * (coordinate / 2.0).floor();
             if within > 1.0 { 2.0 - within } else { within }
         }
-        Wrap::Clamp => place,
+        Wrap::Clamp => coordinate,
     };
     // What is no number is 0, and what is negative too.
-    ((place * size as f32) as usize).min(size.saturating_sub(1))
+    ((coordinate * size as f32) as usize).min(size.saturating_sub(1))
 }
 
-/// What is drawn on.
+/// What is drawn on: a band of the picture at a time.
 struct Canvas {
+    /// First row of the band.
+    top: usize,
     /// Red, green, blue and alpha of each pixel, 0 to 1, not premultiplied.
     colours: Vec<[f32; 4]>,
     depths: Vec<f32>,
+    /// Those of [`LIGHTS`], of length 1.
+    lights: Lights,
     work_left: usize,
 }
+
+type Lights = [([f32; 3], f32); 2];
 
 impl Canvas {
     fn new() -> Self {
         Self {
-            colours: vec![[0.0; 4]; DRAWN * DRAWN],
-            depths: vec![f32::NEG_INFINITY; DRAWN * DRAWN],
-            work_left: MOST_WORK,
+            top: 0,
+            colours: vec![[0.0; 4]; DRAWN * BAND],
+            depths: vec![f32::NEG_INFINITY; DRAWN * BAND],
+            lights: LIGHTS.map(|(from, bright)| (unit(from).unwrap_or_default(), bright)),
+            work_left: MAX_WORK,
         }
     }
 
+    /// Begins with an empty band.
+    fn begin(&mut self, top: usize) {
+        self.top = top;
+        self.colours.fill([0.0; 4]);
+        self.depths.fill(f32::NEG_INFINITY);
+    }
+
+    /// Draws the part of a triangle that is in the band. Every pixel of it is
+    /// computed from the triangle's first row, whichever band it is in.
     fn triangle(&mut self, face: &Face, material: Option<&Material>, texture: Option<&Pixmap>) {
         let [a, b, c] = face.points;
         let area = edge(a, b, c);
@@ -262,42 +308,50 @@ impl Canvas {
         let Some((columns, rows)) = covered(&face.points) else {
             return;
         };
-        let work = columns.len() * rows.len();
+        let in_band = rows.start.max(self.top)..rows.end.min(self.top + BAND);
+        let work = columns.len() * in_band.len();
         if work > self.work_left {
             self.work_left = 0;
             return;
         }
         self.work_left -= work;
-        let shader = Shader::new(face, material, texture, is_behind);
+        let shader = Shader::new(face, material, texture, is_behind, &self.lights);
         let blends = material.is_some_and(|material| material.alpha == Alpha::Blend);
-        for y in rows {
-            for x in columns.clone() {
-                let pixel = [x as f32 + 0.5, y as f32 + 0.5, 0.0];
-                let parts = [edge(b, c, pixel), edge(c, a, pixel), edge(a, b, pixel)];
-                let parts = parts.map(|part| part / area);
-                if parts.iter().any(|&part| part < 0.0) {
-                    continue;
-                }
+        let (left, top) = (columns.start, rows.start);
+        let first = [left as f32 + 0.5, top as f32 + 0.5, 0.0];
+        let weights = [[b, c], [c, a], [a, b]].map(|side| Slope::new(side, area, first));
+        for y in in_band {
+            // Without `map`, which is not inlined in loops like these.
+            let [first, second, third] = &weights;
+            let y_of_face = y - top;
+            let row = [
+                first.at_row(y_of_face),
+                second.at_row(y_of_face),
+                third.at_row(y_of_face),
+            ];
+            for x in inside(&row, columns.len()) {
+                let parts = [row[0].at(x), row[1].at(x), row[2].at(x)];
                 let depth = parts[0] * a[2] + parts[1] * b[2] + parts[2] * c[2];
-                let place = y * DRAWN + x;
-                if depth <= self.depths[place] {
+                let index = (y - self.top) * DRAWN + left + x;
+                if depth <= self.depths[index] {
                     continue;
                 }
                 let Some(colour) = shader.colour(parts) else {
                     continue;
                 };
                 if blends {
-                    self.colours[place] = over(colour, self.colours[place]);
+                    self.colours[index] = over(colour, self.colours[index]);
                 } else {
-                    self.depths[place] = depth;
-                    self.colours[place] = colour;
+                    self.depths[index] = depth;
+                    self.colours[index] = colour;
                 }
             }
         }
     }
 
-    /// The picture, each pixel the mean of four.
-    fn finish(self) -> Picture {
+    /// Adds the rows of the band to the pixels of the picture, each the mean of
+    /// four.
+    fn finish(&self, pixels: &mut Vec<[u8; 4]>) {
         let edge = EDGE as usize;
         let pixel = |x: usize, y: usize| {
             let mut sum = [0.0_f32; 4];
@@ -323,18 +377,76 @@ impl Canvas {
                 byte(alpha / 4.0),
             ]
         };
-        let pixels = (0..edge * edge).map(|place| pixel(place % edge, place / edge));
-        Picture {
-            width: EDGE,
-            height: EDGE,
-            pixels: Pixels::Rgba(pixels.collect()),
-        }
+        pixels.extend((0..edge * BAND / 2).map(|index| pixel(index % edge, index / edge)));
     }
 }
 
 /// Twice the area of a triangle on the screen, with the sign of its winding.
 fn edge(a: [f32; 3], b: [f32; 3], c: [f32; 3]) -> f32 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+}
+
+/// The weight of a corner, which grows evenly from the side that faces it,
+/// where it is 0.
+#[derive(Clone, Copy)]
+struct Slope {
+    /// At the first pixel.
+    start: f32,
+    /// From column to column.
+    across: f32,
+    /// From row to row.
+    down: f32,
+}
+
+impl Slope {
+    /// Of the corner that faces a side of a triangle with this area; the middle
+    /// of the first pixel is at `first`.
+    fn new([from, to]: [[f32; 3]; 2], area: f32, first: [f32; 3]) -> Self {
+        Self {
+            start: edge(from, to, first) / area,
+            across: (from[1] - to[1]) / area,
+            down: (to[0] - from[0]) / area,
+        }
+    }
+
+    /// The weights of a row.
+    fn at_row(&self, y: usize) -> RowSlope {
+        RowSlope {
+            start: self.start + self.down * y as f32,
+            across: self.across,
+        }
+    }
+}
+
+/// The weight of a corner in a row.
+#[derive(Clone, Copy)]
+struct RowSlope {
+    start: f32,
+    across: f32,
+}
+
+impl RowSlope {
+    fn at(&self, x: usize) -> f32 {
+        self.start + self.across * x as f32
+    }
+}
+
+/// Those of the first columns of a row in which no weight is negative.
+fn inside(row: &[RowSlope; 3], columns: usize) -> Span {
+    let (mut start, mut end) = (0, columns);
+    for weight in row {
+        // Conversions of what is no number give 0, of what is too large the
+        // largest number.
+        let zero = -weight.start / weight.across;
+        if weight.across > 0.0 {
+            start = start.max(zero.ceil() as usize);
+        } else if weight.across < 0.0 {
+            end = end.min((zero.floor() + 1.0) as usize);
+        } else if weight.start < 0.0 {
+            end = start;
+        }
+    }
+    start..end
 }
 
 type Span = std::ops::Range<usize>;
@@ -367,57 +479,72 @@ fn over(front: [f32; 4], behind: [f32; 4]) -> [f32; 4] {
 
 /// The colours of a triangle.
 struct Shader<'a> {
-    face: &'a Face,
-    material: Option<&'a Material>,
     texture: Option<&'a Pixmap>,
+    uvs: [[f32; 2]; 3],
     /// How bright each corner is.
     light: [f32; 3],
+    /// The colour of each corner.
+    colours: [[f32; 4]; 3],
+    /// Whether all corners have the first one's colour.
+    is_even: bool,
+    alpha: Alpha,
 }
 
 impl<'a> Shader<'a> {
     fn new(
-        face: &'a Face,
-        material: Option<&'a Material>,
+        face: &Face,
+        material: Option<&Material>,
         texture: Option<&'a Pixmap>,
         is_behind: bool,
+        lights: &Lights,
     ) -> Self {
         let is_unlit = material.is_some_and(|material| material.unlit);
         let light = face.normals.map(|normal| match (is_unlit, is_behind) {
             (true, _) => 1.0,
-            (false, true) => brightness(normal.map(|part| -part)),
-            (false, false) => brightness(normal),
+            (false, true) => brightness(normal.map(|part| -part), lights),
+            (false, false) => brightness(normal, lights),
         });
+        let tint = material.map_or([1.0; 4], |material| material.colour);
+        let colours = face.colours.map(|colour| {
+            let part = |axis: usize| f32::from(colour[axis]) / 255.0 * tint[axis];
+            std::array::from_fn(part)
+        });
+        let [first, others @ ..] = face.colours;
         Self {
-            face,
-            material,
             texture,
+            uvs: face.uvs,
             light,
+            colours,
+            is_even: others.iter().all(|other| *other == first),
+            alpha: material.map_or(Alpha::Opaque, |material| material.alpha),
         }
     }
 
-    /// The colour at a place, given by the weights of the corners; `None`
+    /// The colour at a point, given by the weights of the corners; `None`
     /// where it is transparent.
     fn colour(&self, parts: [f32; 3]) -> Option<[f32; 4]> {
-        let sum = |values: [f32; 3]| dot(values, parts);
-        let light = sum(self.light);
-        let mut colour: [f32; 4] = std::array::from_fn(|axis| {
-            let own = sum(self.face.colours.map(|colour| colour[axis].into())) / 255.0;
-            own * self.material.map_or(1.0, |material| material.colour[axis])
-        });
-        if let Some(texture) = self.texture {
-            let uv = [0, 1].map(|axis| sum(self.face.uvs.map(|uv| uv[axis])));
-            for (part, texel) in colour.iter_mut().zip(texture.at(uv)) {
-                *part *= f32::from(texel) / 255.0;
+        let [a, b, c] = &self.colours;
+        let mut colour = *a;
+        if !self.is_even {
+            for (axis, part) in colour.iter_mut().enumerate() {
+                *part = dot([a[axis], b[axis], c[axis]], parts);
             }
         }
+        if let Some(texture) = self.texture {
+            let [a, b, c] = &self.uvs;
+            let u = dot([a[0], b[0], c[0]], parts);
+            let v = dot([a[1], b[1], c[1]], parts);
+            let texel = texture.at([u, v]);
+            for axis in 0..4 {
+                colour[axis] *= f32::from(texel[axis]) * (1.0 / 255.0);
+            }
+        }
+        let light = dot(self.light, parts);
         for part in &mut colour[..3] {
             *part = (*part * light).clamp(0.0, 1.0);
         }
         let alpha = colour[3].clamp(0.0, 1.0);
-        colour[3] = match self
-            .material
-            .map_or(Alpha::Opaque, |material| material.alpha)
-        {
+        colour[3] = match self.alpha {
             Alpha::Opaque => 1.0,
             Alpha::Mask if alpha < 0.5 => return None,
             Alpha::Mask => 1.0,
@@ -429,81 +556,13 @@ impl<'a> Shader<'a> {
 }
 
 /// How bright a surface is that faces there, seen by the viewer.
-fn brightness(normal: [f32; 3]) -> f32 {
-    let lights = LIGHTS.iter().map(|&(from, bright)| {
-        let along = dot(unit(from).unwrap_or_default(), normal);
+fn brightness(normal: [f32; 3], lights: &Lights) -> f32 {
+    let lights = lights.iter().map(|&(from, bright)| {
+        let along = dot(from, normal);
         bright * along.max(0.0)
     });
     AMBIENT + lights.sum::<f32>()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::export::obj::tests::scene;
-    use proptest::prelude::*;
-
-    #[test]
-    fn a_picture_fills_its_frame_and_is_the_same_again() {
-        let picture = draw(&scene(), &|_| None);
-        assert_eq!((picture.width, picture.height), (EDGE, EDGE));
-        let pixels = picture.rgba();
-        let opaque = |pixel: &&[u8; 4]| pixel[3] == 255;
-        assert!(pixels.iter().filter(opaque).count() > 10_000);
-        assert_eq!(pixels[0], [0; 4], "the corner is empty");
-        assert_eq!(draw(&scene(), &|_| None), picture);
-    }
-
-    #[test]
-    fn what_is_nearer_hides_what_is_behind() {
-        let mut scene = scene();
-        scene.materials[0].colour = [1.0, 0.0, 0.0, 1.0];
-        scene.materials[1].colour = [0.0, 0.0, 1.0, 1.0];
-        for corner in &mut scene.meshes[0].corners {
-            corner.colour = [255; 4];
-        }
-        // The blue triangle, which comes last, is moved away.
-        let behind = scene.meshes[0].points.clone();
-        let away = behind
-            .iter()
-            .map(|[x, y, z]| [x - 0.62, y - 0.52, z - 0.86]);
-        scene.meshes[0].points.extend(away.collect::<Vec<_>>());
-        let corners = scene.meshes[0].corners.clone();
-        let moved = corners.iter().map(|corner| crate::export::scene::Corner {
-            point: corner.point + 3,
-            ..*corner
-        });
-        scene.meshes[0].corners.extend(moved.collect::<Vec<_>>());
-        scene.meshes[0].parts[1].triangles = vec![[3, 4, 5]];
-        let colours = draw(&scene, &|_| None).rgba();
-        assert!(colours.iter().any(|colour| colour[0] > 100));
-        assert!(
-            colours
-                .iter()
-                .all(|colour| colour[2] == 0 || colour[0] == 0 || colour[3] < 255)
-        );
-        assert!(
-            !colours
-                .iter()
-                .any(|colour| colour[2] > 100 && colour[3] == 255)
-        );
-    }
-
-    proptest! {
-        #[test]
-        fn no_numbers_make_it_panic(
-            bits in proptest::collection::vec(any::<u32>(), 9),
-            uvs in proptest::collection::vec(any::<u32>(), 6),
-        ) {
-            let mut scene = scene();
-            for (point, bits) in scene.meshes[0].points.iter_mut().zip(bits.chunks(3)) {
-                *point = std::array::from_fn(|axis| f32::from_bits(bits[axis]));
-            }
-            for (corner, bits) in scene.meshes[0].corners.iter_mut().zip(uvs.chunks(2)) {
-                corner.uv = [0, 1].map(|axis| f32::from_bits(bits[axis]));
-            }
-            let picture = Picture { width: 1, height: 1, pixels: Pixels::Rgba(vec![[255; 4]]) };
-            draw(&scene, &|_| Some(picture.clone()));
-        }
-    }
-}
+mod tests;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::math::Place;
+use super::math::Transform;
 
 /// What is written into one file.
 #[derive(Default)]
@@ -22,6 +22,9 @@ pub struct Scene<'a> {
     pub joints: Vec<Joint>,
     /// How the nodes move.
     pub animations: Vec<Animation<'a>>,
+    /// Lines that belong to the model and are no part of its looks: hidden
+    /// nodes in GLB files, and in no others.
+    pub outlines: Vec<Outline>,
 }
 
 /// A surface.
@@ -39,6 +42,20 @@ pub struct Material {
     pub double_sided: bool,
     /// Whether light leaves it as it is.
     pub unlit: bool,
+}
+
+impl Material {
+    /// The white one of surfaces without a material.
+    pub(super) fn plain() -> Self {
+        Self {
+            name: "plain".into(),
+            colour: [1.0; 4],
+            texture: None,
+            alpha: Alpha::Opaque,
+            double_sided: true,
+            unlit: false,
+        }
+    }
 }
 
 /// A texture of a material.
@@ -81,7 +98,7 @@ pub enum Alpha {
 pub struct Mesh {
     /// Its name.
     pub name: String,
-    /// Places.
+    /// Positions.
     pub points: Vec<[f32; 3]>,
     /// Corners of the triangles.
     pub corners: Vec<Corner>,
@@ -160,9 +177,20 @@ pub struct Node {
     /// Index of the node that it is in. Never part of a circle.
     pub parent: Option<usize>,
     /// Where it is in its parent.
-    pub place: Place,
+    pub transform: Transform,
     /// Index of the mesh that is shown there.
     pub mesh: Option<usize>,
+}
+
+/// A closed line.
+#[derive(Debug)]
+pub struct Outline {
+    /// Its name.
+    pub name: String,
+    /// Index of the node that it is in.
+    pub parent: usize,
+    /// Positions, two or more.
+    pub points: Vec<[f32; 3]>,
 }
 
 /// A node that bends meshes.
@@ -188,7 +216,7 @@ pub struct Animation<'a> {
     pub nodes: Range<usize>,
     /// Where a node is in a frame: called with the index of the frame and that
     /// of the node.
-    pub place: Box<dyn Fn(usize, usize) -> Place + 'a>,
+    pub transform: Box<dyn Fn(usize, usize) -> Transform + Send + Sync + 'a>,
 }
 
 impl Mesh {
@@ -209,13 +237,13 @@ impl Scene<'_> {
     /// Where a point of a node is for the whole scene.
     pub fn point(&self, node: usize, point: [f32; 3]) -> [f32; 3] {
         let line = self.line(node);
-        line.fold(point, |point, node| node.place.apply(point))
+        line.fold(point, |point, node| node.transform.apply(point))
     }
 
     /// Where a direction of a node points for the whole scene.
     pub fn normal(&self, node: usize, normal: [f32; 3]) -> [f32; 3] {
         let line = self.line(node);
-        line.fold(normal, |normal, node| node.place.apply_normal(normal))
+        line.fold(normal, |normal, node| node.transform.apply_normal(normal))
     }
 
     /// The nodes that are in each node, and those that are in none.

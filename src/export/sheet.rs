@@ -6,7 +6,7 @@ use super::{Picture, Pixels};
 const SHEET_EDGE: u32 = 256;
 
 /// How many times larger than itself a small picture is shown at most.
-const MOST_ENLARGED: usize = 8;
+const MAX_ENLARGED: usize = 8;
 
 /// Pictures in a square grid, each as large as fits into its cell, and
 /// nothing around them. `count` says how many there are; those that cannot be
@@ -38,11 +38,27 @@ pub fn sheet(count: usize, pictures: impl Iterator<Item = Option<Picture>>) -> P
     }
 }
 
+/// A picture of which no side is longer than `edge` pixels: itself where it is
+/// small enough, else reduced.
+pub fn reduced(picture: Picture, edge: u32) -> Picture {
+    let longer = picture.width.max(picture.height);
+    if longer <= edge {
+        return picture;
+    }
+    let (width, height) = (picture.width as usize, picture.height as usize);
+    let (to_width, to_height) = fitted(width, height, edge.max(1) as usize);
+    Picture {
+        width: to_width as u32,
+        height: to_height as u32,
+        pixels: Pixels::Rgba(scaled(&picture.rgba(), width, to_width, to_height)),
+    }
+}
+
 /// Size of a picture in a cell: smaller, or a whole number of times as large.
 fn fitted(width: usize, height: usize, cell: usize) -> (usize, usize) {
     let longer = width.max(height).max(1);
     if longer <= cell {
-        let times = (cell / longer).clamp(1, MOST_ENLARGED);
+        let times = (cell / longer).clamp(1, MAX_ENLARGED);
         return (width * times, height * times);
     }
     let scale = |side: usize| (side * cell / longer).max(1);
@@ -124,6 +140,17 @@ mod tests {
     fn transparent_pixels_do_not_darken_what_is_beside_them() {
         let pixels = [[200, 100, 0, 255], [0, 0, 0, 0]];
         assert_eq!(scaled(&pixels, 2, 1, 1), [[200, 100, 0, 128]]);
+    }
+
+    #[test]
+    fn a_picture_is_reduced_and_keeps_its_shape() {
+        let red = [255, 0, 0, 255];
+        let small = reduced(plain(1000, 500, red), 128);
+        assert_eq!((small.width, small.height), (128, 64));
+        assert!(small.rgba().iter().all(|&pixel| pixel == red));
+        assert_eq!(reduced(plain(12, 5, red), 128), plain(12, 5, red));
+        let narrow = reduced(plain(5000, 1, red), 10);
+        assert_eq!((narrow.width, narrow.height), (10, 1));
     }
 
     #[test]

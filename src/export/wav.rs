@@ -23,7 +23,7 @@ pub struct Wav {
     pub rate: u32,
     /// Samples of one channel.
     pub samples: u32,
-    /// First and last sample of a loop that repeats for ever.
+    /// First and last sample of an endless loop.
     pub loops: Option<(u32, u32)>,
 }
 

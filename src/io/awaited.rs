@@ -21,7 +21,7 @@ struct Inner<S> {
 }
 
 impl<S> Awaited<S> {
-    /// Gives `access` the state; nobody is woken.
+    /// Gives `access` the state; no thread is woken.
     pub fn with<T>(&self, access: impl FnOnce(&mut S) -> T) -> T {
         access(&mut lock(&self.inner).state)
     }

@@ -62,6 +62,10 @@ impl ReadAt for BlockBuffer {
         self.source.len()
     }
 
+    fn will_need(&self, offset: u64, length: u64) {
+        self.source.will_need(offset, length);
+    }
+
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         let start = offset - offset % BLOCK;
         let is_short = buf.len() <= MAX_SHORT && offset % BLOCK + buf.len() as u64 <= BLOCK;

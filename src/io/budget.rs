@@ -2,11 +2,11 @@
 //!
 //! What takes memory either holds a [`Charge`] or is kept in a
 //! [`super::cache::Cache`] that accounts for it here. When more is wanted than
-//! the limit leaves, the least recently used values of all caches are given
-//! up, whatever their kind.
+//! the limit leaves, the least recently used values of all caches are evicted,
+//! whatever their kind.
 //!
-//! Lock order: reservations, giving up, then the shards of the caches. With
-//! the lock of a shard held, only [`Budget::account`] and
+//! Lock order: reservations, evicting, then the shards of the caches. With
+//! the lock of a shard held, only [`Budget::now`], [`Budget::try_account`] and
 //! [`Budget::subtract`] are called, which take none.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -19,15 +19,15 @@ use super::sync::{Condvar, Mutex, lock, wait};
 /// limit, so that an asset can be parsed where the limit is small.
 const RESERVE_EXTRA: usize = 16 << 20;
 
-/// Something that can give up values it keeps.
+/// Something that can evict values it keeps.
 pub trait Reclaim: Send + Sync {
-    /// When the value that would be given up was used last; `None` where there
+    /// When the value that would be evicted was used last; `None` where there
     /// is none.
     fn oldest(&self) -> Option<u64>;
 
-    /// Gives up the least recently used value that nobody is using. False
+    /// Evicts the least recently used value that is not in use. False
     /// where there is none.
-    fn give_up_oldest(&self) -> bool;
+    fn evict_oldest(&self) -> bool;
 }
 
 /// A limit in bytes and what of it is used.
@@ -39,9 +39,9 @@ pub struct Budget {
     /// Counts insertions: the clock by which values are old.
     clock: AtomicU64,
     caches: Mutex<Vec<Weak<dyn Reclaim>>>,
-    /// Held while a value is given up: whoever finds nothing to give up then
-    /// knows that all that was is gone.
-    giving_up: Mutex<()>,
+    /// Held while a value is evicted: a thread that finds nothing to evict then
+    /// knows that everything has been.
+    evicting: Mutex<()>,
     /// Whether something is larger than the limit by itself.
     oversize: AtomicBool,
     /// Reservations under way; each ends without waiting for another one.
@@ -59,7 +59,7 @@ impl Budget {
             beside: AtomicUsize::new(0),
             clock: AtomicU64::new(0),
             caches: Mutex::new(Vec::new()),
-            giving_up: Mutex::new(()),
+            evicting: Mutex::new(()),
             oversize: AtomicBool::new(false),
             reservations: Mutex::new(0),
             ended: Condvar::new(),
@@ -81,12 +81,7 @@ impl Budget {
         self.beside.load(Ordering::Relaxed)
     }
 
-    /// Whether a value of `bytes` can be kept at all.
-    pub fn has_room_for(&self, bytes: usize) -> bool {
-        bytes <= self.limit
-    }
-
-    /// Has `cache` give up values when memory is short.
+    /// Has `cache` evict values when memory is short.
     pub fn register(&self, cache: Weak<dyn Reclaim>) {
         lock(&self.caches).push(cache);
     }
@@ -96,16 +91,27 @@ impl Budget {
         self.clock.load(Ordering::Relaxed)
     }
 
-    /// Accounts for a value that a cache has taken in. Room is made for it by
-    /// [`Budget::make_room`].
-    pub fn account(&self, bytes: usize) {
-        self.clock.fetch_add(1, Ordering::Relaxed);
-        self.used.fetch_add(bytes, Ordering::Relaxed);
+    /// Accounts for a value that a cache has taken in; false, and nothing is
+    /// accounted for, where there is no room. The cache must have the value
+    /// where [`Reclaim`] finds it, and hold the lock under which it is evicted.
+    pub fn try_account(&self, bytes: usize) -> bool {
+        let accounted = self.try_add(bytes, self.limit);
+        if accounted {
+            self.clock.fetch_add(1, Ordering::Relaxed);
+        }
+        accounted
     }
 
-    /// Gives up values until the limit holds, or nothing is left to give up.
-    pub fn make_room(&self) {
-        while self.used() > self.limit && self.give_up_oldest(|| self.used() <= self.limit) {}
+    /// Evicts values until `bytes` more fit. False where they do not when
+    /// nothing is left to evict.
+    pub fn make_room(&self, bytes: usize) -> bool {
+        let fits = || bytes <= self.limit.saturating_sub(self.used());
+        while bytes <= self.limit && !fits() {
+            if !self.evict_oldest(fits) {
+                return false;
+            }
+        }
+        bytes <= self.limit
     }
 
     /// A value that was accounted for is gone.
@@ -116,7 +122,7 @@ impl Budget {
     /// Accounts for `bytes` for as long as the charge lives.
     ///
     /// # Errors
-    /// [`Error::NoMemory`] where nothing is left to be given up for it.
+    /// [`Error::NoMemory`] where nothing is left to be evicted for it.
     pub fn charge(self: &Arc<Self>, what: &'static str, bytes: usize) -> Result<Charge, Error> {
         let mut charge = self.empty_charge(what);
         charge.grow_to(bytes)?;
@@ -129,7 +135,7 @@ impl Budget {
             budget: self.clone(),
             what,
             bytes: 0,
-            place: Place::Within,
+            counted: Counted::Within,
         }
     }
 
@@ -141,7 +147,7 @@ impl Budget {
     /// Accounts for memory that is needed for a moment, up to a little more
     /// than the limit.
     ///
-    /// With `waits`, other reservations are waited for; whoever holds one must
+    /// With `waits`, other reservations are waited for; a thread that holds one must
     /// not wait for another.
     ///
     /// # Errors
@@ -167,23 +173,15 @@ impl Budget {
         })
     }
 
-    /// Takes `bytes`, having given up what must be for them.
+    /// Takes `bytes`, evicting what is in the way.
     fn try_take(&self, bytes: usize, limit: usize) -> bool {
-        let take = || {
-            let beside = if limit > self.limit { self.beside() } else { 0 };
-            let fits = |used: usize| {
-                let sum = used.checked_add(bytes)?;
-                (sum.checked_add(beside)? <= limit).then_some(sum)
-            };
-            let relaxed = Ordering::Relaxed;
-            self.used.fetch_update(relaxed, relaxed, fits).is_ok()
-        };
+        let take = || self.try_add(bytes, limit);
         if bytes > limit {
             return false;
         }
         let mut taken = take();
         while !taken {
-            if !self.give_up_oldest(|| {
+            if !self.evict_oldest(|| {
                 taken = take();
                 taken
             }) {
@@ -193,10 +191,22 @@ impl Budget {
         true
     }
 
-    /// Gives up a value, unless that is no longer `needless`. False where it
+    /// Adds `bytes` to what is used, where the sum is within `limit`.
+    fn try_add(&self, bytes: usize, limit: usize) -> bool {
+        let beside = if limit > self.limit { self.beside() } else { 0 };
+        let fits = |used: usize| {
+            let sum = used.checked_add(bytes)?;
+            (sum.checked_add(beside)? <= limit).then_some(sum)
+        };
+        // A thread that finds no room sees the values that take it.
+        let (set, fetch) = (Ordering::AcqRel, Ordering::Acquire);
+        self.used.fetch_update(set, fetch, fits).is_ok()
+    }
+
+    /// Evicts a value, unless that is no longer `needless`. False where it
     /// is needed and there is none.
-    fn give_up_oldest(&self, mut needless: impl FnMut() -> bool) -> bool {
-        let _one_at_a_time = lock(&self.giving_up);
+    fn evict_oldest(&self, mut needless: impl FnMut() -> bool) -> bool {
+        let _one_at_a_time = lock(&self.evicting);
         if needless() {
             return true;
         }
@@ -208,7 +218,7 @@ impl Budget {
             .filter_map(|cache| Some((cache.oldest()?, cache)))
             .collect();
         caches.sort_by_key(|&(age, _)| age);
-        caches.iter().any(|(_, cache)| cache.give_up_oldest())
+        caches.iter().any(|(_, cache)| cache.evict_oldest())
     }
 }
 
@@ -217,12 +227,12 @@ pub struct Charge {
     budget: Arc<Budget>,
     what: &'static str,
     bytes: usize,
-    place: Place,
+    counted: Counted,
 }
 
 /// Where a charge counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Counted {
     /// Within the limit.
     Within,
     /// Beside the limit, being larger by itself.
@@ -240,9 +250,14 @@ impl Charge {
     /// Accounts for `bytes` in all.
     ///
     /// # Errors
-    /// [`Error::NoMemory`] where nothing is left to be given up for more.
+    /// [`Error::NoMemory`] where nothing is left to be evicted for more.
     pub fn grow_to(&mut self, bytes: usize) -> Result<(), Error> {
-        if self.place == Place::Oversize {
+        if self.counted == Counted::Oversize {
+            // What was larger while it was made may be none of those.
+            if self.budget.try_take(bytes, self.budget.limit) {
+                self.counted = Counted::Within;
+                self.budget.oversize.store(false, Ordering::Relaxed);
+            }
             self.bytes = bytes;
             return Ok(());
         }
@@ -264,13 +279,13 @@ impl Charge {
         let Err(error) = self.grow_to(bytes) else {
             return Ok(());
         };
-        // The one that stands beside the limit may be among what is given up.
-        while self.budget.give_up_oldest(|| false) {}
+        // The one that stands beside the limit may be among what is evicted.
+        while self.budget.evict_oldest(|| false) {}
         if self.budget.oversize.swap(true, Ordering::Relaxed) {
             return Err(error);
         }
         self.budget.subtract(self.bytes);
-        self.place = Place::Oversize;
+        self.counted = Counted::Oversize;
         self.bytes = bytes;
         Ok(())
     }
@@ -278,10 +293,10 @@ impl Charge {
 
 impl Drop for Charge {
     fn drop(&mut self) {
-        match self.place {
-            Place::Within => self.budget.subtract(self.bytes),
-            Place::Oversize => self.budget.oversize.store(false, Ordering::Relaxed),
-            Place::Beside => {
+        match self.counted {
+            Counted::Within => self.budget.subtract(self.bytes),
+            Counted::Oversize => self.budget.oversize.store(false, Ordering::Relaxed),
+            Counted::Beside => {
                 self.budget.beside.fetch_sub(self.bytes, Ordering::Relaxed);
             }
         }
@@ -298,9 +313,9 @@ impl Reservation {
     /// A charge for the `bytes` of it that are still needed, and are kept.
     pub fn into_charge(mut self, what: &'static str, bytes: usize) -> Charge {
         let is_large = bytes > self.budget.limit && bytes <= RESERVE_EXTRA;
-        let (counter, place) = match is_large {
-            true => (&self.budget.beside, Place::Beside),
-            false => (&self.budget.used, Place::Within),
+        let (counter, counted) = match is_large {
+            true => (&self.budget.beside, Counted::Beside),
+            false => (&self.budget.used, Counted::Within),
         };
         counter.fetch_add(bytes, Ordering::Relaxed);
         self.budget.subtract(std::mem::take(&mut self.bytes));
@@ -308,7 +323,7 @@ impl Reservation {
             budget: self.budget.clone(),
             what,
             bytes,
-            place,
+            counted,
         }
     }
 }

@@ -25,7 +25,7 @@ pub trait Value: Clone + Send + Sync {
     /// value; what the value has charged by itself is not among them.
     fn weight(&self) -> usize;
 
-    /// Whether giving it up frees nothing now, because somebody uses it.
+    /// Whether evicting it frees nothing now, because it is in use.
     fn is_in_use(&self) -> bool {
         false
     }
@@ -45,8 +45,8 @@ pub struct Counters {
     pub misses: Tally,
 }
 
-/// A value that is being made: empty until it is there. Whoever holds the
-/// lock makes it, the others wait for the lock.
+/// A value that is being made: empty until it is there. The thread that
+/// holds the lock makes it, the others wait for the lock.
 type Flight<V, E> = Arc<Mutex<Option<Result<V, E>>>>;
 
 /// A cache of values by keys.
@@ -82,7 +82,7 @@ const OVERHEAD: usize = 128;
 /// The age of nothing.
 const NEVER: u64 = u64::MAX;
 
-/// Values in use that are passed over in the search for one to give up.
+/// Values in use that are skipped in the search for one to evict.
 const MAX_IN_USE: usize = 64;
 
 impl<K, V, E> Cache<K, V, E>
@@ -140,8 +140,8 @@ where
     }
 
     /// As [`Cache::get`], for a caller that makes another value of the cache
-    /// at the moment: it waits for nobody, and makes the value for itself
-    /// where somebody else is at it. So values that are made of each other
+    /// at the moment: it does not wait, and makes the value for itself
+    /// where another thread is making it. So values that are made of each other
     /// never wait in a circle.
     ///
     /// # Errors
@@ -175,9 +175,7 @@ where
 
     /// Keeps a value that was made on the way to another one.
     pub fn put(&self, key: &K, value: V) {
-        let shard = self.shard_of(key);
-        let content = lock(&shard.content);
-        self.insert(shard, content, key, value);
+        self.keep(key, &value);
     }
 
     /// Forgets the value for `key`.
@@ -227,41 +225,50 @@ where
         self.counters.misses.add(1);
         let result = make();
         *slot = Some(result.clone());
-        let shard = self.shard_of(key);
-        let mut content = lock(&shard.content);
-        content.flights.remove(key);
         if let (Ok(value), true) = (&result, keep) {
-            self.insert(shard, content, key, value.clone());
+            self.keep(key, value);
         }
+        lock(&self.shard_of(key).content).flights.remove(key);
         result
     }
 
-    /// Keeps `value`, and gives up others where the budget is short. What is
-    /// larger than the whole budget is not kept.
-    fn insert(
-        &self,
-        shard: &Shard<K, V, E>,
-        mut content: super::sync::MutexGuard<'_, Content<K, V, E>>,
-        key: &K,
-        value: V,
-    ) {
-        let weight = value.weight() + OVERHEAD;
-        if !self.budget.has_room_for(weight) || value.is_kept_elsewhere() {
+    /// Keeps `value`, and evicts others where the budget is short. What
+    /// finds no room even so is not kept.
+    fn keep(&self, key: &K, value: &V) {
+        if value.is_kept_elsewhere() {
             return;
         }
+        let weight = value.weight() + OVERHEAD;
+        while !self.try_keep(key, value, weight) {
+            if !self.budget.make_room(weight) {
+                return;
+            }
+        }
+    }
+
+    /// Keeps `value` where the budget has room for it. The budget is never
+    /// exceeded, and a thread that finds no room because of the value can evict it.
+    fn try_keep(&self, key: &K, value: &V, weight: usize) -> bool {
+        let shard = self.shard_of(key);
+        let mut content = lock(&shard.content);
         let kept = Kept {
-            value,
+            value: value.clone(),
             weight,
             used_at: self.budget.now(),
         };
         let replaced = content.values.put(key.clone(), kept);
         shard.note_oldest(&content);
-        self.budget.account(weight);
-        drop(content);
-        if let Some(replaced) = replaced {
-            self.budget.subtract(replaced.weight);
+        self.budget
+            .subtract(replaced.as_ref().map_or(0, |kept| kept.weight));
+        let is_kept = self.budget.try_account(weight);
+        if !is_kept {
+            content.values.pop(key);
+            shard.note_oldest(&content);
         }
-        self.budget.make_room();
+        // What the replaced one charged by itself is given back without the
+        // lock.
+        drop(content);
+        is_kept
     }
 
     fn shard_of(&self, key: &K) -> &Shard<K, V, E> {
@@ -303,7 +310,7 @@ where
         oldest.filter(|&age| age != NEVER)
     }
 
-    fn give_up_oldest(&self) -> bool {
+    fn evict_oldest(&self) -> bool {
         for _ in 0..MAX_IN_USE {
             let shards = self.shards.iter();
             let oldest = shards.min_by_key(|shard| shard.oldest.load(Ordering::Relaxed));
@@ -312,7 +319,7 @@ where
             };
             let mut content = lock(&shard.content);
             let Some((key, mut kept)) = content.values.pop_lru() else {
-                // Somebody else was quicker; another shard may have some.
+                // Another thread was quicker; another shard may have some.
                 shard.note_oldest(&content);
                 if self.oldest().is_none() {
                     return false;

@@ -185,6 +185,7 @@ impl<'a> Cursor<'a> {
         i16: i16, "a signed 16-bit number";
         u32: u32, "an unsigned 32-bit number";
         i32: i32, "a signed 32-bit number";
+        u64: u64, "an unsigned 64-bit number";
         f32: f32, "a 32-bit IEEE 754 number";
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// `armcom.fbi: chunk 2 at 0x1f40: checksum is 9a3c, should be 9a3d`.
 ///
 /// Errors are cheap to clone, because several readers may wait for the same
-/// chunk and all of them are told why it failed.
+/// chunk and all of them get why it failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// The operating system could not read the source.

@@ -9,6 +9,7 @@ pub mod budget;
 pub mod cache;
 mod cursor;
 mod error;
+pub mod flights;
 mod source;
 pub(crate) mod sync;
 pub mod tally;

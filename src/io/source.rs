@@ -32,6 +32,12 @@ pub trait ReadAt: Send + Sync {
         Ok(())
     }
 
+    /// Takes note that `length` bytes at `offset` will be read soon. A source
+    /// that is far away may fetch some of them.
+    fn will_need(&self, offset: u64, length: u64) {
+        let _ = (offset, length);
+    }
+
     /// Whether the source has no bytes at all.
     fn is_empty(&self) -> bool {
         self.len() == 0

@@ -2,39 +2,39 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Places to count in. With more threads some share one.
-const PLACES: usize = 32;
+/// Slots to count in. With more threads some share one.
+const SLOTS: usize = 32;
 
-/// A number that many threads count up, each in a place of its own: one place
+/// A number that many threads count up, each in a slot of its own: one slot
 /// for all would be the one thing that the cores take from each other with
 /// every request.
 #[derive(Debug, Default)]
-pub struct Tally([Place; PLACES]);
+pub struct Tally([Slot; SLOTS]);
 
 /// As large as what a core takes from memory at once, which are two lines of
 /// 64 bytes.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-struct Place(AtomicU64);
+struct Slot(AtomicU64);
 
 thread_local! {
-    /// Number of this thread's place.
-    static PLACE: usize = {
+    /// Number of this thread's slot.
+    static SLOT: usize = {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
-        NEXT.fetch_add(1, Ordering::Relaxed) % PLACES
+        NEXT.fetch_add(1, Ordering::Relaxed) % SLOTS
     };
 }
 
 impl Tally {
     /// Counts `count` more.
     pub fn add(&self, count: u64) {
-        PLACE.with(|&place| self.0[place].0.fetch_add(count, Ordering::Relaxed));
+        SLOT.with(|&slot| self.0[slot].0.fetch_add(count, Ordering::Relaxed));
     }
 
     /// What was counted so far, by threads that count on meanwhile.
     pub fn get(&self) -> u64 {
-        let places = self.0.iter().map(|place| place.0.load(Ordering::Relaxed));
-        places.sum()
+        let slots = self.0.iter().map(|slot| slot.0.load(Ordering::Relaxed));
+        slots.sum()
     }
 }
 
@@ -46,10 +46,10 @@ mod tests {
     fn what_many_threads_count_is_all_there() {
         let tally = Tally::default();
         std::thread::scope(|scope| {
-            for _ in 0..2 * PLACES {
+            for _ in 0..2 * SLOTS {
                 scope.spawn(|| (0..100).for_each(|_| tally.add(3)));
             }
         });
-        assert_eq!(tally.get(), 2 * PLACES as u64 * 300);
+        assert_eq!(tally.get(), 2 * SLOTS as u64 * 300);
     }
 }

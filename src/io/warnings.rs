@@ -4,7 +4,7 @@ use get_size2::GetSize;
 
 /// Warnings that are kept; the rest is only counted, because a hostile file
 /// of a megabyte can be odd a hundred thousand times.
-const MOST: usize = 1000;
+const MAX_WARNINGS: usize = 1000;
 
 /// The warnings of one asset, a sentence each, in the order of the file.
 #[derive(Debug, Default, Clone, PartialEq, Eq, GetSize)]
@@ -16,7 +16,7 @@ pub struct Warnings {
 impl Warnings {
     /// Adds a warning. It says what is odd, and where.
     pub fn push(&mut self, text: impl Into<String>) {
-        if self.texts.len() < MOST {
+        if self.texts.len() < MAX_WARNINGS {
             self.texts.push(text.into());
         } else {
             self.dropped += 1;
@@ -58,17 +58,17 @@ mod tests {
     fn warnings_beyond_the_limit_are_counted_and_not_kept() {
         let mut warnings = Warnings::default();
         assert!(warnings.is_empty());
-        for number in 0..MOST + 7 {
+        for number in 0..MAX_WARNINGS + 7 {
             warnings.push(format!("odd {number}"));
         }
-        assert_eq!(warnings.len(), MOST + 7);
+        assert_eq!(warnings.len(), MAX_WARNINGS + 7);
         let texts = warnings.texts();
-        assert_eq!(texts.len(), MOST + 1);
-        assert_eq!(texts[MOST], "and 7 more warnings");
+        assert_eq!(texts.len(), MAX_WARNINGS + 1);
+        assert_eq!(texts[MAX_WARNINGS], "and 7 more warnings");
         let mut all = Warnings::default();
         all.push("first");
         all.append(warnings);
-        assert_eq!(all.len(), 1 + MOST + 7);
+        assert_eq!(all.len(), 1 + MAX_WARNINGS + 7);
         assert_eq!(all.texts()[..2], ["first", "odd 0"]);
     }
 }

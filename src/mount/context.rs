@@ -1,43 +1,52 @@
 //! How the views of assets ask for other files of the mount.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::subtree::Node;
-use super::{Error, Ino, Vfs};
+use super::{Error, Ino, Vfs, find};
 use crate::content::{Asked, MAX_ASSET, Shelf};
 use crate::io;
+use crate::io::budget::Reservation;
 use crate::namespace::companion;
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Kind, ROOT};
-use crate::view::{AssetContext, AssetRef, MakeShared, Shared, VIEW_FORMATS, View, Wanted};
-use crate::volume::AssetType;
+use crate::view::{
+    AssetContext, AssetRef, ChosenPalette, MakeShared, NamedAsset, Shared, VIEW_FORMATS, View,
+    Wanted,
+};
+use crate::volume::{AssetType, FileId, Volume};
 
 /// The surroundings of an asset.
 pub(super) struct Context<'a> {
     vfs: &'a Vfs,
     asset: &'a Node<'a>,
     /// That of the asset whose view asks for this one's model.
-    outer: Option<&'a Context<'a>>,
+    outer: Option<&'a dyn Making>,
+    /// The roots of the archives beside that of the asset, once they were asked
+    /// for.
+    beside: OnceCell<Vec<Node<'a>>>,
     /// Why something could not be read, where that may pass.
     fault: RefCell<Option<io::Error>>,
 }
 
 impl<'a> Context<'a> {
-    /// The surroundings of `asset`.
+    /// The surroundings of `asset`, which is a file, or for what is made of
+    /// many assets the directory from which paths are meant.
     pub(super) fn new(vfs: &'a Vfs, asset: &'a Node<'a>) -> Self {
         Self {
             vfs,
             asset,
             outer: None,
+            beside: OnceCell::new(),
             fault: RefCell::default(),
         }
     }
 
     /// The surroundings of `asset`, whose model another view asks for.
-    pub(super) fn within(outer: &'a Context<'a>, asset: &'a Node<'a>) -> Self {
+    pub(super) fn within(outer: &'a Context<'_>, asset: &'a Node<'a>) -> Self {
         Self {
             outer: Some(outer),
             ..Self::new(outer.vfs, asset)
@@ -52,11 +61,6 @@ impl<'a> Context<'a> {
     /// Why something that was asked for could not be read.
     pub(super) fn fault(&self) -> Option<io::Error> {
         self.fault.borrow().clone()
-    }
-
-    /// Whether the model of this asset is being made.
-    fn is_making(&self, asset: Ino) -> bool {
-        self.asset.ino() == asset || self.outer.is_some_and(|outer| outer.is_making(asset))
     }
 
     /// What `read` gives; a fault is remembered.
@@ -102,9 +106,56 @@ impl<'a> Context<'a> {
         Some(node)
     }
 
+    /// An asset by its id, in the archive of this one or in those beside it.
+    fn find_asset(&self, id: u32) -> Option<(&Node<'a>, FileId)> {
+        let find = |archive: &'_ Node<'a>| archive.subtree().volumes.first()?.volume.find_id(id);
+        if let Some(file) = find(self.asset) {
+            return Some((self.asset, file));
+        }
+        let mut others = self.beside().iter();
+        others.find_map(|archive| Some((archive, find(archive)?)))
+    }
+
+    /// The roots of the archives beside that of the asset.
+    fn beside(&self) -> &[Node<'a>] {
+        self.beside.get_or_init(|| {
+            let found = self.vfs.archives_beside(self.asset);
+            // Those that are damaged are no archives; what is left may pass.
+            let fault = |error| io::Error::Listing(Arc::new(std::io::Error::other(error)));
+            self.noting(found.map_err(fault)).unwrap_or_default()
+        })
+    }
+
+    /// Files of the volume that a node is in.
+    fn files_of(
+        &self,
+        archive: &Node<'_>,
+        files: impl FnOnce(&dyn Volume) -> Vec<FileId>,
+    ) -> Vec<AssetRef> {
+        let Some(volume) = archive.subtree().volumes.first() else {
+            return Vec::new();
+        };
+        let found = files(&*volume.volume).into_iter();
+        let node = |file| Some(archive.other(archive.tree().asset(file)?));
+        found.filter_map(|file| file_ref(&node(file)?)).collect()
+    }
+
     fn directory_of_asset(&self) -> Option<Node<'a>> {
+        self.asset.file()?;
         let inode = self.asset.tree().inode(self.asset.index)?;
         Some(self.asset.other(inode.parent))
+    }
+}
+
+/// What makes models of assets, each for the sake of another one.
+trait Making {
+    /// Whether the model of this asset is being made.
+    fn is_making(&self, asset: Ino) -> bool;
+}
+
+impl Making for Context<'_> {
+    fn is_making(&self, asset: Ino) -> bool {
+        self.asset.ino() == asset || self.outer.is_some_and(|outer| outer.is_making(asset))
     }
 }
 
@@ -132,10 +183,8 @@ impl AssetContext for Context<'_> {
             }
             Wanted::Path(path) => file_ref(&self.at(path)?),
             Wanted::Id(id) => {
-                let file = self.asset.file()?;
-                let found = file.volume.volume.find_id(id)?;
-                let index = self.asset.tree().file(found)?;
-                file_ref(&self.asset.other(index))
+                let (archive, file) = self.find_asset(id)?;
+                file_ref(&archive.other(archive.tree().asset(file)?))
             }
         }
     }
@@ -153,18 +202,54 @@ impl AssetContext for Context<'_> {
             .collect()
     }
 
-    fn asset_name(&self, id: u32) -> Option<String> {
-        let volume = &self.asset.file()?.volume.volume;
-        volume.asset_name(volume.find_id(id)?)
+    fn asset_name(&self, id: u32) -> Option<NamedAsset> {
+        let (archive, file) = self.find_asset(id)?;
+        let volume = archive.subtree().volumes.first()?;
+        let is_own = archive.subtree().range.first == self.asset.subtree().range.first;
+        Some(NamedAsset {
+            name: volume.volume.asset_name(file)?,
+            archive: (!is_own).then(|| volume.name.clone()),
+        })
+    }
+
+    fn assets(&self) -> Vec<AssetRef> {
+        self.files_of(self.asset, |volume| volume.assets())
+    }
+
+    fn asset_of(&self, file: AssetRef) -> Option<AssetType> {
+        let node = self.node(file)?;
+        let file = node.file()?;
+        file.volume.volume.asset(file.file)
+    }
+
+    fn name_of(&self, file: AssetRef) -> Option<String> {
+        let node = self.node(file)?;
+        let file = node.file()?;
+        file.volume.volume.asset_name(file.file)
     }
 
     fn find_type(&self, code: [u8; 4]) -> Vec<AssetRef> {
-        let Some(file) = self.asset.file() else {
+        self.files_of(self.asset, |volume| volume.find_type(code))
+    }
+
+    fn find_type_beside(&self, code: [u8; 4]) -> Vec<AssetRef> {
+        let archives = self.beside().iter();
+        archives
+            .flat_map(|archive| self.files_of(archive, |volume| volume.find_type(code)))
+            .collect()
+    }
+
+    fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
+        let Ok(root) = self.root() else {
             return Vec::new();
         };
-        let found = file.volume.volume.find_type(code).into_iter();
-        let node = |file| Some(self.asset.other(self.asset.tree().file(file)?));
-        found.filter_map(|file| file_ref(&node(file)?)).collect()
+        let found = find::files_below(self.vfs, &root, folder, extensions);
+        let found = found.into_iter();
+        found.map(|file| AssetRef(file.0.into())).collect()
+    }
+
+    fn palette(&self) -> Option<&ChosenPalette> {
+        self.vfs.options.palette.as_deref()
     }
 
     fn path_of(&self, file: AssetRef) -> String {
@@ -179,14 +264,22 @@ impl AssetContext for Context<'_> {
         volume.map_or_else(String::new, |volume| volume.name.clone())
     }
 
-    fn read(&self, file: AssetRef) -> Option<Bytes> {
+    fn size_of(&self, file: AssetRef) -> Option<u64> {
         let node = self.node(file)?;
         let size = node.tree().inode(node.index)?.size()?;
-        if size > MAX_ASSET || !self.vfs.reader.may_parse(size) {
-            return None;
-        }
+        (size <= MAX_ASSET && self.vfs.reader.may_parse(size)).then_some(size)
+    }
+
+    fn read(&self, file: AssetRef) -> Option<Bytes> {
+        let node = self.node(file)?;
+        let size = self.size_of(file)?;
         let bytes = self.noting(self.vfs.reader.all_bytes(node.file()?, size))?;
         Some(bytes.into())
+    }
+
+    fn reserve(&self, bytes: usize) -> std::io::Result<Option<Reservation>> {
+        let reserved = self.vfs.reader.reserve_for_rendering(bytes);
+        reserved.map(Some).map_err(std::io::Error::other)
     }
 
     fn model(&self, file: AssetRef) -> Option<Arc<dyn View>> {

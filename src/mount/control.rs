@@ -1,4 +1,4 @@
-//! `.hpimount/`, the directory that tells about the mount itself.
+//! `.hpimount/`, the directory that describes the mount itself.
 //!
 //! It can be entered by name and is never listed, as `.zfs` is.
 

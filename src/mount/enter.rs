@@ -6,29 +6,30 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::context::Context;
 use super::image::{self, Images};
-use super::subtree::{Node, Subtree, Viewed, volume_id};
+use super::subtree::{Node, Rendered, Subtree, Viewed, volume_id};
 use super::{Attr, Error, Meta, Result, Vfs};
-use crate::content::{Asked, MAX_ASSET, Member, Model, OpenVolume};
+use crate::content::{Member, OpenVolume};
 use crate::io::sync::lock;
 use crate::io::{self, BlockBuffer, ReadAt};
-use crate::namespace::companion::{self, Companions, Shows};
+use crate::namespace::companion::{self, CONVERTED, Companions, Shows};
 use crate::namespace::numbers::{Origin, Range};
 use crate::namespace::tree::{Kind, Label, NewInode, ROOT, TreeBuilder};
-use crate::view::{self, VIEW_FORMATS, View, ViewFormat};
+use crate::view::{VIEW_FORMATS, View};
 use crate::volume::{self, FileId, Input, Name, NodeId, Sink, Version, Volume};
 
 /// Deepest nesting of archives in archives that is shown.
 pub(super) const MAX_NESTING: u8 = 16;
 
 /// What a subtree is made of, before it has numbers.
-struct Built {
-    builder: TreeBuilder,
-    volume: Option<NewVolume>,
-    view: Option<Viewed>,
+pub(super) struct Built {
+    pub(super) builder: TreeBuilder,
+    pub(super) volume: Option<NewVolume>,
+    pub(super) rendered: Rendered,
+    /// Why there is nothing in it.
+    pub(super) problem: Option<io::Error>,
     /// Changes with the files that the entries stand for.
-    fingerprint: u64,
+    pub(super) fingerprint: u64,
 }
 
 /// A volume before it has a number.
@@ -61,6 +62,7 @@ impl NewVolume {
             name: self.name,
             location: self.location,
             format: self.format,
+            image_warnings: self.images.warnings,
             is_plain_folder: self.is_plain_folder,
             nesting: self.nesting,
             volume: self.volume,
@@ -75,7 +77,7 @@ impl Vfs {
     pub(super) fn enter<'a>(&'a self, node: Node<'a>) -> Result<Node<'a>> {
         match node.kind().ok_or(Error::NotFound)? {
             Kind::Dir { .. } => Ok(node),
-            Kind::Deferred { .. } | Kind::Companion { .. } => {
+            Kind::Deferred { .. } | Kind::Companion { .. } | Kind::Shown { .. } => {
                 let subtree = self.subtree(Origin::Directory(node.ino()))?;
                 Ok(Node::entered(subtree, ROOT))
             }
@@ -99,7 +101,7 @@ impl Vfs {
 
     fn build(&self, origin: Origin) -> Result<Arc<Subtree>> {
         let (node, built) = match origin {
-            Origin::Root | Origin::Control => return Err(Error::NotFound),
+            Origin::Root | Origin::Files | Origin::Control => return Err(Error::NotFound),
             Origin::Hidden(asset, shows) => {
                 let asset = self.node(asset)?;
                 let attr = self.node_attr(&asset)?;
@@ -112,6 +114,10 @@ impl Vfs {
                 let built = match node.kind() {
                     Some(Kind::Companion { of, shows }) => {
                         self.build_companion(&node.other(of), shows, attr)?
+                    }
+                    Some(Kind::Shown { of, shows }) => {
+                        let of = self.node(of).inspect_err(|_| self.give_up(&node))?;
+                        self.build_companion(&of, shows, attr)?
                     }
                     Some(Kind::Deferred { directory, .. }) => {
                         self.list_deferred(&node, directory, attr)?
@@ -130,7 +136,8 @@ impl Vfs {
         let (tree, mut charge) = built.builder.finish_charged()?;
         let volume_memory = built.volume.as_ref().map_or(0, NewVolume::memory);
         if let Some(charge) = &mut charge {
-            charge.grow_beyond(tree.memory() + volume_memory)?;
+            let memory = tree.memory() + volume_memory + built.rendered.memory();
+            charge.grow_beyond(memory)?;
         }
         let fingerprint = tree.fingerprint() ^ built.fingerprint;
         let (range, is_new) = self
@@ -147,13 +154,23 @@ impl Vfs {
             range,
             tree,
             volumes: volume.into_iter().collect(),
-            view: built.view,
+            rendered: built.rendered,
+            problem: built.problem,
             _charge: charge,
         }))
     }
 
+    /// Finds out which files of a volume are archives, where their names do not
+    /// say so. With `in_blocks` it stands in a block image.
+    pub(super) fn probe(builder: &mut TreeBuilder, volume: &dyn Volume, in_blocks: bool) {
+        match volume.is_remote() {
+            true => builder.trust_extensions(),
+            false => builder.probe(in_blocks, &|file, size| volume::head(volume, file, size)),
+        }
+    }
+
     /// A builder whose tree counts in the budget.
-    fn builder(&self, attr: Attr, companions: Companions) -> TreeBuilder {
+    pub(super) fn builder(&self, attr: Attr, companions: Companions) -> TreeBuilder {
         let mut builder = TreeBuilder::new(0, attr.modified, companions);
         builder.charge(self.reader.budget().empty_charge("the directory"));
         builder
@@ -169,7 +186,23 @@ impl Vfs {
                 Meta::Visible => true,
                 Meta::Hidden | Meta::Off => false,
             },
+            converted: options.meta == Meta::Visible,
             others: None,
+        }
+    }
+
+    /// Whether what can be made of the files of a volume that stands in so
+    /// many archives is listed in its root.
+    pub(super) fn lists_converted(
+        options: &super::Options,
+        volume: &dyn Volume,
+        nesting: u8,
+    ) -> bool {
+        match options.meta {
+            // Its own directories are of no use to people.
+            Meta::Default => nesting == 0 && volume.names_of_assets(&[]).is_some(),
+            Meta::Visible => true,
+            Meta::Hidden | Meta::Off => false,
         }
     }
 
@@ -177,6 +210,7 @@ impl Vfs {
         match shows {
             Shows::Inside => self.build_inside(file, attr),
             Shows::Meta(format) => self.build_meta(file, attr, format),
+            Shows::Converted => self.build_converted(file, attr),
         }
     }
 
@@ -208,13 +242,14 @@ impl Vfs {
             let input = Input {
                 source,
                 partner: &partner,
+                tracks: &images.tracks,
                 options: self.options.volume_options(&name),
             };
             let format = volume::detect(&input)?;
             let companions = Self::companions(&self.options, nesting, format.is_plain_folder);
             let mut builder = self.builder(attr, companions);
             let volume = (format.open)(input, &mut builder)?;
-            builder.probe(&|file, size| volume::head(&*volume, file, size));
+            Self::probe(&mut builder, &*volume, !images.formats.is_empty());
             let new = NewVolume {
                 name: name.clone(),
                 location: String::new(),
@@ -226,20 +261,23 @@ impl Vfs {
             };
             Ok((builder, new))
         });
+        let mut problem = None;
         let (builder, volume) = match opened {
             Ok(opened) => opened,
             // What follows from a fault is not kept: it may pass.
             Err(error) if error.is_fault() => return Err(self.failed(file, &error)),
             Err(error) => {
                 log::warn!("{}: {error}", self.path(file)?);
-                self.problem(attr, &error)
-                    .map_err(|error| self.failed(file, &error))?
+                let shown = self.problem(attr, &error);
+                problem = Some(error);
+                shown.map_err(|error| self.failed(file, &error))?
             }
         };
         Ok(Built {
             builder,
             volume: Some(volume),
-            view: None,
+            rendered: Rendered::No,
+            problem,
             fingerprint: versions.get(),
         })
     }
@@ -295,129 +333,35 @@ impl Vfs {
             .map_err(|error| self.failed(file, &error))?;
         let mut builder = self.builder(attr, Companions::NONE);
         add_view(&mut builder, &*model.view).map_err(|error| self.failed(file, &error))?;
+        let asset = file
+            .file()
+            .and_then(|file| file.volume.volume.asset(file.file));
+        let converted = (0..).zip(format.converted.of(asset).files);
+        let converted = converted.filter_map(|(position, file)| {
+            let number = file.find(&*model.view)?;
+            Some((position, FileId(number as u32)))
+        });
         Ok(Built {
             builder,
             volume: None,
-            view: Some(Viewed {
+            rendered: Rendered::View(Viewed {
                 asset: file.ino(),
                 format,
                 version: model.version,
+                converted: converted.collect(),
             }),
+            problem: None,
             fingerprint: model.version.stamp,
         })
-    }
-
-    /// The parsed model of an asset.
-    pub(super) fn model(
-        &self,
-        asset: &Node<'_>,
-        format: &'static ViewFormat,
-    ) -> io::Result<Arc<Model>> {
-        self.model_in(&Context::new(self, asset), format, Asked::ByRequest)
-    }
-
-    /// As [`Vfs::model`], of the asset whose surroundings are `context`.
-    pub(super) fn model_in(
-        &self,
-        context: &Context<'_>,
-        format: &'static ViewFormat,
-        asked: Asked,
-    ) -> io::Result<Arc<Model>> {
-        let asset = context.node_of_asset();
-        let file = asset.file().ok_or(io::Error::UnknownFormat)?;
-        let size = asset
-            .tree()
-            .inode(asset.index)
-            .and_then(|inode| inode.size());
-        let size = size.unwrap_or(0);
-        if size > MAX_ASSET {
-            return self.reader.model(file, 0, asked, |_| {
-                Ok(view::refused(io::Error::Unsupported(format!(
-                    "has {size} bytes; assets are shown up to {MAX_ASSET}"
-                ))))
-            });
-        }
-        let parsed = self.reader.model(file, size, asked, |bytes| {
-            let view = view::open(format, bytes, context);
-            // A model without what could not be read must not be kept.
-            context.fault().map_or(Ok(view), Err)
-        });
-        match parsed {
-            Err(error @ io::Error::NoMemory { .. }) if !self.reader.may_parse(size) => self
-                .reader
-                .model(file, 0, asked, |_| Ok(view::refused(error))),
-            parsed => parsed,
-        }
-    }
-
-    /// Calls `use_rendering` with how a generated file is rendered, and what
-    /// it is kept by.
-    pub(super) fn with_rendering<T>(
-        &self,
-        node: &Node<'_>,
-        use_rendering: impl FnOnce(
-            crate::content::Key,
-            &dyn Fn(&mut dyn std::io::Write) -> io::Result<()>,
-        ) -> io::Result<T>,
-    ) -> io::Result<T> {
-        if let Some(file) = node.file() {
-            return match file.volume.volume.content(file.file)? {
-                volume::Content::Generated(volume) => {
-                    use_rendering(file.key(), &|out| volume.generate(file.file, out))
-                }
-                _ => Err(io::Error::UnknownFormat),
-            };
-        }
-        let (Some((number, key)), Some(viewed)) = (node.rendered(), &node.subtree().view) else {
-            return Err(io::Error::UnknownFormat);
-        };
-        use_rendering(key, &|out| {
-            let asset = self.node(viewed.asset).map_err(|_| io::Error::Changed)?;
-            let model = self.model(&asset, viewed.format)?;
-            if model.version != viewed.version {
-                self.give_up_view(node, &asset);
-                return Err(io::Error::Changed);
-            }
-            let context = Context::new(self, &asset);
-            let rendered = model.view.render(number.0 as usize, &context, out);
-            rendered.map_err(|error| io::Error::of_output(&error))?;
-            // What was rendered without something that may come back is not
-            // to be kept.
-            context.fault().map_or(Ok(()), Err)
-        })
-    }
-
-    /// The size of a generated file where it is known without rendering it.
-    pub(super) fn known_size(&self, node: &Node<'_>) -> Option<u64> {
-        let key = match node.file() {
-            Some(file) => file.key(),
-            None => node.rendered()?.1,
-        };
-        self.reader.known_size(key)
-    }
-
-    /// The asset that a subtree shows has changed: the subtree is built anew,
-    /// with other numbers, for whoever comes by its name.
-    fn give_up_view(&self, node: &Node<'_>, asset: &Node<'_>) {
-        let origin = node.subtree().range.origin;
-        self.subtrees.remove(&origin);
-        let name = match origin {
-            Origin::Directory(directory) => match self.node(directory) {
-                Ok(companion) => companion.tree().name(companion.index).to_owned(),
-                Err(_) => return,
-            },
-            Origin::Hidden(_, shows) => shows.name_beside(asset.tree().name(asset.index)),
-            Origin::Root | Origin::Control => return,
-        };
-        if let Ok(parent) = self.parent_of_root(origin) {
-            self.invalidations.push(parent, name);
-        }
     }
 
     /// The directory that a volume lists on demand.
     fn list_deferred(&self, node: &Node<'_>, directory: FileId, attr: Attr) -> Result<Built> {
         let volume = node.volume().ok_or(Error::NotFound)?;
-        let companions = Self::companions(&self.options, volume.nesting, volume.is_plain_folder);
+        let companions = Companions {
+            converted: false,
+            ..Self::companions(&self.options, volume.nesting, volume.is_plain_folder)
+        };
         let mut builder = self.builder(attr, companions);
         let listed = volume
             .volume
@@ -429,7 +373,7 @@ impl Vfs {
                     .failed(format!("{}/{path}: {error}", volume.location));
                 Error::from(&error)
             })?;
-        builder.probe(&|file, size| volume::head(&*listed, file, size));
+        Self::probe(&mut builder, &*listed, false);
         Ok(Built {
             builder,
             fingerprint: listed.fingerprint(),
@@ -442,7 +386,8 @@ impl Vfs {
                 images: Images::default(),
                 volume: listed,
             }),
-            view: None,
+            rendered: Rendered::No,
+            problem: None,
         })
     }
 
@@ -453,15 +398,23 @@ impl Vfs {
         directory: &Node<'a>,
         name: &str,
     ) -> Result<(Node<'a>, String)> {
+        if self.options.meta == Meta::Off || directory.subtree().is_rendered() {
+            return Err(Error::NotFound);
+        }
+        let is_same = |a: &str, b: &str| match self.folds() {
+            true => a.eq_ignore_ascii_case(b),
+            false => a == b,
+        };
+        if is_same(name, CONVERTED) && self.has_converted(directory) {
+            let shows = Shows::Converted;
+            let subtree = self.subtree(Origin::Hidden(directory.ino(), shows))?;
+            return Ok((Node::entered(subtree, ROOT), CONVERTED.to_owned()));
+        }
         let suffix = name.len().checked_sub(META_SUFFIX.len());
         let (stem, suffix) = suffix
             .and_then(|at| name.split_at_checked(at))
             .ok_or(Error::NotFound)?;
-        let is_meta = match self.folds() {
-            true => suffix.eq_ignore_ascii_case(META_SUFFIX),
-            false => suffix == META_SUFFIX,
-        };
-        if !is_meta || self.options.meta == Meta::Off || directory.subtree().view.is_some() {
+        if !is_same(suffix, META_SUFFIX) {
             return Err(Error::NotFound);
         }
         let tree = directory.tree();

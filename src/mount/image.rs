@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::content::{Image, Reader};
 use crate::io::{Error, ReadAt, Result};
-use crate::source::image;
+use crate::source::image::{self, CdTrack};
 
 /// Most block images that stand around a volume.
 const MAX_IMAGES: usize = 4;
@@ -16,6 +16,8 @@ pub(super) struct Images {
     pub(super) formats: Vec<&'static str>,
     /// Memory that their tables take, in bytes.
     pub(super) memory: usize,
+    /// The tracks of the CD that the source is, of the innermost one.
+    pub(super) tracks: Vec<CdTrack>,
     /// What is odd about them.
     pub(super) warnings: Vec<String>,
 }
@@ -39,6 +41,7 @@ pub(super) fn unwrap(
         images.formats.push(format.name);
         images.memory += image.memory();
         images.warnings.extend_from_slice(image.warnings());
+        images.tracks = image.tracks().to_vec();
         source = Arc::new(Image::new(reader, image));
     }
     Ok((source, images))

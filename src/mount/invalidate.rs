@@ -1,4 +1,4 @@
-//! What the kernel must be told to forget, because a file on disk that it was
+//! What the kernel must forget, because a file on disk that it was
 //! made from has changed.
 
 use std::collections::VecDeque;
@@ -6,13 +6,13 @@ use std::collections::VecDeque;
 use super::Ino;
 use crate::io::awaited::Awaited;
 
-/// Entries that wait for the kernel to be told. Beyond them the oldest are
+/// Entries that wait to be sent to the kernel. Beyond them the oldest are
 /// dropped: what is read through them stays an error.
 const MAX_WAITING: usize = 4096;
 
 /// Directory entries that no longer lead to what they did.
 ///
-/// The kernel is told by a thread of its own: the request in which the change
+/// The kernel is notified by a thread of its own: the request in which the change
 /// was found may hold the directory.
 #[derive(Default)]
 pub struct Invalidations(Awaited<VecDeque<(Ino, String)>>);

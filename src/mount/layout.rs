@@ -13,10 +13,10 @@ use super::error::OpenError;
 use super::image::Images;
 use super::merge::{self, Shadow};
 use super::order::Order;
-use super::subtree::Subtree;
+use super::subtree::{Rendered, Subtree};
 use super::{ControlInodes, Ino, Options, Vfs};
 use crate::content::OpenVolume;
-use crate::namespace::companion::{Companions, Meta};
+use crate::namespace::companion::{Companions, Meta, Shows};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Kind, Label, NewInode, ROOT, Tree, TreeBuilder};
 use crate::volume::{Name, NodeId};
@@ -158,15 +158,31 @@ impl Vfs {
             &names,
             &layout.shadowed,
         );
-        let volumes = self.add_fixed(Origin::Root, layout.tree, layout.volumes);
+        let files = self.root_of_files();
+        if self.options.converted {
+            let mut builder = TreeBuilder::new(0, modified, Companions::NONE);
+            builder.root_shows(files, Shows::Converted);
+            self.add_fixed(Origin::Root, builder.finish(), Vec::new());
+        }
+        let origin = match self.options.converted {
+            true => Origin::Files,
+            false => Origin::Root,
+        };
+        let volumes = self.add_fixed(origin, layout.tree, layout.volumes);
         for (node, tree, volume) in layout.grafted {
-            let directory = Ino(Ino::ROOT.0 + node.0);
+            let directory = Ino(files.0 + node.0);
             self.add_fixed(Origin::Directory(directory), tree, vec![volume]);
         }
         match control_tree {
             Ok((tree, stats)) => self.add_control(tree, stats, volumes, info),
             Err(error) => log::error!("there is no {}: it {error}", control::NAME),
         }
+    }
+
+    /// The root of the files: that of the mount, or behind it where that
+    /// shows what can be made of them.
+    pub(super) fn root_of_files(&self) -> Ino {
+        Ino(Ino::ROOT.0 + u32::from(self.options.converted))
     }
 
     /// Adds a subtree that is always there; gives its volumes.
@@ -189,7 +205,8 @@ impl Vfs {
             range,
             tree,
             volumes: volumes.clone(),
-            view: None,
+            rendered: Rendered::No,
+            problem: None,
             _charge: None,
         });
         volumes
@@ -221,10 +238,11 @@ impl Vfs {
             range,
             tree,
             volumes,
-            view: None,
+            rendered: Rendered::No,
+            problem: None,
             _charge: None,
         });
-        // The mount is new: nobody has set it before.
+        // The mount is new: it has not been set before.
         let _ = self.control.set(ControlInodes {
             root: range.ino(ROOT),
             stats: range.ino(stats),

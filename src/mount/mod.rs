@@ -6,44 +6,53 @@
 //!
 //! * subtrees: the trees of inodes (`namespace`) with the volumes that their
 //!   files are in. Those of the sources are always there; those of folders
-//!   below them and of companions (`X.d`, `X.meta`) are built on demand,
-//!   count in the memory budget, and are given up when it is short. They are
-//!   built again with the same inode numbers, so that nobody notices;
+//!   below them, of companions (`X.d`, `X.meta`) and of the directories of
+//!   converted trees are built on demand,
+//!   count in the memory budget, and are evicted when it is short. They are
+//!   built again with the same inode numbers, so that it goes unnoticed;
 //! * the reader (`content`) for the bytes of their files;
 //! * transient inodes, which exist while the kernel knows them.
 //!
 //! # Lock order
 //!
-//! Whoever holds one of these may take one that comes later, and none before:
+//! A thread that holds one of these may take one that comes later, and none before:
 //!
 //! 1. the flight of a subtree, while it is built: of an inner one, then of
 //!    those around it;
 //! 2. the flight of a rendering;
 //! 3. the flight of a model. Models that are made of each other do not wait
 //!    for each other (`Cache::get_without_waiting`), and memory is reserved
-//!    before the flight is entered;
+//!    before the flight is entered. Who makes a model or a rendering may enter
+//!    folders and archives (1): what builds those takes no rendering and no
+//!    model, and what builds an `X.meta` is not entered from here;
 //! 4. the flight of a block, of an inner volume and then of those around it,
 //!    and between them the stream of a long chunk;
 //! 5. all others: shards of the caches, the budget, the lists of numbers,
 //!    transient inodes, open files, errors, and what the prefetch waits for.
 //!    They are held for a few instructions.
 //!
-//! Nothing is held while the kernel is told something, be it an answer or
+//! No lock is held while something is sent to the kernel, be it an answer or
 //! bytes for its page cache.
 
 mod again;
+mod beside;
 mod context;
 mod control;
+mod converted;
 mod enter;
 mod error;
+mod find;
 mod image;
+mod inspect;
 mod invalidate;
 mod layout;
 mod listing;
 mod merge;
 mod open;
 mod order;
+mod partner;
 mod prefetch;
+mod render;
 mod sources;
 mod subtree;
 mod xattr;
@@ -58,29 +67,34 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
 pub use self::error::{Error, OpenCause, OpenError};
+pub use self::inspect::{Archive, Entry, Parsed, Role, Trouble};
 pub use self::invalidate::Invalidations;
 pub use self::order::Order;
 pub use self::prefetch::Prefetch;
-pub use self::sources::Sources;
+pub use self::sources::{Prepared, Sources};
 use self::subtree::{Node, Subtree};
 pub use crate::content::Bytes;
 use crate::content::Reader;
 use crate::io::budget::{Budget, Charge};
 use crate::io::cache::Cache;
 use crate::io::sync::lock;
+use crate::io::tally::Tally;
 use crate::io::{self};
 pub use crate::namespace::companion::Meta;
+use crate::namespace::companion::Shows;
 use crate::namespace::numbers::{Numbers, Origin};
 use crate::namespace::transient::{TransientKind, Transients};
 use crate::namespace::tree::{Inode, Kind, ROOT};
 pub use crate::namespace::{FileKind, Ino};
+use crate::source::remote::{Network, Remote};
+pub use crate::view::ChosenPalette;
 use crate::view::json;
 use crate::volume;
 
 /// Result of an operation on an inode.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Most subtrees that are given up together; more shards would only make the
+/// Most subtrees that are evicted together; more shards would only make the
 /// oldest harder to find.
 const SUBTREE_SHARDS: usize = 4;
 
@@ -102,10 +116,17 @@ pub struct Options {
     pub verify: bool,
     /// Show what is inside archives in directories beside them.
     pub companions: bool,
-    /// Which companions of assets are shown.
+    /// Which companions of assets are shown, and whether `converted` is.
     pub meta: Meta,
+    /// The root of the mount is its converted tree.
+    pub converted: bool,
+    /// The palette of all pictures that have none of their own.
+    pub palette: Option<Arc<ChosenPalette>>,
     /// Refuse to mount where one of several sources cannot be.
     pub strict: bool,
+    /// The threads that read sources on servers; without them they are started
+    /// when they are needed, and not confined.
+    pub network: Option<Arc<Network>>,
     /// Where it will be mounted, as an absolute path without symbolic links:
     /// a folder that it lies in does not show it.
     pub mount_point: Option<PathBuf>,
@@ -133,7 +154,10 @@ impl Default for Options {
             verify: false,
             companions: true,
             meta: Meta::Default,
+            converted: false,
+            palette: None,
             strict: false,
+            network: None,
             mount_point: None,
         }
     }
@@ -158,7 +182,7 @@ pub struct Attr {
     pub lasting: bool,
 }
 
-/// Size of the mount as `statfs` tells it.
+/// Size of the mount as `statfs` reports it.
 #[derive(Debug, Clone, Copy)]
 pub struct Extent {
     /// Decoded bytes of all files.
@@ -170,7 +194,7 @@ pub struct Extent {
 /// The mounted file system.
 pub struct Vfs {
     numbers: Numbers,
-    /// Accounts for the memory of `numbers`, which are never given up.
+    /// Accounts for the memory of `numbers`, which are never evicted.
     numbers_charge: Mutex<Charge>,
     /// The subtrees that are always there: those of the sources and of
     /// `.hpimount`. Their numbers come before all others.
@@ -180,6 +204,8 @@ pub struct Vfs {
     control: OnceLock<ControlInodes>,
     transients: Mutex<Transients>,
     reader: Arc<Reader>,
+    /// The sources on servers.
+    remote: OnceLock<Arc<Remote>>,
     invalidations: Arc<Invalidations>,
     options: Options,
 }
@@ -205,12 +231,13 @@ impl Vfs {
             control: OnceLock::new(),
             transients: Mutex::new(Transients::default()),
             reader: Reader::new(&budget, spool),
+            remote: OnceLock::new(),
             invalidations: Arc::default(),
             options,
         }
     }
 
-    /// What the kernel must be told to forget.
+    /// What the kernel must forget.
     pub fn invalidations(&self) -> &Arc<Invalidations> {
         &self.invalidations
     }
@@ -331,8 +358,12 @@ impl Vfs {
 
     fn parent_of_root(&self, origin: Origin) -> Result<Ino> {
         match origin {
-            Origin::Root | Origin::Control => Ok(Ino::ROOT),
+            Origin::Root | Origin::Files | Origin::Control => Ok(Ino::ROOT),
             Origin::Directory(directory) => self.parent(directory),
+            Origin::Hidden(directory, Shows::Converted) => match self.node(directory)?.origin() {
+                Some(Origin::Directory(seen)) => Ok(seen),
+                _ => Ok(directory),
+            },
             Origin::Hidden(asset, _) => {
                 let asset = self.node(asset)?;
                 let inode = asset.tree().inode(asset.index).ok_or(Error::NotFound)?;
@@ -367,20 +398,38 @@ impl Vfs {
     }
 
     fn read_node(&self, node: &Node<'_>, range: Range<u64>) -> Result<Bytes> {
+        self.range_of_node(node, range)?
+            .map_err(|error| self.failed(node, &error))
+    }
+
+    /// What of a range lies inside a file; the inner error is about its bytes.
+    fn range_of_node(&self, node: &Node<'_>, range: Range<u64>) -> Result<io::Result<Bytes>> {
         if !matches!(node.kind(), Some(Kind::File { .. })) {
             return Err(Error::IsADirectory);
         }
         let range = range.start..range.end.min(self.node_attr(node)?.size);
         if range.is_empty() {
-            return Ok(Bytes::EMPTY);
+            return Ok(Ok(Bytes::EMPTY));
         }
-        let read = match node.file() {
+        Ok(match node.file() {
             Some(file) => self.reader.read(file, range),
             None => {
                 self.with_rendering(node, |key, render| self.reader.rendered(key, range, render))
             }
-        };
-        read.map_err(|error| self.failed(node, &error))
+        })
+    }
+
+    /// How often a name was looked up, attributes were asked for, listed
+    /// or read; it grows with every use that reaches this process.
+    pub fn uses(&self) -> u64 {
+        let stats = &self.reader.stats;
+        let counters = [
+            &stats.lookups,
+            &stats.getattrs,
+            &stats.readdirs,
+            &stats.reads,
+        ];
+        counters.into_iter().map(Tally::get).sum()
     }
 
     /// Size of the mount.
@@ -398,9 +447,9 @@ impl Vfs {
 
     /// The inode with this number.
     fn node(&self, ino: Ino) -> Result<Node<'_>> {
-        let (place, range) = self.numbers.find(ino).ok_or(Error::NotFound)?;
+        let (range_number, range) = self.numbers.find(ino).ok_or(Error::NotFound)?;
         let index = ino.0 - range.first;
-        if let Some(subtree) = self.fixed.get(place) {
+        if let Some(subtree) = self.fixed.get(range_number) {
             return Ok(Node::fixed(subtree, index));
         }
         let subtree = self.subtree(range.origin)?;
@@ -434,7 +483,7 @@ impl Vfs {
             (Some(text), _) => text.len() as u64,
             (None, Some(size)) => size,
             (None, None) => self
-                .with_rendering(node, |key, render| self.reader.rendered_size(key, render))
+                .rendered_size(node)
                 .map_err(|error| self.failed(node, &error))?,
         };
         Ok(attr_of(node, inode, size))
@@ -478,15 +527,16 @@ impl Vfs {
     fn path(&self, node: &Node<'_>) -> Result<String> {
         let path = node.tree().path(node.index);
         let outer = match node.subtree().range.origin {
-            Origin::Root | Origin::Control => return Ok(path),
+            Origin::Root | Origin::Files => return Ok(path),
+            Origin::Control => control::NAME.to_owned(),
             Origin::Directory(directory) => self.path(&self.node(directory)?)?,
+            Origin::Hidden(directory, shows @ Shows::Converted) => {
+                let directory = self.path(&self.node(directory)?)?;
+                joined(directory, &shows.name_beside(""))
+            }
             Origin::Hidden(asset, shows) => shows.name_beside(&self.path(&self.node(asset)?)?),
         };
-        Ok(if path.is_empty() {
-            outer
-        } else {
-            format!("{outer}/{path}")
-        })
+        Ok(joined(outer, &path))
     }
 
     /// Text of a symbolic link that leads to a directory from beside it. It
@@ -510,11 +560,23 @@ impl Vfs {
     fn stats_json(&self, transients: usize) -> serde_json::Value {
         let mut stats = self.reader.stats.to_json();
         stats["cache"] = self.reader.cache_json();
+        if let Some(remote) = self.remote.get() {
+            stats["remote"] = remote.to_json();
+        }
         let fixed = self.fixed.iter();
         let memory = fixed.map(|(_, subtree)| subtree.tree.memory());
         stats["tree_bytes"] = memory.sum::<usize>().into();
-        stats["guests"] = transients.into();
+        stats["transient_inodes"] = transients.into();
         stats
+    }
+}
+
+/// A path from another one on.
+fn joined(outer: String, path: &str) -> String {
+    match (outer.is_empty(), path.is_empty()) {
+        (_, true) => outer,
+        (true, false) => path.to_owned(),
+        (false, false) => format!("{outer}/{path}"),
     }
 }
 

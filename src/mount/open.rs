@@ -3,25 +3,34 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
+use std::time::SystemTime;
 
 use super::enter::NewVolume;
 use super::error::{OpenCause, OpenError};
 use super::image::{self, Images};
 use super::layout::{Layout, Opened, describe, seconds};
 use super::order::{Order, file_name};
-use super::sources::{GameFolder, Prepared, has_name};
+use super::partner::{Partners, Surroundings};
+use super::sources::{GameFolder, Prepared};
 use super::{Options, Sources, Vfs};
 use crate::content::{MAX_ASSET, Reader};
 use crate::io::{self, BlockBuffer, ReadAt};
 use crate::namespace::companion::{self, Meta, Shows};
 use crate::namespace::tree::TreeBuilder;
-use crate::source::FileSource;
+use crate::source::remote::{Network, Remote, RemoteOptions, RemoteUrl};
+use crate::source::{FileSource, Location};
 use crate::text::numbered;
 use crate::view::{VIEW_FORMATS, ViewFormat};
+use crate::volume::bucket::{BucketFolder, LoneObject};
 use crate::volume::folder::{self, Disk, Folder};
-use crate::volume::{self, Input};
+use crate::volume::{self, Input, Volume};
+
+/// Most sources that are opened at the same time, where some are on servers.
+const MAX_AT_ONCE: usize = 16;
 
 impl Vfs {
     /// Opens the sources and lays out their trees.
@@ -45,7 +54,9 @@ impl Vfs {
             OpenError::new(point, OpenCause::Unreadable(error))
         })?;
         let vfs = Self::empty(options.clone());
+        let remote = vfs.connect(prepared)?;
         let mut opener = Opener {
+            remote: remote.as_ref(),
             disk: &Arc::new(disk),
             reader: &vfs.reader,
             options: &options,
@@ -66,10 +77,30 @@ impl Vfs {
         vfs.graft_layout(layout, &info);
         Ok(Arc::new(vfs))
     }
+
+    /// What reads sources on servers; nothing is started where there are none.
+    fn connect(&self, prepared: &Prepared) -> Result<Option<Arc<Remote>>, OpenError> {
+        let Some(first) = prepared.sources.urls().next() else {
+            return Ok(None);
+        };
+        let network = match &self.options.network {
+            Some(network) => network.clone(),
+            None => {
+                let (options, urls) = (RemoteOptions::default(), prepared.sources.urls());
+                Network::start(&options, urls, |_| {}).map_err(|problem| {
+                    let error = std::io::Error::other(problem);
+                    OpenError::new(first.shown(), OpenCause::Unreadable(error))
+                })?
+            }
+        };
+        let remote = Remote::new(&network, self.reader.budget());
+        Ok(Some(self.remote.get_or_init(|| remote).clone()))
+    }
 }
 
-/// Opens sources one after the other.
+/// Opens sources.
 struct Opener<'a> {
+    remote: Option<&'a Arc<Remote>>,
     disk: &'a Arc<Disk>,
     reader: &'a Arc<Reader>,
     options: &'a Options,
@@ -79,13 +110,33 @@ struct Opener<'a> {
     skipped: Vec<OpenError>,
 }
 
-/// A file on disk that is going to be opened as a volume.
+/// A file that is going to be opened as a volume.
 struct Candidate {
+    /// Where it is on disk, or what is shown of its URL.
     path: PathBuf,
     /// Its name among the sources: that of the file, numbered where another
     /// one has it.
     name: String,
-    source: Arc<FileSource>,
+    /// Where it is, as users know it.
+    location: String,
+    /// Where it is, on a server.
+    url: Option<RemoteUrl>,
+    /// When it was changed last, in seconds since 1970 UTC.
+    modified: i64,
+    source: Arc<dyn ReadAt>,
+}
+
+impl Candidate {
+    fn on_disk(path: &Path, name: &str, source: Arc<FileSource>) -> Result<Self, OpenCause> {
+        Ok(Self {
+            path: path.to_owned(),
+            name: name.to_owned(),
+            location: path.to_string_lossy().into_owned(),
+            url: None,
+            modified: modified(path)?,
+            source,
+        })
+    }
 }
 
 impl Opener<'_> {
@@ -96,26 +147,32 @@ impl Opener<'_> {
                 None => Err(OpenError::new("", io::Error::UnknownFormat)),
             },
             Sources::Given {
-                paths,
+                locations,
                 order,
                 separate,
-            } => self.given(paths, *order, *separate),
+            } => self.given(locations, *order, *separate),
         }
     }
 
     fn given(
         &mut self,
-        paths: &[PathBuf],
+        locations: &[Location],
         order: Option<Order>,
         separate: bool,
     ) -> Result<Layout, OpenError> {
-        let mut paths = paths.to_vec();
+        let mut locations = locations.to_vec();
         let order = order.unwrap_or(Order::Cli);
         if !separate {
-            order.sort(&mut paths);
+            order.sort(&mut locations);
         }
-        let named: Vec<(String, PathBuf)> = unique_names(&paths).into_iter().zip(paths).collect();
-        let opened = self.open_all(&named, |opener, (name, path)| opener.open(name, path))?;
+        let named: Vec<(String, Location)> = unique_names(&locations)
+            .into_iter()
+            .zip(locations)
+            .collect();
+        let opened = self.open_all(&named, |opener, (name, location)| match location {
+            Location::Path(path) => opener.open(name, path),
+            Location::Remote(url) => opener.open_remote(name, url),
+        })?;
         if opened.len() == 1 && named.len() == 1 {
             return Ok(Layout::single(opened));
         }
@@ -130,14 +187,20 @@ impl Opener<'_> {
     }
 
     /// Opens all of several sources, or one, each by `open`.
-    fn open_all<T>(
+    fn open_all<T: Sync>(
         &mut self,
         sources: &[T],
-        open: impl Fn(&Self, &T) -> Result<Opened, OpenError>,
+        open: impl Fn(&Self, &T) -> Result<Opened, OpenError> + Sync,
     ) -> Result<Vec<Opened>, OpenError> {
+        // Servers take their time, and each source has to wait several times.
+        let at_once = self.remote.map_or(1, |_| MAX_AT_ONCE);
         let mut opened = Vec::with_capacity(sources.len());
-        for source in sources {
-            match open(self, source) {
+        for outcome in sources
+            .chunks(at_once)
+            .flat_map(|sources| self.open_some(sources, &open))
+            .collect::<Vec<_>>()
+        {
+            match outcome {
                 Ok(source) => opened.push(source),
                 Err(error) if sources.len() == 1 || self.options.strict => return Err(error),
                 Err(error) => self.skip(error),
@@ -150,6 +213,27 @@ impl Opener<'_> {
                 Ok(opened)
             }
         }
+    }
+
+    /// Opens several sources at the same time, or one.
+    fn open_some<T: Sync>(
+        &self,
+        sources: &[T],
+        open: &(impl Fn(&Self, &T) -> Result<Opened, OpenError> + Sync),
+    ) -> Vec<Result<Opened, OpenError>> {
+        if let [source] = sources {
+            return vec![open(self, source)];
+        }
+        thread::scope(|scope| {
+            let started = sources
+                .iter()
+                .map(|source| scope.spawn(move || open(self, source)));
+            let started: Vec<_> = started.collect();
+            let ended = started.into_iter().map(|opening| opening.join());
+            ended
+                .map(|opened| opened.unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect()
+        })
     }
 
     fn skip(&mut self, error: OpenError) {
@@ -172,14 +256,62 @@ impl Opener<'_> {
         }
     }
 
-    fn open_folder(&self, name: &str, path: &Path) -> Result<Opened, OpenCause> {
-        let path = fs::canonicalize(path).map_err(OpenCause::Unreadable)?;
-        let mut builder = self.builder(&path, true)?;
-        let folder = Folder::open(&path, self.disk, &mut builder).map_err(unreadable)?;
-        builder.probe(&|file, size| volume::head(&folder, file, size));
+    fn open_remote(&self, name: &str, url: &RemoteUrl) -> Result<Opened, OpenError> {
+        let located = |cause| OpenError::new(url.shown(), cause);
+        let remote = self.remote.ok_or(io::Error::UnknownFormat);
+        let remote = remote.map_err(|error| located(error.into()))?;
+        let opened = match url.is_folder() {
+            true => self.open_bucket(remote, name, url),
+            false => self.open_object(remote, name, url),
+        };
+        opened.map_err(located)
+    }
+
+    fn open_object(
+        &self,
+        remote: &Arc<Remote>,
+        name: &str,
+        url: &RemoteUrl,
+    ) -> Result<Opened, OpenCause> {
+        let file = remote.file(url).map_err(OpenCause::Unreadable)?;
+        self.open_candidate(&Candidate {
+            path: url.label().to_owned(),
+            name: name.to_owned(),
+            location: url.shown().to_owned(),
+            url: Some(url.clone()),
+            modified: file
+                .modified()
+                .unwrap_or_else(|| seconds(SystemTime::now())),
+            source: Arc::new(file),
+        })
+    }
+
+    fn open_bucket(
+        &self,
+        remote: &Arc<Remote>,
+        name: &str,
+        url: &RemoteUrl,
+    ) -> Result<Opened, OpenCause> {
+        let folder = remote.folder(url).map_err(OpenCause::Unreadable)?;
+        let mut builder = self.builder(seconds(SystemTime::now()), true);
+        let volume = BucketFolder::open(folder, &mut builder).map_err(unreadable)?;
+        Vfs::probe(&mut builder, &volume, false);
         Ok(Opened {
             builder,
-            volume: folder_volume(name, &path, folder),
+            volume: folder_volume(name, url.shown(), Box::new(volume)),
+            is_layered: false,
+            path: url.label().to_owned(),
+        })
+    }
+
+    fn open_folder(&self, name: &str, path: &Path) -> Result<Opened, OpenCause> {
+        let path = fs::canonicalize(path).map_err(OpenCause::Unreadable)?;
+        let mut builder = self.builder(modified(&path)?, true);
+        let folder = Folder::open(&path, self.disk, &mut builder).map_err(unreadable)?;
+        Vfs::probe(&mut builder, &folder, false);
+        Ok(Opened {
+            builder,
+            volume: folder_volume(name, &path.to_string_lossy(), Box::new(folder)),
             is_layered: false,
             path,
         })
@@ -187,48 +319,69 @@ impl Opener<'_> {
 
     fn open_file(&self, name: &str, path: &Path) -> Result<Opened, OpenCause> {
         let source = FileSource::open(path, &self.disk.pool).map_err(OpenCause::Unreadable)?;
-        let candidate = Candidate {
-            path: path.to_owned(),
-            name: name.to_owned(),
-            source: Arc::new(source),
-        };
-        match self.open_volume(&candidate, false) {
-            Err(OpenCause::Volume(io::Error::UnknownFormat)) => self.open_asset(&candidate),
+        self.open_candidate(&Candidate::on_disk(path, name, Arc::new(source))?)
+    }
+
+    fn open_candidate(&self, candidate: &Candidate) -> Result<Opened, OpenCause> {
+        match self.open_volume(candidate, false) {
+            Err(OpenCause::Volume(io::Error::UnknownFormat)) => self.open_asset(candidate),
             opened => opened,
         }
     }
 
-    /// A builder for the tree of a source.
-    fn builder(&self, path: &Path, is_plain_folder: bool) -> Result<TreeBuilder, OpenCause> {
-        let metadata = fs::metadata(path).map_err(OpenCause::Unreadable)?;
-        let modified = metadata.modified().map_or(0, seconds);
+    /// A builder for the tree of a source that was changed at this time.
+    fn builder(&self, modified: i64, is_plain_folder: bool) -> TreeBuilder {
         let companions = Vfs::companions(self.options, 0, is_plain_folder);
-        Ok(TreeBuilder::new(0, modified, companions))
+        TreeBuilder::new(0, modified, companions)
     }
 
     /// Opens a source that is a volume; with `layered`, no other than one
     /// that games lay over others.
     fn open_volume(&self, candidate: &Candidate, layered: bool) -> Result<Opened, OpenCause> {
-        let partner = |name: &str| self.partner(candidate, name);
+        let surroundings = match (self.remote, &candidate.url) {
+            (Some(remote), Some(url)) => Surroundings::Server { remote, url },
+            _ => Surroundings::Disk {
+                files: self.partners,
+                pool: &self.disk.pool,
+            },
+        };
+        let partners = Partners::of(&candidate.path, &candidate.name, surroundings);
+        let opened = self.open_with(candidate, &partners, layered);
+        opened.map_err(|cause| partners.explain(cause))
+    }
+
+    /// Opens a source that is a volume, with the files that it consists of
+    /// beside itself.
+    fn open_with(
+        &self,
+        candidate: &Candidate,
+        partners: &Partners<'_>,
+        layered: bool,
+    ) -> Result<Opened, OpenCause> {
+        let partner = |name: &str| partners.find(name);
         let buffered = Arc::new(BlockBuffer::new(candidate.source.clone()));
         let (source, images) = image::unwrap(self.reader, buffered)?;
         let input = Input {
             source,
             partner: &partner,
+            tracks: &images.tracks,
             options: self.options.volume_options(&candidate.name),
         };
         let format = volume::detect(&input)?;
         if layered && !format.is_layered {
             return Err(io::Error::UnknownFormat.into());
         }
-        let mut builder = self.builder(&candidate.path, format.is_plain_folder)?;
+        let mut builder = self.builder(candidate.modified, format.is_plain_folder);
         let volume = (format.open)(input, &mut builder)?;
-        builder.probe(&|file, size| volume::head(&*volume, file, size));
+        if Vfs::lists_converted(self.options, &*volume, 0) {
+            builder.list_converted();
+        }
+        Vfs::probe(&mut builder, &*volume, !images.formats.is_empty());
         Ok(Opened {
             builder,
             volume: NewVolume {
                 name: candidate.name.clone(),
-                location: candidate.path.to_string_lossy().into_owned(),
+                location: candidate.location.clone(),
                 format: format.name,
                 is_plain_folder: format.is_plain_folder,
                 nesting: 0,
@@ -240,39 +393,25 @@ impl Opener<'_> {
         })
     }
 
-    /// Another file beside a source, by its name in any ASCII case: of the
-    /// file itself, or with the source's name among the sources for its own.
-    fn partner(&self, candidate: &Candidate, name: &str) -> Option<Arc<dyn ReadAt>> {
-        let extension = Path::new(name).extension().unwrap_or_default();
-        let of_pair = file_name(&candidate.path.with_extension(extension));
-        let directory = candidate.path.parent();
-        let mut partners = self.partners.iter();
-        let path = partners.find(|path| {
-            path.parent() == directory && (has_name(path, name) || has_name(path, &of_pair))
-        })?;
-        match FileSource::open(path, &self.disk.pool) {
-            Ok(source) => Some(Arc::new(source)),
-            Err(error) => {
-                log::warn!("{}: cannot be opened: {error}", path.display());
-                None
-            }
-        }
-    }
-
     /// Opens a lone asset: a folder in which nothing else is seen.
     fn open_asset(&self, candidate: &Candidate) -> Result<Opened, OpenCause> {
         let name = file_name(&candidate.path);
         let shows = lone_asset(&name, &*candidate.source)?;
-        let mut builder = self.builder(&candidate.path, true)?;
+        let mut builder = self.builder(candidate.modified, true);
         builder.show_others(shows.filter(|_| self.options.meta != Meta::Off));
-        let folder = Folder::of_one_file(&candidate.path, self.disk, &mut builder);
+        let volume: Box<dyn Volume> = match candidate.url {
+            None => {
+                let folder = Folder::of_one_file(&candidate.path, self.disk, &mut builder);
+                Box::new(folder.map_err(unreadable)?)
+            }
+            Some(_) => {
+                let source = candidate.source.clone();
+                Box::new(LoneObject::open(source, &name, &mut builder)?)
+            }
+        };
         Ok(Opened {
             builder,
-            volume: folder_volume(
-                &candidate.name,
-                &candidate.path,
-                folder.map_err(unreadable)?,
-            ),
+            volume: folder_volume(&candidate.name, &candidate.location, volume),
             is_layered: false,
             path: candidate.path.clone(),
         })
@@ -320,9 +459,10 @@ impl Opener<'_> {
         let candidates = named.filter_map(|(name, path)| {
             let found = sources.iter().find(|(known, _)| *known == path);
             let source = found?.1.clone();
-            Some(Candidate { path, name, source })
+            let opened = Candidate::on_disk(&path, &name, source);
+            Some(opened.map_err(|cause| OpenError::new(path.to_string_lossy(), cause)))
         });
-        let candidates: Vec<Candidate> = candidates.collect();
+        let candidates: Vec<Candidate> = candidates.collect::<Result<_, _>>()?;
         let opened = self.open_all(&candidates, |opener, candidate| {
             opener
                 .open_volume(candidate, true)
@@ -341,7 +481,8 @@ impl Opener<'_> {
         merged: &[Opened],
         warnings: &mut Vec<String>,
     ) -> Result<Opened, OpenCause> {
-        let mut builder = self.builder(&folder.path, true)?.without_companions();
+        let builder = self.builder(modified(&folder.path)?, true);
+        let mut builder = builder.without_companions();
         let archives = merged.iter();
         let archives: HashSet<&OsStr> = archives
             .filter_map(|archive| archive.path.file_name())
@@ -354,8 +495,8 @@ impl Opener<'_> {
             builder,
             volume: folder_volume(
                 &file_name(&folder.path),
-                &folder.path,
-                files.map_err(unreadable)?,
+                &folder.path.to_string_lossy(),
+                Box::new(files.map_err(unreadable)?),
             ),
             is_layered: false,
             path: folder.path.clone(),
@@ -366,8 +507,8 @@ impl Opener<'_> {
 /// The file names of sources, in which no two are the same, letter case
 /// aside: of several, the last one has the plain name, and the others are
 /// numbered in their order.
-fn unique_names(paths: &[PathBuf]) -> Vec<String> {
-    let plain: Vec<String> = paths.iter().map(|path| file_name(path)).collect();
+fn unique_names<P: AsRef<Path>>(paths: &[P]) -> Vec<String> {
+    let plain: Vec<String> = paths.iter().map(|path| file_name(path.as_ref())).collect();
     let mut taken: HashSet<String> = plain.iter().map(|name| name.to_ascii_lowercase()).collect();
     let mut unique = Vec::with_capacity(plain.len());
     for (index, name) in plain.iter().enumerate() {
@@ -383,15 +524,21 @@ fn unique_names(paths: &[PathBuf]) -> Vec<String> {
     unique
 }
 
-fn folder_volume(name: &str, path: &Path, folder: Folder) -> NewVolume {
+/// When the file or directory at `path` was changed last.
+fn modified(path: &Path) -> Result<i64, OpenCause> {
+    let metadata = fs::metadata(path).map_err(OpenCause::Unreadable)?;
+    Ok(metadata.modified().map_or(0, seconds))
+}
+
+fn folder_volume(name: &str, location: &str, volume: Box<dyn Volume>) -> NewVolume {
     NewVolume {
         name: name.to_owned(),
-        location: path.to_string_lossy().into_owned(),
+        location: location.to_owned(),
         format: folder::FORMAT_NAME,
         is_plain_folder: true,
         nesting: 0,
         images: Images::default(),
-        volume: Box::new(folder),
+        volume,
     }
 }
 

@@ -1,11 +1,11 @@
 //! Filling the kernel's page cache ahead of readers.
 //!
-//! Where somebody reads the files of a directory one after the other, those
-//! that come next are decoded by a thread of their own and pushed into the
+//! Sequential reads of the files of a directory are prefetched: the next ones
+//! are decoded by a thread of their own and pushed into the
 //! kernel's page cache, so that reading them takes no request at all. The
 //! kernel then no longer says how far the reader has come. So only a window of
 //! files is pushed, and one in its middle is left out: when that is read, the
-//! window moves on. Nobody reading on costs one window.
+//! window moves on. A reader that stops costs one window.
 //!
 //! Where little of a packed block is read, the rest of it is pushed as well:
 //! it is decoded already, and the kernel keeps it more cheaply.
@@ -55,6 +55,9 @@ const SMALL: u32 = 16 << 10;
 
 /// Most blocks that wait to be pushed.
 const MAX_BLOCKS: usize = 64;
+
+/// Files that are announced to a source on a server.
+const MAX_ANNOUNCED: usize = 16;
 
 /// Threads that push.
 const THREADS: usize = 1;
@@ -117,12 +120,12 @@ impl Prefetch {
         let Ok(node) = vfs.node(ino) else {
             return;
         };
-        let Some((parent, place)) = node.tree().place(node.index) else {
+        let Some((parent, entry_number)) = node.tree().position(node.index) else {
             return;
         };
         let directory = node.other(parent);
         self.0.change(|state| {
-            state.note_file(&directory, place) | state.note_block(&node, offset, size)
+            state.note_file(&directory, entry_number) | state.note_block(&node, offset, size)
         });
     }
 }
@@ -135,21 +138,23 @@ impl Drop for Prefetch {
 
 impl State {
     /// Notes that a file is being read; says whether there is more to push.
-    fn note_file(&mut self, directory: &Node<'_>, place: usize) -> bool {
+    fn note_file(&mut self, directory: &Node<'_>, entry_number: usize) -> bool {
         let ino = directory.ino();
         let known = self.runs.iter().position(|run| run.directory == ino);
         let mut run = match known {
             Some(known) => self.runs.remove(known),
             None => Run {
                 directory: ino,
-                last: place,
+                last: entry_number,
                 // Who has read the files of one directory in a row, and begins
                 // another one, goes through a whole tree.
                 row: match self.runs.last() {
-                    Some(run) if run.row >= ROW && is_first_file(directory, place) => ROW - 1,
+                    Some(run) if run.row >= ROW && is_first_file(directory, entry_number) => {
+                        ROW - 1
+                    }
                     _ => 0,
                 },
-                next: place,
+                next: entry_number,
                 budget: 0,
                 marked: false,
             },
@@ -157,7 +162,7 @@ impl State {
         if known.is_none() && self.runs.len() == MAX_RUNS {
             self.runs.remove(0);
         }
-        run.read(place, known.is_none());
+        run.read(entry_number, known.is_none());
         let wakes = run.budget > 0;
         self.runs.push(run);
         wakes
@@ -181,9 +186,9 @@ impl State {
         }
         let run = self.runs.iter_mut().rev().find(|run| run.budget > 0)?;
         // The reader is at the file behind its last one by now.
-        let place = run.next.max(run.last + 2);
-        run.next = place + 1;
-        Some(Job::Entry(run.directory, place))
+        let entry_number = run.next.max(run.last + 2);
+        run.next = entry_number + 1;
+        Some(Job::Entry(run.directory, entry_number))
     }
 
     /// Takes `bytes` from what may be pushed of a directory; false where that
@@ -207,21 +212,21 @@ impl State {
 }
 
 impl Run {
-    /// The reader is at the file with number `place`.
-    fn read(&mut self, place: usize, first: bool) {
+    /// The reader is at the file with number `entry_number`.
+    fn read(&mut self, entry_number: usize, first: bool) {
         let expected = if self.row >= ROW {
             self.last..=self.next.max(self.last) + GAP
         } else {
             self.last..=self.last + GAP
         };
-        if !expected.contains(&place) {
+        if !expected.contains(&entry_number) {
             self.row = 0;
             self.budget = 0;
-            self.next = place;
-        } else if place > self.last || first {
+            self.next = entry_number;
+        } else if entry_number > self.last || first {
             self.row += 1;
         }
-        self.last = place;
+        self.last = entry_number;
         if self.row >= ROW {
             self.budget = WINDOW;
             self.marked = false;
@@ -229,10 +234,13 @@ impl Run {
     }
 }
 
-/// Whether no file comes before the entry with number `place`.
-fn is_first_file(directory: &Node<'_>, place: usize) -> bool {
-    let mut before = directory.tree().entries(directory.index, 0).take(place);
-    place <= MAX_DIRECTORIES
+/// Whether no file comes before the entry with number `entry_number`.
+fn is_first_file(directory: &Node<'_>, entry_number: usize) -> bool {
+    let mut before = directory
+        .tree()
+        .entries(directory.index, 0)
+        .take(entry_number);
+    entry_number <= MAX_DIRECTORIES
         && before.all(|(_, index)| {
             let kind = directory.other(index).kind();
             kind.is_some_and(|kind| kind.file_kind() == FileKind::Directory)
@@ -259,7 +267,9 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
                 push(vfs, &node, start, store);
             }
         }
-        Job::Entry(directory, place) => push_entry(state, vfs, directory, place, store),
+        Job::Entry(directory, entry_number) => {
+            push_entry(state, vfs, directory, entry_number, store)
+        }
     }
 }
 
@@ -267,13 +277,16 @@ fn push_entry(
     state: &Awaited<State>,
     vfs: &Vfs,
     directory: Ino,
-    place: usize,
+    entry_number: usize,
     store: &dyn Fn(Ino, u64, &[u8]),
 ) {
     let Ok(directory) = vfs.node(directory) else {
         return;
     };
-    let entry = directory.tree().entries(directory.index, place).next();
+    let entry = directory
+        .tree()
+        .entries(directory.index, entry_number)
+        .next();
     let node = entry.map(|(_, index)| directory.other(index));
     let bytes = node
         .as_ref()
@@ -287,9 +300,25 @@ fn push_entry(
     let (Some(node), Some(bytes), true) = (node, bytes, pushes) else {
         return;
     };
+    if vfs.remote.get().is_some() {
+        announce(vfs, &directory, entry_number);
+    }
     let mut start = 0;
     while start < bytes && push(vfs, &node, start, store) {
         start += u64::from(BLOCK_SIZE);
+    }
+}
+
+/// Announces to the sources of the files from the entry `entry_number` on what will be read
+/// of them, so that servers are not asked for one after the other.
+fn announce(vfs: &Vfs, directory: &Node<'_>, entry_number: usize) {
+    let entries = directory.tree().entries(directory.index, entry_number);
+    for (_, index) in entries.take(MAX_ANNOUNCED) {
+        let node = directory.other(index);
+        let size = node.tree().inode(index).and_then(|inode| inode.size());
+        if let (Some(file), Some(size)) = (node.file(), size) {
+            vfs.reader.will_need(file, size.min(HEAD));
+        }
     }
 }
 
@@ -301,7 +330,7 @@ fn is_packed(node: &Node<'_>) -> bool {
 }
 
 /// Pushes the block of a file that begins at `start`. Whatever goes wrong,
-/// the reader is told when the file is read.
+/// reading the file shows it.
 ///
 /// No lock is held meanwhile: the kernel may wait with the bytes until a
 /// request for the same page is answered, by a thread that needs the lock.
@@ -345,7 +374,7 @@ mod tests {
         v1::write(&Directory { entries }, options, &mut archive, &mut |_| {}).unwrap();
         let vfs = Vfs::open(
             &Sources::Given {
-                paths: vec![archive.path().to_owned()],
+                locations: vec![archive.path().to_owned().into()],
                 order: None,
                 separate: false,
             },
@@ -386,8 +415,8 @@ mod tests {
     fn files_read_here_and_there_bring_nothing() {
         let (vfs, files) = mounted(&[1000; 50]);
         let prefetch = Prefetch::default();
-        for place in [7, 20, 3, 40, 12, 30, 0, 49] {
-            prefetch.note(&vfs, files[place], 0, 4096);
+        for entry_number in [7, 20, 3, 40, 12, 30, 0, 49] {
+            prefetch.note(&vfs, files[entry_number], 0, 4096);
         }
         assert_eq!(pushed(&prefetch, &vfs), []);
     }

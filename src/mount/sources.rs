@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::order::{self, Order};
 use super::{OpenCause, OpenError};
+use crate::source::Location;
+use crate::source::remote::RemoteUrl;
 use crate::volume::{PAIRS, iso};
 
-/// Longest cue sheet that is looked into, in bytes.
+/// Longest cue sheet that is parsed, in bytes.
 const MAX_SHEET: u64 = 64 << 10;
 
 /// What to mount.
@@ -17,7 +19,7 @@ pub enum Sources {
     /// merged, unless `separate`; anything else stands side by side.
     Given {
         /// In their order, the last one on top.
-        paths: Vec<PathBuf>,
+        locations: Vec<Location>,
         /// How to order them instead.
         order: Option<Order>,
         /// Merge nothing.
@@ -126,9 +128,10 @@ impl Sources {
             }
         };
         let partners = match self {
-            Self::Given { paths, .. } => {
-                let beside = |path: &PathBuf| [partners(path), tracks_beside(path)].concat();
-                paths.iter().flat_map(beside).collect()
+            Self::Given { locations, .. } => {
+                let paths = locations.iter().filter_map(Location::path);
+                let beside = |path: &Path| [partners(path), tracks_beside(path)].concat();
+                paths.flat_map(beside).collect()
             }
             Self::Game { .. } => Vec::new(),
         };
@@ -139,12 +142,28 @@ impl Sources {
         })
     }
 
-    /// The first source, as users know it.
-    pub fn name(&self) -> PathBuf {
-        match self {
-            Self::Given { paths, .. } => paths.first().cloned().unwrap_or_default(),
-            Self::Game { folder, .. } => folder.clone(),
-        }
+    /// The first source, as the mount table shows it: by its absolute path, or
+    /// by what of its URL is not secret.
+    pub fn name(&self) -> String {
+        let path = match self {
+            Self::Given { locations, .. } => match locations.first() {
+                Some(Location::Remote(url)) => return url.shown().to_owned(),
+                Some(Location::Path(path)) => path.as_path(),
+                None => Path::new(""),
+            },
+            Self::Game { folder, .. } => folder,
+        };
+        let path = std::path::absolute(path).unwrap_or(path.to_owned());
+        path.to_string_lossy().into_owned()
+    }
+
+    /// The URLs among the sources.
+    pub fn urls(&self) -> impl Iterator<Item = &RemoteUrl> {
+        let locations = match self {
+            Self::Given { locations, .. } => locations.as_slice(),
+            Self::Game { .. } => &[],
+        };
+        locations.iter().filter_map(Location::url)
     }
 }
 
@@ -153,8 +172,10 @@ impl Prepared {
     /// them. Links lead out of them by none but these paths.
     pub fn paths(&self) -> Vec<PathBuf> {
         match (&self.sources, &self.game) {
-            (Sources::Given { paths, .. }, _) => {
-                paths.iter().chain(&self.partners).cloned().collect()
+            (Sources::Given { locations, .. }, _) => {
+                let given = locations.iter().filter_map(Location::path);
+                let given = given.map(Path::to_owned);
+                given.chain(self.partners.iter().cloned()).collect()
             }
             (Sources::Game { folder, .. }, game) => {
                 let links = game.iter().flat_map(GameFolder::archives);

@@ -4,12 +4,13 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::content::{File, Key, OpenVolume, VolumeId};
-use crate::io::budget::Charge;
 use crate::io::cache::Value;
+use crate::io::{self, budget::Charge};
 use crate::namespace::Ino;
 use crate::namespace::numbers::{Origin, Range};
 use crate::namespace::tree::{Index, Kind, ROOT, Tree};
 use crate::view::ViewFormat;
+use crate::view::report::Report;
 use crate::volume::{FileId, Version};
 
 /// A tree of the mount, with what its files are read from.
@@ -21,9 +22,72 @@ pub(super) struct Subtree {
     /// What its files are in, by the number that they have there.
     pub(super) volumes: Vec<Arc<OpenVolume>>,
     /// What its files are rendered from, where they are.
-    pub(super) view: Option<Viewed>,
+    pub(super) rendered: Rendered,
+    /// Why the archive that it is the inside of cannot be opened.
+    pub(super) problem: Option<io::Error>,
     /// Accounts for the memory of the tree.
     pub(super) _charge: Option<Charge>,
+}
+
+/// What the files of a subtree are rendered from.
+pub(super) enum Rendered {
+    /// They are not: they are in volumes.
+    No,
+    /// From an asset: their numbers are those of its view.
+    View(Viewed),
+    /// From many: their numbers are places in the list.
+    Converted(Converted),
+}
+
+/// The files of a directory of a converted tree.
+pub(super) struct Converted {
+    /// The directory of files that it mirrors.
+    pub(super) of: Ino,
+    /// The files.
+    pub(super) files: Vec<ConvertedFile>,
+}
+
+/// A file of a converted tree.
+pub(super) enum ConvertedFile {
+    /// It is made of an asset.
+    Asset(FileOfAsset),
+    /// It is made of many assets of the directory that is mirrored.
+    Report(&'static Report),
+}
+
+/// A file that is made of an asset as a whole.
+#[derive(Clone, Copy)]
+pub(super) struct FileOfAsset {
+    /// The asset.
+    pub(super) asset: Ino,
+    /// What shows it.
+    pub(super) format: &'static ViewFormat,
+    /// Its place in what the format converts the asset to.
+    pub(super) position: u8,
+    /// The version of the asset when the directory was listed, where its
+    /// volume said.
+    pub(super) stamp: Option<u64>,
+}
+
+impl Rendered {
+    /// Memory that it takes, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        match self {
+            Self::No => 0,
+            Self::View(viewed) => viewed.converted.capacity() * size_of::<(u8, FileId)>(),
+            Self::Converted(tree) => tree.files.capacity() * size_of::<ConvertedFile>(),
+        }
+    }
+}
+
+/// A file that is rendered.
+pub(super) enum RenderedFile<'a> {
+    /// The file of this number of an asset's view.
+    OfView(&'a Viewed, FileId),
+    /// One of a converted tree.
+    OfAsset(&'a FileOfAsset),
+    /// One that is made of many assets of a directory of files.
+    Report(&'static Report, Ino),
 }
 
 /// The asset that the files of a subtree show.
@@ -34,6 +98,16 @@ pub(super) struct Viewed {
     pub(super) format: &'static ViewFormat,
     /// The version of the asset that the files were found in.
     pub(super) version: Version,
+    /// Those of its files that stand in a converted tree too, by their places
+    /// there.
+    pub(super) converted: Vec<(u8, FileId)>,
+}
+
+impl Subtree {
+    /// Whether its files are rendered.
+    pub(super) fn is_rendered(&self) -> bool {
+        !matches!(self.rendered, Rendered::No)
+    }
 }
 
 impl Value for Arc<Subtree> {
@@ -52,7 +126,7 @@ impl Value for Arc<Subtree> {
 enum Held<'a> {
     /// One that is always there.
     Fixed(&'a Subtree),
-    /// One that may be given up by others meanwhile.
+    /// One that other threads may evict meanwhile.
     Entered(Arc<Subtree>),
 }
 
@@ -153,14 +227,48 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// The number of the view's file that it is, and what it is kept by.
-    pub(super) fn rendered(&self) -> Option<(FileId, Key)> {
+    /// What it is rendered from, where it is, and what it is kept by.
+    pub(super) fn rendered(&self) -> Option<(RenderedFile<'_>, Key)> {
         let Kind::File { file, .. } = self.kind()? else {
             return None;
         };
-        self.subtree.view.as_ref()?;
         let volume = volume_id(self.subtree.range, 0);
-        Some((file, Key { volume, file }))
+        let key = Key { volume, file };
+        match &self.subtree.rendered {
+            Rendered::No => None,
+            Rendered::View(viewed) => {
+                let mut converted = viewed.converted.iter();
+                let key = match converted.find(|(_, number)| *number == file) {
+                    Some(&(position, _)) => key_of(viewed.asset, viewed.version.stamp, position),
+                    None => key,
+                };
+                Some((RenderedFile::OfView(viewed, file), key))
+            }
+            Rendered::Converted(converted) => {
+                let file = converted.files.get(file.0 as usize)?;
+                Some(match file {
+                    ConvertedFile::Asset(file) => {
+                        let stamp = file.stamp.unwrap_or_default();
+                        let key = key_of(file.asset, stamp, file.position);
+                        (RenderedFile::OfAsset(file), key)
+                    }
+                    ConvertedFile::Report(report) => {
+                        (RenderedFile::Report(report, converted.of), key)
+                    }
+                })
+            }
+        }
+    }
+}
+
+/// What the file at `position` of what an asset is converted to is kept by,
+/// wherever it is shown. No volume is called so: their numbers begin with
+/// those of directories.
+fn key_of(asset: Ino, stamp: u64, position: u8) -> Key {
+    let stamp = (stamp ^ stamp >> 32) & u64::from(u32::MAX);
+    Key {
+        volume: VolumeId(u64::from(asset.0) << 32 | stamp),
+        file: FileId(position.into()),
     }
 }
 

@@ -62,7 +62,7 @@ fn a_listing_that_fails_in_the_middle_gives_what_it_has() {
     };
     v1::write(&root, options, &mut archive, &mut |_| {}).unwrap();
     let sources = Sources::Given {
-        paths: vec![archive.path().to_owned()],
+        locations: vec![archive.path().to_owned().into()],
         order: None,
         separate: false,
     };

@@ -1,8 +1,10 @@
 //! Extended attributes (SEMANTICS, Extended attributes).
 
-use super::subtree::Node;
+use super::subtree::{Node, RenderedFile};
 use super::{Error, Ino, Result, Vfs};
+use crate::namespace::companion;
 use crate::namespace::numbers::Origin;
+use crate::view::VIEW_FORMATS;
 
 /// The bytes that the archive has for a name.
 const RAW_NAME: &str = "user.hpimount.raw_name";
@@ -12,6 +14,10 @@ const SOURCE: &str = "user.hpimount.source";
 
 /// File names, a line each, of the archives in which an entry hides another.
 const SHADOWS: &str = "user.hpimount.shadows";
+
+/// Why an asset of an archive cannot be shown. It is not among the names that
+/// are listed: to know whether an asset has it takes reading the asset.
+const ERROR: &str = "user.hip.error";
 
 impl Vfs {
     /// Names of the extended attributes of an inode.
@@ -63,10 +69,31 @@ impl Vfs {
             return self.source_name(&node);
         }
         let file = node.file().ok_or(Error::NoAttribute)?;
+        if name == ERROR {
+            return self.error_of(&node);
+        }
         match file.volume.volume.xattr(file.file, name) {
             Ok(Some(value)) => Ok(value.into_bytes()),
             Ok(None) => Err(Error::NoAttribute),
             Err(error) => Err(self.failed(&node, &error)),
+        }
+    }
+
+    /// Why an asset cannot be shown, where it cannot.
+    fn error_of(&self, node: &Node<'_>) -> Result<Vec<u8>> {
+        let file = node.file().ok_or(Error::NoAttribute)?;
+        let asset = file.volume.volume.asset(file.file);
+        let name = node.tree().name(node.index);
+        let format = asset.and_then(|asset| companion::view_format(name, Some(asset)));
+        let format = format.and_then(|number| VIEW_FORMATS.get(usize::from(number)));
+        let model = self.model(node, format.ok_or(Error::NoAttribute)?);
+        match model {
+            Ok(model) => {
+                let error = model.view.failure().ok_or(Error::NoAttribute)?;
+                Ok(error.to_string().into_bytes())
+            }
+            Err(error) if error.is_fault() => Err(self.failed(node, &error)),
+            Err(error) => Ok(error.to_string().into_bytes()),
         }
     }
 
@@ -85,13 +112,23 @@ impl Vfs {
     }
 
     /// Name of the file that a file is in: of the archive, or of the asset
-    /// that it shows.
+    /// that it shows; of a file that is made of many assets, that of their
+    /// archive, or of the lowest of several.
     fn source_name(&self, node: &Node<'_>) -> Result<Vec<u8>> {
         if let Some(file) = node.file() {
             return Ok(file.volume.name.clone().into_bytes());
         }
-        let viewed = node.rendered().and(node.subtree().view.as_ref());
-        let asset = self.node(viewed.ok_or(Error::NoAttribute)?.asset)?;
+        let (rendered, _) = node.rendered().ok_or(Error::NoAttribute)?;
+        let asset = match rendered {
+            RenderedFile::OfView(viewed, _) => self.node(viewed.asset)?,
+            RenderedFile::OfAsset(file) => self.node(file.asset)?,
+            RenderedFile::Report(_, directory) => {
+                let directory = self.enter(self.node(directory)?)?;
+                let volume = directory.subtree().volumes.first();
+                let name = volume.map_or("", |volume| &volume.name);
+                return Ok(name.to_owned().into_bytes());
+            }
+        };
         Ok(asset.tree().name(asset.index).to_owned().into_bytes())
     }
 

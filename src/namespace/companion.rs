@@ -1,5 +1,8 @@
-//! Directories beside files that show what is inside them: `X.d` for an
-//! archive, `X.meta` for an asset.
+//! Directories that show what is inside files: `X.d` beside an archive,
+//! `X.meta` beside an asset, and `converted` in the root of an archive.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use crate::source::image::IMAGES;
 use crate::text::has_extension;
@@ -13,14 +16,27 @@ pub enum Shows {
     Inside,
     /// What the asset format of this number in [`VIEW_FORMATS`] makes of it.
     Meta(u8),
+    /// What can be made of the files of a directory.
+    Converted,
 }
 
+/// Name of the directory that shows what can be made of the files of an
+/// archive.
+pub const CONVERTED: &str = "converted";
+
 impl Shows {
-    /// Name of the companion of the file `name`.
+    /// Whether a name ends as those of the companions of files.
+    pub fn may_name(name: &str) -> bool {
+        name.ends_with(".d") || name.ends_with(".meta")
+    }
+
+    /// Name of the companion of the file `name`; of a directory, whose
+    /// companion is inside, that inside.
     pub fn name_beside(self, name: &str) -> String {
         match self {
             Self::Inside => format!("{name}.d"),
             Self::Meta(_) => format!("{name}.meta"),
+            Self::Converted => CONVERTED.to_owned(),
         }
     }
 }
@@ -47,6 +63,8 @@ pub struct Companions {
     pub inside: bool,
     /// Whether assets have them.
     pub meta: bool,
+    /// Whether the root has one.
+    pub converted: bool,
     /// What every other file has: set for a lone asset that does not have the
     /// extension of its format.
     pub others: Option<Shows>,
@@ -57,17 +75,19 @@ impl Companions {
     pub const NONE: Self = Self {
         inside: false,
         meta: false,
+        converted: false,
         others: None,
     };
 
     /// What the companion of a file with this name shows, if it has one by
     /// what its volume says of the content, or else by its extension alone.
     pub fn of(self, name: &str, asset: Option<AssetType>) -> Option<Shows> {
-        if self.inside && is_archive_name(name) {
+        let known = known(name);
+        if self.inside && known.is_archive {
             return Some(Shows::Inside);
         }
         if self.meta
-            && let Some(format) = view_format(name, asset)
+            && let Some(format) = view_of(asset).or(known.view)
         {
             return Some(Shows::Meta(format));
         }
@@ -75,11 +95,57 @@ impl Companions {
     }
 }
 
-fn is_archive_name(name: &str) -> bool {
-    let has = |known: &&str| is_named(name, known);
+/// What a file is by its extension alone.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    is_archive: bool,
+    /// The number in [`VIEW_FORMATS`] of the format that shows it.
+    view: Option<u8>,
+}
+
+/// Longest extension of a known format, in bytes.
+const MAX_EXTENSION: usize = 7;
+
+/// The extensions of all formats, sorted. Every name of a listing is looked up
+/// here.
+static KNOWN: LazyLock<Vec<(u64, Known)>> = LazyLock::new(|| {
+    let mut all: BTreeMap<u64, Known> = BTreeMap::new();
     let volumes = FORMATS.iter().flat_map(|format| format.extensions);
     let images = IMAGES.iter().flat_map(|format| format.extensions);
-    volumes.chain(images).any(has)
+    for extension in volumes.chain(images) {
+        all.entry(number_of(extension.as_bytes()))
+            .or_default()
+            .is_archive = true;
+    }
+    for (number, format) in (0..).zip(VIEW_FORMATS) {
+        for extension in format.extensions {
+            let known = all.entry(number_of(extension.as_bytes())).or_default();
+            known.view = known.view.or(Some(number));
+        }
+    }
+    all.into_iter().collect()
+});
+
+/// An extension of at most [`MAX_EXTENSION`] bytes, in lower case, as a number
+/// that no other one has.
+fn number_of(extension: &[u8]) -> u64 {
+    extension.iter().fold(1, |number, letter| {
+        number << 8 | u64::from(letter.to_ascii_lowercase())
+    })
+}
+
+/// What a file with this name is by its extension, which may have a dot in it.
+/// A file that is called `.hpi` has none.
+fn known(name: &str) -> Known {
+    let name = name.as_bytes();
+    let start = name.len().saturating_sub(MAX_EXTENSION + 1).max(1);
+    let extensions = (start..name.len()).rev().filter(|&dot| name[dot] == b'.');
+    let mut found = extensions.filter_map(|dot| {
+        let number = number_of(&name[dot + 1..]);
+        let index = KNOWN.binary_search_by_key(&number, |&(number, _)| number);
+        index.ok().map(|index| KNOWN[index].1)
+    });
+    found.next().unwrap_or_default()
 }
 
 /// Whether a name has an extension. A file that is called `.hpi` has none.
@@ -96,24 +162,53 @@ pub fn partner(name: &str) -> Option<String> {
     Some(format!("{stem}{directory}"))
 }
 
-/// For a file whose extension archives and others have: whether its first
-/// bytes make it an archive.
-pub fn test_of_head(name: &str) -> Option<HeadTest> {
-    let mut known = HEADS.iter();
-    let (_, test) = known.find(|(extension, _)| is_named(name, extension))?;
-    Some(*test)
+/// For a file that may be the sectors of a CD: the name of the cue sheet beside
+/// it that has the companion in its place.
+pub fn sheet(name: &str) -> Option<String> {
+    let stem = is_named(name, BIN).then(|| &name[..name.len() - BIN.len()])?;
+    Some(format!("{stem}cue"))
 }
+
+/// For a file of `size` bytes whose extension archives and others have: whether
+/// its first bytes make it an archive. Whether a `.bin` is the sectors of a CD
+/// is asked only where it has whole frames, since discs are full of other ones,
+/// and where it costs little: in a disc image in blocks every look decodes one.
+pub fn test_of_head(name: &str, size: u64, looks_for_discs: bool) -> Option<HeadTest> {
+    let may_be = |extension| extension != BIN || looks_for_discs && has_frames(size);
+    let mut known = HEADS.iter();
+    let found = known.find(|(extension, _)| is_named(name, extension));
+    found
+        .filter(|(extension, _)| may_be(*extension))
+        .map(|&(_, test)| test)
+}
+
+/// Whether a file of `size` bytes consists of the frames of a CD, as many as it
+/// takes for the descriptors of a disc.
+fn has_frames(size: u64) -> bool {
+    [2352, 2448]
+        .into_iter()
+        .any(|frame| size >= 18 * frame && size.is_multiple_of(frame))
+}
+
+/// Extension of the sectors of a CD, and of much else.
+const BIN: &str = "bin";
 
 /// Whether the first bytes of a file make it an archive.
 pub type HeadTest = fn(&[u8]) -> bool;
 
 /// Extensions that archives and others have, and what the first bytes of the
 /// archives are.
-const HEADS: [(&str, HeadTest); 2] = [("img", is_img), ("pre", is_pre)];
+const HEADS: [(&str, HeadTest); 3] = [("img", is_img), (BIN, is_raw_disc), ("pre", is_pre)];
 
-/// A GTA archive of version 2; one of version 1 is told by its partner.
+/// A GTA archive of version 2, one of version 1 is recognised by its partner; or
+/// sectors of a CD.
 fn is_img(head: &[u8]) -> bool {
-    head.starts_with(b"VER2")
+    head.starts_with(b"VER2") || is_raw_disc(head)
+}
+
+/// Sectors of a CD: what each begins with.
+fn is_raw_disc(head: &[u8]) -> bool {
+    head.starts_with(&[0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0])
 }
 
 /// A PRE archive: one with a magic, or a small number and the start of a
@@ -134,12 +229,14 @@ fn is_pre(head: &[u8]) -> bool {
 /// The number in [`VIEW_FORMATS`] of the format that shows a file: that of the
 /// type that its volume says it has, or else that of its extension.
 pub fn view_format(name: &str, asset: Option<AssetType>) -> Option<u8> {
-    let by_type =
-        |format: &ViewFormat| asset.is_some_and(|asset| format.asset_types.contains(&asset.code));
-    let by_extension = |format: &ViewFormat| format.shows(name.as_bytes());
-    let mut formats = VIEW_FORMATS.iter();
-    let found = formats.position(by_type);
-    let found = found.or_else(|| VIEW_FORMATS.iter().position(by_extension));
+    view_of(asset).or_else(|| known(name).view)
+}
+
+/// The number of the format that shows assets of a type.
+fn view_of(asset: Option<AssetType>) -> Option<u8> {
+    let code = asset?.code;
+    let shows = |format: &ViewFormat| format.asset_types.contains(&code);
+    let found = VIEW_FORMATS.iter().position(shows);
     found.map(|number| number as u8)
 }
 
@@ -152,6 +249,7 @@ mod tests {
         let all = Companions {
             inside: true,
             meta: true,
+            converted: false,
             others: None,
         };
         assert_eq!(all.of("totala1.HPI", None), Some(Shows::Inside));
@@ -164,12 +262,53 @@ mod tests {
     }
 
     #[test]
+    fn every_extension_of_a_format_is_known() {
+        for format in FORMATS {
+            for extension in format.extensions {
+                assert!(known(&format!("a.b.{extension}")).is_archive, "{extension}");
+            }
+        }
+        for format in VIEW_FORMATS {
+            for extension in format.extensions {
+                assert!(extension.len() <= MAX_EXTENSION, "{extension}");
+                let name = format!("a.{}", extension.to_uppercase());
+                let shown = known(&name)
+                    .view
+                    .map(|number| &VIEW_FORMATS[usize::from(number)]);
+                assert!(
+                    shown.is_some_and(|format| format.shows(name.as_bytes())),
+                    "{name}"
+                );
+            }
+        }
+        for name in [
+            "",
+            ".",
+            "a",
+            "a.",
+            "hpi",
+            "a.hpi.txt",
+            "a.xhpi",
+            "a.\0\0hpi",
+            ".hpi",
+        ] {
+            assert!(!known(name).is_archive, "{name:?}");
+        }
+        assert!(known("..hpi").is_archive);
+    }
+
+    #[test]
     fn ambiguous_extensions_need_a_partner_or_the_first_bytes() {
         assert_eq!(partner("gta3.IMG").as_deref(), Some("gta3.dir"));
         assert_eq!(partner("CD.wad").as_deref(), Some("CD.hed"));
         assert_eq!(partner("gta3.dir"), None);
         assert_eq!(partner(".img"), None);
-        let test = |name: &str, head: &[u8]| test_of_head(name).is_some_and(|test| test(head));
+        assert_eq!(sheet("game.BIN").as_deref(), Some("game.cue"));
+        assert_eq!(sheet("game.img"), None);
+        const FRAMES: u64 = 20 * 2352;
+        let test = |name: &str, head: &[u8]| {
+            test_of_head(name, FRAMES, true).is_some_and(|test| test(head))
+        };
         assert!(test("gta3.img", b"VER2\x10\0\0\0"));
         assert!(!test("floppy.img", b"\xEB\x3C\x90MSDOS"));
         assert!(test("a.pre", b"\x20\0\0\0\x03\0\xCD\xAB"));
@@ -177,5 +316,13 @@ mod tests {
         assert!(!test("a.pre", b"%PDF-1.4"));
         assert!(!test("a.pre", b""));
         assert!(!test("a.bin", b"VER2"));
+        let sync = [&[0][..], &[255; 10], &[0, 0, 2, 0, 2]].concat();
+        assert!(test("game.BIN", &sync) && test("game.img", &sync));
+        assert!(!test("game.bin", &sync[..11]));
+        assert!(test_of_head("game.bin", FRAMES, false).is_none());
+        assert!(test_of_head("game.bin", FRAMES + 1, true).is_none());
+        assert!(test_of_head("game.bin", 17 * 2352, true).is_none());
+        assert!(test_of_head("game.bin", 18 * 2448, true).is_some());
+        assert!(test_of_head("gta3.img", 1, false).is_some());
     }
 }

@@ -3,6 +3,7 @@
 //! Nothing here knows the bytes of a file.
 
 pub mod companion;
+pub mod converted;
 pub mod numbers;
 pub mod transient;
 pub mod tree;

@@ -1,7 +1,7 @@
 //! The inode numbers of a mount: a range for every subtree, kept for as long
 //! as the mount lives.
 //!
-//! A subtree that was given up and is built again has the numbers that it had,
+//! A subtree that was evicted and is built again has the numbers that it had,
 //! so that what the kernel and the clients of a server remember stays good.
 //! Only when its source has changed meanwhile it gets others, and the old ones
 //! are stale.
@@ -24,11 +24,14 @@ const LAST_INO: u32 = (1 << 31) - 1;
 pub enum Origin {
     /// The root of the mount.
     Root,
+    /// The root of the files, where the root of the mount shows what can be
+    /// made of them.
+    Files,
     /// The control directory.
     Control,
     /// A directory of another subtree.
     Directory(Ino),
-    /// A companion of this file that no listing shows.
+    /// A companion of this file or directory that no listing shows.
     Hidden(Ino, Shows),
 }
 
@@ -120,9 +123,9 @@ impl Numbers {
                 _ => high = middle,
             }
         }
-        let place = low.checked_sub(1)?;
-        let range = self.ranges.get(place)?;
-        (ino.0 - range.first < range.len).then_some((place, *range))
+        let position = low.checked_sub(1)?;
+        let range = self.ranges.get(position)?;
+        (ino.0 - range.first < range.len).then_some((position, *range))
     }
 
     /// Number of inodes that have had numbers in subtrees.

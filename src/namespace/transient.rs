@@ -22,7 +22,7 @@ const MAX_ALIASES: usize = 65_536;
 /// Numbers that rest before the first of them is used again.
 const MAX_FREE: usize = 65_536;
 
-/// How long a text that nobody has read yet is good for those who look it up.
+/// How long a text that has not been read yet is valid.
 const UNREAD: Duration = Duration::from_secs(1);
 
 /// The transient inodes of a mount.
@@ -33,16 +33,16 @@ pub struct Transients {
     pub max_aliases: usize,
     /// Numbers that rest before the first is used again.
     max_free: usize,
-    /// The last text that was looked up, until somebody reads it.
+    /// The last text that was looked up, until it is read.
     unread: Option<(Ino, Instant)>,
-    /// Numbers that were given up, the longest unused first, and how often
+    /// Numbers that were released, the longest unused first, and how often
     /// each was used again.
     free: VecDeque<(Ino, u32)>,
 }
 
 struct Transient {
     kind: TransientKind,
-    /// How often the kernel was told of it and has not forgotten it.
+    /// How many lookups of it the kernel has not forgotten.
     lookups: u64,
     /// How many others had its number before.
     reuse: u32,
@@ -85,7 +85,7 @@ impl Transients {
     }
 
     /// How many others had the number of an inode before: a part of the
-    /// generation by which the clients of a server tell them apart.
+    /// generation by which the clients of a server distinguish them.
     pub fn reuse(&self, ino: Ino) -> u32 {
         self.by_ino.get(&ino).map_or(0, |inode| inode.reuse)
     }
@@ -239,7 +239,7 @@ mod tests {
         let second = look(&mut inodes, b"3");
         assert_ne!(second, first);
         assert_eq!(*inodes.read(first).unwrap(), b"1");
-        assert_eq!(look(&mut inodes, b"4"), second, "nobody has read it");
+        assert_eq!(look(&mut inodes, b"4"), second, "not read yet");
 
         inodes.forget(second, 2);
         assert_ne!(look(&mut inodes, b"5"), second, "it is gone");

@@ -1,14 +1,20 @@
-//! What `hpipack` does: a directory on disk becomes an archive.
+//! What `hpipack` does: a directory on disk becomes an archive, or an archive
+//! becomes another one in which some files have other bytes.
 
+mod copy;
+pub mod hip;
 pub mod hpi;
+mod replace;
 mod target;
 mod walk;
 
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
+pub use hip::SETTINGS;
+pub use replace::Replacement;
 pub use target::Target;
-pub use walk::{Walked, walk};
+use walk::walk;
 
 use self::hpi::{Directory, v1, v2};
 use crate::volume::hpi::chunk::Method;
@@ -28,6 +34,8 @@ pub enum Format {
         /// Whether data is packed with zlib.
         packed: bool,
     },
+    /// A game of Heavy Iron Studios, as `Settings.ini` says.
+    Hip,
 }
 
 /// Why a directory did not become an archive.
@@ -52,6 +60,12 @@ pub enum Error {
     /// The archive cannot be made.
     #[error(transparent)]
     Archive(#[from] hpi::Error),
+    /// A HIP archive grows to 2 GiB.
+    #[error("the archive would be larger than 2 GiB, the most that the games can address")]
+    TooLarge,
+    /// The archive could not be written.
+    #[error("cannot write the archive: {0}")]
+    Output(#[source] std::io::Error),
 }
 
 /// Result with the packer's [`Error`].
@@ -72,40 +86,103 @@ impl Error {
         }
     }
 
-    /// What the process tells the shell: 10 where the directory is at fault,
+    /// The exit code of the process: 10 where the directory is at fault,
     /// 20 where the place for the archive is.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Target { .. } | Self::Archive(hpi::Error::Output(_)) => 20,
-            Self::Source { .. } | Self::Archive(_) => 10,
+            Self::Target { .. } | Self::Output(_) | Self::Archive(hpi::Error::Output(_)) => 20,
+            Self::Source { .. } | Self::TooLarge | Self::Archive(_) => 10,
         }
     }
 }
 
-/// Packs a tree into the target.
-///
-/// # Errors
-/// What the writer reports. Nothing is at the target's place then, or what
-/// was there before.
-pub fn pack(
-    root: &Directory,
-    format: Format,
-    target: Target,
-    progress: &mut dyn FnMut(u64),
-) -> Result<()> {
-    let out = BufWriter::with_capacity(256 << 10, target.file());
-    match format {
-        Format::TotalAnnihilation { method, key } => {
-            v1::write(root, v1::Options { method, key }, out, progress)?;
-        }
-        Format::Kingdoms { packed } => {
-            v2::write(root, v2::Options { packed }, out, progress)?;
-        }
-    }
-    target.keep()
+/// An archive that is ready to be written.
+#[derive(Debug)]
+pub struct Archive {
+    plan: Plan,
+    /// Number of bytes that will be read.
+    pub bytes: u64,
+    /// Files that do not become part of the archive, and why.
+    pub left_out: Vec<(PathBuf, &'static str)>,
 }
 
-/// Tells a file from every other.
+/// How an archive is written.
+#[derive(Debug)]
+enum Plan {
+    Version1(Directory, v1::Options),
+    Version2(Directory, v2::Options),
+    Hip(Box<hip::Plan>),
+    Replace(replace::Plan),
+}
+
+impl Archive {
+    /// An archive of what is in `directory`, except for a file that is at
+    /// `target`, the place of the archive to be made.
+    ///
+    /// # Errors
+    /// Where the directory cannot be read or made into an archive.
+    pub fn of_directory(directory: &Path, target: &Path, format: Format) -> Result<Self> {
+        let walked = walk(directory, target)?;
+        let left_out = walked.left_out.into_iter();
+        let mut left_out: Vec<_> = left_out
+            .map(|path| (path, "it is the archive itself"))
+            .collect();
+        let mut bytes = walked.bytes;
+        let plan = match format {
+            Format::TotalAnnihilation { method, key } => {
+                Plan::Version1(walked.root, v1::Options { method, key })
+            }
+            Format::Kingdoms { packed } => Plan::Version2(walked.root, v2::Options { packed }),
+            Format::Hip => {
+                let plan = hip::Plan::new(directory, &walked.root)?;
+                let unlisted = plan.left_out.iter().cloned();
+                left_out.extend(unlisted.map(|path| (path, "Settings.ini does not list it")));
+                bytes = plan.bytes();
+                Plan::Hip(Box::new(plan))
+            }
+        };
+        Ok(Self {
+            plan,
+            bytes,
+            left_out,
+        })
+    }
+
+    /// The archive at `path` with other bytes for some of its files. All else
+    /// is copied as it is.
+    ///
+    /// # Errors
+    /// [`Error::Source`] where the archive cannot be read, a name stands for
+    /// no file or for several, two stand for the same one, or a file on disk
+    /// cannot be read.
+    pub fn with_replacements(path: &Path, replacements: &[Replacement]) -> Result<Self> {
+        let plan = replace::Plan::new(path, replacements)?;
+        Ok(Self {
+            bytes: plan.bytes(),
+            plan: Plan::Replace(plan),
+            left_out: Vec::new(),
+        })
+    }
+
+    /// Writes the archive into the target. `progress` is called with the
+    /// number of bytes that have been read since it was last called.
+    ///
+    /// # Errors
+    /// Where a file cannot be read, or the target cannot be written. Nothing
+    /// is at the target's place then, or what was there before.
+    pub fn write(&self, target: Target, progress: &mut dyn FnMut(u64)) -> Result<()> {
+        let out = BufWriter::with_capacity(256 << 10, target.file());
+        match &self.plan {
+            Plan::Version1(root, options) => v1::write(root, *options, out, progress)?,
+            Plan::Version2(root, options) => v2::write(root, *options, out, progress)?,
+            Plan::Hip(plan) => plan.write(out, progress)?,
+            Plan::Replace(plan) => plan.write(out, progress)?,
+        }
+        target.keep()
+    }
+}
+
+/// What distinguishes a file from every other.
 fn identity(metadata: &std::fs::Metadata) -> (u64, u64) {
     use std::os::unix::fs::MetadataExt;
     (metadata.dev(), metadata.ino())

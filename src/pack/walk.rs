@@ -10,15 +10,15 @@ use crate::volume::MAX_DEPTH;
 
 /// What is in a directory on disk.
 #[derive(Debug, Default)]
-pub struct Walked {
+pub(super) struct Walked {
     /// The tree; its files are opened when they are packed.
-    pub root: Directory,
+    pub(super) root: Directory,
     /// Number of files.
-    pub files: u64,
+    pub(super) files: u64,
     /// Sum of their sizes in bytes.
-    pub bytes: u64,
+    pub(super) bytes: u64,
     /// Files that were left out because they are the archive itself.
-    pub left_out: Vec<PathBuf>,
+    pub(super) left_out: Vec<PathBuf>,
 }
 
 /// Finds out what is in `directory`, except for a file that is at `target`,
@@ -30,7 +30,7 @@ pub struct Walked {
 /// [`Error::Source`] for what cannot be read or is neither a file nor a
 /// directory, for a link that leads nowhere or around in a circle, and for a
 /// name that is not UTF-8.
-pub fn walk(directory: &Path, target: &Path) -> Result<Walked> {
+pub(super) fn walk(directory: &Path, target: &Path) -> Result<Walked> {
     let mut walk = Walk {
         found: Walked::default(),
         target: target.metadata().ok().map(|target| identity(&target)),
@@ -101,7 +101,7 @@ impl Walk {
         self.found.bytes += metadata.len();
         Ok(Some(Node::File(File {
             source: Source::Path(path.to_owned()),
-            modified: metadata.mtime().clamp(0, u32::MAX.into()) as u32,
+            modified: modified(&metadata),
         })))
     }
 }
@@ -113,8 +113,13 @@ fn name(path: &Path) -> Result<String> {
     Ok(name.to_owned())
 }
 
+/// Time of the last change as archives have it, in seconds since 1970 UTC.
+pub(super) fn modified(metadata: &Metadata) -> u32 {
+    metadata.mtime().clamp(0, u32::MAX.into()) as u32
+}
+
 /// What the path, or the link there, leads to.
-fn metadata(path: &Path) -> Result<Metadata> {
+pub(super) fn metadata(path: &Path) -> Result<Metadata> {
     path.metadata().map_err(|cause| Error::source(path, cause))
 }
 

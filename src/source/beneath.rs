@@ -10,8 +10,8 @@ use rustix::fs::{Mode, OFlags, openat};
 use super::DIRECTORY_HANDLE;
 
 /// Opens what is at the relative path `path` below `directory`. No part of the
-/// path is followed where it is a symbolic link, so whoever exchanges a
-/// directory for a link leads nobody out of it.
+/// path is followed where it is a symbolic link, so exchanging a
+/// directory for a link leads out of nothing.
 ///
 /// # Errors
 /// Whatever the operating system reports: `ELOOP` for a symbolic link, on

@@ -1,23 +1,24 @@
 //! Files on disk, opened when they are read and a bounded number at a time.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
-use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lru::LruCache;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
+use thread_local::ThreadLocal;
 
 use crate::io::ReadAt;
 
 /// Files that a pool keeps open. A thousand archives need no more; what is
 /// read in turns is opened again, which costs microseconds.
-const MAX_OPEN: NonZeroUsize = NonZeroUsize::new(32).unwrap();
+const MAX_OPEN: usize = 32;
 
 /// How a directory is opened for others to be opened from it, whatever
 /// is mounted on it later. On Linux that needs no right to list it.
@@ -173,21 +174,29 @@ mod stat {
 }
 
 /// Keeps the files open that were read last.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct FilePool {
-    open: Mutex<LruCache<FileIdentity, Arc<File>>>,
+    /// At most [`MAX_OPEN`].
+    open: Mutex<Vec<Arc<OpenFile>>>,
+    /// Grows with each look at `open`: the clock by which a file was used.
+    clock: AtomicU64,
+    /// The file that each thread read last. Threads that read one file again
+    /// and again meet neither at the lock nor at the counter of an [`Arc`].
+    last: ThreadLocal<RefCell<Option<Arc<OpenFile>>>>,
     /// A directory, by its canonical path, that files below it are opened
     /// from.
     held: Option<(PathBuf, OwnedFd)>,
 }
 
-impl Default for FilePool {
-    fn default() -> Self {
-        Self {
-            open: Mutex::new(LruCache::new(MAX_OPEN)),
-            held: None,
-        }
-    }
+/// A file of a pool.
+#[derive(Debug)]
+struct OpenFile {
+    file: File,
+    identity: FileIdentity,
+    /// When it was used last.
+    used: AtomicU64,
+    /// Whether it is still in the pool.
+    is_kept: AtomicBool,
 }
 
 impl FilePool {
@@ -209,28 +218,76 @@ impl FilePool {
     ///
     /// # Errors
     /// Whatever `open` reports, and `NotFound` where it opens another file.
-    pub fn get(
+    fn get(
         &self,
         identity: FileIdentity,
         open: impl FnOnce() -> io::Result<File>,
-    ) -> io::Result<Arc<File>> {
-        if let Some(file) = self.lock().get(&identity) {
-            return Ok(file.clone());
-        }
-        self.open(identity, open)
+    ) -> io::Result<Arc<OpenFile>> {
+        let now = self.clock.fetch_add(1, Ordering::Relaxed) + 1;
+        let known = |file: &&Arc<OpenFile>| file.identity == identity;
+        let kept = self.lock().iter().find(known).cloned();
+        let Some(file) = kept else {
+            return self.open(identity, open);
+        };
+        file.used.store(now, Ordering::Relaxed);
+        Ok(file)
     }
 
+    /// Opens a file, which takes the place of the one with the same identity,
+    /// or else of the one that was not used for longest.
     fn open(
         &self,
         identity: FileIdentity,
         open: impl FnOnce() -> io::Result<File>,
-    ) -> io::Result<Arc<File>> {
-        let file = Arc::new(open()?);
-        if FileStat::of(&*file)?.identity != identity {
+    ) -> io::Result<Arc<OpenFile>> {
+        let file = open()?;
+        if FileStat::of(&file)?.identity != identity {
             return Err(replaced());
         }
-        self.lock().put(identity, file.clone());
+        let file = Arc::new(OpenFile {
+            file,
+            identity,
+            used: AtomicU64::new(self.clock.load(Ordering::Relaxed)),
+            is_kept: AtomicBool::new(true),
+        });
+        let mut kept = self.lock();
+        let same = kept.iter().position(|other| other.identity == identity);
+        let oldest = || {
+            let numbered = kept.iter().enumerate();
+            let oldest = numbered.min_by_key(|(_, file)| file.used.load(Ordering::Relaxed));
+            oldest.filter(|_| kept.len() == MAX_OPEN).map(|(at, _)| at)
+        };
+        if let Some(at) = same.or_else(oldest) {
+            kept.swap_remove(at).is_kept.store(false, Ordering::Relaxed);
+        }
+        kept.push(file.clone());
         Ok(file)
+    }
+
+    /// Calls `read` with the file with this identity, opened by `open` if it
+    /// is not open. Errors of opening come before those of reading.
+    fn with_file<T>(
+        &self,
+        identity: FileIdentity,
+        open: impl FnOnce() -> io::Result<File>,
+        read: impl FnOnce(&File) -> T,
+    ) -> io::Result<T> {
+        let mut last = self.last.get_or_default().borrow_mut();
+        let is_last = last
+            .as_ref()
+            .is_some_and(|last| last.identity == identity && last.is_kept.load(Ordering::Relaxed));
+        if !is_last {
+            // The other one may be closed now.
+            *last = None;
+            *last = Some(self.get(identity, open)?);
+        }
+        let file = last.as_ref().ok_or_else(replaced)?;
+        let now = self.clock.load(Ordering::Relaxed);
+        // Written only where something else was used meanwhile.
+        if file.used.load(Ordering::Relaxed) != now {
+            file.used.store(now, Ordering::Relaxed);
+        }
+        Ok(read(&file.file))
     }
 
     /// Fills `buf` with the bytes at `offset` of the file with this identity.
@@ -240,8 +297,8 @@ impl FilePool {
     /// for the same file, so that a deleted one is not lost.
     ///
     /// # Errors
-    /// As [`FilePool::get`], and whatever the operating system reports of the
-    /// reading.
+    /// Whatever `open` reports, `NotFound` where it opens another file, and
+    /// whatever the operating system reports of the reading.
     pub fn read(
         &self,
         identity: FileIdentity,
@@ -249,11 +306,11 @@ impl FilePool {
         buf: &mut [u8],
         offset: u64,
     ) -> io::Result<()> {
-        let read = self.get(identity, &open)?.read_exact_at(buf, offset);
+        let read = self.with_file(identity, &open, |file| file.read_exact_at(buf, offset))?;
         match read {
             Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => {
                 match self.open(identity, &open) {
-                    Ok(file) => file.read_exact_at(buf, offset),
+                    Ok(file) => file.file.read_exact_at(buf, offset),
                     Err(_) => Err(error),
                 }
             }
@@ -264,18 +321,19 @@ impl FilePool {
     /// The present state of the file with this identity.
     ///
     /// # Errors
-    /// As [`FilePool::get`].
+    /// As for [`FilePool::read`].
     pub fn stat(
         &self,
         identity: FileIdentity,
         open: impl FnOnce() -> io::Result<File>,
     ) -> io::Result<FileStat> {
-        Ok(FileStat::of(&*self.get(identity, open)?)?)
+        let stat = self.with_file(identity, open, |file| FileStat::of(file))?;
+        Ok(stat?)
     }
 
     /// Opens the file with this identity at a canonical path.
     fn open_path(&self, path: &Path, identity: FileIdentity) -> io::Result<File> {
-        // Without waiting: a pipe may be there by now, and nobody writes to
+        // Without waiting: a pipe may be there by now, and nothing writes to
         // it.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let (directory, path) = self.place(path);
@@ -300,7 +358,7 @@ impl FilePool {
             .unwrap_or((CWD, path))
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, LruCache<FileIdentity, Arc<File>>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Arc<OpenFile>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -366,7 +424,7 @@ mod tests {
     fn many_files_are_read_with_a_few_open() {
         let dir = tempfile::tempdir().unwrap();
         let pool = Arc::new(FilePool::default());
-        let sources: Vec<FileSource> = (0..3 * MAX_OPEN.get())
+        let sources: Vec<FileSource> = (0..3 * MAX_OPEN)
             .map(|number| {
                 let path = dir.path().join(number.to_string());
                 std::fs::write(&path, [number as u8]).unwrap();
@@ -378,7 +436,27 @@ mod tests {
             source.read_exact_at(&mut byte, 0).unwrap();
             assert_eq!(byte, [number as u8]);
         }
-        assert_eq!(pool.lock().len(), MAX_OPEN.get());
+        assert_eq!(pool.lock().len(), MAX_OPEN);
+    }
+
+    #[test]
+    fn a_file_that_one_thread_reads_all_the_time_stays_open() {
+        let dir = tempfile::tempdir().unwrap();
+        let pool = Arc::new(FilePool::default());
+        let create = |number: usize| {
+            let path = dir.path().join(number.to_string());
+            std::fs::write(&path, [number as u8]).unwrap();
+            FileSource::open(&path, &pool).unwrap()
+        };
+        let mut byte = [0];
+        let read = create(0);
+        for number in 1..3 * MAX_OPEN {
+            read.read_exact_at(&mut byte, 0).unwrap();
+            std::thread::scope(|scope| scope.spawn(|| create(number)).join().unwrap());
+        }
+        std::fs::remove_file(dir.path().join("0")).unwrap();
+        read.read_exact_at(&mut byte, 0).unwrap();
+        assert_eq!(byte, [0]);
     }
 
     #[test]
@@ -389,14 +467,17 @@ mod tests {
         std::fs::write(&path, "abc").unwrap();
         let source = FileSource::open(&path, &pool).unwrap();
         // Open for writing only, every read of it fails.
-        let unreadable = || File::options().write(true).open(&path).map(Arc::new);
-        pool.lock().put(source.identity, unreadable().unwrap());
+        let break_it = || {
+            let open = || File::options().write(true).open(&path);
+            pool.open(source.identity, open).unwrap()
+        };
+        break_it();
         let mut bytes = [0; 3];
         source.read_exact_at(&mut bytes, 0).unwrap();
         assert_eq!(&bytes, b"abc");
 
         // Not where another file has its place: the old one stays open.
-        pool.lock().put(source.identity, unreadable().unwrap());
+        break_it();
         std::fs::write(dir.path().join("b"), "new").unwrap();
         std::fs::rename(dir.path().join("b"), &path).unwrap();
         let error = source.read_exact_at(&mut bytes, 0).unwrap_err();
@@ -417,7 +498,9 @@ mod tests {
         let mut bytes = [0; 3];
         source.read_exact_at(&mut bytes, 0).unwrap();
         assert_eq!(&bytes, b"old", "as long as it is open");
-        pool.lock().clear();
+        for file in pool.lock().drain(..) {
+            file.is_kept.store(false, Ordering::Relaxed);
+        }
         assert!(source.read_exact_at(&mut bytes, 0).is_err());
 
         std::fs::remove_file(&path).unwrap();

@@ -1,29 +1,60 @@
 //! What a SOURCE of the command line names.
 
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+
+use super::remote::RemoteUrl;
+
+/// Longest file with a URL, in bytes.
+const MAX_URL: u64 = 64 << 10;
 
 /// Where a source is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// A file or directory of the local file system.
     Path(PathBuf),
+    /// An object, or a folder of objects, on a server.
+    Remote(RemoteUrl),
 }
 
 impl Location {
     /// Reads a SOURCE as it is written on the command line: a URL where it
-    /// begins with a scheme and `://`, a path otherwise. A file whose path
-    /// begins like a URL is written `./http://...`.
+    /// begins with a scheme and `://`, `@FILE` for a file that holds a URL, a
+    /// path otherwise. A file whose path begins in one of these ways is
+    /// written `./http://...` or `./@...`.
     ///
     /// # Errors
-    /// A sentence about a URL, because no scheme is supported yet.
+    /// A sentence about a URL that is not supported, or a file without one.
     pub fn parse(text: &OsStr) -> Result<Self, String> {
+        if let Some(file) = text.as_bytes().strip_prefix(b"@") {
+            let file = Path::new(OsStr::from_bytes(file));
+            let url = secret_line(file)?;
+            return match scheme(OsStr::new(&url)) {
+                Some(_) => Self::remote(&url),
+                None => Err(format!("{}: its first line is no URL", file.display())),
+            };
+        }
         match scheme(text) {
-            Some(scheme) => Err(format!(
-                "{}: remote sources ({scheme}://) are not supported by this build yet",
-                text.display()
-            )),
+            Some(scheme) => match text.to_str() {
+                Some(url) => Self::remote(url),
+                None => Err(format!("{scheme}://: the URL is not UTF-8")),
+            },
             None => Ok(Self::Path(PathBuf::from(text))),
+        }
+    }
+
+    fn remote(url: &str) -> Result<Self, String> {
+        let url = RemoteUrl::parse(url)?;
+        if cfg!(feature = "remote") {
+            Ok(Self::Remote(url))
+        } else {
+            Err(format!(
+                "{}: this program was built without remote sources (cargo feature `remote`)",
+                url.shown()
+            ))
         }
     }
 
@@ -31,6 +62,7 @@ impl Location {
     pub fn display_name(&self) -> String {
         match self {
             Self::Path(path) => path.display().to_string(),
+            Self::Remote(url) => url.shown().to_owned(),
         }
     }
 
@@ -38,8 +70,45 @@ impl Location {
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Path(path) => Some(path),
+            Self::Remote(_) => None,
         }
     }
+
+    /// The URL of a source on a server.
+    pub fn url(&self) -> Option<&RemoteUrl> {
+        match self {
+            Self::Path(_) => None,
+            Self::Remote(url) => Some(url),
+        }
+    }
+}
+
+/// The path, or what is shown of a URL: its last part is the name of the file.
+impl AsRef<Path> for Location {
+    fn as_ref(&self) -> &Path {
+        match self {
+            Self::Path(path) => path,
+            Self::Remote(url) => url.label(),
+        }
+    }
+}
+
+impl From<PathBuf> for Location {
+    fn from(path: PathBuf) -> Self {
+        Self::Path(path)
+    }
+}
+
+/// The first line of a file that holds something secret, without the white
+/// space around it.
+///
+/// # Errors
+/// A sentence about why it cannot be read.
+pub(super) fn secret_line(file: &Path) -> Result<String, String> {
+    let mut text = String::new();
+    let read = File::open(file).and_then(|file| file.take(MAX_URL).read_to_string(&mut text));
+    read.map_err(|error| format!("{}: {error}", file.display()))?;
+    Ok(text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
 /// The scheme of a URL (RFC 3986, section 3.1), where `text` begins with one.
@@ -63,6 +132,7 @@ mod tests {
             "a.hpi",
             "/games/a.hpi",
             "./http://host/a.hpi",
+            "./@a",
             "://a",
             "1://a",
             "a b://c",
@@ -75,18 +145,35 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "remote")]
+    #[test]
+    fn a_url_can_stand_in_a_file() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let source = || {
+            let mut text = std::ffi::OsString::from("@");
+            text.push(file.path());
+            text
+        };
+        assert!(
+            Location::parse(&source())
+                .unwrap_err()
+                .ends_with("is no URL")
+        );
+        std::io::Write::write_all(&mut file, b"  https://host/a.hpi?secret \nmore\n").unwrap();
+        let mut text = std::ffi::OsString::from("@");
+        text.push(file.path());
+        let location = Location::parse(&text).unwrap();
+        let url = location.url().unwrap();
+        assert_eq!(url.request(), "https://host/a.hpi?secret");
+        assert_eq!(location.display_name(), "https://host/a.hpi");
+        assert!(Location::parse(OsStr::new("@/nowhere")).is_err());
+    }
+
     #[test]
     fn a_url_is_refused_by_its_scheme() {
-        for (text, scheme) in [
-            ("http://host/a.hpi", "http"),
-            ("https://host/a.hpi", "https"),
-            ("s3://bucket/mods/", "s3"),
-            ("S3://bucket/mods/", "S3"),
-        ] {
-            assert_eq!(
-                Location::parse(OsStr::new(text)).unwrap_err(),
-                format!("{text}: remote sources ({scheme}://) are not supported by this build yet")
-            );
-        }
+        let refused = |text: &str| Location::parse(OsStr::new(text)).unwrap_err();
+        assert!(refused("gopher://host/a").starts_with("gopher://: sources are files"));
+        #[cfg(not(feature = "remote"))]
+        assert!(refused("https://host/a?b").starts_with("https://host/a: this program was built"));
     }
 }

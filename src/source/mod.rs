@@ -1,10 +1,11 @@
 //! Where bytes come from: files on disk, by what identifies them rather than
-//! by their names.
+//! by their names, and objects on servers.
 
 mod beneath;
 mod file;
 pub mod image;
 mod location;
+pub mod remote;
 
 pub use self::beneath::open_beneath;
 pub use self::file::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileSource, FileStat};

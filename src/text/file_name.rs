@@ -125,8 +125,9 @@ pub fn numbered(name: &str, number: usize) -> String {
 
 fn escape(name: Cow<'_, str>) -> Cow<'_, str> {
     let reserved = matches!(&*name, "" | "." | "..");
-    let special = |c: char| c == '/' || c.is_ascii_control();
-    if !reserved && !name.contains(special) {
+    // Of characters that are not ASCII no byte is one of these.
+    let is_special = |byte: u8| byte == b'/' || byte.is_ascii_control();
+    if !reserved && !name.bytes().any(is_special) {
         return name;
     }
     if name.is_empty() {
@@ -134,7 +135,8 @@ fn escape(name: Cow<'_, str>) -> Cow<'_, str> {
     }
     let mut escaped = String::with_capacity(name.len() + 8);
     for c in name.chars() {
-        if c == '%' || special(c) || (reserved && c == '.') {
+        let is_special = c == '/' || c.is_ascii_control();
+        if c == '%' || is_special || (reserved && c == '.') {
             write!(escaped, "%{:02X}", u32::from(c)).expect("a String takes any text");
         } else {
             escaped.push(c);
@@ -156,7 +158,7 @@ fn cut(text: &str, length: usize) -> &str {
     &text[..text.floor_char_boundary(length)]
 }
 
-/// FNV-1a. It only has to tell apart names whose first 240 bytes are equal.
+/// FNV-1a. It only has to distinguish names whose first 240 bytes are equal.
 fn hash(raw: &[u8]) -> u32 {
     raw.iter().fold(0x811C_9DC5, |hash, &byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)

@@ -20,6 +20,11 @@ pub fn windows_1252(name: &[u8]) -> Cow<'_, str> {
     WINDOWS_1252.decode_without_bom_handling(name).0
 }
 
+/// The single bytes of a text that [`windows_1252`] gave.
+pub fn to_windows_1252(text: &str) -> Cow<'_, [u8]> {
+    WINDOWS_1252.encode(text).0
+}
+
 /// Whether `name` ends in a dot and `extension`, in any ASCII case.
 pub fn has_extension(name: &[u8], extension: &str) -> bool {
     name.len()
@@ -38,6 +43,7 @@ mod tests {
         let text = windows_1252(&all);
         let characters: std::collections::HashSet<char> = text.chars().collect();
         assert_eq!(characters.len(), 256);
+        assert_eq!(to_windows_1252(&text), all);
         assert_eq!(windows_1252(b"caf\xe9 \x80"), "café €");
         assert_eq!(windows_1252(b"\xef\xbb\xbf"), "ï»¿");
     }

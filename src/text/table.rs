@@ -7,12 +7,15 @@ use std::io::{self, Write};
 ///
 /// In text cells, tab, newline and carriage return are escaped as `\t`, `\n`
 /// and `\r`, so that a line is a row and a tab ends a cell. A backslash stays
-/// what it is, so that paths of Windows are found as they are.
+/// what it is, so that paths of Windows are found as they are. A row that ends
+/// early ends with empty cells.
 pub struct Table<'w> {
     out: &'w mut dyn Write,
     /// The row that is being filled.
     row: String,
-    in_row: bool,
+    columns: usize,
+    /// Number of cells of the row so far.
+    cells: usize,
 }
 
 impl<'w> Table<'w> {
@@ -28,7 +31,8 @@ impl<'w> Table<'w> {
         Ok(Self {
             out,
             row,
-            in_row: false,
+            columns: columns.len(),
+            cells: 0,
         })
     }
 
@@ -74,18 +78,21 @@ impl<'w> Table<'w> {
     /// # Errors
     /// Those of the writer.
     pub fn end_row(&mut self) -> io::Result<()> {
+        while self.cells < self.columns {
+            self.separate();
+        }
         self.row.push('\n');
         self.out.write_all(self.row.as_bytes())?;
         self.row.clear();
-        self.in_row = false;
+        self.cells = 0;
         Ok(())
     }
 
     fn separate(&mut self) {
-        if self.in_row {
+        if self.cells > 0 {
             self.row.push('\t');
         }
-        self.in_row = true;
+        self.cells += 1;
     }
 }
 
@@ -113,9 +120,10 @@ mod tests {
         table.optional(None::<u8>).end_row().unwrap();
         table.cell(2).text("plain").float(0.1).optional(Some(7));
         table.end_row().unwrap();
+        table.cell(3).text("short").end_row().unwrap();
         assert_eq!(
             String::from_utf8(bytes).unwrap(),
-            "index\tname\tsize\tnote\n1\ta\\tb\\nc\\d\tnull\t\n2\tplain\t0.1\t7\n"
+            "index\tname\tsize\tnote\n1\ta\\tb\\nc\\d\tnull\t\n2\tplain\t0.1\t7\n3\tshort\t\t\n"
         );
     }
 }

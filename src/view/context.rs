@@ -1,16 +1,28 @@
 //! How a view asks for other files of the mount.
 
 use std::any::Any;
+use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
 use super::View;
+use crate::asset::ta::pal::Palette;
+use crate::io::budget::Reservation;
 use crate::volume::AssetType;
 
 /// A file of the mount that a view has found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AssetRef(pub u64);
+
+/// The name of an asset, by the archive that it was found in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedAsset {
+    /// The name.
+    pub name: String,
+    /// The archive, where it is another one than that of the asset that asks.
+    pub archive: Option<String>,
+}
 
 /// How a view names a file that it looks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,8 +32,18 @@ pub enum Wanted<'a> {
     /// By its path from the root of the archive, the merged game or the folder
     /// that the asset is in.
     Path(&'a str),
-    /// By its id in the archive that the asset is in.
+    /// By its id: in the archive that the asset is in, then in the archives
+    /// beside it (SEMANTICS, Names from other archives).
     Id(u32),
+}
+
+/// A palette that the user has chosen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChosenPalette {
+    /// The colours.
+    pub palette: Palette,
+    /// Name of the file that it is from.
+    pub file: String,
 }
 
 /// A value that views make once for a whole archive, game or folder, such as
@@ -58,10 +80,29 @@ pub trait AssetContext {
         Vec::new()
     }
 
-    /// The name that the archive of the asset has for the asset with this id.
-    /// The file may be called otherwise.
-    fn asset_name(&self, id: u32) -> Option<String> {
+    /// The name that an archive has for the asset with this id, which is looked
+    /// for as by [`Wanted::Id`]. The file may be called otherwise.
+    fn asset_name(&self, id: u32) -> Option<NamedAsset> {
         let _ = id;
+        None
+    }
+
+    /// The assets of the archive that the asset is in, in its order: the files
+    /// of which it knows a type.
+    fn assets(&self) -> Vec<AssetRef> {
+        Vec::new()
+    }
+
+    /// What the archive of a file knows about it.
+    fn asset_of(&self, file: AssetRef) -> Option<AssetType> {
+        let _ = file;
+        None
+    }
+
+    /// The name that the archive of a file has for it, as
+    /// [`AssetContext::asset_name`].
+    fn name_of(&self, file: AssetRef) -> Option<String> {
+        let _ = file;
         None
     }
 
@@ -70,6 +111,30 @@ pub trait AssetContext {
     fn find_type(&self, code: [u8; 4]) -> Vec<AssetRef> {
         let _ = code;
         Vec::new()
+    }
+
+    /// The files of a type in the archives beside the one that the asset is
+    /// in, in the order in which [`Wanted::Id`] looks into them.
+    fn find_type_beside(&self, code: [u8; 4]) -> Vec<AssetRef> {
+        let _ = code;
+        Vec::new()
+    }
+
+    /// The files whose names end in one of these extensions (lower case,
+    /// without the dot), in the order of their paths: those in the directories
+    /// whose names begin with `folder`, of the root of the archive, merged game
+    /// or folder that the asset is in, and in all directories below them. An
+    /// empty name means all files from the root on. What is inside archives
+    /// there is none of them.
+    fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
+        let _ = (folder, extensions);
+        Vec::new()
+    }
+
+    /// The palette that the user has chosen for all pictures that do not have
+    /// one of their own.
+    fn palette(&self) -> Option<&ChosenPalette> {
+        None
     }
 
     /// Path of a file in the mount.
@@ -84,8 +149,23 @@ pub trait AssetContext {
         String::new()
     }
 
+    /// Number of bytes that [`AssetContext::read`] gives; nothing for a file
+    /// that is too large.
+    fn size_of(&self, file: AssetRef) -> Option<u64> {
+        Some(self.read(file)?.len() as u64)
+    }
+
     /// The bytes of a file.
     fn read(&self, file: AssetRef) -> Option<Bytes>;
+
+    /// Accounts for memory that a rendering needs for a moment.
+    ///
+    /// # Errors
+    /// Where the memory budget has no room for it.
+    fn reserve(&self, bytes: usize) -> io::Result<Option<Reservation>> {
+        let _ = bytes;
+        Ok(None)
+    }
 
     /// The parsed model of an asset. Nothing for an asset whose model is being
     /// made of this one.
@@ -108,6 +188,17 @@ pub trait AssetContext {
     fn read_sibling(&self, name: &str) -> Option<Bytes> {
         self.read(self.find(Wanted::Sibling(name))?)
     }
+}
+
+/// The value that is shared under `name`, made by `make` where there is none.
+pub(super) fn shared<T: Shared>(
+    context: &dyn AssetContext,
+    name: &'static str,
+    make: fn(&dyn AssetContext) -> T,
+) -> Option<Arc<T>> {
+    let boxed = |context: &dyn AssetContext| Box::new(make(context)) as Box<dyn Shared>;
+    let shared: Arc<dyn Any + Send + Sync> = context.shared(name, &boxed)?;
+    shared.downcast().ok()
 }
 
 /// No files around the asset.

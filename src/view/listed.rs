@@ -45,7 +45,7 @@ impl<M> Listed<M> {
         Self::placed(folder.map(Cow::Borrowed), name, render)
     }
 
-    /// A file in a folder whose name the asset tells.
+    /// A file in a folder whose name the asset has.
     pub(super) fn inside(folder: String, name: String, render: Render<M>) -> Self {
         Self::placed(Some(Cow::Owned(folder)), name, render)
     }
@@ -117,6 +117,10 @@ impl<M: GetSize + Send + Sync> View for ListedView<M> {
 
     fn size(&self, index: usize) -> Option<u64> {
         self.files.get(index)?.size
+    }
+
+    fn position(&self, wanted: &dyn Fn(&ViewFile) -> bool) -> Option<usize> {
+        self.files.iter().position(|listed| wanted(&listed.file))
     }
 
     fn memory(&self) -> usize {

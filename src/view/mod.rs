@@ -6,16 +6,21 @@
 //! `asset/`, one here, and one line in [`VIEW_FORMATS`].
 
 mod context;
+pub mod converted;
 pub mod heavy_iron;
 pub mod hgo;
 pub mod ifp;
 pub mod json;
 mod listed;
 pub mod psx;
+pub mod report;
 mod summary;
 pub mod ta;
 
-pub use self::context::{Alone, AssetContext, AssetRef, MakeShared, Shared, Wanted};
+pub use self::context::{
+    Alone, AssetContext, AssetRef, ChosenPalette, MakeShared, NamedAsset, Shared, Wanted,
+};
+use self::converted::Conversion;
 pub use self::summary::Summary;
 pub use crate::text::Table;
 pub use bytes::Bytes;
@@ -62,6 +67,16 @@ pub trait View: Send + Sync {
         None
     }
 
+    /// Why the asset could not be parsed to its end, where it could not.
+    fn failure(&self) -> Option<&Error> {
+        None
+    }
+
+    /// The number of the first file that is `wanted`.
+    fn position(&self, wanted: &dyn Fn(&ViewFile) -> bool) -> Option<usize> {
+        self.files().iter().position(wanted)
+    }
+
     /// Memory that the model takes on the heap and itself, in bytes. The bytes
     /// that it was parsed from are not counted: the model shares them.
     fn memory(&self) -> usize;
@@ -80,7 +95,7 @@ pub struct Failure {
 /// The view keeps slices of the bytes.
 pub type Open = fn(&Bytes, &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>>;
 
-/// An asset format that can be looked into.
+/// An asset format with a view.
 pub struct ViewFormat {
     /// Short name, as `info.json` shows it.
     pub name: &'static str,
@@ -89,6 +104,8 @@ pub struct ViewFormat {
     pub extensions: &'static [&'static str],
     /// Types that archives give to its files, four letters each.
     pub asset_types: &'static [[u8; 4]],
+    /// What converted trees have of an asset.
+    pub converted: Conversion,
     /// Parses a file.
     pub open: Open,
     /// Whether a file without such an extension is one, by its content.
@@ -118,6 +135,7 @@ pub fn refused(error: Error) -> Box<dyn View> {
 
 /// The view of an asset that could not be parsed: its files, which are small.
 struct Broken {
+    failure: Error,
     error: Vec<u8>,
     info: Vec<u8>,
 }
@@ -125,6 +143,7 @@ struct Broken {
 impl Broken {
     fn new(failure: &Failure) -> Self {
         Self {
+            failure: failure.error.clone(),
             error: format!("{}\n", failure.error).into_bytes(),
             info: json::pretty(&failure.partial),
         }
@@ -153,6 +172,10 @@ impl View for Broken {
         }
     }
 
+    fn failure(&self) -> Option<&Error> {
+        Some(&self.failure)
+    }
+
     fn memory(&self) -> usize {
         size_of_val(self) + self.error.capacity() + self.info.capacity()
     }
@@ -173,7 +196,9 @@ pub const VIEW_FORMATS: &[ViewFormat] = &[
     heavy_iron::OBJECT,
     heavy_iron::TABLE,
     ta::pcx::FORMAT,
+    ta::bmp::FORMAT,
     ta::pal::FORMAT,
+    ta::blend::FORMAT,
     ta::fnt::FORMAT,
     ta::gaf::FORMAT,
     ta::tdo::FORMAT,
@@ -181,8 +206,14 @@ pub const VIEW_FORMATS: &[ViewFormat] = &[
     ta::tnt::FORMAT,
     ta::sct::FORMAT,
     ta::tdf::FORMAT,
+    ta::wav::FORMAT,
     ta::other::FORMAT,
 ];
+
+/// Bytes in hexadecimal digits.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
 
 /// The text of the file of an asset's view with this name.
 #[cfg(test)]

@@ -355,7 +355,7 @@ fn names(directory: &OwnedFd) -> std::io::Result<Vec<OsString>> {
 
 impl FolderEntry {
     fn open(&self) -> std::io::Result<File> {
-        // Without waiting: a pipe may be there by now, and nobody writes to it.
+        // Without waiting: a pipe may be there by now, and nothing writes to it.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;
         open_beneath(&self.root.directory, &self.path, flags).map(File::from)
     }

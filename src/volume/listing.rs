@@ -1,6 +1,6 @@
 //! A sink for the unit tests of the formats: what was announced, as paths.
 
-use super::{Entry, FileId, Format, Input, Name, NodeId, Options, Sink, Volume};
+use super::{Entry, Format, Input, Name, NodeId, Options, Sink, Volume};
 use crate::io::{Error, ReadAt, Result};
 use std::sync::Arc;
 
@@ -43,16 +43,6 @@ impl Sink for Listing {
         Ok(self.add(parent, &name, None))
     }
 
-    fn deferred_dir(
-        &mut self,
-        parent: NodeId,
-        name: Name<'_>,
-        _directory: FileId,
-        _modified: Option<i64>,
-    ) -> Result<NodeId> {
-        Ok(self.add(parent, &name, None))
-    }
-
     fn file(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> Result<NodeId> {
         Ok(self.add(parent, &name, Some(entry)))
     }
@@ -62,16 +52,6 @@ impl Sink for Listing {
     }
 
     fn symlink(&mut self, _parent: NodeId, _name: Name<'_>, _target: NodeId) -> Result<()> {
-        Err(unexpected())
-    }
-
-    fn text_link(
-        &mut self,
-        _parent: NodeId,
-        _name: Name<'_>,
-        _text: &[u8],
-        _modified: Option<i64>,
-    ) -> Result<()> {
         Err(unexpected())
     }
 }
@@ -98,6 +78,7 @@ pub(super) fn open(
     let input = Input {
         source: Arc::new(bytes),
         partner: &partner,
+        tracks: &[],
         options: Options {
             name: name.to_owned(),
             ..Options::default()
@@ -121,7 +102,9 @@ pub(super) fn read(volume: &dyn Volume, entry: Entry) -> Result<Vec<u8>> {
             .read_exact_at(&mut bytes, offset)
             .map_err(|cause| crate::io::read_error(offset, size, cause))?,
         Content::Stream(streams) => streams.decoder(entry.file)?.read(&mut bytes)?,
-        Content::Chunks(_) | Content::Generated(_) => return Err(unexpected()),
+        Content::Part { .. } | Content::Chunks(_) | Content::Generated(_) => {
+            return Err(unexpected());
+        }
     }
     Ok(bytes)
 }

@@ -11,8 +11,10 @@
 //! untrusted, so every number is checked against what is there before it is
 //! used to allocate, loop or index.
 
+pub mod bucket;
 mod codec;
 pub mod folder;
+mod format;
 pub mod gcm;
 pub mod hip;
 pub mod hpi;
@@ -23,6 +25,8 @@ mod listing;
 mod paths;
 mod pkr;
 mod pre;
+mod refused;
+mod seven_zip;
 mod time;
 mod wad;
 mod xdvdfs;
@@ -31,7 +35,8 @@ mod zip;
 use std::io::{Read, Write};
 use std::sync::Arc;
 
-use crate::io::{Endian, Error, ReadAt, Result, read_vec};
+pub use self::format::{FORMATS, Format, HEAD, Input, Options, PAIRS, detect, head};
+use crate::io::{Endian, Error, ReadAt, Result};
 pub use crate::text::Name;
 
 /// Most entries that one volume may list. One with more is refused, so that a
@@ -42,7 +47,7 @@ pub const MAX_ENTRIES: usize = 2_000_000;
 pub const MAX_DEPTH: usize = 64;
 
 /// Number of a file within its volume, chosen by the volume.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(pub u32);
 
 /// A node that a [`Sink`] has taken in.
@@ -71,8 +76,20 @@ pub struct AssetType {
     pub endian: Endian,
     /// Game that the archive was made for (HIP).
     pub game: hip::Game,
+    /// What its type leaves open (HIP: of a DYNA asset the hash of its type's
+    /// name, 1 of a JSP asset that is JSPINFO); 0 for nothing.
+    pub subtype: u32,
     /// Id of the file in its archive (HIP: of AHDR), see [`Volume::find_id`].
     pub id: u32,
+}
+
+/// The name of an asset's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AssetName {
+    /// What no other asset of the directory is called, ASCII case aside.
+    pub stem: String,
+    /// The extension with its dot, where there is one.
+    pub extension: String,
 }
 
 /// The state of a file that others may change.
@@ -114,17 +131,22 @@ pub trait Sink {
     fn dir(&mut self, parent: NodeId, name: Name<'_>, modified: Option<i64>) -> Result<NodeId>;
 
     /// Adds a directory whose entries the volume lists later, when it is asked
-    /// to by [`Volume::list`].
+    /// to by [`Volume::list`]. Only folders have them: a sink for archives need
+    /// not take them.
     ///
     /// # Errors
-    /// As for [`Sink::dir`].
+    /// As for [`Sink::dir`], and where the sink does not take them.
     fn deferred_dir(
         &mut self,
         parent: NodeId,
         name: Name<'_>,
         directory: FileId,
         modified: Option<i64>,
-    ) -> Result<NodeId>;
+    ) -> Result<NodeId> {
+        let _ = (parent, name, directory, modified);
+        let problem = "has directories that are listed later";
+        Err(Error::Unsupported(problem.to_owned()))
+    }
 
     /// Adds a file.
     ///
@@ -144,17 +166,22 @@ pub trait Sink {
     /// As for [`Sink::dir`].
     fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> Result<()>;
 
-    /// Adds a symbolic link with a text of its own.
+    /// Adds a symbolic link with a text of its own. Only folders have them: a
+    /// sink for archives need not take them.
     ///
     /// # Errors
-    /// As for [`Sink::dir`].
+    /// As for [`Sink::dir`], and where the sink does not take them.
     fn text_link(
         &mut self,
         parent: NodeId,
         name: Name<'_>,
         text: &[u8],
         modified: Option<i64>,
-    ) -> Result<()>;
+    ) -> Result<()> {
+        let _ = (parent, name, text, modified);
+        let problem = "has symbolic links with texts of their own";
+        Err(Error::Unsupported(problem.to_owned()))
+    }
 }
 
 /// What the bytes of a file are.
@@ -170,6 +197,15 @@ pub enum Content<'a> {
     Chunks(&'a dyn Chunks),
     /// They decode from the first one on.
     Stream(&'a dyn Streams),
+    /// They are a part of what another number of the volume stands for, which
+    /// is a [`Content::Stream`]. When the last one was read, whether the
+    /// volume still has this content says whether they are damaged.
+    Part {
+        /// The number of the whole, which is no file of its own.
+        whole: FileId,
+        /// Offset in the whole of the first byte.
+        offset: u64,
+    },
     /// They are made from what is known about the volume.
     Generated(&'a dyn Generate),
 }
@@ -203,6 +239,13 @@ pub trait Streams {
     /// # Errors
     /// Where its packed bytes cannot be what they should become.
     fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>>;
+
+    /// Memory that a decoder of a file takes, in bytes, where that is more
+    /// than a few tens of KiB.
+    fn decoder_memory(&self, file: FileId) -> usize {
+        let _ = file;
+        0
+    }
 }
 
 /// A file that is being decoded, from some byte on.
@@ -218,8 +261,9 @@ pub trait Decoder: Send + Sync {
     /// the checksum of all bytes is wrong. The decoder is of no use then.
     fn read(&mut self, out: &mut [u8]) -> Result<()>;
 
-    /// A copy, which goes on from the same byte.
-    fn fork(&self) -> Box<dyn Decoder>;
+    /// A copy, which goes on from the same byte; `None` where there can be
+    /// none.
+    fn fork(&self) -> Option<Box<dyn Decoder>>;
 
     /// Memory that a copy takes, in bytes.
     fn memory(&self) -> usize;
@@ -251,7 +295,7 @@ pub struct Chunk {
 
 /// Where the chunks of one file are.
 ///
-/// A table may be broken: from some chunk on nobody can tell where the others
+/// A table may be broken: from some chunk on it is unknown where the others
 /// begin. The chunks before can be read all the same.
 #[derive(Debug, Clone)]
 pub struct ChunkTable {
@@ -340,18 +384,6 @@ impl ChunkTable {
     }
 }
 
-/// How a volume is opened.
-#[derive(Debug, Default, Clone)]
-pub struct Options {
-    /// Name of the volume's file, as users know it.
-    pub name: String,
-    /// Mount and read past damage as far as possible (`-o force`).
-    pub force: bool,
-    /// Compute checksums for listings as well, not only when one is asked
-    /// for (`-o verify`).
-    pub verify: bool,
-}
-
 /// A container whose directory has been read.
 pub trait Volume: Send + Sync {
     /// What the bytes of `file` are.
@@ -391,6 +423,20 @@ pub trait Volume: Send + Sync {
         None
     }
 
+    /// The names that assets have in one directory that holds no others, by
+    /// the rules by which the volume names files. `None` for a volume whose
+    /// own directories show people what is in them.
+    fn names_of_assets(&self, assets: &[FileId]) -> Option<Vec<AssetName>> {
+        let _ = assets;
+        None
+    }
+
+    /// The files of which [`Volume::asset`] knows something, in the order of the
+    /// volume.
+    fn assets(&self) -> Vec<FileId> {
+        Vec::new()
+    }
+
     /// The files whose [`AssetType::code`] is `code`, in the order of the
     /// volume.
     fn find_type(&self, code: [u8; 4]) -> Vec<FileId> {
@@ -416,6 +462,12 @@ pub trait Volume: Send + Sync {
     /// Memory that is kept for the files, in bytes.
     fn memory(&self) -> usize;
 
+    /// Whether reading its files costs requests to a server, so that nothing is
+    /// read unless it is asked for.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
     /// Names of the extended attributes that show what the volume knows about
     /// `file`.
     fn xattr_names(&self, file: FileId) -> Vec<&'static str> {
@@ -437,122 +489,51 @@ pub trait Volume: Send + Sync {
         serde_json::Value::Null
     }
 
+    /// What is odd about the bytes of `file` and no error of its reads, in a
+    /// sentence. The file is read for it.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    fn oddity(&self, file: FileId) -> Result<Option<String>> {
+        let _ = file;
+        Ok(None)
+    }
+
+    /// The images that the volume is, in the order of the volume: a disc, and
+    /// the tracks of one; none for a volume that is no disc.
+    fn images(&self) -> Vec<DiscImage> {
+        Vec::new()
+    }
+
     /// What is odd about the volume, a sentence each.
     fn warnings(&self) -> &[String] {
         &[]
     }
 }
 
+/// A whole disc, or a track of one, as preservation databases list them.
+#[derive(Clone)]
+pub struct DiscImage {
+    /// Name of its file, where that is not the one of the volume.
+    pub file: Option<String>,
+    /// Number of the track, where it is a part of the file.
+    pub track: Option<u8>,
+    /// Its bytes, block images around it decoded.
+    pub bytes: Arc<dyn ReadAt>,
+}
+
+impl DiscImage {
+    /// The one image of a volume.
+    fn whole(bytes: &Arc<dyn ReadAt>) -> Vec<Self> {
+        vec![Self {
+            file: None,
+            track: None,
+            bytes: bytes.clone(),
+        }]
+    }
+}
+
 /// A volume was asked for a file that it has not announced.
 fn no_such_file(file: FileId) -> Error {
     Error::Unsupported(format!("there is no file {} in the volume", file.0))
-}
-
-/// A source whose format is to be detected, or that is to be opened.
-pub struct Input<'a> {
-    /// The source.
-    pub source: Arc<dyn ReadAt>,
-    /// Finds another file beside the source by its name, in any ASCII case:
-    /// the second file of a format that consists of two.
-    pub partner: &'a dyn Fn(&str) -> Option<Arc<dyn ReadAt>>,
-    /// How it is opened.
-    pub options: Options,
-}
-
-impl Input<'_> {
-    /// A source that stands alone.
-    pub fn alone(source: Arc<dyn ReadAt>, options: Options) -> Self {
-        Self {
-            source,
-            partner: &|_| None,
-            options,
-        }
-    }
-
-    /// The bytes at `offset` of the source; fewer where it ends before.
-    ///
-    /// # Errors
-    /// [`Error::Read`] where the source cannot be read.
-    pub fn bytes(&self, offset: u64, length: u64) -> Result<Vec<u8>> {
-        let left = self.source.len().saturating_sub(offset);
-        read_vec(
-            &*self.source,
-            offset.min(self.source.len()),
-            length.min(left),
-            "header",
-        )
-    }
-}
-
-/// Extensions of formats that consist of two files: of the one with the
-/// bytes, and of the one with the directory.
-pub const PAIRS: &[(&str, &str)] = &[("img", "dir"), ("wad", "hed")];
-
-/// Bytes by which a file is told whose extension does not tell what it is.
-pub const HEAD: u64 = 16;
-
-/// The first bytes of a file of `size` bytes that is not packed; `None` for
-/// any other, and where they cannot be read.
-pub fn head(volume: &dyn Volume, file: FileId, size: u64) -> Option<Vec<u8>> {
-    let Ok(Content::Extent { source, offset }) = volume.content(file) else {
-        return None;
-    };
-    let mut head = vec![0; size.min(HEAD) as usize];
-    source.read_exact_at(&mut head, offset).ok()?;
-    Some(head)
-}
-
-/// A container format: how it is detected and how it is opened.
-pub struct Format {
-    /// Short name, as `info.json` shows it.
-    pub name: &'static str,
-    /// Extensions of its files, in lower case, without the dot.
-    pub extensions: &'static [&'static str],
-    /// Whether a source is of the format. It may read anywhere in the source,
-    /// a few bytes.
-    pub matches: fn(&Input<'_>) -> Result<bool>,
-    /// Reads the directory of a source and announces it to the sink; what
-    /// comes back can read the files.
-    pub open: fn(Input<'_>, &mut dyn Sink) -> Result<Box<dyn Volume>>,
-    /// Whether it is a folder in all but name, in which the companions of
-    /// assets are listed.
-    pub is_plain_folder: bool,
-    /// Whether games lay several of them over each other.
-    pub is_layered: bool,
-}
-
-/// The formats, in the order in which they are tried.
-pub const FORMATS: &[Format] = &[
-    hpi::FORMAT,
-    hip::FORMAT,
-    pkr::FORMAT,
-    zip::FORMAT,
-    pre::PACKED_FORMAT,
-    gcm::FORMAT,
-    // Before ISO 9660: a disc for the Xbox may have a file system for players
-    // of films in front.
-    xdvdfs::FORMAT,
-    iso::FORMAT,
-    iso::CUE,
-    // These are told by a second file or by a walk through the whole.
-    img::FORMAT,
-    wad::FORMAT,
-    pre::FLAT_FORMAT,
-];
-
-/// The format of a source, by its content.
-///
-/// # Errors
-/// [`Error::UnknownFormat`] where no format recognises it, [`Error::Read`]
-/// where the source cannot be read.
-pub fn detect(input: &Input<'_>) -> Result<&'static Format> {
-    for format in FORMATS {
-        match (format.matches)(input) {
-            Ok(true) => return Ok(format),
-            Err(error) if error.is_fault() => return Err(error),
-            // What contradicts a format is not of the format.
-            Ok(false) | Err(_) => {}
-        }
-    }
-    Err(Error::UnknownFormat)
 }

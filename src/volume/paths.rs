@@ -102,7 +102,7 @@ fn split<'p>(path: &'p [u8], separators: &[u8]) -> (&'p [u8], &'p [u8]) {
 /// names is the one that counts: the others come before all files, since the
 /// sink gives the plain name to the last one.
 pub(super) fn first_wins<'n>(names: impl Iterator<Item = &'n [u8]>) -> Vec<u32> {
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::with_capacity(names.size_hint().0);
     let (first, mut order): (Vec<_>, Vec<_>) =
         (0..).zip(names).partition(|&(_, name)| seen.insert(name));
     order.extend(first);

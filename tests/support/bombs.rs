@@ -179,8 +179,8 @@ fn overlapping(dice: &mut Dice) -> Vec<u8> {
         .collect();
     let mut built = V1::new(entries).build();
     let record = built.bytes[built.files[0].record..][..9].to_vec();
-    for place in &built.files[1..] {
-        built.bytes[place.record..][..9].copy_from_slice(&record);
+    for offsets in &built.files[1..] {
+        built.bytes[offsets.record..][..9].copy_from_slice(&record);
     }
     built.bytes
 }
@@ -204,9 +204,9 @@ fn long_zlib_bomb(dice: &mut Dice) -> Vec<u8> {
     };
     let mut built = archive.build();
     let size = (u32::MAX - dice.word() % 1000).to_le_bytes();
-    let place = built.files[0].clone();
-    built.bytes = built.patched(place.record + 8, size);
-    built.patched(place.chunks[0] + 11, size)
+    let offsets = built.files[0].clone();
+    built.bytes = built.patched(offsets.record + 8, size);
+    built.patched(offsets.chunks[0] + 11, size)
 }
 
 /// A directory and names that unpack to as much as is allowed, or more.
@@ -309,8 +309,8 @@ fn nested_fan(dice: &mut Dice) -> Vec<u8> {
         }
         let mut built = V1::new(entries).build();
         let record = built.bytes[built.files[0].record..][..9].to_vec();
-        for place in &built.files[1..] {
-            built.bytes[place.record..][..9].copy_from_slice(&record);
+        for offsets in &built.files[1..] {
+            built.bytes[offsets.record..][..9].copy_from_slice(&record);
         }
         bytes = built.bytes;
     }

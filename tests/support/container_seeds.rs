@@ -42,7 +42,7 @@ fn zlib(bytes: &[u8]) -> Vec<u8> {
 
 /// A directory of an IMG of version 1 for the bytes of [`sectors`].
 pub fn img_directory() -> Vec<u8> {
-    let record = |place: [u32; 2], name: &[u8]| [words(&place), field(name, 24)].concat();
+    let record = |position: [u32; 2], name: &[u8]| [words(&position), field(name, 24)].concat();
     [
         record([0, 1], b"a.ifp"),
         record([1, 1], b"B.DFF\0\xCD\xCD"),
@@ -147,10 +147,10 @@ pub fn pre_packed() -> Vec<u8> {
 
 /// An Xbox disc from its volume descriptor on.
 pub fn xdvdfs() -> Vec<u8> {
-    let node = |links: [u16; 2], place: [u32; 2], attributes: u8, name: &[u8]| {
+    let node = |links: [u16; 2], position: [u32; 2], attributes: u8, name: &[u8]| {
         let fixed = [
             shorts(&links),
-            words(&place),
+            words(&position),
             vec![attributes, name.len() as u8],
         ]
         .concat();
@@ -165,8 +165,8 @@ pub fn xdvdfs() -> Vec<u8> {
     .concat();
     let sub = node([0, 0], [35, 9], 0x20, b"b.bin");
     let magic = b"MICROSOFT*XBOX*MEDIA";
-    let place = words(&[33, root.len() as u32, 0x4D9F_A000, 0x01C1_5C6C]);
-    let descriptor = field(&[&magic[..], &place].concat(), SECTOR - magic.len());
+    let position = words(&[33, root.len() as u32, 0x4D9F_A000, 0x01C1_5C6C]);
+    let descriptor = field(&[&magic[..], &position].concat(), SECTOR - magic.len());
     [
         descriptor,
         magic.to_vec(),
@@ -183,13 +183,22 @@ type ZipFile<'a> = (&'a [u8], u16, u16, Vec<u8>, &'a [u8]);
 /// A zip with a stored, a packed and an encrypted file.
 pub fn zip() -> Vec<u8> {
     let text = [b'y'; 700];
-    let files: [ZipFile<'_>; 3] = [
+    zip_of(&[
         (b"stored.txt", 0, 0, b"as it is".to_vec(), b"as it is"),
         (b"d/packed.txt", 0, 8, deflated(&text), &text),
         (b"d\\secret", 1, 0, b"secret".to_vec(), b"secret"),
-    ];
+    ])
+}
+
+/// A zip with one file, packed.
+pub fn zip_with(name: &str, bytes: &[u8]) -> Vec<u8> {
+    zip_of(&[(name.as_bytes(), 0, 8, deflated(bytes), bytes)])
+}
+
+/// A zip of these files.
+fn zip_of(files: &[ZipFile<'_>]) -> Vec<u8> {
     let (mut bytes, mut directory) = (Vec::new(), Vec::new());
-    for (name, flags, method, stored, data) in &files {
+    for (name, flags, method, stored, data) in files {
         let sizes = [
             crc32fast::hash(data),
             stored.len() as u32,
@@ -201,15 +210,262 @@ pub fn zip() -> Vec<u8> {
             shorts(&[name.len() as u16, 0]),
         ]
         .concat();
-        let place = words(&[0, bytes.len() as u32]);
+        let position = words(&[0, bytes.len() as u32]);
         bytes.extend([&b"PK\x03\x04"[..], &common, name, stored].concat());
-        directory.extend([&b"PK\x01\x02\x14\0"[..], &common, &[0; 6], &place, name].concat());
+        directory.extend([&b"PK\x01\x02\x14\0"[..], &common, &[0; 6], &position, name].concat());
     }
     let end = [
         words(&[directory.len() as u32, bytes.len() as u32]),
         vec![0; 2],
     ]
     .concat();
-    let counts = shorts(&[0, 0, 3, 3]);
+    let count = files.len() as u16;
+    let counts = shorts(&[0, 0, count, count]);
     [bytes, directory, b"PK\x05\x06".to_vec(), counts, end].concat()
+}
+
+/// A number of 7z: of at most seven bits in a byte, any other in nine.
+fn number(number: u64) -> Vec<u8> {
+    match number {
+        ..0x80 => vec![number as u8],
+        _ => [&[0xFF][..], &number.to_le_bytes()].concat(),
+    }
+}
+
+/// A list in the part about files of a 7z database.
+fn property(id: u8, bytes: &[u8]) -> Vec<u8> {
+    [&[id][..], &number(bytes.len() as u64), bytes].concat()
+}
+
+/// The method that files of a 7z are packed by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method7z {
+    Copy,
+    Deflate,
+    /// An id that no program has.
+    Unknown,
+}
+
+/// A 7z of these files in one block, a directory `d` and an empty file
+/// `empty`. The checksum of every file is that of its bytes plus `wrong`.
+pub fn seven_zip_of(method: Method7z, files: &[(&str, &[u8])], wrong: u32) -> Vec<u8> {
+    let all: Vec<u8> = files.iter().flat_map(|(_, bytes)| bytes.to_vec()).collect();
+    let (id, packed): (&[u8], _) = match method {
+        Method7z::Copy => (&[0], all.clone()),
+        Method7z::Deflate => (&[4, 1, 8], deflated(&all)),
+        Method7z::Unknown => (&[9, 9], all.clone()),
+    };
+    let sizes = files[..files.len() - 1].iter();
+    let sizes: Vec<u8> = sizes
+        .flat_map(|(_, bytes)| number(bytes.len() as u64))
+        .collect();
+    let sums = files
+        .iter()
+        .map(|(_, bytes)| crc32fast::hash(bytes).wrapping_add(wrong));
+    let names = files.iter().map(|(name, _)| *name).chain(["d", "empty"]);
+    let names = names.flat_map(|name| name.encode_utf16().chain([0]).collect::<Vec<_>>());
+    let names = shorts(&names.collect::<Vec<u16>>());
+    let count = files.len() + 2;
+    let empty = |at: usize| u8::from(at + 2 >= count && at < count);
+    let empty = (0..count.div_ceil(8))
+        .map(|byte| (0..8).fold(0, |bits, at| bits << 1 | empty(8 * byte + at)));
+    let times =
+        (0..count as u64).flat_map(|at| (132_000_000_000_000_000 + at * 10_000_000).to_le_bytes());
+    let times: Vec<u8> = [1, 0].into_iter().chain(times).collect();
+    let database = [
+        vec![0x01, 0x04, 0x06, 0, 1, 0x09],
+        number(packed.len() as u64),
+        vec![0, 0x07, 0x0B, 1, 0, 1, id.len() as u8],
+        id.to_vec(),
+        vec![0x0C],
+        number(all.len() as u64),
+        vec![0, 0x08, 0x0D],
+        number(files.len() as u64),
+        vec![0x09],
+        sizes,
+        vec![0x0A, 1],
+        words(&sums.collect::<Vec<u32>>()),
+        vec![0, 0, 0x05],
+        number(count as u64),
+        property(0x0E, &empty.collect::<Vec<u8>>()),
+        property(0x0F, &[0b0100_0000]),
+        property(0x11, &[&[0][..], &names].concat()),
+        property(0x14, &times),
+        vec![0, 0],
+    ]
+    .concat();
+    let position = [
+        (packed.len() as u64).to_le_bytes(),
+        (database.len() as u64).to_le_bytes(),
+    ]
+    .concat();
+    let position = [position, words(&[crc32fast::hash(&database)])].concat();
+    let start = words(&[crc32fast::hash(&position)]);
+    [
+        b"7z\xBC\xAF\x27\x1C\0\x04".to_vec(),
+        start,
+        position,
+        packed,
+        database,
+    ]
+    .concat()
+}
+
+/// A 7z with two files in a packed block.
+pub fn seven_zip() -> Vec<u8> {
+    let text = [b'z'; 900];
+    seven_zip_of(
+        Method7z::Deflate,
+        &[("d/a.txt", &text), ("b.txt", b"bytes")],
+        0,
+    )
+}
+
+fn big_words(numbers: &[u32]) -> Vec<u8> {
+    numbers.iter().flat_map(|n| n.to_be_bytes()).collect()
+}
+
+/// Where the files of [`gcm`] begin, and its length.
+const GCM_FILES: usize = 0x2700;
+const GCM_LENGTH: usize = 0x2800;
+
+/// A GameCube disc with a directory and two files.
+pub fn gcm() -> Vec<u8> {
+    let mut disc = field(b"GTSTXX", 0x1C);
+    disc.extend(big_words(&[0xC233_9F3D]));
+    disc.extend(b"A disc");
+    disc.resize(0x420, 0);
+    // DOL, FST and its size.
+    disc.extend(big_words(&[0x2480, 0x2600, 63, 63]));
+    disc.resize(0x2440, 0);
+    // The apploader: a date, and the sizes of two parts.
+    disc.extend(field(b"2003/09/10", 0x14));
+    disc.extend(big_words(&[8, 8, 0]));
+    disc.resize(0x2480, 0);
+    // A DOL with one section of 16 bytes.
+    disc.extend(big_words(&[0x100]));
+    disc.resize(0x2480 + 0x90, 0);
+    disc.extend(big_words(&[16]));
+    disc.resize(0x2600, 0);
+    let files = GCM_FILES as u32;
+    let fst = [
+        big_words(&[0x0100_0000, 0, 4]),
+        big_words(&[0, files, 7]),
+        big_words(&[0x0100_0006, 0, 4]),
+        big_words(&[0x0000_0009, files + 8, 100]),
+        b"a.txt\0bb\0c.HIP\0".to_vec(),
+    ];
+    disc.extend(fst.concat());
+    disc.resize(GCM_FILES, 0);
+    disc.extend(b"GCM txt\0");
+    disc.extend([9; 100]);
+    disc.resize(GCM_LENGTH, 0);
+    disc
+}
+
+/// The same disc inside a disc, whose FST believes the files to be elsewhere
+/// by `shift`.
+pub fn tgc(shift: u32) -> Vec<u8> {
+    const HEADER: u32 = 0x8000;
+    let mut disc = gcm();
+    for at in [0x2600 + 12 + 4, 0x2600 + 36 + 4] {
+        let number = disc[at..at + 4].try_into().map(u32::from_be_bytes).unwrap();
+        disc[at..at + 4].copy_from_slice(&(number + shift).to_be_bytes());
+    }
+    let mut numbers = [0; 14];
+    numbers[0] = 0xA238_0FAE;
+    numbers[2] = HEADER;
+    numbers[4] = HEADER + 0x2600;
+    numbers[5] = 63;
+    numbers[7] = HEADER + 0x2480;
+    numbers[9] = HEADER + GCM_FILES as u32;
+    numbers[13] = GCM_FILES as u32 + shift;
+    let header = field(&big_words(&numbers), HEADER as usize);
+    [header, disc].concat()
+}
+
+/// Block images, each of the same few bytes: CISO, GCZ, CSO, ZSO, RVZ and CHD.
+pub fn images() -> Vec<Vec<u8>> {
+    let block = sectors();
+    let packed = zlib(&block);
+    let ciso = [
+        field(&[&b"CISO"[..], &words(&[0x8000]), &[1]].concat(), 0x8000),
+        field(&block, 0x8000),
+    ];
+    let gcz = [
+        words(&[0xB10B_C001, 0, packed.len() as u32, 0, 4096, 0, 4096, 1]),
+        words(&[0, 0, libdeflater::adler32(&packed)]),
+        packed,
+    ];
+    let cso = |magic: &[u8; 4], blocks: &[(Vec<u8>, u32)]| {
+        let mut at = 24 + 4 * (blocks.len() as u32 + 1);
+        let mut index = Vec::new();
+        for (bytes, flag) in blocks {
+            index.push(at | flag);
+            at += bytes.len() as u32;
+        }
+        index.push(at);
+        let header = [&magic[..], &words(&[24, 4096, 0, 2048]), &[1, 0, 0, 0]].concat();
+        let blocks = blocks.iter().flat_map(|(bytes, _)| bytes.clone());
+        [header, words(&index), blocks.collect()].concat()
+    };
+    let stored = (block[2048..].to_vec(), 1 << 31);
+    // Two literals and 2,046 bytes from two back.
+    let lz4 = [&[0x2F, b'a', b'b', 2, 0][..], &[255; 7], &[242]].concat();
+    vec![
+        ciso.concat(),
+        gcz.concat(),
+        cso(b"CISO", &[(deflated(&block[..2048]), 0), stored.clone()]),
+        cso(b"ZISO", &[(lz4, 0), stored]),
+        rvz(&block),
+        chd(&block),
+    ]
+}
+
+/// An RVZ of one chunk without compression.
+fn rvz(block: &[u8]) -> Vec<u8> {
+    const CHUNK: u32 = 0x8000;
+    const DATA: u32 = 0x48 + 0xDC;
+    let areas = DATA + CHUNK;
+    let groups = areas + 24;
+    let mut disc = field(&big_words(&[1, 0, 5, CHUNK]), 0xB4);
+    disc.extend(big_words(&[1, 0, areas, 24, 1, 0, groups, 12]));
+    disc.resize(0xDC, 0);
+    let mut header = [&b"RVZ\x01"[..], &big_words(&[0, 0, 0xDC])].concat();
+    header.resize(0x24, 0);
+    header.extend(big_words(&[0, CHUNK, 0, 0]));
+    header.resize(0x48, 0);
+    let tables = big_words(&[0, 0x80, 0, CHUNK - 0x80, 0, 1, DATA / 4, CHUNK, 0]);
+    let mut image = [header, disc, field(block, CHUNK as usize), tables].concat();
+    sign_rvz(&mut image);
+    image
+}
+
+/// Puts the right checksums into the headers of a WIA or RVZ.
+pub fn sign_rvz(image: &mut [u8]) {
+    if image.len() < 0x48 + 0xDC {
+        return;
+    }
+    let sum = |bytes: &[u8]| sha1_smol::Sha1::from(bytes).digest().bytes();
+    let length = image[0x0C..0x10]
+        .try_into()
+        .map(u32::from_be_bytes)
+        .unwrap() as usize;
+    if let Some(disc) = image.get(0x48..0x48 + length.min(0x1000)) {
+        let disc = sum(disc);
+        image[0x10..0x24].copy_from_slice(&disc);
+    }
+    let header = sum(&image[..0x34]);
+    image[0x34..0x48].copy_from_slice(&header);
+}
+
+/// A CHD without codecs, of hunks of half the block.
+fn chd(block: &[u8]) -> Vec<u8> {
+    let mut image = [&b"MComprHD"[..], &big_words(&[124, 5, 0, 0, 0, 0])].concat();
+    image.extend(big_words(&[0, 4096, 0, 124, 0, 0, 2048, 2048]));
+    image.resize(124, 0);
+    image.extend(big_words(&[1, 2]));
+    image.resize(2048, 0);
+    image.extend(block);
+    image
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hpimount::io::{Error, ReadAt, Result};
 use hpimount::volume::{
-    Content, Entry, FileId, Format, Input, Name, NodeId, Options, Sink, Volume, detect,
+    Content, Decoder, Entry, FileId, Format, Input, Name, NodeId, Options, Sink, Volume, detect,
 };
 use sha2::{Digest, Sha256};
 
@@ -40,16 +40,6 @@ impl Sink for Paths {
         Ok(self.add(parent, &name, None))
     }
 
-    fn deferred_dir(
-        &mut self,
-        _parent: NodeId,
-        _name: Name<'_>,
-        _directory: FileId,
-        _modified: Option<i64>,
-    ) -> Result<NodeId> {
-        unreachable!("only folders list on demand")
-    }
-
     fn file(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> Result<NodeId> {
         Ok(self.add(parent, &name, Some(entry)))
     }
@@ -59,16 +49,6 @@ impl Sink for Paths {
     }
 
     fn symlink(&mut self, _parent: NodeId, _name: Name<'_>, _target: NodeId) -> Result<()> {
-        Ok(())
-    }
-
-    fn text_link(
-        &mut self,
-        _parent: NodeId,
-        _name: Name<'_>,
-        _text: &[u8],
-        _modified: Option<i64>,
-    ) -> Result<()> {
         Ok(())
     }
 }
@@ -91,6 +71,7 @@ pub fn open(
     let input = Input {
         source: Arc::new(bytes),
         partner: &partner,
+        tracks: &[],
         options: Options {
             name: name.to_owned(),
             verify,
@@ -147,10 +128,20 @@ impl Opened {
             match self.volume.content(entry.file)? {
                 Content::Extent { source, offset } => source
                     .read_exact_at(&mut piece[..length], offset + position)
-                    .map_err(|cause| Error::Output(Arc::new(cause)))?,
+                    .map_err(|cause| Error::Read {
+                        offset: offset + position,
+                        length: length as u64,
+                        cause: Arc::new(cause),
+                    })?,
                 Content::Stream(streams) => {
                     if decoder.is_none() {
                         decoder = Some(streams.decoder(entry.file)?);
+                    }
+                    decoder.as_mut().unwrap().read(&mut piece[..length])?;
+                }
+                Content::Part { whole, offset } => {
+                    if decoder.is_none() {
+                        decoder = Some(self.decoder_at(whole, offset)?);
                     }
                     decoder.as_mut().unwrap().read(&mut piece[..length])?;
                 }
@@ -162,6 +153,21 @@ impl Opened {
             position += length as u64;
         }
         self.volume.content(entry.file).map(drop)
+    }
+
+    /// A decoder of what a number of the volume stands for, from `offset` on.
+    fn decoder_at(&self, whole: FileId, offset: u64) -> Result<Box<dyn Decoder>> {
+        let Content::Stream(streams) = self.volume.content(whole)? else {
+            unreachable!("the whole is a stream");
+        };
+        let mut decoder = streams.decoder(whole)?;
+        let mut left = offset;
+        while left > 0 {
+            let length = left.min(PIECE);
+            decoder.read(&mut vec![0; length as usize])?;
+            left -= length;
+        }
+        Ok(decoder)
     }
 
     /// SHA-256 of a file in lower-case hexadecimal digits.

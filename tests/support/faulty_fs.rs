@@ -25,7 +25,7 @@ const FILES: [u64; 2] = [100, 200];
 
 /// After this long everything is well again: a test that fails meanwhile
 /// could wait for itself.
-const LONGEST_HANG: Duration = Duration::from_secs(60);
+const MAX_HANG: Duration = Duration::from_secs(60);
 
 /// How the file system behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +101,7 @@ impl FaultyFs {
         if mode == Mode::Hangs {
             let state = Arc::downgrade(&self.state);
             std::thread::spawn(move || {
-                std::thread::sleep(LONGEST_HANG);
+                std::thread::sleep(MAX_HANG);
                 state.upgrade().inspect(|state| state.set(Mode::Fine));
             });
         }
@@ -183,14 +183,14 @@ impl State {
         if parent == INodeNo::ROOT && name == SUB {
             return Some(SUB_INO);
         }
-        let place = self.files.iter().position(|(known, _)| known == name)?;
-        Some(FILES[usize::from(parent != INodeNo::ROOT)] + place as u64)
+        let index = self.files.iter().position(|(known, _)| known == name)?;
+        Some(FILES[usize::from(parent != INodeNo::ROOT)] + index as u64)
     }
 
     fn bytes(&self, ino: INodeNo) -> Option<&[u8]> {
-        let place = u64::from(ino) % FILES[0];
+        let index = u64::from(ino) % FILES[0];
         let is_file = u64::from(ino) >= FILES[0];
-        let (_, bytes) = self.files.get(place as usize)?;
+        let (_, bytes) = self.files.get(index as usize)?;
         is_file.then_some(bytes)
     }
 
@@ -306,10 +306,10 @@ impl Filesystem for Served {
         }
         let names = self.0.files.iter().map(|(name, _)| name.as_str());
         let sub = (ino == INodeNo::ROOT).then_some(SUB);
-        for (place, name) in names.chain(sub).enumerate().skip(offset as usize) {
+        for (index, name) in names.chain(sub).enumerate().skip(offset as usize) {
             let entry = self.0.entry(ino, name).unwrap_or_default();
             let kind = self.0.attr(INodeNo(entry)).kind;
-            if reply.add(INodeNo(entry), place as u64 + 1, kind, name) {
+            if reply.add(INodeNo(entry), index as u64 + 1, kind, name) {
                 break;
             }
         }

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::each_method::archive;
 use super::faulty_fs::{FaultyFs, Mode};
-use super::mount::{Mount, Place};
+use super::mount::{Fixture, Mount};
 
 /// Name of the archive on the faulty file system.
 pub const ARCHIVE: &str = "sample.hpi";
@@ -18,9 +18,9 @@ pub struct Faulty {
 
 impl Faulty {
     pub fn new(arguments: &[&str]) -> Self {
-        let (place, source) = place();
+        let (fixture, source) = fixture();
         Self {
-            mount: Some(place.mount(arguments)),
+            mount: Some(fixture.mount(arguments)),
             source,
         }
     }
@@ -38,11 +38,11 @@ impl Drop for Faulty {
 }
 
 /// Where [`archive`] is to be mounted from a faulty file system.
-fn place() -> (Place, FaultyFs) {
-    let mut place = Place::new();
-    let source = place.dir().join("source");
+fn fixture() -> (Fixture, FaultyFs) {
+    let mut fixture = Fixture::new();
+    let source = fixture.dir().join("source");
     fs::create_dir(&source).unwrap();
-    place.archive = source.join(ARCHIVE);
+    fixture.archive = source.join(ARCHIVE);
     let source = FaultyFs::new(&source, &[(ARCHIVE, &archive())]);
-    (place, source)
+    (fixture, source)
 }

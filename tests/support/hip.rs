@@ -143,13 +143,13 @@ impl Hip {
     /// The bytes of the archive.
     pub fn build(&self) -> Vec<u8> {
         // The tables are as long whatever the offsets are that they hold.
-        let unplaced = vec![Place::default(); self.assets.len()];
+        let unplaced = vec![AssetOffsets::default(); self.assets.len()];
         let start = self.head(&unplaced).len();
         let data_header = block(b"DHDR", &u32::MAX.to_be_bytes());
         let base = start + 8 + data_header.len() + 8;
-        let (places, data) = self.data(base);
+        let (all_offsets, data) = self.data(base);
         let stream = [data_header, block(b"DPAK", &data)].concat();
-        let mut bytes = self.head(&places);
+        let mut bytes = self.head(&all_offsets);
         bytes.extend(block(b"STRM", &stream));
         if let Some(hipb) = &self.hipb {
             bytes.extend(block(b"HIPB", hipb));
@@ -158,11 +158,11 @@ impl Hip {
     }
 
     /// Lays out the assets, layer by layer, and behind them those of no layer.
-    fn data(&self, base: usize) -> (Vec<Place>, Vec<u8>) {
-        let mut places = vec![Place::default(); self.assets.len()];
+    fn data(&self, base: usize) -> (Vec<AssetOffsets>, Vec<u8>) {
+        let mut all_offsets = vec![AssetOffsets::default(); self.assets.len()];
         let mut data = Vec::new();
         if self.assets.is_empty() {
-            return (places, data);
+            return (all_offsets, data);
         }
         let padding = (base + 4).next_multiple_of(self.alignment) - base - 4;
         data.extend((padding as u32).to_be_bytes());
@@ -176,7 +176,7 @@ impl Hip {
                 }
                 placed[number] = true;
                 let plus = asset.bytes.len().next_multiple_of(16) - asset.bytes.len();
-                places[number] = Place {
+                all_offsets[number] = AssetOffsets {
                     offset: (base + data.len()) as u32,
                     plus: plus as u32,
                 };
@@ -186,13 +186,14 @@ impl Hip {
             let end = (base + data.len()).next_multiple_of(self.alignment) - base;
             data.resize(end, FILLER);
         }
-        (places, data)
+        (all_offsets, data)
     }
 
     /// HIPA, PACK and DICT.
-    fn head(&self, places: &[Place]) -> Vec<u8> {
-        let assets = self.assets.iter().zip(places);
-        let assets = assets.flat_map(|(asset, &place)| self.asset_header(asset, place));
+    fn head(&self, all_offsets: &[AssetOffsets]) -> Vec<u8> {
+        let assets = self.assets.iter().zip(all_offsets);
+        let assets =
+            assets.flat_map(|(asset, &asset_offsets)| self.asset_header(asset, asset_offsets));
         let layers = self.layers.iter();
         let layers = layers.flat_map(|(kind, ids)| self.layer_header(*kind, ids));
         let asset_table = [block(b"AINF", &[0; 4]), assets.collect()].concat();
@@ -225,7 +226,7 @@ impl Hip {
         block(b"PACK", &body)
     }
 
-    fn asset_header(&self, asset: &Asset, place: Place) -> Vec<u8> {
+    fn asset_header(&self, asset: &Asset, asset_offsets: AssetOffsets) -> Vec<u8> {
         let size = asset.bytes.len() as u32;
         let mut debug = asset.align.to_be_bytes().to_vec();
         debug.extend(string(&asset.name));
@@ -237,7 +238,7 @@ impl Hip {
         let header = [
             numbers(&[asset.id]),
             asset.code.to_vec(),
-            numbers(&[place.offset, size, place.plus, asset.flags]),
+            numbers(&[asset_offsets.offset, size, asset_offsets.plus, asset.flags]),
             block(b"ADBG", &debug),
         ];
         block(b"AHDR", &header.concat())
@@ -278,7 +279,7 @@ impl Asset {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct AssetOffsets {
     offset: u32,
     plus: u32,
 }

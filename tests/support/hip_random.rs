@@ -112,8 +112,8 @@ pub fn members(hip: &Hip) -> Vec<Vec<usize>> {
     for (_, ids) in &hip.layers {
         let mut seen = BTreeSet::new();
         let found = ids.iter().filter(|&&id| seen.insert(id));
-        let place = |id: &u32| hip.assets.iter().position(|asset| asset.id == *id);
-        layers.push(found.filter_map(place).collect());
+        let index = |id: &u32| hip.assets.iter().position(|asset| asset.id == *id);
+        layers.push(found.filter_map(index).collect());
     }
     layers
 }

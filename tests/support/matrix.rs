@@ -91,7 +91,7 @@ impl Bench {
     pub fn open(&self, bytes: &[u8]) -> Result<Arc<Vfs>, String> {
         fs::write(&self.file, bytes).unwrap();
         let sources = Sources::Given {
-            paths: vec![self.source.clone()],
+            locations: vec![self.source.clone().into()],
             order: None,
             separate: false,
         };

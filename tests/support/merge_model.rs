@@ -104,8 +104,8 @@ impl Model {
             let winner = if is_dir(highest.3) || highest.0.date.is_none() {
                 0
             } else {
-                let files = (0..candidates.len()).filter(|&place| !is_dir(candidates[place].3));
-                let newest = files.rev().max_by_key(|&place| candidates[place].0.date);
+                let files = (0..candidates.len()).filter(|&index| !is_dir(candidates[index].3));
+                let newest = files.rev().max_by_key(|&index| candidates[index].0.date);
                 newest.unwrap()
             };
             let (layer, path, name, node) = candidates.remove(winner);

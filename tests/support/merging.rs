@@ -10,7 +10,7 @@ use hpimount::volume::hpi::chunk::Method;
 
 use super::hip::{Asset, Hip};
 use super::hpi::{Built, Entry, File as Packed, V1, V2, dir, file};
-use super::mount::{Mount, Place, Run, hpimount, run};
+use super::mount::{Fixture, Mount, Run, hpimount, run};
 
 /// What a directory shows: the bytes of files by their paths, and `None` for
 /// directories.
@@ -18,7 +18,7 @@ pub type Tree = BTreeMap<String, Option<Vec<u8>>>;
 
 /// A folder for archives and loose files, and a mount point.
 pub struct Folder {
-    place: Place,
+    fixture: Fixture,
     /// Where the archives are.
     pub path: PathBuf,
 }
@@ -26,10 +26,10 @@ pub struct Folder {
 impl Folder {
     /// An empty one.
     pub fn new() -> Self {
-        let place = Place::new();
-        let path = place.dir().join("game");
+        let fixture = Fixture::new();
+        let path = fixture.dir().join("game");
         fs::create_dir(&path).unwrap();
-        Self { place, path }
+        Self { fixture, path }
     }
 
     /// Writes a file; the directories on the way are made.
@@ -73,15 +73,15 @@ impl Folder {
         let folder = self.path.to_str().unwrap();
         let mut command = hpimount();
         command.args(arguments.iter().map(|text| text.replace("{}", folder)));
-        command.arg(&self.place.point);
+        command.arg(&self.fixture.point);
         command
     }
 
     /// Mounts what the arguments say; what is said on the way is in
-    /// [`Place::log`].
+    /// [`Fixture::log`].
     pub fn mount(self, arguments: &[&str]) -> Mount {
         let command = self.command(arguments);
-        self.place.mount_in_foreground_by(command)
+        self.fixture.mount_in_foreground_by(command)
     }
 
     /// Mounts the folder as a game's.
@@ -97,7 +97,7 @@ impl Folder {
         let ran = run(&mut self.command(arguments));
         if ran.code == Some(0) {
             let detach = rustix::mount::UnmountFlags::DETACH;
-            rustix::mount::unmount(&self.place.point, detach).unwrap();
+            rustix::mount::unmount(&self.fixture.point, detach).unwrap();
             panic!("{arguments:?} is mounted");
         }
         ran

@@ -155,13 +155,13 @@ pub fn assert_guarded(line: &str) -> (&str, &str) {
 }
 
 /// An archive and a mount point in a directory of their own.
-pub struct Place {
+pub struct Fixture {
     dir: TempDir,
     pub archive: PathBuf,
     pub point: PathBuf,
 }
 
-impl Place {
+impl Fixture {
     /// With the archive [`sample`].
     pub fn new() -> Self {
         Self::named("sample.hpi", "mnt")
@@ -227,7 +227,7 @@ impl Place {
         // First the guard, so that a failure leaves nothing behind either.
         let daemon = Daemon::find(&tag);
         let mount = Mount {
-            place: self,
+            fixture: self,
             daemon,
         };
         assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -253,7 +253,7 @@ impl Place {
         #[expect(clippy::zombie_processes, reason = "`Daemon` waits for it")]
         let child = command.spawn().unwrap();
         let mount = Mount {
-            place: self,
+            fixture: self,
             daemon: Some(Daemon::of(&child)),
         };
         eventually("the mount appears", || {
@@ -269,7 +269,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for Fixture {
     /// With something mounted in it the directory could not be removed.
     fn drop(&mut self) {
         self.clear();
@@ -287,19 +287,19 @@ pub fn tag(command: &mut Command) -> String {
 
 /// A running mount. Dropping it unmounts and waits for the daemon to end.
 pub struct Mount {
-    pub place: Place,
+    pub fixture: Fixture,
     daemon: Option<Daemon>,
 }
 
 impl Mount {
     /// A mount of [`sample`] in the background.
     pub fn new(args: &[&str]) -> Self {
-        Place::new().mount(args)
+        Fixture::new().mount(args)
     }
 
     /// The mount point.
     pub fn path(&self) -> &Path {
-        &self.place.point
+        &self.fixture.point
     }
 
     /// The path of something in the mount.
@@ -339,23 +339,23 @@ impl Mount {
     ///
     /// # Panics
     /// Where it does not end, not with exit code 0, or leaves its mount.
-    pub fn assert_ends(self) -> Place {
+    pub fn assert_ends(self) -> Fixture {
         assert_eq!(self.daemon().wait(), Some(0));
         assert_eq!(self.layers(), 0, "the mount is still there");
-        self.into_place()
+        self.into_fixture()
     }
 
     /// Gives up the mount, which must have ended, and keeps its place.
-    pub fn into_place(mut self) -> Place {
+    pub fn into_fixture(mut self) -> Fixture {
         assert!(self.daemon().has_ended());
         self.daemon = None;
-        std::mem::replace(&mut self.place, Place::new())
+        std::mem::replace(&mut self.fixture, Fixture::new())
     }
 }
 
 impl Drop for Mount {
     fn drop(&mut self) {
-        self.place.clear();
+        self.fixture.clear();
         if let Some(daemon) = &self.daemon {
             daemon.end();
         }

@@ -8,7 +8,7 @@ use std::process::Command;
 use proptest::test_runner::Config;
 use serde_json::Value;
 
-use super::mount::{Mount, Place, can_mount, hpimount};
+use super::mount::{Fixture, Mount, can_mount, hpimount};
 
 /// Mounts the bytes of an archive with `-o options`; `None`, said on stderr,
 /// where nothing can be mounted.
@@ -21,10 +21,10 @@ pub fn mounted_by(mut program: Command, archive: &[u8], options: &str) -> Option
     if !can_mount() {
         return None;
     }
-    let place = Place::new();
-    fs::write(&place.archive, archive).unwrap();
-    program.args([&place.archive, &place.point]);
-    Some(place.mount_by(with_options(program, options)))
+    let fixture = Fixture::new();
+    fs::write(&fixture.archive, archive).unwrap();
+    program.args([&fixture.archive, &fixture.point]);
+    Some(fixture.mount_by(with_options(program, options)))
 }
 
 /// Mounts files as they are on disk.
@@ -32,10 +32,10 @@ pub fn mounted_files(sources: &[PathBuf], options: &str) -> Option<Mount> {
     if !can_mount() {
         return None;
     }
-    let place = Place::new();
+    let fixture = Fixture::new();
     let mut program = hpimount();
-    program.args(sources).arg(&place.point);
-    Some(place.mount_by(with_options(program, options)))
+    program.args(sources).arg(&fixture.point);
+    Some(fixture.mount_by(with_options(program, options)))
 }
 
 fn with_options(mut program: Command, options: &str) -> Command {

@@ -27,8 +27,8 @@ pub fn library(palette: Option<u32>, texture_of: Option<u32>) -> Vec<u8> {
     match texture_of {
         None => bytes.extend(words(&[0])),
         Some(palette) => {
-            let place = bytes.len() as u32 + 8;
-            bytes.extend(words(&[1, place, 0, 16, palette, 0, 2 | 2 << 16]));
+            let index = bytes.len() as u32 + 8;
+            bytes.extend(words(&[1, index, 0, 16, palette, 0, 2 | 2 << 16]));
             bytes.extend([0x11; 4]);
         }
     }

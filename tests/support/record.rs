@@ -88,16 +88,6 @@ impl Sink for Recorder {
         Ok(self.add(parent, name.raw, Node::Dir(Vec::new())))
     }
 
-    fn deferred_dir(
-        &mut self,
-        _parent: NodeId,
-        _name: Name<'_>,
-        _directory: FileId,
-        _modified: Option<i64>,
-    ) -> Result<NodeId> {
-        panic!("archives list all directories at once");
-    }
-
     fn file(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> Result<NodeId> {
         Ok(self.add(parent, name.raw, Node::File(entry)))
     }
@@ -112,16 +102,6 @@ impl Sink for Recorder {
         assert!((target.0 as usize) < self.nodes.len());
         self.add(parent, name.raw, Node::Symlink(target));
         Ok(())
-    }
-
-    fn text_link(
-        &mut self,
-        _parent: NodeId,
-        _name: Name<'_>,
-        _text: &[u8],
-        _modified: Option<i64>,
-    ) -> Result<()> {
-        panic!("archives have no symbolic links of their own");
     }
 }
 
@@ -176,7 +156,9 @@ impl Opened {
                 read_extent(&*self.archive, entry.file, 0, &mut bytes)?;
                 Ok(bytes)
             }
-            Content::Chunks(_) | Content::Stream(_) => panic!("nothing is packed here"),
+            Content::Chunks(_) | Content::Stream(_) | Content::Part { .. } => {
+                panic!("nothing is packed here")
+            }
         }
     }
 

@@ -44,9 +44,9 @@ pub fn reports(archives: &[impl AsRef<Path>]) -> Option<Vec<Option<Value>>> {
 
 /// The same for archives in memory.
 pub fn reports_on_bytes(archives: &[&[u8]]) -> Option<Vec<Option<Value>>> {
-    let place = tempfile::tempdir().unwrap();
+    let work_dir = tempfile::tempdir().unwrap();
     let paths: Vec<_> = (0..archives.len())
-        .map(|number| place.path().join(number.to_string()))
+        .map(|number| work_dir.path().join(number.to_string()))
         .collect();
     for (path, bytes) in paths.iter().zip(archives) {
         std::fs::write(path, bytes).unwrap();

@@ -8,23 +8,24 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::hip::{Asset, Hip};
-use super::mount::Place;
+use super::hpipack::{hpipack, stderr};
+use super::mount::Fixture;
 
 /// A place whose source is a folder called `source`, which `fill` fills.
-pub fn folder(fill: impl FnOnce(&Path)) -> Place {
-    let mut place = Place::new();
-    fs::remove_file(&place.archive).unwrap();
-    place.archive = place.dir().join("source");
-    fs::create_dir(&place.archive).unwrap();
-    fill(&place.archive);
-    place
+pub fn folder(fill: impl FnOnce(&Path)) -> Fixture {
+    let mut fixture = Fixture::new();
+    fs::remove_file(&fixture.archive).unwrap();
+    fixture.archive = fixture.dir().join("source");
+    fs::create_dir(&fixture.archive).unwrap();
+    fill(&fixture.archive);
+    fixture
 }
 
 /// A place whose source is a file.
-pub fn file(name: &str, bytes: &[u8]) -> Place {
-    let place = Place::named(name, "mnt");
-    fs::write(&place.archive, bytes).unwrap();
-    place
+pub fn file(name: &str, bytes: &[u8]) -> Fixture {
+    let fixture = Fixture::named(name, "mnt");
+    fs::write(&fixture.archive, bytes).unwrap();
+    fixture
 }
 
 /// Packs a directory with hpipack.
@@ -34,9 +35,8 @@ pub fn pack(directory: &Path, archive: &Path) {
 
 /// Packs a directory with hpipack and these options.
 pub fn pack_as(directory: &Path, archive: &Path, options: &[&str]) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_hpipack"));
-    command.arg("-q").args(options).arg(directory).arg(archive);
-    assert!(command.status().unwrap().success());
+    let ran = hpipack(&[&["-q"], options].concat(), directory, archive);
+    assert!(ran.status.success(), "{options:?}: {}", stderr(&ran));
 }
 
 /// A HIP archive with these assets in one layer, each of another type, all of

@@ -1,7 +1,9 @@
-//! The files of a mount, read through the library.
+//! The files of a mount, read through the library or the kernel.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hpimount::mount::{FileKind, Ino, Options, Sources, Vfs};
@@ -20,14 +22,15 @@ pub struct Walked {
 /// Opens one source as it is mounted.
 pub fn open(path: PathBuf, options: Options) -> Result<Arc<Vfs>, String> {
     let sources = Sources::Given {
-        paths: vec![path],
+        locations: vec![path.into()],
         order: None,
         separate: false,
     };
     Vfs::open(&sources, options).map_err(|error| error.to_string())
 }
 
-/// All files of a mount but those of `.hpimount`, by their paths.
+/// All files of a mount but those of `.hpimount` and `converted`, by their
+/// paths.
 pub fn files(vfs: &Vfs) -> BTreeMap<String, Walked> {
     let mut files = BTreeMap::new();
     walk(vfs, Ino::ROOT, "", &mut files);
@@ -42,7 +45,7 @@ fn walk(vfs: &Vfs, directory: Ino, path: &str, files: &mut BTreeMap<String, Walk
     })
     .unwrap();
     for (name, kind) in entries {
-        if name == ".hpimount" {
+        if name == ".hpimount" || path.is_empty() && name == "converted" {
             continue;
         }
         let path = format!("{path}{name}");
@@ -57,6 +60,44 @@ fn walk(vfs: &Vfs, directory: Ino, path: &str, files: &mut BTreeMap<String, Walk
             FileKind::Symlink => {}
         }
         vfs.forget(attr.ino, 1);
+    }
+}
+
+/// As [`files`], of a mount at `point`.
+pub fn files_below(point: &Path) -> BTreeMap<String, Walked> {
+    let mut files = BTreeMap::new();
+    let mut pending = vec![point.to_owned()];
+    while let Some(directory) = pending.pop() {
+        for entry in fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(point).unwrap().to_str().unwrap();
+            let metadata = fs::symlink_metadata(&path).unwrap();
+            if matches!(name, ".hpimount" | "converted") || metadata.is_symlink() {
+                continue;
+            }
+            if metadata.is_dir() {
+                pending.push(path);
+                continue;
+            }
+            let file = Walked {
+                size: metadata.len(),
+                sha256: sha256_of_file(&path).map_err(|error| error.to_string()),
+            };
+            files.insert(name.to_owned(), file);
+        }
+    }
+    files
+}
+
+fn sha256_of_file(path: &Path) -> io::Result<String> {
+    let mut file = fs::File::open(path)?;
+    let mut piece = vec![0; PIECE as usize];
+    let mut hash = Sha256::new();
+    loop {
+        match file.read(&mut piece)? {
+            0 => return Ok(hex(&hash.finalize())),
+            length => hash.update(&piece[..length]),
+        }
     }
 }
 

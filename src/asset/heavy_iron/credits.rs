@@ -20,7 +20,7 @@ const PRESET: usize = 76;
 const LINE: usize = 24;
 
 /// Longest text in bytes; lines of credits are much shorter.
-const MOST_TEXT: usize = 256;
+const MAX_TEXT: usize = 256;
 
 /// Credits.
 #[derive(Debug, Default)]
@@ -200,11 +200,11 @@ fn lines(
 /// The text at `target`, up to its NUL.
 fn string(bytes: &Bytes, target: u32, stored_at: u64, warnings: &mut Warnings) -> Option<Bytes> {
     let rest = bytes.get(target as usize..).unwrap_or_default();
-    let window = &rest[..rest.len().min(MOST_TEXT)];
+    let window = &rest[..rest.len().min(MAX_TEXT)];
     let end = window.iter().position(|&byte| byte == 0);
     if end.is_none() {
         warnings.push(format!(
-            "line text at {stored_at:#x}: points to {target:#x}, where no text of up to {MOST_TEXT} bytes is"
+            "line text at {stored_at:#x}: points to {target:#x}, where no text of up to {MAX_TEXT} bytes is"
         ));
     }
     end.map(|end| slice_of(bytes, &window[..end]))

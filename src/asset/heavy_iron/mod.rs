@@ -16,6 +16,8 @@ pub mod tables;
 pub mod text;
 pub mod texture;
 
+pub use crate::volume::hip::Game;
+
 use bytes::Bytes;
 
 use super::Incomplete;
@@ -35,35 +37,6 @@ pub enum Platform {
     Xbox,
     /// Not known.
     Unknown,
-}
-
-/// The game that an archive was made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Game {
-    /// Scooby-Doo! Night of 100 Frights, or its prototype.
-    Scooby,
-    /// SpongeBob SquarePants: Battle for Bikini Bottom.
-    Bfbb,
-    /// The Incredibles or The SpongeBob SquarePants Movie.
-    Incredibles,
-    /// The Incredibles: Rise of the Underminer.
-    Rotu,
-    /// The Ratatouille prototype.
-    RatProto,
-    /// Not known.
-    Unknown,
-}
-
-impl Game {
-    /// Whether it is The Incredibles or a later game.
-    pub fn is_incredibles_or_later(self) -> bool {
-        matches!(self, Self::Incredibles | Self::Rotu | Self::RatProto)
-    }
-
-    /// Whether it is Rise of the Underminer or a later game.
-    pub fn is_rotu_or_later(self) -> bool {
-        matches!(self, Self::Rotu | Self::RatProto)
-    }
 }
 
 /// What an archive knows about all of its assets.

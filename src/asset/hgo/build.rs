@@ -70,11 +70,11 @@ impl Build {
     }
 
     /// A joint; `name` is an offset in the name table counted from 1.
-    fn joint(&self, place: [f32; 3], parent: u8, name: i32) -> Vec<u8> {
+    pub(crate) fn joint(&self, position: [f32; 3], parent: u8, name: i32) -> Vec<u8> {
         let origin = self.matrix([0.0; 3]);
         [
             vec![1],
-            self.matrix(place),
+            self.matrix(position),
             origin.clone(),
             origin,
             self.f32s(&[0.0; 3]),
@@ -85,7 +85,7 @@ impl Build {
     }
 
     /// A material with this texture.
-    fn material(&self, texture: i32) -> Vec<u8> {
+    pub(crate) fn material(&self, texture: i32) -> Vec<u8> {
         [
             self.i32s(&[0, 0]),
             self.f32s(&[0.5; 6]),

@@ -18,7 +18,7 @@ pub struct Texture {
     pub width: i32,
     /// Height in pixels.
     pub height: i32,
-    /// Number of smaller copies, for the formats that tell it; the pixels are
+    /// Number of smaller copies, for the formats that store it; the pixels are
     /// those of the largest alone.
     pub mipmaps: Option<i32>,
     /// Absolute offset of the pixels.

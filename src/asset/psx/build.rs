@@ -77,9 +77,9 @@ pub(crate) fn shorts(values: &[i16]) -> Vec<u8> {
 }
 
 /// An object at a place in vertex units.
-pub(crate) fn object(model: u16, place: [i32; 3]) -> [u8; 36] {
+pub(crate) fn object(model: u16, position: [i32; 3]) -> [u8; 36] {
     let mut bytes = [0; 36];
-    for (field, value) in bytes[4..16].chunks_mut(4).zip(place) {
+    for (field, value) in bytes[4..16].chunks_mut(4).zip(position) {
         field.copy_from_slice(&(value * 4096).to_le_bytes());
     }
     bytes[22..24].copy_from_slice(&model.to_le_bytes());

@@ -218,10 +218,10 @@ mod tests {
         let stitched = model(NONE, &[[0, 1, 0, 2]], &[]);
         let psx = parse(&with_models(&[coarse, full, stitched]).bytes().into()).unwrap();
         let known = psx.stitch_sources();
-        let place = |vertex| VertexRef { model: 1, vertex };
-        assert_eq!(known, [place(0), place(2)]);
+        let reference = |vertex| VertexRef { model: 1, vertex };
+        assert_eq!(known, [reference(0), reference(2)]);
         let source = psx.models[2].vertices[0].stitched_to().unwrap();
-        assert_eq!(known[source], place(2));
+        assert_eq!(known[source], reference(2));
         assert!(psx.warnings.is_empty());
     }
 }

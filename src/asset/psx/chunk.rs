@@ -263,12 +263,12 @@ impl BlockMap {
 
 fn read_wibbles(data: &mut Cursor, list: &mut Vec<Wibble>) -> Result<()> {
     while data.remaining() >= 4 {
-        let place = data.u32("object")?;
-        if place == 0 {
+        let position = data.u32("object")?;
+        if position == 0 {
             break;
         }
         let wibble = Wibble {
-            object: place
+            object: position
                 .checked_sub(FIRST_OBJECT)
                 .map(|relative| relative / OBJECT_SIZE),
             u_velocity: data.i16("u velocity")?,

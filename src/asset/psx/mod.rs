@@ -60,7 +60,7 @@ impl Version {
     }
 }
 
-/// What a file is for, told from what is in it.
+/// What a file is for, as detected from its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum Kind {
     /// Objects placed in a world.
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_with_the_same_extension_are_told_by_their_magic() {
+    fn other_files_with_the_same_extension_are_detected_by_their_magic() {
         for start in [
             &b"PS-X EXE"[..],
             &[0x10, 0, 0, 0],

@@ -4,6 +4,7 @@
 //! nothing is aligned (FORMATS, TA 1). Models keep parts of the file instead
 //! of copies; pictures are decoded on demand.
 
+pub mod bmp;
 #[cfg(test)]
 #[path = "../../../tests/support/ta/mod.rs"]
 pub(crate) mod build;
@@ -12,6 +13,7 @@ pub mod fnt;
 pub mod gaf;
 pub mod other;
 pub mod pal;
+pub mod palette_file;
 pub mod pcx;
 mod pointer;
 pub mod sct;
@@ -28,7 +30,7 @@ use super::Incomplete;
 use crate::io::Result;
 
 /// Most pixels of one picture.
-pub const MOST_PIXELS: u64 = 64 << 20;
+pub const MAX_PIXELS: u64 = 64 << 20;
 
 /// What a reader returns: the model, and the error where there was one.
 fn finish<M>(model: M, result: Result<()>) -> std::result::Result<M, Box<Incomplete<M>>> {

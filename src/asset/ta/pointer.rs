@@ -10,7 +10,7 @@ use crate::io::{Cursor, Endian, Result};
 use crate::text::windows_1252;
 
 /// Most bytes of a name that ends with a NUL.
-const LONGEST_NAME: usize = 256;
+const MAX_NAME_LENGTH: usize = 256;
 
 /// A cursor over a file; all numbers are little-endian.
 pub(super) fn little(file: &[u8]) -> Cursor<'_> {
@@ -75,10 +75,10 @@ impl Pointer {
     }
 
     /// The name at the target, and whether it has an end within
-    /// [`LONGEST_NAME`] bytes.
+    /// [`MAX_NAME_LENGTH`] bytes.
     pub(super) fn name(self, file: &Bytes) -> Result<(Name, bool)> {
         let mut cursor = self.follow(file)?;
-        let most = cursor.remaining().min(LONGEST_NAME);
+        let most = cursor.remaining().min(MAX_NAME_LENGTH);
         // A pointer to the end of the file points to no name.
         let bytes = cursor.take(most.max(1), self.field)?;
         let end = bytes.iter().position(|&byte| byte == 0);

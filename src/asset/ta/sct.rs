@@ -98,13 +98,13 @@ impl Sct {
         if has_tiles {
             self.terrain.check(&mut self.warnings);
         }
-        let places = self.terrain.places();
-        let heights = u64::from(data.target) + 2 * places;
+        let tiles_on_map = self.terrain.tiles_on_map();
+        let heights = u64::from(data.target) + 2 * tiles_on_map;
         let cells = u32::try_from(heights)
             .map_err(|_| Error::damaged(data_offset, "heights", "are outside the file"))
             .and_then(|target| {
                 let pointer = Pointer::new(target, data_offset, "heights");
-                pointer.items(file, 4 * places, cell_size)
+                pointer.items(file, 4 * tiles_on_map, cell_size)
             });
         self.heights = Heights::new(keep(&mut first, cells), cell_size);
         first.map_or(Ok(()), Err)

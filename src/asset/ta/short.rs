@@ -1,7 +1,7 @@
 //! Short runs of bytes, which most runs of pictures are.
 
 /// Bytes that are written at once.
-const AT_ONCE: usize = 16;
+pub(super) const AT_ONCE: usize = 16;
 
 /// Fills `row[start..end]` with a value. Bytes behind `end` may be changed
 /// too: they belong to runs that are yet to come.

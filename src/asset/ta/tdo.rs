@@ -23,20 +23,20 @@ const VERTEX_SIZE: usize = 12;
 const PRIMITIVE_SIZE: usize = 32;
 
 /// Most objects of a model.
-const MOST_OBJECTS: usize = 4096;
+const MAX_OBJECTS: usize = 4096;
 
 /// Most objects above an object.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Most vertices, and most primitives, of an object.
-const MOST_PARTS: u32 = 1 << 16;
+const MAX_PARTS: u32 = 1 << 16;
 
 /// Most vertices, and most primitives, of a model. Several objects may name
 /// the same ones.
-const MOST_PARTS_IN_ALL: u64 = 1 << 18;
+const MAX_PARTS_IN_ALL: u64 = 1 << 18;
 
 /// Most corners of all primitives of a model.
-const MOST_CORNERS: u64 = 1 << 20;
+const MAX_CORNERS: u64 = 1 << 20;
 
 /// The parsed contents of a 3DO file.
 ///
@@ -202,11 +202,11 @@ impl Reader<'_> {
         if !self.seen.insert(offset) {
             return damaged("is reached twice");
         }
-        if self.seen.len() > MOST_OBJECTS {
-            return damaged(&format!("is one of more than {MOST_OBJECTS}"));
+        if self.seen.len() > MAX_OBJECTS {
+            return damaged(&format!("is one of more than {MAX_OBJECTS}"));
         }
-        if next.depth > DEEPEST {
-            return damaged(&format!("has more than {DEEPEST} objects above it"));
+        if next.depth > MAX_DEPTH {
+            return damaged(&format!("has more than {MAX_DEPTH} objects above it"));
         }
         let mut objects = std::mem::take(&mut self.model.objects);
         let result = fill(&mut objects, |object| {
@@ -265,8 +265,8 @@ impl Reader<'_> {
         let editor = [cursor.u32("editor word 1")?, cursor.u32("editor word 2")?];
         let flag = cursor.u32("colored flag")?;
         self.corners += u64::from(corners);
-        if self.corners > MOST_CORNERS {
-            let problem = format!("makes more than {MOST_CORNERS} with those before");
+        if self.corners > MAX_CORNERS {
+            let problem = format!("makes more than {MAX_CORNERS} with those before");
             return Err(Error::damaged(count_offset, "corner count", problem));
         }
         let indices = index_list.items(self.file, corners.into(), 2)?;
@@ -352,9 +352,9 @@ fn bounded(cursor: &mut Cursor<'_>, field: &'static str, total: &mut u64) -> Res
     let offset = cursor.offset();
     let count = cursor.u32(field)?;
     *total += u64::from(count);
-    if count > MOST_PARTS || *total > MOST_PARTS_IN_ALL {
+    if count > MAX_PARTS || *total > MAX_PARTS_IN_ALL {
         let problem = format!(
-            "is {count}, more than {MOST_PARTS}, or than {MOST_PARTS_IN_ALL} with those before"
+            "is {count}, more than {MAX_PARTS}, or than {MAX_PARTS_IN_ALL} with those before"
         );
         return Err(Error::damaged(offset, field, problem));
     }

@@ -13,10 +13,10 @@ pub const TILE_EDGE: u32 = 32;
 const TILE_SIZE: usize = 1024;
 
 /// Most tiles in a set.
-const MOST_TILES: u32 = 65536;
+const MAX_TILES: u32 = 65536;
 
 /// Most cells of a map.
-const MOST_CELLS: u64 = 1 << 24;
+const MAX_CELLS: u64 = 1 << 24;
 
 /// A picture made of tiles of 32 x 32 palette indices.
 #[derive(Debug, Clone, Default)]
@@ -41,13 +41,13 @@ impl Terrain {
     }
 
     /// Number of places for tiles.
-    pub(super) fn places(&self) -> u64 {
+    pub(super) fn tiles_on_map(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height)
     }
 
     /// Reads which tile is where.
     pub(super) fn read_map(&mut self, file: &Bytes, pointer: Pointer) -> Result<()> {
-        self.map = pointer.items(file, self.places(), 2)?;
+        self.map = pointer.items(file, self.tiles_on_map(), 2)?;
         Ok(())
     }
 
@@ -59,8 +59,8 @@ impl Terrain {
         count: u32,
         count_offset: u64,
     ) -> Result<()> {
-        if count > MOST_TILES {
-            let problem = format!("is {count}, more than {MOST_TILES}");
+        if count > MAX_TILES {
+            let problem = format!("is {count}, more than {MAX_TILES}");
             return Err(Error::damaged(count_offset, "tile count", problem));
         }
         self.tiles = pointer.items(file, count.into(), TILE_SIZE)?;
@@ -77,7 +77,7 @@ impl Terrain {
         match missing.count() {
             0 => {}
             missing => warnings.push(format!(
-                "{missing} places of the tile map have tiles behind the last of {count}"
+                "{missing} tiles_on_map of the tile map have tiles behind the last of {count}"
             )),
         }
     }
@@ -93,8 +93,8 @@ impl Terrain {
         if column >= self.width || row >= self.height {
             return None;
         }
-        let place = u64::from(row) * u64::from(self.width) + u64::from(column);
-        u16_at(&self.map, usize::try_from(place).ok()?)
+        let tile_number = u64::from(row) * u64::from(self.width) + u64::from(column);
+        u16_at(&self.map, usize::try_from(tile_number).ok()?)
     }
 
     /// The pixels of a tile of the set, row by row.
@@ -142,9 +142,9 @@ pub struct Minimap {
 
 /// Checks the size of a map, whose width is at `offset`.
 pub(super) fn check_size(width: u32, height: u32, offset: u64, cells: u64) -> Result<()> {
-    let places = u64::from(width) * u64::from(height);
-    if places == 0 || places.saturating_mul(cells) > MOST_CELLS {
-        let problem = format!("is {width}x{height}, should be 1 to {MOST_CELLS} cells");
+    let tiles_on_map = u64::from(width) * u64::from(height);
+    if tiles_on_map == 0 || tiles_on_map.saturating_mul(cells) > MAX_CELLS {
+        let problem = format!("is {width}x{height}, should be 1 to {MAX_CELLS} cells");
         return Err(Error::damaged(offset, "map size", problem));
     }
     Ok(())

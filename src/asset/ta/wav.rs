@@ -31,8 +31,10 @@ pub enum Kind {
 pub struct Wav {
     /// What it is.
     pub kind: Kind,
-    /// Format, channels and rate; `None` without a chunk that tells.
+    /// Format, channels and rate; `None` without a format chunk.
     pub format: Option<Format>,
+    /// The header of a [`Kind::Tmh`], as it is stored.
+    pub tmh_header: Option<Bytes>,
     /// The samples, as they are stored; `None` where there are none.
     pub data: Option<Bytes>,
     /// Absolute offset of the samples.
@@ -72,6 +74,7 @@ impl Wav {
     fn read(&mut self, file: &Bytes) -> Result<()> {
         if file.starts_with(TMH) {
             self.kind = Kind::Tmh;
+            self.tmh_header = Some(file.slice(..file.len().min(TMH_HEADER_SIZE)));
             self.data_offset = TMH_HEADER_SIZE as u64;
             self.data = (file.len() > TMH_HEADER_SIZE).then(|| file.slice(TMH_HEADER_SIZE..));
             self.warnings.push("the sound is of an unknown form, TMH");
@@ -195,6 +198,7 @@ mod tests {
     fn other_sounds_are_recognised_or_refused() {
         let tmh = parse(&vec![b'T', b'M', b'H', b'F', 0].into()).unwrap();
         assert_eq!((tmh.kind, tmh.data), (Kind::Tmh, None));
+        assert_eq!(tmh.tmh_header.unwrap(), b"TMHF\0"[..]);
         let error = parse(&b"RIFF\0\0\0\0WAVX".to_vec().into()).unwrap_err();
         assert_eq!(
             error.error.to_string(),

@@ -9,8 +9,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub use self::options::MAX_THREADS;
-use super::{Generated, Operand, Program, Rejected};
-use crate::daemon::{EXIT_REASONS, MountOptions};
+use super::{Common, Operand, Program, Settings};
+use crate::daemon::{Check, EXIT_REASONS, Inspection, MountOptions};
+use crate::inspect::Layout;
 use crate::mount::{Order, Sources};
 use crate::source::Location;
 
@@ -22,12 +23,17 @@ pub const PROGRAM: Program<Args> = Program {
     usage: &[
         "[OPTIONS] SOURCE... MOUNTPOINT",
         "[OPTIONS] --game FOLDER MOUNTPOINT",
+        "--list [--json] SOURCE [PATH...]",
+        "--cat SOURCE PATH...",
+        "--check [--json] [--dat FILE] SOURCE...",
+        "--unmount MOUNTPOINT...",
     ],
     description: page::DESCRIPTION,
     operands: &[Operand {
         name: "SOURCE... MOUNTPOINT",
         help: "What to mount, then the directory to mount it on",
         many: true,
+        not_needed_with: &["list", "cat", "check", "unmount"],
     }],
     options: options::OPTIONS,
     ignored_mount_options: options::IGNORED,
@@ -36,42 +42,134 @@ pub const PROGRAM: Program<Args> = Program {
     last_sections: page::LAST_SECTIONS,
 };
 
+/// What is done instead of mounting, as the options say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Job {
+    List,
+    Cat,
+    Check,
+    Unmount,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub enum Action {
+    /// Mounting sources.
+    Mount(Sources, PathBuf),
+    /// Something with sources, without mounting them.
+    Inspect(Sources, Inspection),
+    /// Checking all that sources hold.
+    Check(Check),
+    /// Unmounting what is mounted at these places.
+    Unmount(Vec<PathBuf>),
+}
+
 /// The command line of `hpimount`, understood.
 #[derive(Debug, Default)]
 pub struct Args {
-    /// SOURCEs, then the mount point.
-    operands: Vec<OsString>,
+    /// Operands, and what all programs do.
+    pub common: Common,
     game: Option<OsString>,
     order: Option<Order>,
     separate: bool,
+    job: Option<Job>,
+    json: bool,
+    dat: Option<OsString>,
     verbosity: u8,
     quiet: bool,
     /// How the mount behaves.
     pub mount: MountOptions,
     /// Whether to stay in the foreground.
     pub foreground: bool,
-    /// A text to print instead of mounting anything.
-    pub generate: Option<Generated>,
+}
+
+impl Settings for Args {
+    fn common(&mut self) -> &mut Common {
+        &mut self.common
+    }
 }
 
 impl Args {
-    /// Reads a command line, program name first.
-    ///
-    /// # Errors
-    /// The first thing that is not understood.
-    pub fn parse(line: impl IntoIterator<Item = OsString>) -> Result<Self, Rejected> {
-        let mut args = Self::default();
-        args.operands = PROGRAM.parse(line, &mut args)?;
-        Ok(args)
-    }
-
-    /// What to mount, and the directory to mount it on.
+    /// What is to be done, and what with.
     ///
     /// # Errors
     /// A sentence about what is missing, superfluous or not supported.
-    pub fn sources(&self) -> Result<(Sources, &Path), String> {
-        let (mount_point, sources) = self.operands.split_last().ok_or("nothing to mount")?;
-        let sources = match (&self.game, sources) {
+    pub fn action(&self) -> Result<Action, String> {
+        if self.json && !matches!(self.job, Some(Job::List | Job::Check)) {
+            return Err("--json goes with --check and --list".to_owned());
+        }
+        if self.dat.is_some() && self.job != Some(Job::Check) {
+            return Err("--dat goes with --check".to_owned());
+        }
+        let Some(job) = self.job else {
+            let (mount_point, sources) = self
+                .common
+                .operands
+                .split_last()
+                .ok_or("nothing to mount")?;
+            let missing = "the mount point is missing";
+            return Ok(Action::Mount(
+                self.sources(sources, missing)?,
+                PathBuf::from(mount_point),
+            ));
+        };
+        let layout = Layout {
+            json: self.json,
+            umask: self.mount.umask,
+        };
+        Ok(match job {
+            Job::Check if self.common.operands.is_empty() => {
+                return Err("--check takes a SOURCE".to_owned());
+            }
+            Job::Check => Action::Check(Check {
+                sources: locations(&self.common.operands)?,
+                list: self.dat.as_ref().map(PathBuf::from),
+                json: self.json,
+                progress: !self.quiet,
+            }),
+            Job::Unmount if self.common.operands.is_empty() => {
+                return Err("--unmount takes a MOUNTPOINT".to_owned());
+            }
+            Job::Unmount => {
+                Action::Unmount(self.common.operands.iter().map(PathBuf::from).collect())
+            }
+            Job::List => {
+                let (sources, paths) = self.source_and_paths()?;
+                Action::Inspect(sources, Inspection::List(paths, layout))
+            }
+            Job::Cat => match self.source_and_paths()? {
+                (_, paths) if paths.is_empty() => {
+                    return Err("--cat takes a SOURCE and the PATHs of files in it".to_owned());
+                }
+                (sources, paths) => Action::Inspect(sources, Inspection::Cat(paths)),
+            },
+        })
+    }
+
+    /// The one source of `--list` and `--cat`, and the paths in it.
+    fn source_and_paths(&self) -> Result<(Sources, Vec<String>), String> {
+        let sources = usize::from(self.game.is_none());
+        let missing = "the SOURCE is missing";
+        let (sources, paths) = self
+            .common
+            .operands
+            .split_at_checked(sources)
+            .ok_or(missing)?;
+        let paths = paths.iter().map(|path| match path.to_str() {
+            Some(path) => Ok(path.to_owned()),
+            None => Err(format!(
+                "{}: is not UTF-8, as all paths are",
+                path.display()
+            )),
+        });
+        Ok((
+            self.sources(sources, missing)?,
+            paths.collect::<Result<_, _>>()?,
+        ))
+    }
+
+    fn sources(&self, sources: &[OsString], missing: &str) -> Result<Sources, String> {
+        Ok(match (&self.game, sources) {
             (Some(_), [_, ..]) => {
                 return Err("--game takes all archives of its folder and no SOURCE".to_owned());
             }
@@ -82,23 +180,21 @@ impl Args {
                 folder: local_path(&Location::parse(folder)?)?,
                 order: self.order,
             },
-            (None, []) => return Err("the mount point is missing".to_owned()),
+            (None, []) => return Err(missing.to_owned()),
             (None, sources) => Sources::Given {
-                paths: sources
-                    .iter()
-                    .map(|source| local_path(&Location::parse(source)?))
-                    .collect::<Result<_, String>>()?,
+                locations: locations(sources)?,
                 order: self.order,
                 separate: self.separate,
             },
-        };
-        Ok((sources, Path::new(mount_point)))
+        })
     }
 
     /// How much is logged.
     pub fn log_level(&self) -> log::LevelFilter {
         match (self.quiet, self.verbosity) {
             (true, _) => log::LevelFilter::Error,
+            // What is odd about a source matters to those who mount it.
+            (_, 0) if self.job.is_some() => log::LevelFilter::Error,
             (_, 0) => log::LevelFilter::Warn,
             (_, 1) => log::LevelFilter::Info,
             _ => log::LevelFilter::Debug,
@@ -106,8 +202,14 @@ impl Args {
     }
 }
 
-/// The path of a source; the mount takes no others yet.
+fn locations(sources: &[OsString]) -> Result<Vec<Location>, String> {
+    let sources = sources.iter();
+    sources.map(|source| Location::parse(source)).collect()
+}
+
+/// The path of a game's folder, which is not looked for on servers.
 fn local_path(location: &Location) -> Result<PathBuf, String> {
     let path = location.path().map(Path::to_owned);
-    path.ok_or_else(|| format!("{}: is not a local path", location.display_name()))
+    let name = || location.display_name();
+    path.ok_or_else(|| format!("{}: --game takes folders on disk only", name()))
 }

@@ -1,9 +1,11 @@
 //! The options of `hpimount`, those of `-o` too.
 
-use super::Args;
+use std::time::Duration;
+
+use super::{Args, Job};
 use crate::cli::option::NO_DEFAULT;
-use crate::cli::values::{choice, number, permissions, size};
-use crate::cli::{Choice, Generated, Name, OptionSpec, Takes};
+use crate::cli::values::{choice, number, permissions, size, text};
+use crate::cli::{Choice, Name, OptionSpec, Takes};
 use crate::mount::{Meta, Order};
 
 /// Most threads that `-o threads=` takes.
@@ -80,6 +82,17 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
+        help: "Mount the assets converted to pictures, models, sounds, texts and tables",
+        long_help: "Mount the converted tree instead of the files: the same directories with \
+            the assets converted to pictures, models, sounds, texts and tables. Without the \
+            option it is the directory `converted` in the root, which can be entered by name.",
+        default: "the files are mounted",
+        ..OptionSpec::new(
+            Name::Long("converted"),
+            Takes::Nothing(|args| args.mount.vfs.converted = true),
+        )
+    },
+    OptionSpec {
         help: "Show no X.d and X.meta directories beside archives and assets",
         long_help: "Show neither directories `X.d` beside archives nor anything made from \
             assets. This is `-o meta=off`, and also leaves out `X.d`.",
@@ -90,6 +103,78 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
                 args.mount.vfs.meta = Meta::Off;
                 args.mount.vfs.companions = false;
             }),
+        )
+    },
+    OptionSpec {
+        help: "List what is in a source, or below a PATH in it, without mounting",
+        long_help: "Mount nothing, and list what is in SOURCE: mode, size, date (UTC), packing \
+            method and path of each file and directory, a line each. With PATHs, list these and \
+            what is below them. A PATH is what a file has in the mount, in any spelling, such as \
+            `boot.HIP.d/layers`; directories `X.d` and `X.meta` are listed only when a PATH leads \
+            into them. No FUSE is needed.",
+        default: NO_DEFAULT,
+        conflicts: &["cat", "unmount"],
+        ..OptionSpec::new(
+            Name::Both('l', "list"),
+            Takes::Nothing(|args| args.job = Some(Job::List)),
+        )
+    },
+    OptionSpec {
+        help: "Print files of a source without mounting",
+        long_help: "Mount nothing, and print the files at the PATHs in SOURCE, one behind the \
+            other, to standard output. A PATH is what a file has in the mount, in any spelling; \
+            it may lead into `X.d` and `X.meta`. No FUSE is needed.",
+        default: NO_DEFAULT,
+        conflicts: &["unmount"],
+        ..OptionSpec::new(
+            Name::Long("cat"),
+            Takes::Nothing(|args| args.job = Some(Job::Cat)),
+        )
+    },
+    OptionSpec {
+        help: "Read and check everything in sources without mounting",
+        long_help: "Mount nothing, and check all that each SOURCE holds, archives in archives \
+            too, on all cores: everything is decoded, checksums are compared, and assets are \
+            parsed. Each finding is a line with file, offset and cause; a summary follows. \
+            Of disc images and their tracks CRC-32, MD5 and SHA-1 are printed. \
+            `-o cachesize` and `-o threads` apply here too; with `-o meta=off` assets are \
+            not parsed. No FUSE is needed.",
+        default: NO_DEFAULT,
+        conflicts: &["list", "cat", "unmount", "game"],
+        ..OptionSpec::new(
+            Name::Long("check"),
+            Takes::Nothing(|args| args.job = Some(Job::Check)),
+        )
+    },
+    OptionSpec {
+        help: "With --check, compare disc images with a list of Redump or No-Intro",
+        long_help: "With `--check`: compare disc images and their tracks with the list in FILE \
+            (Logiqx XML or clrmamepro's text), as published by Redump and No-Intro. One that \
+            is not in the list is damaged.",
+        default: NO_DEFAULT,
+        ..OptionSpec::new(
+            Name::Long("dat"),
+            Takes::Value("FILE", |args, file| {
+                args.dat = Some(file.to_owned());
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "Write JSON, an object a line",
+        long_help: "With `--check` and `--list`: write JSON, an object a line.",
+        default: "plain text",
+        conflicts: &["cat", "unmount"],
+        ..OptionSpec::new(Name::Long("json"), Takes::Nothing(|args| args.json = true))
+    },
+    OptionSpec {
+        help: "Unmount what is mounted at each MOUNTPOINT",
+        long_help: "Unmount what `hpimount` has mounted at each MOUNTPOINT, as \
+            `fusermount3 -u` and `umount(8)` do. A mount that is in use stays.",
+        default: NO_DEFAULT,
+        ..OptionSpec::new(
+            Name::Long("unmount"),
+            Takes::Nothing(|args| args.job = Some(Job::Unmount)),
         )
     },
     OptionSpec {
@@ -104,7 +189,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     },
     OptionSpec {
         help: "Log more; twice for everything",
-        long_help: "Log what the mount does as well; given twice, log details for debugging.",
+        long_help: "Also log what the mount does; given twice, log details for debugging.",
         default: "log warnings and errors",
         ..OptionSpec::new(
             Name::Both('v', "verbose"),
@@ -121,15 +206,12 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
             Takes::Nothing(|args| args.quiet = true),
         )
     },
-    OptionSpec::generate(|args, value| {
-        args.generate = Some(choice(value, &Generated::NAMES)?);
-        Ok(())
-    }),
+    OptionSpec::GENERATE,
     OptionSpec {
         help: "Give other users access",
-        long_help: "Give other users access, root included, as far as `umask` lets them. \
+        long_help: "Give other users access, root included, as far as `umask` permits. \
             Users other than root need the line `user_allow_other` in `/etc/fuse.conf`. \
-            What root mounts so is open to all users, whoever can read the source.",
+            Then all users can read what root mounts, even if they cannot read the source.",
         default: "only the mounting user has access",
         ..OptionSpec::new(
             Name::Mount("allow_other"),
@@ -204,7 +286,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         help: "Threads that answer requests",
         long_help: "Number of threads that answer requests, from 1 to 256. More of them help \
             where sources are slow.",
-        default: "as many as cores",
+        default: "as many as cores; 16 where a source is on a server",
         ..OptionSpec::new(
             Name::Mount("threads"),
             Takes::Value("N", |args, value| {
@@ -213,6 +295,100 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
                     return Err(format!("must be from 1 to {MAX_THREADS}"));
                 }
                 args.mount.threads = Some(threads);
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "Unmount when nothing has used the mount for so many seconds",
+        long_help: "Unmount when nothing has used the mount for this number of seconds, at least \
+            1: no name was looked up, nothing was listed or read, no file is open, and no program \
+            has its current directory there. Up to a fifth of the time may be added.",
+        default: "it stays mounted",
+        ..OptionSpec::new(
+            Name::Mount("idle"),
+            Takes::Value("SECONDS", |args, value| {
+                let seconds = number::<u32>(value)?;
+                if seconds == 0 {
+                    return Err("must be at least 1".to_owned());
+                }
+                args.mount.idle = Some(Duration::from_secs(seconds.into()));
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "Limit of read-ahead from a server",
+        long_help: "Most bytes that are fetched from a server ahead of sequential reads, \
+            or with `K`, `M` or `G` in powers of 1024, but no more than a quarter of \
+            `cachesize`. With 0 there is no read-ahead.",
+        default: "8M",
+        ..OptionSpec::new(
+            Name::Mount("readahead"),
+            Takes::Value("SIZE", |args, value| {
+                args.mount.remote.read_ahead = size(value)?;
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "How long a server may be silent",
+        long_help: "Seconds without a byte from a server, from 1 to 3600, after which a read \
+            fails with EIO. Until then requests that fail are tried again.",
+        default: "10",
+        ..OptionSpec::new(
+            Name::Mount("timeout"),
+            Takes::Value("SECONDS", |args, value| {
+                let seconds: u64 = number(value)?;
+                if !(1..=3600).contains(&seconds) {
+                    return Err("must be from 1 to 3600".to_owned());
+                }
+                args.mount.remote.timeout = Duration::from_secs(seconds);
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "Cache data from servers in a directory",
+        long_help: "Keep blocks of objects on servers in a directory, for other mounts and the \
+            next one. It is made where there is none, and refused where others than its owner \
+            can write to it. Only objects with a strong ETag are kept.",
+        default: "blocks are kept in memory only",
+        ..OptionSpec::new(
+            Name::Mount("blockcache"),
+            Takes::Folder("DIR", |args, directory| {
+                let directory = std::path::absolute(directory);
+                let directory = directory.map_err(|error| error.to_string())?;
+                args.mount.remote.block_cache = Some(directory);
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "Size limit of the directory of blockcache=",
+        long_help: "Most bytes that the directory of `blockcache=` may hold, or with `K`, `M` or \
+            `G` in powers of 1024. What was used least recently is removed.",
+        default: "1G",
+        ..OptionSpec::new(
+            Name::Mount("blockcachesize"),
+            Takes::Value("SIZE", |args, value| {
+                args.mount.remote.block_cache_size = size(value)?;
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
+        help: "File with an Authorization header for web servers",
+        long_help: "A file whose first line is the value of an Authorization header for \
+            requests to web servers, such as `Bearer TOKEN`. It is sent to the servers that \
+            SOURCEs name, and not to those that they redirect to.",
+        default: "none is sent",
+        ..OptionSpec::new(
+            Name::Mount("header"),
+            Takes::Value("@FILE", |args, value| {
+                let file = text(value)?.strip_prefix('@');
+                let file = file.ok_or("is written header=@FILE")?;
+                args.mount.remote.header = Some(file.into());
                 Ok(())
             }),
         )
@@ -237,10 +413,11 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
-        help: "Whether X.meta directories are listed",
-        long_help: "Whether the directories `X.meta`, which show what an asset `X` holds, are \
-            listed. Without the option that depends on where they are, so that recursive copies \
-            and searches of an archive see its own files only. Directories that are not listed \
+        help: "Whether X.meta and converted directories are listed",
+        long_help: "Whether the directories `X.meta`, which show what an asset `X` holds, and \
+            `converted`, which show all assets converted, are listed. Without the \
+            option that depends on where they are, so that recursive copies and searches of an \
+            archive see its own files only. Directories that are not listed \
             can be entered by name.",
         default: "by the kind of source",
         ..OptionSpec::new(
@@ -252,9 +429,23 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
+        help: "Palette of pictures of Total Annihilation that have none of their own",
+        long_help: "Palette of pictures, models and maps of Total Annihilation and TA: Kingdoms \
+            that have none of their own: a `.pal` file of the games, 768 bytes of red, green \
+            and blue, a `.pcx` picture with the palette, or a palette of GIMP (`.gpl`).",
+        default: "that of the mount, else that of Total Annihilation",
+        ..OptionSpec::new(
+            Name::Mount("palette"),
+            Takes::Value("FILE", |args, file| {
+                args.mount.palette = Some(file.into());
+                Ok(())
+            }),
+        )
+    },
+    OptionSpec {
         help: "Mount and read damaged archives as far as possible",
         long_help: "Mount and read damaged archives as far as possible: wrong checksums are \
-            only logged, what cannot be decoded is read as zeros, and damaged directories are \
+            only logged, data that cannot be decoded is read as zeros, and damaged directories are \
             left out. For rescuing data.",
         default: "damage is an error",
         ..OptionSpec::new(

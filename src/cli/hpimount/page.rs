@@ -5,9 +5,14 @@ use crate::cli::{Block, Section};
 pub(super) const DESCRIPTION: &[&str] = &[
     "`hpimount` mounts game archives, folders and assets as read-only file systems. A SOURCE is \
      an archive (HPI, UFO, CCX, GP3 and KMP of Total Annihilation and TA: Kingdoms; HIP and HOP \
-     of Heavy Iron's games; IMG of Grand Theft Auto; WAD, PKR and PRE of Neversoft's games; zip), \
-     a disc image (GameCube, ISO 9660, Xbox), a folder, or a single PSX, HGO or IFP file. The \
-     type is detected from the content, not from the name.",
+     of Heavy Iron's games; IMG of Grand Theft Auto; WAD, PKR and PRE of Neversoft's games; zip, 7z), \
+     a disc image (GameCube, ISO 9660, Xbox), a folder, or a single asset, such as a PSX or HGO \
+     model. The type is detected from the content, but for formats without a signature, which \
+     need their extension.",
+    "A SOURCE can also be the URL of a file on a web server (`https://`, `http://`), of an object \
+     in a bucket (`s3://BUCKET/KEY`) or of a folder there (`s3://BUCKET/PREFIX/`). Only what is \
+     read is fetched. `@FILE` stands for the URL in the first line of FILE, which is then not in \
+     the list of processes. A file whose name begins like that is written `./@FILE`.",
     "A single SOURCE is the root of the mount. Several HPI archives are merged: the tree has the \
      files of all of them, and where files have the same name, the one of the last archive on \
      the command line is seen. Several sources of which one is not an HPI archive each have a \
@@ -16,9 +21,14 @@ pub(super) const DESCRIPTION: &[&str] = &[
      inside it. Beside an asset `X` of a format that `hpimount` knows, a directory `X.meta` shows \
      what it holds as text, tables, pictures, sounds and models; in archives it is not listed, \
      but found by name. Nothing is decoded before it is read.",
+    "The directory `converted` in the root of an archive or game has the same directories with \
+     the assets converted: one file for a picture, a sound or a text, and for \
+     others a directory `X` with the parts beside a preview. It is listed in the root of a mounted \
+     HIP archive, where it has a directory for each kind of asset, and elsewhere found by name; \
+     `--converted` mounts it alone.",
     "The command returns when the file system is mounted and answers requests; a process in the \
-     background serves it until it is unmounted with `fusermount3 -u` MOUNTPOINT or `umount` \
-     MOUNTPOINT. Unless the command is run by root, it mounts by `fusermount3(1)`.",
+     background serves it until it is unmounted with `hpimount --unmount` MOUNTPOINT, \
+     `fusermount3 -u` MOUNTPOINT or `umount` MOUNTPOINT. Unless the command is run by root, it mounts by `fusermount3(1)`.",
 ];
 
 pub(super) const SECTIONS: &[Section] = &[Section {
@@ -43,8 +53,13 @@ pub(super) const SECTIONS: &[Section] = &[Section {
             "Where archives were merged: the files of an archive that are hidden by those of \
              archives above it.",
         ),
+        Block::Item(
+            ".hpimount/converted/",
+            "The assets converted, also where the archive has a directory `converted` \
+             of its own.",
+        ),
         Block::Text(
-            "Extended attributes of files tell where and how an archive stores them; \
+            "Extended attributes of files show where and how an archive stores them; \
              `getfattr -d` FILE shows them. In a merged tree, `user.hpimount.source` names the \
              archive that a file comes from.",
         ),
@@ -74,9 +89,27 @@ pub(super) const LAST_SECTIONS: &[Section] = &[
         blocks: &[
             Block::Item("PATH", "Where `fusermount3(1)` is looked for."),
             Block::Item(
+                "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_PROFILE",
+                "Keys for `s3://`, or the profile of `~/.aws/credentials` that has them. Without \
+                 any, requests are not signed, which is enough for public buckets.",
+            ),
+            Block::Item(
+                "AWS_REGION, AWS_ENDPOINT_URL_S3, AWS_ALLOW_HTTP",
+                "The region of a bucket, the address of a server other than Amazon's, and `true` \
+                 to allow requests without encryption.",
+            ),
+            Block::Item(
+                "SSL_CERT_FILE, SSL_CERT_DIR",
+                "Roots of trust for `https://` instead of those of the system.",
+            ),
+            Block::Item(
+                "HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY",
+                "Proxies for requests, and hosts that are asked without one.",
+            ),
+            Block::Item(
                 "NOTIFY_SOCKET",
-                "The socket of a service manager, which is told with `-f` when the file system \
-                 answers. See `sd_notify(3)` and `Type=notify` in `systemd.service(5)`.",
+                "The socket of a service manager, which with `-f` is notified when the mount is \
+                 ready. See `sd_notify(3)` and `Type=notify` in `systemd.service(5)`.",
             ),
             Block::Item(
                 "MALLOC_ARENA_MAX, MALLOC_MMAP_THRESHOLD_, MALLOC_TRIM_THRESHOLD_",
@@ -90,7 +123,7 @@ pub(super) const LAST_SECTIONS: &[Section] = &[
         blocks: &[
             Block::Item(
                 "/dev/fuse",
-                "The device of FUSE, without which nothing can be mounted.",
+                "The FUSE device, without which nothing can be mounted.",
             ),
             Block::Item(
                 "/etc/fuse.conf",
@@ -99,8 +132,8 @@ pub(super) const LAST_SECTIONS: &[Section] = &[
             ),
             Block::Item(
                 "/etc/fstab",
-                "File systems of the type `fuse.hpimount` are mounted by `mount(8)`, where root \
-                 finds `hpimount` in its PATH.",
+                "File systems of the type `fuse.hpimount` are mounted by `mount(8)`; `hpimount` \
+                 must be in root's PATH.",
             ),
         ],
     },
@@ -111,7 +144,7 @@ pub(super) const LAST_SECTIONS: &[Section] = &[
             Block::Code(
                 "hpimount totala1.hpi ~/ta\n\
                  grep -ri \"name=gun\" ~/ta/weapons\n\
-                 fusermount3 -u ~/ta",
+                 hpimount --unmount ~/ta",
             ),
             Block::Text("Mount several archives as one tree, the last one on top:"),
             Block::Code("hpimount totala1.hpi rev31.gp3 mymod.ufo ~/ta"),
@@ -133,6 +166,25 @@ pub(super) const LAST_SECTIONS: &[Section] = &[
                 "hpimount -o cachesize=256M ~/dumps ~/look\n\
                  ls ~/look/boot.HIP.d/layers\n\
                  cat ~/look/level.psx.meta/info.txt",
+            ),
+            Block::Text("See what is in an archive, and print a file of it, without mounting it:"),
+            Block::Code(
+                "hpimount --list totala1.hpi units\n\
+                 hpimount --cat totala1.hpi units/armcom.fbi",
+            ),
+            Block::Text("Look at the pictures, models and maps of a whole game in a file manager:"),
+            Block::Code("hpimount --converted --game ~/TotalAnnihilation ~/look"),
+            Block::Text("Look into an archive on a web server, and into those of a bucket:"),
+            Block::Code(
+                "hpimount https://example.org/mods/my.ufo ~/mod\n\
+                 hpimount -o blockcache=$HOME/.cache/hpimount s3://bucket/mods/ ~/mods",
+            ),
+            Block::Text(
+                "Check all archives of a folder, and compare a disc image with a list of Redump:",
+            ),
+            Block::Code(
+                "hpimount --check ~/TotalAnnihilation\n\
+                 hpimount --check --dat gamecube.dat game.rvz",
             ),
             Block::Text("Copy what can be read of a damaged archive:"),
             Block::Code("hpimount -o force broken.hpi ~/ta && cp -r ~/ta rescued"),

@@ -1,12 +1,13 @@
 //! Command lines, and what becomes of them.
 
 use super::*;
+use crate::cli::Rejected;
 use crate::cli::values::choice;
 use crate::mount::Meta;
 
 fn parse(line: &[&str]) -> Result<Args, Rejected> {
     let line = [&["hpimount"], line].concat();
-    Args::parse(line.into_iter().map(OsString::from))
+    PROGRAM.parse(line.into_iter().map(OsString::from))
 }
 
 fn options(text: &str) -> Result<MountOptions, String> {
@@ -17,8 +18,10 @@ fn options(text: &str) -> Result<MountOptions, String> {
 }
 
 fn sources(line: &[&str]) -> Result<Sources, String> {
-    let args = parse(line).unwrap();
-    args.sources().map(|(sources, _)| sources)
+    match parse(line).unwrap().action()? {
+        Action::Mount(sources, _) | Action::Inspect(sources, _) => Ok(sources),
+        action => panic!("{action:?}"),
+    }
 }
 
 #[test]
@@ -29,11 +32,11 @@ fn the_command_line_is_sound() {
 #[test]
 fn the_last_path_is_the_mount_point() {
     let args = parse(&["a", "b", "mnt", "-o", "ro"]).unwrap();
-    let (sources, mount_point) = args.sources().unwrap();
-    let Sources::Given { paths, .. } = sources else {
-        panic!("{sources:?}");
+    let action = args.action().unwrap();
+    let Action::Mount(Sources::Given { locations, .. }, mount_point) = action else {
+        panic!("{action:?}");
     };
-    assert_eq!(paths, [PathBuf::from("a"), PathBuf::from("b")]);
+    assert_eq!(locations, ["a", "b"].map(|path| PathBuf::from(path).into()));
     assert_eq!(mount_point, Path::new("mnt"));
 }
 
@@ -52,13 +55,42 @@ fn a_game_has_a_mount_point_and_no_sources() {
 }
 
 #[test]
-fn a_url_is_refused_in_a_sentence() {
+fn behind_the_source_of_list_and_cat_stand_paths_in_it() {
+    let paths = |line: &[&str]| match parse(line).unwrap().action()? {
+        Action::Inspect(_, Inspection::List(paths, _) | Inspection::Cat(paths)) => Ok(paths),
+        action => Err(format!("{action:?}")),
+    };
+    assert_eq!(paths(&["-l", "a.hpi"]), Ok(Vec::new()));
+    assert_eq!(paths(&["--list", "a.hpi", "b"]), Ok(vec!["b".to_owned()]));
+    assert_eq!(paths(&["--cat", "a", "b", "c"]).unwrap().len(), 2);
+    assert_eq!(paths(&["--cat", "--game", "ta", "b"]).unwrap().len(), 1);
+    assert_eq!(paths(&["--list", "--game", "ta"]), Ok(Vec::new()));
     for line in [
-        &["s3://mods/a.hpi", "mnt"][..],
-        &["--game", "s3://ta", "mnt"],
+        &["--list"][..],
+        &["--cat"],
+        &["--cat", "a.hpi"],
+        &["--cat", "--game", "ta"],
+        &["--json", "a.hpi", "mnt"],
+        &["--dat", "list", "--list", "a.hpi"],
+        &["--check"],
+    ] {
+        assert!(paths(line).is_err(), "{line:?}");
+    }
+    assert!(parse(&["--list", "--cat", "a", "b"]).is_err());
+    assert!(parse(&["--unmount"]).unwrap().action().is_err());
+}
+
+#[test]
+fn a_url_is_refused_in_a_sentence() {
+    for (line, refusal) in [
+        (&["gopher://mods/a.hpi", "mnt"][..], "sources are files"),
+        #[cfg(feature = "remote")]
+        (&["--game", "s3://ta/", "mnt"], "folders on disk only"),
+        #[cfg(not(feature = "remote"))]
+        (&["s3://ta/", "mnt"], "built without remote sources"),
     ] {
         let problem = sources(line).unwrap_err();
-        assert!(problem.contains("remote sources (s3://) are not supported"));
+        assert!(problem.contains(refusal), "{problem}");
     }
 }
 
@@ -70,8 +102,16 @@ fn sample(id: &str) -> &'static str {
         "umask" => "027",
         "cachesize" => "3M",
         "spoolsize" => "2G",
+        "readahead" => "1M",
+        "timeout" => "3",
+        "blockcache" => "cache",
+        "blockcachesize" => "3G",
+        "header" => "@file",
         "threads" => "2",
+        "idle" => "600",
+        "palette" => "colors.gpl",
         "game" => "folder",
+        "dat" => "list.dat",
         "options" => "ro",
         _ => panic!("there is no sample value for {id}"),
     }
@@ -95,6 +135,7 @@ fn every_mount_option_of_the_table_is_understood() {
     }
     let parsed = options(&all.join(",")).unwrap();
     assert!(parsed.allow_other && parsed.no_prefetch);
+    assert_eq!(parsed.idle, Some(std::time::Duration::from_secs(600)));
     assert!(parsed.vfs.case_sensitive && parsed.vfs.force && parsed.vfs.verify);
     assert_eq!(
         (parsed.uid, parsed.gid, parsed.umask),

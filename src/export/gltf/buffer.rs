@@ -1,5 +1,7 @@
 //! The binary part of a GLB file, and what describes it.
 
+use std::io;
+
 use gltf_json::accessor::{ComponentType, GenericComponentType, Type};
 use gltf_json::buffer::{Target, View};
 use gltf_json::validation::Checked::Valid;
@@ -7,10 +9,29 @@ use gltf_json::validation::USize64;
 use gltf_json::{Accessor, Buffer as GltfBuffer, Index, Root};
 use serde_json::json;
 
+use super::Reserve;
+use crate::io::budget::Reservation;
+
 /// The bytes so far. Every view begins at a multiple of 4.
-#[derive(Default)]
-pub(super) struct Buffer {
+pub(super) struct Buffer<'a> {
     bytes: Vec<u8>,
+    reserve: Reserve<'a>,
+    /// What accounts for the capacity of the bytes.
+    reservations: Vec<Reservation>,
+    /// Why there are no more bytes.
+    failed: Option<io::Error>,
+}
+
+/// The bytes of the binary part.
+pub(super) struct Binary {
+    bytes: Vec<u8>,
+    _memory: Vec<Reservation>,
+}
+
+impl Binary {
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 /// How the numbers of an accessor are stored.
@@ -34,8 +55,28 @@ impl Layout {
 
 const VERTICES: Option<Target> = Some(Target::ArrayBuffer);
 
-impl Buffer {
-    /// Adds bytes.
+impl<'a> Buffer<'a> {
+    pub(super) fn new(reserve: Reserve<'a>) -> Self {
+        Self {
+            bytes: Vec::new(),
+            reserve,
+            reservations: Vec::new(),
+            failed: None,
+        }
+    }
+
+    /// Makes room for so many bytes more.
+    fn grow(&mut self, more: usize) -> io::Result<()> {
+        let (length, capacity) = (self.bytes.len(), self.bytes.capacity());
+        if length + more > capacity {
+            let wanted = (length + more).max(2 * capacity);
+            self.reservations.extend((self.reserve)(wanted - capacity)?);
+            self.bytes.reserve_exact(wanted - length);
+        }
+        Ok(())
+    }
+
+    /// Adds bytes; none once there was no room for some.
     pub(super) fn view(
         &mut self,
         root: &mut Root,
@@ -43,9 +84,14 @@ impl Buffer {
         target: Option<Target>,
     ) -> Index<View> {
         let offset = self.bytes.len();
-        self.bytes.extend_from_slice(bytes);
-        let padded = self.bytes.len().next_multiple_of(4);
-        self.bytes.resize(padded, 0);
+        let padded = (offset + bytes.len()).next_multiple_of(4);
+        if self.failed.is_none() {
+            self.failed = self.grow(padded - offset).err();
+        }
+        if self.failed.is_none() {
+            self.bytes.extend_from_slice(bytes);
+            self.bytes.resize(padded, 0);
+        }
         root.push(View {
             buffer: Index::new(0),
             byte_length: USize64::from(bytes.len()),
@@ -82,7 +128,7 @@ impl Buffer {
         })
     }
 
-    /// Places of vertices, with the box around them.
+    /// Positions of vertices, with the box around them.
     pub(super) fn positions(&mut self, root: &mut Root, values: &[[f32; 3]]) -> Index<Accessor> {
         let layout = Layout::floats(Type::Vec3, VERTICES);
         let accessor = self.accessor(root, &floats(values), values.len(), layout);
@@ -182,7 +228,13 @@ impl Buffer {
     }
 
     /// The bytes, described in `root`.
-    pub(super) fn finish(self, root: &mut Root) -> Vec<u8> {
+    ///
+    /// # Errors
+    /// Where there was no room for some.
+    pub(super) fn finish(self, root: &mut Root) -> io::Result<Binary> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
         if !self.bytes.is_empty() {
             root.push(GltfBuffer {
                 byte_length: USize64::from(self.bytes.len()),
@@ -192,7 +244,10 @@ impl Buffer {
                 extras: None,
             });
         }
-        self.bytes
+        Ok(Binary {
+            bytes: self.bytes,
+            _memory: self.reservations,
+        })
     }
 }
 

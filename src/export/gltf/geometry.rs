@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use gltf_json::mesh::{MorphTarget, Primitive, Semantic};
+use gltf_json::mesh::{Mode, MorphTarget, Primitive, Semantic};
 use gltf_json::validation::Checked::Valid;
 use gltf_json::{Accessor, Index};
 use serde_json::json;
 
 use super::{Writer, linear};
 use crate::export::Scene;
-use crate::export::scene::{Mesh, Weights};
+use crate::export::scene::{Mesh, Outline, Weights};
 
-impl Writer {
+impl Writer<'_> {
     /// Adds the meshes; nothing for one without triangles, which glTF does
     /// not allow.
     pub(super) fn meshes(&mut self, scene: &Scene<'_>) -> Vec<Option<Index<gltf_json::Mesh>>> {
@@ -52,6 +52,26 @@ impl Writer {
             extensions: None,
             extras: extras.and_then(|extras| serde_json::value::to_raw_value(&extras).ok()),
         }))
+    }
+
+    /// Adds the mesh of a line, which has no material.
+    pub(super) fn closed_line(&mut self, outline: &Outline) -> Index<gltf_json::Mesh> {
+        let positions = self.buffer.positions(&mut self.root, &outline.points);
+        self.root.push(gltf_json::Mesh {
+            name: Some(outline.name.clone()),
+            primitives: vec![Primitive {
+                attributes: [(Valid(Semantic::Positions), positions)].into(),
+                indices: None,
+                material: None,
+                mode: Valid(Mode::LineLoop),
+                targets: None,
+                extensions: None,
+                extras: None,
+            }],
+            weights: None,
+            extensions: None,
+            extras: None,
+        })
     }
 
     fn attributes(

@@ -1,11 +1,13 @@
 //! The structure of GLB files.
 
+use std::cell::Cell;
+
 use serde_json::Value;
 
 use super::*;
 use crate::export::Pixels;
 use crate::export::obj::tests::scene;
-use crate::export::scene::{Animation, Joint, Shape, Weight};
+use crate::export::scene::{Animation, Joint, Outline, Shape, Weight};
 
 /// The JSON and the binary chunk of a file.
 fn read(file: &[u8]) -> (Value, &[u8]) {
@@ -23,7 +25,7 @@ fn read(file: &[u8]) -> (Value, &[u8]) {
 
 fn written(scene: &Scene<'_>, pictures: Pictures<'_>) -> Vec<u8> {
     let mut file = Vec::new();
-    write(scene, pictures, &mut file).unwrap();
+    write(scene, pictures, &|_| Ok(None), &mut file).unwrap();
     file
 }
 
@@ -65,9 +67,35 @@ fn bent() -> Scene<'static> {
         interval: 0.5,
         frames: 3,
         nodes: 0..1,
-        place: Box::new(|_, _| Place::HERE),
+        transform: Box::new(|_, _| Transform::HERE),
     }];
     scene
+}
+
+#[test]
+fn the_binary_part_is_accounted_for_before_it_is_made() {
+    let reserved = Cell::new(0);
+    let (scene, mut file) = (bent(), Vec::new());
+    let reserve = |bytes| {
+        reserved.set(reserved.get() + bytes);
+        Ok(None)
+    };
+    write(&scene, &|_| Some(picture()), &reserve, &mut file).unwrap();
+    let binary = read(&file).1.len();
+    assert!((binary..=2 * binary).contains(&reserved.get()));
+
+    let (most, mut none) = (binary / 2, Vec::new());
+    reserved.set(0);
+    let reserve = |bytes| {
+        reserved.set(reserved.get() + bytes);
+        match reserved.get() <= most {
+            true => Ok(None),
+            false => Err(io::ErrorKind::OutOfMemory.into()),
+        }
+    };
+    let error = write(&scene, &|_| Some(picture()), &reserve, &mut none).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::OutOfMemory);
+    assert!(none.is_empty());
 }
 
 #[test]
@@ -110,6 +138,35 @@ fn everything_in_the_file_is_described() {
         let count = accessor["count"].as_u64().unwrap();
         assert_eq!(view["byteLength"], count * size * parts);
     }
+}
+
+#[test]
+fn an_outline_is_a_hidden_node() {
+    let mut scene = scene();
+    let corners = [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 0.0, -2.0]];
+    scene.outlines.push(Outline {
+        name: "plate".into(),
+        parent: 0,
+        points: corners.into(),
+    });
+    let file = written(&scene, &|_| None);
+    let (json, _) = read(&file);
+    let used = ["KHR_materials_unlit", "KHR_node_visibility"];
+    assert_eq!(json["extensionsUsed"], serde_json::json!(used));
+    assert!(json.get("extensionsRequired").is_none());
+    let hidden = &json["nodes"][1];
+    assert_eq!(json["nodes"][0]["children"], serde_json::json!([1]));
+    assert_eq!(json["scenes"][0]["nodes"], serde_json::json!([0]));
+    assert_eq!(
+        hidden["extensions"]["KHR_node_visibility"]["visible"],
+        false
+    );
+    let mesh = &json["meshes"][hidden["mesh"].as_u64().unwrap() as usize];
+    let line = &mesh["primitives"][0];
+    assert_eq!((&line["mode"], line.get("material")), (&2.into(), None));
+    let positions = &json["accessors"][line["attributes"]["POSITION"].as_u64().unwrap() as usize];
+    assert_eq!(positions["count"], 3);
+    assert_eq!(positions["max"], serde_json::json!([4.0, 0.0, 0.0]));
 }
 
 #[test]

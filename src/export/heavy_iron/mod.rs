@@ -1,7 +1,10 @@
 //! Textures and models of Heavy Iron's games as pictures and scenes.
 
+mod level;
 mod model;
+mod skin;
 
+pub use level::{Level, Piece, memory as level_memory, object_transform};
 pub use model::{ExportPlan, TextureState, TextureUse};
 
 use std::fmt::Display;

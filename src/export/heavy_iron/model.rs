@@ -1,13 +1,13 @@
 //! Models as scenes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-use super::not_shown;
+use super::{not_shown, skin};
 use crate::asset::heavy_iron::model::{Atomic, Clump, Geometry, Material, Model, Vertices};
 use crate::asset::heavy_iron::model::{Mesh, Placement};
 use crate::export::math::{finite, unit};
-use crate::export::scene::{self, Alpha, Corner, Node, Part, Texture, Wrap};
-use crate::export::{MAX_CORNERS, MAX_SCENE_PIXELS, Place, Scene, padded};
+use crate::export::scene::{self, Alpha, Corner, Node, Part, Texture, Weights, Wrap};
+use crate::export::{MAX_CORNERS, MAX_SCENE_PIXELS, Scene, Transform, padded};
 use crate::io::Warnings;
 
 /// Flag of a geometry: the colours of its materials count.
@@ -46,6 +46,17 @@ pub enum TextureState {
     Unreadable(String),
 }
 
+impl TextureUse {
+    /// Memory on the heap in bytes.
+    pub fn memory(&self) -> usize {
+        let why = match &self.state {
+            TextureState::Unreadable(why) => why.capacity(),
+            TextureState::Found { .. } | TextureState::Missing => 0,
+        };
+        self.name.capacity() + why
+    }
+}
+
 impl TextureState {
     /// Whether there is a picture.
     pub fn is_found(&self) -> bool {
@@ -64,6 +75,8 @@ pub struct ExportPlan {
     pub textures: Vec<TextureUse>,
     /// The atomics that are shown, by the numbers of clump and atomic.
     pub atomics: Vec<(usize, usize)>,
+    /// Number of the clump whose skeleton bends its skins.
+    pub skeleton: Option<usize>,
     /// Triangles of these, those without an area included.
     pub triangles: usize,
     /// Why the rest is not shown.
@@ -84,11 +97,7 @@ impl ExportPlan {
                 .push(not_shown(format_args!("world {number}"), why));
         }
         plan.choose_atomics(model);
-        let mut known = HashSet::new();
-        for name in names(model) {
-            if !known.insert(name.to_ascii_lowercase()) {
-                continue;
-            }
+        for name in model.texture_names() {
             if plan.textures.len() == MAX_TEXTURES {
                 let why = format!("materials name more than {MAX_TEXTURES} textures");
                 plan.problems
@@ -124,6 +133,11 @@ impl ExportPlan {
             }
         }
         self.has_scene = self.triangles > 0;
+        let mut clumps = model.clumps.iter();
+        self.skeleton = clumps.position(|clump| {
+            let mut geometries = clump.geometries.iter();
+            geometries.any(|one| one.skin.is_some()) && skin::bones(clump).is_some()
+        });
         if corners > MAX_CORNERS {
             self.has_scene = false;
             let why = format!("it has {corners} corners, more than {MAX_CORNERS}");
@@ -147,15 +161,8 @@ impl ExportPlan {
 
     /// Memory on the heap in bytes.
     pub fn memory(&self) -> usize {
-        let texture = |texture: &TextureUse| {
-            let why = match &texture.state {
-                TextureState::Unreadable(why) => why.capacity(),
-                _ => 0,
-            };
-            texture.name.capacity() + why
-        };
         self.textures.capacity() * size_of::<TextureUse>()
-            + self.textures.iter().map(texture).sum::<usize>()
+            + self.textures.iter().map(TextureUse::memory).sum::<usize>()
             + self.atomics.capacity() * size_of::<(usize, usize)>()
     }
 
@@ -163,7 +170,13 @@ impl ExportPlan {
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![
             "x is right, y up, z back, as in the game; lengths are in the game's units.".to_owned(),
-            "Frames are applied to the vertices; bones are not in this file.".to_owned(),
+            match self.skeleton {
+                Some(_) => {
+                    "Frames are applied to the vertices; bones are joints in the pose of the file."
+                }
+                None => "Frames are applied to the vertices; bones are not in this file.",
+            }
+            .to_owned(),
         ];
         let missing = self
             .textures
@@ -197,7 +210,7 @@ impl ExportPlan {
                 texture.and_then(|named| textures.get(&named.name.to_ascii_lowercase()).copied());
             self.material(name, geometry, material, texture)
         });
-        materials.chain([plain()]).collect()
+        materials.chain([scene::Material::plain()]).collect()
     }
 
     /// A surface; `picture` is the number of its texture in the plan.
@@ -254,6 +267,19 @@ impl ExportPlan {
         }
     }
 
+    /// Adds the joints, and returns how many there are.
+    fn add_skeleton(&self, model: &Model, scene: &mut Scene<'_>) -> usize {
+        let clump = self.skeleton.and_then(|number| model.clumps.get(number));
+        let Some((clump, bones)) = clump.and_then(|clump| Some((clump, skin::bones(clump)?)))
+        else {
+            return 0;
+        };
+        match skin::add_joints(clump, &bones, scene) {
+            true => bones.len(),
+            false => 0,
+        }
+    }
+
     /// The atomics in their places.
     pub fn scene(&self, model: &Model) -> Scene<'static> {
         let mut scene = Scene {
@@ -263,25 +289,32 @@ impl ExportPlan {
         };
         let firsts = first_materials(model);
         let plain = scene.materials.len() - 1;
+        let bones = self.add_skeleton(model, &mut scene);
         for (number, clump) in model.clumps.iter().enumerate() {
-            let places = clump.placements();
+            let frame_placements = clump.placements();
             let of_clump = self.atomics.iter().filter(|(clump, _)| *clump == number);
             for &(_, index) in of_clump {
                 let Some(atomic) = clump.atomics.get(index) else {
                     continue;
                 };
-                let place = atomic.frame.and_then(|frame| places.get(frame).copied());
-                let place = place.unwrap_or(Placement::IDENTITY);
+                let placement = atomic
+                    .frame
+                    .and_then(|frame| frame_placements.get(frame).copied());
+                let placement = placement.unwrap_or(Placement::IDENTITY);
                 let first = firsts.get(&(number, atomic.geometry)).copied();
-                let Some(mut mesh) = mesh_of(clump, atomic, &place, first.unwrap_or(plain), plain)
+                let Some(mut mesh) =
+                    mesh_of(clump, atomic, &placement, first.unwrap_or(plain), plain)
                 else {
                     continue;
                 };
                 mesh.name = format!("atomic_{}", scene.meshes.len());
+                if self.skeleton == Some(number) && bones > 0 {
+                    mesh.weights = weights_of(clump, atomic, mesh.points.len(), bones);
+                }
                 scene.nodes.push(Node {
                     name: mesh.name.clone(),
                     parent: None,
-                    place: Place::HERE,
+                    transform: Transform::HERE,
                     mesh: Some(scene.meshes.len()),
                 });
                 scene.meshes.push(mesh);
@@ -289,15 +322,6 @@ impl ExportPlan {
         }
         scene
     }
-}
-
-/// The names of the textures that materials have.
-fn names(model: &Model) -> impl Iterator<Item = &str> {
-    let geometries = model.clumps.iter().flat_map(|clump| &clump.geometries);
-    let materials = geometries.flat_map(|geometry| &geometry.materials);
-    let textures = materials.filter_map(|material| material.texture.as_ref());
-    let names = textures.map(|texture| texture.name.as_str());
-    names.filter(|name| !name.is_empty())
 }
 
 /// Why a geometry is not shown, if it is not.
@@ -355,7 +379,7 @@ fn first_materials(model: &Model) -> FirstMaterials {
 fn mesh_of(
     clump: &Clump,
     atomic: &Atomic,
-    place: &Placement,
+    placement: &Placement,
     first: usize,
     plain: usize,
 ) -> Option<scene::Mesh> {
@@ -374,21 +398,34 @@ fn mesh_of(
         points: mesh
             .positions
             .iter()
-            .map(|&point| place.placed(point).map(finite))
+            .map(|&point| placement.placed(point).map(finite))
             .collect(),
-        corners: corners(&mesh, place),
+        corners: corners(&mesh, placement),
         parts: parts.collect(),
         ..scene::Mesh::default()
     })
 }
 
+/// How joints bend the points of an atomic; nothing where it has no skin for
+/// as many bones and points.
+fn weights_of(clump: &Clump, atomic: &Atomic, points: usize, bones: usize) -> Vec<Weights> {
+    let geometry = clump.geometries.get(atomic.geometry);
+    let skin = geometry.and_then(|geometry| geometry.skin.as_ref());
+    let skin = skin.filter(|skin| usize::from(skin.bones) == bones);
+    let weights = skin.map_or_else(Vec::new, |one| skin::weights(one, bones));
+    match weights.len() == points {
+        true => weights,
+        false => Vec::new(),
+    }
+}
+
 /// A corner for each vertex.
-fn corners(mesh: &Mesh, place: &Placement) -> Vec<Corner> {
+fn corners(mesh: &Mesh, placement: &Placement) -> Vec<Corner> {
     let normals = flat_normals(mesh);
     let uvs = mesh.uvs.first();
     let corner = |index: usize| {
         let normal = mesh.normals.get(index).or(normals.get(index));
-        let normal = normal.and_then(|&normal| unit(place.turned(normal)));
+        let normal = normal.and_then(|&normal| unit(placement.turned(normal)));
         Corner {
             point: index as u32,
             normal: normal.unwrap_or([0.0, 1.0, 0.0]),
@@ -419,15 +456,4 @@ fn flat_normals(mesh: &Mesh) -> Vec<[f32; 3]> {
         }
     }
     normals
-}
-
-fn plain() -> scene::Material {
-    scene::Material {
-        name: "plain".into(),
-        colour: [1.0; 4],
-        texture: None,
-        alpha: Alpha::Opaque,
-        double_sided: true,
-        unlit: false,
-    }
 }

@@ -4,7 +4,7 @@ use super::flipped;
 use crate::asset::hgo::{BlendShapes, Geometry, Hgo, Mesh, Part, Skin};
 use crate::export::math::{finite, unit};
 use crate::export::scene::{self, Corner, Node, Shape, Weight, Weights};
-use crate::export::{Place, Scene};
+use crate::export::{Scene, Transform};
 
 /// Adds the meshes of a part of a layer to a scene that has the joints.
 pub(super) struct Builder<'a> {
@@ -37,7 +37,7 @@ impl Builder<'_> {
             self.scene.nodes.push(Node {
                 name,
                 parent: joint,
-                place: Place::HERE,
+                transform: Transform::HERE,
                 mesh: Some(number),
             });
         }

@@ -8,7 +8,7 @@ use get_size2::GetSize;
 
 use super::math::finite;
 use super::scene::{Alpha, Joint, Material, Node, Texture, Wrap, sound_parents};
-use super::{MAX_CORNERS, MAX_SCENE_PIXELS, Picture, Place, Scene, not_shown, padded};
+use super::{MAX_CORNERS, MAX_SCENE_PIXELS, Picture, Scene, Transform, not_shown, padded};
 use crate::asset::hgo::{self, Geometry, Hgo, Layer, Matrix, Mesh};
 use crate::io::Warnings;
 
@@ -100,7 +100,7 @@ impl ExportPlan {
     pub fn materials(&self, hgo: &Hgo) -> Vec<Material> {
         let materials = hgo.materials.iter().enumerate();
         let materials = materials.map(|(index, one)| self.material(hgo, index, one));
-        materials.chain([plain()]).collect()
+        materials.chain([Material::plain()]).collect()
     }
 
     fn material(&self, hgo: &Hgo, index: usize, material: &hgo::Material) -> Material {
@@ -197,17 +197,6 @@ pub fn layer_name(hgo: &Hgo, index: usize) -> String {
     name.unwrap_or_else(|| format!("layer {index}"))
 }
 
-fn plain() -> Material {
-    Material {
-        name: "plain".into(),
-        colour: [1.0; 4],
-        texture: None,
-        alpha: Alpha::Opaque,
-        double_sided: true,
-        unlit: false,
-    }
-}
-
 fn meshes(layer: &Layer) -> impl Iterator<Item = &Mesh> {
     let geometry = layer.parts.iter().flat_map(|part| &part.geometry);
     geometry.flat_map(Geometry::meshes)
@@ -274,7 +263,7 @@ fn add_joints(hgo: &Hgo, scene: &mut Scene<'_>) {
                 .clone()
                 .unwrap_or_else(|| format!("joint {index}")),
             parent,
-            place: Place::from_row_vector_matrix(&right_handed(&joint.local)),
+            transform: Transform::from_row_vector_matrix(&right_handed(&joint.local)),
             mesh: None,
         });
     }

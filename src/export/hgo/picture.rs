@@ -150,12 +150,12 @@ fn rgb565(colour: u16) -> [u8; 4] {
 /// palette of red, green, blue and alpha. No file of the games has them; this
 /// is how the same engine stores them elsewhere.
 fn indexed(texture: &Texture, (width, height): (usize, usize)) -> Pixels {
-    let index = |place: usize| match texture.format {
+    let index = |pixel_number: usize| match texture.format {
         TextureFormat::Pal4 => {
-            let pair = texture.data.get(place / 2).copied().unwrap_or(0);
-            pair >> (4 * (place % 2)) & 15
+            let pair = texture.data.get(pixel_number / 2).copied().unwrap_or(0);
+            pair >> (4 * (pixel_number % 2)) & 15
         }
-        _ => texture.data.get(place).copied().unwrap_or(0),
+        _ => texture.data.get(pixel_number).copied().unwrap_or(0),
     };
     // One byte each: with 4 bits, a row of the file need not be whole bytes.
     Pixels::Indexed {

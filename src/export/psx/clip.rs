@@ -3,11 +3,11 @@
 
 use super::ExportPlan;
 use super::skeleton::turn_of;
-use crate::asset::psx::{AngleTransform, AnimationV1, AnimationV2, Content, Psx, Transform};
+use crate::asset::psx::{self, AngleTransform, AnimationV1, AnimationV2, Content, Psx};
 use crate::export::MAX_POSES;
-use crate::export::math::{Place, rotate, subtract};
+use crate::export::math::{Transform, rotate, subtract};
 
-/// Frames in a second. The file does not tell; the games show so many.
+/// Frames in a second. The file does not say; the games show so many.
 const RATE: f32 = 30.0;
 
 /// The keyframe animations that the game would take: those of the last chunk
@@ -121,21 +121,21 @@ enum Poses<'a> {
 
 impl Clip<'_> {
     /// Where an object is in a frame, relative to its parent.
-    pub(super) fn place(
+    pub(super) fn transform(
         &self,
         plan: &ExportPlan,
         frame: usize,
         object: usize,
         parent: Option<usize>,
-    ) -> Place {
+    ) -> Transform {
         let own = self.pose(plan, frame, object);
         let Some(parent) = parent.map(|parent| self.pose(plan, frame, parent)) else {
             return own;
         };
         let [x, y, z, w] = parent.rotation;
-        let back = Place {
+        let back = Transform {
             rotation: [-x, -y, -z, w],
-            ..Place::HERE
+            ..Transform::HERE
         };
         let translation = match self.poses {
             Poses::Matrices(_) => {
@@ -144,30 +144,30 @@ impl Clip<'_> {
             }
             Poses::Angles(_) => own.translation,
         };
-        Place {
+        Transform {
             rotation: back.after(&own).rotation,
-            ..Place::at(translation)
+            ..Transform::at(translation)
         }
     }
 
     /// Rotation in the space of the character, and the translation as it is
     /// stored, both with y up.
-    fn pose(&self, plan: &ExportPlan, frame: usize, object: usize) -> Place {
+    fn pose(&self, plan: &ExportPlan, frame: usize, object: usize) -> Transform {
         let index = frame * self.objects + object;
         match &self.poses {
             Poses::Matrices(animation) => {
                 let pose = animation.pose(index);
-                pose.map_or(Place::HERE, |pose| of_matrix(plan, &pose))
+                pose.map_or(Transform::HERE, |pose| of_matrix(plan, &pose))
             }
             Poses::Angles(poses) => {
                 let pose = poses.get(index).copied().unwrap_or_default();
-                Place::turned(turn_of(pose.angles), plan.scaled(pose.translation))
+                Transform::turned(turn_of(pose.angles), plan.scaled(pose.translation))
             }
         }
     }
 }
 
-fn of_matrix(plan: &ExportPlan, pose: &Transform) -> Place {
+fn of_matrix(plan: &ExportPlan, pose: &psx::Transform) -> Transform {
     let m = pose
         .matrix
         .map(|row| row.map(|part| f32::from(part) / 4096.0));
@@ -175,5 +175,5 @@ fn of_matrix(plan: &ExportPlan, pose: &Transform) -> Place {
     let rows = std::array::from_fn(|row| {
         std::array::from_fn(|column| flip[row] * m[row][column] * flip[column])
     });
-    Place::turned(rows, plan.scaled(pose.translation))
+    Transform::turned(rows, plan.scaled(pose.translation))
 }

@@ -17,7 +17,7 @@ pub(super) enum Space {
     Joints,
 }
 
-/// What tells corners apart.
+/// What distinguishes corners.
 #[derive(PartialEq, Eq, Hash)]
 struct CornerKey {
     point: u32,
@@ -84,7 +84,7 @@ impl Builder<'_> {
         let source = vertex
             .stitched_to()
             .and_then(|n| self.plan.stitch_source(self.psx, n));
-        let (place, owner) = match source {
+        let (position, owner) = match source {
             Some((source, owner)) => {
                 let there = self.plan.origin(self.psx, owner);
                 (add(self.plan.scaled(source.position), there), owner)
@@ -92,8 +92,8 @@ impl Builder<'_> {
             None => (add(self.plan.scaled(vertex.position), here), object),
         };
         match self.space {
-            Space::Object => (subtract(place, here), owner),
-            Space::Joints => (place, owner),
+            Space::Object => (subtract(position, here), owner),
+            Space::Joints => (position, owner),
         }
     }
 
@@ -131,9 +131,9 @@ impl Builder<'_> {
                 colour: colours[number],
                 face: if shaded.is_some() { 0 } else { index },
             };
-            let place = mesh.corners.len() as u32;
-            *corner = *known.entry(key).or_insert(place);
-            if *corner == place {
+            let index = mesh.corners.len() as u32;
+            *corner = *known.entry(key).or_insert(index);
+            if *corner == index {
                 mesh.corners.push(Corner {
                     point: point.into(),
                     normal: shaded.unwrap_or(plane),

@@ -18,7 +18,7 @@ pub use self::surface::Colours;
 use self::surface::Surfaces;
 use super::scene::{Material, Node};
 use super::{
-    MAX_CORNERS, MAX_CURVES, MAX_JOINTS, MAX_POSES, MAX_SCENE_PIXELS, Place, Scene, not_shown,
+    MAX_CORNERS, MAX_CURVES, MAX_JOINTS, MAX_POSES, MAX_SCENE_PIXELS, Scene, Transform, not_shown,
     padded,
 };
 use crate::asset::psx::{Model, Psx, Vertex, VertexRef};
@@ -203,7 +203,7 @@ impl ExportPlan {
         scene.nodes.push(Node {
             name,
             parent: None,
-            place: Place::HERE,
+            transform: Transform::HERE,
             mesh: Some(0),
         });
         scene.materials = surfaces.materials;
@@ -333,7 +333,7 @@ fn level(psx: &Psx, plan: &ExportPlan, builder: &mut Builder<'_>, scene: &mut Sc
         scene.nodes.push(Node {
             name: object_name(psx, index, 3),
             parent: None,
-            place: Place::turned(
+            transform: Transform::turned(
                 skeleton::turn_of(object.angles),
                 plan.origin(psx, Some(index)),
             ),
@@ -418,9 +418,9 @@ mod tests {
         let plan = ExportPlan::new(psx, Vec::new());
         assert_eq!(plan.motions, [0], "{:?}", plan.problems);
         let scene = plan.motion(psx, 0);
-        let Animation { place, .. } = &scene.animations[0];
-        let in_parent = place(0, 1).apply([0.0; 3]);
-        place(0, 0).apply(in_parent).map(f32::round)
+        let Animation { transform, .. } = &scene.animations[0];
+        let in_parent = transform(0, 1).apply([0.0; 3]);
+        transform(0, 0).apply(in_parent).map(f32::round)
     }
 
     #[test]

@@ -1,17 +1,17 @@
 //! Characters: objects that are the joints of a skeleton (FORMATS, PSX 6).
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::clip::{Clip, Clips};
 use super::mesh::Builder;
 use super::{ExportPlan, object_name, shown_model};
 use crate::asset::psx::Psx;
-use crate::export::math::{Place, Rows, product, subtract};
+use crate::export::math::{Rows, Transform, product, subtract};
 use crate::export::scene::{Animation, Joint, Node, sound_parents};
 use crate::export::{Scene, padded};
 
 /// The note that files with a skeleton have.
-const NOTE: &str = "Animations run at 30 frames a second, which the file does not tell.";
+const NOTE: &str = "Animations run at 30 frames a second, which the file does not say.";
 
 /// The matrix of an object's angles, of which 4096 are a full turn, with y up:
 /// first about z, then x, then y.
@@ -39,7 +39,7 @@ fn joints(psx: &Psx, plan: &ExportPlan, parents: &[Option<usize>], scene: &mut S
     for index in 0..psx.objects.len() {
         let origin = plan.origin(psx, Some(index));
         let parent = parents.get(index).copied().flatten();
-        let place = match parent {
+        let transform = match parent {
             Some(_) => subtract(origin, plan.origin(psx, parent)),
             None => origin,
         };
@@ -50,7 +50,7 @@ fn joints(psx: &Psx, plan: &ExportPlan, parents: &[Option<usize>], scene: &mut S
         scene.nodes.push(Node {
             name: object_name(psx, index, 2),
             parent,
-            place: Place::at(place),
+            transform: Transform::at(transform),
             mesh: None,
         });
     }
@@ -71,7 +71,7 @@ pub(super) fn build<'a>(
     builder: &mut Builder<'_>,
     scene: &mut Scene<'a>,
 ) {
-    let parents: Rc<[_]> = parents(psx).into();
+    let parents: Arc<[_]> = parents(psx).into();
     joints(psx, plan, &parents, scene);
     for (index, object) in psx.objects.iter().enumerate() {
         let number = usize::from(object.model);
@@ -83,7 +83,7 @@ pub(super) fn build<'a>(
         scene.nodes.push(Node {
             name,
             parent: None,
-            place: Place::HERE,
+            transform: Transform::HERE,
             mesh: Some(scene.meshes.len()),
         });
         scene.meshes.push(mesh);
@@ -102,7 +102,7 @@ pub(super) fn build<'a>(
 /// The joints and one animation.
 pub(super) fn motion<'a>(psx: &'a Psx, plan: &'a ExportPlan, index: usize) -> Scene<'a> {
     let mut scene = Scene::default();
-    let parents: Rc<[_]> = parents(psx).into();
+    let parents: Arc<[_]> = parents(psx).into();
     joints(psx, plan, &parents, &mut scene);
     if let Some(clip) = Clips::of(psx).get(index) {
         scene
@@ -115,19 +115,19 @@ pub(super) fn motion<'a>(psx: &'a Psx, plan: &'a ExportPlan, index: usize) -> Sc
 fn animation<'a>(
     psx: &'a Psx,
     plan: &'a ExportPlan,
-    parents: &Rc<[Option<usize>]>,
+    parents: &Arc<[Option<usize>]>,
     index: usize,
     clip: Clip<'a>,
 ) -> Animation<'a> {
-    let parents = Rc::clone(parents);
+    let parents = Arc::clone(parents);
     Animation {
         name: padded(index, Clips::of(psx).len(), 3),
         interval: clip.interval,
         frames: clip.frames,
         nodes: 0..psx.objects.len(),
-        place: Box::new(move |frame, joint| {
+        transform: Box::new(move |frame, joint| {
             let parent = parents.get(joint).copied().flatten();
-            clip.place(plan, frame, joint, parent)
+            clip.transform(plan, frame, joint, parent)
         }),
     }
 }

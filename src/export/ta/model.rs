@@ -9,9 +9,9 @@ use crate::asset::ta::pal::Palette;
 use crate::asset::ta::tdo::{Model, Object, Primitive, Surface};
 use crate::export::math::{add, cross, subtract, unit};
 use crate::export::scene::{
-    self, Alpha, Corner, Material, Mesh, Node, Part, Stroke, Texture as SceneTexture, Wrap,
+    self, Alpha, Corner, Material, Mesh, Node, Outline, Part, Stroke, Texture as SceneTexture, Wrap,
 };
-use crate::export::{Place, Scene};
+use crate::export::{Scene, Transform};
 
 /// Units of a coordinate.
 const ONE: f32 = 65536.0;
@@ -32,40 +32,54 @@ pub struct Texture {
 /// with the number of primitives of each. Names that differ by case only are
 /// one.
 pub fn drawn_textures(model: &Model) -> Vec<(String, usize)> {
-    let mut places = BTreeMap::new();
+    let mut transforms = BTreeMap::new();
     let mut names: Vec<(String, usize)> = Vec::new();
     for object in &model.objects {
         for (_, primitive) in drawn(object) {
             let Some(name) = &primitive.texture else {
                 continue;
             };
-            let place = *places.entry(folded(&name.text())).or_insert(names.len());
-            if place == names.len() {
+            let transform = *transforms
+                .entry(folded(&name.text()))
+                .or_insert(names.len());
+            if transform == names.len() {
                 names.push((name.to_string(), 0));
             }
-            names[place].1 += 1;
+            names[transform].1 += 1;
         }
     }
     names
 }
 
-/// Number of corners of all primitives that are drawn.
+/// Number of corners of all primitives that are drawn, and of ground plates.
 pub fn corners(model: &Model) -> usize {
     let objects = model.objects.iter();
-    let primitives = objects.flat_map(drawn);
-    primitives.map(|(_, one)| one.indices.len()).sum()
+    let primitives = objects.clone().flat_map(drawn);
+    let drawn: usize = primitives.map(|(_, one)| one.indices.len()).sum();
+    let plates = objects.filter_map(ground_plate);
+    drawn + plates.map(|plate| plate.indices.len()).sum::<usize>()
 }
 
 /// What of an object is drawn: primitives with a surface, without the ground
 /// plate and those that name vertices which do not exist.
 fn drawn(object: &Object) -> impl Iterator<Item = (usize, &Primitive)> {
     let plate = object.ground_plate();
-    let count = object.vertices.len();
     let primitives = object.primitives.iter().enumerate();
     primitives.filter(move |&(number, primitive)| {
-        let is_sound = primitive.indices.iter().all(|&i| usize::from(i) < count);
-        primitive.surface() != Surface::Invisible && Some(number) != plate && is_sound
+        let is_drawn = primitive.surface() != Surface::Invisible && Some(number) != plate;
+        is_drawn && is_sound(object, primitive)
     })
+}
+
+/// Whether all vertices that a primitive names exist.
+fn is_sound(object: &Object, primitive: &Primitive) -> bool {
+    let count = object.vertices.len();
+    primitive.indices.iter().all(|&i| usize::from(i) < count)
+}
+
+/// The ground plate of an object.
+fn ground_plate(object: &Object) -> Option<&Primitive> {
+    object.primitives.get(object.ground_plate()?)
 }
 
 fn folded(name: &str) -> String {
@@ -73,7 +87,7 @@ fn folded(name: &str) -> String {
 }
 
 /// The scene of a model: a node for each object, in the order of the objects,
-/// then one without a mesh for each ground plate. `name` gives the name of an
+/// and an outline for each ground plate. `name` gives the name of an
 /// object's node. `textures` are those of [`drawn_textures`], and a texture's
 /// number there is that of its picture.
 pub fn scene(
@@ -103,17 +117,20 @@ pub fn scene(
         scene.nodes.push(Node {
             name,
             parent: object.parent,
-            place: Place::at(point(object.position)),
+            transform: Transform::at(point(object.position)),
             mesh: Some(index),
         });
     }
     for (index, object) in model.objects.iter().enumerate() {
-        if object.ground_plate().is_some() {
-            scene.nodes.push(Node {
+        let plate = ground_plate(object);
+        let is_line = |plate: &&Primitive| plate.indices.len() > 1 && is_sound(object, plate);
+        if let Some(plate) = plate.filter(is_line) {
+            let corners = plate.indices.iter();
+            let corners = corners.map(|&corner| object.vertices[usize::from(corner)]);
+            scene.outlines.push(Outline {
                 name: "ground plate".to_owned(),
-                parent: Some(index),
-                place: Place::HERE,
-                mesh: None,
+                parent: index,
+                points: corners.map(point).collect(),
             });
         }
     }
@@ -140,7 +157,11 @@ impl Builder<'_> {
     fn mesh(&mut self, name: String, object: &Object) -> Mesh {
         let mut mesh = Mesh {
             name,
-            points: object.vertices.iter().map(|&place| point(place)).collect(),
+            points: object
+                .vertices
+                .iter()
+                .map(|&transform| point(transform))
+                .collect(),
             ..Mesh::default()
         };
         let mut parts: BTreeMap<usize, Vec<[u32; 3]>> = BTreeMap::new();
@@ -329,12 +350,13 @@ mod tests {
             .iter()
             .map(|node| (node.name.as_str(), node.parent, node.mesh.is_some()))
             .collect();
-        let expected = [
-            ("base", None, true),
-            ("Flare", Some(0), true),
-            ("ground plate", Some(0), false),
-        ];
+        let expected = [("base", None, true), ("Flare", Some(0), true)];
         assert_eq!(names, expected);
+        let [plate] = &scene.outlines[..] else {
+            panic!("{:?}", scene.outlines);
+        };
+        assert_eq!(plate.parent, 0);
+        assert_eq!(plate.points, [[-1.0, 2.0, 1.0], [1.0, 2.0, 1.0]]);
         assert_eq!(scene.point(1, [0.0; 3]), [0.0, 1.0, 3.0]);
         assert_eq!(scene.meshes[1].strokes.len(), 1);
         let [red, green, blue] = Palette::TA.0[17].map(|part| f32::from(part) / 255.0);

@@ -5,14 +5,19 @@ use crate::asset::ta::pal::Palette;
 use crate::export::{Picture, Pixels};
 
 /// The decoded picture of a frame; `None` for one without pixels. What is
-/// transparent has no colour.
+/// transparent has no colour, and what is lost is transparent.
 pub fn sprite(picture: gaf::Picture, palette: &Palette) -> Option<Picture> {
-    let (width, height) = (picture.width.into(), picture.height.into());
+    let (width, height): (u32, u32) = (picture.width.into(), picture.height.into());
     if width == 0 || height == 0 {
         return None;
     }
     let pixels = match picture.pixels {
-        gaf::Pixels::Rgba(bytes) => Pixels::Rgba(bytes.as_chunks().0.to_vec()),
+        gaf::Pixels::Rgba(bytes) => {
+            let mut pixels = bytes.as_chunks().0.to_vec();
+            // There are none where the layers cannot be read.
+            pixels.resize(width as usize * height as usize, [0; 4]);
+            Pixels::Rgba(pixels)
+        }
         gaf::Pixels::Indexed(sprite) => {
             let mut colors = opaque(palette);
             let mut pixels = sprite.indices.iter().zip(&sprite.mask);

@@ -91,12 +91,15 @@ impl Order {
 
     /// Brings archives into order, the winner last. Those that are not
     /// mounted come first, where the command line names them all the same.
-    pub(super) fn sort(self, archives: &mut [PathBuf]) {
+    pub(super) fn sort<P: AsRef<Path>>(self, archives: &mut [P]) {
         if self == Self::Cli {
             return;
         }
         // Inside a group the name that sorts first wins.
-        archives.sort_by_cached_key(|path| (self.group(path), Reverse(sort_key(path))));
+        archives.sort_by_cached_key(|archive| {
+            let path = archive.as_ref();
+            (self.group(path), Reverse(sort_key(path)))
+        });
     }
 
     /// Which of several files with the same path is seen, in so many merged

@@ -1,14 +1,16 @@
 //! Building trees: what archives announce, or what merging chooses.
 
+mod companions;
+
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::{Dentry, EMPTY_DIR, Index, Inode, Kind, NOT_MADE, ROOT, Tree};
+use super::{Dentry, EMPTY_DIR, Index, Inode, Kind, NOT_MADE, ROOT, RawNames, Tree};
 use crate::io;
 use crate::io::budget::Charge;
-use crate::namespace::FileKind;
-use crate::namespace::companion::{self, Companions, Shows};
+use crate::namespace::companion::{self, Companions, HeadTest, Shows};
+use crate::namespace::{FileKind, Ino};
 use crate::text::{file_name, numbered};
 use crate::volume::{AssetType, Entry, FileId, MAX_ENTRIES, Name, NodeId, Sink};
 
@@ -34,6 +36,8 @@ pub struct TreeBuilder {
     modified: i64,
     /// What accounts for the tree's memory, if anything does.
     charge: Option<Charge>,
+    /// Bytes that the caller needs beside the tree.
+    beside: usize,
 }
 
 /// A name: as it is shown, and as it stands in the source.
@@ -99,10 +103,11 @@ impl TreeBuilder {
                 dentries: Vec::new(),
                 names: String::new(),
                 links: Vec::new(),
-                raw_names: HashMap::new(),
+                raw_names: RawNames::default(),
                 plain_names: HashMap::new(),
                 hiding: Vec::new(),
                 hidden_volumes: Vec::new(),
+                assets: Vec::new(),
                 total_size: 0,
             },
             companions,
@@ -112,6 +117,7 @@ impl TreeBuilder {
             volume,
             modified,
             charge: None,
+            beside: 0,
         }
     }
 
@@ -120,15 +126,52 @@ impl TreeBuilder {
         self.charge = Some(charge);
     }
 
+    /// Accounts for `bytes` that are needed beside the tree while it is built.
+    ///
+    /// # Errors
+    /// Where the budget does not leave the memory for it.
+    pub fn needs_beside(&mut self, bytes: usize) -> io::Result<()> {
+        self.beside = bytes;
+        self.account()
+    }
+
     /// Gives companions to files without a known extension as well.
     pub fn show_others(&mut self, shows: Option<Shows>) {
         self.companions.others = shows;
     }
 
-    /// Looks at the first bytes of the files whose extension does not tell
+    /// Lists what can be made of the files in a directory of the root.
+    pub fn list_converted(&mut self) {
+        self.companions.converted = true;
+    }
+
+    /// Has the root, which has no entries, stand for another directory.
+    pub fn root_shows(&mut self, of: Ino, shows: Shows) {
+        self.tree.inodes[ROOT as usize].kind = Kind::Shown { of, shows };
+        self.tree.inodes[ROOT as usize].nlink = 1;
+    }
+
+    /// Takes all files for archives that may be by their extensions, but for
+    /// those that may be the sectors of a CD.
+    pub fn trust_extensions(&mut self) {
+        self.note_archives(false, &|_, _, _| true);
+    }
+
+    /// Looks at the first bytes of the files whose extension does not show
     /// whether they are archives. `head` gives those of a file of so many
-    /// bytes, if it may be looked at.
-    pub fn probe(&mut self, head: &dyn Fn(FileId, u64) -> Option<Vec<u8>>) {
+    /// bytes, if it may be looked at. With `in_blocks` every look decodes a
+    /// block.
+    pub fn probe(&mut self, in_blocks: bool, head: &dyn Fn(FileId, u64) -> Option<Vec<u8>>) {
+        self.note_archives(!in_blocks, &|file, size, test| {
+            head(file, size).is_some_and(|head| test(&head))
+        });
+    }
+
+    fn note_archives(
+        &mut self,
+        looks_for_discs: bool,
+        is_archive: &dyn Fn(FileId, u64, HeadTest) -> bool,
+    ) {
         if !self.companions.inside {
             return;
         }
@@ -137,21 +180,13 @@ impl TreeBuilder {
             let Kind::File { file, .. } = inode.kind else {
                 continue;
             };
-            if let Some(test) = companion::test_of_head(self.tree.dentry_name(dentry))
-                && head(file, inode.size).is_some_and(|head| test(&head))
+            let name = self.tree.dentry_name(dentry);
+            if let Some(test) = companion::test_of_head(name, inode.size, looks_for_discs)
+                && is_archive(file, inode.size, test)
             {
                 self.by_head.insert(dentry.inode);
             }
         }
-    }
-
-    /// Whether a file with an ambiguous extension is an archive.
-    fn is_archive(&self, directory: Index, name: &str, file: Index) -> bool {
-        let has_partner = || {
-            let partner = companion::partner(name);
-            partner.is_some_and(|partner| self.tree.find(directory, &partner, true).is_some())
-        };
-        self.companions.inside && (self.by_head.contains(&file) || has_partner())
     }
 
     /// The kind of a file of the volume that is announced.
@@ -246,8 +281,7 @@ impl TreeBuilder {
         self.entries.push((parent.0, dentry));
         tree.inodes[node.0 as usize].nlink += 1;
         if label.shown.as_bytes() != label.raw {
-            let raw = || label.raw.into();
-            tree.raw_names.entry(node.0).or_insert_with(raw);
+            tree.raw_names.add(node.0, label.raw);
         }
         Ok(())
     }
@@ -255,6 +289,7 @@ impl TreeBuilder {
     /// Accounts for the memory that the tree has grown to.
     fn account(&mut self) -> io::Result<()> {
         let memory = self.tree.memory()
+            + self.beside
             + self.entries.capacity() * (size_of::<(Index, Dentry)>() + size_of::<Dentry>());
         match &mut self.charge {
             Some(charge) => charge.grow_beyond(memory),
@@ -277,18 +312,36 @@ impl TreeBuilder {
         Ok((tree, charge))
     }
 
-    /// As [`TreeBuilder::finish_charged`], of a tree that nobody accounts for.
+    /// As [`TreeBuilder::finish_charged`], of a tree that is not accounted for.
     pub fn finish(mut self) -> Tree {
+        let real = self.tree.inodes.len();
+        let mut has_companions = self.add_companions_by_extension();
         self.group_by_directory();
-        self.name_entries();
-        if self.add_companions() {
+        let mut is_unique = self.sort_entries();
+        if has_companions && !is_unique {
+            // They are called after what the numbered entries are called.
+            has_companions = false;
+            self.ungroup();
+            self.remove_companions_from(real);
             self.group_by_directory();
-            self.name_entries();
+            is_unique = self.sort_entries();
+        }
+        if !is_unique {
+            self.number_entries();
+        }
+        if !has_companions && self.add_companions() {
+            self.group_by_directory();
+            if !self.sort_entries() {
+                self.number_entries();
+            }
         }
         let tree = &mut self.tree;
+        tree.assets.sort_unstable();
+        tree.assets.shrink_to_fit();
         tree.inodes.shrink_to_fit();
         tree.dentries.shrink_to_fit();
         tree.names.shrink_to_fit();
+        tree.raw_names.shrink_to_fit();
         tree.links.shrink_to_fit();
         tree.hiding.shrink_to_fit();
         tree.hidden_volumes.shrink_to_fit();
@@ -301,75 +354,46 @@ impl TreeBuilder {
         // Stable, and linear where one directory came after the other.
         self.entries.sort_by_key(|&(directory, _)| directory);
         let inodes = &mut self.tree.inodes;
-        for (place, (directory, _)) in self.entries.iter().enumerate() {
+        for (position, (directory, _)) in self.entries.iter().enumerate() {
             if let Kind::Dir { first, count } = &mut inodes[*directory as usize].kind {
                 if *count == 0 {
-                    *first = place as u32;
+                    *first = position as u32;
                 }
                 *count += 1;
             }
         }
-        for (place, (directory, dentry)) in self.entries.iter().enumerate().rev() {
+        for (position, (directory, dentry)) in self.entries.iter().enumerate().rev() {
             let inode = &mut inodes[dentry.inode as usize];
             if inode.parent == *directory {
-                inode.dentry = place as u32;
+                inode.dentry = position as u32;
             }
         }
         let entries = std::mem::take(&mut self.entries);
         self.tree.dentries = entries.into_iter().map(|(_, dentry)| dentry).collect();
     }
 
-    fn name_entries(&mut self) {
+    /// Sorts the entries of every directory by their names; says whether no two
+    /// of a directory have the same.
+    fn sort_entries(&mut self) -> bool {
+        let mut is_unique = true;
         for directory in 0..self.tree.inodes.len() {
             let range = self.tree.range(directory as Index);
-            if range.is_empty() {
-                continue;
+            if !range.is_empty() {
+                sort_by_name(&mut self.tree, range.clone());
+                is_unique &= equal_names(&self.tree, range).next().is_none();
             }
-            sort_by_name(&mut self.tree, range.clone());
+        }
+        is_unique
+    }
+
+    /// Gives all sorted entries names of their own.
+    fn number_entries(&mut self) {
+        for directory in 0..self.tree.inodes.len() {
+            let range = self.tree.range(directory as Index);
             if number_duplicates(&mut self.tree, range.clone()) {
                 sort_by_name(&mut self.tree, range);
             }
         }
-    }
-
-    /// Adds `X.d` and `X.meta` beside the files `X` that have them, unless
-    /// there is a real entry of that name. Says whether there were any; then
-    /// the entries have to be grouped again.
-    fn add_companions(&mut self) -> bool {
-        let tree = &self.tree;
-        let mut found = Vec::new();
-        for directory in 0..tree.inodes() {
-            for (name, file) in tree.entries(directory, 0) {
-                let is_file = matches!(tree.inodes[file as usize].kind, Kind::File { .. });
-                let shows = || {
-                    let inside = self.is_archive(directory, name, file);
-                    inside.then_some(Shows::Inside)
-                };
-                let asset = self.assets.get(&file).copied();
-                let shows = self.companions.of(name, asset).or_else(shows);
-                let Some(shows) = shows.filter(|_| is_file) else {
-                    continue;
-                };
-                let companion = shows.name_beside(name);
-                let shown = file_name(Name::utf_8(&companion));
-                if tree.find(directory, &shown, false).is_none() {
-                    found.push((directory, companion, Kind::Companion { of: file, shows }));
-                }
-            }
-        }
-        if found.is_empty() {
-            return false;
-        }
-        self.ungroup();
-        for (directory, name, kind) in found {
-            let inode = NewInode {
-                kind,
-                ..NewInode::DIR
-            };
-            // Too many entries: the real ones come first.
-            let _ = self.add(NodeId(directory), &Label::new(Name::utf_8(&name)), inode);
-        }
-        true
     }
 
     /// Undoes [`Self::group_by_directory`].
@@ -424,8 +448,13 @@ impl Sink for TreeBuilder {
             modified: entry.modified,
         };
         let node = self.add(parent, &Label::new(name), inode)?;
-        if let Some(asset) = entry.asset.filter(|_| self.companions.meta) {
-            self.assets.insert(node.0, asset);
+        if let Some(asset) = entry.asset {
+            if self.volume == 0 {
+                self.tree.assets.push((entry.file, node.0));
+            }
+            if self.companions.meta {
+                self.assets.insert(node.0, asset);
+            }
         }
         Ok(node)
     }
@@ -476,13 +505,13 @@ fn sort_by_name(tree: &mut Tree, range: Range<usize>) {
     let mut order: Vec<([u64; 2], u32)> = beginnings.zip(0..).collect();
     order.sort_unstable_by(|(a, first), (b, second)| {
         let names = || {
-            let entry = |place: &u32| &dentries[*place as usize];
+            let entry = |position: &u32| &dentries[*position as usize];
             tree.compare(entry(first), entry(second))
         };
         a.cmp(b).then_with(names).then(first.cmp(second))
     });
-    for (dentry, (_, place)) in tree.dentries[range].iter_mut().zip(order) {
-        dentry.by_name = place;
+    for (dentry, (_, position)) in tree.dentries[range].iter_mut().zip(order) {
+        dentry.by_name = position;
     }
 }
 
@@ -497,19 +526,24 @@ fn beginning(name: &str) -> [u64; 2] {
     [(number >> 64) as u64, number as u64]
 }
 
+/// Of the entries of a sorted directory that have the same name all but the
+/// last one, by their places in the tree.
+fn equal_names(tree: &Tree, range: Range<usize>) -> impl Iterator<Item = usize> {
+    let start = range.start;
+    let entry = move |position: usize| start + tree.dentries[position].by_name as usize;
+    let pairs = range
+        .skip(1)
+        .map(move |position| (entry(position - 1), entry(position)));
+    let equal = pairs.filter(|&(a, b)| {
+        tree.dentry_name(&tree.dentries[a]) == tree.dentry_name(&tree.dentries[b])
+    });
+    equal.map(|(earlier, _)| earlier)
+}
+
 /// Numbers the entries of a sorted directory that have the same name, all but
 /// the last one: the games find the last. Says whether there were any.
 fn number_duplicates(tree: &mut Tree, range: Range<usize>) -> bool {
-    let entry = |tree: &Tree, place: usize| range.start + tree.dentries[place].by_name as usize;
-    let renamed: Vec<usize> = range
-        .clone()
-        .skip(1)
-        .map(|place| (entry(tree, place - 1), entry(tree, place)))
-        .filter(|&(a, b)| {
-            tree.dentry_name(&tree.dentries[a]) == tree.dentry_name(&tree.dentries[b])
-        })
-        .map(|(earlier, _)| earlier)
-        .collect();
+    let renamed: Vec<usize> = equal_names(tree, range.clone()).collect();
     if renamed.is_empty() {
         return false;
     }
@@ -518,8 +552,8 @@ fn number_duplicates(tree: &mut Tree, range: Range<usize>) -> bool {
         .map(|dentry| tree.dentry_name(dentry).to_owned())
         .collect();
     let mut numbers: HashMap<String, usize> = HashMap::new();
-    for place in renamed {
-        let name = tree.dentry_name(&tree.dentries[place]).to_owned();
+    for position in renamed {
+        let name = tree.dentry_name(&tree.dentries[position]).to_owned();
         let number = numbers.entry(name.clone()).or_default();
         let unique = loop {
             *number += 1;
@@ -528,12 +562,11 @@ fn number_duplicates(tree: &mut Tree, range: Range<usize>) -> bool {
                 break candidate;
             }
         };
-        let inode = tree.dentries[place].inode;
-        let raw = || name.as_bytes().into();
-        tree.raw_names.entry(inode).or_insert_with(raw);
+        let inode = tree.dentries[position].inode;
+        tree.raw_names.add(inode, name.as_bytes());
         tree.plain_names.insert(inode, name.as_bytes().into());
-        tree.dentries[place].name = tree.names.len() as u32;
-        tree.dentries[place].length = unique.len() as u8;
+        tree.dentries[position].name = tree.names.len() as u32;
+        tree.dentries[position].length = unique.len() as u8;
         tree.names.push_str(&unique);
     }
     true

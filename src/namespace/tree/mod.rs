@@ -6,6 +6,7 @@
 //! to find a file's bytes: 16 bytes for HPI, about 60 for HIP.
 
 mod builder;
+mod raw_names;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -14,8 +15,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 pub use self::builder::{Label, NewInode, TreeBuilder};
-use super::FileKind;
+use self::raw_names::RawNames;
 use super::companion::Shows;
+use super::{FileKind, Ino};
 use crate::volume::FileId;
 
 /// Number of an inode in its [`Tree`]; the root has 0.
@@ -24,7 +26,7 @@ pub type Index = u32;
 /// The root of every tree.
 pub const ROOT: Index = 0;
 
-/// Size of a generated text that nobody has asked for yet.
+/// Size of a generated text that has not been asked for yet.
 const NOT_MADE: u64 = u64::MAX;
 
 /// What an inode is.
@@ -65,10 +67,18 @@ pub enum Kind {
     },
     /// A directory whose entries are another tree, which is always there.
     Grafted,
-    /// A directory that shows what is inside a file, made on demand.
+    /// A directory that shows what is inside a file, or what can be made of
+    /// the files of a directory. It is made on demand.
     Companion {
-        /// The file.
+        /// The file or directory.
         of: Index,
+        /// What of it is shown.
+        shows: Shows,
+    },
+    /// As [`Kind::Companion`], of an inode of another tree.
+    Shown {
+        /// Its number in the mount.
+        of: Ino,
         /// What of it is shown.
         shows: Shows,
     },
@@ -78,9 +88,11 @@ impl Kind {
     /// The kind that users see.
     pub fn file_kind(self) -> FileKind {
         match self {
-            Self::Dir { .. } | Self::Deferred { .. } | Self::Grafted | Self::Companion { .. } => {
-                FileKind::Directory
-            }
+            Self::Dir { .. }
+            | Self::Deferred { .. }
+            | Self::Grafted
+            | Self::Companion { .. }
+            | Self::Shown { .. } => FileKind::Directory,
             Self::File { .. } => FileKind::File,
             Self::Symlink { .. } | Self::Verbatim { .. } => FileKind::Symlink,
         }
@@ -136,7 +148,7 @@ pub struct Tree {
     links: Vec<u8>,
     /// Raw names of the inodes that are not shown under them, letter for
     /// letter.
-    raw_names: HashMap<Index, Box<[u8]>>,
+    raw_names: RawNames,
     /// Names of the numbered duplicates without their numbers.
     plain_names: HashMap<Index, Box<[u8]>>,
     /// The inodes of a merged tree that hide something, in their order, each
@@ -144,6 +156,8 @@ pub struct Tree {
     hiding: Vec<(Index, u32)>,
     /// Numbers in the tree of the archives in which something is hidden.
     hidden_volumes: Vec<u32>,
+    /// The assets of the first volume, sorted by their numbers there.
+    assets: Vec<(FileId, Index)>,
     /// Decoded bytes of all files.
     total_size: u64,
 }
@@ -164,12 +178,11 @@ impl Tree {
         self.total_size
     }
 
-    /// The inode of the file with this number of the tree's first volume.
-    pub fn file(&self, wanted: FileId) -> Option<Index> {
-        let is_it =
-            |inode: &Inode| matches!(inode.kind, Kind::File { volume: 0, file } if file == wanted);
-        let index = self.inodes.iter().position(is_it)?;
-        Some(index as Index)
+    /// The inode of an asset (see [`Entry::asset`](crate::volume::Entry)) with
+    /// this number of the tree's first volume.
+    pub fn asset(&self, wanted: FileId) -> Option<Index> {
+        let found = self.assets.binary_search_by_key(&wanted, |&(file, _)| file);
+        Some(self.assets[found.ok()?].1)
     }
 
     /// Memory that the tree takes, in bytes.
@@ -180,11 +193,12 @@ impl Tree {
             + self.links.capacity()
             + self.hiding.capacity() * size_of::<(Index, u32)>()
             + self.hidden_volumes.capacity() * size_of::<u32>()
-            + heap(&self.raw_names)
+            + self.assets.capacity() * size_of::<(FileId, Index)>()
+            + self.raw_names.memory()
             + heap(&self.plain_names)
     }
 
-    /// A number that tells whether another tree has the same inodes under the
+    /// A number that shows whether another tree has the same inodes under the
     /// same names.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
@@ -208,10 +222,8 @@ impl Tree {
 
     /// The bytes that the archive has for the name of the inode.
     pub fn raw_name(&self, index: Index) -> &[u8] {
-        match self.raw_names.get(&index) {
-            Some(raw) => raw,
-            None => self.name(index).as_bytes(),
-        }
+        let raw = self.raw_names.get(index);
+        raw.unwrap_or_else(|| self.name(index).as_bytes())
     }
 
     /// The name that the inode would have if no other had it.
@@ -224,15 +236,15 @@ impl Tree {
 
     /// The archives in which the inode hides something, highest first.
     pub fn hidden(&self, index: Index) -> &[u32] {
-        let Ok(place) = self
+        let Ok(position) = self
             .hiding
             .binary_search_by_key(&index, |&(inode, _)| inode)
         else {
             return &[];
         };
-        let end = |place: usize| self.hiding[place].1 as usize;
-        let start = place.checked_sub(1).map_or(0, end);
-        &self.hidden_volumes[start..end(place)]
+        let end = |position: usize| self.hiding[position].1 as usize;
+        let start = position.checked_sub(1).map_or(0, end);
+        &self.hidden_volumes[start..end(position)]
     }
 
     /// The directories on the way to an inode, from the root's on down.
@@ -253,7 +265,7 @@ impl Tree {
 
     /// The directory of the inode's first entry, and the number of the entry
     /// there; `None` for the root.
-    pub fn place(&self, index: Index) -> Option<(Index, usize)> {
+    pub fn position(&self, index: Index) -> Option<(Index, usize)> {
         let inode = self.inode(index).filter(|_| index != ROOT)?;
         let first = self.range(inode.parent).start;
         Some((inode.parent, (inode.dentry as usize).checked_sub(first)?))
@@ -294,21 +306,31 @@ impl Tree {
             .map(|dentry| (self.dentry_name(dentry), dentry.inode))
     }
 
+    /// The entries of a directory in the order of their names, the case of
+    /// ASCII letters aside.
+    pub fn entries_by_name(&self, directory: Index) -> impl Iterator<Item = (&str, Index)> {
+        let dentries = &self.dentries[self.range(directory)];
+        dentries.iter().map(|position| {
+            let dentry = &dentries[position.by_name as usize];
+            (self.dentry_name(dentry), dentry.inode)
+        })
+    }
+
     /// Finds an entry by its name: the exact spelling first, then, if `fold`,
     /// the last entry that differs from it in the case of ASCII letters.
     pub fn find(&self, directory: Index, name: &str, fold: bool) -> Option<(&str, Index)> {
         let dentries = &self.dentries[self.range(directory)];
-        let nth = |place: &Dentry| &dentries[place.by_name as usize];
+        let nth = |position: &Dentry| &dentries[position.by_name as usize];
         let folded = |dentry: &Dentry| compare_folded(self.dentry_name(dentry), name);
-        let lower = dentries.partition_point(|place| folded(nth(place)).is_lt());
+        let lower = dentries.partition_point(|position| folded(nth(position)).is_lt());
         let same = &dentries[lower..];
-        let same = &same[..same.partition_point(|place| folded(nth(place)).is_eq())];
+        let same = &same[..same.partition_point(|position| folded(nth(position)).is_eq())];
         let found = same
-            .binary_search_by(|place| self.dentry_name(nth(place)).cmp(name))
+            .binary_search_by(|position| self.dentry_name(nth(position)).cmp(name))
             .ok()
             .map(|exact| nth(&same[exact]));
         let found = found.or_else(|| {
-            let last = same.iter().map(|place| place.by_name).max();
+            let last = same.iter().map(|position| position.by_name).max();
             last.filter(|_| fold).map(|last| &dentries[last as usize])
         });
         found.map(|dentry| (self.dentry_name(dentry), dentry.inode))

@@ -10,21 +10,21 @@ use super::{Result, number};
 pub(super) struct Block(Vec<u8>);
 
 impl Block {
-    /// Appends bytes; tells their offset.
+    /// Appends bytes; returns their offset.
     pub(super) fn append(&mut self, bytes: &[u8]) -> Result<u32> {
         let offset = number(self.0.len())?;
         self.0.extend_from_slice(bytes);
         Ok(offset)
     }
 
-    /// Appends a name and the NUL behind it; tells its offset.
+    /// Appends a name and the NUL behind it; returns its offset.
     pub(super) fn append_name(&mut self, name: &[u8]) -> Result<u32> {
         let offset = self.append(name)?;
         self.append(&[0])?;
         Ok(offset)
     }
 
-    /// Appends room for `count` records; tells the offset of the first.
+    /// Appends room for `count` records; returns the offset of the first.
     pub(super) fn reserve<T>(&mut self, count: usize) -> Result<u32> {
         let offset = number(self.0.len())?;
         let end = number(self.0.len() + count * size_of::<T>())?;

@@ -5,14 +5,14 @@
 //! is ever in memory as a whole. Directories stand in front of what they
 //! point to, so the output must be able to seek back.
 //!
-//! Unlike the rest of the floor this uses threads: chunks are packed on all
+//! Unlike the rest of the layer this uses threads: chunks are packed on all
 //! cores. The output is the same whatever their number.
 
 mod block;
-mod output;
-mod pack;
+pub(super) mod output;
+pub(super) mod pack;
 mod pipeline;
-mod tree;
+pub(super) mod tree;
 pub mod v1;
 pub mod v2;
 
@@ -80,7 +80,7 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// A length or an offset as the format stores it.
-fn number(value: impl TryInto<u32>) -> Result<u32> {
+pub(super) fn number(value: impl TryInto<u32>) -> Result<u32> {
     value.try_into().map_err(|_| Error::ArchiveTooLarge)
 }
 

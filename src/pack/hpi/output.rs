@@ -7,7 +7,7 @@ use crate::volume::hpi::cipher::Cipher;
 
 /// An archive in the making. It grows at its end, and what could not be known
 /// before is written over later.
-pub(super) struct Output<W> {
+pub(in crate::pack) struct Output<W> {
     out: W,
     cipher: Cipher,
     end: u32,
@@ -15,7 +15,7 @@ pub(super) struct Output<W> {
 
 impl<W: Write + Seek> Output<W> {
     /// An archive that begins where `out` begins, enciphered as a whole.
-    pub(super) fn new(out: W, cipher: Cipher) -> Self {
+    pub(in crate::pack) fn new(out: W, cipher: Cipher) -> Self {
         Self {
             out,
             cipher,
@@ -24,18 +24,25 @@ impl<W: Write + Seek> Output<W> {
     }
 
     /// Absolute offset of what will be appended next.
-    pub(super) fn end(&self) -> u32 {
+    pub(in crate::pack) fn end(&self) -> u32 {
         self.end
     }
 
     /// Appends bytes that are enciphered.
-    pub(super) fn append(&mut self, mut bytes: Vec<u8>) -> Result<()> {
+    pub(in crate::pack) fn append(&mut self, mut bytes: Vec<u8>) -> Result<()> {
         self.cipher.apply(self.end.into(), &mut bytes);
         self.append_plain(&bytes)
     }
 
+    /// Appends bytes that are enciphered for `offset`, where they stood
+    /// before.
+    pub(in crate::pack) fn append_moved(&mut self, offset: u64, mut bytes: Vec<u8>) -> Result<()> {
+        self.cipher.apply(offset, &mut bytes);
+        self.append(bytes)
+    }
+
     /// Appends bytes as they are.
-    pub(super) fn append_plain(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(in crate::pack) fn append_plain(&mut self, bytes: &[u8]) -> Result<()> {
         let end = number(u64::from(self.end) + bytes.len() as u64)?;
         self.out.write_all(bytes).map_err(Error::Output)?;
         self.end = end;
@@ -43,13 +50,13 @@ impl<W: Write + Seek> Output<W> {
     }
 
     /// Writes bytes that are enciphered over earlier ones at `offset`.
-    pub(super) fn overwrite(&mut self, offset: u32, mut bytes: Vec<u8>) -> Result<()> {
+    pub(in crate::pack) fn overwrite(&mut self, offset: u32, mut bytes: Vec<u8>) -> Result<()> {
         self.cipher.apply(offset.into(), &mut bytes);
         self.overwrite_plain(offset, &bytes)
     }
 
     /// Writes bytes as they are over earlier ones at `offset`.
-    pub(super) fn overwrite_plain(&mut self, offset: u32, bytes: &[u8]) -> Result<()> {
+    pub(in crate::pack) fn overwrite_plain(&mut self, offset: u32, bytes: &[u8]) -> Result<()> {
         let mut write = || {
             self.out.seek(SeekFrom::Start(offset.into()))?;
             self.out.write_all(bytes)?;
@@ -60,7 +67,7 @@ impl<W: Write + Seek> Output<W> {
     }
 
     /// Hands all bytes on to the operating system.
-    pub(super) fn finish(mut self) -> Result<()> {
+    pub(in crate::pack) fn finish(mut self) -> Result<()> {
         self.out.flush().map_err(Error::Output)
     }
 }

@@ -20,7 +20,7 @@ const ZLIB_HEADER: [u8; 2] = [0x78, 0x9C];
 ///
 /// The payload is packed even where that makes it longer, as it is in known
 /// archives: Total Annihilation refuses chunks of [`Method::Stored`].
-pub(super) fn chunk(plain: &[u8], method: Method, scrambled: bool) -> Vec<u8> {
+pub(in crate::pack) fn chunk(plain: &[u8], method: Method, scrambled: bool) -> Vec<u8> {
     let mut payload = match method {
         Method::Stored => plain.to_vec(),
         Method::Lz77 => lz77::encode(plain),

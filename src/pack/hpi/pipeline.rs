@@ -42,7 +42,7 @@ enum Pending {
 type Job = (Vec<u8>, Sender<Vec<u8>>);
 
 /// Reads `inputs` in order and hands their packed data to `consume`, in order.
-/// `progress` is told how many bytes have been read.
+/// `progress` is called with the number of bytes that have been read.
 ///
 /// Only a few chunks for every core are under way at a time.
 pub(super) fn run(
@@ -81,7 +81,7 @@ fn work(queue: &Mutex<Receiver<Job>>, packing: Packing) {
         // A statement of its own, so that the lock is not held while packing.
         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((plain, reply)) = job else { return };
-        // Nobody waits for the chunk where the writing has failed.
+        // Nothing waits for the chunk where the writing has failed.
         let _ = reply.send(pack::chunk(&plain, packing.method, packing.scrambled));
     }
 }
@@ -160,7 +160,7 @@ impl Feeder<'_> {
 }
 
 impl Source {
-    /// Starts reading; tells the length as well.
+    /// Starts reading; returns the length as well.
     fn open(&self) -> Result<(Box<dyn Read + '_>, u64)> {
         match self {
             Self::Bytes(bytes) => Ok((Box::new(bytes.as_slice()), bytes.len() as u64)),

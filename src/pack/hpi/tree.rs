@@ -56,10 +56,10 @@ pub(super) enum Content<'a> {
 }
 
 /// A file that is ready for an archive.
-pub(super) struct Input<'a> {
-    pub(super) file: &'a File,
+pub(in crate::pack) struct Input<'a> {
+    pub(in crate::pack) file: &'a File,
     /// Its path in the archive.
-    pub(super) path: String,
+    pub(in crate::pack) path: String,
 }
 
 /// Checks a tree and puts it into the order of an archive: by name, ASCII

@@ -60,25 +60,45 @@ pub fn write(
     // belong into it are known.
     let mut out = Output::new(out, Cipher::from_header(options.key));
     out.append_plain(layout.block.bytes())?;
-    let mut files = Files {
-        out: &mut out,
-        block: &mut layout.block,
-        records: layout.records.iter(),
-        method: options.method,
-        table_offset: 0,
-        table: Vec::new(),
+    let mut offsets = layout.records.iter();
+    let block = &mut layout.block;
+    let mut placed = |record: File1| {
+        let offset = offsets.next().expect("every file has a record");
+        block.put(*offset, &record);
     };
-    let packing = Packing {
-        method: options.method,
-        scrambled: true,
-    };
-    pipeline::run(&layout.inputs, packing, progress, &mut |step| {
-        files.take(step)
-    })?;
+    write_files(
+        &mut out,
+        &layout.inputs,
+        options.method,
+        progress,
+        &mut placed,
+    )?;
     let directory = &layout.block.bytes()[dir_start as usize..];
     out.overwrite(dir_start, directory.to_vec())?;
     out.append_plain(TRAILER)?;
     out.finish()
+}
+
+/// Writes the data of files; `placed` gets the record of each.
+pub(in crate::pack) fn write_files<W: Write + Seek>(
+    out: &mut Output<W>,
+    inputs: &[&Input],
+    method: Method,
+    progress: &mut dyn FnMut(u64),
+    placed: &mut dyn FnMut(File1),
+) -> Result<()> {
+    let mut files = Files {
+        out,
+        placed,
+        method,
+        table_offset: 0,
+        table: Vec::new(),
+    };
+    let packing = Packing {
+        method,
+        scrambled: true,
+    };
+    pipeline::run(inputs, packing, progress, &mut |step| files.take(step))
 }
 
 /// The directory of an archive in the making. Offsets in the block are
@@ -93,7 +113,7 @@ struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// Appends a directory with all that is in it; tells its offset.
+    /// Appends a directory with all that is in it; returns its offset.
     fn directory(&mut self, entries: &'a [Entry<'a>]) -> Result<u32> {
         let node = self.block.reserve::<Node1>(1)?;
         let list = self.block.reserve::<Entry1>(entries.len())?;
@@ -118,7 +138,7 @@ impl<'a> Layout<'a> {
         Ok(node)
     }
 
-    /// Appends room for the record of a file; tells its offset.
+    /// Appends room for the record of a file; returns its offset.
     fn file(&mut self, input: &'a Input<'a>) -> Result<u32> {
         let record = self.block.reserve::<File1>(1)?;
         self.inputs.push(input);
@@ -127,12 +147,10 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Writes the data of the files, and completes their records.
+/// Writes the data of the files, and makes their records.
 struct Files<'a, W> {
     out: &'a mut Output<W>,
-    block: &'a mut Block,
-    /// Offsets of the records that are left.
-    records: std::slice::Iter<'a, u32>,
+    placed: &'a mut dyn FnMut(File1),
     method: Method,
     /// Absolute offset of the current file's chunk table.
     table_offset: u32,
@@ -155,13 +173,11 @@ impl<W: Write + Seek> Files<'_, W> {
     }
 
     fn begin(&mut self, size: u32) -> Result<()> {
-        let record = File1 {
+        (self.placed)(File1 {
             data_offset: self.out.end().into(),
             size: size.into(),
             compression: self.method.number(),
-        };
-        let offset = self.records.next().expect("every file has a record");
-        self.block.put(*offset, &record);
+        });
         self.table_offset = self.out.end();
         self.table.clear();
         if self.method == Method::Stored {

@@ -46,24 +46,24 @@ pub fn write(
     let mut layout = Layout::new(&root)?;
     let mut out = Output::new(out, Cipher::PLAIN);
     out.append_plain(&[0; DATA_START as usize])?;
-    let mut files = Files {
-        out: &mut out,
-        block: &mut layout.directories,
-        records: layout.records.into_iter(),
-        current: Default::default(),
-        packed: options.packed,
+    let mut records = layout.records.into_iter();
+    let directories = &mut layout.directories;
+    let mut placed = |record: File2| {
+        let (offset, begun) = records.next().expect("every file has a record");
+        let record = File2 {
+            name: begun.name,
+            date: begun.date,
+            ..record
+        };
+        directories.put(offset, &record);
     };
-    let packing = Packing {
-        method: if options.packed {
-            Method::Zlib
-        } else {
-            Method::Stored
-        },
-        scrambled: false,
-    };
-    pipeline::run(&layout.inputs, packing, progress, &mut |step| {
-        files.take(step)
-    })?;
+    write_files(
+        &mut out,
+        &layout.inputs,
+        options.packed,
+        progress,
+        &mut placed,
+    )?;
     let mut block = |block: &Block| {
         let bytes = block.bytes();
         let offset = out.end();
@@ -90,6 +90,28 @@ pub fn write(
     out.overwrite_plain(0, header.as_bytes())?;
     out.append_plain(TRAILER)?;
     out.finish()
+}
+
+/// Writes the data of files; `placed` gets the record of each, without its
+/// name and date.
+pub(in crate::pack) fn write_files<W: Write + Seek>(
+    out: &mut Output<W>,
+    inputs: &[&Input],
+    packed: bool,
+    progress: &mut dyn FnMut(u64),
+    placed: &mut dyn FnMut(File2),
+) -> Result<()> {
+    let mut files = Files {
+        out,
+        placed,
+        current: File2::default(),
+        packed,
+    };
+    let packing = Packing {
+        method: if packed { Method::Zlib } else { Method::Stored },
+        scrambled: false,
+    };
+    pipeline::run(inputs, packing, progress, &mut |step| files.take(step))
 }
 
 /// Directory and names of an archive in the making.
@@ -153,36 +175,35 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Writes the data of the files, and completes their records.
+/// Writes the data of the files, and makes their records.
 struct Files<'a, W> {
     out: &'a mut Output<W>,
-    block: &'a mut Block,
-    /// The records that are left, and where they go.
-    records: std::vec::IntoIter<(u32, File2)>,
-    /// The record of the current file, and where it goes.
-    current: (u32, File2),
+    placed: &'a mut dyn FnMut(File2),
+    /// The record of the current file.
+    current: File2,
     packed: bool,
 }
 
 impl<W: Write + Seek> Files<'_, W> {
     fn take(&mut self, step: Step) -> Result<()> {
-        let (offset, record) = &mut self.current;
         match step {
             Step::Begin { size } => {
-                self.current = self.records.next().expect("every file has a record");
-                self.current.1.start = self.out.end().into();
-                self.current.1.size = size.into();
+                self.current = File2 {
+                    start: self.out.end().into(),
+                    size: size.into(),
+                    ..File2::default()
+                };
             }
             Step::Data(bytes) => {
                 let length = number(bytes.len())?;
                 self.out.append(bytes)?;
                 if self.packed {
-                    record.stored_size += length;
+                    self.current.stored_size += length;
                 }
             }
             Step::End { checksum } => {
-                record.checksum = checksum.into();
-                self.block.put(*offset, record);
+                self.current.checksum = checksum.into();
+                (self.placed)(self.current);
             }
         }
         Ok(())

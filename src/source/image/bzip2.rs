@@ -7,6 +7,7 @@
 
 use crc::{CRC_32_BZIP2, Crc, Table};
 
+use super::bits::Bits;
 use super::codec::Decoded;
 
 const CRC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_BZIP2);
@@ -28,10 +29,7 @@ const MAX_SELECTORS: usize = 900_000 / GROUP + 2;
 /// # Errors
 /// Where the stream is damaged, in words.
 pub(super) fn decode(packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
-    let mut bits = Bits {
-        bytes: packed,
-        position: 0,
-    };
+    let mut bits = Bits::new(packed);
     if bits.take(24)? != 0x42_5A68 {
         return Err("is not a bzip2 stream".into());
     }
@@ -44,7 +42,7 @@ pub(super) fn decode(packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
     while out.len() < wanted {
         match u64::from(bits.take(24)?) << 24 | u64::from(bits.take(24)?) {
             BLOCK_MAGIC => {
-                let sum = bits.long()?;
+                let sum = bits.take(32)?;
                 let start = out.len();
                 let sorted = Sorted::read(&mut bits, most)?;
                 let is_whole = sorted.restore(&mut out, wanted)?;
@@ -57,38 +55,6 @@ pub(super) fn decode(packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
         }
     }
     Ok(out)
-}
-
-/// Bits of a stream, from the highest of each byte on.
-struct Bits<'a> {
-    bytes: &'a [u8],
-    /// In bits.
-    position: usize,
-}
-
-impl Bits<'_> {
-    /// Takes `count` bits, at most 24.
-    fn take(&mut self, count: usize) -> Decoded<u32> {
-        let end = self.position + count;
-        if end > self.bytes.len() * 8 {
-            return Err("ends too early".into());
-        }
-        let first = self.position / 8;
-        let mut word = [0; 4];
-        let there = self.bytes.len().min(first + 4) - first;
-        word[..there].copy_from_slice(&self.bytes[first..first + there]);
-        let word = u32::from_be_bytes(word) << (self.position % 8);
-        self.position = end;
-        Ok(if count == 0 { 0 } else { word >> (32 - count) })
-    }
-
-    fn bit(&mut self) -> Decoded<bool> {
-        Ok(self.take(1)? == 1)
-    }
-
-    fn long(&mut self) -> Decoded<u32> {
-        Ok(self.take(16)? << 16 | self.take(16)?)
-    }
 }
 
 /// A Huffman table: for every length of codes the first code behind those of
@@ -130,9 +96,9 @@ impl Codes {
         for length in 1..=MAX_CODE {
             code = code << 1 | u32::from(bits.bit()?);
             if code < self.limits[length] {
-                let place = i64::from(code) + self.bases[length];
-                let place = usize::try_from(place).ok();
-                let symbol = place.and_then(|place| self.symbols.get(place));
+                let index = i64::from(code) + self.bases[length];
+                let index = usize::try_from(index).ok();
+                let symbol = index.and_then(|index| self.symbols.get(index));
                 return symbol
                     .copied()
                     .ok_or_else(|| "has a code without symbol".into());
@@ -204,9 +170,9 @@ impl Sorted {
             if bytes.len() == most {
                 return Err("has a block that is too long".into());
             }
-            let place = usize::from(symbol) - 1;
-            let byte = *order.get(place).ok_or("has a symbol of no byte")?;
-            order.copy_within(..place, 1);
+            let index = usize::from(symbol) - 1;
+            let byte = *order.get(index).ok_or("has a symbol of no byte")?;
+            order.copy_within(..index, 1);
             order[0] = byte;
             bytes.push(byte);
         }
@@ -228,19 +194,19 @@ impl Sorted {
             (*start, sum) = (sum, sum + *start);
         }
         let mut next = vec![0_u32; self.bytes.len()];
-        for (place, &byte) in self.bytes.iter().enumerate() {
+        for (index, &byte) in self.bytes.iter().enumerate() {
             let start = &mut starts[usize::from(byte)];
-            next[*start as usize] = place as u32;
+            next[*start as usize] = index as u32;
             *start += 1;
         }
-        let mut place = next[self.origin] as usize;
+        let mut index = next[self.origin] as usize;
         let (mut last, mut repeats) = (None, 0);
         for _ in 0..self.bytes.len() {
             if out.len() >= wanted {
                 return Ok(false);
             }
-            let byte = self.bytes[place];
-            place = next[place] as usize;
+            let byte = self.bytes[index];
+            index = next[index] as usize;
             if repeats == 4 {
                 // Behind four equal bytes: how many more there are.
                 let length = (out.len() + usize::from(byte)).min(wanted);
@@ -281,14 +247,14 @@ fn selectors(bits: &mut Bits<'_>, tables: usize) -> Decoded<Vec<u8>> {
     let mut order: Vec<u8> = (0..tables as u8).collect();
     let mut selectors = Vec::new();
     for _ in 0..count {
-        let mut place = 0;
+        let mut index = 0;
         while bits.bit()? {
-            place += 1;
-            if place >= tables {
+            index += 1;
+            if index >= tables {
                 return Err("has a selector of no table".into());
             }
         }
-        order[..=place].rotate_right(1);
+        order[..=index].rotate_right(1);
         // Some writers have more than a block can use.
         if selectors.len() < MAX_SELECTORS {
             selectors.push(order[0]);
@@ -354,17 +320,5 @@ mod tests {
         assert!(decode(b"BZh0", 10).is_err());
         assert!(decode(b"BZx9123456", 10).is_err());
         assert_eq!(decode(&BANANAS[..10], 10).unwrap_err(), "ends too early");
-    }
-
-    #[test]
-    fn bits_come_from_the_highest_on() {
-        let mut bits = Bits {
-            bytes: &[0b1010_0000, 0xFF, 0x01],
-            position: 0,
-        };
-        assert_eq!(bits.take(3).unwrap(), 0b101);
-        assert_eq!(bits.take(13).unwrap(), 0xFF);
-        assert_eq!(bits.take(8).unwrap(), 1);
-        assert!(bits.take(1).is_err());
     }
 }

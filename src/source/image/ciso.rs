@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{BlockImage, ImageFormat, block_error, block_length, head};
 use crate::io::{Error, ReadAt, Result, read_error, read_vec};
 
-/// How CISO images are told and opened.
+/// How CISO images are detected and opened.
 pub(super) const FORMAT: ImageFormat = ImageFormat {
     name: "CISO",
     extensions: &["ciso"],
@@ -38,7 +38,7 @@ struct Ciso {
     /// Bytes in a block.
     unit: u32,
     /// The number of each block among those that are there, or [`ABSENT`].
-    places: Vec<u16>,
+    numbers: Vec<u16>,
     /// Number of blocks that are there.
     there: u16,
 }
@@ -57,10 +57,10 @@ fn matches(source: &dyn ReadAt) -> Result<bool> {
 fn open(source: Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>> {
     let head = read_vec(&*source, 0, DATA, "map")?;
     let unit = block_size(&head).ok_or(Error::UnknownFormat)?;
-    let mut places = Vec::with_capacity(head.len() - MAP);
+    let mut numbers = Vec::with_capacity(head.len() - MAP);
     let mut there = 0;
     for (offset, &byte) in head.iter().enumerate().skip(MAP) {
-        places.push(match byte {
+        numbers.push(match byte {
             0 => ABSENT,
             1 => {
                 there += 1;
@@ -72,13 +72,13 @@ fn open(source: Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>> {
             }
         });
     }
-    let used = places.iter().rposition(|&place| place != ABSENT);
-    places.truncate(used.map_or(0, |last| last + 1));
-    places.shrink_to_fit();
+    let used = numbers.iter().rposition(|&number| number != ABSENT);
+    numbers.truncate(used.map_or(0, |last| last + 1));
+    numbers.shrink_to_fit();
     Ok(Box::new(Ciso {
         source,
         unit,
-        places,
+        numbers,
         there,
     }))
 }
@@ -86,7 +86,7 @@ fn open(source: Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>> {
 impl BlockImage for Ciso {
     /// The true length is not in the file: it is that of the used blocks.
     fn len(&self) -> u64 {
-        self.places.len() as u64 * u64::from(self.unit)
+        self.numbers.len() as u64 * u64::from(self.unit)
     }
 
     fn block_size(&self) -> u32 {
@@ -97,18 +97,18 @@ impl BlockImage for Ciso {
         let mut bytes = vec![0; block_length(self.len(), self.block_size(), block)];
         let start = block * u64::from(self.block_size());
         let unit = u64::from(self.unit);
-        let place = self.places.get((start / unit) as usize);
-        let place = match place {
-            Some(&place) if place != ABSENT => place,
+        let number = self.numbers.get((start / unit) as usize);
+        let number = match number {
+            Some(&number) if number != ABSENT => number,
             _ => return Ok(bytes),
         };
-        let offset = DATA + u64::from(place) * unit + start % unit;
+        let offset = DATA + u64::from(number) * unit + start % unit;
         let left = self.source.len().saturating_sub(offset);
         let length = left.min(bytes.len() as u64);
         // Writers cut the last block where the disc ends.
-        if length < bytes.len() as u64 && place + 1 != self.there {
+        if length < bytes.len() as u64 && number + 1 != self.there {
             return Err(block_error(
-                u64::from(place),
+                u64::from(number),
                 offset,
                 "reaches past the end of the file",
             ));
@@ -120,7 +120,7 @@ impl BlockImage for Ciso {
     }
 
     fn memory(&self) -> usize {
-        size_of::<Self>() + self.places.capacity() * size_of::<u16>()
+        size_of::<Self>() + self.numbers.capacity() * size_of::<u16>()
     }
 }
 

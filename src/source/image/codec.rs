@@ -7,7 +7,7 @@
 use std::io::Read;
 
 use lzma_rust2::{Lzma2Reader, LzmaReader};
-use ruzstd::decoding::StreamingDecoder;
+use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, get_error_name};
 
 use super::bzip2;
 
@@ -16,7 +16,7 @@ const MIN_DICTIONARY: u32 = 4096;
 
 /// Largest window of Zstandard that is always accepted, in bytes: what every
 /// decoder must support (RFC 8878, 3.1.1.1.2).
-const ZSTD_WINDOW: u64 = 8 << 20;
+const ZSTD_WINDOW: usize = 8 << 20;
 
 /// What was decoded, or in words why it could not be.
 pub(super) type Decoded<T> = Result<T, String>;
@@ -80,11 +80,7 @@ impl Codec {
             Self::Lzma2 { dictionary } => {
                 read(Lzma2Reader::new(packed, window(dictionary), None), wanted)?
             }
-            Self::Zstandard => {
-                let window = ZSTD_WINDOW.max(wanted.next_power_of_two() as u64);
-                let reader = StreamingDecoder::new_with_max_window_size(packed, window);
-                read(reader.map_err(|error| error.to_string())?, wanted)?
-            }
+            Self::Zstandard => zstandard(packed, wanted)?,
         };
         if bytes.len() < wanted {
             let length = bytes.len();
@@ -92,6 +88,34 @@ impl Codec {
         }
         Ok(bytes)
     }
+}
+
+/// Decodes up to `wanted` bytes of a frame.
+///
+/// A frame that says its length and is no longer than `wanted` is decoded in
+/// place; for others the decoder allocates a window of at most the limit.
+fn zstandard(packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
+    let in_words = |code| get_error_name(code).to_owned();
+    let window = ZSTD_WINDOW.max(wanted.next_power_of_two());
+    let mut decoder = DCtx::try_create().ok_or("there is no memory to decode it")?;
+    decoder
+        .set_parameter(DParameter::WindowLogMax(window.ilog2()))
+        .map_err(in_words)?;
+    // Memory is not touched before there are bytes for it.
+    let mut bytes = Vec::with_capacity(wanted);
+    let mut output = OutBuffer::around(&mut bytes);
+    let mut input = InBuffer::around(packed);
+    loop {
+        let before = (input.pos(), output.pos());
+        let left = decoder
+            .decompress_stream(&mut output, &mut input)
+            .map_err(in_words)?;
+        if left == 0 || output.pos() >= wanted || before == (input.pos(), output.pos()) {
+            break;
+        }
+    }
+    bytes.truncate(wanted);
+    Ok(bytes)
 }
 
 /// Reads up to `wanted` bytes.

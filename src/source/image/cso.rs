@@ -8,7 +8,7 @@ use libdeflater::Decompressor;
 use super::{BlockImage, ImageFormat, block_error, block_length, ciso, head};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
-/// How CSO images are told and opened.
+/// How CSO images are detected and opened.
 pub(super) const CSO: ImageFormat = ImageFormat {
     name: "CSO",
     extensions: &["cso"],
@@ -16,7 +16,7 @@ pub(super) const CSO: ImageFormat = ImageFormat {
     open: |source| open(source, false),
 };
 
-/// How ZSO images are told and opened.
+/// How ZSO images are detected and opened.
 pub(super) const ZSO: ImageFormat = ImageFormat {
     name: "ZSO",
     extensions: &["zso"],
@@ -133,7 +133,9 @@ impl BlockImage for Cso {
             let problem = format!("has {stored} bytes, too few for {wanted}");
             return Err(block_error(block, offset, problem));
         }
-        let bytes = read_vec(&*self.source, offset, stored, "block")?;
+        // What is behind twice the block is padding, and there can be much of it.
+        let read = stored.min(2 * u64::from(self.block_size));
+        let bytes = read_vec(&*self.source, offset, read, "block")?;
         let mut out = vec![0; self.block_size as usize];
         let length = match self.method(here & FLAG != 0, stored) {
             Method::Raw => {
@@ -246,6 +248,37 @@ mod tests {
         let image = (CSO.open)(Arc::new(bytes)).unwrap();
         assert_eq!(image.decode(0).unwrap(), [5; 2048]);
         assert_eq!(image.decode(1).unwrap(), [6; 100]);
+    }
+
+    #[test]
+    fn padding_behind_a_block_is_not_read() {
+        /// A source that refuses long reads.
+        struct Short(Vec<u8>);
+
+        impl ReadAt for Short {
+            fn len(&self) -> u64 {
+                self.0.len() as u64
+            }
+
+            fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+                assert!(buf.len() <= 4096, "{} bytes are read", buf.len());
+                self.0.read_exact_at(buf, offset)
+            }
+        }
+
+        let shift = 16;
+        let at = |number: u32| (number << shift) as usize;
+        for (block, flag) in [(deflated(&[5; 2048]), 0), (vec![5; 2048], FLAG)] {
+            let mut bytes = image(b"CISO", 2048, 1, &[(Vec::new(), false)]);
+            bytes[21] = shift;
+            bytes[24..28].copy_from_slice(&(1 | flag).to_le_bytes());
+            bytes[28..32].copy_from_slice(&2_u32.to_le_bytes());
+            bytes.resize(at(1), 0);
+            bytes.extend(block);
+            bytes.resize(at(2), 0);
+            let image = (CSO.open)(Arc::new(Short(bytes))).unwrap();
+            assert_eq!(image.decode(0).unwrap(), [5; 2048]);
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use libdeflater::{Decompressor, adler32};
 use super::{BlockImage, ImageFormat, block_error, block_length, starts_with};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
-/// How GCZ images are told and opened.
+/// How GCZ images are detected and opened.
 pub(super) const FORMAT: ImageFormat = ImageFormat {
     name: "GCZ",
     extensions: &["gcz"],
@@ -55,8 +55,8 @@ fn open(source: Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>> {
     let mut header = Cursor::new(&header, 0, Endian::Little);
     header.u32("magic")?;
     header.u32("kind")?;
-    let packed = u64_le(&mut header, "packed size")?;
-    let len = u64_le(&mut header, "size")?;
+    let packed = header.u64("packed size")?;
+    let len = header.u64("size")?;
     let block_size = header.u32("block size")?;
     if !BLOCK_SIZES.contains(&block_size) {
         let problem = format!("is {block_size}");
@@ -89,12 +89,6 @@ fn open(source: Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>> {
         blocks: offsets.zip(sums).collect(),
         source,
     }))
-}
-
-fn u64_le(cursor: &mut Cursor<'_>, field: &'static str) -> Result<u64> {
-    let low = cursor.u32(field)?;
-    let high = cursor.u32(field)?;
-    Ok(u64::from(high) << 32 | u64::from(low))
 }
 
 impl Gcz {

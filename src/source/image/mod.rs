@@ -9,7 +9,9 @@
 //! against the length of the source, or that length times the greatest ratio
 //! of the compression, before memory is taken for them.
 
+mod bits;
 mod bzip2;
+mod chd;
 mod ciso;
 mod codec;
 mod cso;
@@ -49,10 +51,33 @@ pub trait BlockImage: Send + Sync {
         &[]
     }
 
+    /// The tracks of a CD, in their order; none where the image does not say
+    /// them.
+    fn tracks(&self) -> &[CdTrack] {
+        &[]
+    }
+
     /// Whether the image holds no bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
+}
+
+/// Length in bytes of the frames of a [`CdTrack`]: a sector of up to 2352 bytes
+/// at the start, its subchannels in the last 96 bytes.
+pub const FRAME: u64 = 2448;
+
+/// A track of a CD in a block image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CdTrack {
+    /// Number on the disc.
+    pub number: u8,
+    /// Whether its sectors are samples: 16 bits, stereo, big-endian.
+    pub is_audio: bool,
+    /// Offset in the image of its first frame, behind the pause before it.
+    pub start: u64,
+    /// Offset in the image behind its last frame.
+    pub end: u64,
 }
 
 /// Number of bytes that block `block` of an image of `len` bytes has.
@@ -84,6 +109,7 @@ pub const IMAGES: &[ImageFormat] = &[
     ciso::FORMAT,
     cso::CSO,
     cso::ZSO,
+    chd::FORMAT,
 ];
 
 /// The format of a block image, by its content; `None` where the source is

@@ -16,7 +16,7 @@ use super::padding::{PERIOD, SEED, generate};
 use super::{BlockImage, ImageFormat, MAX_BLOCK, block_error, block_length, head};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
-/// How RVZ images are told and opened.
+/// How RVZ images are detected and opened.
 pub(super) const RVZ: ImageFormat = ImageFormat {
     name: "RVZ",
     extensions: &["rvz"],
@@ -24,7 +24,7 @@ pub(super) const RVZ: ImageFormat = ImageFormat {
     open: |source| open(source, true),
 };
 
-/// How WIA images are told and opened.
+/// How WIA images are detected and opened.
 pub(super) const WIA: ImageFormat = ImageFormat {
     name: "WIA",
     extensions: &["wia"],
@@ -105,7 +105,7 @@ fn open(source: Arc<dyn ReadAt>, is_rvz: bool) -> Result<Box<dyn BlockImage>> {
         return Err(Error::damaged(0x0C, "disc header size", problem));
     }
     fields.seek(0x24, "disc size")?;
-    let len = u64_be(&mut fields, "disc size")?;
+    let len = fields.u64("disc size")?;
     let mut disc = read_vec(&*source, HEADER, disc_size, "disc header")?;
     check_sha1(&disc, &header[0x10..0x24], 0x10, "disc header")?;
     disc.resize(disc.len().max(FULL_DISC), 0);
@@ -132,11 +132,6 @@ fn open(source: Arc<dyn ReadAt>, is_rvz: bool) -> Result<Box<dyn BlockImage>> {
         warnings,
         source,
     }))
-}
-
-fn u64_be(cursor: &mut Cursor<'_>, field: &'static str) -> Result<u64> {
-    let high = cursor.u32(field)?;
-    Ok(u64::from(high) << 32 | u64::from(cursor.u32(field)?))
 }
 
 fn check_sha1(bytes: &[u8], sum: &[u8], at: u64, field: &'static str) -> Result<()> {
@@ -180,7 +175,7 @@ impl Disc {
         let mut table = |field| {
             Ok(Table {
                 count: fields.u32(field)?,
-                offset: u64_be(&mut fields, field)?,
+                offset: fields.u64(field)?,
                 size: fields.u32(field)?,
             })
         };

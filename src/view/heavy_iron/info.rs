@@ -1,4 +1,4 @@
-//! `info.json` and `info.txt`, which tell the same facts.
+//! `info.json` and `info.txt`, which have the same facts.
 
 use std::io::{self, Write};
 

@@ -8,6 +8,7 @@ mod info;
 mod model;
 mod names;
 mod object;
+pub mod report;
 mod sound;
 mod table;
 mod text;
@@ -32,7 +33,7 @@ use super::{AssetContext, Failure, View};
 use crate::asset::heavy_iron::{Facts, Game, Parsed, Platform};
 use crate::io::Warnings;
 use crate::text::has_extension;
-use crate::volume::{self, hip};
+use crate::volume::{self, AssetType, hip};
 
 /// An asset, as its archive describes it.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +50,11 @@ struct Origin {
 
 impl Origin {
     fn of(context: &dyn AssetContext) -> Self {
-        let Some(asset) = context.asset() else {
+        Self::of_type(context.asset())
+    }
+
+    fn of_type(asset: Option<AssetType>) -> Self {
+        let Some(asset) = asset else {
             return Self {
                 code: [0; 4],
                 id: None,
@@ -69,20 +74,13 @@ impl Origin {
                     None => Platform::Unknown,
                 },
                 endian: asset.endian,
-                game: match asset.game {
-                    hip::Game::Scooby | hip::Game::ScoobyPrototype => Game::Scooby,
-                    hip::Game::Bfbb => Game::Bfbb,
-                    hip::Game::Incredibles => Game::Incredibles,
-                    hip::Game::Rotu => Game::Rotu,
-                    hip::Game::RatProto => Game::RatProto,
-                    hip::Game::Unknown => Game::Unknown,
-                },
+                game: asset.game,
             },
         }
     }
 }
 
-/// A parsed asset, and what `info.json` tells about it.
+/// A parsed asset, and what `info.json` says about it.
 struct Shown<M> {
     model: M,
     info: Info,
@@ -96,7 +94,7 @@ impl<M> GetSize for Shown<M> {
     }
 }
 
-/// What a kind of assets tells about its parsed model.
+/// What a kind of assets says about its parsed model.
 struct Kind<M: 'static> {
     /// What the asset is, as `info.json` and `info.txt` say it.
     title: &'static str,
@@ -149,7 +147,7 @@ impl<M: Send + Sync + 'static> Kind<M> {
 fn name_of(context: &dyn AssetContext) -> String {
     let asset = context.asset();
     let own = asset.and_then(|asset| context.asset_name(asset.id));
-    own.unwrap_or_else(|| context.name().to_owned())
+    own.map_or_else(|| context.name().to_owned(), |own| own.name)
 }
 
 /// The name of the asset without an extension that its files replace.
@@ -163,11 +161,6 @@ fn stem(context: &dyn AssetContext, extensions: &[&str], unnamed: &str) -> Strin
         true => unnamed.to_owned(),
         false => name,
     }
-}
-
-/// Writes bytes in hexadecimal.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Writes a text as the whole of a file.

@@ -15,19 +15,43 @@ use crate::export::heavy_iron::{
     ExportPlan, TextureState, TextureUse, not_shown, picture, picture_problem,
 };
 use crate::export::scene::Alpha;
-use crate::export::{Picture, gltf, obj, png};
-use crate::view::listed::{Listed, Render};
+use crate::export::{Picture, gltf, obj, png, preview};
+use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
+use crate::view::listed::{InContext, Listed, Render};
 use crate::view::{AssetContext, AssetRef, Failure, Table, View, ViewFormat, Wanted};
 use crate::volume::hip::asset_id;
+use crate::volume::{AssetType, Platform};
 
 /// Models.
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "HIP model",
     extensions: &[],
     asset_types: &[*b"MODL", *b"JSP ", *b"BSP "],
+    converted: Conversion::By(converted),
     open,
     matches: |_| false,
 };
+
+/// The worlds of BSP and the tables of a JSPINFO layer are no models; what a
+/// PlayStation 2 draws is in a form of its own, which is not converted.
+fn converted(asset: Option<AssetType>) -> Converted {
+    let is_drawn = asset.is_none_or(|asset| {
+        let is_model = &asset.code != b"BSP " && asset.subtype == 0;
+        is_model && asset.platform != Some(Platform::PlayStation2)
+    });
+    let files: &[ConvertedFile] = match is_drawn {
+        true => {
+            &const {
+                [
+                    ConvertedFile::named("png", "preview.png"),
+                    ConvertedFile::first("glb"),
+                ]
+            }
+        }
+        false => &[],
+    };
+    Converted::parts(files).within(Folder::Named("models"))
+}
 
 /// Folder of the textures.
 const TEXTURES: &str = "textures";
@@ -93,7 +117,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
 
 /// Whether a JSP asset is one of a JSPINFO layer, which holds chunks of its
 /// own instead of a clump.
-fn is_level_info(bytes: &Bytes) -> bool {
+pub(super) fn is_level_info(bytes: &Bytes) -> bool {
     let kind = bytes.first_chunk().map(|word| u32::from_le_bytes(*word));
     let known = [renderware::kind::CLUMP, renderware::kind::WORLD];
     kind.is_some_and(|kind| !known.contains(&kind) && kind >> 8 == 0xBEEF)
@@ -114,6 +138,8 @@ fn files(plan: &ExportPlan) -> Vec<Listed<Shown<Planned>>> {
             "model.glb".to_owned(),
             Render::InContext(glb, 0),
         ));
+        let drawn = Render::InContext(drawn as InContext<_>, 0);
+        files.push(Listed::new(None, "preview.png".to_owned(), drawn));
     }
     if plan.has_scene {
         files.push(Listed::whole("model.obj", |shown: &Shown<Planned>, out| {
@@ -150,7 +176,7 @@ fn describe(planned: &Planned, info: &mut Info, _names: Names<'_>) {
     );
     info.add("triangles", plan.triangles);
     let geometries = clumps().flat_map(|clump| &clump.geometries);
-    let geometries = geometries.take(MOST_TOLD).map(|geometry| {
+    let geometries = geometries.take(MAX_TOLD).map(|geometry| {
         json!({
             "form": geometry.vertices.name(),
             "vertices": geometry.declared_vertices,
@@ -175,25 +201,30 @@ fn describe(planned: &Planned, info: &mut Info, _names: Names<'_>) {
     info.add("missing_textures", missing.collect::<Vec<_>>());
 }
 
-/// Most geometries that `info.json` tells about one by one.
-const MOST_TOLD: usize = 256;
+/// Most geometries that `info.json` lists one by one.
+const MAX_TOLD: usize = 256;
 
-/// The asset of a texture in the same archive: that with the name's id and
-/// `.RW3` behind it, or rarely without.
-fn find(name: &str, context: &dyn AssetContext) -> Option<AssetRef> {
+/// The ids that the asset of a texture can have: that of its name with `.RW3`
+/// behind it, and rarely that of the bare name.
+pub(super) fn texture_ids(name: &str) -> [u32; 2] {
     // Names are stored in single bytes.
     let bytes = name
         .chars()
         .map(|letter| u8::try_from(letter).unwrap_or(b'?'));
     let bytes: Vec<u8> = bytes.collect();
     let with_extension = [&bytes, &b".RW3"[..]].concat();
-    let ids = [asset_id(&with_extension), asset_id(&bytes)];
-    ids.into_iter().find_map(|id| context.find(Wanted::Id(id)))
+    [asset_id(&with_extension), asset_id(&bytes)]
+}
+
+/// The asset of a texture, in the same archive or in one beside it.
+pub(super) fn find_texture(name: &str, context: &dyn AssetContext) -> Option<AssetRef> {
+    let ids = texture_ids(name).into_iter();
+    ids.map(Wanted::Id).find_map(|wanted| context.find(wanted))
 }
 
 /// The first texture of the asset with this name.
-fn read(name: &str, context: &dyn AssetContext) -> Result<Texture, TextureState> {
-    let file = find(name, context).ok_or(TextureState::Missing)?;
+pub(super) fn read(name: &str, context: &dyn AssetContext) -> Result<Texture, TextureState> {
+    let file = find_texture(name, context).ok_or(TextureState::Missing)?;
     let unreadable = |why: String| TextureState::Unreadable(why);
     let bytes = context.read(file);
     let bytes = bytes.ok_or_else(|| unreadable("it cannot be read".to_owned()))?;
@@ -207,7 +238,7 @@ fn read(name: &str, context: &dyn AssetContext) -> Result<Texture, TextureState>
     }
 }
 
-fn state_of(name: &str, context: &dyn AssetContext) -> TextureState {
+pub(super) fn state_of(name: &str, context: &dyn AssetContext) -> TextureState {
     match read(name, context) {
         Ok(texture) => TextureState::Found {
             width: texture.width,
@@ -247,7 +278,19 @@ fn glb(
 ) -> io::Result<()> {
     let Planned { model, plan } = &shown.model;
     let pictures = |index| picture_of(plan, index, context);
-    gltf::write(&plan.scene(model), &pictures, out)
+    let reserve = |bytes| context.reserve(bytes);
+    gltf::write(&plan.scene(model), &pictures, &reserve, out)
+}
+
+fn drawn(
+    shown: &Shown<Planned>,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Planned { model, plan } = &shown.model;
+    let pictures = |index| picture_of(plan, index, context);
+    png::write(&preview::draw(&plan.scene(model), &pictures), out)
 }
 
 fn materials(shown: &Shown<Planned>, out: &mut dyn Write) -> io::Result<()> {
@@ -261,7 +304,7 @@ fn textures(plan: &ExportPlan, context: &dyn AssetContext, out: &mut dyn Write) 
     let columns = ["index", "name", "asset", "width", "height", "problem"];
     let mut table = Table::new(out, &columns)?;
     for (index, TextureUse { name, state }) in plan.textures.iter().enumerate() {
-        let asset = find(name, context).map(|file| context.path_of(file));
+        let asset = find_texture(name, context).map(|file| context.path_of(file));
         table.cell(index).text(name);
         table.optional_text(asset.as_deref());
         let placeholder = "a placeholder colour, magenta, stands for it";
@@ -270,7 +313,7 @@ fn textures(plan: &ExportPlan, context: &dyn AssetContext, out: &mut dyn Write) 
             TextureState::Missing => table
                 .cell("")
                 .cell("")
-                .text(&format!("is not in this archive; {placeholder}")),
+                .text(&format!("is in no archive at hand; {placeholder}")),
             TextureState::Unreadable(why) => table
                 .cell("")
                 .cell("")

@@ -1,17 +1,23 @@
-//! Names for ids, from the archive of the asset.
+//! Names for ids, from the archive of the asset and those beside it.
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::view::{AssetContext, Table};
+use crate::view::{AssetContext, NamedAsset, Table};
 
 /// Looks up the names of assets by their ids.
 #[derive(Clone, Copy)]
 pub(super) struct Names<'a>(pub(super) &'a dyn AssetContext);
 
 impl<'a> Names<'a> {
-    /// The name of the asset with this id in the archive.
+    /// The name of the asset with this id.
     pub(super) fn find(self, id: u32) -> Option<String> {
+        Some(self.look_up(id)?.name)
+    }
+
+    /// The name of the asset with this id, and the archive where it is another
+    /// one.
+    fn look_up(self, id: u32) -> Option<NamedAsset> {
         if id == 0 {
             return None;
         }
@@ -32,7 +38,8 @@ impl<'a> Names<'a> {
 }
 
 /// An asset that another one refers to: `{"id": "06E27239", "name": "..."}`,
-/// without a name where the archive does not have it, and `null` for none.
+/// with `archive` where it is in another one, without a name where no archive
+/// has it, and `null` for none.
 pub(super) struct Reference<'a> {
     id: u32,
     names: Names<'a>,
@@ -45,8 +52,11 @@ impl Serialize for Reference<'_> {
         }
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &format_args!("{:08X}", self.id))?;
-        if let Some(name) = self.names.find(self.id) {
+        if let Some(NamedAsset { name, archive }) = self.names.look_up(self.id) {
             map.serialize_entry("name", &name)?;
+            if let Some(archive) = archive {
+                map.serialize_entry("archive", &archive)?;
+            }
         }
         map.end()
     }

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use super::info::Info;
 use super::names::Names;
-use super::{Kind, Origin, Shown, hex, name_of};
+use super::{Kind, Origin, Shown, name_of};
 use crate::asset::heavy_iron::object::{
     self, Link, Object, Parameter, base_type_name, condition_sign, object_type, trigger_shape,
     variable_name,
@@ -17,14 +17,19 @@ use crate::asset::heavy_iron::object::{
 use crate::asset::heavy_iron::record::{Record, Value};
 use crate::asset::heavy_iron::{Game, Parsed};
 use crate::io::Warnings;
+use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use crate::view::listed::{Listed, Render};
-use crate::view::{AssetContext, Failure, Table, View, ViewFormat, json};
+use crate::view::{AssetContext, Failure, Table, View, ViewFormat, hex, json};
 
 /// Objects.
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "HIP object",
     extensions: &[],
     asset_types: TYPES,
+    converted: Conversion::Always(
+        Converted::whole(&[ConvertedFile::named("json", "object.json")])
+            .within(Folder::OfType("objects")),
+    ),
     open,
     matches: |_| false,
 };
@@ -39,11 +44,11 @@ const TYPES: &[[u8; 4]] = &[
     *b"TRIG", *b"TRWT", *b"UI  ", *b"UIFT", *b"UIM ", *b"VIL ", *b"VOLU", *b"ZLIN",
 ];
 
-/// An object with what its type and its game tell.
-struct Typed {
-    code: [u8; 4],
-    game: Game,
-    object: Object,
+/// An object with the names of its type and its game.
+pub(super) struct Typed {
+    pub(super) code: [u8; 4],
+    pub(super) game: Game,
+    pub(super) object: Object,
 }
 
 const KIND: Kind<Typed> = Kind {
@@ -221,7 +226,7 @@ impl Serialize for Fields<'_> {
 
 impl Typed {
     /// A number in a field that is shown by what it stands for.
-    fn in_words(&self, field: &str, value: Value) -> Option<Cow<'static, str>> {
+    pub(super) fn in_words(&self, field: &str, value: Value) -> Option<Cow<'static, str>> {
         let Value::Unsigned(number) = value else {
             return None;
         };
@@ -237,7 +242,11 @@ impl Typed {
 
     /// What a number in a field stands for, which is shown beside it, and the
     /// name under which it is shown.
-    fn meaning(&self, field: &str, value: Value) -> Option<(&'static str, &'static str)> {
+    pub(super) fn meaning(
+        &self,
+        field: &str,
+        value: Value,
+    ) -> Option<(&'static str, &'static str)> {
         let (Value::Unsigned(number) | Value::Id(number)) = value else {
             return None;
         };
@@ -359,16 +368,8 @@ fn write_links(model: &Typed, names: Names<'_>, out: &mut dyn Write) -> io::Resu
         "send_id",
         "target",
         "target_name",
-        "param1",
-        "param2",
-        "param3",
-        "param4",
-        "param_asset",
-        "param_asset_name",
-        "check_asset",
-        "check_asset_name",
     ];
-    let mut table = Table::new(out, &columns)?;
+    let mut table = Table::new(out, &[&columns[..], &PARAMETERS].concat())?;
     for (index, link) in model.object.links.iter().enumerate() {
         let [event, send] = link.event_names(model.game);
         table
@@ -378,22 +379,39 @@ fn write_links(model: &Typed, names: Names<'_>, out: &mut dyn Write) -> io::Resu
             .optional(send)
             .cell(link.target_event);
         names.cells(link.target, &mut table);
-        for (index, &bits) in link.parameters.iter().enumerate() {
-            if let Some(name) = names.find(bits) {
-                table.text(&name);
-                continue;
-            }
-            match link.parameter(index) {
-                Parameter::Zero => table.cell(0),
-                Parameter::Float(value) => table.float(value),
-                Parameter::Number(value) => table.cell(value),
-            };
-        }
-        names.cells(link.parameter_asset, &mut table);
-        names.cells(link.check_asset, &mut table);
+        parameter_cells(link, names, &mut table);
         table.end_row()?;
     }
     Ok(())
+}
+
+/// The columns of [`parameter_cells`].
+pub(super) const PARAMETERS: [&str; 8] = [
+    "param1",
+    "param2",
+    "param3",
+    "param4",
+    "param_asset",
+    "param_asset_name",
+    "check_asset",
+    "check_asset_name",
+];
+
+/// Adds the parameters of a link to a row.
+pub(super) fn parameter_cells(link: &Link, names: Names<'_>, table: &mut Table<'_>) {
+    for (index, &bits) in link.parameters.iter().enumerate() {
+        if let Some(name) = names.find(bits) {
+            table.text(&name);
+            continue;
+        }
+        match link.parameter(index) {
+            Parameter::Zero => table.cell(0),
+            Parameter::Float(value) => table.float(value),
+            Parameter::Number(value) => table.cell(value),
+        };
+    }
+    names.cells(link.parameter_asset, table);
+    names.cells(link.check_asset, table);
 }
 
 #[cfg(test)]

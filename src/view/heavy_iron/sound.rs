@@ -1,6 +1,5 @@
 //! SND, SNDS and SNDI: sounds, and the table with their headers.
 
-use std::any::Any;
 use std::io::{self, Write};
 use std::sync::Arc;
 
@@ -14,14 +13,18 @@ use crate::asset::heavy_iron::sound::{self, Entry, Header, Sound, SoundTable};
 use crate::export::heavy_iron::not_shown;
 use crate::export::wav::{self, Wav};
 use crate::io::Error;
+use crate::view::context::shared;
+use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use crate::view::listed::{InContext, Listed, Render};
 use crate::view::{AssetContext, Failure, Shared, Table, View, ViewFormat};
+use crate::volume::{AssetType, Platform};
 
 /// Sounds.
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "HIP sound",
     extensions: &[],
     asset_types: &[*b"SND ", *b"SNDS"],
+    converted: Conversion::By(converted),
     open,
     matches: |_| false,
 };
@@ -31,13 +34,32 @@ pub const TABLE_FORMAT: ViewFormat = ViewFormat {
     name: "HIP sound table",
     extensions: &[],
     asset_types: &[*b"SNDI"],
+    converted: Conversion::NOTHING,
     open: open_table,
     matches: |_| false,
 };
 
+/// The native file has a header again that the archive keeps elsewhere; for the
+/// Xbox there is none.
+fn converted(asset: Option<AssetType>) -> Converted {
+    const WAV: ConvertedFile = ConvertedFile::first("wav");
+    const fn native(extension: &'static str) -> ConvertedFile {
+        ConvertedFile {
+            folder: Some("native"),
+            ..ConvertedFile::first(extension)
+        }
+    }
+    let files: &[ConvertedFile] = match asset.and_then(|asset| asset.platform) {
+        Some(Platform::GameCube) => &const { [WAV, native("dsp")] },
+        Some(Platform::PlayStation2) => &const { [WAV, native("vag")] },
+        Some(Platform::Xbox) | None => &const { [WAV] },
+    };
+    Converted::whole(files).within(Folder::Named("sounds"))
+}
+
 /// Most samples of all channels of a sound that is written; five minutes of
 /// music in two channels are less.
-const MOST_SAMPLES: usize = 1 << 25;
+const MAX_SAMPLES: usize = 1 << 25;
 
 const KIND: Kind<Sound> = Kind {
     title: "HIP sound",
@@ -59,7 +81,7 @@ const TABLE: Kind<SoundTable> = Kind {
 };
 
 /// The headers of all sounds of an archive.
-struct Headers {
+pub(super) struct Headers {
     tables: Vec<SoundTable>,
     /// Why a table could not be read to its end.
     problems: Vec<String>,
@@ -69,7 +91,6 @@ struct Headers {
 
 impl Headers {
     fn read(context: &dyn AssetContext) -> Self {
-        let facts = Origin::of(context).facts;
         let mut headers = Self {
             tables: Vec::new(),
             problems: Vec::new(),
@@ -80,6 +101,7 @@ impl Headers {
                 continue;
             };
             headers.bytes += bytes.len();
+            let facts = Origin::of_type(context.asset_of(file)).facts;
             let table = sound::parse_table(&bytes, &facts).unwrap_or_else(|incomplete| {
                 let Incomplete { error, model } = *incomplete;
                 headers.problems.push(error.to_string());
@@ -88,6 +110,11 @@ impl Headers {
             headers.tables.push(table);
         }
         headers
+    }
+
+    /// All headers, in the order of the tables.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.tables.iter().flat_map(|table| &table.entries)
     }
 
     /// The header of a sound, without a slice of the table's bytes.
@@ -100,7 +127,7 @@ impl Headers {
     }
 
     /// Why there is no header for a sound.
-    fn problem(&self, id: u32) -> Error {
+    pub(super) fn problem(&self, id: u32) -> Error {
         let why = match (self.problems.as_slice(), self.tables.len()) {
             ([problem, ..], _) => format!("the archive's table of sounds is incomplete: {problem}"),
             (_, 0) => "the archive has no table of sounds (SNDI)".to_owned(),
@@ -122,14 +149,15 @@ impl Shared for Headers {
     }
 }
 
+/// The headers of the sounds of an archive.
+pub(super) fn headers(context: &dyn AssetContext) -> Option<Arc<Headers>> {
+    shared(context, "HIP sound headers", Headers::read)
+}
+
 /// The header of the asset of a context.
 fn header(context: &dyn AssetContext) -> Result<Entry, Error> {
     let id = Origin::of(context).id.unwrap_or_default();
-    let make = |context: &dyn AssetContext| Box::new(Headers::read(context)) as Box<dyn Shared>;
-    let shared: Option<Arc<dyn Any + Send + Sync>> = context
-        .shared("HIP sound headers", &make)
-        .map(|shared| shared as Arc<dyn Any + Send + Sync>);
-    match shared.and_then(|shared| shared.downcast::<Headers>().ok()) {
+    match headers(context) {
         Some(headers) => headers.find(id).ok_or_else(|| headers.problem(id)),
         None => Err(Error::Unsupported(
             "the archive's table of sounds (SNDI) cannot be read".to_owned(),
@@ -147,9 +175,9 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     KIND.view(bytes, context, sound::parse(bytes, &entry), |shown| {
         let sound = &shown.model;
         let mut files = Vec::new();
-        if sound.all_samples() > MOST_SAMPLES {
+        if sound.all_samples() > MAX_SAMPLES {
             let count = sound.all_samples();
-            let why = format!("it has {count} samples, more than {MOST_SAMPLES}");
+            let why = format!("it has {count} samples, more than {MAX_SAMPLES}");
             let warning = not_shown(format_args!("{stem}.wav"), why);
             shown.info.warnings.push(warning);
         } else if sound.samples > 0 {

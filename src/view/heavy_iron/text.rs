@@ -9,6 +9,7 @@ use super::names::Names;
 use super::{Kind, write_text};
 use crate::asset::heavy_iron::credits::{self, Credits, Line, Section};
 use crate::asset::heavy_iron::text::{self, Tag, Text};
+use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use crate::view::listed::Listed;
 use crate::view::{AssetContext, Failure, Table, View, ViewFormat};
 
@@ -17,6 +18,9 @@ pub const FORMAT: ViewFormat = ViewFormat {
     name: "HIP text",
     extensions: &[],
     asset_types: &[*b"TEXT"],
+    converted: Conversion::Always(
+        Converted::whole(&[ConvertedFile::named("txt", "text.txt")]).within(Folder::Named("texts")),
+    ),
     open,
     matches: |_| false,
 };
@@ -26,6 +30,9 @@ pub const CREDITS_FORMAT: ViewFormat = ViewFormat {
     name: "HIP credits",
     extensions: &[],
     asset_types: &[*b"CRDT"],
+    converted: Conversion::Always(
+        Converted::whole(&[ConvertedFile::named("txt", "text.txt")]).within(Folder::Named("texts")),
+    ),
     open: open_credits,
     matches: |_| false,
 };

@@ -10,14 +10,18 @@ use super::names::Names;
 use super::{Kind, Shown, stem};
 use crate::asset::heavy_iron::texture::{self, Sampling, Texture, Textures};
 use crate::export::{heavy_iron, padded, png};
+use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use crate::view::listed::{Listed, Render};
 use crate::view::{AssetContext, Failure, Table, View, ViewFormat};
 
 /// Textures.
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "HIP texture",
-    extensions: &[],
+    extensions: &["rwtx", "texs"],
     asset_types: &[*b"RWTX", *b"TEXS"],
+    converted: Conversion::Always(
+        Converted::whole(&[ConvertedFile::first("png")]).within(Folder::Named("textures")),
+    ),
     open,
     matches: |_| false,
 };

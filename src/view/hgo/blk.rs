@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::tables::{meaning, tag};
 use crate::asset::hgo::blk::{self, BlockTable, Entry, Mismatch};
 use crate::io::Warnings;
+use crate::view::converted::{Conversion, Converted};
 use crate::view::json::{self, Seq};
 use crate::view::listed::{ListedView, whole_files};
 use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat};
@@ -17,6 +18,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     name: "HGO block table",
     extensions: blk::EXTENSIONS,
     asset_types: &[],
+    converted: Conversion::Always(Converted::parts(&[])),
     open,
     matches: |bytes| blk::begins(bytes),
 };
@@ -54,7 +56,7 @@ struct EntryFacts {
     mismatch: Option<String>,
 }
 
-/// What `info.json` tells, with these entries of the table.
+/// What `info.json` has, with these entries of the table.
 fn facts<'a>(table: &BlockTable, entries: &'a [Entry]) -> impl Serialize + use<'a> {
     let fact = |entry: &Entry| EntryFacts {
         kind: tag(entry.tag),

@@ -1,7 +1,7 @@
 //! `info.json` and `info.txt`.
 //!
-//! `info.json` tells everything but what pictures and models will show: of
-//! vertices, triangles, weights and pixels it tells how many there are.
+//! `info.json` has everything but what pictures and models will show: of
+//! vertices, triangles, weights and pixels it has the counts.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -44,7 +44,7 @@ fn facts(hgo: &Hgo) -> impl Serialize {
     }
 }
 
-/// What `info.json` tells, the lists left out.
+/// What `info.json` has, the lists left out.
 #[derive(Serialize)]
 struct Head {
     format: &'static str,

@@ -15,12 +15,17 @@ use crate::asset::hgo::{self, Hgo};
 use crate::export::hgo::{ExportPlan, layer_name, texture_name};
 use crate::export::padded;
 use crate::export::{gltf, obj, png, preview};
+use crate::view::converted::{Conversion, Converted, ConvertedFile};
 
 /// HGO models.
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "HGO",
     extensions: hgo::EXTENSIONS,
     asset_types: &[],
+    converted: Conversion::Always(Converted::parts(&[
+        ConvertedFile::named("png", "preview.png"),
+        ConvertedFile::first("glb"),
+    ])),
     open,
     matches: |bytes| hgo::parse(bytes).is_ok(),
 };
@@ -78,7 +83,8 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
     ]);
     let Shown { hgo, plan } = shown;
     if plan.has_scene {
-        files.push(Listed::whole("model.glb", glb));
+        let render = Render::InContext(glb, 0);
+        files.push(Listed::new(None, "model.glb".into(), render));
         files.push(Listed::whole("preview.png", drawn));
     }
     for &index in &plan.textures {
@@ -120,9 +126,20 @@ fn materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
     obj::write_materials(&plan.materials(hgo), &plan.notes(), "../textures/", out)
 }
 
-fn glb(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+fn glb(
+    shown: &Shown,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let Shown { hgo, plan } = shown;
-    gltf::write(&plan.scene(hgo), &|index| plan.picture(hgo, index), out)
+    let pictures = |index| plan.picture(hgo, index);
+    gltf::write(
+        &plan.scene(hgo),
+        &pictures,
+        &|bytes| context.reserve(bytes),
+        out,
+    )
 }
 
 fn drawn(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! `info.json` and `info.txt`.
 //!
-//! `info.json` tells everything but the keys themselves, which are in the
+//! `info.json` has everything but the keys themselves, which are in the
 //! files of the animations: a package has up to a few hundred thousand.
 
 use std::io::{self, Write};
@@ -41,7 +41,7 @@ fn format(ifp: &Ifp) -> Option<&'static str> {
     ifp.packages.first().map(|package| package.version.magic())
 }
 
-/// What is told of a damaged package with very many objects.
+/// What is shown of a damaged package with very many objects.
 #[derive(Serialize)]
 struct Brief {
     format: Option<&'static str>,

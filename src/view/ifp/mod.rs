@@ -13,12 +13,14 @@ use super::listed::{Listed, ListedView, Part, Render, Whole, whole_files};
 use super::{AssetContext, Failure, View, ViewFormat};
 use crate::asset::ifp::{self, Ifp, Keys};
 use crate::export;
+use crate::view::converted::{Conversion, Converted};
 
 /// IFP animation packages.
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "IFP",
     extensions: ifp::EXTENSIONS,
     asset_types: &[],
+    converted: Conversion::Always(Converted::parts(&[])),
     open,
     matches: |bytes| ifp::parse(bytes).is_ok(),
 };

@@ -17,6 +17,7 @@ use crate::asset::psx::{self, Psx};
 use crate::export::padded;
 use crate::export::psx::{Colours, ExportPlan, TextureSet, model_name, neighbours};
 use crate::export::{bvh, gltf, obj, png, preview};
+use crate::view::converted::{Conversion, Converted, ConvertedFile};
 
 /// PSX models, levels and texture banks.
 ///
@@ -26,6 +27,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
     name: "PSX",
     extensions: psx::EXTENSIONS,
     asset_types: &[],
+    converted: Conversion::Always(Converted::parts(&[
+        ConvertedFile::named("png", "preview.png"),
+        ConvertedFile::first("glb"),
+    ])),
     open,
     matches: |bytes| psx::parse(bytes).is_ok(),
 };
@@ -113,7 +118,8 @@ fn files(shown: &Shown) -> Vec<Listed<Shown>> {
     if plan.has_scene {
         files.push(Listed::whole("scene.obj", scene));
         files.push(Listed::whole(SCENE_MATERIALS, scene_materials));
-        files.push(Listed::whole("model.glb", glb));
+        let render = Render::InContext(glb, 0);
+        files.push(Listed::new(None, "model.glb".into(), render));
         files.push(Listed::whole("preview.png", drawn));
     }
     for index in 0..plan.textures.len() {
@@ -174,10 +180,16 @@ fn scene_materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
     obj::write_materials(&materials, &notes, "textures/", out)
 }
 
-fn glb(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+fn glb(
+    shown: &Shown,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let Shown { psx, plan } = shown;
     let pictures = |index| plan.textures.picture(psx, index);
-    gltf::write(&plan.scene(psx, Colours::Corners), &pictures, out)
+    let scene = plan.scene(psx, Colours::Corners);
+    gltf::write(&scene, &pictures, &|bytes| context.reserve(bytes), out)
 }
 
 fn drawn(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
@@ -276,7 +288,7 @@ mod tests {
     fn animations_are_listed_where_there_are_any() {
         let mut file = rich();
         let bytes = file.bytes();
-        let place = |tag: u32| {
+        let position = |tag: u32| {
             let psx = psx::parse(&bytes.clone().into()).unwrap();
             let chunk = psx.chunks.iter().find(|chunk| chunk.tag == tag);
             chunk.unwrap().offset + 12
@@ -288,8 +300,8 @@ mod tests {
                  0\tkeyframes\t\t2\t2\t0\t{}\n\
                  0\tcompressed\t\t7\t\t\t{}\n\
                  0\tsprite\tsmoke\t1\t\t\t\n",
-                place(0x2A),
-                place(0x2C)
+                position(0x2A),
+                position(0x2C)
             )
         );
         file.chunks.clear();

@@ -63,8 +63,8 @@ fn bounds(psx: &Psx) -> Option<[[f64; 2]; 3]> {
         };
         let (min, max) = (model.bounds.min, model.bounds.max);
         let part: [[f64; 2]; 3] = std::array::from_fn(|axis| {
-            let place = units(object.position[axis].into());
-            [min, max].map(|corner| place + f64::from(corner[axis]) / scale)
+            let coordinate = units(object.position[axis].into());
+            [min, max].map(|corner| coordinate + f64::from(corner[axis]) / scale)
         });
         let known = whole.unwrap_or(part);
         whole = Some(std::array::from_fn(|axis| {

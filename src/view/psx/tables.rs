@@ -13,8 +13,8 @@ pub(super) fn objects(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     let parents = psx.parents().unwrap_or_default();
     for (index, object) in psx.objects.iter().enumerate() {
         table.cell(index).cell(object.model);
-        for place in object.position {
-            table.cell(units(place.into()));
+        for coordinate in object.position {
+            table.cell(units(coordinate.into()));
         }
         let parent = parents.get(index).copied();
         table
@@ -208,13 +208,15 @@ pub(super) fn animations(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     ];
     let mut table = Table::new(out, &columns)?;
     for chunk in &psx.chunks {
-        let place = |offset: u32| chunk.offset + u64::from(offset);
+        let coordinate = |offset: u32| chunk.offset + u64::from(offset);
         match &chunk.content {
             Content::AnimationsV1(list) => {
                 for (index, animation) in list.iter().enumerate() {
                     table.cell(index).cell("keyframes").cell("");
                     table.cell(animation.frames).cell(animation.stored_frames());
-                    table.cell(animation.tween).cell(place(animation.offset));
+                    table
+                        .cell(animation.tween)
+                        .cell(coordinate(animation.offset));
                     table.end_row()?;
                 }
             }
@@ -222,7 +224,7 @@ pub(super) fn animations(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
                 for (index, animation) in list.iter().enumerate() {
                     table.cell(index).cell("compressed").cell("");
                     table.cell(animation.frames).cell("").cell("");
-                    table.cell(place(animation.offset)).end_row()?;
+                    table.cell(coordinate(animation.offset)).end_row()?;
                 }
             }
             Content::Sprites(list) => {

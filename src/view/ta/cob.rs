@@ -10,6 +10,7 @@ use super::{Colors, Shown, failure, warnings_size};
 use crate::asset::ta::cob::{self, Cob};
 use crate::asset::ta::tdo;
 use crate::io::Warnings;
+use crate::view::converted::{Conversion, Converted};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, Wanted, json};
@@ -19,6 +20,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     name: "COB",
     extensions: cob::EXTENSIONS,
     asset_types: &[],
+    converted: Conversion::Always(Converted::parts(&[])),
     open,
     matches: |_| false,
 };

@@ -9,7 +9,8 @@ use crate::view::{AssetContext, AssetRef, Wanted};
 pub(super) struct Colors {
     /// The colours.
     pub(super) palette: Palette,
-    /// As `info.json` says it: `embedded`, or `archive:` and archive and file.
+    /// As `info.json` says it: `embedded`, `option:` and the file that the user
+    /// has chosen, or `archive:` and archive and file.
     pub(super) source: String,
 }
 
@@ -40,8 +41,20 @@ impl Colors {
         }
     }
 
+    /// The palette that the user has chosen.
+    fn chosen(context: &dyn AssetContext) -> Option<Self> {
+        let chosen = context.palette()?;
+        Some(Self {
+            palette: chosen.palette,
+            source: format!("option:{}", chosen.file),
+        })
+    }
+
     /// The palette of the whole mount.
     pub(super) fn of_mount(context: &dyn AssetContext) -> Self {
+        if let Some(chosen) = Self::chosen(context) {
+            return chosen;
+        }
         let whole = context.find(Wanted::Path("palettes/palette.pal"));
         let bytes = whole.and_then(|file| context.read(file));
         // The game goes on without a palette file, and not with a short one.
@@ -69,7 +82,7 @@ impl Colors {
             let name = format!("{stem}.pcx");
             Self::carried(context, Wanted::Sibling(&name))
         };
-        (!stem.is_empty())
+        (!stem.is_empty() && context.palette().is_none())
             .then(|| beside().or_else(|| Self::named(context, stem)))
             .flatten()
             .unwrap_or_else(|| Self::of_mount(context))
@@ -77,7 +90,10 @@ impl Colors {
 
     /// The palette of the textures in a file with this name.
     pub(super) fn of_textures(context: &dyn AssetContext, file: &str) -> Self {
-        Self::named(context, super::stem(file)).unwrap_or_else(|| Self::of_mount(context))
+        let named = || Self::named(context, super::stem(file));
+        Self::chosen(context)
+            .or_else(named)
+            .unwrap_or_else(|| Self::of_mount(context))
     }
 
     /// The palette of a map of Kingdoms: that of the kingdom that its OTA file
@@ -90,7 +106,9 @@ impl Colors {
             let kingdom = header.get("kingdom")?.into_owned();
             Self::carried(context, Wanted::Path(&format!("palettes/{kingdom}.pcx")))
         };
-        kingdom().unwrap_or_else(|| Self::of_mount(context))
+        Self::chosen(context)
+            .or_else(kingdom)
+            .unwrap_or_else(|| Self::of_mount(context))
     }
 
     /// Bytes on the heap.

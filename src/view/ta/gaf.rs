@@ -1,6 +1,6 @@
 //! What sprites look like: a picture for each frame, and what moves.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 
 use bytes::Bytes;
@@ -8,8 +8,12 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{Colors, Shown, failure, file_part, warnings_size};
-use crate::asset::ta::gaf::{self, Frame, Gaf, Reference, Sequence, TICKS_PER_SECOND};
+use crate::asset::ta::gaf::{
+    self, Frame, Gaf, PixelFormat, Pixels, Reference, Sequence, TICKS_PER_SECOND,
+};
 use crate::export::{Picture, apng, padded, png, sheet, size_problem, ta};
+use crate::io::Warnings;
+use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
 use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json};
@@ -19,25 +23,32 @@ pub const FORMAT: ViewFormat = ViewFormat {
     name: "GAF",
     extensions: gaf::EXTENSIONS,
     asset_types: &[],
+    converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
+        "png",
+        "preview.png",
+    )])),
     open,
     matches: |bytes| bytes.starts_with(&[0, 1, 1, 0]) && gaf::parse(bytes).is_ok(),
 };
 
 /// Most pictures of a file; the largest of the games has a tenth of them.
-const MOST_PICTURES: usize = 1 << 15;
+const MAX_PICTURES: usize = 1 << 15;
 
 /// Most pixels of all pictures of a file. Many references may lead to one
 /// large frame.
-const MOST_SHOWN: u64 = 1 << 28;
+const MAX_SHOWN: u64 = 1 << 28;
 
 /// Most pixels that the frames of an animation have together.
-const MOST_ANIMATED: u64 = 1 << 26;
+const MAX_ANIMATED: u64 = 1 << 26;
 
 /// Most pixels that are decoded for a contact sheet.
-const MOST_SHEET_PIXELS: u64 = 1 << 25;
+const MAX_SHEET_PIXELS: u64 = 1 << 25;
+
+/// Most pixels that are decoded to report in `info.json` what is odd about them.
+const MAX_CHECKED: u64 = 1 << 24;
 
 /// Most pictures on a contact sheet.
-const MOST_ON_SHEET: usize = 64;
+const MAX_ON_SHEET: usize = 64;
 
 /// A part's number is that of the sequence times this, and that of the frame.
 const FRAMES: usize = 1 << 16;
@@ -91,7 +102,7 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
             area += frame.pixels();
             if let Some(why) = size_problem(frame.width.into(), frame.height.into()) {
                 problem = Some(why);
-            } else if pictures < MOST_PICTURES && pixels + frame.pixels() <= MOST_SHOWN {
+            } else if pictures < MAX_PICTURES && pixels + frame.pixels() <= MAX_SHOWN {
                 pictures += 1;
                 pixels += frame.pixels();
                 let name = format!("{}.png", padded(number, sequence.len(), 2));
@@ -118,8 +129,8 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
     gaf.sequences = sequences;
     if left_out > 0 {
         gaf.warnings.push(format!(
-            "{left_out} frames are not shown: there are more than {MOST_PICTURES}, or than \
-             {MOST_SHOWN} pixels"
+            "{left_out} frames are not shown: there are more than {MAX_PICTURES}, or than \
+             {MAX_SHOWN} pixels"
         ));
     }
     files
@@ -139,9 +150,9 @@ fn animation_problem(
     area: u64,
     known: &HashMap<u32, Option<Frame>>,
 ) -> Option<String> {
-    if area > MOST_ANIMATED {
+    if area > MAX_ANIMATED {
         return Some(format!(
-            "the animation has {area} pixels, more than the {MOST_ANIMATED} that are shown"
+            "the animation has {area} pixels, more than the {MAX_ANIMATED} that are shown"
         ));
     }
     let frames = sequence.frames();
@@ -219,13 +230,13 @@ fn preview(shown: &Shown<Gaf>, out: &mut dyn Write) -> io::Result<()> {
     let gaf = &shown.asset;
     let mut filled = gaf.sequences.iter().filter(|sequence| !sequence.is_empty());
     let references: Vec<Reference> = match (filled.next(), filled.next()) {
-        (Some(only), None) => only.frames().take(MOST_ON_SHEET).collect(),
+        (Some(only), None) => only.frames().take(MAX_ON_SHEET).collect(),
         _ => {
             let first = gaf.sequences.iter().filter_map(|sequence| sequence.get(0));
-            first.take(MOST_ON_SHEET).collect()
+            first.take(MAX_ON_SHEET).collect()
         }
     };
-    let mut left = MOST_SHEET_PIXELS;
+    let mut left = MAX_SHEET_PIXELS;
     let pictures = references.iter().map(|&reference| {
         let frame = gaf.frame(reference).ok()?;
         left = left.checked_sub(frame.pixels())?;
@@ -241,6 +252,10 @@ struct Head<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     palette: &'a str,
     sequences: Seq<'a, SequenceFacts<'a>>,
+    /// Raw frames that the key does not occur in. Kingdoms has some whose
+    /// border is another colour, which is not transparent then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_unused: Option<usize>,
     warnings: Vec<String>,
 }
 
@@ -257,6 +272,45 @@ struct SequenceFacts<'a> {
     seconds: Option<f64>,
 }
 
+/// What is odd about a file and the pixels of its frames, each of which is
+/// decoded once; and the number of raw frames without the key.
+fn checked(gaf: &Gaf) -> (Warnings, usize) {
+    let mut warnings = gaf.warnings.clone();
+    let mut key_unused = 0;
+    let mut checked = HashSet::new();
+    let mut left = MAX_CHECKED;
+    let references = gaf.sequences.iter().flat_map(Sequence::frames);
+    for reference in references.filter(|reference| checked.insert(reference.frame)) {
+        let Ok(frame) = gaf.frame(reference) else {
+            continue;
+        };
+        let Some(rest) = left.checked_sub(frame.pixels()) else {
+            break;
+        };
+        left = rest;
+        match gaf.decode(&frame) {
+            Ok(picture) => {
+                let is_raw = frame.pixel_format() == Some(PixelFormat::Raw);
+                let is_opaque = match &picture.pixels {
+                    Pixels::Indexed(indexed) => frame.pixels() > 0 && indexed.is_opaque(),
+                    Pixels::Rgba(_) => false,
+                };
+                key_unused += usize::from(is_raw && is_opaque);
+                warnings.append(picture.warnings);
+            }
+            Err(lost) => {
+                warnings.append(lost.model.warnings);
+                let at = frame.offset;
+                warnings.push(format!(
+                    "pixels of the frame at {at:#x} are lost: {}",
+                    lost.error
+                ));
+            }
+        }
+    }
+    (warnings, key_unused)
+}
+
 impl<'a> Head<'a> {
     fn new(gaf: &'a Gaf, palette: &'a str) -> Self {
         Self {
@@ -267,6 +321,7 @@ impl<'a> Head<'a> {
                 let sequences = gaf.sequences.iter().enumerate();
                 sequences.map(|(index, sequence)| SequenceFacts::new(index, sequence))
             }),
+            key_unused: None,
             warnings: gaf.warnings.texts(),
         }
     }
@@ -291,7 +346,14 @@ impl<'a> SequenceFacts<'a> {
 }
 
 fn info(shown: &Shown<Gaf>, out: &mut dyn Write) -> io::Result<()> {
-    json::write_pretty(&Head::new(&shown.asset, &shown.colors.source), out)
+    let gaf = &shown.asset;
+    let (warnings, key_unused) = checked(gaf);
+    let head = Head {
+        key_unused: Some(key_unused),
+        warnings: warnings.texts(),
+        ..Head::new(gaf, &shown.colors.source)
+    };
+    json::write_pretty(&head, out)
 }
 
 fn page(shown: &Shown<Gaf>, out: &mut dyn Write) -> io::Result<()> {
@@ -357,7 +419,8 @@ fn frames(shown: &Shown<Gaf>, out: &mut dyn Write) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::asset::ta::build::gaf::{Frame as Built, file, sequence};
+    use crate::asset::ta::build::gaf::{Body, Frame as Built, file, sequence};
+    use crate::asset::ta::build::put;
     use crate::view::Alone;
 
     fn built() -> Vec<u8> {
@@ -391,6 +454,40 @@ mod tests {
             "001/00.png",
         ];
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn a_frame_whose_layers_are_lost_is_transparent() {
+        let layered = Built::new(3, 2, Body::Layers(vec![Built::rle(1, 1, &[Some(3)])]));
+        let mut bytes = file(&[sequence("lost", vec![(layered, 1)])]);
+        // The list of layers is the last but one thing in the file.
+        let list = bytes.len() - 4 - 24 - 4;
+        put(&mut bytes, list, &[0xFF; 4]);
+        let view = open(&bytes.into(), &Alone).ok().unwrap();
+        let files = view.files();
+        for (index, shown) in files.iter().enumerate() {
+            let mut rendering = Vec::new();
+            view.render(index, &Alone, &mut rendering).unwrap();
+            assert!(!rendering.is_empty(), "{shown:?}");
+            if shown.name == "info.json" {
+                let text = String::from_utf8(rendering).unwrap();
+                assert!(text.contains("are lost"), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn raw_frames_without_the_key_are_counted() {
+        let raw = |pixels: &[u8]| Built::new(pixels.len() as u16, 1, Body::Raw(pixels.to_vec()));
+        let frames = [
+            raw(&[1, 2]),
+            raw(&[1, 9]),
+            raw(&[]),
+            Built::rle(1, 1, &[Some(3)]),
+        ];
+        let frames = frames.map(|frame| (frame, 1)).to_vec();
+        let gaf = gaf::parse(&file(&[sequence("walk", frames)]).into()).unwrap();
+        assert_eq!(checked(&gaf).1, 1);
     }
 
     #[test]

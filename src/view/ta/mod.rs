@@ -1,5 +1,7 @@
 //! What the assets of Total Annihilation and TA: Kingdoms look like.
 
+pub mod blend;
+pub mod bmp;
 pub mod cob;
 mod colors;
 pub mod fnt;
@@ -8,11 +10,13 @@ pub mod other;
 pub mod pal;
 pub mod pcx;
 pub mod sct;
+pub mod tables;
 pub mod tdf;
 pub mod tdo;
 mod terrain;
 mod textures;
 pub mod tnt;
+pub mod wav;
 
 use get_size2::{GetSize, GetSizeTracker};
 use serde_json::Value;

@@ -8,14 +8,16 @@ use serde_json::{Value, json};
 use super::{Colors, Shown};
 use crate::asset::ta::other::{Recognised, recognise};
 use crate::io::Warnings;
+use crate::view::converted::Conversion;
 use crate::view::listed::whole_files;
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
 
 /// Scenarios of TA: Kingdoms, and videos of both games.
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "TA scenario or video",
-    extensions: &["crt", "zrb"],
+    extensions: &["crt", "zrb", "smk", "bik"],
     asset_types: &[],
+    converted: Conversion::NOTHING,
     open,
     matches: |_| false,
 };

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{Colors, Shown, failure, warnings_size};
 use crate::asset::ta::pal::{self, Pal};
 use crate::export::png::{self, Tones};
+use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::whole_files;
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
 
@@ -16,6 +17,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
     name: "TA palette",
     extensions: pal::EXTENSIONS,
     asset_types: &[],
+    converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
+        "png",
+        "swatch.png",
+    )])),
     open,
     matches: |_| false,
 };

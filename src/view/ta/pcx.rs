@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{Colors, Shown, failure, warnings_size};
 use crate::asset::ta::pcx::{self, Pcx, Pixels};
 use crate::export::{png, size_problem, ta};
+use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, whole_files};
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
 
@@ -16,6 +17,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     name: "PCX",
     extensions: pcx::EXTENSIONS,
     asset_types: &[],
+    converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("png")])),
     open,
     matches: |bytes| bytes.starts_with(&[10, 5, 1]) && pcx::parse(bytes).is_ok(),
 };

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Colors, Shown, failure, terrain, warnings_size};
 use crate::asset::ta::sct::{self, Sct};
+use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, whole_files};
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
 
@@ -15,6 +16,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
     name: "SCT",
     extensions: sct::EXTENSIONS,
     asset_types: &[],
+    converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
+        "png",
+        "minimap.png",
+    )])),
     open,
     matches: |_| false,
 };

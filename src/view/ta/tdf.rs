@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Colors, Shown, failure, warnings_size};
 use crate::asset::ta::tdf::{self, Item, Section, Tdf};
+use crate::view::converted::Conversion;
 use crate::view::json::Seq;
 use crate::view::listed::whole_files;
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
@@ -19,6 +20,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     name: "TDF",
     extensions: tdf::EXTENSIONS,
     asset_types: &[],
+    converted: Conversion::NOTHING,
     open,
     matches: |_| false,
 };
@@ -28,7 +30,7 @@ const ENTRY_SIZE: usize = 24;
 
 /// Most sections in each other of which a [`Value`] is made; reading one back
 /// has a limit on depth.
-const DEEPEST_VALUE: usize = 32;
+const MAX_VALUE_DEPTH: usize = 32;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let tdf = tdf::parse(bytes).map_err(|incomplete| failure(*incomplete, partial))?;
@@ -44,7 +46,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
 /// in its sections where they are too deep for a value.
 fn partial(tdf: &Tdf) -> Value {
     let brief = json!({"format": FORMAT.name, "depth": tdf.depth, "entries": tdf.len()});
-    if tdf.depth > DEEPEST_VALUE {
+    if tdf.depth > MAX_VALUE_DEPTH {
         return brief;
     }
     json::bounded_value(&Facts::new(tdf), &brief)

@@ -13,6 +13,7 @@ use crate::asset::ta::cob;
 use crate::asset::ta::tdo::{self, Model, Object, Primitive, Surface};
 use crate::export::ta::{Texture, corners, drawn_textures, scene};
 use crate::export::{MAX_CORNERS, Picture, Pixels, Scene, gltf, obj, padded, png, preview};
+use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
 use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, Wanted, json};
@@ -22,6 +23,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
     name: "3DO",
     extensions: tdo::EXTENSIONS,
     asset_types: &[],
+    converted: Conversion::Always(Converted::parts(&[
+        ConvertedFile::named("png", "preview.png"),
+        ConvertedFile::named("glb", "model.glb"),
+    ])),
     open,
     matches: |_| false,
 };
@@ -36,7 +41,7 @@ const MATERIALS: &str = "model.mtl";
 const ONE: f64 = 65536.0;
 
 /// Most textures of a model that are listed.
-const MOST_TEXTURES: usize = 4096;
+const MAX_TEXTURES: usize = 4096;
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     let mut model = tdo::parse(bytes).map_err(|incomplete| {
@@ -66,7 +71,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
         add("model.glb", glb);
         add("preview.png", picture);
         let names = drawn_textures(&model);
-        for (index, (name, _)) in names.iter().enumerate().take(MOST_TEXTURES) {
+        for (index, (name, _)) in names.iter().enumerate().take(MAX_TEXTURES) {
             let name = format!("{}.png", texture_file(names.len(), index, name));
             let render = Render::InContext(texture as _, index);
             files.push(Listed::new(Some(FOLDER), name, render));
@@ -180,7 +185,13 @@ fn glb(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let drawn = Drawn::new(shown, context);
-    gltf::write(&drawn.scene, &|index| drawn.picture(index), out)
+    let pictures = |index| drawn.picture(index);
+    gltf::write(
+        &drawn.scene,
+        &pictures,
+        &|bytes| context.reserve(bytes),
+        out,
+    )
 }
 
 fn picture(

@@ -3,14 +3,14 @@
 use std::io::{self, Write};
 
 use super::Colors;
-use crate::asset::ta::MOST_PIXELS;
+use crate::asset::ta::MAX_PIXELS;
 use crate::asset::ta::terrain::{Minimap, TILE_EDGE, Terrain};
 use crate::export::png::{self, Tones};
 
 /// Pixels of the map for one of the small picture, along an edge.
 pub(super) const REDUCED: u32 = 8;
 
-/// Width and height of the picture of the ground in pixels. At most `MOST_CELLS`
+/// Width and height of the picture of the ground in pixels. At most `MAX_CELLS`
 /// tiles are in it, so that they fit.
 pub(super) fn size(terrain: &Terrain) -> (u32, u32) {
     let edge = |tiles: u32| tiles.saturating_mul(TILE_EDGE);
@@ -25,7 +25,7 @@ pub(super) fn has_ground(terrain: &Terrain) -> bool {
 /// Whether the picture of the ground is not too large to be shown whole.
 pub(super) fn is_shown_whole(terrain: &Terrain) -> bool {
     let (width, height) = size(terrain);
-    u64::from(width) * u64::from(height) <= MOST_PIXELS
+    u64::from(width) * u64::from(height) <= MAX_PIXELS
 }
 
 /// Writes the ground, every `step`th pixel of every `step`th row. `step`

@@ -8,6 +8,7 @@ use super::{Colors, stem};
 use crate::asset::ta::gaf;
 use crate::export::{MAX_SCENE_PIXELS, Picture, ta};
 use crate::text::has_extension;
+use crate::view::context::shared;
 use crate::view::{AssetContext, AssetRef, Shared};
 
 /// Where the textures of a mount are.
@@ -20,7 +21,7 @@ const SHARED: &str = "TA textures";
 const TEAM_COLORS: &str = "logos";
 
 /// Most textures that are known.
-const MOST: usize = 1 << 16;
+const MAX_TEXTURES: usize = 1 << 16;
 
 /// All textures of a mount.
 #[derive(Default)]
@@ -28,16 +29,16 @@ struct Index {
     files: Vec<AssetRef>,
     /// By their names in lower case: the number of the file, and of the
     /// sequence in it.
-    places: HashMap<String, (usize, usize)>,
+    by_name: HashMap<String, (usize, usize)>,
 }
 
 impl Shared for Index {
     fn memory(&self) -> usize {
-        let names = self.places.keys().map(String::capacity);
-        let place = size_of::<(String, (usize, usize))>() + 1;
+        let names = self.by_name.keys().map(String::capacity);
+        let entry = size_of::<(String, (usize, usize))>() + 1;
         size_of_val(self)
             + names.sum::<usize>()
-            + self.places.capacity() * place
+            + self.by_name.capacity() * entry
             + self.files.capacity() * size_of::<AssetRef>()
     }
 }
@@ -62,11 +63,11 @@ impl Index {
             let number = index.files.len();
             index.files.push(file);
             for (sequence, found) in gaf.sequences.iter().enumerate() {
-                if index.places.len() >= MOST {
+                if index.by_name.len() >= MAX_TEXTURES {
                     return index;
                 }
                 let name = found.name.to_ascii_lowercase();
-                index.places.entry(name).or_insert((number, sequence));
+                index.by_name.entry(name).or_insert((number, sequence));
             }
         }
         index
@@ -81,42 +82,39 @@ pub(super) struct Resolved {
     pub(super) sequence: usize,
     /// Whether its frames are those of the players' colours.
     pub(super) has_team_colors: bool,
-    place: AssetRef,
+    texture_file: AssetRef,
 }
 
 /// The textures of a mount, as a model sees them.
 pub(super) struct Textures<'a> {
     context: &'a dyn AssetContext,
-    index: Option<Arc<dyn Shared>>,
+    index: Option<Arc<Index>>,
 }
 
 impl<'a> Textures<'a> {
     /// The textures around an asset. The first one that asks reads them.
     pub(super) fn new(context: &'a dyn AssetContext) -> Self {
-        let make =
-            |context: &dyn AssetContext| -> Box<dyn Shared> { Box::new(Index::new(context)) };
         Self {
             context,
-            index: context.shared(SHARED, &make),
+            index: shared(context, SHARED, Index::new),
         }
     }
 
     /// Finds a texture.
     pub(super) fn find(&self, name: &str) -> Option<Resolved> {
-        let index: &dyn std::any::Any = self.index.as_deref()?;
-        let index = index.downcast_ref::<Index>()?;
-        let &(file, sequence) = index.places.get(&name.to_ascii_lowercase())?;
-        let place = *index.files.get(file)?;
-        let path = self.context.path_of(place);
+        let index = self.index.as_deref()?;
+        let &(file, sequence) = index.by_name.get(&name.to_ascii_lowercase())?;
+        let texture_file = *index.files.get(file)?;
+        let path = self.context.path_of(texture_file);
         let has_team_colors = stem(file_name(&path)).eq_ignore_ascii_case(TEAM_COLORS);
         Some(Resolved {
-            file: match self.context.archive_of(place).as_str() {
+            file: match self.context.archive_of(texture_file).as_str() {
                 "" => path,
                 archive => format!("{archive}:{path}"),
             },
             sequence,
             has_team_colors,
-            place,
+            texture_file,
         })
     }
 
@@ -127,7 +125,7 @@ impl<'a> Textures<'a> {
         let mut wanted: HashMap<AssetRef, Vec<(usize, usize)>> = HashMap::new();
         for (number, name) in names.iter().enumerate() {
             if let Some(found) = self.find(name) {
-                let of_file = wanted.entry(found.place).or_default();
+                let of_file = wanted.entry(found.texture_file).or_default();
                 of_file.push((number, found.sequence));
             }
         }

@@ -10,6 +10,7 @@ use super::terrain::{self, REDUCED};
 use super::{Colors, Shown, failure, warnings_size};
 use crate::asset::ta::terrain::TILE_EDGE;
 use crate::asset::ta::tnt::{self, Tnt, Version};
+use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::{Listed, whole_files};
 use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json};
 
@@ -18,6 +19,10 @@ pub const FORMAT: ViewFormat = ViewFormat {
     name: "TNT",
     extensions: tnt::EXTENSIONS,
     asset_types: &[],
+    converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
+        "png",
+        "minimap.png",
+    )])),
     open,
     matches: |_| false,
 };

@@ -10,7 +10,7 @@ const RING: usize = 4096;
 const START: usize = 0xFEE;
 
 /// Length of the shortest match.
-const SHORTEST: u8 = 3;
+const MIN_MATCH: u8 = 3;
 
 /// The state of decoding an LZSS stream.
 #[derive(Clone)]
@@ -71,7 +71,7 @@ impl Lzss {
                 return Ok(None);
             };
             self.from = usize::from(first) | usize::from(second & 0xF0) << 4;
-            self.run = (second & 0x0F) + SHORTEST;
+            self.run = (second & 0x0F) + MIN_MATCH;
         }
         let byte = self.ring[self.from];
         self.from = (self.from + 1) % RING;
@@ -85,10 +85,10 @@ impl Codec for Lzss {
     const RUNS_ON: bool = true;
 
     fn decode(&mut self, packed: &mut Packed, out: &mut [u8]) -> Result<usize> {
-        for (place, byte) in out.iter_mut().enumerate() {
+        for (position, byte) in out.iter_mut().enumerate() {
             match self.next(packed)? {
                 Some(decoded) => *byte = decoded,
-                None => return Ok(place),
+                None => return Ok(position),
             }
         }
         Ok(out.len())

@@ -232,14 +232,14 @@ impl<C: Codec> Decoder for Stream<C> {
         }
     }
 
-    fn fork(&self) -> Box<dyn Decoder> {
-        Box::new(Self {
+    fn fork(&self) -> Option<Box<dyn Decoder>> {
+        Some(Box::new(Self {
             codec: self.codec.clone(),
             packed: self.packed.unread(),
             left: self.left,
             sum: self.sum.clone(),
             force: self.force,
-        })
+        }))
     }
 
     fn memory(&self) -> usize {
@@ -293,7 +293,7 @@ mod tests {
             decoder.read(&mut vec![0; step]).unwrap();
             position += step;
             let mut rest = vec![0; bytes.len() - position];
-            decoder.fork().read(&mut rest).unwrap();
+            decoder.fork().unwrap().read(&mut rest).unwrap();
             assert_eq!(rest, bytes[position..]);
         }
     }

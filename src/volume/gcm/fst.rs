@@ -59,7 +59,7 @@ impl<'a> Fst<'a> {
         })
     }
 
-    /// Visits all entries in their order. The visitor is told how many
+    /// Visits all entries in their order. The visitor gets how many
     /// directories an entry is in, the root among them; it may stop the walk.
     ///
     /// # Errors

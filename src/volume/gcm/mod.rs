@@ -14,12 +14,11 @@ use encoding_rs::SHIFT_JIS;
 use serde_json::json;
 
 use self::fst::{Fst, Item};
-use super::{
-    Content, Entry, FileId, Format, Input, MAX_DEPTH, Name, NodeId, Sink, Volume, no_such_file,
-};
+use super::paths::{plain_entry, record, until_nul};
+use super::{Content, DiscImage, FileId, Format, Input, MAX_DEPTH, Name, NodeId, Sink, Volume};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 
-/// How GameCube discs are told and opened.
+/// How GameCube discs are detected and opened.
 pub const FORMAT: Format = Format {
     name: "GCM",
     extensions: &["gcm", "tgc", "iso"],
@@ -152,12 +151,7 @@ impl Disc {
         name: Name<'_>,
         (offset, size): (u64, u32),
     ) -> Result<()> {
-        let entry = Entry {
-            file: FileId(self.files.len() as u32),
-            size: Some(size.into()),
-            modified: None,
-            asset: None,
-        };
+        let entry = plain_entry(self.files.len(), size.into());
         self.files.push((offset, size));
         sink.file(parent, name, entry)?;
         Ok(())
@@ -290,10 +284,9 @@ fn dol_length(header: &[u8]) -> u64 {
 
 /// What `info.json` says about a disc.
 fn describe(boot: &[u8], size: u64) -> serde_json::Value {
-    let text = |bytes: &[u8]| {
-        let end = bytes.iter().position(|&byte| byte == 0);
-        let bytes = &bytes[..end.unwrap_or(bytes.len())];
-        SHIFT_JIS.decode_without_bom_handling(bytes).0.into_owned()
+    let text = |field: &[u8]| {
+        let text = SHIFT_JIS.decode_without_bom_handling(until_nul(field)).0;
+        text.into_owned()
     };
     json!({
         "id": text(&boot[..6]),
@@ -307,8 +300,7 @@ fn describe(boot: &[u8], size: u64) -> serde_json::Value {
 
 impl Volume for Disc {
     fn content(&self, file: FileId) -> Result<Content<'_>> {
-        let found = self.files.get(file.0 as usize);
-        let &(offset, _) = found.ok_or_else(|| no_such_file(file))?;
+        let &(offset, _) = record(&self.files, file)?;
         Ok(Content::Extent {
             source: &*self.source,
             offset,
@@ -321,6 +313,10 @@ impl Volume for Disc {
 
     fn info(&self) -> serde_json::Value {
         self.info.clone()
+    }
+
+    fn images(&self) -> Vec<DiscImage> {
+        DiscImage::whole(&self.source)
     }
 
     fn warnings(&self) -> &[String] {

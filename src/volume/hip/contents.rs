@@ -10,13 +10,13 @@ use super::toc::Toc;
 use crate::io::Warnings;
 
 /// Most blocks that are looked at; archives have five.
-const MOST_BLOCKS: usize = 64;
+const MAX_BLOCKS: usize = 64;
 
 /// Longest PACK and HIPB that are read, in bytes.
-const LONGEST_HEADER: u64 = 1 << 20;
+pub(super) const MAX_HEADER_LENGTH: u64 = 1 << 20;
 
 /// Longest DICT that is read, in bytes: enough for two million assets.
-const LONGEST_DICT: u64 = 1 << 28;
+pub(super) const MAX_DICT_LENGTH: u64 = 1 << 28;
 
 /// Everything in an archive but the bytes of its assets.
 #[derive(Debug, Default)]
@@ -29,6 +29,8 @@ pub(super) struct Contents {
     pub(super) stream: Option<Stream>,
     /// HIPB.
     pub(super) hipb: Option<Hipb>,
+    /// The headers of all blocks, in the order of the archive.
+    pub(super) blocks: Vec<Header>,
 }
 
 /// STRM, of which nothing is needed: where the bytes of an asset are, its
@@ -54,21 +56,22 @@ impl Contents {
         let mut contents = Self::default();
         let (mut has_package, mut has_toc) = (false, false);
         let mut offset = 0;
-        for _ in 0..MOST_BLOCKS {
+        for _ in 0..MAX_BLOCKS {
             let Some(header) = Header::read(source, offset)? else {
                 break;
             };
             offset = header.next();
+            contents.blocks.push(header);
             match &header.name {
                 b"PACK" => {
                     has_package = true;
-                    let body = body(source, header, LONGEST_HEADER, warnings)?;
+                    let body = body(source, header, MAX_HEADER_LENGTH, warnings)?;
                     let cursor = Cursor::new(&body, header.body(), Endian::Big);
                     contents.package.read(cursor, warnings)?;
                 }
                 b"DICT" => {
                     has_toc = true;
-                    let body = body(source, header, LONGEST_DICT, warnings)?;
+                    let body = body(source, header, MAX_DICT_LENGTH, warnings)?;
                     let cursor = Cursor::new(&body, header.body(), Endian::Big);
                     contents.toc.read(cursor, force, warnings)?;
                 }
@@ -78,7 +81,7 @@ impl Contents {
                     contents.stream = Some(stream);
                 }
                 b"HIPB" => {
-                    let body = body(source, header, LONGEST_HEADER, warnings)?;
+                    let body = body(source, header, MAX_HEADER_LENGTH, warnings)?;
                     let cursor = Cursor::new(&body, header.body(), Endian::Big);
                     contents.hipb = Some(Hipb::read(cursor, warnings));
                 }
@@ -156,7 +159,7 @@ fn is_known(header: Option<Header>) -> bool {
 }
 
 /// The body of a block, as far as the source has it.
-fn body(
+pub(super) fn body(
     source: &dyn ReadAt,
     header: Header,
     longest: u64,

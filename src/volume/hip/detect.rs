@@ -67,9 +67,49 @@ impl Game {
         }
     }
 
-    /// Whether layers are numbered as in The Incredibles and later games.
-    pub fn has_texture_streams(self) -> bool {
+    /// The game with this name in `Settings.ini`. The prototype of Scooby-Doo,
+    /// which has the same name, is detected by the version: see [`Game::of_client`].
+    pub(crate) fn of_hiphoptool_name(name: &[u8]) -> Option<Self> {
+        [
+            Self::Scooby,
+            Self::Bfbb,
+            Self::Incredibles,
+            Self::Rotu,
+            Self::RatProto,
+            Self::Unknown,
+        ]
+        .into_iter()
+        .find(|game| game.hiphoptool_name().as_bytes() == name)
+    }
+
+    /// The game, or its prototype where `clientVersion` is that of the
+    /// prototype.
+    pub(crate) fn of_client(self, client: u32) -> Self {
+        match self {
+            Self::Scooby if client == CLIENT_SCOOBY_PROTOTYPE => Self::ScoobyPrototype,
+            game => game,
+        }
+    }
+
+    /// Whether archives have PLAT.
+    pub(crate) fn has_plat(self) -> bool {
+        self == Self::Bfbb || self.is_incredibles_or_later()
+    }
+
+    /// Whether it is Scooby-Doo or its prototype.
+    pub fn is_scooby(self) -> bool {
+        matches!(self, Self::Scooby | Self::ScoobyPrototype)
+    }
+
+    /// Whether it is The Incredibles or a later game. Those number layers in
+    /// another way.
+    pub fn is_incredibles_or_later(self) -> bool {
         matches!(self, Self::Incredibles | Self::Rotu | Self::RatProto)
+    }
+
+    /// Whether it is Rise of the Underminer or a later game.
+    pub fn is_rotu_or_later(self) -> bool {
+        matches!(self, Self::Rotu | Self::RatProto)
     }
 }
 
@@ -97,7 +137,26 @@ impl Platform {
         }
     }
 
-    fn from_plat(string: &[u8]) -> Self {
+    /// The platform with this name in `Settings.ini` of a game without PLAT.
+    pub(crate) fn of_name(name: &[u8]) -> Option<Self> {
+        [Self::GameCube, Self::PlayStation2, Self::Xbox]
+            .into_iter()
+            .find(|platform| platform.name().as_bytes() == name)
+    }
+
+    /// The platform of a Scooby-Doo archive that was created at `time`, in
+    /// seconds since 1970 UTC.
+    pub(crate) fn of_scooby_date(time: u32) -> Self {
+        match time {
+            time if APRIL_2002.contains(&time) => Self::PlayStation2,
+            time if AUGUST_2002.contains(&time) => Self::GameCube,
+            time if YEAR_2003.contains(&time) => Self::Xbox,
+            _ => Self::Unknown,
+        }
+    }
+
+    /// The platform that a string of PLAT names.
+    pub(crate) fn from_plat(string: &[u8]) -> Self {
         match string {
             b"GC" | b"GameCube" => Self::GameCube,
             b"P2" | b"PS2" | b"PlayStation 2" => Self::PlayStation2,
@@ -107,71 +166,71 @@ impl Platform {
     }
 }
 
-/// Something that was told, and by what.
+/// A value that was detected, and what shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Told<T> {
-    /// What was told.
-    pub(super) is: T,
-    /// What told it, in words.
-    pub(super) by: &'static str,
+pub(super) struct Detected<T> {
+    /// The value.
+    pub(super) value: T,
+    /// What it was detected from, in words.
+    pub(super) evidence: &'static str,
 }
 
-fn told<T>(is: T, by: &'static str) -> Told<T> {
-    Told { is, by }
+fn detected<T>(value: T, evidence: &'static str) -> Detected<T> {
+    Detected { value, evidence }
 }
 
-/// Tells the game: by PLAT where there is one, else by the version.
-pub(super) fn game(package: &Package, hipb: Option<&Hipb>) -> Told<Game> {
+/// Detects the game: by PLAT where there is one, else by the version.
+pub(super) fn game(package: &Package, hipb: Option<&Hipb>) -> Detected<Game> {
     let Some(plat) = &package.plat else {
         return match package.version.map(|version| version.client) {
-            Some(CLIENT_SCOOBY) => told(Game::Scooby, "no PLAT and clientVersion 0x40006"),
+            Some(CLIENT_SCOOBY) => detected(Game::Scooby, "no PLAT and clientVersion 0x40006"),
             Some(CLIENT_SCOOBY_PROTOTYPE) => {
-                told(Game::ScoobyPrototype, "no PLAT and clientVersion 1")
+                detected(Game::ScoobyPrototype, "no PLAT and clientVersion 1")
             }
-            Some(_) => told(
+            Some(_) => detected(
                 Game::Unknown,
                 "no PLAT and a clientVersion of no known game",
             ),
-            None => told(Game::Unknown, "no PLAT and no PVER"),
+            None => detected(Game::Unknown, "no PLAT and no PVER"),
         };
     };
     let second = plat.get(1).map_or(&b""[..], Vec::as_slice);
     if matches!(second, b"GameCube" | b"Xbox" | b"PlayStation 2") {
-        return told(Game::Bfbb, "the second string of PLAT names the platform");
+        return detected(Game::Bfbb, "the second string of PLAT names the platform");
     }
     match plat.len() {
-        5.. => told(Game::Bfbb, "PLAT has five strings"),
+        5.. => detected(Game::Bfbb, "PLAT has five strings"),
         4 => family(package, hipb),
-        _ => told(Game::Unknown, "PLAT has fewer than four strings"),
+        _ => detected(Game::Unknown, "PLAT has fewer than four strings"),
     }
 }
 
-/// Tells the games apart whose PLAT has four strings.
-fn family(package: &Package, hipb: Option<&Hipb>) -> Told<Game> {
+/// Distinguishes the games whose PLAT has four strings.
+fn family(package: &Package, hipb: Option<&Hipb>) -> Detected<Game> {
     match hipb.map(|hipb| hipb.game) {
-        Some(3) => return told(Game::Incredibles, "HIPB"),
-        Some(4) => return told(Game::Rotu, "HIPB"),
-        Some(5) => return told(Game::RatProto, "HIPB"),
+        Some(3) => return detected(Game::Incredibles, "HIPB"),
+        Some(4) => return detected(Game::Rotu, "HIPB"),
+        Some(5) => return detected(Game::RatProto, "HIPB"),
         _ => {}
     }
     match package.created.as_ref().map(|created| created.time) {
         Some(time) if YEAR_2004.contains(&time) => {
-            told(Game::Incredibles, "PLAT has four strings, PCRT is of 2004")
+            detected(Game::Incredibles, "PLAT has four strings, PCRT is of 2004")
         }
         Some(time) if YEAR_2005.contains(&time) => {
-            told(Game::Rotu, "PLAT has four strings, PCRT is of 2005")
+            detected(Game::Rotu, "PLAT has four strings, PCRT is of 2005")
         }
         Some(time) if YEAR_2006.contains(&time) => {
-            told(Game::RatProto, "PLAT has four strings, PCRT is of 2006")
+            detected(Game::RatProto, "PLAT has four strings, PCRT is of 2006")
         }
-        _ => told(
+        _ => detected(
             Game::Incredibles,
             "PLAT has four strings, PCRT is of no year of a later game",
         ),
     }
 }
 
-/// Tells the platform: by PLAT where there is one, else by what tools left or
+/// Detects the platform: by PLAT where there is one, else by what tools left or
 /// by the date, and in the end by how the first asset is aligned, which stands
 /// at `first_data` in the source.
 pub(super) fn platform(
@@ -179,7 +238,7 @@ pub(super) fn platform(
     hipb: Option<&Hipb>,
     game: Game,
     first_data: Option<u32>,
-) -> Told<Platform> {
+) -> Detected<Platform> {
     if let Some(plat) = &package.plat {
         for (string, by) in plat
             .iter()
@@ -187,41 +246,40 @@ pub(super) fn platform(
         {
             let platform = Platform::from_plat(string);
             if platform != Platform::Unknown {
-                return told(platform, by);
+                return detected(platform, by);
             }
         }
-        return told(Platform::Unknown, "PLAT names no known platform");
+        return detected(Platform::Unknown, "PLAT names no known platform");
     }
     match hipb.map(|hipb| hipb.scooby_platform) {
-        Some(1) => return told(Platform::PlayStation2, "HIPB"),
-        Some(2) => return told(Platform::GameCube, "HIPB"),
-        Some(3) => return told(Platform::Xbox, "HIPB"),
+        Some(1) => return detected(Platform::PlayStation2, "HIPB"),
+        Some(2) => return detected(Platform::GameCube, "HIPB"),
+        Some(3) => return detected(Platform::Xbox, "HIPB"),
         _ => {}
     }
-    match package.created.as_ref().map(|created| created.time) {
-        Some(time) if APRIL_2002.contains(&time) => {
-            return told(Platform::PlayStation2, "no PLAT, PCRT is of April 2002");
+    let created = package.created.as_ref();
+    match created.map(|created| Platform::of_scooby_date(created.time)) {
+        Some(Platform::PlayStation2) => {
+            return detected(Platform::PlayStation2, "no PLAT, PCRT is of April 2002");
         }
-        Some(time) if AUGUST_2002.contains(&time) => {
-            return told(Platform::GameCube, "no PLAT, PCRT is of August 2002");
+        Some(Platform::GameCube) => {
+            return detected(Platform::GameCube, "no PLAT, PCRT is of August 2002");
         }
-        Some(time) if YEAR_2003.contains(&time) => {
-            return told(Platform::Xbox, "no PLAT, PCRT is of 2003");
-        }
-        _ => {}
+        Some(Platform::Xbox) => return detected(Platform::Xbox, "no PLAT, PCRT is of 2003"),
+        Some(Platform::Unknown) | None => {}
     }
     match first_data {
         _ if game == Game::ScoobyPrototype => {
-            told(Platform::PlayStation2, "the game was on no other platform")
+            detected(Platform::PlayStation2, "the game was on no other platform")
         }
-        Some(offset) if offset % 2048 == 0 => told(
+        Some(offset) if offset % 2048 == 0 => detected(
             Platform::Unknown,
             "nothing; the first asset is aligned as on PlayStation 2 and Xbox",
         ),
         Some(offset) if offset % 32 == 0 => {
-            told(Platform::GameCube, "the first asset is aligned to 32 bytes")
+            detected(Platform::GameCube, "the first asset is aligned to 32 bytes")
         }
-        _ => told(Platform::Unknown, "nothing"),
+        _ => detected(Platform::Unknown, "nothing"),
     }
 }
 
@@ -247,8 +305,8 @@ mod tests {
     }
 
     fn both(package: &Package, hipb: Option<&Hipb>, first: Option<u32>) -> (Game, Platform) {
-        let game = game(package, hipb).is;
-        (game, platform(package, hipb, game, first).is)
+        let game = game(package, hipb).value;
+        (game, platform(package, hipb, game, first).value)
     }
 
     #[test]
@@ -264,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn later_games_are_told_by_hipb_and_by_the_year() {
+    fn later_games_are_detected_by_hipb_and_by_the_year() {
         let strings: &[&str] = &["PS2", "US", "NTSC", "Incredibles"];
         for (time, game) in [
             (YEAR_2004.start, Game::Incredibles),
@@ -283,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn scooby_is_told_by_the_version_and_its_platform_by_the_date() {
+    fn scooby_is_detected_by_the_version_and_its_platform_by_the_date() {
         for (time, platform) in [
             (APRIL_2002.start, Platform::PlayStation2),
             (AUGUST_2002.start, Platform::GameCube),
@@ -316,7 +374,7 @@ mod tests {
     #[test]
     fn other_versions_without_plat_are_unknown() {
         let package = package(None, 0xA000F, 0);
-        assert_eq!(game(&package, None).is, Game::Unknown);
-        assert_eq!(game(&Package::default(), None).is, Game::Unknown);
+        assert_eq!(game(&package, None).value, Game::Unknown);
+        assert_eq!(game(&Package::default(), None).value, Game::Unknown);
     }
 }

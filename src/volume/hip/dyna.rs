@@ -1,4 +1,4 @@
-//! Types of DYNA assets, which are told by a hash in their contents
+//! Types of DYNA assets, which are identified by a hash in their contents
 //! (FORMATS, HIP 10).
 
 use super::hash::asset_id;
@@ -177,6 +177,12 @@ const FOLDERS: [(u32, &str); NAMED.len() + UNNAMED.len()] = {
 pub(super) fn folder(hash: u32) -> Option<&'static str> {
     let &(_, folder) = FOLDERS.iter().find(|&&(number, _)| number == hash)?;
     Some(folder)
+}
+
+/// The number of the DYNA type that has this folder.
+pub(super) fn number(folder: &str) -> Option<u32> {
+    let &(number, _) = FOLDERS.iter().find(|row| row.1 == folder)?;
+    Some(number)
 }
 
 #[cfg(test)]

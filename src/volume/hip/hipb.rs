@@ -11,22 +11,22 @@ use crate::io::Warnings;
 const KNOWN_VERSION: u32 = 3;
 
 /// Bytes of the shortest layer name: its layer and an empty string.
-const SHORTEST_NAME: usize = 6;
+const MIN_NAME_LENGTH: usize = 6;
 
 /// The fields of HIPB. Later fields are missing from earlier versions.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Hipb {
+pub(crate) struct Hipb {
     /// 3 today.
-    pub(super) version: u32,
+    pub(crate) version: u32,
     /// Whether the editor hides the layers.
-    pub(super) no_layers: bool,
+    pub(crate) no_layers: bool,
     /// The platform of a Scooby archive: 1 PlayStation 2, 2 GameCube, 3 Xbox.
-    pub(super) scooby_platform: u32,
+    pub(crate) scooby_platform: u32,
     /// Names that people gave to layers, by the layer's number.
-    pub(super) layer_names: BTreeMap<u32, Vec<u8>>,
+    pub(crate) layer_names: BTreeMap<u32, Vec<u8>>,
     /// The game: 1 Scooby, 2 Battle for Bikini Bottom, 3 Incredibles or The
     /// Movie, 4 Rise of the Underminer, 5 Ratatouille prototype.
-    pub(super) game: u32,
+    pub(crate) game: u32,
 }
 
 impl Hipb {
@@ -53,7 +53,7 @@ impl Hipb {
         if self.version >= 2 {
             self.scooby_platform = body.u32("scoobyPlatform")?;
             let count = body.u32("layer names")?;
-            body.check_count(count.into(), SHORTEST_NAME, "layer names")?;
+            body.check_count(count.into(), MIN_NAME_LENGTH, "layer names")?;
             for _ in 0..count {
                 let layer = body.u32("layerIndex")?;
                 let name = block::take_string(body, "name")?;

@@ -3,14 +3,13 @@
 
 use std::borrow::Cow;
 
-use crate::asset;
 use crate::text::{has_extension, windows_1252};
 
 use super::detect::Platform;
 use super::dyna;
 
 /// An asset's type: four characters, padded with spaces.
-pub(super) type Code = [u8; 4];
+pub(crate) type Code = [u8; 4];
 
 /// A known type of assets.
 #[derive(Debug, PartialEq, Eq)]
@@ -144,12 +143,12 @@ pub(super) const JSP_INFO: u32 = 1;
 
 /// The type of an asset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Type {
+pub(crate) struct Type {
     /// Its code.
-    pub(super) code: Code,
+    pub(crate) code: Code,
     /// Of a DYNA asset the hash of its type's name, of a JSP asset
     /// [`JSP_INFO`] where it is that; else 0.
-    pub(super) subtype: u32,
+    pub(crate) subtype: u32,
 }
 
 impl Type {
@@ -162,7 +161,7 @@ impl Type {
     /// they get a folder with the code, and unknown DYNA types one with the
     /// hash, `DYNA_` and eight hexadecimal digits. A DYNA asset too short to hold its
     /// hash is in `DYNA`.
-    pub(super) fn folder(self) -> Cow<'static, str> {
+    pub(crate) fn folder(self) -> Cow<'static, str> {
         match (&self.code, self.subtype) {
             (b"JSP ", JSP_INFO) => "JSPInfo".into(),
             (b"DYNA", hash) if hash != 0 => match dyna::folder(hash) {
@@ -174,6 +173,39 @@ impl Type {
                 None => safe(self.code).into(),
             },
         }
+    }
+
+    /// The type that has this folder, or whose code this is; the other way
+    /// round from [`Type::folder`], but for characters that make no good
+    /// folder and became `_`.
+    pub(crate) fn of_folder(folder: &str) -> Option<Self> {
+        let plain = |code| Self { code, subtype: 0 };
+        let dyna = |subtype| Self {
+            code: *b"DYNA",
+            subtype,
+        };
+        if folder == "JSPInfo" {
+            return Some(Self {
+                code: *b"JSP ",
+                subtype: JSP_INFO,
+            });
+        }
+        if let Some(kind) = KINDS.iter().find(|kind| kind.folder == folder) {
+            return Some(plain(kind.code));
+        }
+        if let Some(hash) = dyna::number(folder) {
+            return Some(dyna(hash));
+        }
+        if let Some(hash) = folder.strip_prefix("DYNA_") {
+            return u32::from_str_radix(hash, 16).ok().map(dyna);
+        }
+        let is_code = (1..=4).contains(&folder.len());
+        if !is_code || !folder.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return None;
+        }
+        let mut code = *b"    ";
+        code[..folder.len()].copy_from_slice(folder.as_bytes());
+        Some(plain(code))
     }
 
     /// Extension that its files get on `platform`; empty where the code of an
@@ -195,8 +227,8 @@ impl Type {
     }
 
     /// Length of the extension that `name` already carries, the dot included;
-    /// 0 where it is neither one that such assets have nor that of an asset
-    /// format that can be looked into.
+    /// 0 where it is neither one that such assets have nor one of
+    /// [`OTHER_EXTENSIONS`].
     pub(super) fn carried(self, name: &[u8], platform: Platform) -> usize {
         let own = self.extension(platform);
         let also = find(self.code).map_or(&[][..], |kind| kind.also);
@@ -204,12 +236,16 @@ impl Type {
         [&*own, usual]
             .into_iter()
             .chain(also.iter().copied())
-            .chain(asset::EXTENSIONS.into_iter().flatten().copied())
+            .chain(OTHER_EXTENSIONS.iter().copied())
             .filter(|extension| !extension.is_empty())
             .find(|extension| has_extension(name, extension))
             .map_or(0, |extension| extension.len() + 1)
     }
 }
+
+/// Extensions of other games' formats. Files with such a name that were packed
+/// keep it, by which they are detected.
+const OTHER_EXTENSIONS: &[&str] = &["hgo", "hgo.blk", "ifp", "psx"];
 
 /// A code without the spaces behind it.
 fn trimmed(code: &Code) -> &[u8] {
@@ -272,6 +308,32 @@ mod tests {
         assert_eq!(dyna(0x70AD_B7F9).folder(), "TeleportBox");
         assert_eq!(dyna(0x0000_ABCD).folder(), "DYNA_0000ABCD");
         assert_eq!(dyna(0).folder(), "DYNA");
+    }
+
+    #[test]
+    fn a_folder_stands_for_its_type() {
+        let known = KINDS.iter().map(|kind| plain(&kind.code));
+        let others = [
+            (b"JSP ", JSP_INFO),
+            (b"DYNA", 0x70AD_B7F9),
+            (b"DYNA", 0xABCD),
+        ];
+        let others = others.map(|(code, subtype)| Type {
+            subtype,
+            ..plain(code)
+        });
+        for kind in known.chain(others).chain([plain(b"ZZ Z"), plain(b"Q   ")]) {
+            let folder = kind.folder();
+            match folder.contains('_') && !folder.starts_with("DYNA_") {
+                true => assert_eq!(Type::of_folder(&folder), Some(plain(b"ZZ_Z"))),
+                false => assert_eq!(Type::of_folder(&folder), Some(kind), "{folder}"),
+            }
+        }
+        // Earlier versions of HipHopTool write codes.
+        assert_eq!(Type::of_folder("RWTX"), Some(plain(b"RWTX")));
+        for folder in ["", "Nothing", "DYNA_wrong", "a b", "\u{e9}"] {
+            assert_eq!(Type::of_folder(folder), None, "{folder}");
+        }
     }
 
     #[test]

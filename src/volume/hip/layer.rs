@@ -28,7 +28,7 @@ const LAST_GEOMETRY: i32 = 9;
 /// The name of layer type `number` in `game`, where it has one.
 pub fn name(game: Game, number: u32) -> Option<&'static str> {
     let number = usize::try_from(number).ok()?;
-    let earlier = !game.has_texture_streams() && number >= TEXTURE_STREAM;
+    let earlier = !game.is_incredibles_or_later() && number >= TEXTURE_STREAM;
     NAMES.get(number.checked_add(earlier.into())?).copied()
 }
 
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn jsp_info_is_told_by_the_layer() {
+    fn jsp_info_is_detected_by_the_layer() {
         assert!(holds_jsp_info(10) && holds_jsp_info(11));
         assert!(!holds_jsp_info(9) && !holds_jsp_info(u32::MAX));
     }

@@ -19,6 +19,7 @@ mod kinds;
 mod layer;
 mod layout;
 mod names;
+mod offsets;
 mod package;
 mod report;
 mod settings;
@@ -27,23 +28,27 @@ mod tree;
 
 pub use detect::{Game, Platform};
 pub use hash::{CHECKSUM, asset_id};
+pub(crate) use hipb::Hipb;
+pub(crate) use kinds::Type;
 pub use layer::name as layer_name;
+pub(crate) use offsets::{AssetOffsets, Offsets};
 
 use std::io::Write;
 use std::sync::Arc;
 
 use self::contents::Contents;
-use self::detect::Told;
+use self::detect::Detected;
 use self::layout::Layout;
 use self::toc::Asset;
 use super::{
-    AssetType, Content, FileId, Format, Generate, Input, Options, Sink, Volume, no_such_file,
+    AssetName, AssetType, Content, FileId, Format, Generate, Input, Options, Sink, Volume,
+    no_such_file,
 };
 use crate::io::Warnings;
 use crate::io::{Endian, Error, ReadAt, Result, read_error};
 use crate::text::windows_1252;
 
-/// How HIP archives are told and opened.
+/// How HIP archives are detected and opened.
 pub const FORMAT: Format = Format {
     name: "HIP",
     extensions: &["hip", "hop"],
@@ -68,8 +73,8 @@ struct Hip {
     source: Arc<dyn ReadAt>,
     contents: Contents,
     layout: Layout,
-    game: Told<Game>,
-    platform: Told<Platform>,
+    game: Detected<Game>,
+    platform: Detected<Platform>,
     /// Whether `assets.tsv` shows computed checksums.
     verify: bool,
     /// Whether what is left of damaged assets is shown.
@@ -112,10 +117,10 @@ impl Hip {
             .filter(|asset| asset.size > 0)
             .map(|asset| asset.offset)
             .min();
-        let platform = detect::platform(&contents.package, hipb, game.is, first);
+        let platform = detect::platform(&contents.package, hipb, game.value, first);
         let layout = Layout::new(&mut contents.toc, &mut warnings);
         check(&contents, source.len(), &mut warnings);
-        find_dyna_types(&mut contents.toc.assets, &*source, platform.is)?;
+        find_dyna_types(&mut contents.toc.assets, &*source, platform.value)?;
         Ok(Self {
             source,
             contents,
@@ -166,7 +171,7 @@ impl Hip {
 
     /// What the archive knows about the content of an asset.
     fn asset_type(&self, number: u32) -> Option<AssetType> {
-        let (platform, endian) = match self.platform.is {
+        let (platform, endian) = match self.platform.value {
             Platform::GameCube => (Some(super::Platform::GameCube), Endian::Big),
             Platform::Xbox => (Some(super::Platform::Xbox), Endian::Little),
             Platform::PlayStation2 => (Some(super::Platform::PlayStation2), Endian::Little),
@@ -177,7 +182,8 @@ impl Hip {
             code: asset.kind.code,
             platform,
             endian,
-            game: self.game.is,
+            game: self.game.value,
+            subtype: asset.kind.subtype,
             id: asset.id,
         })
     }
@@ -203,6 +209,11 @@ impl Hip {
         let Some(stored) = asset.checksum.filter(|&checksum| checksum != 0) else {
             return Ok(None);
         };
+        Ok(Some(self.checksum_of(asset)? == stored))
+    }
+
+    /// The checksum of the bytes of an asset.
+    fn checksum_of(&self, asset: &Asset) -> Result<u32> {
         let size = u64::from(asset.size);
         let mut digest = CHECKSUM.digest();
         let mut piece = vec![0; PIECE.min(asset.size as usize)];
@@ -213,7 +224,7 @@ impl Hip {
             digest.update(&piece[..length]);
             position += length as u64;
         }
-        Ok(Some(digest.finalize() == stored))
+        Ok(digest.finalize())
     }
 }
 
@@ -319,6 +330,23 @@ impl Volume for Hip {
         (!name.is_empty()).then(|| windows_1252(name).into_owned())
     }
 
+    fn names_of_assets(&self, assets: &[FileId]) -> Option<Vec<AssetName>> {
+        let number = |file: &FileId| match self.item(*file)? {
+            Item::Asset(number) => Some(number),
+            _ => None,
+        };
+        let members: Option<Vec<u32>> = assets.iter().map(number).collect();
+        let toc = &self.contents.toc;
+        Some(names::with_own_stems(toc, &members?, self.platform.value))
+    }
+
+    fn assets(&self) -> Vec<FileId> {
+        let numbers = 0..self.contents.toc.assets.len() as u32;
+        numbers
+            .map(|number| self.file(Item::Asset(number)))
+            .collect()
+    }
+
     fn find_type(&self, code: [u8; 4]) -> Vec<FileId> {
         let assets = (0..).zip(&self.contents.toc.assets);
         let found = assets.filter(|(_, asset)| asset.kind.code == code);
@@ -349,6 +377,19 @@ impl Volume for Hip {
         report::info(self)
     }
 
+    fn oddity(&self, file: FileId) -> Result<Option<String>> {
+        let Some(Item::Asset(number)) = self.item(file) else {
+            return Ok(None);
+        };
+        let asset = self.asset(number);
+        let Some(stored) = asset.checksum.filter(|&checksum| checksum != 0) else {
+            return Ok(None);
+        };
+        let found = self.checksum_of(asset)?;
+        let problem = || format!("checksum is {stored:08X}, should be {found:08X}");
+        Ok((found != stored).then(problem))
+    }
+
     fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -359,7 +400,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_archive_is_told_by_its_first_block() {
+    fn an_archive_is_detected_by_its_first_block() {
         let matches = |bytes: &[u8]| {
             matches(&Input::alone(Arc::new(bytes.to_vec()), Options::default())).unwrap()
         };

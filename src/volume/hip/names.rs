@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use super::detect::{Game, Platform};
 use super::layer;
 use super::toc::{Asset, Toc};
+use crate::text::windows_1252;
+use crate::volume::AssetName;
 
 /// How often names are compared with each other. Once finds assets that have
 /// one name; the second time finds the name that looks as if an id had been
@@ -50,12 +52,36 @@ pub(super) fn hiphoptool_file(asset: &Asset, name: &[u8]) -> Vec<u8> {
 /// case, all of them get ` [ID]` before the extension. An asset without a
 /// name is called `[ID]`, so that its file is not a hidden one.
 pub(super) fn files(toc: &Toc, members: &[u32], platform: Platform) -> Vec<Vec<u8>> {
+    let names = distinct(toc, members, platform, FileName::bytes);
+    names.iter().map(FileName::bytes).collect()
+}
+
+/// As [`files`], where names that are equal but for their extensions get
+/// ` [ID]` too.
+pub(super) fn with_own_stems(toc: &Toc, members: &[u32], platform: Platform) -> Vec<AssetName> {
+    let text = |bytes: &[u8]| windows_1252(bytes).into_owned();
+    let names = distinct(toc, members, platform, FileName::stem);
+    let names = names.iter().map(|name| AssetName {
+        stem: text(&name.stem()),
+        extension: text(&name.extension),
+    });
+    names.collect()
+}
+
+/// Names of files, of which no two have the same `part`, ASCII case aside.
+fn distinct<'a>(
+    toc: &'a Toc,
+    members: &[u32],
+    platform: Platform,
+    part: fn(&FileName<'a>) -> Vec<u8>,
+) -> Vec<FileName<'a>> {
     let mut names: Vec<FileName> = members
         .iter()
         .map(|&index| FileName::new(toc, &toc.assets[index as usize], platform))
         .collect();
     for _ in 0..ROUNDS {
-        let folded: Vec<Vec<u8>> = names.iter().map(FileName::folded).collect();
+        let folded = names.iter().map(|name| part(name).to_ascii_lowercase());
+        let folded: Vec<Vec<u8>> = folded.collect();
         let mut count: HashMap<&[u8], u32> = HashMap::with_capacity(folded.len());
         for name in &folded {
             *count.entry(name).or_default() += 1;
@@ -67,7 +93,7 @@ pub(super) fn files(toc: &Toc, members: &[u32], platform: Platform) -> Vec<Vec<u
             name.with_id |= count[folded.as_slice()] > 1;
         }
     }
-    names.iter().map(FileName::bytes).collect()
+    names
 }
 
 /// The parts of a file's name.
@@ -99,7 +125,8 @@ impl<'a> FileName<'a> {
         }
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    /// The name without its extension.
+    fn stem(&self) -> Vec<u8> {
         let mut name = self.stem.to_vec();
         if self.with_id {
             if !name.is_empty() {
@@ -107,11 +134,12 @@ impl<'a> FileName<'a> {
             }
             name.extend_from_slice(format!("[{:08X}]", self.id).as_bytes());
         }
-        name.extend_from_slice(&self.extension);
         name
     }
 
-    fn folded(&self) -> Vec<u8> {
-        self.bytes().to_ascii_lowercase()
+    fn bytes(&self) -> Vec<u8> {
+        let mut name = self.stem();
+        name.extend_from_slice(&self.extension);
+        name
     }
 }

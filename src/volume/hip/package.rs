@@ -6,7 +6,7 @@ use super::block;
 use crate::io::Warnings;
 
 /// Most strings of a PLAT block that are read; games have four or five.
-const MOST_STRINGS: usize = 16;
+const MAX_STRINGS: usize = 16;
 
 /// The fields of PACK. Every block in it may be missing.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -121,7 +121,7 @@ fn created(body: &mut Cursor) -> Result<Option<Created>> {
 
 fn strings(body: &mut Cursor) -> Result<Vec<Vec<u8>>> {
     let mut strings = Vec::new();
-    while body.remaining() > 0 && strings.len() < MOST_STRINGS {
+    while body.remaining() > 0 && strings.len() < MAX_STRINGS {
         strings.push(block::take_string(body, "PLAT")?.to_vec());
     }
     Ok(strings)

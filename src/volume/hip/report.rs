@@ -41,10 +41,10 @@ pub(super) fn info(hip: &Hip) -> Value {
     let contents = &hip.contents;
     json!({
         "format": super::FORMAT.name,
-        "game": hip.game.is.name(),
-        "game_told_by": hip.game.by,
-        "platform": hip.platform.is.name(),
-        "platform_told_by": hip.platform.by,
+        "game": hip.game.value.name(),
+        "game_detected_by": hip.game.evidence,
+        "platform": hip.platform.value.name(),
+        "platform_detected_by": hip.platform.evidence,
         "size": hip.source.len(),
         "assets": contents.toc.assets.len(),
         "unlayered": hip.layout.unlayered.len(),
@@ -168,7 +168,7 @@ pub(super) fn assets(hip: &Hip) -> Result<Vec<u8>> {
 fn rows(hip: &Hip, table: &mut Table<'_>, layer: Option<usize>, members: &[u32]) -> Result<()> {
     let toc = &hip.contents.toc;
     let layer_name = layer.map_or_else(String::new, |number| hip.layer_type(number));
-    let files = names::files(toc, members, hip.platform.is);
+    let files = names::files(toc, members, hip.platform.value);
     for (&number, file) in members.iter().zip(&files) {
         let asset = hip.asset(number);
         table.optional(layer).text(&layer_name);

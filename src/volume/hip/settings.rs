@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::toc::Asset;
-use super::{Game, Hip};
+use super::{Game, Hip, Platform};
 
 /// Value of a field that the archive does not have: of PVER, PFLG, PCRT, AINF
 /// and LINF.
@@ -17,7 +17,9 @@ const NO_DEBUG: u32 = u32::MAX;
 ///
 /// HipHopTool reads every asset that a layer names from the folders beside
 /// the file and lays the bytes out anew. It refuses an asset that stands in
-/// two layers, so here it stands in the first one only.
+/// two layers, so here it stands in the first one only. What HipHopTool does
+/// not keep is in lines that it skips and `hpipack` reads: `Platform`,
+/// `Shared`, `Unlayered`, `HIPB` and `HIPB.LayerName`.
 pub(super) fn ini(hip: &Hip) -> String {
     let mut text = String::new();
     write_settings(hip, &mut text).expect("writing to a String cannot fail");
@@ -35,6 +37,8 @@ fn write_settings(hip: &Hip, text: &mut String) -> std::fmt::Result {
     for number in 0..hip.layout.layers.len() {
         write_layer(hip, number, &mut written, text)?;
     }
+    write_unlayered(hip, text)?;
+    write_hipb(hip, text)?;
     let stream = hip.contents.stream.and_then(|stream| stream.debug);
     let debug = stream.unwrap_or(NO_DEBUG).cast_signed();
     writeln!(text, "STRM.DHDR={debug}\n")
@@ -42,8 +46,12 @@ fn write_settings(hip: &Hip, text: &mut String) -> std::fmt::Result {
 
 fn write_package(hip: &Hip, text: &mut String) -> std::fmt::Result {
     let package = &hip.contents.package;
-    writeln!(text, "Game={}", hip.game.is.hiphoptool_name())?;
+    writeln!(text, "Game={}", hip.game.value.hiphoptool_name())?;
     writeln!(text, "IniVersion=2")?;
+    let has_plat = !plat_fields(hip.game.value).is_empty();
+    if !has_plat && hip.platform.value != Platform::Unknown {
+        writeln!(text, "Platform={}", hip.platform.value.name())?;
+    }
     let version = package.version.map_or([NOTHING; 3], |version| {
         [version.sub, version.client, version.compat]
     });
@@ -60,7 +68,7 @@ fn write_package(hip: &Hip, text: &mut String) -> std::fmt::Result {
         None => (0, String::new()),
     };
     writeln!(text, "PACK.PCRT={time};{words}")?;
-    for &(field, index) in plat_fields(hip.game.is) {
+    for &(field, index) in plat_fields(hip.game.value) {
         let strings = package.plat.as_deref().unwrap_or_default();
         let string = strings.get(index).map(|string| value(string));
         writeln!(text, "PACK.PLAT.{field}={}", string.unwrap_or_default())?;
@@ -96,28 +104,56 @@ fn write_layer(
 ) -> std::fmt::Result {
     let layer = hip.contents.toc.layers[number];
     let kind = layer.kind.cast_signed();
-    match super::layer_name(hip.game.is, layer.kind) {
+    match super::layer_name(hip.game.value, layer.kind) {
         Some(name) => writeln!(text, "LayerType={kind} {name}")?,
         None => writeln!(text, "LayerType={kind} {kind}")?,
     }
-    let mut members = hip.layout.layers[number].clone();
-    members.retain(|&asset| !std::mem::replace(&mut written[asset as usize], true));
-    if members.is_empty() {
+    let members = &hip.layout.layers[number];
+    if members.iter().all(|&asset| written[asset as usize]) {
         writeln!(text, "AssetAmount=0")?;
     }
     let debug = layer.debug.unwrap_or(NO_DEBUG).cast_signed();
     writeln!(text, "LHDR.LDBG={debug}")?;
-    for &asset in &members {
-        write_asset(hip, hip.asset(asset), text)?;
+    for &number in members {
+        let asset = hip.asset(number);
+        match std::mem::replace(&mut written[number as usize], true) {
+            false => write_asset(hip, "Asset", asset, text)?,
+            true => writeln!(text, "Shared={:08X}", asset.id)?,
+        }
     }
     writeln!(text, "EndLayer\n")
 }
 
-fn write_asset(hip: &Hip, asset: &Asset, text: &mut String) -> std::fmt::Result {
+/// The assets that no layer lists. Of those with one id, only the first is
+/// distinguished from the others by its file.
+fn write_unlayered(hip: &Hip, text: &mut String) -> std::fmt::Result {
+    let toc = &hip.contents.toc;
+    let first = |&&number: &&u32| hip.layout.find(toc, hip.asset(number).id) == Some(number);
+    for &number in hip.layout.unlayered.iter().filter(first) {
+        write_asset(hip, "Unlayered", hip.asset(number), text)?;
+    }
+    Ok(())
+}
+
+fn write_hipb(hip: &Hip, text: &mut String) -> std::fmt::Result {
+    let Some(hipb) = &hip.contents.hipb else {
+        return Ok(());
+    };
+    let hidden = u8::from(hipb.no_layers);
+    let numbers = (hipb.version, hidden, hipb.scooby_platform, hipb.game);
+    let (version, hidden, platform, game) = numbers;
+    writeln!(text, "HIPB={version};{hidden};{platform};{game}")?;
+    for (layer, name) in &hipb.layer_names {
+        writeln!(text, "HIPB.LayerName={layer};{}", value(name))?;
+    }
+    Ok(())
+}
+
+fn write_asset(hip: &Hip, key: &str, asset: &Asset, text: &mut String) -> std::fmt::Result {
     let toc = &hip.contents.toc;
     writeln!(
         text,
-        "Asset={:08X};{};{};{};{};{};{:08X}",
+        "{key}={:08X};{};{};{};{};{};{:08X}",
         asset.id,
         asset.kind.folder(),
         asset.flags.cast_signed(),

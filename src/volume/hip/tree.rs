@@ -8,7 +8,7 @@ use crate::volume::{Entry, Name, NodeId, Sink};
 
 use super::{Hip, Item, names};
 
-/// Tells the sink about everything in the archive.
+/// Announces everything in the archive to the sink.
 pub(super) fn announce(hip: &Hip, sink: &mut dyn Sink) -> Result<()> {
     let root = sink.root();
     let nodes = layers(hip, sink, root)?;
@@ -44,7 +44,7 @@ fn fill(
     members: &[u32],
     nodes: &mut [Option<NodeId>],
 ) -> Result<()> {
-    let names = names::files(&hip.contents.toc, members, hip.platform.is);
+    let names = names::files(&hip.contents.toc, members, hip.platform.value);
     for (&number, name) in members.iter().zip(&names) {
         let node = &mut nodes[number as usize];
         if let Some(file) = *node {
@@ -125,6 +125,6 @@ impl Hip {
 
     /// Name of the type of layer `number`.
     pub(super) fn layer_type(&self, number: usize) -> String {
-        names::layer_type(self.game.is, self.contents.toc.layers[number].kind)
+        names::layer_type(self.game.value, self.contents.toc.layers[number].kind)
     }
 }

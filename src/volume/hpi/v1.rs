@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::chunk::{CHUNK_SIZE, ChunkHeader};
 use super::cipher::{Cipher, deciphered};
+use super::offsets::Directory;
 use super::record::{Entry1, File1, Header1, IS_DIRECTORY, Node1, VERSION_1};
 use super::walk::{Pending, Walk};
 use super::{FileRecord, Hpi, MAX_DIRECTORY, Packing, has_trailer};
@@ -15,6 +16,15 @@ use crate::volume::{ChunkTable, Options, Sink};
 
 /// Opens a version 1 archive.
 pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Options) -> Result<Hpi> {
+    Ok(read(source, sink, options)?.0)
+}
+
+/// The same, also with the offsets of the directory.
+pub(super) fn read(
+    source: Arc<dyn ReadAt>,
+    sink: &mut dyn Sink,
+    options: Options,
+) -> Result<(Hpi, Vec<u32>, Directory)> {
     let bytes = io::read_vec(&*source, 0, size_of::<Header1>() as u64, "header")?;
     let header: &Header1 = Cursor::new(&bytes, 0, Endian::Little).record("header")?;
     let (start, end) = (header.dir_start.get(), header.dir_end.get());
@@ -44,6 +54,7 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
     }
     let Walk {
         mut files,
+        records,
         directories,
         warnings,
         ..
@@ -62,7 +73,7 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
         "directories": directories,
         "mounts_in_game": has_trailer(&*source)?,
     });
-    Ok(Hpi {
+    let hpi = Hpi {
         plain: deciphered(&source, cipher),
         source,
         options,
@@ -72,7 +83,8 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
         verdicts: Vec::new(),
         info,
         warnings: warnings.texts(),
-    })
+    };
+    Ok((hpi, records, Directory::Version1 { end: end.into() }))
 }
 
 /// Deciphers the directory. Key 0xFF is ambiguous: the game takes it for "not
@@ -173,7 +185,7 @@ fn read_entry(
             _ => Packing::Table,
         },
     };
-    walk.file(parent, name, record, None)
+    walk.file(parent, name, data_offset, record, None)
 }
 
 /// Reads the table of chunk sizes in front of a file's chunks (HPI 4).

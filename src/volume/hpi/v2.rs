@@ -7,6 +7,7 @@ use zerocopy::little_endian::U32;
 
 use super::chunk::{ChunkHeader, MARKER};
 use super::cipher::Cipher;
+use super::offsets::Directory;
 use super::record::{Dir2, File2, Header2, VERSION_2};
 use super::walk::{Pending, Walk};
 use super::{FileRecord, Hpi, Packing, decode, has_trailer};
@@ -20,6 +21,15 @@ const MAX_BLOCK: u64 = 64 << 20;
 
 /// Opens a version 2 archive.
 pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Options) -> Result<Hpi> {
+    Ok(read(source, sink, options)?.0)
+}
+
+/// The same, also with the offsets of the directory.
+pub(super) fn read(
+    source: Arc<dyn ReadAt>,
+    sink: &mut dyn Sink,
+    options: Options,
+) -> Result<(Hpi, Vec<u32>, Directory)> {
     let bytes = io::read_vec(&*source, 0, size_of::<Header2>() as u64, "header")?;
     let header: &Header2 = Cursor::new(&bytes, 0, Endian::Little).record("header")?;
     let directory = block(
@@ -45,6 +55,7 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
     let mut file_sums = reader.file_sums;
     let Walk {
         mut files,
+        records,
         directories,
         warnings,
         ..
@@ -63,7 +74,7 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
         "directories": directories,
         "mounts_in_game": has_trailer(&*source)?,
     });
-    Ok(Hpi {
+    let hpi = Hpi {
         plain: source.clone(),
         source,
         cipher: Cipher::PLAIN,
@@ -76,7 +87,12 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
         options,
         info,
         warnings: warnings.texts(),
-    })
+    };
+    let offsets = Directory::Version2 {
+        header: *header,
+        bytes: directory,
+    };
+    Ok((hpi, records, offsets))
 }
 
 /// Reads the directory or the name block: one chunk, or plain bytes.
@@ -126,14 +142,15 @@ impl<'a> Reader<'a> {
             self.walk.tolerate(read)?;
         }
         for _ in 0..file_count {
+            let record_offset = files.offset() as u32;
             let file: &File2 = files.record("file record")?;
-            let read = self.file(pending, file);
+            let read = self.file(pending, record_offset, file);
             self.walk.tolerate(read)?;
         }
         Ok(())
     }
 
-    fn file(&mut self, parent: &Pending, record: &File2) -> Result<()> {
+    fn file(&mut self, parent: &Pending, record_offset: u32, record: &File2) -> Result<()> {
         let name = self.name(record.name)?;
         let checksum = record.checksum.get();
         let date = record.date.get();
@@ -145,7 +162,8 @@ impl<'a> Reader<'a> {
                 stored_size => Packing::Run { stored_size },
             },
         };
-        self.walk.file(parent, name, record, Some(date.into()))?;
+        self.walk
+            .file(parent, name, record_offset, record, Some(date.into()))?;
         self.file_sums.push(checksum);
         Ok(())
     }

@@ -32,6 +32,8 @@ pub(super) struct Walk<'a> {
     name_room: usize,
     /// The files in the order of their [`FileId`]s.
     pub(super) files: Vec<FileRecord>,
+    /// Where the record of each of them stands.
+    pub(super) records: Vec<u32>,
     /// Number of directories without the root.
     pub(super) directories: u32,
     /// What was odd.
@@ -61,6 +63,7 @@ impl<'a> Walk<'a> {
             room,
             name_room,
             files: Vec::new(),
+            records: Vec::new(),
             directories: 0,
             warnings: Warnings::default(),
         }
@@ -123,11 +126,12 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Adds a file.
+    /// Adds a file, whose record stands at `record_offset`.
     pub(super) fn file(
         &mut self,
         parent: &Pending,
         name: &[u8],
+        record_offset: u32,
         record: FileRecord,
         modified: Option<i64>,
     ) -> Result<()> {
@@ -140,6 +144,7 @@ impl<'a> Walk<'a> {
         };
         self.sink.file(parent.node, name.into(), entry)?;
         self.files.push(record);
+        self.records.push(record_offset);
         Ok(())
     }
 

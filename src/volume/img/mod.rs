@@ -37,7 +37,7 @@ const VERSION_3: [u8; 4] = [0x52, 0x2A, 0x4E, 0xA9];
 /// Length of the header of version 2: the magic and the number of records.
 const HEADER: u64 = 8;
 
-/// Records that are looked at to tell a directory of version 1.
+/// Records that are looked at to detect a directory of version 1.
 const LOOKED_AT: usize = 64;
 
 /// An IMG archive of either version.

@@ -9,7 +9,7 @@ use encoding_rs::UTF_16BE;
 
 use super::sector::{SECTOR, Sectors, read_user};
 use crate::io::{Error, ReadAt, Result, Warnings};
-use crate::volume::{MAX_DEPTH, Name, NodeId};
+use crate::volume::{MAX_DEPTH, Name, NodeId, time};
 
 /// Length of a record before its name.
 pub(super) const RECORD: usize = 33;
@@ -99,16 +99,9 @@ fn date(date: &[u8]) -> Option<i64> {
     let &[year, month, day, hour, minute, second, zone] = date else {
         return None;
     };
-    if !(1..=12).contains(&month) || !(1..=31).contains(&day) || hour > 23 || minute > 59 {
-        return None;
-    }
-    // Days of the civil calendar, by years that begin with March.
-    let (year, month, day) = (1900 + i64::from(year), i64::from(month), i64::from(day));
-    let year = if month <= 2 { year - 1 } else { year };
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + day_of_year - 719_468;
-    let minutes = (days * 24 + i64::from(hour)) * 60 + i64::from(minute);
-    Some((minutes - i64::from(zone as i8) * 15) * 60 + i64::from(second))
+    let date = [1900 + u16::from(year), month.into(), day.into()];
+    let local = time::seconds(date, [hour, minute, second])?;
+    Some(local - i64::from(zone as i8) * 15 * 60)
 }
 
 /// A file that a directory lists.
@@ -316,17 +309,29 @@ impl Walk<'_> {
             });
             return Ok(());
         }
+        let is_form_2 = record.xa.is_some_and(|xa| xa & XA_FORM_2 != 0);
+        let has_more = record.flags & MORE_EXTENTS != 0;
+        if unfinished.is_none() && !has_more {
+            let found = Found {
+                parent: directory.node,
+                name: self.name(record.name),
+                modified: record.modified,
+                extents: &[extent],
+                is_form_2,
+            };
+            return self.file(found, directory, visit);
+        }
         let file = unfinished.get_or_insert_with(|| Unfinished {
             name: record.name.to_vec(),
             modified: record.modified,
-            extents: Vec::with_capacity(1),
-            is_form_2: record.xa.is_some_and(|xa| xa & XA_FORM_2 != 0),
+            extents: Vec::with_capacity(2),
+            is_form_2,
         });
         file.extents.push(extent);
-        if record.flags & MORE_EXTENTS == 0 {
-            self.finish(unfinished.take(), directory, visit)?;
+        match has_more {
+            true => Ok(()),
+            false => self.finish(unfinished.take(), directory, visit),
         }
-        Ok(())
     }
 
     fn finish(
@@ -338,21 +343,25 @@ impl Walk<'_> {
         let Some(file) = file else {
             return Ok(());
         };
-        let name = self.name(&file.name);
-        let end = self.sectors.len();
-        let is_inside = |&(offset, size): &(u64, u64)| size == 0 || offset + size <= end;
-        if !file.extents.iter().all(is_inside) {
-            let text = "reaches past the end of the image";
-            let path = &directory.path;
-            self.warnings.push(format!("/{path}{}: {text}", name.text));
-        }
         let found = Found {
             parent: directory.node,
-            name,
+            name: self.name(&file.name),
             modified: file.modified,
             extents: &file.extents,
             is_form_2: file.is_form_2,
         };
+        self.file(found, directory, visit)
+    }
+
+    fn file(&mut self, found: Found<'_>, directory: &Pending, visit: &mut dyn Visit) -> Result<()> {
+        let end = self.sectors.len();
+        let is_inside = |&(offset, size): &(u64, u64)| size == 0 || offset + size <= end;
+        if !found.extents.iter().all(is_inside) {
+            let text = "reaches past the end of the image";
+            let path = &directory.path;
+            self.warnings
+                .push(format!("/{path}{}: {text}", found.name.text));
+        }
         visit.file(found, self.warnings)
     }
 
@@ -368,11 +377,7 @@ impl Walk<'_> {
     /// an empty extension.
     fn text<'n>(&self, raw: &'n [u8]) -> Cow<'n, str> {
         let text = match self.is_joliet {
-            true => {
-                UTF_16BE
-                    .decode_without_bom_handling(&raw[..raw.len() & !1])
-                    .0
-            }
+            true => utf_16(raw),
             false => crate::text::windows_1252(raw),
         };
         let is_version = |version: &str| {
@@ -386,10 +391,24 @@ impl Walk<'_> {
             Some(bare) if !self.is_joliet => bare,
             _ => stem,
         };
-        if stem.len() == text.len() {
-            return text;
+        let length = stem.len();
+        match text {
+            Cow::Borrowed(text) => Cow::Borrowed(&text[..length]),
+            Cow::Owned(mut text) => {
+                text.truncate(length);
+                Cow::Owned(text)
+            }
         }
-        Cow::Owned(stem.to_owned())
+    }
+}
+
+/// The text of a name in UTF-16, most of which are ASCII.
+fn utf_16(raw: &[u8]) -> Cow<'_, str> {
+    let (units, _) = raw.as_chunks::<2>();
+    let is_ascii = |unit: &[u8; 2]| unit[0] == 0 && unit[1].is_ascii();
+    match units.iter().all(is_ascii) {
+        true => units.iter().map(|unit| char::from(unit[1])).collect(),
+        false => UTF_16BE.decode_without_bom_handling(units.as_flattened()).0,
     }
 }
 

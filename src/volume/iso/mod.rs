@@ -4,6 +4,7 @@
 mod cue;
 mod directory;
 mod sector;
+mod wav;
 
 use std::sync::Arc;
 
@@ -11,11 +12,14 @@ use serde_json::json;
 
 use self::cue::{Kind, Track};
 use self::directory::{Found, RECORD, Record, Visit, Walk};
-use self::sector::{DESCRIPTORS, Form, Mode2File, SECTOR, Sectors, Spliced, Wav, read_user};
-use super::{Content, Entry, FileId, Format, Input, Name, NodeId, Sink, Volume, no_such_file};
+use self::sector::{DESCRIPTORS, Form, Mode2File, SECTOR, Sectors, Slice, Spliced, read_user};
+use self::wav::{Samples, Wav};
+use super::{
+    Content, DiscImage, Entry, FileId, Format, Input, Name, NodeId, Sink, Volume, no_such_file,
+};
 use crate::io::{Error, ReadAt, Result, Warnings};
 
-/// How ISO 9660 images are told and opened.
+/// How ISO 9660 images are detected and opened.
 pub const FORMAT: Format = Format {
     name: "ISO 9660",
     extensions: &["iso"],
@@ -25,7 +29,7 @@ pub const FORMAT: Format = Format {
     is_layered: false,
 };
 
-/// How cue sheets are told and opened.
+/// How cue sheets are detected and opened.
 pub const CUE: Format = Format {
     name: "CUE",
     extensions: &["cue"],
@@ -53,10 +57,13 @@ const UDF: [&[u8]; 2] = [b"BEA01", b"NSR02"];
 struct Disc {
     sectors: Option<Arc<Sectors>>,
     files: Vec<Bytes>,
+    images: Vec<DiscImage>,
     info: serde_json::Value,
     warnings: Vec<String>,
     /// Memory of the files that are more than a number.
     other_memory: usize,
+    /// The directory of the audio tracks.
+    tracks: Option<NodeId>,
 }
 
 /// Where the bytes of a file are.
@@ -67,8 +74,25 @@ enum Bytes {
 }
 
 fn matches(input: &Input<'_>) -> Result<bool> {
-    let source = &*input.source;
-    Ok(Form::detect(source, 0)?.is_some() || is_udf(input)?)
+    if data_range(input).is_none() {
+        return Ok(true);
+    }
+    Ok(data_form(input)?.is_some() || is_udf(input)?)
+}
+
+/// Where the first data track begins and ends: the whole source where no
+/// tracks are known. `None` where all of them are audio.
+fn data_range(input: &Input<'_>) -> Option<(u64, u64)> {
+    if input.tracks.is_empty() {
+        return Some((0, input.source.len()));
+    }
+    let data = input.tracks.iter().find(|track| !track.is_audio)?;
+    Some((data.start, data.end))
+}
+
+fn data_form(input: &Input<'_>) -> Result<Option<Form>> {
+    let start = data_range(input).map_or(0, |(start, _)| start);
+    Form::detect(&*input.source, start)
 }
 
 fn is_udf(input: &Input<'_>) -> Result<bool> {
@@ -77,15 +101,29 @@ fn is_udf(input: &Input<'_>) -> Result<bool> {
 }
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
-    let Some(form) = Form::detect(&*input.source, 0)? else {
-        let text = "is a UDF disc without ISO 9660, which is not supported";
-        return Err(Error::Unsupported(text.into()));
-    };
-    let range = (0, input.source.len());
-    let sectors = Sectors::new(input.source, form, range, input.options.verify);
     let mut warnings = Warnings::default();
-    let mut disc = Disc::default();
-    disc.read(sectors, sink, &mut warnings)?;
+    let mut disc = Disc {
+        // No database lists the frames of a CD in a block image.
+        images: match input.tracks {
+            [] => DiscImage::whole(&input.source),
+            _ => Vec::new(),
+        },
+        ..Disc::default()
+    };
+    if let Some(range) = data_range(&input) {
+        let Some(form) = data_form(&input)? else {
+            let text = "is a UDF disc without ISO 9660, which is not supported";
+            return Err(Error::Unsupported(text.into()));
+        };
+        let source = input.source.clone();
+        let sectors = Sectors::new(source, form, range, input.options.verify);
+        disc.read(sectors, sink, &mut warnings)?;
+    }
+    for track in input.tracks.iter().filter(|track| track.is_audio) {
+        let source = input.source.clone();
+        let wav = Wav::new(source, (track.start, track.end), Samples::Frames);
+        disc.add_wav(sink, track.number, wav)?;
+    }
     Ok(disc.finish(warnings))
 }
 
@@ -101,7 +139,10 @@ fn open_cue(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     let sheet = input.bytes(0, cue::MAX_SHEET)?;
     let tracks = cue::parse(&sheet)?;
     let mut warnings = Warnings::default();
-    let mut disc = Disc::default();
+    let mut disc = Disc {
+        images: images(&input, &tracks),
+        ..Disc::default()
+    };
     let data = tracks
         .iter()
         .position(|track| matches!(track.kind, Kind::Data(_)));
@@ -151,6 +192,34 @@ fn track_bytes(
         return Err(Error::damaged(0, named(), problem));
     }
     Ok((source, (start, end)))
+}
+
+/// The files of a cue sheet that are bare sectors, and behind a file of
+/// several tracks, these: each from its gap on.
+fn images(input: &Input<'_>, tracks: &[Track]) -> Vec<DiscImage> {
+    let mut images = Vec::new();
+    let of_one_file = |one: &Track, other: &Track| one.file.eq_ignore_ascii_case(&other.file);
+    for tracks in tracks.chunk_by(of_one_file) {
+        let file = &tracks[0].file;
+        let Some(source) = (input.partner)(file).filter(|_| tracks[0].is_binary) else {
+            continue;
+        };
+        let image = |track, bytes| DiscImage {
+            file: Some(file.clone()),
+            track,
+            bytes,
+        };
+        images.push(image(None, source.clone()));
+        let mut start = 0;
+        for (number, track) in tracks.iter().enumerate().filter(|_| tracks.len() > 1) {
+            let next = tracks.get(number + 1);
+            let end = next.map_or(source.len(), |next| next.gap * track.step());
+            let part = Slice::new(source.clone(), start..end.min(source.len()));
+            images.push(image(Some(track.number), Arc::new(part)));
+            start = end;
+        }
+    }
+    images
 }
 
 /// The volume descriptors of a disc.
@@ -351,9 +420,7 @@ impl Disc {
         sink: &mut dyn Sink,
         warnings: &mut Warnings,
     ) -> Result<()> {
-        let mut directory = None;
         for (number, track) in tracks.iter().enumerate() {
-            let name = format!("{:02}.wav", track.number);
             if track.kind != Kind::Audio {
                 continue;
             }
@@ -373,17 +440,27 @@ impl Disc {
                     continue;
                 }
             };
-            let parent = match directory {
-                Some(parent) => parent,
-                None => *directory.insert(sink.dir(sink.root(), Name::utf_8("tracks"), None)?),
-            };
-            let wav = Wav::new(source, range);
-            self.other_memory += size_of::<Wav>();
-            let size = wav.len();
-            let bytes = Bytes::Other(Box::new(wav));
-            self.add(sink, parent, Name::utf_8(&name), size, None, bytes)?;
+            self.add_wav(sink, track.number, Wav::new(source, range, Samples::Bare))?;
         }
         Ok(())
+    }
+
+    /// Adds an audio track.
+    fn add_wav(&mut self, sink: &mut dyn Sink, number: u8, wav: Wav) -> Result<()> {
+        let parent = match self.tracks {
+            Some(parent) => parent,
+            None => {
+                let root = sink.root();
+                *self
+                    .tracks
+                    .insert(sink.dir(root, Name::utf_8("tracks"), None)?)
+            }
+        };
+        self.other_memory += size_of::<Wav>();
+        let name = format!("{number:02}.wav");
+        let size = wav.len();
+        let bytes = Bytes::Other(Box::new(wav));
+        self.add(sink, parent, Name::utf_8(&name), size, None, bytes)
     }
 
     fn finish(mut self, warnings: Warnings) -> Box<dyn Volume> {
@@ -415,6 +492,10 @@ impl Volume for Disc {
 
     fn info(&self) -> serde_json::Value {
         self.info.clone()
+    }
+
+    fn images(&self) -> Vec<DiscImage> {
+        self.images.clone()
     }
 
     fn warnings(&self) -> &[String] {

@@ -7,6 +7,7 @@
 //! and address; those of 2448 have 96 bytes of subchannels behind, or are the
 //! frames of a CHD with any of the others in them.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -27,7 +28,7 @@ pub(super) const MODE_2: u64 = 2336;
 const SYNC: [u8; 12] = [0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0];
 
 /// Length of a raw frame.
-const RAW: u64 = 2352;
+pub(super) const RAW: u64 = 2352;
 
 /// Length of a raw frame's sync, address and mode.
 const RAW_HEADER: usize = 16;
@@ -36,7 +37,7 @@ const RAW_HEADER: usize = 16;
 const FORM_2: u8 = 0x20;
 
 /// Sectors that are read at once.
-const RUN: u64 = 32;
+pub(super) const RUN: u64 = 32;
 
 /// Wrong checksums of an image that are logged.
 const MAX_LOGGED: u32 = 16;
@@ -364,68 +365,35 @@ impl ReadAt for Spliced {
     }
 }
 
-/// The samples of an audio track as a WAV file: 44.1 kHz, 16 bits, stereo.
-pub(super) struct Wav {
-    source: Arc<dyn ReadAt>,
-    start: u64,
-    header: [u8; Self::HEADER],
-    length: u32,
-}
-
-impl Wav {
-    const HEADER: usize = 44;
-
-    /// The track in these bytes of `source`.
-    pub(super) fn new(source: Arc<dyn ReadAt>, (start, end): (u64, u64)) -> Self {
-        let length = end.min(source.len()).saturating_sub(start) / RAW * RAW;
-        let length = length.min(u64::from(u32::MAX) / RAW * RAW - RAW) as u32;
-        let mut header = [0; Self::HEADER];
-        let fields: [&[u8]; 12] = [
-            b"RIFF",
-            &(length + Self::HEADER as u32 - 8).to_le_bytes(),
-            b"WAVEfmt ",
-            &16_u32.to_le_bytes(),
-            &1_u16.to_le_bytes(),
-            &2_u16.to_le_bytes(),
-            &44_100_u32.to_le_bytes(),
-            &(44_100_u32 * 4).to_le_bytes(),
-            &4_u16.to_le_bytes(),
-            &16_u16.to_le_bytes(),
-            b"data",
-            &length.to_le_bytes(),
-        ];
-        header.copy_from_slice(&fields.concat());
-        Self {
-            source,
-            start,
-            header,
-            length,
-        }
-    }
-}
-
-impl ReadAt for Wav {
-    fn len(&self) -> u64 {
-        Self::HEADER as u64 + u64::from(self.length)
-    }
-
-    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
-        self.check_end(buf.len(), offset)?;
-        let header = self.header.get(offset as usize..).unwrap_or_default();
-        let (front, samples) = buf.split_at_mut(header.len().min(buf.len()));
-        front.copy_from_slice(&header[..front.len()]);
-        if samples.is_empty() {
-            return Ok(());
-        }
-        let into = offset + front.len() as u64 - Self::HEADER as u64;
-        self.source.read_exact_at(samples, self.start + into)
-    }
-}
-
 /// Fills `buf` with user data.
 pub(super) fn read_user(sectors: &Sectors, offset: u64, buf: &mut [u8]) -> Result<()> {
     let length = buf.len() as u64;
     sectors
         .read_exact_at(buf, offset)
         .map_err(|cause| read_error(offset, length, cause))
+}
+
+/// A part of a source.
+pub(super) struct Slice {
+    source: Arc<dyn ReadAt>,
+    range: Range<u64>,
+}
+
+impl Slice {
+    /// The bytes of `source` in a range that lies inside it; none where it
+    /// ends before it begins.
+    pub(super) fn new(source: Arc<dyn ReadAt>, range: Range<u64>) -> Self {
+        Self { source, range }
+    }
+}
+
+impl ReadAt for Slice {
+    fn len(&self) -> u64 {
+        self.range.end.saturating_sub(self.range.start)
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+        self.check_end(buf.len(), offset)?;
+        self.source.read_exact_at(buf, self.range.start + offset)
+    }
 }

@@ -59,7 +59,7 @@ fn streams_that_end_early_and_impossible_sizes_are_damage() {
 }
 
 #[test]
-fn the_flat_form_is_told_by_its_extension_and_a_whole_walk() {
+fn the_flat_form_is_detected_by_its_extension_and_a_whole_walk() {
     let bytes = [
         words(&[2]),
         b"abc\0".to_vec(),

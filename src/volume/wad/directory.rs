@@ -12,7 +12,7 @@ const SECTOR_BITS: u32 = 0x00FF_FFFF;
 /// The bit of a size that says that the file stands elsewhere.
 const ELSEWHERE: u32 = 0x8000_0000;
 
-/// Neighbours that are looked at to tell sectors from bytes.
+/// Neighbours that are looked at to distinguish sectors from bytes.
 const NEIGHBOURS: usize = 20;
 
 /// Length of a record of the hashed form.

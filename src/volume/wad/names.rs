@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Bytes of a file by which its extension is told.
+/// Bytes of a file by which its extension is found.
 pub(super) const HEAD: u64 = 4;
 
 /// Names of files that are known to be in WADs, one a line.
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_files_are_told_by_their_first_bytes() {
+    fn unknown_files_are_named_by_their_first_bytes() {
         assert_eq!(extension(&[6, 0, 2, 0]), "psx");
         assert_eq!(extension(b"pBAV"), "vab");
         assert_eq!(extension(b""), "bin");

@@ -60,7 +60,7 @@ fn offsets_may_count_sectors() {
 }
 
 #[test]
-fn names_of_hashes_are_known_or_told_by_the_first_bytes() {
+fn names_of_hashes_are_known_or_found_by_the_first_bytes() {
     let hed = words(&[0x31A1_EA54, 0, 1, 0xFFFF_0000, 2048, 1, 0, 0, 0]);
     let (paths, _) = listed(hed, 2).unwrap();
     assert_eq!(paths, ["bits.psx", "FFFF0000.bin"]);

@@ -11,8 +11,8 @@ use serde_json::json;
 use self::table::{Node, nodes};
 use super::paths::{Span, record};
 use super::{
-    Content, Entry, FileId, Format, Input, MAX_DEPTH, MAX_ENTRIES, Name, NodeId, Options, Sink,
-    Volume, time,
+    Content, DiscImage, Entry, FileId, Format, Input, MAX_DEPTH, MAX_ENTRIES, Name, NodeId,
+    Options, Sink, Volume, time,
 };
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 
@@ -279,6 +279,10 @@ impl Volume for Disc {
 
     fn info(&self) -> serde_json::Value {
         json!({ "base": self.base, "files": self.files.len() })
+    }
+
+    fn images(&self) -> Vec<DiscImage> {
+        DiscImage::whole(&self.source)
     }
 
     fn warnings(&self) -> &[String] {

@@ -156,7 +156,9 @@ impl Examiner<'_> {
         match content {
             Content::Extent { .. } => self.stored(entry),
             Content::Chunks(chunks) => self.chunks(entry, chunks),
-            Content::Stream(_) => unreachable!("archives of HPI and HIP have no streams"),
+            Content::Stream(_) | Content::Part { .. } => {
+                unreachable!("archives of HPI and HIP have no streams")
+            }
             Content::Generated(_) => {
                 let text = generated(&*opened.archive, entry.file);
                 let text = text.unwrap_or_else(|error| panic!("no text: {error}"));

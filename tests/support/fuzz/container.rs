@@ -1,10 +1,14 @@
 //! Containers: everything that a volume can be asked.
 
+use std::sync::Arc;
+
 use hpimount::io::{Error, Result};
+use hpimount::source::image;
 use hpimount::volume::{Content, Entry};
 
 use crate::support::container_seeds as seeds;
 use crate::support::containers::{Opened, open};
+use crate::support::disc::Disc;
 
 /// Most bytes of one container that are decoded.
 const DECODED: u64 = 1 << 20;
@@ -84,6 +88,102 @@ pub fn xdvdfs_seeds() -> Vec<Vec<u8>> {
     vec![seeds::xdvdfs()]
 }
 
+/// A 7z archive; its checksums are put right where that can be done.
+pub fn seven_zip(data: &[u8]) {
+    let mut bytes = data.to_vec();
+    put(&mut bytes, b"7z\xBC\xAF\x27\x1C\0");
+    if let Some(index) = bytes.get(12..32) {
+        let number = |at: usize| u64::from_le_bytes(index[at..at + 8].try_into().unwrap());
+        let start = number(0).saturating_add(32);
+        let end = start.saturating_add(number(8));
+        let database = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+        let database = database.and_then(|(start, end)| bytes.get(start..end));
+        if let Some(sum) = database.map(crc32fast::hash) {
+            bytes[28..32].copy_from_slice(&sum.to_le_bytes());
+        }
+        let sum = crc32fast::hash(&bytes[12..32]);
+        bytes[8..12].copy_from_slice(&sum.to_le_bytes());
+    }
+    examine("x.7z", &bytes, None);
+}
+
+/// Seeds for [`seven_zip`].
+pub fn seven_zip_seeds() -> Vec<Vec<u8>> {
+    vec![seeds::seven_zip()]
+}
+
+/// A GameCube disc, or one inside a disc.
+pub fn gcm(data: &[u8]) {
+    examine("x.gcm", data, None);
+}
+
+/// Seeds for [`gcm`].
+pub fn gcm_seeds() -> Vec<Vec<u8>> {
+    vec![seeds::gcm(), seeds::tgc(0x10_0000)]
+}
+
+/// An ISO 9660 disc from its volume descriptor on, plain; and any bytes as
+/// they are, which may be raw sectors or a cue sheet.
+pub fn iso(data: &[u8]) {
+    const FRONT: usize = 16 * seeds::SECTOR;
+    let plain = [&[0; FRONT][..], data].concat();
+    examine("x.iso", &plain, None);
+    examine("x.bin", data, None);
+    examine("x.cue", data, Some(&plain));
+}
+
+/// Seeds for [`iso`].
+pub fn iso_seeds() -> Vec<Vec<u8>> {
+    let mut disc = Disc::default();
+    disc.file("A.TXT", b"bytes").file("D/B.BIN", &[7; 3000]);
+    disc.form_2_file("D/M.STR", &[1; crate::support::disc::MODE_2]);
+    let cue = b"FILE \"x.bin\" BINARY\nTRACK 01 MODE1/2048\nINDEX 01 00:00:00\n\
+        TRACK 02 AUDIO\nINDEX 00 00:00:18\nINDEX 01 00:00:19\n";
+    vec![
+        disc.iso()[16 * seeds::SECTOR..].to_vec(),
+        disc.raw(),
+        cue.to_vec(),
+    ]
+}
+
+/// A block image of any format.
+pub fn image(data: &[u8]) {
+    let mut bytes = data.to_vec();
+    if bytes.starts_with(b"RVZ\x01") || bytes.starts_with(b"WIA\x01") {
+        seeds::sign_rvz(&mut bytes);
+    }
+    let source = Arc::new(bytes);
+    let opened = match image::detect(&*source) {
+        Ok(Some(format)) => (format.open)(source),
+        Ok(None) => return,
+        Err(error) => return located(&error),
+    };
+    let image = match opened {
+        Ok(image) => image,
+        Err(error) => return located(&error),
+    };
+    let size = image.block_size();
+    assert!((1..=image::MAX_BLOCK).contains(&size));
+    assert!(image.memory() > 0);
+    let blocks = image.len().div_ceil(size.into());
+    let most = (DECODED / u64::from(size)).clamp(1, 64);
+    let ends = (0..blocks.min(most)).chain(blocks.checked_sub(1));
+    for block in ends {
+        match image.decode(block) {
+            Ok(bytes) => {
+                let length = image::block_length(image.len(), size, block);
+                assert_eq!(bytes.len(), length, "block {block}");
+            }
+            Err(error) => located(&error),
+        }
+    }
+}
+
+/// Seeds for [`image`].
+pub fn image_seeds() -> Vec<Vec<u8>> {
+    seeds::images()
+}
+
 /// Replaces the first bytes as far as there are any.
 fn put(bytes: &mut [u8], with: &[u8]) {
     bytes
@@ -106,7 +206,7 @@ fn examine(name: &str, bytes: &[u8], beside: Option<&[u8]>) {
 /// An error about the bytes says where in them.
 fn located(error: &Error) {
     let says = match error {
-        Error::Damaged { .. } => error.to_string().contains("0x"),
+        Error::Damaged { .. } | Error::Read { .. } => error.to_string().contains("0x"),
         Error::Unsupported(_) | Error::Encrypted(_) | Error::UnknownFormat => true,
         _ => false,
     };
@@ -145,9 +245,11 @@ fn stream(opened: &Opened, entry: Entry, left: u64) -> Result<()> {
     assert_eq!(Some(decoder.left()), entry.size);
     let size = decoder.left().min(left) as usize;
     decoder.read(&mut vec![0; size / 3])?;
-    let mut copy = decoder.fork();
     let rest = size - size / 3;
     let (mut first, mut second) = (vec![0; rest], vec![0; rest]);
+    let Some(mut copy) = decoder.fork() else {
+        return decoder.read(&mut first);
+    };
     let results = (decoder.read(&mut first), copy.read(&mut second));
     match &results {
         (Ok(()), Ok(())) => assert!(first == second),

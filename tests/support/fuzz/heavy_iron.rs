@@ -15,10 +15,10 @@ const PLATFORMS: [Platform; 4] = [
     Platform::Unknown,
 ];
 
-const GAMES: [Game; 4] = [Game::Bfbb, Game::Scooby, Game::Incredibles, Game::Rotu];
+pub(super) const GAMES: [Game; 4] = [Game::Bfbb, Game::Scooby, Game::Incredibles, Game::Rotu];
 
 /// Types of the assets that [`hi_objects`] reads.
-const CODES: [&str; 40] = [
+pub(super) const CODES: [&str; 40] = [
     "TEXT", "CRDT", "LKIT", "MRKR", "MINF", "ATBL", "ANIM", "FLY", "JAW", "SHRP", "ALST", "LODT",
     "PIPT", "COLL", "SHDW", "PICK", "MAPR", "BOUL", "BUTN", "CAM", "CNTR", "COND", "DPAT", "DYNA",
     "ENV", "GRUP", "MVPT", "PARS", "PKUP", "PLAT", "PLYR", "PORT", "SFX", "SIMP", "SURF", "TIMR",

@@ -13,19 +13,27 @@ mod asset;
 mod build;
 mod chunk;
 mod container;
+mod dat;
 mod heavy_iron;
 mod mount;
+mod nested;
 mod ops;
+mod reports;
 pub mod seeds;
+mod settings;
 mod ta;
 
 pub use archive::{hip, hpi_v1, hpi_v2};
 pub use asset::{hgo, ifp, psx};
 pub use chunk::{chunk, lz77};
-pub use container::{img, pkr, pre, wad, xdvdfs, zip};
+pub use container::{gcm, image, img, iso, pkr, pre, seven_zip, wad, xdvdfs, zip};
+pub use dat::dat;
 pub use heavy_iron::{hi_models, hi_objects, hi_sounds, hi_textures};
 pub use mount::vfs;
+pub use nested::nested;
 pub use ops::ops;
+pub use reports::hi_reports;
+pub use settings::settings;
 pub use ta::{cob, gaf, pcx, ta_small, tdf, tdo, tnt};
 
 /// An entry point, and inputs to begin with.
@@ -36,7 +44,7 @@ pub struct Target {
 }
 
 /// All of them.
-pub const TARGETS: [Target; 27] = [
+pub const TARGETS: [Target; 35] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -56,12 +64,20 @@ pub const TARGETS: [Target; 27] = [
     target("hi_sounds", hi_sounds, seeds::hi_sounds),
     target("hi_models", hi_models, seeds::hi_models),
     target("hi_objects", hi_objects, seeds::hi_objects),
+    target("hi_reports", hi_reports, reports::reports_seeds),
     target("img", img, container::img_seeds),
     target("wad", wad, container::wad_seeds),
     target("pkr", pkr, container::pkr_seeds),
     target("pre", pre, container::pre_seeds),
     target("zip", zip, container::zip_seeds),
     target("xdvdfs", xdvdfs, container::xdvdfs_seeds),
+    target("settings", settings, settings::seeds),
+    target("seven_zip", seven_zip, container::seven_zip_seeds),
+    target("gcm", gcm, container::gcm_seeds),
+    target("iso", iso, container::iso_seeds),
+    target("image", image, container::image_seeds),
+    target("dat", dat, dat::seeds),
+    target("nested", nested, nested::nested_seeds),
     target("vfs", vfs, seeds::vfs),
     target("ops", ops, seeds::ops),
 ];

@@ -63,23 +63,26 @@ pub fn vfs(data: &[u8]) {
 pub fn mounted(files: &[(&str, Vec<u8>)], separate: bool, options: Options) -> Option<Mounted> {
     // In memory where there is such a directory.
     let shared = Path::new("/dev/shm");
-    let place = match shared.is_dir() {
+    let work_dir = match shared.is_dir() {
         true => tempfile::tempdir_in(shared),
         false => tempfile::tempdir(),
     };
-    let place = place.unwrap();
+    let work_dir = work_dir.unwrap();
     let paths = files.iter().map(|(name, bytes)| {
-        let path = place.path().join(name);
+        let path = work_dir.path().join(name);
         fs::write(&path, bytes).unwrap();
-        path
+        path.into()
     });
     let sources = Sources::Given {
-        paths: paths.collect(),
+        locations: paths.collect(),
         order: None,
         separate,
     };
     let vfs = Vfs::open(&sources, options).ok()?;
-    Some(Mounted { vfs, _place: place })
+    Some(Mounted {
+        vfs,
+        _place: work_dir,
+    })
 }
 
 /// A mount and its files.
@@ -187,13 +190,13 @@ impl<'a> Walk<'a> {
             assert_eq!(rest, entries[offset.min(length)..]);
         }
         let _ = list(self.vfs, ino, u64::MAX, 1);
-        let mut place = 0;
+        let mut work_dir = 0;
         let listed = self.vfs.readdir_plus(ino, 0, &mut |name, attr, next| {
-            let Some(entry) = entries.get(place) else {
+            let Some(entry) = entries.get(work_dir) else {
                 return true;
             };
-            place += 1;
-            assert_eq!((name, next), (entry.name.as_str(), place as u64));
+            work_dir += 1;
+            assert_eq!((name, next), (entry.name.as_str(), work_dir as u64));
             assert_eq!(
                 (attr.kind, attr.lasting && attr.ino != entry.ino),
                 (entry.kind, false)
@@ -201,7 +204,7 @@ impl<'a> Walk<'a> {
             self.vfs.forget(attr.ino, 1);
             false
         });
-        assert!(listed.is_err() || place == length);
+        assert!(listed.is_err() || work_dir == length);
     }
 
     fn entry(&mut self, parent: Ino, entry: &Listed) {

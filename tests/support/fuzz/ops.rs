@@ -29,7 +29,7 @@ const NAMES: [&[u8]; 12] = [
 ];
 
 /// Most entries, less one.
-const MOST_PARTS: u8 = 40;
+const MAX_PARTS: u8 = 40;
 
 /// Sizes of files.
 const SIZES: [usize; 8] = [0, 1, 100, 4096, 9000, 65_535, 65_536, 70_000];
@@ -61,7 +61,7 @@ impl Case {
             parts: Vec::new(),
             steps: Vec::new(),
         };
-        for _ in 0..parts % MOST_PARTS {
+        for _ in 0..parts % MAX_PARTS {
             case.parts.push(input.arbitrary()?);
         }
         while !input.is_empty() {

@@ -16,7 +16,7 @@ use crate::support::ta;
 use crate::support::{noise, text};
 
 /// Longest seed in bytes.
-pub const LONGEST: usize = 12 << 10;
+pub const MAX_LENGTH: usize = 12 << 10;
 
 /// Length of the seeds that are full of small parts.
 const FULL: usize = 2 << 10;
@@ -421,8 +421,18 @@ pub fn ta_small() -> Vec<Vec<u8>> {
     let video = [&b"SMK2"[..], &[64, 1, 0, 0].repeat(4)].concat();
     let colors = noise(5, 1024);
     let table = vec![1; 8192];
+    let picture = ta::bmp::Bmp {
+        width: 5,
+        height: -2,
+        bits: 4,
+        colors: vec![[1, 2, 3]; 16],
+        rows: vec![0x12; 8],
+    };
+    let gimp = b"GIMP Palette\nName: x\n#\n1 2 3 one\n255 0 7\n".to_vec();
     short(vec![
         font,
+        picture.file(),
+        gimp,
         sound,
         scenario,
         video,
@@ -483,7 +493,7 @@ pub fn ops() -> Vec<Vec<u8>> {
 }
 
 fn short(mut seeds: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
-    seeds.retain(|seed| seed.len() <= LONGEST);
+    seeds.retain(|seed| seed.len() <= MAX_LENGTH);
     assert!(!seeds.is_empty());
     seeds
 }

@@ -6,11 +6,13 @@
 use hpimount::asset::Incomplete;
 use hpimount::asset::ta::gaf::{Gaf, Pixels};
 use hpimount::asset::ta::terrain::Terrain;
-use hpimount::asset::ta::{cob, fnt, gaf, other, pal, pcx, sct, tdf, tdo, tnt, wav};
+use hpimount::asset::ta::{
+    bmp, cob, fnt, gaf, other, pal, palette_file, pcx, sct, tdf, tdo, tnt, wav,
+};
 use hpimount::io::Error;
 
 /// Most pixels of a picture that is decoded.
-const LARGEST: u64 = 1 << 20;
+const MAX_SIZE: u64 = 1 << 20;
 
 /// Most pixels of one input that are decoded.
 const PIXELS: u64 = 4 << 20;
@@ -47,7 +49,7 @@ fn decode(gaf: &Gaf, frame: &gaf::Frame, left: &mut u64) {
     let layers = gaf.layers(frame).unwrap_or_default();
     let cost: u64 = layers.iter().map(gaf::Frame::pixels).sum();
     let cost = cost + frame.pixels() + 64;
-    if frame.pixels() > LARGEST || cost > *left {
+    if frame.pixels() > MAX_SIZE || cost > *left {
         return;
     }
     *left -= cost;
@@ -131,8 +133,8 @@ pub fn tnt(data: &[u8]) {
     rows(&tnt.terrain);
     let _ = tnt.minimap_used();
     if let Some(ground) = &tnt.ground {
-        let places = (0..=ground.len()).filter_map(|place| ground.get(place));
-        assert!(places.count() <= ground.len());
+        let positions = (0..=ground.len()).filter_map(|position| ground.get(position));
+        assert!(positions.count() <= ground.len());
     }
     let sct = model(sct::parse(&data.to_vec().into()));
     assert!(sct.heights().count() <= sct.width() as usize * sct.height() as usize);
@@ -155,7 +157,7 @@ pub fn pcx(data: &[u8]) {
     let pcx = model(pcx::parse(&data.to_vec().into()));
     let _ = (pcx.game_issues(), pcx::game_palette(data));
     let pixels = u64::from(pcx.width) * u64::from(pcx.height);
-    if pixels > LARGEST {
+    if pixels > MAX_SIZE {
         return;
     }
     if let Ok(picture) = pcx.decode() {
@@ -191,7 +193,7 @@ pub fn tdf(data: &[u8]) {
     assert!(tdf.depth <= 64);
 }
 
-/// Palettes, fonts, sounds, and what is only recognised.
+/// Palettes, BMP pictures, fonts, sounds, and what is only recognised.
 pub fn ta_small(data: &[u8]) {
     let pal = model(pal::parse(&data.to_vec().into()));
     assert!(pal.nonzero_padding <= 256);
@@ -212,6 +214,18 @@ pub fn ta_small(data: &[u8]) {
     let wav = model(wav::parse(&data.to_vec().into()));
     if let Some(samples) = wav.data {
         assert!(data[wav.data_offset as usize..].starts_with(&samples));
+    }
+    if let Err(error) = palette_file::parse(&data.to_vec().into()) {
+        located(&error);
+    }
+    let bmp = model(bmp::parse(&data.to_vec().into()));
+    let pixels = u64::from(bmp.width) * u64::from(bmp.height);
+    if (1..=MAX_SIZE).contains(&pixels) {
+        let found = match bmp.decode() {
+            bmp::Pixels::Indexed(indices) => indices.len() as u64,
+            bmp::Pixels::Rgb(colors) => colors.len() as u64 / 3,
+        };
+        assert_eq!(found, pixels);
     }
     if let Err(error @ Error::Damaged { .. }) = other::recognise(data) {
         located(&error);

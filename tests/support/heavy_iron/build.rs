@@ -257,6 +257,20 @@ pub fn plain_model(positions: &[[f32; 3]], uvs: &[[f32; 2]], triangles: &[[u16; 
     clump(&[chunk(1, &fields.concat()), materials(), chunk(3, &[])])
 }
 
+/// A pyramid.
+pub fn pyramid() -> Vec<u8> {
+    plain_model(
+        &[
+            [0.0, 0.0, 0.0],
+            [4.0, 0.0, 0.0],
+            [0.0, 4.0, 0.0],
+            [0.0, 0.0, 4.0],
+        ],
+        &[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]],
+        &[[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
+    )
+}
+
 /// A clump with a geometry as the GameCube draws it: a strip of four vertices
 /// with positions and texture coordinates.
 pub fn gamecube_model(has_matrices: bool) -> Vec<u8> {

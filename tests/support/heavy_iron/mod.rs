@@ -5,5 +5,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 pub mod build;
+pub mod kinds;
 pub mod look;
 pub mod samples;
+pub mod shown;

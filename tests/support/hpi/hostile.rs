@@ -101,9 +101,13 @@ fn unopenable_v2() -> Vec<Broken> {
 /// Archives that open, and in which the first file cannot be read to its end.
 pub fn unreadable() -> Vec<Broken> {
     let one = one_file();
-    let place = &one.files[0];
-    let (record, table, chunk) = (place.record, place.data, place.chunks[0]);
-    let last = place.chunks[place.chunks.len() - 1];
+    let file_offsets = &one.files[0];
+    let (record, table, chunk) = (
+        file_offsets.record,
+        file_offsets.data,
+        file_offsets.chunks[0],
+    );
+    let last = file_offsets.chunks[file_offsets.chunks.len() - 1];
     let mut all = vec![
         broken("size of 4 GiB", one.patched(record + 4, HUGE)),
         broken(

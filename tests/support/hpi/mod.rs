@@ -155,12 +155,12 @@ pub fn zlib(plain: &[u8]) -> Vec<u8> {
 pub struct Built {
     pub bytes: Vec<u8>,
     /// Where the parts of the files are, in the order of the data.
-    pub files: Vec<Place>,
+    pub files: Vec<FileOffsets>,
 }
 
 /// Absolute offsets of the parts of a file.
 #[derive(Clone)]
-pub struct Place {
+pub struct FileOffsets {
     /// Its record; in version 2 only where the directory block is raw.
     pub record: usize,
     /// Its data: the chunk table in version 1.

@@ -4,7 +4,7 @@ use hpimount::volume::hpi::cipher::Cipher;
 use hpimount::volume::hpi::record::{Entry1, File1, Header1, MAGIC, Node1, VERSION_1};
 use zerocopy::{Immutable, IntoBytes};
 
-use super::{Built, Content, Entry, File, Place, TRAILER};
+use super::{Built, Content, Entry, File, FileOffsets, TRAILER};
 
 /// A version 1 archive, and what is odd about it.
 #[derive(Clone)]
@@ -125,8 +125,8 @@ impl<'a> Builder<'a> {
     }
 
     /// Appends the data of all files.
-    fn data(&mut self) -> Vec<Place> {
-        let mut places = Vec::new();
+    fn data(&mut self) -> Vec<FileOffsets> {
+        let mut all_offsets = Vec::new();
         for (record, file) in std::mem::take(&mut self.files) {
             let data = self.bytes.len();
             let contents = File1 {
@@ -149,12 +149,12 @@ impl<'a> Builder<'a> {
                     self.bytes.extend(chunk);
                 }
             }
-            places.push(Place {
+            all_offsets.push(FileOffsets {
                 record,
                 data,
                 chunks,
             });
         }
-        places
+        all_offsets
     }
 }

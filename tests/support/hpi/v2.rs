@@ -5,7 +5,7 @@ use hpimount::volume::hpi::file_sum::FileSum;
 use hpimount::volume::hpi::record::{Dir2, File2, Header2, MAGIC, VERSION_2};
 use zerocopy::{Immutable, IntoBytes};
 
-use super::{Built, Chunk, Content, Entry, File, Place};
+use super::{Built, Chunk, Content, Entry, File, FileOffsets};
 
 /// Where the data starts: behind the header and four bytes of 0.
 const DATA_START: u32 = 32;
@@ -87,7 +87,7 @@ struct Builder<'a> {
     bytes: Vec<u8>,
     directories: Vec<u8>,
     names: Vec<u8>,
-    files: Vec<Place>,
+    files: Vec<FileOffsets>,
 }
 
 impl Builder<'_> {
@@ -169,7 +169,7 @@ impl Builder<'_> {
             checksum: sum.value().into(),
         };
         self.put(at, &record);
-        self.files.push(Place {
+        self.files.push(FileOffsets {
             record: at,
             data,
             chunks,

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Milliseconds from which on all operations are counted as one.
-const LONGEST: usize = 10_000;
+const MAX_LENGTH: usize = 10_000;
 
 /// How long operations took, and how much was compared, by all readers.
 pub struct Figures {
@@ -18,7 +18,7 @@ pub struct Figures {
 impl Default for Figures {
     fn default() -> Self {
         Self {
-            milliseconds: (0..=LONGEST).map(|_| AtomicU64::new(0)).collect(),
+            milliseconds: (0..=MAX_LENGTH).map(|_| AtomicU64::new(0)).collect(),
             slowest: AtomicU64::new(0),
             compared: AtomicU64::new(0),
         }
@@ -29,7 +29,7 @@ impl Figures {
     /// One operation took so long.
     pub fn took(&self, time: Duration) {
         let milliseconds = time.as_millis() as u64;
-        self.milliseconds[LONGEST.min(milliseconds as usize)].fetch_add(1, Ordering::Relaxed);
+        self.milliseconds[MAX_LENGTH.min(milliseconds as usize)].fetch_add(1, Ordering::Relaxed);
         self.slowest.fetch_max(milliseconds, Ordering::Relaxed);
     }
 

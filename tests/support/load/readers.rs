@@ -18,7 +18,7 @@ use crate::support::files::{forget_pages, open_direct, read_at};
 use crate::support::mounted::output;
 
 /// Most bytes of a positioned read.
-const MOST: usize = 256 << 10;
+const MAX_READ: usize = 256 << 10;
 
 /// Files that are looked at in one go.
 const STORM: usize = 50;
@@ -147,7 +147,7 @@ fn read_part(reader: &mut Reader<'_>) {
     let path = reader.mount.join(&file.path);
     let size = file.content.bytes.len();
     let start = reader.random.random_range(0..size);
-    let length = reader.random.random_range(1..=MOST);
+    let length = reader.random.random_range(1..=MAX_READ);
     let (direct, forget) = reader.random.random();
     let found = reader.timed(|| {
         let opened = if direct {
@@ -219,10 +219,10 @@ fn list(reader: &mut Reader<'_>) {
         .collect();
     assert_eq!(names, expected, "{path:?}");
     assert_eq!(names.len(), all.len(), "{path:?}: a name twice");
-    let place = reader.random.random_range(0..all.len());
-    listing.seek(all[place].1).unwrap();
+    let index = reader.random.random_range(0..all.len());
+    listing.seek(all[index].1).unwrap();
     let again = reader.timed(|| rest(&mut listing));
-    assert_eq!(again, all[place + 1..], "{path:?} from {place} on");
+    assert_eq!(again, all[index + 1..], "{path:?} from {index} on");
 }
 
 /// By names in a random mix of upper and lower case.

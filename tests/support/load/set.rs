@@ -119,9 +119,9 @@ impl Set {
         self.dir.path().join("pairs")
     }
 
-    /// The files shall be found in `places` of the mount. Their originals are
+    /// The files shall be found in `indices` of the mount. Their originals are
     /// written below a directory `kind`, which is returned.
-    fn add(&mut self, kind: &str, files: Files, places: &[String]) -> PathBuf {
+    fn add(&mut self, kind: &str, files: Files, indices: &[String]) -> PathBuf {
         let originals = self.dir.path().join("originals").join(kind);
         for (path, bytes) in files {
             let original = originals.join(&path);
@@ -133,8 +133,8 @@ impl Set {
                 original,
                 bytes,
             });
-            self.files.extend(places.iter().map(|place| Golden {
-                path: Path::new(place).join(&path),
+            self.files.extend(indices.iter().map(|index| Golden {
+                path: Path::new(index).join(&path),
                 content: content.clone(),
             }));
         }
@@ -149,10 +149,10 @@ impl Set {
         files.push(("nested/Inner.ufo".to_owned(), keyed(&inner)));
         files.push(("nested/Walk.ifp".to_owned(), walk.clone()));
         let archives = [("zlib.hpi", "zlib"), ("lz77.ufo", "lz77")];
-        let places = |below: &str| archives.map(|(archive, _)| format!("{archive}{below}"));
-        let tree = self.add("tree", files, &places(""));
-        self.add("inner", inner, &places("/nested/Inner.ufo.d"));
-        self.add("walk", shown(&walk), &places("/nested/Walk.ifp.meta"));
+        let indices = |below: &str| archives.map(|(archive, _)| format!("{archive}{below}"));
+        let tree = self.add("tree", files, &indices(""));
+        self.add("inner", inner, &indices("/nested/Inner.ufo.d"));
+        self.add("walk", shown(&walk), &indices("/nested/Walk.ifp.meta"));
         for (archive, method) in archives {
             let archive = self.dir.path().join(archive);
             pack_as(&tree, &archive, &["--method", method, "--key", "0x7D"]);
@@ -200,10 +200,10 @@ impl Set {
             ("Long.kmp".to_owned(), archive.build().bytes),
             ("Run.ifp".to_owned(), run.clone()),
         ];
-        let place = |below: &str| [format!("loose{below}")];
-        let folder = self.add("loose", files, &place(""));
-        self.add("long", long, &place("/Long.kmp.d"));
-        self.add("run", shown(&run), &place("/Run.ifp.meta"));
+        let index = |below: &str| [format!("loose{below}")];
+        let folder = self.add("loose", files, &index(""));
+        self.add("long", long, &index("/Long.kmp.d"));
+        self.add("run", shown(&run), &index("/Run.ifp.meta"));
         self.sources.push(folder);
     }
 }

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use rustix::process::Signal;
 
-use super::{Daemon, Place, Run, mounts_in, run, tag};
+use super::{Daemon, Fixture, Run, mounts_in, run, tag};
 
 /// `nobody`, for whom nothing is prepared anywhere.
 pub const USER: u32 = 65534;
@@ -37,19 +37,19 @@ pub struct Namespace {
     holder: Child,
     /// The program where every user may run it.
     pub program: PathBuf,
-    pub place: Place,
+    pub fixture: Fixture,
 }
 
 impl Namespace {
     /// Makes it.
     pub fn new() -> Self {
-        let place = Place::new();
-        let dir = place.dir();
+        let fixture = Fixture::new();
+        let dir = fixture.dir();
         // Where the project lies the user may not look.
         let program = dir.join("hpimount");
         fs::copy(env!("CARGO_BIN_EXE_hpimount"), &program).unwrap();
         fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();
-        chown(&place.point, Some(USER), Some(USER)).unwrap();
+        chown(&fixture.point, Some(USER), Some(USER)).unwrap();
         let private = dir.join("private");
         fs::create_dir(&private).unwrap();
         let mut holder = Command::new("unshare")
@@ -65,7 +65,7 @@ impl Namespace {
         let namespace = Self {
             holder,
             program,
-            place,
+            fixture,
         };
         assert_eq!(ready, "ready\n");
         namespace
@@ -99,7 +99,7 @@ impl Namespace {
         let mut command = self.user(USER, starter[0]);
         command
             .args(&starter[1..])
-            .args([&self.program, &self.place.archive, &self.place.point])
+            .args([&self.program, &self.fixture.archive, &self.fixture.point])
             .args(args);
         command
     }
@@ -120,7 +120,7 @@ impl Namespace {
 
     /// Runs `cat` on a file of the mount.
     pub fn cat(&self, user: u32, file: &str) -> Run {
-        run(self.user(user, "cat").arg(self.place.point.join(file)))
+        run(self.user(user, "cat").arg(self.fixture.point.join(file)))
     }
 
     /// A path of the namespace, as seen from outside.
@@ -131,7 +131,7 @@ impl Namespace {
 
     /// The lines of the namespace's mount table for the mount point.
     pub fn mounts(&self) -> Vec<String> {
-        mounts_in(&self.holder.id().to_string(), &self.place.point)
+        mounts_in(&self.holder.id().to_string(), &self.fixture.point)
     }
 }
 

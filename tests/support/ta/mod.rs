@@ -5,6 +5,8 @@
 // public.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod bmp;
+pub mod bombs;
 pub mod cob;
 pub mod gaf;
 pub mod pcx;

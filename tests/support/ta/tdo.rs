@@ -42,6 +42,35 @@ pub fn primitive(indices: &[u16]) -> Primitive {
     }
 }
 
+/// Adds a box between two corners. `paint` gives each side, by its number, its
+/// colour or texture.
+pub fn add_box(
+    object: &mut Object,
+    from: [i32; 3],
+    to: [i32; 3],
+    paint: impl Fn(usize, &mut Primitive),
+) {
+    // Corner n is at the end of axis 0, 1, 2 where bit 0, 1, 2 of n is set.
+    // All sides run the same way, seen from outside.
+    const SIDES: [[u16; 4]; 6] = [
+        [0, 4, 6, 2],
+        [5, 1, 3, 7],
+        [1, 0, 2, 3],
+        [4, 5, 7, 6],
+        [2, 6, 7, 3],
+        [1, 5, 4, 0],
+    ];
+    let first = object.vertices.len() as u16;
+    let ends = [from, to];
+    let corner = |n: usize| [0, 1, 2].map(|axis| ends[n >> axis & 1][axis]);
+    object.vertices.extend((0..8).map(corner));
+    for (number, side) in SIDES.into_iter().enumerate() {
+        let mut side = primitive(&side.map(|corner| first + corner));
+        paint(number, &mut side);
+        object.primitives.push(side);
+    }
+}
+
 /// A whole file.
 pub fn file(root: &Object) -> Vec<u8> {
     let mut out = Writer::default();

@@ -205,7 +205,7 @@ mod tests {
         let frames = [frame(1.0, Some(1)), frame(2.0, None), frame(3.0, Some(0))];
         let found: Vec<_> = placements(&frames)
             .iter()
-            .map(|place| place.position)
+            .map(|placement| placement.position)
             .collect();
         // Each turns by a quarter: (1, 0) in (2, 0) is (2, 1).
         assert_eq!(found, [[2.0, 1.0, 0.0], [2.0, 0.0, 0.0], [-1.0, 1.0, 0.0]]);

@@ -11,7 +11,7 @@ use crate::asset::heavy_iron::take;
 use crate::io::{Cursor, Endian, Error, Result};
 
 /// Most attributes of a vertex.
-const MOST_ATTRIBUTES: u32 = 16;
+const MAX_ATTRIBUTES: u32 = 16;
 
 /// Numbers of attributes.
 const POSITION: u8 = 9;
@@ -85,7 +85,7 @@ impl Gx {
     }
 
     /// Whether every vertex in the lists begins with the number of a matrix,
-    /// three times that of a bone. Only the lists themselves tell.
+    /// three times that of a bone. Only the lists themselves show which.
     pub fn has_matrices(&self) -> bool {
         self.has_matrices
     }
@@ -275,8 +275,8 @@ fn attributes(head: &mut Cursor<'_>, data: &Bytes) -> Result<Vec<Attribute>> {
     head.take(8, "native header")?;
     let at = head.offset();
     let count = head.u32("attribute count")?;
-    if count > MOST_ATTRIBUTES {
-        let problem = format!("is {count}, {MOST_ATTRIBUTES} are possible");
+    if count > MAX_ATTRIBUTES {
+        let problem = format!("is {count}, {MAX_ATTRIBUTES} are possible");
         return Err(Error::damaged(at, "attribute count", problem));
     }
     let (mut found, mut starts) = (Vec::new(), BTreeSet::from([data.len()]));

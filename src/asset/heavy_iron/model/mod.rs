@@ -22,6 +22,8 @@ pub use material::{Material, TextureName};
 pub use mesh::{Mesh, Part};
 pub use skin::Skin;
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
 
 use super::renderware::{Chunks, Version, kind};
@@ -37,6 +39,19 @@ pub struct Model {
     pub worlds: Vec<World>,
     /// What is odd.
     pub warnings: Warnings,
+}
+
+impl Model {
+    /// The names of the textures that materials have, in the order in which
+    /// they are first named; none twice, letter case aside.
+    pub fn texture_names(&self) -> impl Iterator<Item = &str> {
+        let geometries = self.clumps.iter().flat_map(|clump| &clump.geometries);
+        let materials = geometries.flat_map(|geometry| &geometry.materials);
+        let textures = materials.filter_map(|material| material.texture.as_ref());
+        let names = textures.map(|texture| texture.name.as_str());
+        let mut known = HashSet::new();
+        names.filter(move |name| !name.is_empty() && known.insert(name.to_ascii_lowercase()))
+    }
 }
 
 /// A world: the geometry of a level as a tree, which is not read.

@@ -20,7 +20,7 @@ const STEPS: [i32; 89] = [
     10442, 11487, 12635, 13899, 15289, 16818, 18500, 20350, 22385, 24623, 27086, 29794, 32767,
 ];
 
-/// How the place in [`STEPS`] changes, by the lower three bits of a nibble.
+/// How the index into [`STEPS`] changes, by the lower three bits of a nibble.
 const CHANGES: [i8; 8] = [-1, -1, -1, -1, 2, 4, 6, 8];
 
 /// Warns of blocks whose step index is out of range.
@@ -41,8 +41,8 @@ pub(super) fn decode(data: &[u8], channels: usize, out: &mut [i16]) {
     let blocks = data.chunks_exact(BLOCK * channels);
     for (samples, block) in out.chunks_mut(SAMPLES * channels).zip(blocks) {
         for channel in 0..channels {
-            let places = samples.iter_mut().skip(channel).step_by(channels);
-            decode_channel(block, channel, channels, places);
+            let channel_samples = samples.iter_mut().skip(channel).step_by(channels);
+            decode_channel(block, channel, channels, channel_samples);
         }
     }
 }
@@ -56,7 +56,7 @@ fn decode_channel<'a>(
     let (heads, groups) = block.split_at(4 * channels);
     let [low, high, step, _] = heads.as_chunks().0[channel];
     let mut value = i16::from_le_bytes([low, high]);
-    let mut place = usize::from(step).min(STEPS.len() - 1);
+    let mut index = usize::from(step).min(STEPS.len() - 1);
     if let Some(first) = out.next() {
         *first = value;
     }
@@ -68,7 +68,7 @@ fn decode_channel<'a>(
         .step_by(channels);
     let nibbles = words.flatten().flat_map(|byte| [byte & 15, byte >> 4]);
     for (sample, nibble) in out.zip(nibbles) {
-        let step = STEPS[place];
+        let step = STEPS[index];
         let mut change = step >> 3;
         for (bit, part) in [(1, step >> 2), (2, step >> 1), (4, step)] {
             if nibble & bit != 0 {
@@ -77,7 +77,7 @@ fn decode_channel<'a>(
         }
         let change = if nibble & 8 != 0 { -change } else { change };
         value = clamp(i32::from(value) + change);
-        place = place
+        index = index
             .saturating_add_signed(CHANGES[usize::from(nibble & 7)].into())
             .min(STEPS.len() - 1);
         *sample = value;

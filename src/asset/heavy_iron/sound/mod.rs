@@ -17,10 +17,10 @@ use crate::asset::Incomplete;
 use crate::io::{Error, Result, Warnings};
 
 /// Most channels of a sound.
-pub const MOST_CHANNELS: u16 = 8;
+pub const MAX_CHANNELS: u16 = 8;
 
 /// Highest rate in samples a second.
-pub const MOST_RATE: u32 = 192_000;
+pub const MAX_RATE: u32 = 192_000;
 
 /// The header of an Xbox sound: that of a WAV file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,9 +88,9 @@ pub struct Sound {
     pub entry: Entry,
     /// How samples are stored.
     pub codec: Codec,
-    /// Number of channels, 1 to [`MOST_CHANNELS`].
+    /// Number of channels, 1 to [`MAX_CHANNELS`].
     pub channels: u16,
-    /// Samples a second, 1 to [`MOST_RATE`]; the stored rate is in the entry.
+    /// Samples a second, 1 to [`MAX_RATE`]; the stored rate is in the entry.
     pub rate: u32,
     /// Samples of a channel that the data holds.
     pub samples: u32,
@@ -176,10 +176,10 @@ pub fn parse(bytes: &Bytes, entry: &Entry) -> Parsed<Sound> {
 
 fn read(sound: &mut Sound) -> Result<()> {
     let rate = sound.entry.header.rate();
-    sound.rate = rate.clamp(1, MOST_RATE);
+    sound.rate = rate.clamp(1, MAX_RATE);
     if sound.rate != rate {
         sound.warnings.push(format!(
-            "sample rate at {:#x}: is {rate}, 1 to {MOST_RATE} are possible",
+            "sample rate at {:#x}: is {rate}, 1 to {MAX_RATE} are possible",
             sound.entry.offset
         ));
     }
@@ -206,11 +206,11 @@ fn read(sound: &mut Sound) -> Result<()> {
 
 fn read_xbox(sound: &mut Sound, header: &XboxHeader) -> Result<()> {
     let at = sound.entry.offset;
-    if !(1..=MOST_CHANNELS).contains(&header.channels) {
+    if !(1..=MAX_CHANNELS).contains(&header.channels) {
         return Err(Error::damaged(
             at + 2,
             "channels",
-            format!("are {}, 1 to {MOST_CHANNELS} are possible", header.channels),
+            format!("are {}, 1 to {MAX_CHANNELS} are possible", header.channels),
         ));
     }
     sound.channels = header.channels;

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::XboxHeader;
 use super::dsp::{self, DspHeader};
 use super::vag::{self, VagHeader};
-use crate::asset::heavy_iron::{Facts, Game, Parsed, Platform, read_into, slice_of};
+use crate::asset::heavy_iron::{Facts, Parsed, Platform, read_into, slice_of};
 use crate::io::{Cursor, Endian, Error, Result, Warnings};
 
 /// The headers of an archive's sounds.
@@ -138,7 +138,7 @@ impl Layout {
     /// The layouts of a console, that of the game first.
     fn of(facts: &Facts) -> Vec<Self> {
         match facts.platform {
-            Platform::GameCube if facts.game == Game::Scooby => vec![Self::GC_SCOOBY, Self::GC],
+            Platform::GameCube if facts.game.is_scooby() => vec![Self::GC_SCOOBY, Self::GC],
             Platform::GameCube => vec![Self::GC, Self::GC_SCOOBY],
             Platform::Xbox => vec![Self::XBOX],
             Platform::PlayStation2 if facts.game.is_incredibles_or_later() => {
@@ -307,6 +307,7 @@ fn check_ids(table: &mut SoundTable) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::asset::heavy_iron::Game;
 
     fn words(words: &[u32]) -> Bytes {
         words.iter().flat_map(|word| word.to_be_bytes()).collect()

@@ -15,7 +15,7 @@ const REPEAT: u8 = 2;
 const LOOP_START: u8 = 4;
 const STOP: u8 = 7;
 
-/// Rates that a header may have, by which its byte order is told.
+/// Rates that a header may have, by which its byte order is detected.
 const LIKELY_RATES: std::ops::RangeInclusive<u32> = 4000..=48_000;
 
 /// Pairs of coefficients, in 1/64.

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::asset::heavy_iron::record::{Layout, Rows, layout, size};
-use crate::asset::heavy_iron::{Facts, Game, Parsed, after_magic, read_into, slice_of};
+use crate::asset::heavy_iron::{Facts, Parsed, after_magic, read_into, slice_of};
 use crate::asset::name::until_nul;
 use crate::io::{Cursor, Result, Warnings};
 
@@ -80,7 +80,7 @@ fn read(bytes: &Bytes, facts: &Facts, info: &mut ModelInfo) -> Result<()> {
 /// There it is detected by the transform of the first model, since tools may
 /// write it regardless.
 fn has_brain(cursor: &Cursor<'_>, facts: &Facts) -> bool {
-    if facts.game != Game::Scooby {
+    if !facts.game.is_scooby() {
         return true;
     }
     let likely = |skip: usize| -> usize {
@@ -88,7 +88,7 @@ fn has_brain(cursor: &Cursor<'_>, facts: &Facts) -> bool {
         if cursor.take(skip + 8, "model").is_err() {
             return 0;
         }
-        let floats = (0..12).map_while(|_| cursor.f32("place of the model").ok());
+        let floats = (0..12).map_while(|_| cursor.f32("transform of the model").ok());
         let is_likely = |value: &f32| *value == 0.0 || (1e-6..1e6).contains(&value.abs());
         floats.filter(is_likely).count()
     };
@@ -125,12 +125,12 @@ const _: () = assert!(size(MODELS) == 56);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::asset::heavy_iron::Platform;
+    use crate::asset::heavy_iron::{Game, Platform};
 
     fn info(game: Game, head: &[u32]) -> ModelInfo {
         let one = 0x3F80_0000;
-        let place = [one, 0, 0, 0, one, 0, 0, 0, one, one, one, one];
-        let model = [&[0xDEAD_BEEF, 0xFF01][..], &place].concat();
+        let transform = [one, 0, 0, 0, one, 0, 0, 0, one, one, one, one];
+        let model = [&[0xDEAD_BEEF, 0xFF01][..], &transform].concat();
         let words = [&[MAGIC, 1][..], head, &model].concat();
         let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         bytes.extend(b"\x01\0\0\0\x01ok\0\0\0\0\0");

@@ -33,7 +33,7 @@ pub enum GxFormat {
 }
 
 /// Largest tile in bytes and in pixels.
-const MOST_TILE: usize = 64;
+const MAX_TILE: usize = 64;
 
 impl GxFormat {
     pub(super) fn from_number(number: u8) -> Option<Self> {
@@ -129,8 +129,8 @@ pub(super) fn decode(level: &Level, format: GxFormat, palette: &[[u8; 4]], out: 
     }
 }
 
-type Tile = [u8; MOST_TILE];
-type Pixels = [[u8; 4]; MOST_TILE];
+type Tile = [u8; MAX_TILE];
+type Pixels = [[u8; 4]; MAX_TILE];
 
 /// Goes over the tiles of a picture, and puts what `decode` makes of each
 /// where it belongs. `decode` fills in as many pixels as a tile has.
@@ -142,7 +142,7 @@ fn tiles(
 ) {
     let (tile_width, tile_height, size) = format.tile();
     let (width, height) = (level.width as usize, level.height as usize);
-    let mut pixels = [[0; 4]; MOST_TILE];
+    let mut pixels = [[0; 4]; MAX_TILE];
     let mut at = 0;
     for y in (0..height).step_by(tile_height) {
         for x in (0..width).step_by(tile_width) {

@@ -25,7 +25,7 @@ use super::{Parsed, read_into};
 use crate::io::{Endian, Error, Result, Warnings};
 
 /// Longest side of a texture, in pixels.
-pub const MOST_SIDE: u32 = 4096;
+pub const MAX_SIDE: u32 = 4096;
 
 /// A texture dictionary.
 #[derive(Debug, Default)]
@@ -45,9 +45,9 @@ pub struct Texture {
     pub name: String,
     /// Name of the mask; usually empty.
     pub mask: String,
-    /// Width of level 0 in pixels, 1 to [`MOST_SIDE`].
+    /// Width of level 0 in pixels, 1 to [`MAX_SIDE`].
     pub width: u32,
-    /// Height of level 0 in pixels, 1 to [`MOST_SIDE`].
+    /// Height of level 0 in pixels, 1 to [`MAX_SIDE`].
     pub height: u32,
     /// Bits per pixel, as the header has it.
     pub depth: u32,
@@ -302,14 +302,14 @@ fn texture(native: &Chunk, model: &mut Textures) -> Result<()> {
 
 /// Checks the size of a texture, stored at `offset`.
 fn check_size(offset: u64, width: u32, height: u32) -> Result<()> {
-    let is_side = |side| (1..=MOST_SIDE).contains(&side);
+    let is_side = |side| (1..=MAX_SIDE).contains(&side);
     if is_side(width) && is_side(height) {
         return Ok(());
     }
     Err(Error::damaged(
         offset,
         "texture size",
-        format!("is {width} by {height} pixels, sides are 1 to {MOST_SIDE}"),
+        format!("is {width} by {height} pixels, sides are 1 to {MAX_SIDE}"),
     ))
 }
 

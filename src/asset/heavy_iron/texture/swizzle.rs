@@ -70,12 +70,12 @@ mod tests {
     fn every_pixel_of_a_swizzled_picture_has_a_place_of_its_own() {
         for (width, height) in [(1, 1), (8, 8), (2, 64), (64, 4), (256, 16)] {
             let morton = Morton::new(width, height);
-            let places: BTreeSet<_> = morton
+            let offsets: BTreeSet<_> = morton
                 .y
                 .iter()
                 .flat_map(|y| morton.x.iter().map(move |x| x | y))
                 .collect();
-            assert_eq!(places, (0..width * height).collect());
+            assert_eq!(offsets, (0..width * height).collect());
         }
     }
 
@@ -90,11 +90,11 @@ mod tests {
     fn every_pixel_of_a_band_has_a_place_of_its_own() {
         for width in [16, 32, 128] {
             let bands = Bands::new(width, 16);
-            let places: BTreeSet<_> = (0..8)
+            let offsets: BTreeSet<_> = (0..8)
                 .flat_map(|y| (0..width as usize).map(move |x| (x, y)))
                 .map(|(x, y)| bands.index(x, y))
                 .collect();
-            assert_eq!(places, (0..width as usize * 8).collect());
+            assert_eq!(offsets, (0..width as usize * 8).collect());
         }
     }
 }

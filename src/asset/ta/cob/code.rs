@@ -1,10 +1,10 @@
 //! The code as instructions (FORMATS, TA 5).
 
-use super::opcode::{MOST_OPERANDS, OperandKind, Operation};
+use super::opcode::{MAX_OPERANDS, OperandKind, Operation};
 use crate::asset::ta::pointer::u32_at;
 
 /// Fewest words that can be text between scripts.
-const SHORTEST_TEXT: usize = 4;
+const MIN_TEXT_LENGTH: usize = 4;
 
 /// A part of the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub enum Content<'a> {
 pub struct Instruction {
     /// What it does.
     pub operation: &'static Operation,
-    operands: [u32; MOST_OPERANDS],
+    operands: [u32; MAX_OPERANDS],
     /// Operands that the code has; it may end too early.
     count: usize,
 }
@@ -88,7 +88,7 @@ impl<'a> Items<'a> {
         let end = self.at + count;
         let bytes = &self.code[4 * self.at..4 * end];
         self.unknown_until = end;
-        if count < SHORTEST_TEXT || !is_text(padding_trimmed(bytes)) {
+        if count < MIN_TEXT_LENGTH || !is_text(padding_trimmed(bytes)) {
             return None;
         }
         self.at = end;
@@ -104,7 +104,7 @@ impl<'a> Iterator for Items<'a> {
         let at = self.at as u32;
         let content = if let Some(operation) = Operation::find(word) {
             self.at += 1;
-            let mut operands = [0; MOST_OPERANDS];
+            let mut operands = [0; MAX_OPERANDS];
             let mut count = 0;
             for slot in &mut operands[..operation.operands.len()] {
                 let Some(value) = self.word(self.at) else {

@@ -32,7 +32,7 @@ const VERSION_TA: u32 = 4;
 const VERSION_KINGDOMS: u32 = 6;
 
 /// Most scripts, pieces or strings.
-const MOST_NAMES: u32 = 65536;
+const MAX_NAMES: u32 = 65536;
 
 /// The parsed contents of a COB file.
 #[derive(Debug, Clone, Default)]
@@ -251,8 +251,8 @@ fn noun(kind: OperandKind) -> &'static str {
 fn name_count(cursor: &mut Cursor<'_>, field: &'static str) -> Result<u32> {
     let offset = cursor.offset();
     let count = cursor.u32(field)?;
-    if count > MOST_NAMES {
-        let problem = format!("is {count}, more than {MOST_NAMES}");
+    if count > MAX_NAMES {
+        let problem = format!("is {count}, more than {MAX_NAMES}");
         return Err(Error::damaged(offset, field, problem));
     }
     Ok(count)

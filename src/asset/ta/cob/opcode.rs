@@ -124,7 +124,7 @@ const OPERATIONS: [Operation; 62] = [
 ];
 
 /// Most operands of an instruction.
-pub(super) const MOST_OPERANDS: usize = 2;
+pub(super) const MAX_OPERANDS: usize = 2;
 
 #[cfg(test)]
 mod tests {
@@ -142,7 +142,7 @@ mod tests {
         let names: std::collections::HashSet<_> = names.collect();
         assert_eq!(names.len(), OPERATIONS.len());
         let operands = OPERATIONS.iter().map(|operation| operation.operands.len());
-        assert_eq!(operands.max(), Some(MOST_OPERANDS));
+        assert_eq!(operands.max(), Some(MAX_OPERANDS));
         let found = Operation::find(0x1008_3000).unwrap();
         assert_eq!((found.mnemonic, found.operands), ("attach-unit", &[][..]));
         assert!(Operation::find(0x1000_9000).is_none());

@@ -16,7 +16,7 @@ use bytes::Bytes;
 pub use picture::{Indexed, Picture, Pixels};
 
 use super::pointer::{Pointer, little, u32_at};
-use super::{MOST_PIXELS, finish};
+use super::{MAX_PIXELS, finish};
 use crate::asset::{Incomplete, name};
 use crate::io::{Cursor, Error, Result, Warnings};
 
@@ -33,17 +33,17 @@ const SEQUENCE_SIZE: usize = 40;
 const REFERENCE_SIZE: usize = 8;
 
 /// Most sequences of a file.
-const MOST_SEQUENCES: u32 = 65536;
+const MAX_SEQUENCES: u32 = 65536;
 
 /// Most references to frames in a file. References of different sequences
 /// may be the same bytes.
-const MOST_REFERENCES: u64 = 1 << 20;
+const MAX_REFERENCES: u64 = 1 << 20;
 
 /// Most pixels that the different frames of a file have together.
-const MOST_PIXELS_IN_ALL: u64 = 256 << 20;
+const MAX_PIXELS_IN_ALL: u64 = 256 << 20;
 
 /// Most layers of a frame.
-const MOST_LAYERS: u16 = 1024;
+const MAX_LAYERS: u16 = 1024;
 
 /// Ticks in a second.
 pub const TICKS_PER_SECOND: u32 = 30;
@@ -232,17 +232,17 @@ impl Frame {
         let damaged = |at: u64, field, problem| {
             Err(Error::damaged(u64::from(self.offset) + at, field, problem))
         };
-        if self.pixels() > MOST_PIXELS {
+        if self.pixels() > MAX_PIXELS {
             let size = format!("{}x{}", self.width, self.height);
-            let problem = format!("is {size}, more than {MOST_PIXELS} pixels");
+            let problem = format!("is {size}, more than {MAX_PIXELS} pixels");
             return damaged(0, "frame size", problem);
         }
         if self.layers == 0 && self.pixel_format().is_none() {
             let problem = format!("is {}, should be 0, 1, 4 or 5", self.format);
             return damaged(9, "format", problem);
         }
-        if self.layers > MOST_LAYERS {
-            let problem = format!("is {}, more than {MOST_LAYERS}", self.layers);
+        if self.layers > MAX_LAYERS {
+            let problem = format!("is {}, more than {MAX_LAYERS}", self.layers);
             return damaged(10, "layers", problem);
         }
         Ok(())
@@ -285,8 +285,8 @@ impl Gaf {
             let word = self.unknown_8;
             self.warnings.push(format!("word 8 is {word:#x}, not 0"));
         }
-        if count > MOST_SEQUENCES {
-            let problem = format!("is {count}, more than {MOST_SEQUENCES}");
+        if count > MAX_SEQUENCES {
+            let problem = format!("is {count}, more than {MAX_SEQUENCES}");
             return Err(Error::damaged(4, "sequence count", problem));
         }
         let count = cursor.check_count(count.into(), 4, "sequence count")?;
@@ -311,8 +311,8 @@ impl Gaf {
     ) -> Result<()> {
         let damaged = |problem| Err(Error::damaged(sequence.offset.into(), "frames", problem));
         totals.references += sequence.len() as u64;
-        if totals.references > MOST_REFERENCES {
-            return damaged(format!("are more than {MOST_REFERENCES} with those before"));
+        if totals.references > MAX_REFERENCES {
+            return damaged(format!("are more than {MAX_REFERENCES} with those before"));
         }
         for (number, reference) in sequence.frames().enumerate() {
             if !totals.seen.insert(reference.frame) {
@@ -324,8 +324,8 @@ impl Gaf {
                     "frame {number} of sequence {index} cannot be read: {error}"
                 )),
             }
-            if totals.pixels > MOST_PIXELS_IN_ALL {
-                let most = MOST_PIXELS_IN_ALL;
+            if totals.pixels > MAX_PIXELS_IN_ALL {
+                let most = MAX_PIXELS_IN_ALL;
                 return damaged(format!("have more than {most} pixels with those before"));
             }
         }

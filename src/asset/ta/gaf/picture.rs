@@ -1,7 +1,7 @@
 //! From stored pixels to pictures (FORMATS, TA 3).
 
 use super::rle::{self, Oddities};
-use super::{Frame, Gaf, MOST_PIXELS_IN_ALL, PixelFormat};
+use super::{Frame, Gaf, MAX_PIXELS_IN_ALL, PixelFormat};
 use crate::asset::Incomplete;
 use crate::asset::ta::pointer::{Pointer, u32_at};
 use crate::io::{Error, Result, Warnings};
@@ -42,7 +42,7 @@ pub struct Indexed {
 
 impl Indexed {
     fn new(frame: &Frame) -> Self {
-        // At most `MOST_PIXELS`.
+        // At most `MAX_PIXELS`.
         let pixels = frame.pixels() as usize;
         Self {
             width: frame.width.into(),
@@ -173,8 +173,8 @@ impl Gaf {
         for (number, layer) in layers.iter().enumerate() {
             let within = |error: Error| error.within(format_args!("layer {number}"));
             effort += layer.pixels();
-            if effort > MOST_PIXELS_IN_ALL {
-                let problem = format!("needs more than {MOST_PIXELS_IN_ALL} pixels");
+            if effort > MAX_PIXELS_IN_ALL {
+                let problem = format!("needs more than {MAX_PIXELS_IN_ALL} pixels");
                 return Err(within(Error::damaged(layer.offset.into(), "size", problem)));
             }
             let Some(format) = layer.pixel_format() else {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::pal::{Palette, RGB_SIZE};
 use super::pointer::little;
 use super::short::fill;
-use super::{MOST_PIXELS, finish};
+use super::{MAX_PIXELS, finish};
 use crate::asset::Incomplete;
 use crate::io::{Error, Result, Warnings};
 
@@ -24,7 +24,7 @@ const MANUFACTURER: u8 = 10;
 const PALETTE_MARKER: u8 = 0x0C;
 
 /// Files that are shorter are refused by the game.
-const SHORTEST: usize = HEADER_SIZE + RGB_SIZE;
+const MIN_LENGTH: usize = HEADER_SIZE + RGB_SIZE;
 
 /// The parsed header of a PCX file, with the pixels as they are stored.
 #[derive(Debug, Clone, Default)]
@@ -176,9 +176,9 @@ impl Pcx {
             return damaged(4, "picture", "has no size".to_owned());
         }
         let samples = u64::from(width) * u64::from(height) * u64::from(self.planes);
-        if samples > MOST_PIXELS {
+        if samples > MAX_PIXELS {
             let planes = self.planes;
-            let problem = format!("is {width}x{height}x{planes}, more than {MOST_PIXELS}");
+            let problem = format!("is {width}x{height}x{planes}, more than {MAX_PIXELS}");
             return damaged(4, "picture", problem);
         }
         if self.depth().is_none() {
@@ -191,8 +191,8 @@ impl Pcx {
             return damaged(66, "bytes per line", problem);
         }
         let stored = line * u64::from(self.planes) * u64::from(height);
-        if stored > 2 * MOST_PIXELS {
-            let most = 2 * MOST_PIXELS;
+        if stored > 2 * MAX_PIXELS {
+            let most = 2 * MAX_PIXELS;
             let problem = format!("are {line}, more than {most} in all rows");
             return damaged(66, "bytes per line", problem);
         }
@@ -247,7 +247,7 @@ impl Pcx {
                 u32::from(self.bytes_per_line) != self.width,
                 GameIssue::BytesPerLine,
             ),
-            (self.file.len() < SHORTEST, GameIssue::Short),
+            (self.file.len() < MIN_LENGTH, GameIssue::Short),
         ];
         let issues = issues.into_iter();
         issues
@@ -269,32 +269,17 @@ impl Pcx {
             value: 0,
             left: 0,
         };
-        let mut warnings = Warnings::default();
-        let mut whole_rows = 0;
-        // Every side is at most 65536, and all pixels `MOST_PIXELS`.
+        // Every side is at most 65536, and all pixels `MAX_PIXELS`.
         let (width, height) = (self.width as usize, self.height as usize);
-        let line = usize::from(self.bytes_per_line);
-        let mut planes = vec![0; line * usize::from(self.planes)];
         let depth = self.depth().unwrap_or(Depth::Bytes);
         let channels = if depth == Depth::Rgb { 3 } else { 1 };
         let mut pixels = vec![0; channels * width * height];
-        for row in pixels.chunks_exact_mut(channels * width) {
-            let is_whole = if depth == Depth::Bytes {
-                let padding = &mut planes[width..];
-                stored.read(row) == row.len() && stored.read(padding) == padding.len()
-            } else {
-                let there = stored.read(&mut planes);
-                match depth {
-                    Depth::Rgb => interleave(&planes, line, row),
-                    _ => unpack(&planes, line, self.bits, row),
-                }
-                there == planes.len()
-            };
-            if !is_whole {
-                break;
-            }
-            whole_rows += 1;
-        }
+        let whole_rows = if depth == Depth::Bytes && usize::from(self.bytes_per_line) == width {
+            stored.read(&mut pixels) / width
+        } else {
+            self.read_rows(depth, &mut stored, &mut pixels)
+        };
+        let mut warnings = Warnings::default();
         if whole_rows < height {
             warnings.push(format!("the file ends in row {whole_rows} of {height}"));
         } else {
@@ -305,6 +290,29 @@ impl Pcx {
             _ => Pixels::Indexed(pixels),
         };
         Ok(Picture { pixels, warnings })
+    }
+
+    /// Reads rows that are not pixels one after the other, and returns how many
+    /// of them are all there.
+    fn read_rows(&self, depth: Depth, stored: &mut Stored<'_>, pixels: &mut [u8]) -> usize {
+        let width = self.width as usize;
+        let line = usize::from(self.bytes_per_line);
+        let mut planes = vec![0; line * usize::from(self.planes)];
+        let channels = if depth == Depth::Rgb { 3 } else { 1 };
+        let mut whole_rows = 0;
+        for row in pixels.chunks_exact_mut(channels * width) {
+            let is_whole = stored.read(&mut planes) == planes.len();
+            match depth {
+                Depth::Bytes => row.copy_from_slice(&planes[..width]),
+                Depth::Rgb => interleave(&planes, line, row),
+                Depth::Packed => unpack(&planes, line, self.bits, row),
+            }
+            if !is_whole {
+                break;
+            }
+            whole_rows += 1;
+        }
+        whole_rows
     }
 
     /// Warns of what is behind the pixels and is no palette.
@@ -355,6 +363,25 @@ impl Stored<'_> {
         self.left -= x;
         let mut rest = &self.bytes[self.at..];
         while x < row.len() {
+            // Far from both ends, eight bytes are copied, however many of them
+            // stand for a pixel each, and the run behind those is read at once.
+            if rest.len() > 8
+                && let Some(there) = row.get_mut(x..x + FAR)
+            {
+                let plain = plain(rest);
+                there[..8].copy_from_slice(&rest[..8]);
+                x += plain;
+                rest = &rest[plain..];
+                if plain == 8 {
+                    continue;
+                }
+                let count = usize::from(rest[0] & 0x3F);
+                self.value = rest[1];
+                fill(&mut there[plain..], 0, count, self.value);
+                x += count;
+                rest = &rest[2..];
+                continue;
+            }
             match rest {
                 [byte @ ..0xC0, behind @ ..] => {
                     row[x] = *byte;
@@ -377,6 +404,19 @@ impl Stored<'_> {
         row[x..].fill(0);
         x
     }
+}
+
+/// Pixels that eight bytes can at most stand for, and room for the 16 that
+/// [`fill`] writes at once.
+const FAR: usize = 8 + 63 + 16;
+
+/// How many of the first eight bytes stand for a pixel each. Of the byte
+/// behind those, the two highest bits are set.
+fn plain(bytes: &[u8]) -> usize {
+    const HIGHEST: u64 = u64::from_ne_bytes([0x80; 8]);
+    let eight = bytes.first_chunk().copied().unwrap_or_default();
+    let eight = u64::from_le_bytes(eight);
+    ((eight & eight << 1 & HIGHEST).trailing_zeros() / 8) as usize
 }
 
 /// Makes pixels of red, green and blue of three planes of a row.

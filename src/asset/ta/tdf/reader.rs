@@ -8,20 +8,20 @@ use crate::io::{Error, Result};
 use crate::text::windows_1252;
 
 /// Most bytes of a file.
-const LARGEST: usize = 16 << 20;
+const MAX_SIZE: usize = 16 << 20;
 
 /// Most sections that may be in each other.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// Most sections and keys.
-const MOST_ENTRIES: usize = 1 << 20;
+const MAX_ENTRIES: usize = 1 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Reads a text into `tdf`.
 pub(super) fn read(bytes: &Bytes, tdf: &mut Tdf) -> Result<()> {
-    if bytes.len() > LARGEST {
-        let problem = format!("has {} bytes, more than {LARGEST}", bytes.len());
+    if bytes.len() > MAX_SIZE {
+        let problem = format!("has {} bytes, more than {MAX_SIZE}", bytes.len());
         return Err(Error::damaged(0, "text", problem));
     }
     if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
@@ -35,8 +35,9 @@ pub(super) fn read(bytes: &Bytes, tdf: &mut Tdf) -> Result<()> {
     let first = bytes[start..].iter().find(|&&byte| !is_blank(byte));
     let beginning = &bytes[start..bytes.len().min(start + 64)];
     if first.is_some_and(u8::is_ascii_digit) && !beginning.contains(&b'[') {
-        let problem = "are numbers, as in the menus of TA: Kingdoms, which are no TDF";
-        return Err(Error::damaged(start as u64, "first words", problem));
+        let text =
+            "text at 0x0: begins with numbers, as the menus of TA: Kingdoms do, which are no TDF";
+        return Err(Error::Unsupported(text.to_owned()));
     }
     tdf.non_ascii = bytes[start..]
         .iter()
@@ -145,8 +146,8 @@ impl Reader<'_> {
     }
 
     fn open(&mut self, name: Span) -> Result<()> {
-        if self.open.len() == DEEPEST {
-            let problem = format!("is in more than {DEEPEST} others");
+        if self.open.len() == MAX_DEPTH {
+            let problem = format!("is in more than {MAX_DEPTH} others");
             return Err(Error::damaged(self.at as u64, "section", problem));
         }
         self.open.push(self.tdf.entries.len());
@@ -232,8 +233,8 @@ impl Reader<'_> {
     }
 
     fn push(&mut self, name: Span, content: Content) -> Result<()> {
-        if self.tdf.entries.len() == MOST_ENTRIES {
-            let problem = format!("is one of more than {MOST_ENTRIES}");
+        if self.tdf.entries.len() == MAX_ENTRIES {
+            let problem = format!("is one of more than {MAX_ENTRIES}");
             return Err(Error::damaged(self.at as u64, "entry", problem));
         }
         self.tdf.entries.push(Entry { name, content });
@@ -249,7 +250,7 @@ impl Reader<'_> {
             .iter()
             .rposition(is_text)
             .map_or(first, |last| last + 1);
-        // A text has at most `LARGEST` bytes.
+        // A text has at most `MAX_SIZE` bytes.
         Span {
             start: (start + first) as u32,
             length: (last - first) as u32,

@@ -158,7 +158,7 @@ fn text_of_another_kind_is_refused() {
     );
     assert_eq!(
         error(b" 2 1\r\n").error.to_string(),
-        "first words at 0x0: are numbers, as in the menus of TA: Kingdoms, which are no TDF"
+        "text at 0x0: begins with numbers, as the menus of TA: Kingdoms do, which are no TDF"
     );
     check(
         "1[A]{}",

@@ -10,7 +10,7 @@ use crate::io::{Error, Result, Warnings};
 const FEATURE_SIZE: usize = 132;
 
 /// Most features of a map.
-const MOST_FEATURES: u32 = 65535;
+const MAX_FEATURES: u32 = 65535;
 
 /// Names of what stands on a map.
 #[derive(Debug, Clone, Default)]
@@ -38,14 +38,15 @@ impl Features {
         count_offset: u64,
         warnings: &mut Warnings,
     ) -> Result<Self> {
-        if count > MOST_FEATURES {
-            let problem = format!("is {count}, more than {MOST_FEATURES}");
+        if count > MAX_FEATURES {
+            let problem = format!("is {count}, more than {MAX_FEATURES}");
             return Err(Error::damaged(count_offset, "feature count", problem));
         }
         let table = pointer.items(file, count.into(), FEATURE_SIZE)?;
         let features = Self { table };
         let numbers = features.iter().enumerate();
-        let misplaced = numbers.filter(|(place, feature)| feature.index as usize != *place);
+        let misplaced =
+            numbers.filter(|(tile_number, feature)| feature.index as usize != *tile_number);
         match misplaced.count() {
             0 => {}
             count => warnings.push(format!("{count} features have another number")),

@@ -12,7 +12,7 @@ use crate::io::{Cursor, Error, Result, Warnings};
 const HEADER_SIZE: usize = 64;
 
 /// Longest edge of a minimap in pixels.
-const LONGEST_EDGE: u32 = 4096;
+const MAX_EDGE: u32 = 4096;
 
 impl Tnt {
     /// Reads the header, and then all parts; of the errors, the first one is
@@ -97,16 +97,16 @@ impl Tnt {
         self.minimap = read_minimap(file, minimap, &mut self.warnings);
         let table = Features::read(file, features, count, count_offset, &mut self.warnings);
         self.features = keep(&mut first, table);
-        let places = u64::from(self.width / 2) * u64::from(self.height / 2);
+        let tiles_on_map = u64::from(self.width / 2) * u64::from(self.height / 2);
         // The columns end where the rows begin.
         let distance = u64::from(v.target.wrapping_sub(u.target));
-        let coordinate_size = if distance == 4 * places { 4 } else { 1 };
+        let coordinate_size = if distance == 4 * tiles_on_map { 4 } else { 1 };
         self.ground = Some(Ground {
             coordinate_size,
             large_minimap,
-            names: keep(&mut first, names.items(file, places, 4)),
-            u: keep(&mut first, u.items(file, places, coordinate_size)),
-            v: keep(&mut first, v.items(file, places, coordinate_size)),
+            names: keep(&mut first, names.items(file, tiles_on_map, 4)),
+            u: keep(&mut first, u.items(file, tiles_on_map, coordinate_size)),
+            v: keep(&mut first, v.items(file, tiles_on_map, coordinate_size)),
         });
         first.map_or(Ok(()), Err)
     }
@@ -135,9 +135,9 @@ fn read_minimap(file: &Bytes, pointer: Pointer, warnings: &mut Warnings) -> Opti
         let mut cursor = pointer.follow(file)?;
         let offset = cursor.offset();
         let (width, height) = (cursor.u32("minimap width")?, cursor.u32("minimap height")?);
-        let edges = 1..=LONGEST_EDGE;
+        let edges = 1..=MAX_EDGE;
         if !edges.contains(&width) || !edges.contains(&height) {
-            let problem = format!("is {width}x{height}, should be 1 to {LONGEST_EDGE} each");
+            let problem = format!("is {width}x{height}, should be 1 to {MAX_EDGE} each");
             return Err(Error::damaged(offset, "minimap size", problem));
         }
         let pixels = cursor.take(width as usize * height as usize, "minimap")?;

@@ -77,7 +77,7 @@ pub struct Tnt {
 #[derive(Debug, Clone, Default)]
 pub struct Ground {
     /// Bytes of `u` and of `v` that each place has: 1 or 4. Programs
-    /// disagree; the distance of the two lists tells.
+    /// disagree; it follows from the distance of the two lists.
     pub coordinate_size: usize,
     /// Absolute offset of a larger minimap, where it is not 0.
     pub large_minimap: u32,
@@ -88,7 +88,7 @@ pub struct Ground {
 
 /// A place of the ground of a map of Kingdoms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GroundPlace {
+pub struct GroundTile {
     /// Name of the JPEG file: the number as 8 hexadecimal digits, `.JPG`.
     pub name: u32,
     /// Column of the part of it, in 32 pixels.
@@ -109,13 +109,13 @@ impl Ground {
     }
 
     /// What is at a place.
-    pub fn get(&self, place: usize) -> Option<GroundPlace> {
+    pub fn get(&self, tile_number: usize) -> Option<GroundTile> {
         let coordinate = |list: &Bytes| match self.coordinate_size {
-            4 => u32_at(list, place),
-            _ => list.get(place).map(|&byte| byte.into()),
+            4 => u32_at(list, tile_number),
+            _ => list.get(tile_number).map(|&byte| byte.into()),
         };
-        Some(GroundPlace {
-            name: u32_at(&self.names, place)?,
+        Some(GroundTile {
+            name: u32_at(&self.names, tile_number)?,
             u: coordinate(&self.u)?,
             v: coordinate(&self.v)?,
         })
@@ -137,7 +137,7 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Tnt, Box<Incomplete<Tnt>>> {
 impl Tnt {
     /// Number of cells.
     pub fn cells(&self) -> usize {
-        // At most `MOST_CELLS`.
+        // At most `MAX_CELLS`.
         (u64::from(self.width) * u64::from(self.height)) as usize
     }
 

@@ -60,7 +60,7 @@ fn rows_of_the_picture_are_those_of_its_tiles() {
     let warnings = parsed(map.file(0x2000)).warnings.texts();
     assert_eq!(
         warnings,
-        ["1 places of the tile map have tiles behind the last of 2"]
+        ["1 tiles_on_map of the tile map have tiles behind the last of 2"]
     );
     assert_eq!(row(&map, 32, 16), [0; 4], "there is no such row");
 }
@@ -186,9 +186,9 @@ fn maps_of_kingdoms_have_heights_features_and_names_of_pictures() {
         assert_eq!(features, [1, 7]);
         let ground = tnt.ground.as_ref().unwrap();
         assert_eq!(ground.coordinate_size, if is_wide { 4 } else { 1 });
-        let place = |name, u, v| Some(GroundPlace { name, u, v });
-        assert_eq!(ground.get(0), place(0x10, 1, 2));
-        assert_eq!(ground.get(1), place(0xABCD, 3, 4));
+        let tile_number = |name, u, v| Some(GroundTile { name, u, v });
+        assert_eq!(ground.get(0), tile_number(0x10, 1, 2));
+        assert_eq!(ground.get(1), tile_number(0xABCD, 3, 4));
         assert_eq!((ground.get(2), ground.len()), (None, 2));
         assert_eq!(tnt.minimap.as_ref().unwrap().pixels.len(), 126 * 126);
         assert_eq!(tnt.minimap_used(), None);

@@ -41,7 +41,7 @@ struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// Decodes one group and tells whether it held the end mark.
+    /// Decodes one group and returns whether it held the end mark.
     fn group(&mut self) -> Result<bool, Lz77Error> {
         if let Some(packed) = self.input.get(self.read..)
             && let Some(packed) = packed.first_chunk::<FAST_INPUT>()

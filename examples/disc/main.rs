@@ -1,0 +1,94 @@
+//! Makes a small disc of a game that there never was, to try things with.
+//!
+//! `disc OUT.iso` writes an ISO 9660 image: a text, a HIP archive with texts,
+//! a texture and a model, and a GTA archive with another HIP in it.
+
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../tests/support/disc.rs"]
+mod disc;
+#[path = "../../tests/support/heavy_iron/build.rs"]
+mod heavy_iron;
+#[allow(dead_code, unreachable_pub)]
+#[path = "../../tests/support/hip.rs"]
+mod hip;
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::Parser;
+
+use disc::Disc;
+use hip::{Asset, Hip};
+
+/// Writes a disc image with archives in it.
+#[derive(Parser)]
+struct Command {
+    /// The image to write
+    out: PathBuf,
+}
+
+/// Pixels of a side of the texture.
+const SIDE: u16 = 64;
+
+fn main() -> io::Result<()> {
+    let command = Command::parse();
+    let level = level();
+    let mut disc = Disc::default();
+    disc.file(
+        "README.TXT",
+        b"A disc to look around in.\r\nBB/BB01.HIP is an archive of Heavy Iron's kind.\r\n",
+    )
+    .file("BB/BB01.HIP", &level)
+    .file("MODELS/LEVEL.IMG", &img("bb01.hip", &level));
+    std::fs::write(command.out, disc.iso())
+}
+
+/// An archive with something of everything.
+fn level() -> Vec<u8> {
+    let mut hip = Hip::default();
+    hip.layer(0);
+    let texts = [
+        ("hello_text", "Hello from the disc."),
+        ("sign_text", "Beware of the jellyfish."),
+    ];
+    for (name, text) in texts {
+        let length = (text.len() as u32).to_be_bytes();
+        let bytes = [&length, text.as_bytes(), &[0]].concat();
+        hip.add(Asset::new(b"TEXT", name, &bytes));
+    }
+    hip.layer(1);
+    hip.add(Asset::new(b"RWTX", "checkers.RW3", &texture()));
+    hip.layer(3);
+    hip.add(Asset::new(b"MODL", "pyramid.dff", &heavy_iron::pyramid()));
+    hip.build()
+}
+
+/// A texture for GameCube: squares of two colours, in 16-bit pixels that are
+/// stored in tiles of 4 x 4.
+fn texture() -> Vec<u8> {
+    const RGB565: u8 = 4;
+    let mut pixels = Vec::new();
+    let tiles = SIDE / 4;
+    for tile in 0..tiles * tiles {
+        for pixel in 0..16 {
+            let (x, y) = (tile % tiles * 4 + pixel % 4, tile / tiles * 4 + pixel / 4);
+            let is_light = (x / 8 + y / 8) % 2 == 0;
+            let colour: u16 = if is_light { 0xFFC0 } else { 0x2D7F };
+            pixels.extend(colour.to_be_bytes());
+        }
+    }
+    heavy_iron::gamecube(RGB565, 0, [SIDE, SIDE], &[], &pixels, 1)
+}
+
+/// A GTA archive of version 2 with one file.
+fn img(name: &str, bytes: &[u8]) -> Vec<u8> {
+    const SECTOR: usize = 2048;
+    let sectors = bytes.len().div_ceil(SECTOR) as u32;
+    let mut image = [b"VER2", &1_u32.to_le_bytes()[..]].concat();
+    image.extend([1, sectors].map(u32::to_le_bytes).concat());
+    image.extend(name.as_bytes());
+    image.resize(SECTOR, 0);
+    image.extend(bytes);
+    image.resize(image.len().next_multiple_of(SECTOR), 0);
+    image
+}

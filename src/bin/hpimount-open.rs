@@ -1,0 +1,80 @@
+//! hpimount-open mounts an archive for the desktop and shows it in the file
+//! manager.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use hpimount::cli::Rejected;
+use hpimount::cli::open::{Action, FAILED, PROGRAM, USAGE};
+use hpimount::desktop::{self, Error, Mounts};
+
+fn main() -> ExitCode {
+    let args = match PROGRAM.parse(std::env::args_os()) {
+        Ok(args) => args,
+        Err(Rejected::Parser(error)) => error.exit(),
+        Err(Rejected::Value(problem)) => return fail("Wrong command line", &problem, USAGE.code),
+    };
+    if let Some(text) = args.common.generate {
+        return match text.print(&PROGRAM) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("hpimount-open: cannot write to standard output: {error}");
+                ExitCode::from(FAILED.code)
+            }
+        };
+    }
+    let action = match args.action() {
+        Ok(action) => action,
+        Err(problem) => return fail("Cannot open", &problem, USAGE.code),
+    };
+    let mut code = ExitCode::SUCCESS;
+    for (title, outcome) in run(action) {
+        if let Err(error) = outcome {
+            code = fail(title, &error.to_string(), FAILED.code);
+        }
+    }
+    code
+}
+
+/// Does what is asked; each outcome with the title of its notification.
+fn run(action: Action) -> Vec<(&'static str, Result<(), Error>)> {
+    match action {
+        Action::Open(files) => {
+            let opened = files.iter().map(|file| open(file));
+            opened.map(|outcome| ("Cannot open", outcome)).collect()
+        }
+        Action::Unmount(files) => {
+            let closed = files.iter().map(|file| mounts()?.close(file));
+            closed.map(|outcome| ("Cannot unmount", outcome)).collect()
+        }
+        Action::UnmountAll => {
+            let closed = mounts().and_then(|mounts| mounts.close_all());
+            vec![("Cannot unmount", closed)]
+        }
+    }
+}
+
+fn open(file: &Path) -> Result<(), Error> {
+    let point = mounts()?.open(file)?;
+    desktop::show(&point)
+}
+
+fn mounts() -> Result<Mounts, Error> {
+    Mounts::of_session(&desktop::session_directory()?, hpimount())
+}
+
+/// The program that mounts: the one beside this one, or else that in the PATH.
+fn hpimount() -> PathBuf {
+    let beside = std::env::current_exe().map(|program| program.with_file_name("hpimount"));
+    beside
+        .ok()
+        .filter(|program| program.exists())
+        .unwrap_or_else(|| PathBuf::from("hpimount"))
+}
+
+/// Reports what is wrong, on standard error and on the desktop.
+fn fail(title: &str, text: &str, code: u8) -> ExitCode {
+    eprintln!("hpimount-open: {text}");
+    desktop::notify(title, text);
+    ExitCode::from(code)
+}

@@ -1,0 +1,68 @@
+//! Unmounting when the mount is idle.
+//!
+//! The kernel answers much by itself, and does not report files that are
+//! opened and closed. So it is made to ask for names again after a short time,
+//! by which every use of a path is noticed; and an unmount that is refused
+//! while something is open shows what is still in use.
+
+use std::io;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::mount::Mount;
+use crate::mount::Vfs;
+
+/// Longest time for which a use may go unnoticed, and shortest.
+const MAX_LIFETIME: Duration = Duration::from_secs(60);
+const MIN_LIFETIME: Duration = Duration::from_millis(100);
+
+/// How long the kernel may answer by itself for a mount that is unmounted
+/// after `limit`.
+pub(super) fn lifetime(limit: Duration) -> Duration {
+    (limit / 10).clamp(MIN_LIFETIME, MAX_LIFETIME)
+}
+
+/// Unmounts when nothing has used the mount for `limit`.
+///
+/// # Errors
+/// Where a thread cannot be started.
+pub(super) fn watch(vfs: Arc<Vfs>, mount: Arc<Mount>, limit: Duration) -> io::Result<()> {
+    let lifetime = lifetime(limit);
+    let watching = move || {
+        let mut uses = vfs.uses();
+        let mut last_use = Instant::now();
+        while mount.is_connected() {
+            thread::sleep(lifetime / 2);
+            let now = vfs.uses();
+            if now != uses {
+                uses = now;
+                last_use = Instant::now();
+            // The kernel may have answered for a lifetime after the last request.
+            } else if last_use.elapsed() >= limit + lifetime {
+                if mount.unmount_unused() {
+                    log::info!("unmounted: nothing has used it for {} s", limit.as_secs());
+                    return;
+                }
+                // What is open is used.
+                last_use = Instant::now();
+            }
+        }
+    };
+    let thread = thread::Builder::new().name("idle".to_owned());
+    thread.spawn(watching).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_answers_by_itself_for_a_tenth_of_the_time() {
+        let seconds = Duration::from_secs;
+        assert_eq!(lifetime(seconds(600)), seconds(60));
+        assert_eq!(lifetime(seconds(100)), seconds(10));
+        assert_eq!(lifetime(seconds(86_400)), seconds(60));
+        assert_eq!(lifetime(seconds(1)), MIN_LIFETIME);
+    }
+}

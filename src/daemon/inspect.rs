@@ -1,0 +1,192 @@
+//! Inspecting sources without mounting them, in threads as confined as those
+//! that answer for a mount.
+
+use std::fs::File;
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use signal_hook::consts::SIGPIPE;
+use signal_hook::low_level::emulate_default_handler;
+
+use super::exit::{self, Failure};
+use super::{Confinement, MountOptions, cores, network, spool};
+use crate::inspect::check::{Checked, Dat, Plan, Style, check as check_sources};
+use crate::inspect::{self, Error, Layout};
+use crate::mount::{Sources, Vfs};
+use crate::source::Location;
+
+/// What is done with sources instead of mounting them.
+#[derive(Debug)]
+pub enum Inspection {
+    /// Listing what these paths lead to, or everything.
+    List(Vec<String>, Layout),
+    /// Printing the files at these paths.
+    Cat(Vec<String>),
+}
+
+impl Inspection {
+    /// The paths of the sources' entries; that of the root where none is
+    /// given.
+    fn paths(&self) -> Vec<&str> {
+        match self {
+            Self::List(paths, _) if paths.is_empty() => vec![""],
+            Self::List(paths, _) | Self::Cat(paths) => paths.iter().map(String::as_str).collect(),
+        }
+    }
+}
+
+/// Inspects sources. What is the matter with a path is said on standard error,
+/// and the others are inspected all the same; the exit code is that of the
+/// first.
+///
+/// # Errors
+/// Where the sources cannot be opened, or nothing can be written.
+pub fn inspect(
+    sources: &Sources,
+    inspection: &Inspection,
+    options: &MountOptions,
+) -> Result<ExitCode, Failure> {
+    let prepared = sources.prepare()?;
+    let vfs_options = vfs_options(sources, options)?;
+    let confinement = Confinement::to(&prepared.paths());
+    let inspected = confinement.run(|| {
+        let vfs = Vfs::open_prepared(&prepared, vfs_options)?;
+        inspect_opened(&vfs, inspection)
+    });
+    let outcome = inspected.map_err(|error| Failure::Other("cannot start a thread", error))?;
+    outcome.map_err(|error| {
+        heed_broken_pipe(&error);
+        error.into()
+    })
+}
+
+fn inspect_opened(vfs: &Vfs, inspection: &Inspection) -> Result<ExitCode, Error> {
+    let stdout = io::stdout();
+    let is_terminal = stdout.is_terminal();
+    let mut out = io::BufWriter::new(stdout.lock());
+    let mut failed = None;
+    for path in inspection.paths() {
+        let inspected = match inspection {
+            Inspection::List(_, layout) => inspect::list(vfs, path, *layout, is_terminal, &mut out),
+            Inspection::Cat(_) => inspect::cat(vfs, path, &mut out),
+        };
+        // What is said of a path stands behind what was printed of it.
+        out.flush().map_err(Error::Output)?;
+        match inspected {
+            Ok(()) => {}
+            Err(Error::Output(error)) => return Err(Error::Output(error)),
+            Err(error) => {
+                let code = Failure::from(error).report();
+                failed.get_or_insert(code);
+            }
+        }
+    }
+    Ok(failed.unwrap_or(ExitCode::SUCCESS))
+}
+
+/// What is checked, and how it is reported.
+#[derive(Debug)]
+pub struct Check {
+    /// The sources, each of which is checked by itself.
+    pub sources: Vec<Location>,
+    /// The list that disc images are compared with.
+    pub list: Option<PathBuf>,
+    /// Whether findings are JSON.
+    pub json: bool,
+    /// Whether progress is shown on a terminal.
+    pub progress: bool,
+}
+
+/// Checks all that sources hold. Findings go to standard output.
+///
+/// # Errors
+/// Where the list cannot be read, or nothing can be written.
+pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure> {
+    let open = |path: &PathBuf| {
+        let opened = File::open(path);
+        opened.map_err(|error| Error::List(format!("{}: {error}", path.display())))
+    };
+    let list = check
+        .list
+        .as_ref()
+        .map(|path| Ok::<_, Error>((path, open(path)?)));
+    let list = list.transpose()?;
+    let mut sources = Vec::with_capacity(check.sources.len());
+    for location in &check.sources {
+        let alone = given(vec![location.clone()]);
+        sources.push((location.display_name(), alone.prepare()?));
+    }
+    let mut readable = Vec::new();
+    for (_, prepared) in &sources {
+        readable.extend(prepared.paths());
+    }
+    let options_of_vfs = vfs_options(&given(check.sources.clone()), options)?;
+    let bar = progress_bar(0, check.progress);
+    let checked = Confinement::to(&readable).run(|| {
+        let list = list.map(|(path, file)| {
+            let wrong = |problem| Error::List(format!("{}: {problem}", path.display()));
+            Dat::read(file).map_err(wrong)
+        });
+        let plan = Plan {
+            sources,
+            options: options_of_vfs,
+            threads: options.threads.unwrap_or_else(cores),
+            list: list.transpose()?,
+            style: Style {
+                json: check.json,
+                is_terminal: io::stdout().is_terminal(),
+            },
+        };
+        check_sources(&plan, &mut io::stdout(), &bar)
+    });
+    let checked = checked.map_err(|error| Failure::Other("cannot start a thread", error))?;
+    let Checked { summary, unopened } = checked.map_err(|error| {
+        heed_broken_pipe(&error);
+        Failure::from(error)
+    })?;
+    Ok(ExitCode::from(exit::checked(&summary, unopened).code))
+}
+
+fn given(locations: Vec<Location>) -> Sources {
+    Sources::Given {
+        locations,
+        order: None,
+        separate: false,
+    }
+}
+
+/// The options with what confined threads could not open: a file for what is
+/// generated, and connections.
+fn vfs_options(
+    sources: &Sources,
+    options: &MountOptions,
+) -> Result<crate::mount::Options, Failure> {
+    Ok(crate::mount::Options {
+        spool: spool(),
+        network: network(sources, options)?,
+        ..options.vfs.clone()
+    })
+}
+
+/// A bar for so many bytes, seen on terminals only.
+pub fn progress_bar(bytes: u64, is_wanted: bool) -> ProgressBar {
+    if !is_wanted {
+        return ProgressBar::hidden();
+    }
+    let template = "{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
+    let style = ProgressStyle::with_template(template).expect("the template is sound");
+    ProgressBar::new(bytes).with_style(style)
+}
+
+/// Ends the process as every other one in a pipeline ends, where the reader of
+/// standard output has gone.
+fn heed_broken_pipe(error: &Error) {
+    if let Error::Output(error) = error
+        && error.kind() == io::ErrorKind::BrokenPipe
+    {
+        // It does not return; if it did, the error would be reported.
+        let _ = emulate_default_handler(SIGPIPE);
+    }
+}

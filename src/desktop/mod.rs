@@ -1,0 +1,110 @@
+//! Archives opened by double click: mounts that a person did not ask a shell
+//! for.
+//!
+//! They are below one directory of the session, each called after its archive,
+//! are unmounted when nothing has used them for some time, and what goes wrong
+//! is shown as a notification.
+
+mod mounts;
+mod notify;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+pub use self::mounts::Mounts;
+pub use self::notify::notify;
+
+/// The directory of the session, below which the mounts are.
+const SESSION: &str = "XDG_RUNTIME_DIR";
+
+/// Programs that open a directory in the file manager of the desktop; the
+/// first that is installed is used.
+const OPENERS: [&[&str]; 2] = [&["xdg-open"], &["gio", "open"]];
+
+/// Some file managers run until they are closed: what goes wrong after so long
+/// has nothing to do with showing a directory.
+const SHOWN: Duration = Duration::from_secs(10);
+
+/// Why something was not opened or unmounted. The texts are what a person
+/// sees.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is no session.
+    #[error("{SESSION} is not set: there is no session in which to mount")]
+    NoSession,
+    /// The operating system refuses something.
+    #[error("{0}: {1}")]
+    Os(String, io::Error),
+    /// A program that was run says what is wrong.
+    #[error("{0}")]
+    Reported(String),
+    /// The file is not opened.
+    #[error("{0}: is not open")]
+    NotOpen(String),
+    /// The directory of a mount cannot be shown, and why.
+    #[error("{0}: is mounted, but cannot be shown: {1}")]
+    NotShown(String, String),
+}
+
+/// An error of the operating system about a path.
+fn os(path: &Path) -> impl FnOnce(io::Error) -> Error {
+    let path = path.display().to_string();
+    |error| Error::Os(path, error)
+}
+
+/// The directory of the session, where there is a session.
+///
+/// # Errors
+/// [`Error::NoSession`].
+pub fn session_directory() -> Result<PathBuf, Error> {
+    let value = std::env::var_os(SESSION).map(PathBuf::from);
+    value
+        .filter(|path| path.is_absolute())
+        .ok_or(Error::NoSession)
+}
+
+/// Shows the directory of a mount in the file manager.
+///
+/// # Errors
+/// [`Error::NotShown`] where there is no program that does it, or it fails at
+/// once.
+pub fn show(directory: &Path) -> Result<(), Error> {
+    let not_shown = |why: &str| Error::NotShown(directory.display().to_string(), why.to_owned());
+    for opener in OPENERS {
+        let arguments = opener[1..].iter().map(OsString::from);
+        let begun = Instant::now();
+        return match run(Command::new(opener[0]).args(arguments).arg(directory)) {
+            Err(Error::Os(_, error)) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(_) if begun.elapsed() > SHOWN => Ok(()),
+            // Before the last line stands what it has tried.
+            Err(Error::Reported(report)) => Err(not_shown(last_line(&report))),
+            outcome => outcome,
+        };
+    }
+    Err(not_shown("xdg-open is not installed"))
+}
+
+/// The last line of what a program says.
+fn last_line(printed: &str) -> &str {
+    printed.lines().next_back().unwrap_or_default()
+}
+
+/// Runs a program that says on standard error why it fails.
+fn run(command: &mut Command) -> Result<(), Error> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command
+        .output()
+        .map_err(|error| Error::Os(name.clone(), error))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let printed = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(Error::Reported(if printed.is_empty() {
+        format!("{name}: {}", output.status)
+    } else {
+        printed
+    }))
+}

@@ -1,0 +1,227 @@
+//! The mounts of the session.
+
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+use serde_json::Value;
+
+use super::{Error, last_line, os, run};
+use crate::daemon::{self, shortened};
+use crate::text::numbered;
+
+/// Below the directory of the session.
+const DIRECTORY: &str = "hpimount";
+
+/// Keeps two clicks at once from making two mounts. It is hidden, so that no
+/// archive is called so.
+const LOCK: &str = ".lock";
+
+/// How long nothing uses a mount before it is unmounted.
+const IDLE: Duration = Duration::from_secs(600);
+
+/// The mounts of a session.
+#[derive(Debug)]
+pub struct Mounts {
+    directory: PathBuf,
+    /// The program that mounts.
+    hpimount: PathBuf,
+    idle: Duration,
+    /// Locked while this exists.
+    _lock: File,
+}
+
+impl Mounts {
+    /// The mounts below the directory `session`, made by `hpimount`. Others
+    /// wait while it exists.
+    ///
+    /// # Errors
+    /// Where the directory cannot be made or locked.
+    pub fn of_session(session: &Path, hpimount: PathBuf) -> Result<Self, Error> {
+        let directory = session.join(DIRECTORY);
+        make_directory(&directory)?;
+        let lock = directory.join(LOCK);
+        let lock_file = File::create(&lock).map_err(os(&lock))?;
+        flock(&lock_file, FlockOperation::LockExclusive)
+            .map_err(|error| os(&lock)(error.into()))?;
+        let mounts = Self {
+            directory,
+            hpimount,
+            idle: shortened("HPIMOUNT_TEST_IDLE", IDLE),
+            _lock: lock_file,
+        };
+        mounts.tidy();
+        Ok(mounts)
+    }
+
+    /// Removes the directories of mounts that are gone.
+    fn tidy(&self) {
+        for point in self.points() {
+            // Refused where something is mounted.
+            let _ = fs::remove_dir(point);
+        }
+    }
+
+    /// The directories for mounts.
+    fn points(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.directory).into_iter().flatten();
+        let paths = entries.flatten().map(|entry| entry.path());
+        let mut paths: Vec<PathBuf> = paths.filter(|path| !path.ends_with(LOCK)).collect();
+        paths.sort();
+        paths
+    }
+
+    /// Mounts a file, where it is not mounted yet, and returns where. A file
+    /// that has changed since is mounted anew.
+    ///
+    /// # Errors
+    /// Why it cannot be mounted.
+    pub fn open(&self, file: &Path) -> Result<PathBuf, Error> {
+        let source = fs::canonicalize(file).map_err(os(file))?;
+        let (current, changed) = self
+            .points_of(&source)
+            .into_iter()
+            .partition::<Vec<_>, _>(|point| !has_changed(&source, point));
+        if let Some(point) = current.into_iter().next() {
+            return Ok(point);
+        }
+        for point in changed {
+            // Open files of the old mount stay valid.
+            let _ = unmount(&point);
+        }
+        let point = self.free_point(&source);
+        self.mount(&source, &point)?;
+        Ok(point)
+    }
+
+    /// Where a source is mounted.
+    fn points_of(&self, source: &Path) -> Vec<PathBuf> {
+        let mut points = self.points();
+        points.retain(|point| source_at(point).is_some_and(|found| found == source));
+        points
+    }
+
+    /// A mount point that is called after a source and that no other has.
+    fn free_point(&self, source: &Path) -> PathBuf {
+        let name = source.file_name().unwrap_or_default().to_string_lossy();
+        // A name that begins with a dot would be hidden.
+        let name = match name.trim_start_matches('.') {
+            "" => "archive",
+            name => name,
+        };
+        let mut point = self.directory.join(name);
+        let mut number = 1;
+        while source_at(&point).is_some() {
+            number += 1;
+            point = self.directory.join(numbered(name, number));
+        }
+        point
+    }
+
+    fn mount(&self, source: &Path, point: &Path) -> Result<(), Error> {
+        match make_directory(point) {
+            // The directory of a dead mount does not answer either.
+            Err(Error::Os(_, error)) if is_dead(&error) => {}
+            made => made?,
+        }
+        let idle = format!("idle={}", self.idle.as_secs());
+        let mut command = Command::new(&self.hpimount);
+        let outcome = run(command.args(["-o", &idle, "--"]).args([source, point]));
+        if outcome.is_err() {
+            // It is empty, or else it stays.
+            let _ = fs::remove_dir(point);
+        }
+        outcome.map_err(|error| match error {
+            Error::Reported(printed) => Error::Reported(without_prefix(&printed).to_owned()),
+            other => other,
+        })
+    }
+
+    /// Unmounts a file.
+    ///
+    /// # Errors
+    /// Where it is not mounted, or in use.
+    pub fn close(&self, file: &Path) -> Result<(), Error> {
+        // The file itself may be gone.
+        let source = fs::canonicalize(file).or_else(|_| std::path::absolute(file));
+        let source = source.map_err(os(file))?;
+        let points = self.points_of(&source);
+        if points.is_empty() {
+            return Err(Error::NotOpen(file.display().to_string()));
+        }
+        points.iter().try_for_each(|point| unmount(point))
+    }
+
+    /// Unmounts all files.
+    ///
+    /// # Errors
+    /// The first that is in use; the others are unmounted.
+    pub fn close_all(&self) -> Result<(), Error> {
+        let points = self.points().into_iter();
+        let outcomes = points.filter(|point| source_at(point).is_some());
+        let outcomes: Vec<_> = outcomes.map(|point| unmount(&point)).collect();
+        outcomes.into_iter().collect()
+    }
+}
+
+/// A directory for its owner alone, unless it is there.
+fn make_directory(path: &Path) -> Result<(), Error> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made.map_err(os(path)),
+    }
+}
+
+/// The source that is mounted on a mount point, by what the mount says of itself.
+/// `None` where nothing answers: for an empty directory, and for a mount whose
+/// process was killed, which the next mount replaces.
+fn source_at(point: &Path) -> Option<PathBuf> {
+    let text = fs::read(point.join(".hpimount/info.json")).ok()?;
+    let info: Value = serde_json::from_slice(&text).ok()?;
+    Some(PathBuf::from(info["sources"][0]["path"].as_str()?))
+}
+
+/// Whether a source is another one than when it was mounted, by its time.
+fn has_changed(source: &Path, point: &Path) -> bool {
+    let time = |path| fs::metadata(path).map(|metadata| metadata.mtime()).ok();
+    time(source) != time(point)
+}
+
+/// Unmounts what is at a mount point, unless it is in use, and removes its directory.
+fn unmount(point: &Path) -> Result<(), Error> {
+    daemon::unmount(point).map_err(|failure| Error::Reported(failure.to_string()))?;
+    fs::remove_dir(point).map_err(os(point))
+}
+
+fn is_dead(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotConnected
+}
+
+/// What a program says, without its name and without what it logs before.
+fn without_prefix(printed: &str) -> &str {
+    let last = last_line(printed);
+    last.strip_prefix("hpimount: ").unwrap_or(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_person_is_told_the_error_and_no_more() {
+        let printed = "[WARN] something\nhpimount: /a.hpi: has no known format";
+        assert_eq!(without_prefix(printed), "/a.hpi: has no known format");
+        assert_eq!(without_prefix(""), "");
+    }
+
+    #[test]
+    fn an_empty_directory_is_free() {
+        let point = tempfile::tempdir().unwrap();
+        assert_eq!(source_at(point.path()), None);
+        assert_eq!(source_at(&point.path().join("missing")), None);
+    }
+}

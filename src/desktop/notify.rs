@@ -1,0 +1,62 @@
+//! Telling a person of the desktop what went wrong
+//! (org.freedesktop.Notifications).
+
+use std::process::Command;
+
+/// Under what the notifications stand, and their icon.
+const PROGRAM: &str = "hpimount";
+
+/// How long a notification is shown in milliseconds.
+const SHOWN: &str = "10000";
+
+/// Shows a notification, by one of the programs that can. Says whether
+/// it was shown.
+pub fn notify(title: &str, text: &str) -> bool {
+    // Both parts of a body are markup.
+    let text = escaped(text);
+    by_notify_send(title, &text) || by_gdbus(title, &text)
+}
+
+fn by_notify_send(title: &str, text: &str) -> bool {
+    succeeds(
+        Command::new("notify-send")
+            .args(["-a", PROGRAM, "-i", PROGRAM, "-t", SHOWN, "--"])
+            .args([title, text]),
+    )
+}
+
+fn by_gdbus(title: &str, text: &str) -> bool {
+    let string = |text: &str| {
+        let quoted = text.replace('\\', "\\\\").replace('\'', "\\'");
+        format!("'{quoted}'")
+    };
+    succeeds(
+        Command::new("gdbus")
+            .args(["call", "--session", "--dest"])
+            .arg("org.freedesktop.Notifications")
+            .args(["--object-path", "/org/freedesktop/Notifications"])
+            .args(["--method", "org.freedesktop.Notifications.Notify"])
+            .args([&string(PROGRAM), "0", &string(PROGRAM)])
+            .args([&string(title), &string(text), "[]", "{}", SHOWN]),
+    )
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    command.output().is_ok_and(|output| output.status.success())
+}
+
+/// Text as markup.
+fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;");
+    text.replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_no_markup() {
+        assert_eq!(escaped("<b>R&D.hpi"), "&lt;b&gt;R&amp;D.hpi");
+    }
+}

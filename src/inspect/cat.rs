@@ -1,0 +1,33 @@
+//! `--cat`: the bytes of files, one after the other.
+
+use std::io::Write;
+
+use super::Error;
+use super::path::find;
+use crate::mount::{self, FileKind, Vfs};
+
+/// Bytes that are read at a time: the unit in which they are decoded.
+const PIECE: u32 = crate::content::BLOCK_SIZE;
+
+/// Writes the bytes of the file at a path to `out`, and nothing behind the
+/// first that cannot be had.
+///
+/// # Errors
+/// Where there is no such file, or it cannot be read to its end.
+pub fn cat(vfs: &Vfs, path: &str, out: &mut dyn Write) -> Result<(), Error> {
+    let attr = find(vfs, path)?.attr;
+    if attr.kind == FileKind::Directory {
+        return Err(Error::path(path, mount::Error::IsADirectory));
+    }
+    let mut offset = 0;
+    loop {
+        let bytes = vfs
+            .read_explained(attr.ino, offset, PIECE)
+            .map_err(|trouble| Error::path(path, trouble))?;
+        if bytes.is_empty() {
+            return out.flush().map_err(Error::Output);
+        }
+        out.write_all(&bytes).map_err(Error::Output)?;
+        offset += bytes.len() as u64;
+    }
+}

@@ -1,0 +1,248 @@
+//! Lists of preservation databases, as Redump and No-Intro give them out: in
+//! Logiqx XML, or in the older text of clrmamepro.
+
+mod clrmamepro;
+mod logiqx;
+
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read};
+
+use super::image::Sums;
+
+/// Longest list in bytes, and most titles and files of one.
+const MAX_LIST: u64 = 256 << 20;
+const MAX_TITLES: usize = 2_000_000;
+const MAX_FILES: usize = 2_000_000;
+
+/// A list.
+#[derive(Debug, Default)]
+pub struct Dat {
+    /// Names of the titles.
+    titles: Vec<Box<str>>,
+    files: Vec<Listed>,
+    by_size: HashMap<u64, Vec<u32>>,
+}
+
+/// A file of a list.
+#[derive(Debug)]
+struct Listed {
+    /// Number of its title.
+    title: u32,
+    name: Box<str>,
+    size: u64,
+    crc32: Option<u32>,
+    md5: Option<[u8; 16]>,
+    sha1: Option<[u8; 20]>,
+}
+
+impl Listed {
+    fn is(&self, sums: &Sums) -> bool {
+        let fits = |given: bool, equal: bool| !given || equal;
+        (self.crc32.is_some() || self.md5.is_some() || self.sha1.is_some())
+            && fits(self.crc32.is_some(), self.crc32 == Some(sums.crc32))
+            && fits(self.md5.is_some(), self.md5 == Some(sums.md5))
+            && fits(self.sha1.is_some(), self.sha1 == Some(sums.sha1))
+    }
+}
+
+/// A file as the text of a list gives it.
+#[derive(Debug, Default)]
+struct Rom {
+    name: String,
+    size: Option<String>,
+    crc32: Option<String>,
+    md5: Option<String>,
+    sha1: Option<String>,
+}
+
+impl Dat {
+    /// Reads a list.
+    ///
+    /// # Errors
+    /// A sentence about what is wrong with it, and where.
+    pub fn read(list: impl Read) -> Result<Self, String> {
+        let mut list = BufReader::new(list.take(MAX_LIST));
+        let start = list.fill_buf().map_err(|error| error.to_string())?;
+        // XML may begin with a byte order mark.
+        let is_text = start
+            .iter()
+            .find(|byte| byte.is_ascii() && !byte.is_ascii_whitespace())
+            .is_some_and(|&byte| byte != b'<');
+        let mut dat = Self::default();
+        match is_text {
+            true => clrmamepro::read(list, &mut dat)?,
+            false => logiqx::read(list, &mut dat)?,
+        }
+        Ok(dat)
+    }
+
+    fn add_title(&mut self, name: String) -> Result<(), String> {
+        if self.titles.len() == MAX_TITLES {
+            return Err(format!("more than {MAX_TITLES} titles"));
+        }
+        self.titles.push(name.into());
+        Ok(())
+    }
+
+    /// Adds a file of the title that was added last.
+    fn add(&mut self, rom: Rom) -> Result<(), String> {
+        // Nothing can be compared with a file without a size.
+        let Some(size) = rom.size else {
+            return Ok(());
+        };
+        let size = size.trim().parse();
+        let size = size.map_err(|_| "the size of a file is no number".to_owned())?;
+        if self.files.len() == MAX_FILES {
+            return Err(format!("more than {MAX_FILES} files"));
+        }
+        let file = Listed {
+            title: self.titles.len().saturating_sub(1) as u32,
+            name: rom.name.into(),
+            size,
+            crc32: digits("crc", rom.crc32.as_deref())?.map(u32::from_be_bytes),
+            md5: digits("md5", rom.md5.as_deref())?,
+            sha1: digits("sha1", rom.sha1.as_deref())?,
+        };
+        let number = self.files.len() as u32;
+        self.by_size.entry(size).or_default().push(number);
+        self.files.push(file);
+        Ok(())
+    }
+
+    /// What the list calls an image with these sums.
+    pub(super) fn find(&self, size: u64, sums: &Sums) -> Option<String> {
+        let mut numbers = self.by_size.get(&size)?.iter();
+        let file = numbers.find_map(|&number| {
+            let file = self.files.get(number as usize)?;
+            file.is(sums).then_some(file)
+        })?;
+        let title = self.titles.get(file.title as usize);
+        Some(match title {
+            Some(title) => format!("\"{}\" of \"{title}\"", file.name),
+            None => format!("\"{}\"", file.name),
+        })
+    }
+
+    /// How an image that the list does not have differs from the one that it
+    /// has under the same name, if it has one.
+    pub(super) fn difference(&self, name: &str, size: u64, sums: &Sums) -> String {
+        let stem = |name: &str| {
+            let end = name.rfind('.').unwrap_or(name.len());
+            name[..end].to_lowercase()
+        };
+        let wanted = stem(name);
+        let mut files = self.files.iter();
+        let Some(file) = files.find(|file| stem(&file.name) == wanted) else {
+            return "is not in the list".to_owned();
+        };
+        let listed = &file.name;
+        if file.size != size {
+            return format!(
+                "has {size} bytes; \"{listed}\" of the list has {}",
+                file.size
+            );
+        }
+        let sum = match (file.sha1, file.md5, file.crc32) {
+            (Some(sha1), ..) if sha1 != sums.sha1 => {
+                format!("SHA-1 {}", super::image::hexadecimal(&sha1))
+            }
+            (_, Some(md5), _) if md5 != sums.md5 => {
+                format!("MD5 {}", super::image::hexadecimal(&md5))
+            }
+            (_, _, Some(crc32)) => format!("CRC-32 {crc32:08x}"),
+            _ => "no sums".to_owned(),
+        };
+        format!("is not as listed: \"{listed}\" of the list has {sum}")
+    }
+}
+
+/// The bytes of a sum in hexadecimal digits; none where it is empty.
+fn digits<const N: usize>(name: &str, text: Option<&str>) -> Result<Option<[u8; N]>, String> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    let wrong = || {
+        format!(
+            "the {name} \"{text:.40}\" of a file has not {} digits",
+            2 * N
+        )
+    };
+    if text.len() != 2 * N || !text.is_ascii() {
+        return Err(wrong());
+    }
+    let mut bytes = [0; N];
+    for (byte, at) in bytes.iter_mut().zip((0..).step_by(2)) {
+        *byte = u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| wrong())?;
+    }
+    Ok(Some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUMS: Sums = Sums {
+        crc32: 0x0102_0304,
+        md5: [0xAB; 16],
+        sha1: [0xCD; 20],
+    };
+
+    fn list(roms: &str) -> Result<Dat, String> {
+        let text = format!(
+            "<?xml version=\"1.0\"?>\n\
+             <!DOCTYPE datafile PUBLIC \"-//Logiqx//DTD ROM Management Datafile//EN\" \"d\">\n\
+             <datafile><header><name>A list</name></header>\n\
+             <game name=\"Tom &amp; Jerry\"><category>Games</category>{roms}</game></datafile>"
+        );
+        Dat::read(text.as_bytes())
+    }
+
+    #[test]
+    fn an_image_is_found_by_all_the_sums_that_the_list_has() {
+        let (md5, sha1) = ("ab".repeat(16), "CD".repeat(20));
+        let all = format!("size=\"7\" crc=\"01020304\" md5=\"{md5}\" sha1=\"{sha1}\"");
+        let dat = list(&format!("<rom name=\"a.iso\" {all} status=\"verified\"/>")).unwrap();
+        let name = "\"a.iso\" of \"Tom & Jerry\"";
+        assert_eq!(dat.find(7, &SUMS).as_deref(), Some(name));
+        assert_eq!(dat.find(8, &SUMS), None);
+        let other = Sums { crc32: 0, ..SUMS };
+        assert_eq!(dat.find(7, &other), None);
+        let dat = list("<rom name=\"a.iso\" size=\"7\" crc=\"01020304\" sha1=\"\"/>").unwrap();
+        assert!(dat.find(7, &SUMS).is_some());
+        let dat = list("<rom name=\"a.iso\" size=\"7\"/><rom name=\"b\" crc=\"0\"/>");
+        assert_eq!(dat.unwrap().find(7, &SUMS), None);
+    }
+
+    #[test]
+    fn a_difference_is_reported_by_name() {
+        let dat = list("<rom name=\"A.iso\" size=\"7\" crc=\"ffffffff\"/>").unwrap();
+        let difference = |name, size| dat.difference(name, size, &SUMS);
+        let has = "is not as listed: \"A.iso\" of the list has CRC-32 ffffffff";
+        assert_eq!(difference("a.rvz", 7), has);
+        let longer = "has 8 bytes; \"A.iso\" of the list has 7";
+        assert_eq!(difference("a.iso", 8), longer);
+        assert_eq!(difference("b.iso", 7), "is not in the list");
+    }
+
+    #[test]
+    fn what_is_no_list_is_refused_with_the_place() {
+        assert!(
+            Dat::read(&b"<html></html>"[..])
+                .unwrap_err()
+                .contains("no <datafile>")
+        );
+        assert!(Dat::read(&b""[..]).is_err());
+        assert!(Dat::read(&b"a text, no list"[..]).is_err());
+        for roms in [
+            "<rom name=\"a\" size=\"x\"/>",
+            "<rom name=\"a\" size=\"7\" crc=\"012\"/>",
+            "<rom name=\"a\" size=\"7\" md5=\"zz\"/>",
+            "<rom name=\"a\" size=\"7\" crc=\"éé\"/>",
+            "<rom name=\"&bomb;\" size=\"7\"/>",
+            "<rom name=\"a\" size=\"7\"/></rom>",
+        ] {
+            let error = list(roms).unwrap_err();
+            assert!(error.starts_with("at byte "), "{roms}: {error}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Disc images and their tracks: their sums, as preservation databases list
+//! them, and whether such a list has them.
+
+use std::ops::Range;
+
+use crc32fast::Hasher as Crc32;
+use md5::{Digest, Md5};
+use sha1_smol::Sha1;
+
+use super::job::{Worker, is_end};
+use super::report::{Cause, Image, Severity};
+use crate::io;
+use crate::mount::Ino;
+use crate::volume::DiscImage;
+
+/// Bytes that are hashed at a time.
+const PIECE: u64 = 256 << 10;
+
+/// The sums of an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Sums {
+    pub(super) crc32: u32,
+    pub(super) md5: [u8; 16],
+    pub(super) sha1: [u8; 20],
+}
+
+impl Sums {
+    /// CRC-32 in hexadecimal digits.
+    pub(super) fn crc32(&self) -> String {
+        format!("{:08x}", self.crc32)
+    }
+
+    /// MD5 in hexadecimal digits.
+    pub(super) fn md5(&self) -> String {
+        hexadecimal(&self.md5)
+    }
+
+    /// SHA-1 in hexadecimal digits.
+    pub(super) fn sha1(&self) -> String {
+        hexadecimal(&self.sha1)
+    }
+}
+
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// An image whose bytes were read.
+struct Hashed {
+    name: String,
+    /// Name of the file that it is.
+    file: String,
+    is_track: bool,
+    size: u64,
+    sums: Sums,
+}
+
+impl Worker<'_, '_> {
+    /// Hashes the images of one file of an archive: the file, and its tracks
+    /// where it has several.
+    pub(super) fn images(&self, directory: Ino, numbers: Range<usize>, path: &str) {
+        let mut hashed = Vec::new();
+        for number in numbers {
+            let image = match self.vfs.image(directory, number) {
+                Ok(image) => image,
+                Err(error) => {
+                    let cause = Cause::text(&error);
+                    self.findings(path).add(Severity::NotChecked, cause);
+                    return;
+                }
+            };
+            // What could not be hashed was reported.
+            hashed.extend(self.hash(&image, path));
+        }
+        // A list has a file in one piece or its tracks.
+        let has_tracks = hashed.iter().any(|image| image.is_track);
+        let matches: Vec<_> = hashed.iter().map(|image| self.listed(image)).collect();
+        let whole_is_listed = hashed
+            .iter()
+            .zip(&matches)
+            .any(|(image, listed)| !image.is_track && listed.is_some());
+        for (image, listed) in hashed.iter().zip(matches) {
+            let is_listed = listed.is_some();
+            self.report.image(
+                self.source,
+                path,
+                &Image {
+                    name: &image.name,
+                    size: image.size,
+                    sums: &image.sums,
+                    listed,
+                },
+            );
+            let is_wanted = match image.is_track {
+                true => !whole_is_listed,
+                false => !has_tracks,
+            };
+            if let Some(list) = &self.plan.list
+                && is_wanted
+                && !is_listed
+            {
+                let cause = Cause::text(&list.difference(&image.file, image.size, &image.sums));
+                self.findings(path).add(Severity::Damage, cause);
+            }
+        }
+    }
+
+    fn listed(&self, image: &Hashed) -> Option<String> {
+        self.plan.list.as_ref()?.find(image.size, &image.sums)
+    }
+
+    /// Reads an image to its end. Gives its sums where all of it could be had.
+    fn hash(&self, image: &DiscImage, path: &str) -> Option<Hashed> {
+        let size = image.bytes.len();
+        let mut findings = self.findings(path);
+        let (mut crc32, mut md5, mut sha1) = (Crc32::new(), Md5::new(), Sha1::new());
+        let mut is_sound = true;
+        let mut buffer = vec![0; PIECE.min(size) as usize];
+        let mut offset = 0;
+        self.report.expect(size);
+        while offset < size && !self.report.is_broken() {
+            let length = (size - offset).min(PIECE);
+            let piece = &mut buffer[..length as usize];
+            match image.bytes.read_exact_at(piece, offset) {
+                Ok(()) if is_sound => {
+                    crc32.update(piece);
+                    md5.update(&*piece);
+                    sha1.update(piece);
+                }
+                Ok(()) => {}
+                Err(error) => {
+                    is_sound = false;
+                    let error = io::read_error(offset, length, error);
+                    findings.error(&error);
+                    if is_end(&error) || error.is_fault() {
+                        break;
+                    }
+                }
+            }
+            offset += length;
+            self.report.read(length);
+        }
+        let file = match &image.file {
+            Some(file) => file.clone(),
+            None => {
+                let path = if path.is_empty() { self.source } else { path };
+                path.rsplit('/').next().unwrap_or(path).to_owned()
+            }
+        };
+        let name = match (&image.file, image.track) {
+            (_, Some(track)) => format!("track {track:02} of {file}"),
+            (Some(_), None) => file.clone(),
+            (None, None) => "image".to_owned(),
+        };
+        let sums = Sums {
+            crc32: crc32.finalize(),
+            md5: md5.finalize().into(),
+            sha1: sha1.digest().bytes(),
+        };
+        is_sound.then_some(Hashed {
+            name,
+            file,
+            is_track: image.track.is_some(),
+            size,
+            sums,
+        })
+    }
+}

@@ -1,0 +1,235 @@
+//! What the threads of a check do: a file, a part of one, or the images that
+//! an archive is.
+
+use std::ops::Range;
+
+use super::Plan;
+use super::report::{Cause, Report, Severity};
+use crate::content::{BLOCK_SIZE, MAX_ASSET};
+use crate::io;
+use crate::mount::{Ino, Trouble, Vfs};
+
+/// Bytes that are read at a time where a larger piece has something wrong in
+/// it: a sector of a disc.
+const SECTOR: u32 = 2048;
+
+/// Most findings of one job.
+const MAX_FINDINGS: usize = 100;
+
+/// Something to be done.
+pub(super) enum Job {
+    /// Reading a file, or a part of one.
+    File {
+        ino: Ino,
+        path: String,
+        range: Range<u64>,
+        /// Whether it is parsed as well.
+        is_asset: bool,
+        /// Whether the range is all of it.
+        is_whole: bool,
+    },
+    /// Hashing some of the images that the archive in a directory is: those of
+    /// one file.
+    Images {
+        directory: Ino,
+        numbers: Range<usize>,
+        path: String,
+    },
+}
+
+/// Does jobs.
+pub(super) struct Worker<'a, 'r> {
+    pub(super) source: &'a str,
+    pub(super) vfs: &'a Vfs,
+    pub(super) report: &'a Report<'r>,
+    pub(super) plan: &'a Plan,
+}
+
+impl<'a, 'r> Worker<'a, 'r> {
+    pub(super) fn new(
+        source: &'a str,
+        vfs: &'a Vfs,
+        report: &'a Report<'r>,
+        plan: &'a Plan,
+    ) -> Self {
+        Self {
+            source,
+            vfs,
+            report,
+            plan,
+        }
+    }
+
+    pub(super) fn run(&self, job: &Job) {
+        match job {
+            Job::Images {
+                directory,
+                numbers,
+                path,
+            } => self.images(*directory, numbers.clone(), path),
+            Job::File {
+                ino,
+                path,
+                range,
+                is_asset,
+                is_whole,
+            } => self.file(*ino, path, range, *is_asset, *is_whole),
+        }
+    }
+
+    /// A place for the findings about a file or archive.
+    pub(super) fn findings<'b>(&'b self, path: &'b str) -> Findings<'b, 'r> {
+        Findings {
+            report: self.report,
+            source: self.source,
+            path,
+            last: String::new(),
+            count: 0,
+        }
+    }
+
+    fn file(&self, ino: Ino, path: &str, range: &Range<u64>, is_asset: bool, is_whole: bool) {
+        let mut findings = self.findings(path);
+        // What was parsed was read to its end.
+        let unparsed = match is_asset {
+            true => self.parse(ino, range.end, &mut findings).err(),
+            false => None,
+        };
+        let is_read = match is_asset && unparsed.is_none() {
+            true => {
+                self.report.read(range.end);
+                true
+            }
+            false => self.read(ino, range, &mut findings),
+        };
+        if let Some((severity, cause)) = unparsed.filter(|_| is_read) {
+            findings.add(severity, cause);
+        }
+        if is_whole && is_read {
+            match self.vfs.oddity(ino) {
+                Ok(None) => {}
+                Ok(Some(oddity)) => findings.add(Severity::Warning, Cause::text(&oddity)),
+                Err(trouble) => findings.trouble(&trouble),
+            }
+        }
+    }
+
+    /// Parses an asset. Fails where that was not tried, or could not be done,
+    /// with what that means if the bytes can be read.
+    fn parse(
+        &self,
+        ino: Ino,
+        size: u64,
+        findings: &mut Findings<'_, '_>,
+    ) -> Result<(), (Severity, Cause)> {
+        if size > MAX_ASSET {
+            let text = format!("is not parsed: assets are up to {MAX_ASSET} bytes");
+            return Err((Severity::Warning, Cause::text(&text)));
+        }
+        let trouble = |error: &io::Error| (Severity::of(error), Cause::of(error));
+        let parsed = match self.vfs.parse(ino) {
+            Ok(parsed) => parsed,
+            Err(Trouble::Bytes(error)) => return Err(trouble(&error)),
+            Err(Trouble::Entry(error)) => {
+                return Err((Severity::NotChecked, Cause::text(&error)));
+            }
+        };
+        if let Some(error) = &parsed.failure {
+            if error.is_fault() {
+                return Err(trouble(error));
+            }
+            findings.add(Severity::of(error), Cause::of(error));
+        }
+        self.report.summary.assets.add(1);
+        for warning in &parsed.warnings {
+            findings.add(Severity::Warning, Cause::text(warning));
+        }
+        Ok(())
+    }
+
+    /// Reads a range of a file. False where some of it cannot be had.
+    fn read(&self, ino: Ino, range: &Range<u64>, findings: &mut Findings<'_, '_>) -> bool {
+        let mut offset = range.start;
+        // Up to here it is read in sectors.
+        let mut narrow = offset;
+        let mut is_sound = true;
+        while offset < range.end {
+            let most = if offset < narrow { SECTOR } else { BLOCK_SIZE };
+            let length = (range.end - offset).min(most.into()) as u32;
+            let error = match self.vfs.read_explained(ino, offset, length) {
+                Ok(bytes) if !bytes.is_empty() => {
+                    offset += bytes.len() as u64;
+                    self.report.read(bytes.len() as u64);
+                    continue;
+                }
+                Ok(_) => io::Error::damaged(offset, "file", "ends here, before its size"),
+                Err(Trouble::Bytes(error)) => error,
+                Err(trouble @ Trouble::Entry(_)) => {
+                    findings.trouble(&trouble);
+                    return false;
+                }
+            };
+            is_sound = false;
+            if is_below(&error) && length > SECTOR {
+                narrow = offset + u64::from(length);
+                continue;
+            }
+            findings.error(&error);
+            let goes_on = Severity::of(&error) == Severity::Damage && !is_end(&error);
+            if !goes_on || self.vfs.is_divisible(ino) != Ok(true) {
+                return false;
+            }
+            offset += u64::from(length);
+        }
+        is_sound
+    }
+}
+
+/// Whether an error is about something inside what was read: of several
+/// sectors, say, any may be at fault.
+fn is_below(error: &io::Error) -> bool {
+    matches!(error, io::Error::Read { .. }) && !error.is_fault()
+}
+
+/// Whether an error says that the source ends before the bytes.
+pub(super) fn is_end(error: &io::Error) -> bool {
+    let end = std::io::ErrorKind::UnexpectedEof;
+    matches!(error, io::Error::Read { cause, .. } if cause.kind() == end)
+}
+
+/// The findings about one file or archive: the same one is reported once.
+pub(super) struct Findings<'a, 'r> {
+    report: &'a Report<'r>,
+    source: &'a str,
+    path: &'a str,
+    last: String,
+    count: usize,
+}
+
+impl Findings<'_, '_> {
+    pub(super) fn add(&mut self, severity: Severity, cause: Cause) {
+        if cause.text == self.last {
+            return;
+        }
+        self.last.clone_from(&cause.text);
+        self.count += 1;
+        if self.count < MAX_FINDINGS {
+            self.report.finding(severity, self.source, self.path, cause);
+        } else if self.count == MAX_FINDINGS {
+            let text = format!("more is wrong; the first {} are shown", MAX_FINDINGS - 1);
+            self.report
+                .finding(severity, self.source, self.path, Cause::text(&text));
+        }
+    }
+
+    pub(super) fn error(&mut self, error: &io::Error) {
+        self.add(Severity::of(error), Cause::of(error));
+    }
+
+    fn trouble(&mut self, trouble: &Trouble) {
+        match trouble {
+            Trouble::Bytes(error) => self.error(error),
+            Trouble::Entry(error) => self.add(Severity::NotChecked, Cause::text(error)),
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! `--check`: reading, decoding, comparing and parsing all that sources hold.
+//!
+//! One thread walks the tree of a source and hands out jobs, the others do
+//! them. Findings are reported at once. Memory is that of a mount: the budget,
+//! and a queue of bounded length.
+
+mod dat;
+mod image;
+mod job;
+mod report;
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::sync::Mutex;
+use std::sync::mpsc::{SyncSender, sync_channel};
+
+use indicatif::ProgressBar;
+
+pub use self::dat::Dat;
+use self::job::{Job, Worker};
+use self::report::{Report, Severity};
+pub use self::report::{Style, Summary};
+use super::Error;
+use super::walk::{Step, Walk};
+use crate::io::sync::lock;
+use crate::mount::{Ino, OpenCause, OpenError, Options, Prepared, Role, Vfs};
+
+/// Jobs that may wait.
+const MAX_WAITING: usize = 1024;
+
+/// Files from this size on are read in several parts at once, where that can
+/// be done, and how long a part is; both in bytes.
+const LARGE: u64 = 8 << 20;
+const PART: u64 = 4 << 20;
+
+/// What is checked, and how.
+pub struct Plan {
+    /// The sources by their names, each alone.
+    pub sources: Vec<(String, Prepared)>,
+    /// How they are opened.
+    pub options: Options,
+    /// Number of threads that read.
+    pub threads: usize,
+    /// What disc images are compared with.
+    pub list: Option<Dat>,
+    /// How findings are written.
+    pub style: Style,
+}
+
+/// What a check has come to.
+#[derive(Debug)]
+pub struct Checked {
+    /// Counts of what was read and found.
+    pub summary: Summary,
+    /// The first source that could not be opened.
+    pub unopened: Option<OpenError>,
+}
+
+/// Checks sources, one after the other. Findings and a summary go to `out`, a
+/// line each, and what was read so far to `bar`.
+///
+/// # Errors
+/// [`Error::Output`].
+pub fn check(
+    plan: &Plan,
+    out: &mut (dyn Write + Send),
+    bar: &ProgressBar,
+) -> Result<Checked, Error> {
+    let report = Report::new(out, plan.style, bar);
+    let mut unopened = None;
+    for (name, prepared) in &plan.sources {
+        report.summary.sources.add(1);
+        let options = Options {
+            // Damage is what is looked for.
+            force: false,
+            verify: true,
+            ..plan.options.clone()
+        };
+        match Vfs::open_prepared(prepared, options) {
+            Ok(vfs) => Check::new(plan, name, &vfs, &report).run(),
+            Err(error) => {
+                let severity = match &error.cause {
+                    OpenCause::Unreadable(_) => Severity::NotChecked,
+                    OpenCause::Volume(cause) => match Severity::of(cause) {
+                        // It was asked for by its name.
+                        Severity::Warning => Severity::NotChecked,
+                        severity => severity,
+                    },
+                };
+                let cause = match &error.cause {
+                    OpenCause::Volume(cause) => report::Cause::of(cause),
+                    cause @ OpenCause::Unreadable(_) => report::Cause::text(cause),
+                };
+                report.finding(severity, name, "", cause);
+                unopened.get_or_insert(error);
+            }
+        }
+        if report.is_broken() {
+            break;
+        }
+    }
+    let summary = report.finish()?;
+    Ok(Checked { summary, unopened })
+}
+
+/// The check of one source.
+struct Check<'a, 'r> {
+    plan: &'a Plan,
+    /// Name of the source.
+    source: &'a str,
+    vfs: &'a Vfs,
+    report: &'a Report<'r>,
+}
+
+impl<'a, 'r> Check<'a, 'r> {
+    fn new(plan: &'a Plan, source: &'a str, vfs: &'a Vfs, report: &'a Report<'r>) -> Self {
+        Self {
+            plan,
+            source,
+            vfs,
+            report,
+        }
+    }
+
+    fn run(&self) {
+        let (jobs, waiting) = sync_channel(MAX_WAITING);
+        let waiting = Mutex::new(waiting);
+        std::thread::scope(|scope| {
+            for _ in 0..self.plan.threads.max(1) {
+                scope.spawn(|| {
+                    let worker = Worker::new(self.source, self.vfs, self.report, self.plan);
+                    loop {
+                        let job = lock(&waiting).recv();
+                        match job {
+                            // The walk is at its end.
+                            Err(_) => break,
+                            // The reader of the output is gone.
+                            Ok(_) if self.report.is_broken() => {}
+                            Ok(job) => worker.run(&job),
+                        }
+                    }
+                });
+            }
+            self.walk(&jobs);
+            drop(jobs);
+        });
+    }
+
+    /// Goes through everything and hands out jobs.
+    fn walk(&self, jobs: &SyncSender<Job>) {
+        if !self.archive(Ino::ROOT, "", jobs) {
+            return;
+        }
+        let mut walk = Walk::new(Ino::ROOT, String::new());
+        let mut linked = HashSet::new();
+        while let Some(step) = walk.next(self.vfs) {
+            if self.report.is_broken() {
+                return;
+            }
+            let step = match step {
+                Ok(step) => step,
+                Err((path, error)) => {
+                    let cause = report::Cause::text(&error);
+                    self.report
+                        .finding(Severity::NotChecked, self.source, &path, cause);
+                    continue;
+                }
+            };
+            match step.entry.role {
+                Role::Directory => walk.enter(step),
+                Role::Inside => {
+                    let archive = step.path.strip_suffix(".d").unwrap_or(&step.path);
+                    if self.archive(step.entry.ino, archive, jobs) {
+                        walk.enter(step);
+                    }
+                }
+                Role::File { is_asset } => {
+                    let is_new = step.entry.links == 1 || linked.insert(step.entry.ino);
+                    if is_new {
+                        self.file(step, is_asset, jobs);
+                    }
+                }
+                Role::Shown | Role::Generated | Role::Link => {}
+            }
+        }
+    }
+
+    /// Looks at an archive as a whole. False where there is nothing in it.
+    fn archive(&self, directory: Ino, path: &str, jobs: &SyncSender<Job>) -> bool {
+        let find = |severity, cause| self.report.finding(severity, self.source, path, cause);
+        let archive = match self.vfs.archive(directory) {
+            Ok(archive) => archive,
+            Err(error) => {
+                find(Severity::NotChecked, report::Cause::text(&error));
+                return false;
+            }
+        };
+        if let Some(problem) = &archive.problem {
+            find(Severity::of(problem), report::Cause::of(problem));
+            return false;
+        }
+        for warning in &archive.warnings {
+            find(Severity::Warning, report::Cause::text(warning));
+        }
+        if archive.is_container {
+            self.report.summary.archives.add(1);
+        }
+        let mut first = 0;
+        for images in archive.images.chunk_by(|one, other| one.file == other.file) {
+            let numbers = first..first + images.len();
+            first = numbers.end;
+            let path = path.to_owned();
+            self.send(
+                jobs,
+                Job::Images {
+                    directory,
+                    numbers,
+                    path,
+                },
+            );
+        }
+        true
+    }
+
+    fn file(&self, step: Step, is_asset: bool, jobs: &SyncSender<Job>) {
+        let Step { path, entry } = step;
+        self.report.summary.files.add(1);
+        self.report.expect(entry.size);
+        let file = |range, is_whole| Job::File {
+            ino: entry.ino,
+            path: path.clone(),
+            range,
+            is_asset: is_asset && is_whole,
+            is_whole,
+        };
+        let is_divisible = || self.vfs.is_divisible(entry.ino) == Ok(true);
+        if is_asset || entry.size < LARGE || !is_divisible() {
+            return self.send(jobs, file(0..entry.size, true));
+        }
+        let mut start = 0;
+        while start < entry.size {
+            let end = entry.size.min(start + PART);
+            self.send(jobs, file(start..end, false));
+            start = end;
+        }
+    }
+
+    fn send(&self, jobs: &SyncSender<Job>, job: Job) {
+        // Workers end before the walk only when one of them has panicked, and
+        // the scope passes that on.
+        let _ = jobs.send(job);
+    }
+}

@@ -1,0 +1,60 @@
+//! Finding an entry by its path, as the kernel would.
+
+use super::Error;
+use crate::mount;
+use crate::mount::{Attr, FileKind, Ino, Vfs};
+
+/// Most symbolic links on one way, as in path_resolution(7).
+const MAX_LINKS: usize = 40;
+
+/// An entry that was found.
+pub(super) struct Found {
+    /// Its path from the root, without links and dots.
+    pub(super) path: String,
+    /// What it is.
+    pub(super) attr: Attr,
+}
+
+/// Finds what a path leads to; symbolic links are followed as far as they stay
+/// in the source. A slash in front means the root, as none does.
+pub(super) fn find(vfs: &Vfs, path: &str) -> Result<Found, Error> {
+    let failed = |error: mount::Error| Error::path(path, error);
+    let mut names: Vec<String> = components(path);
+    // Where the way has led so far.
+    let mut way: Vec<(String, Ino)> = Vec::new();
+    let mut links = 0;
+    while let Some(name) = names.pop() {
+        if name == ".." {
+            way.pop().ok_or_else(|| Error::Link(path.to_owned()))?;
+            continue;
+        }
+        let parent = way.last().map_or(Ino::ROOT, |(_, ino)| *ino);
+        let attr = vfs.lookup(parent, &name).map_err(failed)?;
+        if attr.kind != FileKind::Symlink {
+            way.push((name, attr.ino));
+            continue;
+        }
+        links += 1;
+        let target = vfs.readlink(attr.ino).map_err(failed)?;
+        let target = str::from_utf8(&target).ok();
+        let target = target.filter(|target| !target.starts_with('/') && links <= MAX_LINKS);
+        let target = target.ok_or_else(|| Error::Link(path.to_owned()))?;
+        names.extend(components(target));
+    }
+    let ino = way.last().map_or(Ino::ROOT, |(_, ino)| *ino);
+    let attr = vfs.getattr(ino).map_err(failed)?;
+    if path.ends_with('/') && attr.kind != FileKind::Directory {
+        return Err(failed(mount::Error::NotADirectory));
+    }
+    let names: Vec<String> = way.into_iter().map(|(name, _)| name).collect();
+    Ok(Found {
+        path: names.join("/"),
+        attr,
+    })
+}
+
+/// The names of a path, the last one first.
+fn components(path: &str) -> Vec<String> {
+    let names = path.split('/').filter(|name| !matches!(*name, "" | "."));
+    names.rev().map(str::to_owned).collect()
+}

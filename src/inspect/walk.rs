@@ -1,0 +1,92 @@
+//! Going through all that is below a directory, depth first, with little in
+//! memory.
+
+use std::collections::VecDeque;
+
+use crate::mount::{self, Entry, Ino, Vfs};
+
+/// Entries that are listed at a time.
+const BATCH: usize = 256;
+
+/// A directory on the way down.
+struct Level {
+    directory: Ino,
+    /// Length of the path of the directory that it is in.
+    outer: usize,
+    /// Entries that were listed and not come to yet.
+    listed: VecDeque<Entry>,
+    /// Number of the first entry that was not listed; `None` behind the last.
+    next: Option<usize>,
+}
+
+/// A walk through a tree.
+pub(super) struct Walk {
+    levels: Vec<Level>,
+    /// Path of the innermost directory.
+    path: String,
+}
+
+/// An entry that a walk has come to.
+pub(super) struct Step {
+    /// Its path from the root of the mount.
+    pub(super) path: String,
+    pub(super) entry: Entry,
+}
+
+impl Walk {
+    /// A walk through what is below a directory with this path.
+    pub(super) fn new(directory: Ino, path: String) -> Self {
+        let mut walk = Self {
+            levels: Vec::new(),
+            path,
+        };
+        walk.push(directory, 0);
+        walk
+    }
+
+    fn push(&mut self, directory: Ino, outer: usize) {
+        self.levels.push(Level {
+            directory,
+            outer,
+            listed: VecDeque::new(),
+            next: Some(0),
+        });
+    }
+
+    /// The next entry. A directory that cannot be listed is an error, with its
+    /// path, behind which the walk goes on.
+    pub(super) fn next(&mut self, vfs: &Vfs) -> Option<Result<Step, (String, mount::Error)>> {
+        loop {
+            let level = self.levels.last_mut()?;
+            if let Some(entry) = level.listed.pop_front() {
+                let path = match self.path.as_str() {
+                    "" => entry.name.clone(),
+                    directory => format!("{directory}/{}", entry.name),
+                };
+                return Some(Ok(Step { path, entry }));
+            }
+            let Some(next) = level.next else {
+                self.path.truncate(level.outer);
+                self.levels.pop();
+                continue;
+            };
+            match vfs.entries(level.directory, next, BATCH) {
+                Ok(entries) => {
+                    level.next = (entries.len() == BATCH).then_some(next + BATCH);
+                    level.listed = entries.into();
+                }
+                Err(error) => {
+                    level.next = None;
+                    return Some(Err((self.path.clone(), error)));
+                }
+            }
+        }
+    }
+
+    /// Goes into the directory that the walk has just come to.
+    pub(super) fn enter(&mut self, step: Step) {
+        let outer = self.path.len();
+        self.path = step.path;
+        self.push(step.entry.ino, outer);
+    }
+}

@@ -1,0 +1,79 @@
+//! Values that another thread is fetching, and the threads that wait for them.
+//!
+//! `tests/locks.rs` includes this file, to try it with the locks of a model
+//! checker in the place of the real ones.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use super::sync::{Condvar, Mutex, lock, wait};
+
+/// Values on their way, by their keys.
+pub struct Flights<K, V>(Mutex<HashMap<K, Arc<Flight<V>>>>);
+
+/// A value on its way.
+pub struct Flight<V> {
+    value: Mutex<Option<V>>,
+    landed: Condvar,
+}
+
+/// What becomes of a value that is wanted.
+pub enum Claim<V> {
+    /// It is there.
+    Found(V),
+    /// Another thread fetches it.
+    Flying(Arc<Flight<V>>),
+    /// The caller is to bring it, and to call [`Flights::land`] in any case.
+    Mine(Arc<Flight<V>>),
+}
+
+impl<K, V> Default for Flights<K, V> {
+    fn default() -> Self {
+        Self(Mutex::new(HashMap::new()))
+    }
+}
+
+impl<K: Hash + Eq, V: Clone> Flights<K, V> {
+    /// Finds a value by `find` or on its way, or has the caller bring it.
+    ///
+    /// `find` is called with a lock held. The thread that lands a value publishes it
+    /// to `find` first, so that nothing is brought twice.
+    pub fn claim(&self, key: K, find: impl FnOnce() -> Option<V>) -> Claim<V> {
+        let mut flights = lock(&self.0);
+        if let Some(flight) = flights.get(&key) {
+            return Claim::Flying(flight.clone());
+        }
+        if let Some(value) = find() {
+            return Claim::Found(value);
+        }
+        let flight = Arc::new(Flight {
+            value: Mutex::new(None),
+            landed: Condvar::new(),
+        });
+        flights.insert(key, flight.clone());
+        Claim::Mine(flight)
+    }
+
+    /// Hands a value to all who wait for it.
+    pub fn land(&self, key: &K, value: V) {
+        let flight = lock(&self.0).remove(key);
+        if let Some(flight) = flight {
+            *lock(&flight.value) = Some(value);
+            flight.landed.notify_all();
+        }
+    }
+}
+
+impl<V: Clone> Flight<V> {
+    /// Waits for the value.
+    pub fn wait(&self) -> V {
+        let mut value = lock(&self.value);
+        loop {
+            if let Some(value) = &*value {
+                return value.clone();
+            }
+            value = wait(&self.landed, value);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The archives beside the one that an asset is in, into which references are
+//! followed (SEMANTICS, Names from other archives).
+
+use super::subtree::{Node, Subtree};
+use super::{Result, Vfs};
+use crate::content::OpenVolume;
+use crate::namespace::companion::Shows;
+use crate::namespace::numbers::Origin;
+use crate::namespace::tree::{Index, Kind, ROOT};
+use crate::text::has_extension;
+use crate::volume::hip;
+
+/// Most archives of a folder that are entered to follow references.
+const MAX_ENTERED: usize = 16;
+
+/// What the files of archives that every level needs are called.
+const BOOT: &str = "boot";
+
+/// How an archive belongs to another one, nearest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// It has the same name but for the extension.
+    Stem,
+    /// It has the same name with something behind it: a language.
+    Localized,
+    /// Every level needs it.
+    Boot,
+    /// It is another source of the mount.
+    Source,
+}
+
+impl Rank {
+    /// How the archive `other` belongs to the archive `own`, by their names.
+    fn of(own: &str, other: &str) -> Self {
+        let (own, other) = (stem(own), stem(other));
+        let tail = other.strip_prefix(&*own);
+        match tail {
+            Some("") => Self::Stem,
+            Some(tail) if tail.starts_with('_') => Self::Localized,
+            _ if other
+                .strip_prefix(BOOT)
+                .is_some_and(|tail| tail.is_empty() || tail.starts_with('_')) =>
+            {
+                Self::Boot
+            }
+            _ => Self::Source,
+        }
+    }
+}
+
+/// The name of an archive without its extension, in lower case.
+fn stem(name: &str) -> String {
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    stem.to_ascii_lowercase()
+}
+
+fn is_archive(name: &str) -> bool {
+    let mut extensions = hip::FORMAT.extensions.iter();
+    extensions.any(|known| has_extension(name.as_bytes(), known))
+}
+
+impl Vfs {
+    /// The roots of the archives beside the one whose tree `own` is in, in the
+    /// order in which they are searched.
+    ///
+    /// # Errors
+    /// Where one cannot be entered for a reason that may pass.
+    pub(super) fn archives_beside<'a>(&'a self, own: &Node<'a>) -> Result<Vec<Node<'a>>> {
+        let mut found = Vec::new();
+        let Some(volume) = archive_of(own.subtree()) else {
+            return Ok(found);
+        };
+        if let Origin::Directory(directory) = own.subtree().range.origin {
+            let directory = self.node(directory)?;
+            if let Some(Kind::Companion {
+                of,
+                shows: Shows::Inside,
+            }) = directory.kind()
+            {
+                self.enter_siblings(&directory.other(of), &mut found)?;
+            }
+        }
+        let own_name = volume.name.as_str();
+        let others = self.fixed.iter().map(|(_, subtree)| subtree);
+        let is_other = |other: &&Subtree| {
+            other.range.first != own.subtree().range.first
+                && other.range.origin != Origin::Control
+                && archive_of(other).is_some()
+        };
+        let mut sources: Vec<&Subtree> = others.filter(is_other).collect();
+        // Stable: sources of one rank stay in their order.
+        sources.sort_by_key(|other| Rank::of(own_name, &other.volumes[0].name));
+        found.extend(sources.into_iter().map(|other| Node::fixed(other, ROOT)));
+        Ok(found)
+    }
+
+    /// Enters the archives that belong to the one which is the file `own`:
+    /// those beside it, and those of the directory above that every level
+    /// needs.
+    fn enter_siblings<'a>(&'a self, own: &Node<'a>, found: &mut Vec<Node<'a>>) -> Result<()> {
+        let own_name = own.tree().name(own.index).to_owned();
+        let Some(inode) = own.tree().inode(own.index) else {
+            return Ok(());
+        };
+        let directory = own.other(inode.parent);
+        let mut chosen = Vec::new();
+        for (name, index) in directory.tree().entries(directory.index, 0) {
+            let rank = Rank::of(&own_name, name);
+            if index != own.index && is_archive(name) && rank != Rank::Source {
+                chosen.push((rank, directory.other(index)));
+            }
+        }
+        if let Some(above) = self.directory_above(&directory)? {
+            for (name, index) in above.tree().entries(above.index, 0) {
+                if is_archive(name) && Rank::of(&own_name, name) == Rank::Boot {
+                    chosen.push((Rank::Boot, above.other(index)));
+                }
+            }
+        }
+        // Stable: those beside it come before those above.
+        chosen.sort_by_key(|(rank, _)| *rank);
+        for (_, file) in chosen.into_iter().take(MAX_ENTERED) {
+            if let Some(companion) = companion(&file) {
+                found.push(self.enter(companion)?);
+            }
+        }
+        found.retain(|node| archive_of(node.subtree()).is_some());
+        Ok(())
+    }
+
+    /// The directory that a directory is in; none for the root of the mount or
+    /// of an archive.
+    fn directory_above<'a>(&'a self, directory: &Node<'a>) -> Result<Option<Node<'a>>> {
+        let parent =
+            |node: &Node<'a>| -> Option<Index> { Some(node.tree().inode(node.index)?.parent) };
+        if directory.index != ROOT {
+            return Ok(parent(directory).map(|index| directory.other(index)));
+        }
+        let Origin::Directory(outer) = directory.subtree().range.origin else {
+            return Ok(None);
+        };
+        let outer = self.node(outer)?;
+        let is_directory = matches!(outer.kind(), Some(Kind::Deferred { .. }));
+        Ok(parent(&outer)
+            .filter(|_| is_directory)
+            .map(|index| outer.other(index)))
+    }
+}
+
+/// The archive that a subtree is the tree of, where it is one of those that
+/// belong together.
+fn archive_of(subtree: &Subtree) -> Option<&OpenVolume> {
+    let volume = subtree.volumes.first()?;
+    (volume.format == hip::FORMAT.name).then_some(volume)
+}
+
+/// The directory beside an archive that shows what is inside it.
+fn companion<'a>(file: &Node<'a>) -> Option<Node<'a>> {
+    let tree = file.tree();
+    let name = Shows::Inside.name_beside(tree.name(file.index));
+    let directory = tree.inode(file.index)?.parent;
+    let (_, index) = tree.find(directory, &name, false)?;
+    let is_it = matches!(
+        tree.inode(index)?.kind,
+        Kind::Companion { of, shows: Shows::Inside } if of == file.index
+    );
+    is_it.then(|| file.other(index))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn archives_belong_together_by_their_names() {
+        let rank = |other| Rank::of("bb01.HIP", other);
+        assert_eq!(rank("BB01.hop"), Rank::Stem);
+        assert_eq!(rank("bb01_us.HIP"), Rank::Localized);
+        assert_eq!(rank("boot.HIP"), Rank::Boot);
+        assert_eq!(rank("BOOT_DE.HIP"), Rank::Boot);
+        for other in ["bb011.HIP", "bb02.HIP", "boots.HIP", "b.HIP"] {
+            assert_eq!(rank(other), Rank::Source, "{other}");
+        }
+        assert_eq!(Rank::of("boot.HIP", "boot.HOP"), Rank::Stem);
+    }
+}

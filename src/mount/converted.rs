@@ -1,0 +1,409 @@
+//! Converted trees: the directories of the files once more, with what can be
+//! made of the assets in them (SEMANTICS, Converted trees).
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::context::Context;
+use super::enter::Built;
+use super::subtree::{Converted, ConvertedFile, FileOfAsset, Node, Rendered};
+use super::{Attr, Ino, Result, Vfs};
+use crate::io;
+use crate::namespace::companion::{self, Companions, Shows};
+use crate::namespace::converted::{self, Named};
+use crate::namespace::numbers::Origin;
+use crate::namespace::tree::{Index, Kind, Label, NewInode, Tree, TreeBuilder};
+use crate::text::windows_1252;
+use crate::view::converted::Folder;
+use crate::view::report::REPORTS;
+use crate::view::{VIEW_FORMATS, ViewFormat};
+use crate::volume::{AssetName, AssetType, FileId, Name, NodeId, Sink};
+
+/// Entries that are looked at before the memory for them is accounted for
+/// anew.
+const CHARGED_AT_ONCE: usize = 4096;
+
+/// A file of a directory that can be converted.
+struct Asset {
+    index: Index,
+    format: u8,
+    /// What the volume knows about it.
+    known: Option<AssetType>,
+}
+
+impl Asset {
+    fn format(&self) -> &'static ViewFormat {
+        &VIEW_FORMATS[usize::from(self.format)]
+    }
+
+    fn converted(&self) -> crate::view::converted::Converted {
+        self.format().converted.of(self.known)
+    }
+}
+
+/// A directory of a converted tree in the making.
+struct Draft {
+    builder: TreeBuilder,
+    files: Vec<ConvertedFile>,
+    fingerprint: DefaultHasher,
+    /// Directories by their parents and names.
+    folders: HashMap<(NodeId, String), NodeId>,
+}
+
+impl Vfs {
+    /// Whether a directory has a converted tree that is found by name: the
+    /// root of an archive, of a merged game or of another source, and the
+    /// control directory.
+    pub(super) fn has_converted(&self, directory: &Node<'_>) -> bool {
+        directory.origin().is_some_and(|origin| match origin {
+            Origin::Root | Origin::Files | Origin::Control => true,
+            Origin::Directory(seen) => self.node(seen).is_ok_and(|seen| {
+                matches!(seen.kind(), Some(Kind::Companion { .. } | Kind::Grafted))
+            }),
+            Origin::Hidden(..) => false,
+        })
+    }
+
+    /// The directory of a converted tree that mirrors a directory of files.
+    pub(super) fn build_converted(&self, directory: &Node<'_>, attr: Attr) -> Result<Built> {
+        let directory = match directory.subtree().range.origin {
+            Origin::Control => self.node(self.root_of_files())?,
+            _ => directory.clone(),
+        };
+        let directory = self.enter(directory)?;
+        let mut draft = Draft {
+            builder: self.builder(attr, Companions::NONE),
+            files: Vec::new(),
+            fingerprint: DefaultHasher::new(),
+            folders: HashMap::new(),
+        };
+        let is_root = self.has_converted(&directory);
+        let volume = directory.subtree().volumes.first();
+        let has_kinds =
+            is_root && volume.is_some_and(|volume| volume.volume.names_of_assets(&[]).is_some());
+        let drafted = match has_kinds {
+            true => draft.by_kind(&directory),
+            false => draft.mirror(&directory),
+        };
+        let drafted = drafted.and_then(|()| match is_root {
+            true => draft.reports(&Context::new(self, &directory)),
+            false => Ok(()),
+        });
+        drafted.map_err(|error| self.failed(&directory, &error))?;
+        draft.files.shrink_to_fit();
+        Ok(Built {
+            builder: draft.builder,
+            volume: None,
+            rendered: Rendered::Converted(Converted {
+                of: directory.ino(),
+                files: draft.files,
+            }),
+            problem: None,
+            fingerprint: draft.fingerprint.finish(),
+        })
+    }
+}
+
+impl Draft {
+    /// The entries of a directory, as they stand.
+    fn mirror(&mut self, directory: &Node<'_>) -> io::Result<()> {
+        let tree = directory.tree();
+        let mut taken = Vec::new();
+        let mut assets = Vec::new();
+        let mut files = 0;
+        let shown = shown_by_companions(tree, directory.index);
+        for (number, (name, index)) in (1_usize..).zip(tree.entries(directory.index, 0)) {
+            if is_mirrored(directory, index) {
+                taken.push(name);
+                self.directory(directory.ino_of(index), name, tree, index)?;
+            } else if let Some(asset) = asset(&directory.other(index), name, &shown) {
+                files += asset.converted().files.len();
+                assets.push((name, asset));
+            }
+            if number.is_multiple_of(CHARGED_AT_ONCE) {
+                let names = taken.len() + assets.len() + files;
+                self.builder.needs_beside(
+                    taken.capacity() * size_of::<&str>()
+                        + assets.capacity() * size_of::<(&str, Asset)>()
+                        + assets.len() * size_of::<Named<'_>>()
+                        + names * converted::MEMORY_OF_NAME
+                        + files * size_of::<ConvertedFile>(),
+                )?;
+            }
+        }
+        self.files.reserve_exact(files);
+        let with_directory = assets.iter();
+        let with_directory = with_directory.filter(|(_, asset)| asset.converted().has_directory);
+        taken.extend(with_directory.map(|(name, _)| *name));
+        let named = assets.iter().map(|(name, asset)| Named {
+            name,
+            stem: converted::stem(name, asset.format()),
+            files: asset.converted().files,
+        });
+        let named: Vec<_> = named.collect();
+        let names = converted::names(&named, &taken);
+        let root = self.builder.root();
+        for ((name, asset), names) in assets.iter().zip(names) {
+            self.asset(root, &directory.other(asset.index), asset, name, &names)?;
+        }
+        Ok(())
+    }
+
+    /// The assets of an archive whose directories mean nothing to people, in
+    /// a directory for each kind.
+    fn by_kind(&mut self, directory: &Node<'_>) -> io::Result<()> {
+        let Some(volume) = directory.subtree().volumes.first() else {
+            return Ok(());
+        };
+        let tree = directory.tree();
+        let mut kinds: Vec<(String, Vec<Asset>)> = Vec::new();
+        let mut positions: HashMap<String, usize> = HashMap::new();
+        let mut memory = 0;
+        let mut count: usize = 0;
+        for index in 0..tree.inodes() {
+            let node = directory.other(index);
+            let Some(asset) = asset(&node, tree.name(index), &HashMap::new()) else {
+                continue;
+            };
+            let Some(folder) = folder(&asset) else {
+                continue;
+            };
+            let position = *positions.entry(folder).or_insert_with_key(|folder| {
+                kinds.push((folder.clone(), Vec::new()));
+                kinds.len() - 1
+            });
+            memory += asset.converted().files.len() * size_of::<ConvertedFile>()
+                + 2 * size_of::<Asset>()
+                + size_of::<(FileId, AssetName)>()
+                + 2 * tree.name(index).len();
+            count += 1;
+            if count.is_multiple_of(CHARGED_AT_ONCE) {
+                self.builder.needs_beside(memory)?;
+            }
+            kinds[position].1.push(asset);
+        }
+        kinds.sort_by(|(a, _), (b, _)| a.cmp(b));
+        for (folder, assets) in kinds {
+            let files = assets.iter().filter_map(|asset| file(tree, asset.index));
+            let names = volume.volume.names_of_assets(&files.collect::<Vec<_>>());
+            let parent = self.folder(self.builder.root(), &folder)?;
+            for (asset, AssetName { stem, extension }) in
+                assets.iter().zip(names.unwrap_or_default())
+            {
+                let files = asset.converted().files.iter();
+                let names: Vec<_> = files
+                    .map(|file| format!("{stem}.{}", file.extension))
+                    .collect();
+                let node = directory.other(asset.index);
+                let whole = format!("{stem}{extension}");
+                self.asset(parent, &node, asset, &whole, &names)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The files that are made of many assets, in the root of the tree.
+    fn reports(&mut self, context: &Context<'_>) -> io::Result<()> {
+        let reports = REPORTS.iter().copied().flatten();
+        for report in reports.filter(|report| (report.applies)(context)) {
+            let root = self.builder.root();
+            let (parent, name) = match report.path.rsplit_once('/') {
+                Some((folder, name)) => (self.folder(root, folder)?, name),
+                None => (root, report.path),
+            };
+            self.file(parent, name, ConvertedFile::Report(report), None)?;
+        }
+        Ok(())
+    }
+
+    /// A directory of files as one that is entered on demand.
+    fn directory(&mut self, of: Ino, name: &str, tree: &Tree, index: Index) -> io::Result<()> {
+        let shows = Shows::Converted;
+        let inode = NewInode {
+            kind: Kind::Shown { of, shows },
+            modified: tree.inode(index).map(|inode| inode.modified),
+            ..NewInode::DIR
+        };
+        let root = self.builder.root();
+        self.builder
+            .add(root, &Label::new(Name::utf_8(name)), inode)?;
+        Ok(())
+    }
+
+    /// What an asset is converted to: files with these names, and the
+    /// directory with all parts.
+    fn asset(
+        &mut self,
+        parent: NodeId,
+        node: &Node<'_>,
+        asset: &Asset,
+        name: &str,
+        names: &[String],
+    ) -> io::Result<()> {
+        let modified = node.tree().inode(node.index).map(|inode| inode.modified);
+        let converted = asset.converted();
+        // What cannot be found now will be an error when it is read.
+        let stamp = node.file().and_then(|file| {
+            let version = file.volume.volume.version(file.file);
+            version.ok().map(|version| version.stamp)
+        });
+        stamp.hash(&mut self.fingerprint);
+        for (position, (file, name)) in (0..).zip(converted.files.iter().zip(names)) {
+            let parent = match file.folder {
+                Some(folder) => self.folder(parent, folder)?,
+                None => parent,
+            };
+            let file = FileOfAsset {
+                asset: node.ino(),
+                format: asset.format(),
+                position,
+                stamp,
+            };
+            self.file(parent, name, ConvertedFile::Asset(file), modified)?;
+        }
+        node.ino().hash(&mut self.fingerprint);
+        if converted.has_directory {
+            let inode = NewInode {
+                kind: Kind::Shown {
+                    of: node.ino(),
+                    shows: Shows::Meta(asset.format),
+                },
+                modified,
+                ..NewInode::DIR
+            };
+            self.builder
+                .add(parent, &Label::new(Name::utf_8(name)), inode)?;
+        }
+        Ok(())
+    }
+
+    fn file(
+        &mut self,
+        parent: NodeId,
+        name: &str,
+        file: ConvertedFile,
+        modified: Option<i64>,
+    ) -> io::Result<()> {
+        let inode = NewInode {
+            kind: self.builder.file_kind(FileId(self.files.len() as u32)),
+            size: None,
+            modified,
+        };
+        self.files.push(file);
+        self.builder
+            .add(parent, &Label::new(Name::utf_8(name)), inode)?;
+        Ok(())
+    }
+
+    /// The directory at a path from another one on, made where there is none.
+    fn folder(&mut self, from: NodeId, path: &str) -> io::Result<NodeId> {
+        let mut folder = from;
+        for name in path.split('/') {
+            let key = (folder, name.to_owned());
+            folder = match self.folders.get(&key) {
+                Some(&known) => known,
+                None => {
+                    let made = self.builder.dir(folder, Name::utf_8(name), None)?;
+                    self.folders.insert(key, made);
+                    made
+                }
+            };
+        }
+        Ok(folder)
+    }
+}
+
+/// Where an asset is in a tree by kind; `None` for what is converted to
+/// nothing.
+fn folder(asset: &Asset) -> Option<String> {
+    let converted = asset.converted();
+    if !converted.is_something() {
+        return None;
+    }
+    Some(match (converted.folder, asset.known) {
+        (Folder::OfType(folder), Some(known)) => {
+            let kind = windows_1252(&known.code);
+            let kind: Cow<'_, str> = match kind.trim_end().replace('/', "%2F") {
+                kind if kind.is_empty() => "_".into(),
+                kind => kind.into(),
+            };
+            format!("{folder}/{kind}")
+        }
+        (Folder::Named(folder) | Folder::OfType(folder), _) => folder.to_owned(),
+    })
+}
+
+fn file(tree: &Tree, index: Index) -> Option<FileId> {
+    match tree.inode(index)?.kind {
+        Kind::File { file, .. } => Some(file),
+        _ => None,
+    }
+}
+
+/// The formats of the files of a directory whose names do not show them: a
+/// lone source has a listed companion in any case.
+fn shown_by_companions(tree: &Tree, directory: Index) -> HashMap<Index, u8> {
+    let entries = tree.entries(directory, 0);
+    let formats = entries.filter_map(|(_, index)| match tree.inode(index)?.kind {
+        Kind::Companion {
+            of,
+            shows: Shows::Meta(format),
+        } if companion::view_format(tree.name(of), None).is_none() => Some((of, format)),
+        _ => None,
+    });
+    formats.collect()
+}
+
+/// The asset that a file is, where it is converted to something.
+fn asset(node: &Node<'_>, name: &str, shown: &HashMap<Index, u8>) -> Option<Asset> {
+    let file = node.file()?;
+    let known = file.volume.volume.asset(file.file);
+    let format = companion::view_format(name, known).or_else(|| shown.get(&node.index).copied());
+    let asset = Asset {
+        index: node.index,
+        format: format?,
+        known,
+    };
+    asset.converted().is_something().then_some(asset)
+}
+
+/// Whether an entry is a directory that stands in the converted tree too: one
+/// that is listed on demand, an archive, or one that has something to convert
+/// as far as that is known without entering any of these.
+fn is_mirrored(directory: &Node<'_>, index: Index) -> bool {
+    let tree = directory.tree();
+    let kind = |index| tree.inode(index).map(|inode| inode.kind);
+    if !matches!(kind(index), Some(Kind::Dir { .. })) {
+        return kind(index).is_some_and(is_entered_on_demand);
+    }
+    let unknown = HashMap::new();
+    // What is left of the directories on the way down. It is as long as they
+    // are deep, however many entries they have.
+    let mut open = vec![tree.entries(index, 0)];
+    while let Some(entries) = open.last_mut() {
+        let Some((name, index)) = entries.next() else {
+            open.pop();
+            continue;
+        };
+        match kind(index) {
+            Some(Kind::Dir { .. }) => open.push(tree.entries(index, 0)),
+            Some(Kind::File { .. }) if asset(&directory.other(index), name, &unknown).is_some() => {
+                return true;
+            }
+            Some(kind) if is_entered_on_demand(kind) => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether an inode is a directory of files whose entries are not known before
+/// it is entered.
+fn is_entered_on_demand(kind: Kind) -> bool {
+    match kind {
+        Kind::Deferred { .. } | Kind::Grafted => true,
+        Kind::Companion { shows, .. } => shows == Shows::Inside,
+        _ => false,
+    }
+}

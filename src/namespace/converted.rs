@@ -1,0 +1,169 @@
+//! Names in converted trees.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use crate::text::has_extension;
+use crate::view::ViewFormat;
+use crate::view::converted::ConvertedFile;
+
+/// How often names are compared with each other. Once finds assets that have
+/// one name; the second time finds the asset that is called as a file of one
+/// of these.
+const ROUNDS: usize = 2;
+
+/// Most memory that [`names`] takes for a name while it compares them, in
+/// bytes: a place of a hash table, of which more than half may be free.
+pub const MEMORY_OF_NAME: usize = 3 * (size_of::<(u64, u32)>() + 1);
+
+/// An asset in a directory of a converted tree.
+#[derive(Debug, Clone, Copy)]
+pub struct Named<'a> {
+    /// Its whole name.
+    pub name: &'a str,
+    /// Its name without the extension.
+    pub stem: &'a str,
+    /// The files that are made of it.
+    pub files: &'static [ConvertedFile],
+}
+
+impl Named<'_> {
+    /// The name of one of its files, of the asset's stem or whole name.
+    fn file_name(&self, file: &ConvertedFile, whole: bool) -> String {
+        let stem = if whole { self.name } else { self.stem };
+        format!("{stem}.{}", file.extension)
+    }
+}
+
+/// The name of a file without the extension by which a format shows it, or
+/// without any.
+pub fn stem<'a>(name: &'a str, format: &ViewFormat) -> &'a str {
+    let mut extensions = format.extensions.iter();
+    let known = extensions
+        .find(|known| has_extension(name.as_bytes(), known))
+        .map(|known| name.len() - known.len() - 1);
+    // A file that is called `.hgo` has no extension.
+    let dot = known.or_else(|| name.rfind('.')).filter(|&dot| dot > 0);
+    dot.map_or(name, |dot| &name[..dot])
+}
+
+/// The names of the files of all assets of a directory, for each asset in the
+/// order of its files.
+///
+/// A file is called `stem.ext`. Where several would have the same name, ASCII
+/// case aside, or where a directory has it (`taken`), all of these files have
+/// the whole name of the asset instead of the stem.
+pub fn names<'a>(
+    assets: &'a [Named<'a>],
+    taken: &[&str],
+) -> impl Iterator<Item = Vec<String>> + use<'a> {
+    let taken: HashSet<u64> = taken.iter().map(|name| key(None, name)).collect();
+    let files = || {
+        let assets = assets.iter();
+        assets.flat_map(|asset| asset.files.iter().map(move |file| (asset, file)))
+    };
+    // Of each of the files, whether it has the whole name.
+    let mut whole = vec![false; files().count()];
+    let key_of = |(asset, file): (&Named<'_>, &ConvertedFile), whole: bool| {
+        key(file.folder, &asset.file_name(file, whole))
+    };
+    for _ in 0..ROUNDS {
+        let mut count: HashMap<u64, u32> = HashMap::new();
+        for (file, &whole) in files().zip(&whole) {
+            *count.entry(key_of(file, whole)).or_default() += 1;
+        }
+        for (file, whole) in files().zip(&mut whole) {
+            let key = key_of(file, *whole);
+            *whole |= taken.contains(&key) || count[&key] > 1;
+        }
+    }
+    let mut whole = whole.into_iter();
+    assets.iter().map(move |asset| {
+        let files = asset.files.iter().zip(whole.by_ref());
+        files
+            .map(|(file, whole)| asset.file_name(file, whole))
+            .collect()
+    })
+}
+
+/// What stands for a name in a folder when names are compared, ASCII case
+/// aside. Where two names have the same one by chance, their files have the
+/// whole names of their assets, which are as good.
+fn key(folder: Option<&str>, name: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (folder, name.to_ascii_lowercase()).hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::namespace::companion;
+    use crate::view::VIEW_FORMATS;
+
+    const PNG: &[ConvertedFile] = &[ConvertedFile::first("png")];
+    const MODEL: &[ConvertedFile] = &[ConvertedFile::first("png"), ConvertedFile::first("glb")];
+
+    fn named(assets: &[(&str, &'static [ConvertedFile])], taken: &[&str]) -> Vec<String> {
+        let stem = |name: &str| name.rfind('.').unwrap_or(name.len());
+        let assets = assets.iter().map(|&(name, files)| Named {
+            name,
+            stem: &name[..stem(name)],
+            files,
+        });
+        let assets: Vec<_> = assets.collect();
+        names(&assets, taken).flatten().collect()
+    }
+
+    #[test]
+    fn a_file_has_the_stem_of_its_asset() {
+        let assets = [("ARMCOM.3do", MODEL), ("armlogo.PCX", PNG)];
+        assert_eq!(
+            named(&assets, &[]),
+            ["ARMCOM.png", "ARMCOM.glb", "armlogo.png"]
+        );
+    }
+
+    #[test]
+    fn files_of_one_name_have_the_whole_name_of_their_asset() {
+        let assets = [("a.3do", MODEL), ("A.pcx", PNG), ("b.pcx", PNG)];
+        let expected = ["a.3do.png", "a.glb", "A.pcx.png", "b.png"];
+        assert_eq!(named(&assets, &[]), expected);
+    }
+
+    #[test]
+    fn a_file_that_has_the_name_of_another_s_whole_name_gives_way() {
+        let assets = [("a.pcx", PNG), ("a.gaf", PNG), ("a.pcx.gaf", PNG)];
+        let expected = ["a.pcx.png", "a.gaf.png", "a.pcx.gaf.png"];
+        assert_eq!(named(&assets, &[]), expected);
+    }
+
+    #[test]
+    fn a_directory_keeps_its_name() {
+        assert_eq!(named(&[("a.pcx", PNG)], &["A.PNG"]), ["a.pcx.png"]);
+    }
+
+    #[test]
+    fn files_of_other_folders_are_not_in_the_way() {
+        const NATIVE: &[ConvertedFile] = &[ConvertedFile {
+            folder: Some("native"),
+            ..ConvertedFile::first("png")
+        }];
+        let assets = [("a.x", PNG), ("a.y", NATIVE)];
+        assert_eq!(named(&assets, &["native"]), ["a.png", "a.png"]);
+    }
+
+    #[test]
+    fn the_stem_lacks_the_extension_of_the_format() {
+        let stem_of = |name: &'static str| {
+            let format = companion::view_format(name, None).unwrap();
+            stem(name, &VIEW_FORMATS[usize::from(format)])
+        };
+        assert_eq!(stem_of("crash.HGO"), "crash");
+        assert_eq!(stem_of("crash.hgo.blk"), "crash");
+        assert_eq!(stem_of("a.b.pcx"), "a.b");
+        let psx = &VIEW_FORMATS[0];
+        assert_eq!(stem("no extension", psx), "no extension");
+        assert_eq!(stem(".odd", psx), ".odd");
+    }
+}

@@ -1,0 +1,221 @@
+//! Adding companions: `X.d` and `X.meta` beside the files `X` that have them,
+//! and `converted` where it is listed.
+
+use super::{Label, NewInode, TreeBuilder};
+use crate::namespace::companion::{self, CONVERTED, Companions, Shows};
+use crate::namespace::tree::{Index, Kind, ROOT};
+use crate::text::file_name;
+use crate::volume::{Name, NodeId};
+
+/// A companion that is to be added: its directory, its name, and what it is.
+type Found = (Index, String, Kind);
+
+impl TreeBuilder {
+    /// Adds the companions before the entries are grouped, so that these are
+    /// sorted once. Says whether that was possible: where a companion may
+    /// depend on what else is in a directory, [`Self::add_companions`] is
+    /// for it.
+    pub(super) fn add_companions_by_extension(&mut self) -> bool {
+        let found = self.companions_by_extension();
+        let is_possible = found.is_some();
+        self.add_all(found.unwrap_or_default());
+        is_possible
+    }
+
+    fn companions_by_extension(&self) -> Option<Vec<Found>> {
+        let Companions {
+            inside,
+            meta,
+            converted,
+            others,
+        } = self.companions;
+        if converted || !self.by_head.is_empty() {
+            return None;
+        }
+        let mut found = Vec::new();
+        if !inside && !meta && others.is_none() {
+            return Some(found);
+        }
+        for (directory, dentry) in &self.entries {
+            let name = self.tree.dentry_name(dentry);
+            if Shows::may_name(name) || companion::partner(name).is_some() {
+                return None;
+            }
+            let of = dentry.inode;
+            if let Some(shows) = self.shows_of(name, of) {
+                let companion = shows.name_beside(name);
+                found.push((*directory, companion, Kind::Companion { of, shows }));
+            }
+        }
+        Some(found)
+    }
+
+    /// What the companion of an entry shows, by its extension or its type.
+    fn shows_of(&self, name: &str, file: Index) -> Option<Shows> {
+        if !matches!(self.tree.inodes[file as usize].kind, Kind::File { .. }) {
+            return None;
+        }
+        let asset = match self.assets.is_empty() {
+            true => None,
+            false => self.assets.get(&file).copied(),
+        };
+        self.companions.of(name, asset)
+    }
+
+    /// Adds the companions to sorted entries, unless there is a real entry of
+    /// that name. Says whether there were any; then the entries have to be
+    /// grouped again.
+    pub(super) fn add_companions(&mut self) -> bool {
+        let tree = &self.tree;
+        let mut found = Vec::new();
+        // Hardly any real name is that of a companion.
+        let mut dentries = tree.dentries.iter();
+        let may_be_taken = dentries.any(|dentry| Shows::may_name(tree.dentry_name(dentry)));
+        for directory in 0..tree.inodes() {
+            for (name, file) in tree.entries(directory, 0) {
+                let shows = self.shows_of(name, file);
+                let inside = || self.is_archive(directory, name, file);
+                let Some(shows) = shows.or_else(|| inside().then_some(Shows::Inside)) else {
+                    continue;
+                };
+                let companion = shows.name_beside(name);
+                let is_taken = || {
+                    let shown = file_name(Name::utf_8(&companion));
+                    tree.find(directory, &shown, false).is_some()
+                };
+                if !may_be_taken || !is_taken() {
+                    found.push((directory, companion, Kind::Companion { of: file, shows }));
+                }
+            }
+        }
+        if self.companions.converted && tree.find(ROOT, CONVERTED, true).is_none() {
+            let (of, shows) = (ROOT, Shows::Converted);
+            let kind = Kind::Companion { of, shows };
+            found.push((ROOT, CONVERTED.to_owned(), kind));
+        }
+        if found.is_empty() {
+            return false;
+        }
+        self.ungroup();
+        self.add_all(found);
+        true
+    }
+
+    /// Whether a file with an ambiguous extension is an archive.
+    fn is_archive(&self, directory: Index, name: &str, file: Index) -> bool {
+        let is_file = matches!(self.tree.inodes[file as usize].kind, Kind::File { .. });
+        let is_there = |beside: Option<String>| {
+            beside.is_some_and(|beside| self.tree.find(directory, &beside, true).is_some())
+        };
+        let by_head = || self.by_head.contains(&file) && !is_there(companion::sheet(name));
+        is_file && self.companions.inside && (by_head() || is_there(companion::partner(name)))
+    }
+
+    fn add_all(&mut self, found: Vec<Found>) {
+        for (directory, name, kind) in found {
+            let inode = NewInode {
+                kind,
+                ..NewInode::DIR
+            };
+            // Too many entries: the real ones come first.
+            let _ = self.add(NodeId(directory), &Label::new(Name::utf_8(&name)), inode);
+        }
+    }
+
+    /// Removes the inodes from number `first` on, which are those of
+    /// companions, with their entries. The entries are not grouped.
+    pub(super) fn remove_companions_from(&mut self, first: usize) {
+        let tree = &mut self.tree;
+        self.entries.retain(|(directory, dentry)| {
+            let is_real = (dentry.inode as usize) < first;
+            if !is_real {
+                tree.inodes[*directory as usize].nlink -= 1;
+            }
+            is_real
+        });
+        tree.inodes.truncate(first);
+        tree.raw_names.remove_from(first as Index);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::namespace::tree::Tree;
+    use crate::volume::{Entry, FileId, Sink};
+
+    const INSIDE: Companions = Companions {
+        inside: true,
+        ..Companions::NONE
+    };
+
+    /// A tree of files with these names.
+    fn tree(names: &[&str]) -> Tree {
+        let mut builder = TreeBuilder::new(0, 0, INSIDE);
+        for (number, name) in (0..).zip(names) {
+            let entry = Entry {
+                file: FileId(number),
+                size: Some(1),
+                modified: None,
+                asset: None,
+            };
+            builder
+                .file(NodeId(ROOT), Name::utf_8(name), entry)
+                .unwrap();
+        }
+        builder.finish()
+    }
+
+    /// The names in the root, each companion with the name of its file.
+    fn entries(tree: &Tree) -> Vec<(&str, &str)> {
+        let of = |index| match tree.inodes[index as usize].kind {
+            Kind::Companion { of, .. } => tree.name(of),
+            _ => "",
+        };
+        let entries = tree.entries(ROOT, 0);
+        entries.map(|(name, index)| (name, of(index))).collect()
+    }
+
+    #[test]
+    fn companions_stand_behind_the_files_and_are_links_of_the_directory() {
+        let tree = tree(&["b.hpi", "a.txt", "A.UFO"]);
+        let expected = [
+            ("b.hpi", ""),
+            ("a.txt", ""),
+            ("A.UFO", ""),
+            ("b.hpi.d", "b.hpi"),
+            ("A.UFO.d", "A.UFO"),
+        ];
+        assert_eq!(entries(&tree), expected);
+        assert_eq!(tree.inodes[ROOT as usize].nlink, 4);
+        assert_eq!(tree.find(ROOT, "a.ufo.D", true).unwrap().0, "A.UFO.d");
+    }
+
+    #[test]
+    fn companions_of_equal_names_are_called_after_their_numbers() {
+        let tree = tree(&["a.hpi", "b.hpi", "a.hpi"]);
+        let expected = [
+            ("a (1).hpi", ""),
+            ("b.hpi", ""),
+            ("a.hpi", ""),
+            ("a (1).hpi.d", "a (1).hpi"),
+            ("b.hpi.d", "b.hpi"),
+            ("a.hpi.d", "a.hpi"),
+        ];
+        assert_eq!(entries(&tree), expected);
+        assert_eq!(tree.inodes[ROOT as usize].nlink, 5);
+        assert_eq!(tree.inodes(), 7);
+    }
+
+    #[test]
+    fn a_real_entry_with_the_name_of_a_companion_wins() {
+        let tree = tree(&["a.hpi", "a.hpi.d", "b.hpi"]);
+        let expected = [
+            ("a.hpi", ""),
+            ("a.hpi.d", ""),
+            ("b.hpi", ""),
+            ("b.hpi.d", "b.hpi"),
+        ];
+        assert_eq!(entries(&tree), expected);
+    }
+}

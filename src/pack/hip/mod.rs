@@ -1,0 +1,253 @@
+//! Packing HIP archives, as HipHopTool lays them out (FORMATS, HIP 11).
+//!
+//! What goes in is a directory as HipHopTool extracts one, or `types/` of a
+//! mount: `Settings.ini`, and beside it folders with the assets, each in a
+//! file whose name begins with its id in brackets.
+
+mod layout;
+mod order;
+pub mod settings;
+mod tables;
+
+pub(super) use layout::layer_alignment;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use self::layout::Layout;
+use self::settings::Settings;
+use super::copy::copy_file;
+use super::hpi::{Directory, Node, Source};
+use super::{Error, Result};
+use crate::volume::hip::Type;
+
+/// The file that says what an archive consists of.
+pub const SETTINGS: &str = "Settings.ini";
+
+/// Longest [`SETTINGS`] that is read, in bytes.
+const MAX_SETTINGS_LENGTH: u64 = 256 << 20;
+
+/// Byte with which gaps between assets are filled.
+pub(super) const FILLER: u8 = 0x33;
+
+/// The most bytes of an archive: the games count them in signed 32 bits.
+pub(super) const MAX_ARCHIVE_LENGTH: u64 = i32::MAX as u64;
+
+/// An archive that is ready to be written.
+#[derive(Debug)]
+pub struct Plan {
+    settings: Settings,
+    /// The file of each asset.
+    files: Vec<PathBuf>,
+    layout: Layout,
+    /// Files in the directory that do not become part of the archive.
+    pub left_out: Vec<PathBuf>,
+}
+
+impl Plan {
+    /// Reads [`SETTINGS`] in `directory`, of which `root` is the tree, and
+    /// finds the file of each asset.
+    ///
+    /// # Errors
+    /// [`Error::Source`] where [`SETTINGS`] is missing or cannot be
+    /// understood, and where an asset has no file or several.
+    pub fn new(directory: &Path, root: &Directory) -> Result<Self> {
+        let path = directory.join(SETTINGS);
+        let settings = read_settings(&path)?;
+        let mut found = Found::default();
+        found.collect(root, 0)?;
+        let files = found.take(&settings, directory)?;
+        let mut left_out: Vec<PathBuf> = found.by_id.into_values().collect();
+        left_out.append(&mut found.others);
+        left_out.sort();
+        let contents = contents(&settings, &files)?;
+        Ok(Self {
+            layout: Layout::new(&settings, &contents)?,
+            settings,
+            files,
+            left_out,
+        })
+    }
+
+    /// Number of bytes that will be read.
+    pub fn bytes(&self) -> u64 {
+        self.layout.bytes()
+    }
+
+    /// Writes the archive to `out`, from the start of `out` on.
+    ///
+    /// `progress` is called with the number of bytes of assets that have been
+    /// read since it was last called.
+    ///
+    /// # Errors
+    /// Where a file cannot be read or has another length than before, or
+    /// writing fails. What is in `out` then is of no use.
+    pub fn write(&self, mut out: impl Write + Seek, progress: &mut dyn FnMut(u64)) -> Result<()> {
+        let mut checksums = vec![0; self.files.len()];
+        let head = tables::head(&self.settings, &self.layout, &checksums);
+        out.write_all(&head).map_err(Error::Output)?;
+        for step in &self.layout.steps {
+            let path = &self.files[step.asset];
+            let size = self.layout.extents[step.asset].size;
+            let mut append = |bytes: &[u8]| out.write_all(bytes).map_err(Error::Output);
+            let checksum = copy_file(path, size.into(), &mut append, progress)?;
+            if self.settings.assets[step.asset].checksum != 0 {
+                checksums[step.asset] = checksum;
+            }
+            fill(&mut out, step.padding)?;
+        }
+        let mut end = || {
+            out.write_all(&tables::hipb(&self.settings))?;
+            out.seek(SeekFrom::Start(0))?;
+            out.write_all(&tables::head(&self.settings, &self.layout, &checksums))?;
+            out.flush()
+        };
+        end().map_err(Error::Output)
+    }
+}
+
+/// Writes so many bytes of [`FILLER`].
+fn fill(out: &mut impl Write, count: u64) -> Result<()> {
+    std::io::copy(&mut std::io::repeat(FILLER).take(count), out).map_err(Error::Output)?;
+    Ok(())
+}
+
+fn read_settings(path: &Path) -> Result<Settings> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|cause| match cause.kind() {
+        std::io::ErrorKind::NotFound => Error::source(
+            path,
+            "is missing, which says how to make a HIP of the directory",
+        ),
+        _ => Error::source(path, cause),
+    })?;
+    let read = file.take(MAX_SETTINGS_LENGTH + 1).read_to_end(&mut bytes);
+    let length = read.map_err(|cause| Error::source(path, cause))?;
+    if length as u64 > MAX_SETTINGS_LENGTH {
+        let problem = format!("is longer than {MAX_SETTINGS_LENGTH} bytes");
+        return Err(Error::source(path, problem));
+    }
+    settings::parse(&bytes).map_err(|problem| Error::source(path, problem))
+}
+
+/// The files of a directory.
+#[derive(Default)]
+struct Found {
+    /// Those whose names begin with an id, in a folder of the directory.
+    by_id: HashMap<u32, PathBuf>,
+    /// The others, without [`SETTINGS`].
+    others: Vec<PathBuf>,
+}
+
+impl Found {
+    /// Collects the files of a directory, which is at this depth in the one that
+    /// is packed.
+    fn collect(&mut self, directory: &Directory, depth: usize) -> Result<()> {
+        for (name, node) in &directory.entries {
+            let file = match node {
+                Node::Directory(inner) => {
+                    self.collect(inner, depth + 1)?;
+                    continue;
+                }
+                Node::File(file) => file,
+            };
+            let Source::Path(path) = &file.source else {
+                continue;
+            };
+            match id_of(name).filter(|_| depth == 1) {
+                Some(id) => {
+                    if let Some(other) = self.by_id.insert(id, path.clone()) {
+                        let problem = format!("is asset {id:08X}, as {} is", other.display());
+                        return Err(Error::source(path, problem));
+                    }
+                }
+                None if depth == 0 && name == SETTINGS => {}
+                None => self.others.push(path.clone()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes and returns the file of each asset.
+    fn take(&mut self, settings: &Settings, directory: &Path) -> Result<Vec<PathBuf>> {
+        let mut files = Vec::with_capacity(settings.assets.len());
+        let mut missing = Vec::new();
+        for asset in &settings.assets {
+            match self.by_id.remove(&asset.id) {
+                Some(path) => files.push(path),
+                None => missing.push(asset),
+            }
+        }
+        let Some(first) = missing.first() else {
+            return Ok(files);
+        };
+        let folder = directory.join(&*first.kind.folder());
+        let others = match missing.len() {
+            1 => String::new(),
+            count => format!(" (and {} other files)", count - 1),
+        };
+        let problem = format!(
+            "has no file [{:08X}]{others}, which {SETTINGS} lists; \
+             to leave an asset out, delete its line",
+            first.id
+        );
+        Err(Error::source(&folder, problem))
+    }
+}
+
+/// The id with which a file's name begins: `[21641EA7] TIMER_01`.
+fn id_of(name: &str) -> Option<u32> {
+    let digits = name.strip_prefix('[')?.get(..8)?;
+    let is_id = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u32::from_str_radix(digits, 16).ok().filter(|_| is_id)
+}
+
+/// What the layout depends on of the content of an asset.
+struct Content {
+    /// Length in bytes.
+    size: u32,
+    /// The byte at [`order::sort_byte_offset`].
+    sort_byte: Option<u8>,
+}
+
+fn contents(settings: &Settings, files: &[PathBuf]) -> Result<Vec<Content>> {
+    let assets = settings.assets.iter().zip(files);
+    assets
+        .map(|(asset, path)| {
+            let size = file_size(path)?;
+            let sort_byte = sort_byte(settings, asset.kind, path)?;
+            Ok(Content { size, sort_byte })
+        })
+        .collect()
+}
+
+/// The length of a file that is to become an asset.
+pub(super) fn file_size(path: &Path) -> Result<u32> {
+    let metadata = super::walk::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(Error::source(path, "is no file"));
+    }
+    let size = metadata.len();
+    let fits = u32::try_from(size).ok();
+    let fits = fits.filter(|_| size <= MAX_ARCHIVE_LENGTH);
+    fits.ok_or_else(|| {
+        let problem = format!("its {size} bytes are more than an archive can hold (2 GiB)");
+        Error::source(path, problem)
+    })
+}
+
+fn sort_byte(settings: &Settings, kind: Type, path: &Path) -> Result<Option<u8>> {
+    let Some(offset) = order::sort_byte_offset(settings.game, kind) else {
+        return Ok(None);
+    };
+    let mut byte = [0];
+    let read = File::open(path).and_then(|file| file.read_at(&mut byte, offset));
+    match read {
+        Ok(0) => Ok(None),
+        Ok(_) => Ok(Some(byte[0])),
+        Err(cause) => Err(Error::source(path, cause)),
+    }
+}

@@ -1,0 +1,165 @@
+//! The blocks of an archive but for the bytes of the assets (FORMATS, HIP 1
+//! to 7).
+
+use super::FILLER;
+use super::layout::Layout;
+use super::settings::Settings;
+
+/// Archives with a `subVersion` below have no date in words, no checksums and
+/// no LDBG value.
+const SUB_VERSION_2: u32 = 2;
+
+/// Everything in front of the first asset. Its length does not depend on the
+/// layout but for its padding, nor on the checksums.
+pub(super) fn head(settings: &Settings, layout: &Layout, checksums: &[u32]) -> Vec<u8> {
+    let mut out = Blocks(Vec::new());
+    out.block(b"HIPA", |_| {});
+    out.block(b"PACK", |out| package(out, settings));
+    out.block(b"DICT", |out| {
+        out.block(b"ATOC", |out| {
+            out.block(b"AINF", |out| out.number(settings.asset_info));
+            for &number in &layout.table {
+                asset(out, settings, layout, number, checksums[number]);
+            }
+        });
+        out.block(b"LTOC", |out| {
+            out.block(b"LINF", |out| out.number(settings.layer_info));
+            for number in 0..settings.layers.len() {
+                layer(out, settings, layout, number);
+            }
+        });
+    });
+    out.growing_block(b"STRM", layout.data, |out| {
+        out.block(b"DHDR", |out| out.number(settings.stream_debug));
+        out.growing_block(b"DPAK", layout.data, |out| {
+            out.number(layout.padding);
+            out.0
+                .extend(std::iter::repeat_n(FILLER, layout.padding as usize));
+        });
+    });
+    out.0
+}
+
+/// The block behind the assets, where there is one.
+pub(super) fn hipb(settings: &Settings) -> Vec<u8> {
+    let mut out = Blocks(Vec::new());
+    let Some(hipb) = &settings.hipb else {
+        return out.0;
+    };
+    out.block(b"HIPB", |out| {
+        out.number(hipb.version);
+        if hipb.version >= 1 {
+            out.number(hipb.no_layers.into());
+        }
+        if hipb.version >= 2 {
+            out.number(hipb.scooby_platform);
+            out.number(hipb.layer_names.len() as u32);
+            for (layer, name) in &hipb.layer_names {
+                out.number(*layer);
+                out.string(name);
+            }
+        }
+        if hipb.version >= 3 {
+            out.number(hipb.game);
+        }
+    });
+    out.0
+}
+
+fn package(out: &mut Blocks, settings: &Settings) {
+    out.block(b"PVER", |out| out.numbers(&settings.version));
+    out.block(b"PFLG", |out| out.number(settings.flags));
+    let counts = [settings.assets.len(), settings.layers.len(), 0, 0, 0];
+    // The maxima are zeros, as in everything that HipHopTool writes.
+    out.block(b"PCNT", |out| {
+        out.numbers(&counts.map(|count| count as u32));
+    });
+    out.block(b"PCRT", |out| {
+        out.number(settings.created);
+        if settings.version[0] >= SUB_VERSION_2 {
+            out.string(&settings.date);
+        }
+    });
+    out.block(b"PMOD", |out| out.number(settings.created));
+    if !settings.plat.is_empty() {
+        out.block(b"PLAT", |out| {
+            for string in &settings.plat {
+                out.string(string);
+            }
+        });
+    }
+}
+
+fn asset(out: &mut Blocks, settings: &Settings, layout: &Layout, number: usize, checksum: u32) {
+    let (asset, extent) = (&settings.assets[number], layout.extents[number]);
+    out.block(b"AHDR", |out| {
+        out.number(asset.id);
+        out.0.extend(asset.kind.code);
+        out.numbers(&[extent.offset, extent.size, extent.plus, asset.flags]);
+        out.block(b"ADBG", |out| {
+            out.number(extent.align.cast_unsigned());
+            out.string(&asset.name);
+            out.string(&asset.source_file);
+            if settings.version[0] >= SUB_VERSION_2 {
+                out.number(checksum);
+            }
+        });
+    });
+}
+
+fn layer(out: &mut Blocks, settings: &Settings, layout: &Layout, number: usize) {
+    let (layer, members) = (&settings.layers[number], &layout.layers[number]);
+    out.block(b"LHDR", |out| {
+        out.numbers(&[layer.kind, members.len() as u32]);
+        for &member in members {
+            out.number(settings.assets[member].id);
+        }
+        out.block(b"LDBG", |out| {
+            if settings.version[0] >= SUB_VERSION_2 {
+                out.number(layer.debug);
+            }
+        });
+    });
+}
+
+/// Blocks in the making.
+struct Blocks(Vec<u8>);
+
+impl Blocks {
+    /// Appends a block with what `body` appends.
+    fn block(&mut self, name: &[u8; 4], body: impl FnOnce(&mut Self)) {
+        self.growing_block(name, 0, body);
+    }
+
+    /// Appends a block of which `more` bytes are written later.
+    fn growing_block(&mut self, name: &[u8; 4], more: u32, body: impl FnOnce(&mut Self)) {
+        self.0.extend(name);
+        let size = self.0.len();
+        self.number(0);
+        let start = self.0.len();
+        body(self);
+        // The layout has checked that all of it together is below 2 GiB.
+        let length = (self.0.len() - start) as u32;
+        let length = length.wrapping_add(more);
+        self.0[size..start].copy_from_slice(&length.to_be_bytes());
+    }
+
+    fn number(&mut self, number: u32) {
+        self.0.extend(number.to_be_bytes());
+    }
+
+    fn numbers(&mut self, numbers: &[u32]) {
+        for &number in numbers {
+            self.number(number);
+        }
+    }
+
+    /// Appends bytes, a NUL, and one more NUL where the bytes are even.
+    fn string(&mut self, bytes: &[u8]) {
+        self.0.extend(bytes);
+        self.0.push(0);
+        if bytes.len().is_multiple_of(2) {
+            self.0.push(0);
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! Other bytes for files of an HPI archive.
+//!
+//! The directory of version 1 stands in front of all data and keeps its
+//! length. That of version 2 is written anew behind the data.
+
+use std::io::{Seek, Write};
+use std::ops::Range;
+
+use zerocopy::{FromBytes, IntoBytes};
+
+use super::splice::{Source, Splice};
+use crate::pack::Result;
+use crate::pack::hpi::output::Output;
+use crate::pack::hpi::tree::{File, Input};
+use crate::pack::hpi::{pack, v1, v2};
+use crate::volume::FileId;
+use crate::volume::hpi::chunk::{MARKER, Method};
+use crate::volume::hpi::record::{File2, Header1, Header2};
+use crate::volume::hpi::{Directory, Offsets};
+
+/// Files to be replaced, and the archive that they are in.
+pub(in crate::pack) struct Plan {
+    source: Source,
+    offsets: Offsets,
+    changes: Vec<Change>,
+    /// Of version 2 the old directory block, where it can go.
+    old_directory: Option<Range<u64>>,
+    /// Number of bytes that will be read.
+    pub(in crate::pack) bytes: u64,
+}
+
+/// A file with other bytes.
+struct Change {
+    id: FileId,
+    file: File,
+    /// Its path in the archive.
+    path: String,
+    method: Method,
+    /// The bytes of the archive that go; nothing at the end of all data,
+    /// where others need them.
+    old: Range<u64>,
+}
+
+impl Plan {
+    /// Plans to put the bytes of each file in the place of another's, which
+    /// has this number and path.
+    pub(super) fn new(
+        source: Source,
+        offsets: Offsets,
+        files: Vec<(FileId, String, File, u64)>,
+    ) -> Result<Self> {
+        let all = extents(&source, &offsets)?;
+        let mut bytes = source.len();
+        let mut changes = Vec::with_capacity(files.len());
+        for (id, path, file, size) in files {
+            let record = offsets.records[id.0 as usize];
+            let same = offsets.records.iter().filter(|&&other| other == record);
+            if same.count() > 1 {
+                let problem = format!("{path}: has its record in common with other files");
+                return Err(source.error(problem));
+            }
+            let mut old = all[id.0 as usize].clone();
+            let others = all.iter().enumerate();
+            let mut others = others.filter(|&(number, _)| number != id.0 as usize);
+            let is_free = old.start >= data_start(&offsets)
+                && old.end <= offsets.end
+                && !others.any(|(_, other)| overlap(other, &old))
+                && !blocks(&offsets).iter().any(|block| overlap(block, &old));
+            if !is_free {
+                old = offsets.end..offsets.end;
+            }
+            bytes = bytes + size - (old.end - old.start);
+            changes.push(Change {
+                id,
+                file,
+                path,
+                method: offsets.method(id).map_err(|error| source.error(error))?,
+                old,
+            });
+        }
+        changes.sort_by_key(|change| (change.old.start, change.old.end));
+        let old_directory = match &offsets.directory {
+            Directory::Version1 { .. } => None,
+            Directory::Version2 { header, .. } => {
+                let [directory, names] = version_2_blocks(header);
+                let is_free = directory.start >= size_of::<Header2>() as u64
+                    && directory.end <= offsets.end
+                    && !overlap(&names, &directory)
+                    && !all.iter().any(|other| overlap(other, &directory));
+                is_free.then_some(directory)
+            }
+        };
+        let unread = old_directory.clone().unwrap_or_default();
+        Ok(Self {
+            source,
+            offsets,
+            changes,
+            old_directory,
+            bytes: bytes - (unread.end - unread.start),
+        })
+    }
+
+    pub(in crate::pack) fn write(
+        &self,
+        out: impl Write + Seek,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<()> {
+        let cipher = self.offsets.cipher();
+        let enciphered = size_of::<Header1>() as u64..self.offsets.end;
+        let mut splice = Splice::new(&self.source, Output::new(out, cipher), enciphered, progress);
+        match &self.offsets.directory {
+            Directory::Version1 { .. } => self.write_version_1(splice),
+            Directory::Version2 { header, bytes } => {
+                self.write_version_2(&mut splice, *header, bytes.clone())?;
+                Ok(splice.out.finish()?)
+            }
+        }
+    }
+
+    fn write_version_1<W: Write + Seek>(&self, mut splice: Splice<'_, W>) -> Result<()> {
+        let mut records = Vec::with_capacity(self.changes.len());
+        for change in &self.changes {
+            splice.copy_to(change.old.start)?;
+            let input = change.input();
+            splice.write(|out, progress| {
+                let mut placed = |record| records.push(record);
+                v1::write_files(out, &[&input], change.method, progress, &mut placed)
+            })?;
+            splice.go_on_at(change.old.end);
+        }
+        splice.copy_to(self.source.len())?;
+        for number in 0..self.offsets.records.len() as u32 {
+            let old = self.start(FileId(number))?;
+            let new = splice.moved(old);
+            if new != old {
+                let record = self.offsets.records[number as usize];
+                let new = offset(new)?.to_le_bytes();
+                splice.out.overwrite(record, new.to_vec())?;
+            }
+        }
+        for (change, record) in self.changes.iter().zip(records) {
+            let place = self.offsets.records[change.id.0 as usize];
+            splice.out.overwrite(place, record.as_bytes().to_vec())?;
+        }
+        Ok(splice.out.finish()?)
+    }
+
+    fn write_version_2<W: Write + Seek>(
+        &self,
+        splice: &mut Splice<'_, W>,
+        mut header: Header2,
+        mut directory: Vec<u8>,
+    ) -> Result<()> {
+        let mut records = Vec::with_capacity(self.changes.len());
+        let mut old_directory = self.old_directory.clone();
+        for change in &self.changes {
+            let before = old_directory.take_if(|old| old.start < change.old.start);
+            if let Some(old) = before {
+                splice.copy_to(old.start)?;
+                splice.go_on_at(old.end);
+            }
+            splice.copy_to(change.old.start)?;
+            let input = change.input();
+            splice.write(|out, progress| {
+                let mut placed = |record| records.push(record);
+                let packed = change.method != Method::Stored;
+                v2::write_files(out, &[&input], packed, progress, &mut placed)
+            })?;
+            splice.go_on_at(change.old.end);
+        }
+        if let Some(old) = old_directory {
+            splice.copy_to(old.start)?;
+            splice.go_on_at(old.end);
+        }
+        splice.copy_to(self.offsets.end)?;
+        for number in 0..self.offsets.records.len() as u32 {
+            let new = offset(splice.moved(self.start(FileId(number))?))?;
+            record(&mut directory, self.offsets.records[number as usize]).start = new.into();
+        }
+        for (change, new) in self.changes.iter().zip(records) {
+            let old = record(&mut directory, self.offsets.records[change.id.0 as usize]);
+            *old = File2 {
+                name: old.name,
+                date: change.file.modified.into(),
+                ..new
+            };
+        }
+        let block = match self.directory_is_packed(header)? {
+            true => pack::chunk(&directory, Method::Zlib, true),
+            false => directory,
+        };
+        header.name_block = offset(splice.moved(header.name_block.get().into()))?.into();
+        header.dir_block = splice.out.end().into();
+        header.dir_size = offset(block.len() as u64)?.into();
+        splice.out.append(block)?;
+        splice.go_on_at(self.offsets.end);
+        splice.copy_to(self.source.len())?;
+        Ok(splice.out.overwrite_plain(0, header.as_bytes())?)
+    }
+
+    fn directory_is_packed(&self, header: Header2) -> Result<bool> {
+        let mut marker = [0; MARKER.len()];
+        if (header.dir_size.get() as usize) < marker.len() {
+            return Ok(false);
+        }
+        let offset = header.dir_block.get().into();
+        let read = self.source.bytes.read_exact_at(&mut marker, offset);
+        read.map_err(|cause| self.source.error(cause))?;
+        Ok(marker == MARKER)
+    }
+
+    fn start(&self, file: FileId) -> Result<u64> {
+        let start = self.offsets.start(file);
+        start.map_err(|error| self.source.error(error))
+    }
+}
+
+impl Change {
+    fn input(&self) -> Input<'_> {
+        Input {
+            file: &self.file,
+            path: self.path.clone(),
+        }
+    }
+}
+
+/// The bytes of all files.
+fn extents(source: &Source, offsets: &Offsets) -> Result<Vec<Range<u64>>> {
+    let files = (0..offsets.records.len() as u32).map(FileId);
+    files
+        .map(|file| offsets.data(file).map_err(|error| source.error(error)))
+        .collect()
+}
+
+/// The first byte that can be of a file.
+fn data_start(offsets: &Offsets) -> u64 {
+    match offsets.directory {
+        Directory::Version1 { end } => end.max(size_of::<Header1>() as u64),
+        Directory::Version2 { .. } => size_of::<Header2>() as u64,
+    }
+}
+
+/// The blocks that are not of files, in the midst of which none can be.
+fn blocks(offsets: &Offsets) -> Vec<Range<u64>> {
+    match &offsets.directory {
+        Directory::Version1 { .. } => Vec::new(),
+        Directory::Version2 { header, .. } => version_2_blocks(header).into(),
+    }
+}
+
+/// The directory block and the name block.
+fn version_2_blocks(header: &Header2) -> [Range<u64>; 2] {
+    [
+        (header.dir_block, header.dir_size),
+        (header.name_block, header.name_size),
+    ]
+    .map(|(start, size)| {
+        let start = u64::from(start.get());
+        start..start + u64::from(size.get())
+    })
+}
+
+/// Whether two ranges have bytes in common, or an empty `place` is in the
+/// midst of the other.
+fn overlap(other: &Range<u64>, place: &Range<u64>) -> bool {
+    match place.is_empty() {
+        true => other.start < place.start && place.start < other.end,
+        false => other.start.max(place.start) < other.end.min(place.end),
+    }
+}
+
+/// The record at this offset of a decoded directory block.
+fn record(directory: &mut [u8], offset: u32) -> &mut File2 {
+    let record = directory.get_mut(offset as usize..);
+    let record = record.and_then(|bytes| File2::mut_from_prefix(bytes).ok());
+    record.expect("the record was read from there").0
+}
+
+fn offset(value: u64) -> Result<u32> {
+    let value = crate::pack::hpi::number(value);
+    Ok(value?)
+}

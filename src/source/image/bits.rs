@@ -1,0 +1,125 @@
+//! Bits of a packed stream, from the highest of each byte on.
+
+use super::codec::Decoded;
+
+/// Bits that are read one after the other.
+pub(super) struct Bits<'a> {
+    bytes: &'a [u8],
+    /// In bits.
+    position: usize,
+}
+
+impl<'a> Bits<'a> {
+    /// From the first bit on.
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, position: 0 }
+    }
+
+    /// Number of bytes of which a bit was taken.
+    pub(super) fn bytes_taken(&self) -> usize {
+        self.position.div_ceil(8)
+    }
+
+    /// Goes on at the next whole byte.
+    pub(super) fn align(&mut self) {
+        self.position = self.position.next_multiple_of(8);
+    }
+
+    /// The next 57 bits or more from the highest on, zeros behind the end.
+    fn window(&self) -> u64 {
+        let first = self.position / 8;
+        let word = match self.bytes.get(first..first + 8) {
+            Some(word) => u64::from_be_bytes(*word.first_chunk().expect("8 bytes")),
+            None => {
+                let rest = self.bytes.get(first..).unwrap_or_default();
+                let mut word = [0; 8];
+                word[..rest.len()].copy_from_slice(rest);
+                u64::from_be_bytes(word)
+            }
+        };
+        word << (self.position % 8)
+    }
+
+    /// The next `count` bits, at most 32, zeros behind the end.
+    pub(super) fn peek(&self, count: usize) -> u32 {
+        (self.window() >> 1 >> (63 - count)) as u32
+    }
+
+    /// Passes over `count` bits.
+    ///
+    /// # Errors
+    /// In words, where there are not so many.
+    pub(super) fn skip(&mut self, count: usize) -> Decoded<()> {
+        let end = self.position + count;
+        if end > self.bytes.len() * 8 {
+            return Err("ends too early".into());
+        }
+        self.position = end;
+        Ok(())
+    }
+
+    /// Takes `count` bits, at most 32.
+    ///
+    /// # Errors
+    /// As for [`Bits::skip`].
+    pub(super) fn take(&mut self, count: usize) -> Decoded<u32> {
+        let bits = self.peek(count);
+        self.skip(count)?;
+        Ok(bits)
+    }
+
+    /// Takes a bit.
+    ///
+    /// # Errors
+    /// As for [`Bits::skip`].
+    pub(super) fn bit(&mut self) -> Decoded<bool> {
+        Ok(self.take(1)? == 1)
+    }
+
+    /// Takes zeros up to and including the next one; gives their number.
+    ///
+    /// # Errors
+    /// As for [`Bits::skip`].
+    pub(super) fn zeros(&mut self) -> Decoded<u32> {
+        let mut zeros = 0;
+        loop {
+            let window = self.window();
+            if window != 0 {
+                let more = window.leading_zeros();
+                self.skip(more as usize + 1)?;
+                return Ok(zeros + more);
+            }
+            // The window has at least so many bits of the stream.
+            self.skip(57)?;
+            zeros += 57;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_come_from_the_highest_on() {
+        let mut bits = Bits::new(&[0b1010_0000, 0xFF, 0x01]);
+        assert_eq!(bits.take(0).unwrap(), 0);
+        assert_eq!(bits.take(3).unwrap(), 0b101);
+        assert_eq!(bits.peek(32), 0x07F8_0800);
+        assert_eq!(bits.take(13).unwrap(), 0xFF);
+        assert_eq!(bits.bytes_taken(), 2);
+        assert_eq!(bits.take(8).unwrap(), 1);
+        assert!(bits.take(1).is_err());
+    }
+
+    #[test]
+    fn zeros_are_counted_over_any_number_of_bytes() {
+        let bytes = [&[0; 20][..], &[0b0000_0110]].concat();
+        let mut bits = Bits::new(&bytes);
+        assert_eq!(bits.zeros().unwrap(), 165);
+        assert_eq!(bits.zeros().unwrap(), 0);
+        bits.align();
+        assert!(bits.zeros().is_err());
+        assert!(Bits::new(&[0; 20]).zeros().is_err());
+    }
+}

@@ -1,0 +1,74 @@
+//! The error correction of a CD's sector (ECMA-130, Annex A), which CHD leaves
+//! out where it is right: two parities over the bytes behind the sync, as
+//! polynomials over the field of 256 elements that x^8 + x^4 + x^3 + x^2 + 1
+//! generates.
+
+/// Offset of the bytes that are protected, and of either parity.
+const PROTECTED: usize = 12;
+const P: usize = 2076;
+const Q: usize = 2248;
+
+/// Offset of the mode, and number of bytes of address and mode.
+const MODE: usize = 15;
+const ADDRESS: usize = 4;
+
+/// What a sector with a sync begins with.
+const SYNC: [u8; 12] = [0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0];
+
+/// A byte times x.
+const DOUBLE: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let carry = if byte & 0x80 != 0 { 0x1D } else { 0 };
+        table[byte] = (byte << 1) as u8 ^ carry;
+        byte += 1;
+    }
+    table
+};
+
+/// The byte that, times x + 1, is this one.
+const HALVE: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte ^ DOUBLE[byte] as usize] = byte as u8;
+        byte += 1;
+    }
+    table
+};
+
+/// Fills in the sync and the parities of a sector of 2352 bytes.
+pub(super) fn restore(sector: &mut [u8]) {
+    sector[..SYNC.len()].copy_from_slice(&SYNC);
+    parity(sector, P, [86, 24], [2, 86]);
+    parity(sector, Q, [52, 43], [86, 88]);
+}
+
+/// Fills in one parity: that of each of so many rows of so many bytes. Rows
+/// begin by twos, `next` bytes apart, and go on in steps of `step`, around
+/// the end of the bytes that are covered.
+fn parity(sector: &mut [u8], at: usize, [rows, length]: [usize; 2], [next, step]: [usize; 2]) {
+    let covered = rows * length;
+    // Addresses of Mode 2 count as zeros.
+    let without_address = sector[MODE] == 2;
+    for row in 0..rows {
+        let mut index = row / 2 * next + row % 2;
+        let (mut first, mut sum) = (0, 0);
+        for _ in 0..length {
+            let byte = match without_address && index < ADDRESS {
+                true => 0,
+                false => sector[PROTECTED + index],
+            };
+            first = DOUBLE[usize::from(first ^ byte)];
+            sum ^= byte;
+            index += step;
+            if index >= covered {
+                index -= covered;
+            }
+        }
+        let first = HALVE[usize::from(DOUBLE[usize::from(first)] ^ sum)];
+        sector[at + row] = first;
+        sector[at + row + rows] = first ^ sum;
+    }
+}

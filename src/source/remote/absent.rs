@@ -1,0 +1,129 @@
+//! Remote sources of a program that was built without them: there are none.
+
+use std::io;
+use std::sync::Arc;
+
+use super::{Access, RemoteEntry, RemoteOptions, RemoteUrl};
+use crate::io::ReadAt;
+use crate::io::budget::Budget;
+
+/// What there is none of.
+#[derive(Debug, Clone)]
+enum Never {}
+
+/// There is no network.
+#[derive(Debug)]
+pub struct Network(Never);
+
+impl Network {
+    /// Says that there are no remote sources.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn start<'a>(
+        _options: &RemoteOptions,
+        _urls: impl Iterator<Item = &'a RemoteUrl>,
+        _enter: impl FnOnce(&Access) + Send + 'static,
+    ) -> Result<Arc<Self>, String> {
+        Err("this program was built without remote sources".to_owned())
+    }
+}
+
+/// There are no remote sources.
+pub struct Remote(Never);
+
+impl Remote {
+    /// Cannot be called.
+    pub fn new(network: &Arc<Network>, _budget: &Arc<Budget>) -> Arc<Self> {
+        match network.0 {}
+    }
+
+    /// Cannot be called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn file(self: &Arc<Self>, _url: &RemoteUrl) -> io::Result<RemoteFile> {
+        match self.0 {}
+    }
+
+    /// Cannot be called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn folder(self: &Arc<Self>, _url: &RemoteUrl) -> io::Result<RemoteFolder> {
+        match self.0 {}
+    }
+
+    /// Cannot be called.
+    pub fn to_json(&self) -> serde_json::Value {
+        match self.0 {}
+    }
+}
+
+/// There are no objects.
+pub struct RemoteFile(Never);
+
+impl RemoteFile {
+    /// Cannot be called.
+    pub fn modified(&self) -> Option<i64> {
+        match self.0 {}
+    }
+}
+
+impl ReadAt for RemoteFile {
+    fn len(&self) -> u64 {
+        match self.0 {}
+    }
+
+    fn read_exact_at(&self, _buf: &mut [u8], _offset: u64) -> io::Result<()> {
+        match self.0 {}
+    }
+}
+
+/// There are no folders.
+#[derive(Clone)]
+pub struct RemoteFolder(Never);
+
+/// There are no objects in folders.
+pub struct ListedFile {
+    /// The last part of its key.
+    pub name: String,
+    /// Its length in bytes.
+    pub len: u64,
+    /// When it was changed last, in seconds since 1970 UTC.
+    pub modified: i64,
+    file: RemoteFile,
+}
+
+impl ListedFile {
+    /// Cannot be called.
+    pub fn source(&self) -> &RemoteFile {
+        &self.file
+    }
+
+    /// Cannot be called.
+    pub fn stamp(&self) -> String {
+        match self.file.0 {}
+    }
+}
+
+impl RemoteFolder {
+    /// Cannot be called.
+    #[must_use]
+    pub fn subfolder(&self, _name: &str) -> Self {
+        match self.0 {}
+    }
+
+    /// Cannot be called.
+    pub fn shown(&self) -> String {
+        match self.0 {}
+    }
+
+    /// Cannot be called.
+    ///
+    /// # Errors
+    /// None.
+    pub fn list(&self, _limit: usize) -> io::Result<Vec<RemoteEntry>> {
+        match self.0 {}
+    }
+}

@@ -1,0 +1,148 @@
+//! Sequential readers of a source, and how far ahead of them it is fetched.
+
+use std::ops::Range;
+
+/// Readers that are distinguished.
+const MAX_READERS: usize = 16;
+
+/// How far from where a reader is expected he is still the same one, in bytes:
+/// the kernel has several of its reads under way at once, in any order.
+const SLACK: u64 = 512 << 10;
+
+/// The readers of a source.
+pub(super) struct Ahead {
+    /// Most bytes that are fetched ahead of a reader.
+    limit: u64,
+    /// The latest one last.
+    readers: Vec<Reader>,
+}
+
+/// A sequential reader.
+struct Reader {
+    /// Where he is.
+    next: u64,
+    /// Bytes that he has read in a row.
+    row: u64,
+    /// Up to where bytes are asked for.
+    asked: u64,
+}
+
+impl Ahead {
+    pub(super) fn new(limit: u64) -> Self {
+        Self {
+            limit,
+            readers: Vec::new(),
+        }
+    }
+
+    /// Takes note of a read of `range`; gives the end of what is to be
+    /// fetched, which is not before that of `range`.
+    ///
+    /// Ahead of a reader are as many bytes as he has read in a row. They are
+    /// asked for again when half of them are read, so that requests are long.
+    pub(super) fn note(&mut self, range: Range<u64>) -> u64 {
+        let is_his = |reader: &Reader| {
+            range.start <= reader.next.saturating_add(SLACK)
+                && range.start.saturating_add(SLACK) >= reader.next
+        };
+        let Some(found) = self.readers.iter().rposition(is_his) else {
+            if self.readers.len() == MAX_READERS {
+                self.readers.remove(0);
+            }
+            self.readers.push(Reader {
+                next: range.end,
+                row: range.end - range.start,
+                asked: range.end,
+            });
+            return range.end;
+        };
+        let mut reader = self.readers.remove(found);
+        let before = reader.next;
+        reader.next = reader.next.max(range.end);
+        reader.row = reader.row.saturating_add(reader.next - before);
+        let window = match reader.next > before {
+            true => reader.row.min(self.limit),
+            false => 0,
+        };
+        if reader.asked.saturating_sub(reader.next) < window / 2 {
+            reader.asked = reader.next.saturating_add(window);
+        }
+        let asked = reader.asked;
+        self.readers.push(reader);
+        asked.max(range.end)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STEP: u64 = 128 << 10;
+    const LIMIT: u64 = 8 << 20;
+
+    #[test]
+    fn who_reads_on_has_ever_more_fetched_up_to_the_limit() {
+        let mut ahead = Ahead::new(LIMIT);
+        let mut requests = 0;
+        let mut last = 0;
+        for start in (0..64 << 20).step_by(STEP as usize) {
+            let end = start + STEP;
+            let asked = ahead.note(start..end);
+            assert!((end..=end + LIMIT).contains(&asked));
+            assert!(asked - end <= start + STEP, "no more than was read");
+            if asked > last {
+                requests += 1;
+                last = asked;
+            }
+        }
+        assert!(requests < 30, "{requests}");
+        assert!(last > 64 << 20);
+    }
+
+    #[test]
+    fn the_order_of_the_reads_of_a_row_does_not_matter() {
+        let mut ahead = Ahead::new(LIMIT);
+        for pair in (0..16 << 20).step_by(2 * STEP as usize) {
+            ahead.note(pair + STEP..pair + 2 * STEP);
+            ahead.note(pair..pair + STEP);
+        }
+        let end = 16 << 20;
+        assert!(ahead.note(end..end + STEP) > end + LIMIT / 2);
+    }
+
+    #[test]
+    fn reads_here_and_there_fetch_nothing_more() {
+        let mut ahead = Ahead::new(LIMIT);
+        for number in 0..100_u64 {
+            let start = number * 7 % 100 * (4 << 20);
+            assert_eq!(ahead.note(start..start + 4096), start + 4096);
+        }
+        // Nor does reading the same again.
+        for _ in 0..100 {
+            assert_eq!(ahead.note(0..4096), 4096);
+        }
+    }
+
+    #[test]
+    fn readers_do_not_disturb_each_other() {
+        let mut ahead = Ahead::new(LIMIT);
+        for step in 0..64 {
+            for reader in 0..4 {
+                let start = reader * (1 << 30) + step * STEP;
+                ahead.note(start..start + STEP);
+            }
+        }
+        for reader in 0..4 {
+            let start = reader * (1 << 30) + 64 * STEP;
+            assert!(ahead.note(start..start + STEP) > start + LIMIT / 2);
+        }
+    }
+
+    #[test]
+    fn without_a_limit_nothing_is_fetched_ahead() {
+        let mut ahead = Ahead::new(0);
+        for start in (0..16 << 20).step_by(STEP as usize) {
+            assert_eq!(ahead.note(start..start + STEP), start + STEP);
+        }
+    }
+}

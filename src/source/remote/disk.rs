@@ -1,0 +1,438 @@
+//! Blocks on disk, for other mounts and the next one.
+//!
+//! `DIR/1/HH/HASH/NUMBER` is a block, where HASH is that of its object's
+//! version, in hexadecimal digits, and HH are the first two of them. A file has
+//! a header with a checksum, is written beside its place and renamed to it. Any
+//! fault of a file is a miss. Nothing is locked but for removing the oldest.
+
+use std::ffi::OsStr;
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use rustix::fs::FlockOperation;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+use super::object::{BlockKey, Id};
+use super::{BLOCK, Block};
+
+/// What a file begins with: the kind and the version of the format.
+const MAGIC: [u8; 8] = *b"HPIMBLK1";
+
+/// Bytes before the block: magic, hash, number of the block, length and
+/// CRC-32 of its bytes, the numbers in little endian.
+const HEADER: usize = 8 + 32 + 8 + 4 + 4;
+
+/// Most blocks that wait to be written; more are not kept.
+const MAX_WAITING: usize = 32;
+
+/// How often it is noted that a block was used.
+const NOTED: Duration = Duration::from_secs(60);
+
+/// After the writing of which part of the limit the directory is looked
+/// through: other processes write to it as well.
+const LOOK_SHARE: u64 = 16;
+
+/// Directories on the way to a block, below the one of the format.
+const DEPTH: u32 = 3;
+
+/// Age of a file that cannot be under way any more.
+const ABANDONED: Duration = Duration::from_secs(3600);
+
+/// A directory with blocks.
+#[derive(Debug)]
+pub(super) struct DiskCache {
+    root: PathBuf,
+    limit: u64,
+    waiting: Arc<Semaphore>,
+    /// Bytes written since the directory was looked through.
+    written: AtomicU64,
+    /// Held while it is looked through.
+    sweeping: Mutex<()>,
+    /// Whether the log says already that nothing can be written.
+    has_warned: AtomicBool,
+}
+
+impl DiskCache {
+    /// Uses a directory, which is made where there is none, for at most
+    /// `limit` bytes.
+    ///
+    /// # Errors
+    /// Where it cannot be used, or others can write to it.
+    pub(super) fn open(root: &Path, limit: u64) -> io::Result<Self> {
+        make_directory(root)?;
+        let root = root.canonicalize()?;
+        let found = fs::metadata(&root)?;
+        if !is_ours(&found) {
+            return Err(io::Error::new(
+                io::ErrorKind::PermissionDenied,
+                "others than its owner, who must be you, can write to it",
+            ));
+        }
+        Ok(Self {
+            root,
+            limit,
+            waiting: Arc::new(Semaphore::new(MAX_WAITING)),
+            // The directory is looked through after the first block.
+            written: AtomicU64::new(limit),
+            sweeping: Mutex::new(()),
+            has_warned: AtomicBool::new(false),
+        })
+    }
+
+    /// The block with this number; where there is none, the number of the next
+    /// one before `end` that there may be.
+    pub(super) async fn find(
+        self: &Arc<Self>,
+        id: Id,
+        number: u64,
+        end: u64,
+    ) -> Result<Vec<u8>, u64> {
+        let this = self.clone();
+        let looked = spawn_blocking(move || {
+            this.read(&(id, number)).ok_or_else(|| {
+                let mut later = number + 1..end;
+                let there = later.find(|&later| this.path(&(id, later)).exists());
+                there.unwrap_or(end)
+            })
+        });
+        looked.await.unwrap_or(Err(end))
+    }
+
+    /// Keeps a block, where others do not wait to be written already. Called
+    /// in a thread of the runtime.
+    pub(super) fn keep(self: &Arc<Self>, key: BlockKey, block: Block) {
+        let Ok(permit) = self.waiting.clone().try_acquire_owned() else {
+            return;
+        };
+        let this = self.clone();
+        drop(spawn_blocking(move || {
+            if let Err(error) = this.write(&key, &block.0)
+                && !this.has_warned.swap(true, Ordering::Relaxed)
+            {
+                log::warn!("{}: cannot keep blocks: {error}", this.root.display());
+            }
+            drop(permit);
+        }));
+    }
+
+    fn path(&self, (id, number): &BlockKey) -> PathBuf {
+        let hash: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+        let content = self.root.join("1").join(&hash[..2]).join(&hash);
+        content.join(number.to_string())
+    }
+
+    fn read(&self, key: &BlockKey) -> Option<Vec<u8>> {
+        let file = OpenOptions::new()
+            .read(true)
+            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+            .open(self.path(key))
+            .ok()?;
+        let found = file.metadata().ok()?;
+        let mut bytes = Vec::new();
+        let most = HEADER as u64 + BLOCK;
+        (&file).take(most + 1).read_to_end(&mut bytes).ok()?;
+        if bytes.len() < HEADER {
+            return None;
+        }
+        let block = bytes.split_off(HEADER);
+        if !is_ours(&found) || bytes != header(key, &block) {
+            return None;
+        }
+        let now = SystemTime::now();
+        let is_recent = |used| now.duration_since(used).is_ok_and(|age| age < NOTED);
+        if !found.modified().is_ok_and(is_recent) {
+            // Only the order in which blocks are removed depends on it.
+            let _ = file.set_modified(now);
+        }
+        Some(block)
+    }
+
+    fn write(&self, key: &BlockKey, block: &[u8]) -> io::Result<()> {
+        let path = self.path(key);
+        let directory = path.parent().unwrap_or(&self.root);
+        for made in [2, 1, 0].map(|up| directory.ancestors().nth(up)) {
+            made.map_or(Ok(()), make_directory)?;
+        }
+        // Another one than for all others that this process is writing.
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let new = directory.join(format!(".{}-{number}", std::process::id()));
+        let written = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&new)
+            .and_then(|mut file| {
+                file.write_all(&header(key, block))?;
+                file.write_all(block)
+            })
+            .and_then(|()| fs::rename(&new, &path));
+        if written.is_err() {
+            let _ = fs::remove_file(&new);
+        }
+        written?;
+        let bytes = (HEADER + block.len()) as u64;
+        let before = self.written.fetch_add(bytes, Ordering::Relaxed);
+        if before + bytes > self.limit / LOOK_SHARE {
+            self.sweep()?;
+        }
+        Ok(())
+    }
+
+    /// Removes the blocks that were used least recently, where there are too
+    /// many. One process at a time does.
+    fn sweep(&self) -> io::Result<()> {
+        let Ok(_one_at_a_time) = self.sweeping.try_lock() else {
+            return Ok(());
+        };
+        let guard = File::options()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .custom_flags(libc::O_NOFOLLOW)
+            .open(self.root.join("sweep"))?;
+        self.written.store(0, Ordering::Relaxed);
+        if rustix::fs::flock(&guard, FlockOperation::NonBlockingLockExclusive).is_err() {
+            return Ok(());
+        }
+        let now = SystemTime::now();
+        let mut by_age = [0; AGES];
+        visit(&self.root.join("1"), DEPTH, &mut |path, found| {
+            let is_old = age(found, now) > ABANDONED;
+            let is_new = |name: &OsStr| name.as_encoded_bytes().starts_with(b".");
+            if is_old && path.file_name().is_some_and(is_new) {
+                let _ = fs::remove_file(path);
+            } else {
+                by_age[age_class(age(found, now))] += found.len();
+            }
+        });
+        let total: u64 = by_age.iter().sum();
+        if total <= self.limit {
+            return Ok(());
+        }
+        // The oldest go, and of those that are about as old as the last of
+        // them some.
+        let mut left = total - self.limit / 10 * 9;
+        let mut youngest = AGES;
+        while youngest > 0 && by_age[youngest - 1] <= left {
+            youngest -= 1;
+            left -= by_age[youngest];
+        }
+        visit(&self.root.join("1"), DEPTH, &mut |path, found| {
+            let class = age_class(age(found, now));
+            if class < youngest {
+                if class + 1 < youngest || left == 0 {
+                    return;
+                }
+                left = left.saturating_sub(found.len());
+            }
+            // Readers that have it open go on reading.
+            let _ = fs::remove_file(path);
+            if let Some(directory) = path.parent() {
+                // Unless there is something in it.
+                let _ = fs::remove_dir(directory);
+            }
+        });
+        Ok(())
+    }
+}
+
+/// How long ago a file was used.
+fn age(found: &Metadata, now: SystemTime) -> Duration {
+    let used = found.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+    now.duration_since(used).unwrap_or_default()
+}
+
+/// Numbers for ages, eight for those that differ by less than a factor of two,
+/// so that a directory of any size is looked through in little memory.
+fn age_class(age: Duration) -> usize {
+    let age = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+    let Some(shift) = age.checked_ilog2().and_then(|bits| bits.checked_sub(3)) else {
+        return age as usize;
+    };
+    (shift as usize + 1) * 8 + (age >> shift & 7) as usize
+}
+
+/// How many there are.
+const AGES: usize = 62 * 8;
+
+/// Calls `each` with the files so many directories below `directory`.
+fn visit(directory: &Path, levels: u32, each: &mut dyn FnMut(&Path, &Metadata)) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let Ok(found) = entry.metadata() else {
+            continue;
+        };
+        match levels {
+            1 if found.is_file() => each(&entry.path(), &found),
+            1 => {}
+            _ if found.is_dir() => visit(&entry.path(), levels - 1, each),
+            _ => {}
+        }
+    }
+}
+
+/// Makes a directory for this user alone, where there is none.
+fn make_directory(path: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+/// Whether only this user can have written something.
+fn is_ours(found: &Metadata) -> bool {
+    found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0
+}
+
+fn header((id, number): &BlockKey, block: &[u8]) -> Vec<u8> {
+    let mut header = Vec::with_capacity(HEADER);
+    header.extend(MAGIC);
+    header.extend(id);
+    header.extend(number.to_le_bytes());
+    header.extend((block.len() as u32).to_le_bytes());
+    header.extend(crc32fast::hash(block).to_le_bytes());
+    header
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// The lengths of the blocks that are there.
+    fn files(cache: &DiskCache) -> Vec<u64> {
+        let mut files = Vec::new();
+        visit(&cache.root.join("1"), DEPTH, &mut |_, found| {
+            files.push(found.len());
+        });
+        files
+    }
+
+    #[test]
+    fn older_blocks_have_later_classes() {
+        let classes = (0..100_000).map(|millis| age_class(Duration::from_millis(millis)));
+        let classes: Vec<_> = classes.collect();
+        assert!(classes.windows(2).all(|pair| pair[1] - pair[0] <= 1));
+        assert_eq!(classes[..17], std::array::from_fn::<_, 17, _>(|at| at));
+        assert!(age_class(Duration::MAX) == AGES - 1);
+    }
+
+    #[test]
+    fn a_block_comes_back_and_any_fault_of_its_file_is_a_miss() {
+        let dir = tempfile::tempdir().unwrap();
+        let cache = DiskCache::open(&dir.path().join("new"), 1 << 30).unwrap();
+        let key = (Id::default(), 7);
+        let block: Vec<u8> = (0..1000_u32).map(|byte| byte as u8).collect();
+        assert_eq!(cache.read(&key), None);
+        cache.write(&key, &block).unwrap();
+        assert_eq!(cache.read(&key), Some(block.clone()));
+        let path = cache.path(&key);
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&path), mode(path.parent().unwrap())), (0o600, 0o700));
+
+        let whole = fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            fs::write(&path, damaged).unwrap();
+            assert_eq!(cache.read(&key), None, "byte {at}");
+        }
+        for length in [0, 1, HEADER, whole.len() - 1] {
+            fs::write(&path, &whole[..length]).unwrap();
+            assert_eq!(cache.read(&key), None, "{length} bytes");
+        }
+        // Another block in its place.
+        cache.write(&(Id::default(), 8), &block).unwrap();
+        fs::copy(cache.path(&(Id::default(), 8)), &path).unwrap();
+        assert_eq!(cache.read(&key), None);
+        fs::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink(cache.path(&(Id::default(), 8)), &path).unwrap();
+        assert_eq!(cache.read(&key), None);
+        cache.write(&key, &block).unwrap();
+        assert_eq!(cache.read(&key), Some(block));
+    }
+
+    #[test]
+    fn what_was_used_least_recently_goes_when_there_is_too_much() {
+        let dir = tempfile::tempdir().unwrap();
+        let block = vec![0; 10_000];
+        let cache = DiskCache::open(dir.path(), 205_000).unwrap();
+        let now = SystemTime::now();
+        let write = |number| {
+            let key = (Id::default(), number);
+            cache.write(&key, &block).unwrap();
+            // Each an hour, or half a minute, after the one before.
+            let age = match number {
+                0..20 => Duration::from_secs(3600 * (100 - number)),
+                _ => Duration::from_secs(30 * (60 - number)),
+            };
+            let file = File::open(cache.path(&key)).unwrap();
+            file.set_modified(now - age).unwrap();
+        };
+        (0..20).for_each(write);
+        assert_eq!(files(&cache).len(), 20);
+        // The first is used again.
+        assert!(cache.read(&(Id::default(), 0)).is_some());
+        let abandoned = cache.path(&(Id::default(), 0)).with_file_name(".1-1");
+        fs::write(&abandoned, "x").unwrap();
+        let file = File::open(&abandoned).unwrap();
+        file.set_modified(now - 2 * ABANDONED).unwrap();
+        for number in 20..24 {
+            write(number);
+        }
+        assert!(!abandoned.exists());
+        assert!(cache.read(&(Id::default(), 0)).is_some());
+        for number in 24..60 {
+            write(number);
+            let total: u64 = files(&cache).iter().sum();
+            let between = 205_000 / LOOK_SHARE + 2 * 10_056;
+            assert!(total <= 205_000 + between, "{total}");
+            assert!(total >= 205_000 / 2, "{total}");
+        }
+        for number in 1..20 {
+            assert!(cache.read(&(Id::default(), number)).is_none());
+        }
+        assert!(cache.read(&(Id::default(), 59)).is_some());
+    }
+
+    #[test]
+    fn a_directory_that_others_can_write_to_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let set = |mode| fs::set_permissions(dir.path(), fs::Permissions::from_mode(mode)).unwrap();
+        set(0o777);
+        let refused = DiskCache::open(dir.path(), 1).unwrap_err();
+        assert!(refused.to_string().contains("can write to it"), "{refused}");
+        set(0o755);
+        DiskCache::open(dir.path(), 1).unwrap();
+    }
+
+    #[test]
+    fn two_caches_in_one_directory_see_each_others_blocks() {
+        let dir = tempfile::tempdir().unwrap();
+        let open = || DiskCache::open(dir.path(), 1 << 30).unwrap();
+        let (one, other) = (open(), open());
+        std::thread::scope(|scope| {
+            for cache in [&one, &other] {
+                scope.spawn(move || {
+                    for number in 0..50 {
+                        cache
+                            .write(&(Id::default(), number), &[number as u8; 99])
+                            .unwrap();
+                    }
+                });
+            }
+        });
+        for number in 0..50 {
+            let block = Some(vec![number as u8; 99]);
+            assert_eq!(one.read(&(Id::default(), number)), block);
+        }
+        assert_eq!(files(&other).len(), 50);
+    }
+}

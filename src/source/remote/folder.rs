@@ -1,0 +1,137 @@
+//! The objects of a bucket whose keys begin alike, as a folder.
+
+use std::io;
+use std::sync::{Arc, OnceLock};
+
+use super::network::endpoint;
+use super::object::RemoteFile;
+use super::store::{Failure, Listed, Pin, Store};
+use super::url::RemoteUrl;
+use super::{Remote, RemoteEntry};
+
+/// Most pages of a listing one behind the other that have no entries.
+const MAX_EMPTY_PAGES: u32 = 100;
+
+/// A folder of a bucket.
+#[derive(Clone)]
+pub struct RemoteFolder {
+    remote: Arc<Remote>,
+    store: Store,
+    /// What the keys begin with: nothing, or something with a slash at its
+    /// end.
+    prefix: String,
+    /// The URL of the bucket with a slash at its end, and what distinguishes its
+    /// server from others.
+    bucket: Arc<(String, String)>,
+}
+
+/// An object of a folder, as it was when that was listed.
+pub struct ListedFile {
+    /// The last part of its key.
+    pub name: String,
+    /// Its length in bytes.
+    pub len: u64,
+    /// When it was changed last, in seconds since 1970 UTC.
+    pub modified: i64,
+    pin: Pin,
+    folder: Arc<RemoteFolder>,
+    file: OnceLock<RemoteFile>,
+}
+
+impl ListedFile {
+    /// The object as a source. Nothing is asked for before it is read.
+    pub fn source(&self) -> &RemoteFile {
+        self.file.get_or_init(|| {
+            let folder = &self.folder;
+            let (url, endpoint) = &*folder.bucket;
+            let url = format!("{url}{}", self.pin.key());
+            RemoteFile::listed(&folder.remote, &folder.store, endpoint, &url, &self.pin)
+        })
+    }
+
+    /// What differs where its bytes may.
+    pub fn stamp(&self) -> String {
+        self.pin.stamp()
+    }
+}
+
+impl RemoteFolder {
+    /// The folder at `url`; nothing is asked for yet.
+    pub(super) fn open(remote: &Arc<Remote>, url: &RemoteUrl) -> io::Result<Self> {
+        let (network, url_there) = (remote.network.clone(), url.clone());
+        let opened = remote
+            .network
+            .wait(async move { network.store(&url_there) });
+        let (store, _) = opened.map_err(io::Error::from)?;
+        let (bucket, prefix) = url.bucket_and_key();
+        Ok(Self {
+            remote: remote.clone(),
+            store,
+            prefix: prefix.to_owned(),
+            bucket: Arc::new((format!("s3://{bucket}/"), endpoint(url))),
+        })
+    }
+
+    /// A folder in it.
+    pub fn subfolder(&self, name: &str) -> Self {
+        Self {
+            prefix: format!("{}{name}/", self.prefix),
+            ..self.clone()
+        }
+    }
+
+    /// The URL of the folder.
+    pub fn shown(&self) -> String {
+        format!("{}{}", self.bucket.0, self.prefix)
+    }
+
+    /// Lists what stands directly in the folder, at most `limit` entries: a
+    /// request for each thousand of them.
+    ///
+    /// # Errors
+    /// Where the bucket cannot be listed, has more, or has a key that cannot
+    /// be a path.
+    pub fn list(&self, limit: usize) -> io::Result<Vec<RemoteEntry>> {
+        let this = self.clone();
+        let listed = self.remote.network.wait(async move {
+            let mut entries = Vec::new();
+            let mut token = None;
+            let mut empty_pages = 0;
+            loop {
+                let network = &this.remote.network;
+                let (page, next) = network.list(&this.store, &this.prefix, token).await?;
+                empty_pages = if page.is_empty() { empty_pages + 1 } else { 0 };
+                entries.extend(page);
+                if entries.len() > limit {
+                    let text = format!("has more than {limit} entries");
+                    return Err(Failure::lasting(text));
+                }
+                if empty_pages > MAX_EMPTY_PAGES {
+                    let text = "is listed in pages without entries, and without end";
+                    return Err(Failure::lasting(text));
+                }
+                token = next;
+                if token.is_none() {
+                    return Ok(entries);
+                }
+            }
+        });
+        let folder = Arc::new(self.clone());
+        let entry = |listed| match listed {
+            Listed::Folder(name) => RemoteEntry::Folder(name),
+            Listed::Object { name, pin } => RemoteEntry::File(ListedFile {
+                name,
+                len: pin.len(),
+                modified: pin.modified(),
+                pin,
+                folder: folder.clone(),
+                file: OnceLock::new(),
+            }),
+        };
+        Ok(listed
+            .map_err(io::Error::from)?
+            .into_iter()
+            .map(entry)
+            .collect())
+    }
+}

@@ -1,0 +1,122 @@
+//! All remote sources of a mount, and what is kept of them.
+
+use std::io;
+use std::sync::Arc;
+
+use ring::digest::{Context, SHA256};
+
+use super::folder::RemoteFolder;
+use super::network::Network;
+use super::object::{BlockKey, Fetched, Id, RemoteFile};
+use super::store::Pin;
+use super::url::RemoteUrl;
+use crate::io::budget::Budget;
+use crate::io::cache::{Cache, Value};
+use crate::io::flights::Flights;
+use crate::io::tally::Tally;
+
+/// Length of a block in bytes, but for the last one of an object. Because
+/// requests are for runs of blocks, small ones cost no more requests in a row,
+/// and random reads fetch no more than this.
+pub(super) const BLOCK: u64 = 128 << 10;
+
+/// The part of the budget that one reader may have fetched ahead.
+const AHEAD_SHARE: u64 = 4;
+
+/// Shards of the blocks, which are few and large.
+const SHARDS: usize = 4;
+
+/// The bytes of a block.
+#[derive(Debug, Clone)]
+pub(super) struct Block(pub(super) Arc<Vec<u8>>);
+
+impl Value for Block {
+    fn weight(&self) -> usize {
+        self.0.capacity()
+    }
+}
+
+/// The remote sources of a mount.
+pub struct Remote {
+    pub(super) network: Arc<Network>,
+    pub(super) blocks: Arc<Cache<BlockKey, Block, ()>>,
+    pub(super) flights: Flights<BlockKey, Fetched>,
+    /// Most bytes that are fetched ahead of a reader.
+    pub(super) read_ahead: u64,
+    /// Blocks that were wanted and found in memory.
+    pub(super) hits: Tally,
+    /// Blocks that were found on disk.
+    pub(super) disk_hits: Tally,
+    /// Objects that were found to be others by now.
+    pub(super) changed: Tally,
+}
+
+impl Remote {
+    /// Sources that are read by `network`, whose blocks count in `budget`.
+    pub fn new(network: &Arc<Network>, budget: &Arc<Budget>) -> Arc<Self> {
+        let share = budget.limit() as u64 / AHEAD_SHARE;
+        Arc::new(Self {
+            network: network.clone(),
+            blocks: Cache::new(budget, SHARDS),
+            flights: Flights::default(),
+            read_ahead: network.options.read_ahead.min(share),
+            hits: Tally::default(),
+            disk_hits: Tally::default(),
+            changed: Tally::default(),
+        })
+    }
+
+    /// Opens the object at `url`, in the version that it has now.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or its server gives no ranges.
+    pub fn file(self: &Arc<Self>, url: &RemoteUrl) -> io::Result<RemoteFile> {
+        RemoteFile::open(self, url)
+    }
+
+    /// The folder at `url`; it is listed later.
+    ///
+    /// # Errors
+    /// Where the environment contradicts itself.
+    pub fn folder(self: &Arc<Self>, url: &RemoteUrl) -> io::Result<RemoteFolder> {
+        RemoteFolder::open(self, url)
+    }
+
+    /// What `stats.json` shows of it.
+    pub fn to_json(&self) -> serde_json::Value {
+        let network = &self.network;
+        serde_json::json!({
+            "requests": network.wire.requests.get(),
+            "bytes": network.bytes.get(),
+            "retries": network.retries.get(),
+            "blocks_from_memory": self.hits.get(),
+            "blocks_from_disk": self.disk_hits.get(),
+            "changed": self.changed.get(),
+        })
+    }
+
+    pub(super) fn keep(&self, key: BlockKey, block: &Block) {
+        self.blocks.put(&key, block.clone());
+    }
+
+    /// Most blocks that are fetched ahead of a reader.
+    pub(super) fn ahead_blocks(&self) -> u64 {
+        self.read_ahead.div_ceil(BLOCK)
+    }
+}
+
+/// What the blocks of a version of an object are known by, in memory and on
+/// disk. An ETag tells versions of one URL apart, and need not tell one URL
+/// from another.
+pub(super) fn identity(endpoint: &str, url: &str, pin: &Pin) -> Id {
+    let mut hash = Context::new(&SHA256);
+    for part in [endpoint, url, &pin.stamp()] {
+        hash.update(&(part.len() as u64).to_le_bytes());
+        hash.update(part.as_bytes());
+    }
+    hash.update(&pin.len().to_le_bytes());
+    hash.update(&BLOCK.to_le_bytes());
+    let mut id = Id::default();
+    id.copy_from_slice(hash.finish().as_ref());
+    id
+}

@@ -1,0 +1,72 @@
+//! Objects on web servers and in buckets as sources.
+//!
+//! An object is read in blocks of 128 KiB, which count in the memory budget.
+//! What is missing of them is fetched in runs, one request for each; whoever
+//! wants a block that is on its way waits for it. All bytes are of the version
+//! that the object had when it was opened.
+//!
+//! * `url`: what a URL names, and what of it may be shown;
+//! * `wire`, `store`: requests and answers; nothing else names the engine;
+//! * `network`: the threads for it, and how often they try;
+//! * `ahead`: how far ahead of a reader is fetched;
+//! * `object`, `folder`: one object, and the objects of a prefix;
+//! * `disk`: blocks that are kept for other mounts and the next one.
+
+#[cfg(not(feature = "remote"))]
+mod absent;
+#[cfg(feature = "remote")]
+mod ahead;
+#[cfg(feature = "remote")]
+mod credentials;
+#[cfg(feature = "remote")]
+mod disk;
+#[cfg(feature = "remote")]
+mod folder;
+#[cfg(feature = "remote")]
+mod kept;
+#[cfg(feature = "remote")]
+mod network;
+#[cfg(feature = "remote")]
+mod object;
+mod options;
+#[cfg(feature = "remote")]
+mod store;
+mod url;
+#[cfg(feature = "remote")]
+mod wire;
+
+use std::path::PathBuf;
+
+#[cfg(not(feature = "remote"))]
+pub use self::absent::{ListedFile, Network, Remote, RemoteFile, RemoteFolder};
+#[cfg(feature = "remote")]
+pub use self::folder::{ListedFile, RemoteFolder};
+#[cfg(feature = "remote")]
+pub use self::kept::Remote;
+#[cfg(feature = "remote")]
+use self::kept::{BLOCK, Block, identity};
+#[cfg(feature = "remote")]
+pub use self::network::Network;
+#[cfg(feature = "remote")]
+pub use self::object::RemoteFile;
+pub use self::options::RemoteOptions;
+pub use self::url::{RemoteUrl, Scheme};
+
+/// What stands in a folder.
+pub enum RemoteEntry {
+    /// Another folder, by its name.
+    Folder(String),
+    /// An object.
+    File(ListedFile),
+}
+
+/// What the network threads need of the system.
+#[derive(Debug)]
+pub struct Access {
+    /// TCP ports to connect to.
+    pub ports: Vec<u16>,
+    /// Files and directories to read.
+    pub readable: Vec<PathBuf>,
+    /// Directories to write to.
+    pub writable: Vec<PathBuf>,
+}

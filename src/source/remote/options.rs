@@ -1,0 +1,31 @@
+//! How remote sources are read.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How remote sources are read, as the options of the mount say.
+#[derive(Debug, Clone)]
+pub struct RemoteOptions {
+    /// Most bytes that are fetched ahead of a reader.
+    pub read_ahead: u64,
+    /// How long a read waits while no byte arrives.
+    pub timeout: Duration,
+    /// Directory in which blocks are kept for other mounts and the next one.
+    pub block_cache: Option<PathBuf>,
+    /// Most bytes that this directory may hold.
+    pub block_cache_size: u64,
+    /// File with an Authorization header for web servers.
+    pub header: Option<PathBuf>,
+}
+
+impl Default for RemoteOptions {
+    fn default() -> Self {
+        Self {
+            read_ahead: 8 << 20,
+            timeout: Duration::from_secs(10),
+            block_cache: None,
+            block_cache_size: 1 << 30,
+            header: None,
+        }
+    }
+}

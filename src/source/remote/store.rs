@@ -1,0 +1,379 @@
+//! Objects on servers: the ranges of one version, and listings.
+
+use std::error::Error as StdError;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use http::StatusCode;
+use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::http::HttpBuilder;
+use object_store::list::{PaginatedListOptions, PaginatedListStore};
+use object_store::path::Path;
+use object_store::{ClientOptions, GetOptions, GetRange, ObjectMeta, ObjectStore, RetryConfig};
+
+use super::credentials::{self, Credentials};
+use super::url::{RemoteUrl, Scheme};
+use super::wire::{Connector, Refusal, is_lasting, is_of_connecting, is_of_line};
+
+/// Why a request failed.
+#[derive(Debug, Clone)]
+pub(super) struct Failure {
+    pub(super) kind: FailureKind,
+    /// The message for users; nothing secret is in it.
+    pub(super) text: String,
+}
+
+/// What is to be done about a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FailureKind {
+    /// Try again.
+    Passing,
+    /// There is no way to the server: its name is not known, or nobody listens.
+    /// Try again where it was there before.
+    Unreachable,
+    /// Permanent: another attempt would fail as well.
+    Lasting,
+    /// The same, because there is no such object.
+    Missing,
+    /// The same, because it may not be read. Buckets that may not be listed say
+    /// so of objects that are missing, too.
+    Forbidden,
+    /// The same, because the object is another one by now.
+    Changed,
+    /// The object has no bytes.
+    Empty,
+}
+
+impl Failure {
+    pub(super) fn changed() -> Self {
+        Self {
+            kind: FailureKind::Changed,
+            text: "has changed on the server; mount it again to see what it is now".to_owned(),
+        }
+    }
+
+    pub(super) fn lasting(text: impl Into<String>) -> Self {
+        Self {
+            kind: FailureKind::Lasting,
+            text: text.into(),
+        }
+    }
+}
+
+/// Errors of the engine say the whole URL; what is at their bottom does not.
+impl From<object_store::Error> for Failure {
+    fn from(error: object_store::Error) -> Self {
+        let mut cause: &(dyn StdError + 'static) = &error;
+        let mut lasts = is_lasting(cause);
+        let mut is_connecting = is_of_connecting(cause);
+        while let Some(below) = cause.source() {
+            cause = below;
+            lasts |= is_lasting(cause);
+            is_connecting |= is_of_connecting(cause);
+        }
+        let is_unreachable = is_connecting && !is_of_line(cause);
+        let kind = match cause.downcast_ref::<Refusal>() {
+            Some(Refusal::Empty) => FailureKind::Empty,
+            Some(Refusal::Status(StatusCode::NOT_FOUND | StatusCode::GONE)) => FailureKind::Missing,
+            Some(Refusal::Status(StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)) => {
+                FailureKind::Forbidden
+            }
+            Some(Refusal::Shorter | Refusal::Status(StatusCode::PRECONDITION_FAILED)) => {
+                return Self::changed();
+            }
+            Some(Refusal::Status(status)) if is_passing(*status) => FailureKind::Passing,
+            Some(_) => FailureKind::Lasting,
+            None if lasts => FailureKind::Lasting,
+            None if is_unreachable => FailureKind::Unreachable,
+            None => FailureKind::Passing,
+        };
+        let text = cause.to_string().replace(char::is_control, "?");
+        let text = match kind {
+            FailureKind::Unreachable => format!("the server cannot be reached: {text}"),
+            _ => text,
+        };
+        Self { kind, text }
+    }
+}
+
+impl From<Failure> for io::Error {
+    fn from(failure: Failure) -> Self {
+        let kind = match failure.kind {
+            FailureKind::Missing => io::ErrorKind::NotFound,
+            FailureKind::Forbidden => io::ErrorKind::PermissionDenied,
+            _ => io::ErrorKind::Other,
+        };
+        Self::new(kind, failure.text)
+    }
+}
+
+/// Whether a status says something of the moment only.
+fn is_passing(status: StatusCode) -> bool {
+    status.is_server_error()
+        || matches!(
+            status,
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS
+        )
+}
+
+/// What a version of an object is known by.
+#[derive(Debug, Clone)]
+pub(super) struct Pin(ObjectMeta);
+
+impl Pin {
+    /// Length of the object in bytes.
+    pub(super) fn len(&self) -> u64 {
+        self.0.size
+    }
+
+    /// Its key.
+    pub(super) fn key(&self) -> &Path {
+        &self.0.location
+    }
+
+    /// When it was changed last, in seconds since 1970 UTC; 0 where the server
+    /// does not say.
+    pub(super) fn modified(&self) -> i64 {
+        self.0.last_modified.timestamp()
+    }
+
+    /// Its ETag (RFC 9110, section 8.8.3), where that is a strong one.
+    pub(super) fn strong_etag(&self) -> Option<&str> {
+        let etag = self.0.e_tag.as_deref()?;
+        (!etag.starts_with("W/")).then_some(etag)
+    }
+
+    /// Its ETag, or the time of its last change, as text.
+    pub(super) fn stamp(&self) -> String {
+        match &self.0.e_tag {
+            Some(etag) => unquoted(etag).to_owned(),
+            None => format!("at {}", self.modified()),
+        }
+    }
+
+    /// The conditions of a request for another range of the same version.
+    fn conditions(&self) -> GetOptions {
+        let mut options = GetOptions::default();
+        match (self.strong_etag(), &self.0.e_tag) {
+            (Some(etag), _) => options.if_match = Some(format!("\"{}\"", unquoted(etag))),
+            (None, None) if self.modified() != 0 => {
+                options.if_unmodified_since = Some(self.0.last_modified);
+            }
+            _ => {}
+        }
+        options
+    }
+
+    /// Whether an answer is of the same version. A server may have ignored
+    /// the conditions.
+    fn is_of(&self, answer: &ObjectMeta) -> bool {
+        self.0.size == answer.size && self.stamp() == Self(answer.clone()).stamp()
+    }
+}
+
+/// An ETag without its quotes, which some servers leave out in listings.
+fn unquoted(etag: &str) -> &str {
+    etag.trim_matches('"')
+}
+
+/// A part of an object on its way.
+pub(super) struct Part {
+    /// The version that it is of.
+    pub(super) pin: Pin,
+    /// Its bytes.
+    pub(super) body: BoxStream<'static, object_store::Result<Bytes>>,
+}
+
+/// An entry of a listing.
+pub(super) enum Listed {
+    /// The name of a folder.
+    Folder(String),
+    /// An object, its name and key.
+    Object { name: String, pin: Pin },
+}
+
+/// A server with one object, or a bucket.
+#[derive(Clone)]
+pub(super) struct Store {
+    store: Arc<dyn ObjectStore>,
+    /// The same, where it can list.
+    bucket: Option<Arc<AmazonS3>>,
+    /// Whether it has given anything yet.
+    is_known: Arc<AtomicBool>,
+}
+
+impl Store {
+    /// The store that a URL is on, and where it stands in it. Nothing is sent.
+    ///
+    /// # Errors
+    /// Where the environment contradicts itself, and where there are no roots
+    /// of trust for TLS.
+    pub(super) fn open(
+        url: &RemoteUrl,
+        connector: &Connector,
+        headers: Option<&http::HeaderMap>,
+    ) -> Result<(Self, Path), Failure> {
+        let retry = RetryConfig {
+            max_retries: 0,
+            ..RetryConfig::default()
+        };
+        let built = match url.scheme() {
+            Scheme::Http | Scheme::Https => {
+                let mut options =
+                    ClientOptions::new().with_allow_http(url.scheme() == Scheme::Http);
+                if let Some(headers) = headers {
+                    options = options.with_default_headers(headers.clone());
+                }
+                let built = HttpBuilder::new()
+                    .with_url(url.request())
+                    .with_client_options(options)
+                    .with_http_connector(connector.clone())
+                    .with_retry(retry)
+                    .build();
+                built.map(|store| {
+                    let store = Self {
+                        store: Arc::new(store),
+                        bucket: None,
+                        is_known: Arc::default(),
+                    };
+                    (store, Path::default())
+                })
+            }
+            Scheme::S3 => {
+                let (bucket, key) = url.bucket_and_key();
+                let builder = with_credentials(AmazonS3Builder::from_env())?
+                    .with_bucket_name(bucket)
+                    .with_http_connector(connector.clone())
+                    .with_retry(retry);
+                let path = Path::parse(key)
+                    .map_err(|error| Failure::lasting(format!("cannot be a key: {error}")))?;
+                builder.build().map(|store| {
+                    let bucket = Arc::new(store);
+                    let store = Self {
+                        store: bucket.clone(),
+                        bucket: Some(bucket),
+                        is_known: Arc::default(),
+                    };
+                    (store, path)
+                })
+            }
+        };
+        built.map_err(|error| Failure {
+            kind: FailureKind::Lasting,
+            ..error.into()
+        })
+    }
+
+    /// Whether it has given anything yet, so that it will be there again when it
+    /// cannot be reached.
+    pub(super) fn is_known(&self) -> bool {
+        self.is_known.load(Ordering::Relaxed)
+    }
+
+    /// Asks for the bytes `range` of an object: of the version `pin`, or of
+    /// the present one.
+    pub(super) async fn get(
+        &self,
+        key: &Path,
+        range: Range<u64>,
+        pin: Option<&Pin>,
+    ) -> Result<Part, Failure> {
+        let options = GetOptions {
+            range: Some(GetRange::Bounded(range)),
+            ..pin.map(Pin::conditions).unwrap_or_default()
+        };
+        let answer = self.store.get_opts(key, options).await?;
+        self.is_known.store(true, Ordering::Relaxed);
+        if pin.is_some_and(|pin| !pin.is_of(&answer.meta)) {
+            return Err(Failure::changed());
+        }
+        Ok(Part {
+            pin: Pin(answer.meta.clone()),
+            body: answer.into_stream().boxed(),
+        })
+    }
+
+    /// Lists what stands directly below a folder: a page, and from where the
+    /// next one goes on. `prefix` ends in a slash where it is not empty.
+    pub(super) async fn list(
+        &self,
+        prefix: &str,
+        page_token: Option<String>,
+    ) -> Result<(Vec<Listed>, Option<String>), Failure> {
+        let bucket = self.bucket.as_ref();
+        let bucket = bucket.ok_or_else(|| Failure::lasting("is no folder"))?;
+        let options = PaginatedListOptions {
+            delimiter: Some("/".into()),
+            page_token,
+            ..PaginatedListOptions::default()
+        };
+        let prefix_asked = (!prefix.is_empty()).then_some(prefix);
+        let page = bucket.list_paginated(prefix_asked, options).await;
+        let page = page.map_err(|error| match error {
+            object_store::Error::InvalidPath { source } => {
+                Failure::lasting(format!("has a key that cannot be a path: {source}"))
+            }
+            error => error.into(),
+        })?;
+        self.is_known.store(true, Ordering::Relaxed);
+        let folders = page.result.common_prefixes.into_iter();
+        let folders = folders.filter_map(|path| Some(Listed::Folder(path.filename()?.to_owned())));
+        let objects = page.result.objects.into_iter().filter_map(|meta| {
+            // A folder made by a program has an object of its own name.
+            if meta.location.as_ref().len() < prefix.len() {
+                return None;
+            }
+            Some(Listed::Object {
+                name: meta.location.filename()?.to_owned(),
+                pin: Pin(meta),
+            })
+        });
+        Ok((folders.chain(objects).collect(), page.page_token))
+    }
+}
+
+/// Adds what the environment does not say. The metadata service of a cloud's
+/// machines is asked only where its address is given: anywhere else waiting
+/// for it takes long and ends in an obscure message.
+fn with_credentials(builder: AmazonS3Builder) -> Result<AmazonS3Builder, Failure> {
+    use AmazonS3ConfigKey as Key;
+
+    let has = |key: Key| builder.get_config_value(&key).is_some();
+    let signs = builder.get_config_value(&Key::SkipSignature).as_deref() != Some("true");
+    let needs_region = !has(Key::Region) && !has(Key::DefaultRegion);
+    let has_credentials = has(Key::AccessKeyId)
+        || has(Key::SecretAccessKey)
+        || has(Key::WebIdentityTokenFile)
+        || has(Key::ContainerCredentialsRelativeUri)
+        || has(Key::ContainerCredentialsFullUri)
+        || has(Key::MetadataEndpoint);
+    let profile = credentials::of_profile().map_err(Failure::lasting)?;
+    let builder = match profile.region {
+        Some(region) if needs_region => builder.with_region(region),
+        _ => builder,
+    };
+    if !signs || has_credentials {
+        return Ok(builder);
+    }
+    Ok(match profile.credentials {
+        Some(Credentials {
+            key_id,
+            secret,
+            token,
+        }) => {
+            let builder = builder
+                .with_access_key_id(key_id)
+                .with_secret_access_key(secret);
+            match token {
+                Some(token) => builder.with_token(token),
+                None => builder,
+            }
+        }
+        None => builder.with_skip_signature(true),
+    })
+}

@@ -1,0 +1,86 @@
+//! Small pictures of files for file managers.
+//!
+//! A file that the program mounts alone is opened in this process, without
+//! FUSE, and the picture is the one that its `X.meta` shows; an archive has a
+//! contact sheet of what is in it. On a mount of `hpimount` the mount has made
+//! the picture already, of everything that belongs to the file.
+
+mod companion;
+pub mod limits;
+mod tree;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use self::companion::{Companion, OnDisk};
+use crate::daemon::Confinement;
+use crate::export::{png, reduced};
+use crate::mount::{OpenError, Options, Sources, Vfs};
+
+/// Most pictures on a contact sheet.
+const MAX_PICTURES: usize = 16;
+
+/// Memory budget of what is opened.
+const MEMORY: usize = 32 << 20;
+
+/// Why there is no picture. The texts are what the user sees.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file cannot be opened, or has no known format.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// There is nothing in it that has a picture.
+    #[error("{0}: has nothing to show")]
+    Nothing(String),
+    /// The operating system refuses something.
+    #[error("{0}: {1}")]
+    Os(String, std::io::Error),
+}
+
+/// The PNG file that shows the file at `input`, at most `size` pixels wide and
+/// high, made in a thread that may read that file and nothing else. What is
+/// not finished at `deadline` is left out of a contact sheet.
+///
+/// # Errors
+/// Why there is no picture.
+pub fn png_of(input: &Path, size: u32, deadline: Instant) -> Result<Vec<u8>, Error> {
+    let os = |error| Error::Os(input.display().to_string(), error);
+    // Resolved here, because a confined thread cannot follow links elsewhere.
+    let input = fs::canonicalize(input).map_err(os)?;
+    let companion = OnDisk::of(&input);
+    let mut readable = vec![input.clone()];
+    readable.extend(companion.iter().map(|one| one.path().to_owned()));
+    let work = || {
+        let made = companion.as_ref().and_then(Companion::picture);
+        let picture = match made {
+            Some(picture) => picture,
+            None => {
+                let vfs = open(&input)?;
+                let name = input.file_name().unwrap_or_default().to_string_lossy();
+                tree::picture(&vfs, &name, deadline)
+                    .ok_or_else(|| Error::Nothing(input.display().to_string()))?
+            }
+        };
+        let mut bytes = Vec::new();
+        png::write(&reduced(picture, size), &mut bytes).map_err(os)?;
+        Ok(bytes)
+    };
+    Confinement::to(&readable).run(work).map_err(os).flatten()
+}
+
+/// Opens a file alone: of what is beside it, nothing is read.
+fn open(input: &Path) -> Result<Arc<Vfs>, OpenError> {
+    let sources = Sources::Given {
+        locations: vec![input.to_owned().into()],
+        order: None,
+        separate: false,
+    };
+    let options = Options {
+        cache_size: MEMORY,
+        spool_size: 0,
+        ..Options::default()
+    };
+    Vfs::open(&sources, options)
+}

@@ -1,0 +1,178 @@
+//! `tables/refs.tsv`: which asset uses which other one, and what is missing.
+
+use std::io::{self, Write};
+
+use bytes::Bytes;
+
+use super::archive::{Archive, Member, code_text, stored};
+use crate::asset::heavy_iron::object::{Object, is_object};
+use crate::asset::heavy_iron::{model, text};
+use crate::view::heavy_iron::model::texture_ids;
+use crate::view::heavy_iron::table::{self, Sheets};
+use crate::view::{AssetContext, AssetRef, Table, Wanted};
+use crate::volume::hip::asset_id;
+
+/// Something that an asset refers to.
+pub(super) struct Reference {
+    /// The field that does, or what kind of thing is named.
+    pub(super) field: &'static str,
+    /// The id, or the first of those that the name can stand for.
+    pub(super) id: u32,
+    /// The name, where the reference is one.
+    pub(super) name: Option<String>,
+    /// The asset.
+    pub(super) found: Option<AssetRef>,
+}
+
+/// Fields whose ids are not those of assets.
+const NOT_ASSETS: [&str; 3] = ["variable", "pickup", "npc_type"];
+
+/// Is called with what an asset refers to.
+type Visit<'v> = &'v mut dyn FnMut(Reference) -> io::Result<()>;
+
+/// Calls `visit` with everything that an asset refers to, without the targets
+/// of its links.
+///
+/// # Errors
+/// Those of `visit`, and where the assets that were read have too many bytes.
+fn each(archive: &Archive<'_>, member: &Member, visit: Visit<'_>) -> io::Result<()> {
+    let code = member.asset.code;
+    if is_object(code) {
+        return match archive.object(member)? {
+            Some(object) => of_object(archive, &object, visit),
+            None => Ok(()),
+        };
+    }
+    let Some(bytes) = archive.read(member)? else {
+        return Ok(());
+    };
+    if table::is_table(code) {
+        return match table::parse(&bytes, &member.origin().facts, code) {
+            Ok(sheets) => of_table(archive, &sheets, visit),
+            Err(_) => Ok(()),
+        };
+    }
+    of_names(archive, member, &bytes, visit)
+}
+
+/// As [`each`], of an object.
+pub(super) fn of_object(
+    archive: &Archive<'_>,
+    object: &Object,
+    visit: Visit<'_>,
+) -> io::Result<()> {
+    let mut references = object.references();
+    references.try_for_each(|(field, id)| see(archive, field, id, visit))
+}
+
+/// As [`each`], of a table.
+pub(super) fn of_table(archive: &Archive<'_>, sheets: &Sheets, visit: Visit<'_>) -> io::Result<()> {
+    let mut result = Ok(());
+    table::references(sheets, &mut |field, id| {
+        if result.is_ok() {
+            result = see(archive, field, id, visit);
+        }
+    });
+    result
+}
+
+/// Visits the asset with an id in a field.
+fn see(archive: &Archive<'_>, field: &'static str, id: u32, visit: Visit<'_>) -> io::Result<()> {
+    if NOT_ASSETS.contains(&field) {
+        return Ok(());
+    }
+    visit(Reference {
+        field,
+        id,
+        name: None,
+        found: archive.context.find(Wanted::Id(id)),
+    })
+}
+
+/// As [`each`], of a model or a text, which have names of others.
+pub(super) fn of_names(
+    archive: &Archive<'_>,
+    member: &Member,
+    bytes: &Bytes,
+    visit: Visit<'_>,
+) -> io::Result<()> {
+    let find = |id| archive.context.find(Wanted::Id(id));
+    match &member.asset.code {
+        b"MODL" | b"JSP " | b"BSP " => {
+            let Ok(model) = model::parse(bytes) else {
+                return Ok(());
+            };
+            for name in model.texture_names() {
+                let ids = texture_ids(name);
+                visit(Reference {
+                    field: "texture",
+                    id: ids[0],
+                    name: Some(name.to_owned()),
+                    found: ids.into_iter().find_map(find),
+                })?;
+            }
+            Ok(())
+        }
+        b"TEXT" => {
+            let facts = member.origin().facts;
+            let text = text::parse(bytes, &facts).unwrap_or_default();
+            for (kind, name) in text.tags().filter_map(|tag| tag.reference()) {
+                let id = asset_id(&stored(name));
+                visit(Reference {
+                    field: match kind {
+                        text::Reference::Sound => "sound",
+                        text::Reference::Text => "text",
+                        text::Reference::Texture => "texture",
+                    },
+                    id,
+                    name: Some(name.to_owned()),
+                    found: find(id),
+                })?;
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether assets of a type may refer to others.
+pub(super) fn refers(code: [u8; 4]) -> bool {
+    let others = [*b"MODL", *b"JSP ", *b"BSP ", *b"TEXT"];
+    is_object(code) || table::is_table(code) || others.contains(&code)
+}
+
+/// Writes the table, in the order of the archive.
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let archive = Archive::new(context);
+    let columns = [
+        "id",
+        "name",
+        "type",
+        "field",
+        "target",
+        "target_name",
+        "target_type",
+        "archive",
+        "state",
+    ];
+    let mut table = Table::new(out, &columns)?;
+    for member in archive.of_type(refers) {
+        let name = archive.name(&member);
+        each(&archive, &member, &mut |reference| {
+            let target = reference.found.and_then(|file| archive.member(file));
+            table.cell(format_args!("{:08X}", member.asset.id));
+            table.text(&name).text(&member.code()).text(reference.field);
+            let id = target.as_ref().map_or(reference.id, |one| one.asset.id);
+            table.cell(format_args!("{id:08X}"));
+            let asset = context.asset_name(id);
+            let known = target.as_ref().map(|one| archive.name(one));
+            table.optional_text(known.or(reference.name).as_deref());
+            let code = target.as_ref().map(|one| code_text(one.asset.code));
+            table.optional_text(code.as_deref());
+            table.optional_text(asset.and_then(|asset| asset.archive).as_deref());
+            table.cell(if target.is_some() { "" } else { "missing" });
+            table.end_row()
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! Where files and their records are, for those who put other bytes into an
+//! archive.
+
+use std::mem::offset_of;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::chunk::Method;
+use super::cipher::Cipher;
+use super::record::{File1, Header2, VERSION_1, VERSION_2};
+use super::{Hpi, Packing, TRAILER, has_trailer, v1, v2, version};
+use crate::io::{self, Error, ReadAt, Result};
+use crate::volume::{FileId, Options, Sink};
+
+/// Offset of `compression` in a record of version 1.
+const COMPRESSION: u64 = offset_of!(File1, compression) as u64;
+
+/// What must be known of an archive to put other bytes into it.
+pub(crate) struct Offsets {
+    hpi: Hpi,
+    /// Where the record of each file stands: its absolute offset, or of
+    /// version 2 its offset in the decoded directory block.
+    pub(crate) records: Vec<u32>,
+    pub(crate) directory: Directory,
+    /// Absolute offset of the line at the end, or of the end.
+    pub(crate) end: u64,
+}
+
+/// The directory of an archive.
+pub(crate) enum Directory {
+    /// Of version 1; it ends at this absolute offset.
+    Version1 { end: u64 },
+    /// Of version 2: the header, and the decoded directory block.
+    Version2 { header: Header2, bytes: Vec<u8> },
+}
+
+impl Offsets {
+    /// Reads the directory of an archive of either version.
+    ///
+    /// # Errors
+    /// Where the source cannot be read, is no archive, or is damaged.
+    pub(crate) fn read(source: &Arc<dyn ReadAt>, sink: &mut dyn Sink) -> Result<Self> {
+        let options = Options::default();
+        let (hpi, records, directory) = match version(&**source) {
+            Some(VERSION_1) => v1::read(source.clone(), sink, options)?,
+            Some(VERSION_2) => v2::read(source.clone(), sink, options)?,
+            _ => return Err(Error::UnknownFormat),
+        };
+        let end = match has_trailer(&**source)? {
+            true => source.len() - TRAILER.len() as u64,
+            false => source.len(),
+        };
+        Ok(Self {
+            hpi,
+            records,
+            directory,
+            end,
+        })
+    }
+
+    /// The cipher of all bytes but for the header and the line at the end.
+    pub(crate) fn cipher(&self) -> Cipher {
+        self.hpi.cipher
+    }
+
+    /// Absolute offset of the first byte of a file, or of its chunk table.
+    ///
+    /// # Errors
+    /// Where there is no such file.
+    pub(crate) fn start(&self, file: FileId) -> Result<u64> {
+        Ok(self.hpi.record(file)?.data_offset.into())
+    }
+
+    /// The bytes that a file takes, its chunk table included, as far as they
+    /// can be told.
+    ///
+    /// # Errors
+    /// Where there is no such file, or the source cannot be read.
+    pub(crate) fn data(&self, file: FileId) -> Result<Range<u64>> {
+        let start = self.start(file)?;
+        match self.hpi.stored_size(file) {
+            Ok(size) => Ok(start..start + size),
+            Err(error) if error.is_fault() => Err(error),
+            Err(_) => Ok(start..start),
+        }
+    }
+
+    /// How a file is packed: a method of version 1, or of version 2
+    /// [`Method::Zlib`] for any.
+    ///
+    /// # Errors
+    /// Where there is no such file, or the source cannot be read.
+    pub(crate) fn method(&self, file: FileId) -> Result<Method> {
+        match self.hpi.record(file)?.packing {
+            Packing::Stored => Ok(Method::Stored),
+            Packing::Run { .. } => Ok(Method::Zlib),
+            // What the record says is not that of the chunks in all archives.
+            Packing::Table => match self.hpi.method(file) {
+                Ok(name) if name == Method::Lz77.name() => Ok(Method::Lz77),
+                Ok(name) if name == Method::Zlib.name() => Ok(Method::Zlib),
+                Err(error) if error.is_fault() => Err(error),
+                _ => self.stated_method(file),
+            },
+        }
+    }
+
+    /// The method that the record of a file of version 1 states.
+    fn stated_method(&self, file: FileId) -> Result<Method> {
+        let record = self.records.get(file.0 as usize).copied();
+        let offset = u64::from(record.unwrap_or_default()) + COMPRESSION;
+        let mut byte = io::read_vec(&*self.hpi.source, offset, 1, "compression")?;
+        self.hpi.cipher.apply(offset, &mut byte);
+        Ok(match Method::from_number(byte[0]) {
+            Some(Method::Lz77) => Method::Lz77,
+            _ => Method::Zlib,
+        })
+    }
+}

@@ -1,0 +1,375 @@
+//! Files that are packed together, and the coders that unpack them.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::Problem;
+use crate::io::{Error, Result};
+
+/// Largest dictionary that is supported, in bytes.
+const MAX_DICTIONARY: u32 = 256 << 20;
+
+/// Smallest dictionary that LZMA has, in bytes.
+const MIN_DICTIONARY: u32 = 4096;
+
+/// A coder of a block.
+#[derive(Debug)]
+pub(super) struct Coder {
+    /// The id of what it does.
+    pub(super) method: Vec<u8>,
+    /// Numbers of the streams that go into it.
+    pub(super) first_input: usize,
+    pub(super) inputs: usize,
+    pub(super) properties: Vec<u8>,
+    /// Bytes that come out of it.
+    pub(super) size: u64,
+}
+
+/// What a coder does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Method {
+    Copy,
+    Lzma {
+        properties: u8,
+        dictionary: u32,
+    },
+    Lzma2 {
+        dictionary: u32,
+    },
+    Deflate,
+    Delta {
+        distance: usize,
+    },
+    /// What programs jump to, made relative again.
+    Branches(Processor),
+    /// The same of an x86, in four streams.
+    Bcj2,
+}
+
+/// The processor that a program is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Processor {
+    X86,
+    PowerPc,
+    Ia64,
+    Arm,
+    ArmThumb,
+    Sparc,
+    Arm64,
+}
+
+impl Coder {
+    /// What it does.
+    ///
+    /// # Errors
+    /// Where that is not supported.
+    pub(super) fn method(&self) -> std::result::Result<Method, Problem> {
+        let branches = |processor| Ok(Method::Branches(processor));
+        let unsupported = |name: &str| Err(Problem::Unsupported(format!("is packed by {name}")));
+        match self.method[..] {
+            [] | [0] => Ok(Method::Copy),
+            [3, 1, 1] => {
+                let (first, dictionary) = self.properties.split_first().unwrap_or((&0xFF, &[]));
+                let dictionary = dictionary.first_chunk().copied().map(u32::from_le_bytes);
+                match dictionary {
+                    Some(dictionary) if *first < 225 => Ok(Method::Lzma {
+                        properties: *first,
+                        dictionary: self.dictionary(dictionary)?,
+                    }),
+                    _ => unsupported("LZMA with unknown properties"),
+                }
+            }
+            [0x21] => {
+                let byte = self
+                    .properties
+                    .first()
+                    .map_or(u32::MAX, |&byte| byte.into());
+                let dictionary = match byte {
+                    0..40 => (2 | byte & 1) << (byte / 2 + 11),
+                    40 => u32::MAX,
+                    _ => return unsupported("LZMA2 with unknown properties"),
+                };
+                let dictionary = self.dictionary(dictionary)?;
+                Ok(Method::Lzma2 { dictionary })
+            }
+            [4, 1, 8] => Ok(Method::Deflate),
+            [3] => {
+                let distance = usize::from(self.properties.first().copied().unwrap_or(0)) + 1;
+                Ok(Method::Delta { distance })
+            }
+            [4] | [3, 3, 1, 3] => branches(Processor::X86),
+            [5] | [3, 3, 2, 5] => branches(Processor::PowerPc),
+            [6] | [3, 3, 4, 1] => branches(Processor::Ia64),
+            [7] | [3, 3, 5, 1] => branches(Processor::Arm),
+            [8] | [3, 3, 7, 1] => branches(Processor::ArmThumb),
+            [9] | [3, 3, 8, 5] => branches(Processor::Sparc),
+            [10] => branches(Processor::Arm64),
+            [3, 3, 1, 0x1B] => Ok(Method::Bcj2),
+            [6, 0xF1, 7, 1] => Err(Problem::Encrypted),
+            [3, 4, 1] => unsupported("PPMd"),
+            [4, 1, 9] => unsupported("Deflate64"),
+            [4, 2, 2] => unsupported("bzip2"),
+            [4, 0xF7, 0x11, 1] => unsupported("Zstandard"),
+            ref other => unsupported(&format!("the unknown method {other:02x?}")),
+        }
+    }
+
+    /// The dictionary that is needed of one that is announced.
+    fn dictionary(&self, announced: u32) -> std::result::Result<u32, Problem> {
+        let size = u32::try_from(self.size).unwrap_or(u32::MAX);
+        let needed = announced.min(size).max(MIN_DICTIONARY);
+        if needed > MAX_DICTIONARY {
+            let text = format!("needs a dictionary of {needed} bytes, more than {MAX_DICTIONARY}");
+            return Err(Problem::Unsupported(text));
+        }
+        Ok(needed)
+    }
+}
+
+impl Method {
+    /// Streams that go into it.
+    fn inputs(self) -> usize {
+        if self == Self::Bcj2 { 4 } else { 1 }
+    }
+
+    /// Memory that it takes, in bytes, but for a few buffers.
+    fn memory(self) -> usize {
+        match self {
+            Self::Lzma {
+                properties,
+                dictionary,
+            } => {
+                let literals = u32::from(properties % 9 + properties / 9 % 5);
+                dictionary as usize + (0x600 << literals)
+            }
+            Self::Lzma2 { dictionary } => dictionary as usize + (0x600 << 4),
+            _ => 0,
+        }
+    }
+}
+
+/// The end of a file in a block.
+#[derive(Debug)]
+struct FileEnd {
+    /// Offset in the decoded block behind its last byte.
+    end: u64,
+    /// CRC-32 of its bytes, where it is known.
+    sum: Option<u32>,
+    /// Whether its bytes were found to have another one.
+    is_wrong: AtomicBool,
+}
+
+/// Files that are packed together.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) coders: Vec<Coder>,
+    /// Streams that are bound: what goes in, and the coder it comes out of.
+    bound: Vec<(usize, usize)>,
+    /// The streams that packed ones go into, in the order of those.
+    packed: Vec<usize>,
+    /// Absolute offset and length of the packed streams.
+    locations: Vec<(u64, u64)>,
+    sum: Option<u32>,
+    files: Vec<FileEnd>,
+    /// Why it cannot be decoded.
+    problem: Option<Problem>,
+}
+
+impl Block {
+    /// A block that has no place and no files.
+    pub(super) fn new(coders: Vec<Coder>, bound: Vec<(usize, usize)>, packed: Vec<usize>) -> Self {
+        Self {
+            coders,
+            bound,
+            packed,
+            locations: Vec::new(),
+            sum: None,
+            files: Vec::new(),
+            problem: None,
+        }
+    }
+
+    /// Number of packed streams that it takes.
+    pub(super) fn packed_count(&self) -> usize {
+        self.packed.len()
+    }
+
+    /// Says where the packed streams are. From now on it is known whether the
+    /// block can be decoded.
+    pub(super) fn location(&mut self, locations: Vec<(u64, u64)>) {
+        self.locations = locations;
+        self.problem = self.find_problem();
+    }
+
+    fn find_problem(&self) -> Option<Problem> {
+        // What encrypts stands behind what packs.
+        let methods: Vec<_> = self.coders.iter().map(Coder::method).collect();
+        if methods.contains(&Err(Problem::Encrypted)) {
+            return Some(Problem::Encrypted);
+        }
+        for (coder, method) in self.coders.iter().zip(methods) {
+            match method {
+                Err(problem) => return Some(problem),
+                Ok(method) if method.inputs() != coder.inputs => {
+                    let text = format!("has a coder that takes {} streams", coder.inputs);
+                    return Some(Problem::Unsupported(text));
+                }
+                Ok(_) => {}
+            }
+        }
+        None
+    }
+
+    /// Why the block cannot be decoded.
+    pub(super) fn problem(&self) -> Option<&Problem> {
+        self.problem.as_ref()
+    }
+
+    /// Absolute offset of its first packed stream.
+    pub(super) fn offset(&self) -> u64 {
+        self.locations.first().map_or(0, |(offset, _)| *offset)
+    }
+
+    /// The coder that the decoded bytes come out of: the one that is not
+    /// bound.
+    pub(super) fn last_coder(&self) -> Option<usize> {
+        let is_bound = |coder: &usize| self.bound.iter().any(|(_, output)| output == coder);
+        (0..self.coders.len()).find(|coder| !is_bound(coder))
+    }
+
+    /// The coder that the stream `input` comes out of.
+    pub(super) fn coder_before(&self, input: usize) -> Option<usize> {
+        let bound = self.bound.iter().find(|(bound, _)| *bound == input);
+        bound.map(|(_, output)| *output)
+    }
+
+    /// Absolute offset and length of the packed stream that goes in as
+    /// `input`.
+    pub(super) fn packed_at(&self, input: usize) -> Option<(u64, u64)> {
+        let number = self.packed.iter().position(|packed| *packed == input)?;
+        self.locations.get(number).copied()
+    }
+
+    /// Number of decoded bytes.
+    pub(super) fn size(&self) -> u64 {
+        let last = self.last_coder().and_then(|coder| self.coders.get(coder));
+        last.map_or(0, |coder| coder.size)
+    }
+
+    /// Where the decoded bytes stand one for one, if they do.
+    pub(super) fn stored_at(&self) -> Option<u64> {
+        match &self.coders[..] {
+            [coder] if coder.method() == Ok(Method::Copy) => {
+                let (offset, length) = *self.locations.first()?;
+                (length == coder.size).then_some(offset)
+            }
+            _ => None,
+        }
+    }
+
+    /// Memory that a decoder of it takes, in bytes.
+    pub(super) fn decoder_memory(&self) -> usize {
+        let methods = self.coders.iter().filter_map(|coder| coder.method().ok());
+        methods.map(Method::memory).sum()
+    }
+
+    /// CRC-32 of all decoded bytes, where it is known.
+    pub(super) fn sum(&self) -> Option<u32> {
+        self.sum
+    }
+
+    pub(super) fn set_sum(&mut self, sum: Option<u32>) {
+        self.sum = sum;
+    }
+
+    /// Says that the block is one file.
+    pub(super) fn hold_one_file(&mut self) {
+        self.hold_files(&[self.size()]);
+    }
+
+    /// Says which files are in the block, one behind the other.
+    pub(super) fn hold_files(&mut self, sizes: &[u64]) {
+        // The checksum of the only file is that of the block.
+        let sum = self.sum.filter(|_| sizes.len() == 1);
+        let mut end = 0;
+        let files = sizes.iter().map(|size| {
+            end += size;
+            FileEnd {
+                end,
+                sum,
+                is_wrong: AtomicBool::new(false),
+            }
+        });
+        self.files = files.collect();
+    }
+
+    /// The checksums that the database has behind those of the blocks.
+    pub(super) fn sums_to_be_told(&mut self) -> impl Iterator<Item = &mut Option<u32>> {
+        let are_told = self.files.len() == 1 && self.sum.is_some();
+        let files = self.files.iter_mut().filter(move |_| !are_told);
+        files.map(|file| &mut file.sum)
+    }
+
+    pub(super) fn file_count(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Offset in the decoded block and size of a file.
+    pub(super) fn file(&self, number: usize) -> Option<(u64, u64)> {
+        let end = self.files.get(number)?.end;
+        let before = number
+            .checked_sub(1)
+            .and_then(|before| self.files.get(before));
+        let start = before.map_or(0, |before| before.end);
+        Some((start, end - start))
+    }
+
+    /// Offset behind a file.
+    pub(super) fn file_end(&self, number: usize) -> Option<u64> {
+        Some(self.files.get(number)?.end)
+    }
+
+    /// Says which checksum the bytes of a file have. A wrong one is remembered
+    /// unless `force` is set.
+    pub(super) fn found_sum(&self, number: usize, found: u32, force: bool) {
+        let Some(file) = self.files.get(number) else {
+            return;
+        };
+        if file.sum.is_none_or(|sum| sum == found) {
+            return;
+        }
+        match force {
+            true => log::warn!("{}; read all the same", self.wrong_sum(number)),
+            false => file.is_wrong.store(true, Ordering::Relaxed),
+        }
+    }
+
+    /// Whether the bytes of a file were not found to be damaged.
+    ///
+    /// # Errors
+    /// Where they were.
+    pub(super) fn check_sum(&self, number: usize) -> Result<()> {
+        let file = self.files.get(number);
+        match file.is_some_and(|file| file.is_wrong.load(Ordering::Relaxed)) {
+            true => Err(self.wrong_sum(number)),
+            false => Ok(()),
+        }
+    }
+
+    fn wrong_sum(&self, number: usize) -> Error {
+        let field = format!("file {number} of a block");
+        Error::damaged(self.offset(), field, "its checksum is wrong")
+    }
+
+    /// Memory that it takes, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        let coders = self.coders.iter().map(|coder| {
+            size_of::<Coder>() + coder.method.capacity() + coder.properties.capacity()
+        });
+        size_of::<Self>()
+            + coders.sum::<usize>()
+            + self.bound.capacity() * size_of::<(usize, usize)>()
+            + self.packed.capacity() * size_of::<usize>()
+            + self.locations.capacity() * size_of::<(u64, u64)>()
+            + self.files.capacity() * size_of::<FileEnd>()
+    }
+}

@@ -1,0 +1,222 @@
+//! Decoding a block from its start on.
+
+use std::io::{BufReader, Read};
+use std::sync::Arc;
+
+use crc32fast::Hasher;
+use flate2::read::DeflateDecoder;
+use lzma_rust2::filter::bcj::BcjReader;
+use lzma_rust2::filter::bcj2::Bcj2Reader;
+use lzma_rust2::filter::delta::DeltaReader;
+use lzma_rust2::{Lzma2Reader, LzmaReader};
+
+use super::block::{Block, Method, Processor};
+use crate::io::{Error, ReadAt, Result, read_error};
+use crate::volume::Decoder;
+
+/// Packed bytes that are read at a time.
+const PIECE: usize = 32 << 10;
+
+/// Memory of a decoder beside that of its methods, in bytes, at least.
+const BUFFERS: usize = 2 * PIECE;
+
+/// What a block, or a stream on the way to it, is read from.
+type Stream = Box<dyn Read + Send + Sync>;
+
+/// A packed stream of a source.
+struct Packed {
+    source: Arc<dyn ReadAt>,
+    next: u64,
+    end: u64,
+}
+
+impl Read for Packed {
+    fn read(&mut self, buf: &mut [u8]) -> std::io::Result<usize> {
+        let left = usize::try_from(self.end - self.next).unwrap_or(usize::MAX);
+        let length = buf.len().min(left);
+        let read = self.source.read_exact_at(&mut buf[..length], self.next);
+        // As an error of the source's, to be found again by `Error::of_reader`.
+        read.map_err(|cause| std::io::Error::other(read_error(self.next, length as u64, cause)))?;
+        self.next += length as u64;
+        Ok(length)
+    }
+}
+
+/// A reader of the decoded bytes of a block.
+///
+/// # Errors
+/// Where its coders make no chain, or its packed bytes lie outside.
+pub(super) fn reader(source: &Arc<dyn ReadAt>, block: &Block) -> Result<Stream> {
+    if let Some(problem) = block.problem() {
+        return Err(problem.error());
+    }
+    let mut chain = Chain {
+        source,
+        block,
+        used: vec![false; block.coders.len()],
+    };
+    match block.last_coder() {
+        Some(last) => chain.coder(last),
+        None => Err(chain.broken()),
+    }
+}
+
+/// The coders of a block, of which each can be used once.
+struct Chain<'a> {
+    source: &'a Arc<dyn ReadAt>,
+    block: &'a Block,
+    used: Vec<bool>,
+}
+
+impl Chain<'_> {
+    fn broken(&self) -> Error {
+        let problem = "its coders do not make a chain";
+        Error::damaged(self.block.offset(), "block", problem)
+    }
+
+    /// What comes out of a coder.
+    fn coder(&mut self, number: usize) -> Result<Stream> {
+        let block = self.block;
+        let (Some(coder), Some(used)) = (block.coders.get(number), self.used.get_mut(number))
+        else {
+            return Err(self.broken());
+        };
+        if std::mem::replace(used, true) {
+            return Err(self.broken());
+        }
+        let method = coder.method().map_err(|problem| problem.error())?;
+        let inputs = coder.first_input..coder.first_input + coder.inputs;
+        let mut inputs = inputs
+            .map(|input| self.input(input))
+            .collect::<Result<Vec<_>>>()?;
+        if method == Method::Bcj2 {
+            return Ok(Box::new(Bcj2Reader::new(inputs, coder.size)));
+        }
+        let Some(input) = inputs.pop() else {
+            return Err(self.broken());
+        };
+        Ok(match method {
+            Method::Copy | Method::Bcj2 => input,
+            Method::Lzma {
+                properties,
+                dictionary,
+            } => {
+                let reader =
+                    LzmaReader::new_with_props(input, coder.size, properties, dictionary, None);
+                Box::new(reader.map_err(|error| {
+                    Error::damaged(block.offset(), "LZMA properties", error.to_string())
+                })?)
+            }
+            Method::Lzma2 { dictionary } => Box::new(Lzma2Reader::new(input, dictionary, None)),
+            Method::Deflate => Box::new(DeflateDecoder::new(input)),
+            Method::Delta { distance } => Box::new(DeltaReader::new(input, distance)),
+            Method::Branches(processor) => Box::new(match processor {
+                Processor::X86 => BcjReader::new_x86(input, 0),
+                Processor::PowerPc => BcjReader::new_ppc(input, 0),
+                Processor::Ia64 => BcjReader::new_ia64(input, 0),
+                Processor::Arm => BcjReader::new_arm(input, 0),
+                Processor::ArmThumb => BcjReader::new_arm_thumb(input, 0),
+                Processor::Sparc => BcjReader::new_sparc(input, 0),
+                Processor::Arm64 => BcjReader::new_arm64(input, 0),
+            }),
+        })
+    }
+
+    /// What goes into a coder: a packed stream, or what comes out of another
+    /// coder.
+    fn input(&mut self, input: usize) -> Result<Stream> {
+        if let Some(before) = self.block.coder_before(input) {
+            return self.coder(before);
+        }
+        let (offset, length) = self.block.packed_at(input).ok_or_else(|| self.broken())?;
+        let end = offset
+            .checked_add(length)
+            .filter(|&end| end <= self.source.len());
+        let Some(end) = end else {
+            let problem = format!("its {length} bytes reach past the end of the archive");
+            return Err(Error::damaged(offset, "packed stream", problem));
+        };
+        let packed = Packed {
+            source: self.source.clone(),
+            next: offset,
+            end,
+        };
+        Ok(Box::new(BufReader::with_capacity(PIECE, packed)))
+    }
+}
+
+/// Opens a block at its first byte.
+pub(super) fn open(
+    source: &Arc<dyn ReadAt>,
+    block: &Arc<Block>,
+    force: bool,
+) -> Result<Box<dyn Decoder>> {
+    Ok(Box::new(Solid {
+        reader: reader(source, block)?,
+        block: block.clone(),
+        position: 0,
+        file: 0,
+        hasher: Hasher::new(),
+        force,
+    }))
+}
+
+/// A block that is being decoded.
+struct Solid {
+    reader: Stream,
+    block: Arc<Block>,
+    /// Offset in the decoded block of the next byte.
+    position: u64,
+    /// The file that it is in, and the checksum of what came of that.
+    file: usize,
+    hasher: Hasher,
+    force: bool,
+}
+
+impl Solid {
+    /// Takes decoded bytes into the checksums of the files that they are of.
+    fn sum(&mut self, mut bytes: &[u8]) {
+        while let Some(end) = self.block.file_end(self.file) {
+            let left = usize::try_from(end - self.position).unwrap_or(usize::MAX);
+            let (of_file, rest) = bytes.split_at(left.min(bytes.len()));
+            self.hasher.update(of_file);
+            self.position += of_file.len() as u64;
+            if self.position < end {
+                return;
+            }
+            let hasher = std::mem::take(&mut self.hasher);
+            self.block
+                .found_sum(self.file, hasher.finalize(), self.force);
+            self.file += 1;
+            bytes = rest;
+        }
+        self.position += bytes.len() as u64;
+    }
+}
+
+impl Decoder for Solid {
+    fn left(&self) -> u64 {
+        self.block.size() - self.position
+    }
+
+    fn read(&mut self, out: &mut [u8]) -> Result<()> {
+        self.reader.read_exact(out).map_err(|error| {
+            Error::of_reader(&error, |text| {
+                let position = self.position;
+                let problem = format!("behind byte {position} of the block: {text}");
+                Error::damaged(self.block.offset(), "packed stream", problem)
+            })
+        })?;
+        self.sum(out);
+        Ok(())
+    }
+
+    /// None: a copy would take as much memory again.
+    fn fork(&self) -> Option<Box<dyn Decoder>> {
+        None
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>() + BUFFERS + self.block.decoder_memory()
+    }
+}

@@ -1,0 +1,295 @@
+//! What holds for every converted tree, whatever is in the archive: each file
+//! that it lists is there, as long as it says, under one name and number.
+
+#[path = "support/heavy_iron/mod.rs"]
+mod heavy_iron;
+mod support;
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::{DirEntryExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use heavy_iron::{build, kinds};
+use hpimount::volume::hip::Platform;
+use hpimount::volume::hpi::chunk::Method;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use proptest::test_runner::{Config, TestRunner};
+use sha2::{Digest, Sha256};
+use support::hip::{Asset, Hip};
+use support::hip_random::archives;
+use support::hpi::{Content, Entry, File, V1, dir, file as entry};
+use support::mount::{Fixture, can_mount};
+use support::ta::{cob, gaf, pcx, tdf, tdo, tnt};
+use support::{noise, sources, trial};
+
+/// Archives that are mounted for a sort of archive.
+fn cases() -> u32 {
+    trial::length(20, 500)
+}
+
+/// What the kernel tells of a file or directory.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen {
+    number: u64,
+    /// Of a file.
+    bytes: Option<[u8; 32]>,
+}
+
+/// Everything below a directory, by path. Each listing is compared with what
+/// lookups find, and each size with what is read. Names are different; where
+/// those of the archive are that whatever their case, these are too.
+fn seen(root: &Path, in_any_case: bool) -> BTreeMap<PathBuf, Seen> {
+    let mut all = BTreeMap::new();
+    let mut left = vec![root.to_owned()];
+    while let Some(directory) = left.pop() {
+        let mut names = BTreeSet::new();
+        for entry in fs::read_dir(&directory).unwrap() {
+            let entry = entry.unwrap();
+            let path = entry.path();
+            let mut name = entry.file_name();
+            if in_any_case {
+                name.make_ascii_lowercase();
+            }
+            assert!(names.insert(name), "{} is there twice", path.display());
+            let found = fs::symlink_metadata(&path).unwrap();
+            assert_eq!(found.ino(), entry.ino(), "{}", path.display());
+            let kind = entry.file_type().unwrap();
+            assert_eq!(found.file_type(), kind, "{}", path.display());
+            let bytes = kind.is_file().then(|| {
+                let bytes = fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+                assert_eq!(found.len(), bytes.len() as u64, "{}", path.display());
+                Sha256::digest(bytes).into()
+            });
+            if kind.is_dir() {
+                left.push(path.clone());
+            }
+            let number = found.ino();
+            all.insert(path, Seen { number, bytes });
+        }
+    }
+    all
+}
+
+/// Mounts the converted tree of an archive, and looks at all of it twice: the
+/// second time when the kernel has forgotten it.
+fn look_at(fixture: Fixture, in_any_case: bool) -> usize {
+    let mount = fixture.mount(&["--converted", "-o", "cachesize=4M"]);
+    let first = seen(mount.path(), in_any_case);
+    fs::write("/proc/sys/vm/drop_caches", "2").unwrap();
+    assert_eq!(seen(mount.path(), in_any_case), first);
+    first.len()
+}
+
+/// Tries archives of one sort, and whether their names are different in any
+/// case.
+fn try_out<T: std::fmt::Debug>(
+    what: &str,
+    archives: impl Strategy<Value = (T, bool)>,
+    fixture: fn(T) -> Fixture,
+) {
+    if !can_mount() {
+        return;
+    }
+    let config = Config {
+        cases: cases(),
+        failure_persistence: None,
+        max_shrink_iters: 60,
+        ..Config::default()
+    };
+    let entries = Cell::new(0);
+    let run = TestRunner::new(config).run(&archives, |(archive, in_any_case)| {
+        entries.set(entries.get() + look_at(fixture(archive), in_any_case));
+        Ok(())
+    });
+    run.unwrap_or_else(|error| panic!("{error}"));
+    let entries = entries.get();
+    assert!(entries > 0, "all trees are empty");
+    let happened = format!("{entries} entries: listed as looked up, as long as they say");
+    trial::record(&format!("converted trees: {what}"), cases(), &happened);
+}
+
+/// A file in one of the formats, or one that only says so by its name.
+fn asset() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
+    let sprite = vec((0..9_u16, 0..3_u16, "[a-zA-Z/. ]{0,3}"), 0..4).prop_map(|sequences| {
+        let sequences = sequences.into_iter().map(|(width, frames, name)| {
+            let pixels = vec![Some(3); usize::from(width)];
+            let frame = gaf::Frame::rle(width, 1, &pixels);
+            gaf::sequence(&name, vec![(frame, 1); frames.into()])
+        });
+        ("gaf", gaf::file(&sequences.collect::<Vec<_>>()))
+    });
+    let model = (any::<u32>(), select(vec!["", "wall", "a/b"]), -1..2_i32).prop_map(
+        |(color, texture, selection)| {
+            let mut object = tdo::object("base");
+            object.selection = selection;
+            tdo::add_box(&mut object, [0; 3], [40 << 16; 3], |_, side| {
+                side.color = color % 256;
+                side.flag = 1;
+                side.texture = (!texture.is_empty()).then(|| texture.to_owned());
+            });
+            ("3do", tdo::file(&object))
+        },
+    );
+    let picture = (1..9_u16, 1..5_u16).prop_map(|(width, height)| {
+        let pixels = noise(1, usize::from(width) * usize::from(height));
+        ("pcx", pcx::Pcx::indexed(width, height, pixels).file())
+    });
+    let text = ("[A-Z]{1,4}", "[a-z0-9]{0,5}").prop_map(|(key, value)| {
+        let unit = tdf::section("UNITINFO", vec![tdf::key(&key, &value)]);
+        tdf::file(&[unit])
+    });
+    let text = (select(vec!["fbi", "tdf", "ota", "gui"]), text);
+    let script = prop_oneof![Just(4), Just(6)];
+    let script = script.prop_map(|version| ("cob", cob::small(version).file()));
+    let map = Just(("tnt", tnt::Map::small().file(0x2000)));
+    let section = Just(("sct", tnt::Section::small(3).file()));
+    let palette = Just(("pal", noise(2, 1024)));
+    let sound = Just(("wav", noise(3, 60)));
+    let extensions = vec![
+        "gaf", "3do", "pcx", "bmp", "tdf", "cob", "tnt", "sct", "pal", "fnt", "wav", "crt", "ifp",
+        "psx", "hgo", "hpi", "txt",
+    ];
+    let other = (select(extensions), vec(any::<u8>(), 0..40));
+    prop_oneof![
+        3 => sprite,
+        3 => model,
+        3 => picture,
+        3 => text,
+        1 => script,
+        1 => map,
+        1 => section,
+        1 => palette,
+        1 => sound,
+        4 => other,
+    ]
+}
+
+/// A name with this extension, of few, so that many meet.
+fn named((extension, bytes): (&'static str, Vec<u8>)) -> impl Strategy<Value = Entry> {
+    let stems = select(vec![
+        "a", "A", "b", "a.pcx", "a.gaf", "wall", "tables", "", "x y",
+    ]);
+    (stems, any::<bool>()).prop_map(move |(stem, is_upper)| {
+        let extension = match is_upper {
+            true => extension.to_uppercase(),
+            false => extension.to_owned(),
+        };
+        let name = format!("{stem}.{extension}");
+        entry(name.as_bytes(), File::new(bytes.clone(), Method::Stored))
+    })
+}
+
+/// The entries of a directory, and of the directories in it.
+fn tree() -> impl Strategy<Value = Vec<Entry>> {
+    let names = vec![
+        "a",
+        "a.png",
+        "a.gaf",
+        "units",
+        "maps",
+        "textures",
+        "tables",
+        "weapons",
+        "features",
+        "objects3d",
+    ];
+    let leaf = vec(asset().prop_flat_map(named), 0..8);
+    leaf.prop_recursive(3, 40, 4, move |inner| {
+        let directory = (select(names.clone()), inner);
+        let directory = directory.prop_map(|(name, entries)| dir(name.as_bytes(), entries));
+        (
+            vec(asset().prop_flat_map(named), 0..8),
+            vec(directory, 0..4),
+        )
+            .prop_map(|(files, directories)| [files, directories].concat())
+    })
+}
+
+/// Leaves out entries whose names differ from another one's in case only, or
+/// not at all.
+fn distinct(entries: &mut Vec<Entry>) {
+    let mut names = BTreeSet::new();
+    entries.retain(|entry| names.insert(entry.name.to_ascii_lowercase()));
+    for entry in entries {
+        if let Content::Directory(entries) = &mut entry.content {
+            distinct(entries);
+        }
+    }
+}
+
+#[test]
+fn the_tree_of_any_hpi_archive_is_as_it_is_listed() {
+    let archives = (tree(), any::<bool>()).prop_map(|(mut entries, is_distinct)| {
+        if is_distinct {
+            distinct(&mut entries);
+        }
+        (entries, is_distinct)
+    });
+    try_out("archives of Total Annihilation", archives, |entries| {
+        sources::file("totala1.hpi", &V1::new(entries).build().bytes)
+    });
+}
+
+/// What an asset of this type may contain on a console.
+fn contents(code: &[u8; 4], platform: Platform, pick: Index) -> Option<Vec<u8>> {
+    let of_platform = |name: &str| match platform {
+        Platform::GameCube => name.starts_with('g'),
+        Platform::Xbox => name.starts_with('x'),
+        _ => name.starts_with('p'),
+    };
+    Some(match code {
+        b"RWTX" => {
+            let mut textures = kinds::textures(0);
+            textures.retain(|(name, _)| of_platform(name));
+            pick.get(&textures).1.clone()
+        }
+        b"MODL" | b"JSP " => match pick.index(2) {
+            0 => build::pyramid(),
+            _ => build::gamecube_model(false),
+        },
+        b"TEXT" => [
+            &build::words(platform == Platform::GameCube, &[2])[..],
+            b"hi\0\0",
+        ]
+        .concat(),
+        b"MRKR" => vec![0; 12],
+        _ => return None,
+    })
+}
+
+/// Random archives, in which most assets are what their types say, and a sound
+/// has its header.
+fn levels() -> impl Strategy<Value = Hip> {
+    let picks = vec(proptest::option::weighted(0.7, any::<Index>()), 20);
+    (archives(), picks).prop_map(|((target, mut hip), picks)| {
+        let mut sounds = Vec::new();
+        for (asset, pick) in hip.assets.iter_mut().zip(picks) {
+            let bytes = pick.and_then(|pick| contents(&asset.code, target.1, pick));
+            asset.bytes = bytes.unwrap_or_else(|| std::mem::take(&mut asset.bytes));
+            if asset.code == *b"SND " {
+                sounds.push((asset.id, asset.bytes.len() as u32));
+            }
+        }
+        if let Some(&(id, size)) = sounds.first() {
+            let table = match target.1 {
+                Platform::Xbox => build::xbox_table(id, 1, 1, 8000, size),
+                Platform::PlayStation2 => build::vag_table(id, 8000, size),
+                _ => build::dsp_table(id, 28, 8000),
+            };
+            hip.layer(0).add(Asset::new(b"SNDI", "sound_info", &table));
+        }
+        hip
+    })
+}
+
+#[test]
+fn the_tree_of_any_hip_archive_is_as_it_is_listed() {
+    let archives = levels().prop_map(|hip| (hip, true));
+    try_out("archives of Heavy Iron's games", archives, |hip| {
+        sources::file("bb01.HIP", &hip.build())
+    });
+}

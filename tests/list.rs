@@ -1,0 +1,353 @@
+//! Sources without a mount: `--list` shows what a mount shows, and `--cat`
+//! prints the bytes that it has.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File as DiskFile};
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime};
+
+use hpimount::volume::hpi::chunk::Method;
+use serde_json::Value;
+use support::files::walk;
+use support::hpi::{File, V1, dir, file as entry};
+use support::mount::namespace::{Namespace, USER};
+use support::mount::{
+    BIG, Fixture, Mount, Run, SMALL, big, can_mount, has_programs, hpimount, mounts_at, run,
+};
+use support::shared;
+use support::sources::{file, folder, hip, ifp};
+
+/// What hpimount says to these arguments and the source.
+fn on(source: &Path, option: &str, paths: &[&str]) -> Run {
+    run(hpimount().arg(option).arg(source).args(paths))
+}
+
+/// The bytes of files, which must be there.
+fn cat(source: &Path, paths: &[&str]) -> Vec<u8> {
+    let mut command = hpimount();
+    let output = command.arg("--cat").arg(source).args(paths).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    output.stdout
+}
+
+#[test]
+fn a_listing_has_mode_size_date_method_and_path() {
+    let fixture = Fixture::new();
+    let then = SystemTime::UNIX_EPOCH + Duration::from_secs(998_575_506);
+    let archive = DiskFile::options().append(true).open(&fixture.archive);
+    archive.unwrap().set_modified(then).unwrap();
+    let ran = on(&fixture.archive, "-l", &[]);
+    let lines = "-r--r--r--           6 2001-08-23 14:05 stored  hello.txt\n\
+        dr-xr-xr-x           0 2001-08-23 14:05 -       maps/\n\
+        -r--r--r--      300000 2001-08-23 14:05 zlib    maps/big.bin\n";
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), lines), "{ran:?}");
+    let below = on(&fixture.archive, "--list", &["MAPS", "hello.txt"]);
+    // As find(1) does, by the spelling that was asked for.
+    let lines = lines.replace("maps", "MAPS");
+    let mut sorted: Vec<&str> = lines.lines().collect();
+    sorted.rotate_left(1);
+    assert_eq!(below.stdout.lines().collect::<Vec<_>>(), sorted);
+    let ran = run(hpimount()
+        .args(["--list", "--json", "-o", "umask=077"])
+        .arg(&fixture.archive)
+        .arg("hello.txt"));
+    let line: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let expected = serde_json::json!({
+        "path": "hello.txt",
+        "kind": "file",
+        "mode": "0400",
+        "size": 6,
+        "modified": "2001-08-23T14:05:06Z",
+        "method": "stored",
+    });
+    assert_eq!(line, expected);
+}
+
+/// Path, kind, mode, size, and target of a link, of all that is listed.
+type Listing = BTreeMap<String, (String, u32, u64, Option<String>)>;
+
+fn listed(source: &Path) -> Listing {
+    let ran = on(source, "--list", &["/", "--json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let entries = ran.stdout.lines().map(|line| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let text = |key: &str| line[key].as_str().map(str::to_owned);
+        let mode = u32::from_str_radix(line["mode"].as_str().unwrap(), 8).unwrap();
+        let size = line["size"].as_u64().unwrap();
+        let entry = (text("kind").unwrap(), mode, size, text("target"));
+        (text("path").unwrap(), entry)
+    });
+    entries.collect()
+}
+
+fn mounted(root: &Path) -> Listing {
+    let entries = walk(root).into_iter().map(|path| {
+        let found = path.symlink_metadata().unwrap();
+        let target = fs::read_link(&path).ok();
+        let kind = match found.file_type() {
+            kind if kind.is_dir() => "directory",
+            kind if kind.is_symlink() => "link",
+            _ => "file",
+        };
+        let below = path
+            .strip_prefix(root)
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_owned();
+        let target = target.map(|target| target.to_str().unwrap().to_owned());
+        let mode = found.mode() & 0o777;
+        (below, (kind.to_owned(), mode, found.size(), target))
+    });
+    entries.collect()
+}
+
+#[test]
+fn what_is_listed_and_printed_is_what_a_mount_shows() {
+    if !can_mount() {
+        return;
+    }
+    let mut sources: Vec<_> = ["hpi/quirk", "hip/synthetic", "containers"]
+        .iter()
+        .filter_map(|folder| shared(&format!("samples/{folder}")))
+        .flat_map(|folder| fs::read_dir(folder).unwrap())
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    sources.sort();
+    let built = file(
+        "assets.HIP",
+        &hip([("ped.ifp", &ifp(1, 2)[..])].into_iter()),
+    );
+    sources.push(built.archive.clone());
+    let mut compared = 0;
+    // One of each kind and every tenth of all will do.
+    for source in sources.iter().rev().step_by(10) {
+        let fixture = Fixture::new();
+        let mut command = hpimount();
+        command.arg("--no-meta").arg(source).arg(&fixture.point);
+        if run(&mut command).code != Some(0) {
+            continue;
+        }
+        let here = fixture.point.clone();
+        let shown = mounted(&here);
+        assert_eq!(listed(source), shown, "{}", source.display());
+        for (path, (kind, ..)) in &shown {
+            let Some(bytes) = fs::read(here.join(path))
+                .ok()
+                .filter(|_| kind != "directory")
+            else {
+                continue;
+            };
+            assert!(
+                cat(source, &[path]) == bytes,
+                "{}: {path}",
+                source.display()
+            );
+        }
+        compared += 1;
+    }
+    assert!(compared > 0);
+}
+
+#[test]
+fn files_are_printed_by_any_spelling_one_after_the_other() {
+    let fixture = Fixture::new();
+    assert_eq!(cat(&fixture.archive, &[SMALL]), b"hello\n");
+    assert_eq!(cat(&fixture.archive, &["/Maps/../HELLO.txt"]), b"hello\n");
+    assert!(cat(&fixture.archive, &[BIG, SMALL]) == [&big(), &b"hello\n"[..]].concat());
+    let exact = on(
+        &fixture.archive,
+        "--cat",
+        &["HELLO.txt", "-o", "case_sensitive"],
+    );
+    assert_eq!(exact.code, Some(1));
+}
+
+#[test]
+fn paths_lead_through_archives_assets_and_links() {
+    let package = ifp(1, 2);
+    let fixture = folder(|source| {
+        let packed = |name: &[u8], bytes: &[u8]| entry(name, File::new(bytes, Method::Zlib));
+        let inner = V1::new(vec![packed(b"in.txt", b"inside")]).build().bytes;
+        let outer = V1::new(vec![dir(b"mods", vec![packed(b"Inner.UFO", &inner)])]);
+        fs::write(source.join("outer.hpi"), outer.build().bytes).unwrap();
+        let assets = hip([("ped.ifp", &package[..])].into_iter());
+        fs::write(source.join("assets.HIP"), assets).unwrap();
+        std::os::unix::fs::symlink("outer.hpi", source.join("link")).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", source.join("away")).unwrap();
+        std::os::unix::fs::symlink("loop", source.join("loop")).unwrap();
+    });
+    let inside = "outer.hpi.d/mods/inner.ufo.d/IN.txt";
+    assert_eq!(cat(&fixture.archive, &[inside]), b"inside");
+    assert_eq!(
+        cat(&fixture.archive, &["link"]),
+        fs::read(fixture.archive.join("outer.hpi")).unwrap()
+    );
+    let ids = on(&fixture.archive, "--list", &["assets.HIP.d/ids", "--json"]);
+    let link = ids.stdout.lines().last().unwrap();
+    let link: Value = serde_json::from_str(link).unwrap();
+    assert_eq!(
+        cat(&fixture.archive, &[link["path"].as_str().unwrap()]),
+        package
+    );
+    let layer = on(&fixture.archive, "-l", &["assets.HIP.d/layers"]).stdout;
+    let asset = layer.split_whitespace().last().unwrap();
+    let info = cat(&fixture.archive, &[&format!("{asset}.meta/info.txt")]);
+    assert!(
+        String::from_utf8(info).unwrap().starts_with("IFP"),
+        "{asset}"
+    );
+    // What stands beside files of the source is not listed by itself.
+    let all = on(&fixture.archive, "-l", &[]).stdout;
+    assert_eq!(all.lines().count(), 5, "{all}");
+    for path in ["away", "loop", "../source/link"] {
+        let ran = on(&fixture.archive, "--cat", &[path]);
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.stderr.contains("leads out of the source"), "{ran:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_had_is_named_and_the_rest_is_printed() {
+    let fixture = Fixture::new();
+    let ran = on(
+        &fixture.archive,
+        "--cat",
+        &["nowhere", "maps", SMALL, "hello.txt/"],
+    );
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(1), "hello\n"));
+    let lines = [
+        "hpimount: nowhere: no such file or directory",
+        "hpimount: maps: is a directory",
+        "hpimount: hello.txt/: not a directory",
+    ];
+    assert_eq!(ran.stderr.lines().collect::<Vec<_>>(), lines);
+    // The second chunk of the large file: a byte of its payload.
+    let mut bytes = fs::read(&fixture.archive).unwrap();
+    let chunks = bytes.windows(4).enumerate();
+    let chunks: Vec<usize> = chunks
+        .filter(|(_, four)| *four == b"SQSH")
+        .map(|(at, _)| at)
+        .collect();
+    bytes[chunks[1] + 100] ^= 1;
+    fs::write(&fixture.archive, bytes).unwrap();
+    let output = hpimount()
+        .arg("--cat")
+        .arg(&fixture.archive)
+        .arg(BIG)
+        .output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(12));
+    assert!(output.stdout == big()[..65_536]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let place_of_damage = format!("hpimount: {BIG}: chunk 1 at {:#x}: checksum is ", chunks[1]);
+    assert!(said.starts_with(&place_of_damage), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_without_a_word() {
+    let entries = (0..20_000).map(|number| {
+        let name = format!("a file with a long name, number {number}");
+        entry(name.as_bytes(), File::new("", Method::Stored))
+    });
+    let fixture = file("many.hpi", &V1::new(entries.collect()).build().bytes);
+    for args in [&["--list"][..], &["--cat"]] {
+        let mut command = hpimount();
+        command.args(args).arg(&fixture.archive);
+        if args[0] == "--cat" {
+            fs::write(&fixture.archive, support::mount::sample().bytes).unwrap();
+            command.arg(BIG);
+        }
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = command.stdout(writer).stderr(Stdio::piped()).output();
+        let output = output.unwrap();
+        assert_eq!(output.status.signal(), Some(libc::SIGPIPE), "{output:?}");
+        assert!(output.stderr.is_empty(), "{output:?}");
+    }
+}
+
+#[test]
+fn neither_needs_fuse() {
+    if !can_mount() || !has_programs(&["unshare"]) {
+        return;
+    }
+    let fixture = Fixture::new();
+    let hidden = "mount -t tmpfs none /dev && mknod -m 666 /dev/null c 1 3 && exec \"$@\"";
+    let mut command = Command::new("unshare");
+    command.args(["-m", "sh", "-c", hidden, "sh"]);
+    command.args([env!("CARGO_BIN_EXE_hpimount"), "--cat"]);
+    let ran = run(command.arg(&fixture.archive).arg(SMALL));
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(0), "hello\n"),
+        "{ran:?}"
+    );
+}
+
+/// What unmounting says.
+fn unmount(points: &[&Path]) -> Run {
+    run(hpimount().arg("--unmount").args(points))
+}
+
+#[test]
+fn unmounting_takes_a_mount_away_that_nobody_uses() {
+    if !can_mount() {
+        return;
+    }
+    let mount = Mount::new(&[]);
+    let busy = DiskFile::open(mount.file(SMALL)).unwrap();
+    let ran = unmount(&[mount.path()]);
+    assert_eq!(ran.code, Some(22), "{ran:?}");
+    assert!(ran.stderr.contains("is in use"), "{ran:?}");
+    assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+    mount.assert_answers();
+    drop(busy);
+    let ran = unmount(&[mount.path()]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    let fixture = mount.assert_ends();
+    // A mount of somebody else is none of its business.
+    for point in [
+        &fixture.point,
+        Path::new("/proc"),
+        &fixture.dir().join("none"),
+    ] {
+        let ran = unmount(&[point]);
+        assert_eq!(ran.code, Some(20), "{ran:?}");
+        assert!(ran.stderr.contains(point.to_str().unwrap()), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_dead_mount_is_unmounted_too() {
+    if !can_mount() {
+        return;
+    }
+    let mount = Mount::new(&[]);
+    mount.signal(rustix::process::Signal::KILL);
+    support::mount::eventually("the daemon ends", || mount.daemon().has_ended());
+    assert_eq!(unmount(&[mount.path()]).code, Some(0));
+    assert_eq!(mounts_at(mount.path()).len(), 0);
+}
+
+#[test]
+fn a_user_unmounts_what_is_theirs() {
+    if !can_mount() || !has_programs(&["unshare", "setpriv", "nsenter", "fusermount3"]) {
+        return;
+    }
+    let namespace = Namespace::new();
+    let mount = namespace.mount(&[]);
+    let program = namespace.program.clone();
+    let point = namespace.fixture.point.clone();
+    let ran = run(namespace.user(USER, program).arg("--unmount").arg(point));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(mount.0.wait(), Some(0));
+    assert!(namespace.mounts().is_empty());
+}

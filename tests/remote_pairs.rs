@@ -1,0 +1,206 @@
+//! Sources on servers that consist of several files: pairs of a directory and
+//! its bytes, and cue sheets with the files of their tracks.
+#![cfg(feature = "remote")]
+
+mod support;
+
+use std::fs;
+
+use support::container_seeds::{img_directory, sectors, wad_directories};
+use support::disc::Disc;
+use support::files::contents;
+use support::mount::{Fixture, can_mount, hpimount, run};
+use support::mounted::{counter, mounted_files};
+use support::remote::origin::{Faults, Object, Origin};
+use support::remote::servers::Moto;
+use support::remote::{mounted, mounted_with, refused};
+
+/// The files of a source; the one that is named first.
+type Files = Vec<(&'static str, Vec<u8>)>;
+
+/// Sources of several files.
+fn sources() -> Vec<Files> {
+    let [names, ..] = wad_directories();
+    let disc = Disc::default().file("A.TXT", b"text\n").raw();
+    let sheet = "FILE \"The Game (1).BIN\" BINARY\n  TRACK 01 MODE2/2352\n    INDEX 01 00:00:00\n\
+        FILE \"sound #2.bin\" BINARY\n  TRACK 02 AUDIO\n    INDEX 01 00:00:00\n";
+    vec![
+        vec![("gta3.img", sectors()), ("gta3.dir", img_directory())],
+        vec![("GTA3.DIR", img_directory()), ("GTA3.IMG", sectors())],
+        vec![("my cd.wad", sectors()), ("my cd.HED", names)],
+        vec![
+            ("the game.cue", sheet.into()),
+            ("The Game (1).bin", disc),
+            ("sound #2.bin", vec![7; 2352 * 4]),
+        ],
+    ]
+}
+
+/// A name as a part of a URL.
+fn escaped(name: &str) -> String {
+    name.replace('%', "%25")
+        .replace(' ', "%20")
+        .replace('#', "%23")
+        .replace('(', "%28")
+        .replace(')', "%29")
+}
+
+/// A server with the files of a source in a directory.
+fn serve(files: &Files) -> Origin {
+    let origin = Origin::with("unrelated", Object::new("x", "x"));
+    for (name, bytes) in files {
+        origin.put(
+            &format!("cds/{}", escaped(name)),
+            Object::new(bytes.clone(), name),
+        );
+    }
+    origin
+}
+
+#[test]
+fn the_files_of_a_source_are_found_beside_it_on_a_web_server() {
+    for files in sources() {
+        let (name, _) = files[0];
+        let origin = serve(&files);
+        let dir = tempfile::tempdir().unwrap();
+        for (name, bytes) in &files {
+            fs::write(dir.path().join(name), bytes).unwrap();
+        }
+        let url = origin.url(&format!("cds/{}", escaped(name)));
+        let Some(there) = mounted(&url, "timeout=5") else {
+            return;
+        };
+        let here = mounted_files(&[dir.path().join(name)], "timeout=5").unwrap();
+        let (there_found, here_found) = (contents(there.path()), contents(here.path()));
+        assert!(here_found.len() > 1, "{name}: {here_found:?}");
+        assert!(
+            there_found == here_found,
+            "{name}: {there_found:?} {here_found:?}"
+        );
+        assert_eq!(counter(&there, "errors"), 0);
+        // Nothing was asked for but these files, in few spellings.
+        let requests = origin.take_requests();
+        let others = requests.iter().filter(|request| {
+            !files
+                .iter()
+                .any(|(name, _)| request.target == format!("/cds/{}", escaped(name)))
+        });
+        let others: Vec<_> = others.map(|request| request.target.clone()).collect();
+        assert!(others.len() <= 2, "{others:?}");
+        assert!(
+            others.iter().all(|target| target.starts_with("/cds/")),
+            "{others:?}"
+        );
+    }
+}
+
+#[test]
+fn the_files_of_a_source_are_found_beside_it_in_a_bucket() {
+    let Some(moto) = can_mount().then(Moto::start).flatten() else {
+        return;
+    };
+    moto.make_bucket("cds");
+    let variables = moto.variables();
+    let variables: Vec<_> = variables
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
+    for (number, files) in sources().iter().enumerate() {
+        for (name, bytes) in files {
+            moto.put("cds", &format!("{number}/{name}"), bytes);
+        }
+        let url = format!("s3://cds/{number}/{}", files[0].0);
+        let mount = mounted_with(&url, "timeout=5", &variables).unwrap();
+        assert!(contents(mount.path()).len() > 1, "{url}");
+    }
+}
+
+#[test]
+fn a_url_with_a_query_leads_to_no_other_file_and_that_is_said() {
+    let files = &sources()[0];
+    let origin = serve(files);
+    let url = format!("{}?X-Amz-Signature=s3cret", origin.url("cds/gta3.img"));
+    let Some(ran) = refused(&url, "timeout=5") else {
+        return;
+    };
+    assert_eq!(ran.code, Some(10), "{ran:?}");
+    assert!(
+        ran.stderr
+            .contains("needs gta3.dir beside it, and a URL with a query"),
+        "{ran:?}"
+    );
+    assert!(!ran.stderr.contains("s3cret"), "{ran:?}");
+    let requests = origin.take_requests();
+    assert!(
+        requests
+            .iter()
+            .all(|request| request.target.starts_with("/cds/gta3.img?"))
+    );
+}
+
+#[test]
+fn a_file_that_is_missing_or_may_not_be_read_is_told_from_a_server_that_fails() {
+    if !can_mount() {
+        return;
+    }
+    for files in &sources() {
+        let origin = serve(&files[..1].to_vec());
+        let ran = refused(
+            &origin.url(&format!("cds/{}", escaped(files[0].0))),
+            "timeout=5",
+        );
+        let ran = ran.unwrap();
+        assert!(matches!(ran.code, Some(11 | 13)), "{ran:?}");
+    }
+    let files = &sources()[0];
+    for (status, said) in [
+        (403, "gta3.DIR: the server answers 403 Forbidden"),
+        (503, "gta3.DIR: the server answers 503 Service Unavailable"),
+    ] {
+        let origin = serve(&files[..1].to_vec());
+        origin.set(Faults {
+            status_where: Some((|request| request.target.ends_with("DIR"), status)),
+            ..Faults::default()
+        });
+        let ran = refused(&origin.url("cds/gta3.img"), "timeout=1").unwrap();
+        assert_eq!(ran.code, Some(10), "{ran:?}");
+        assert!(ran.stderr.contains(said), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_hostile_cue_sheet_asks_for_nothing_outside_its_directory() {
+    let sheet = "FILE \"../../secret.bin\" BINARY\n  TRACK 01 MODE2/2352\n    INDEX 01 00:00:00\n\
+        FILE \"..\" BINARY\n  TRACK 02 AUDIO\n    INDEX 01 00:00:00\n\
+        FILE \"http://127.0.0.1:1/a?b=c\" BINARY\n  TRACK 03 AUDIO\n    INDEX 01 00:00:00\n";
+    let origin = Origin::with("a/b/game.cue", Object::new(sheet, "c"));
+    origin.put("secret.bin", Object::new(vec![0; 4704], "s"));
+    let Some(ran) = refused(&origin.url("a/b/game.cue"), "timeout=2") else {
+        return;
+    };
+    assert!(ran.code != Some(0), "{ran:?}");
+    for request in origin.take_requests() {
+        assert!(request.target.starts_with("/a/b/"), "{request:?}");
+        assert!(!request.target[5..].contains(['/', '?']), "{request:?}");
+    }
+}
+
+#[test]
+fn sources_that_need_no_other_file_ask_for_none() {
+    let origin = Origin::with(
+        "disc.iso",
+        Object::new(Disc::default().file("A.TXT", b"x").iso(), "i"),
+    );
+    let Some(mount) = mounted(&origin.url("disc.iso"), "timeout=5") else {
+        return;
+    };
+    assert_eq!(fs::read(mount.file("A.TXT")).unwrap(), b"x");
+    let fixture = Fixture::new();
+    let ran = run(hpimount()
+        .args(["--list", &origin.url("disc.iso")])
+        .current_dir(fixture.dir()));
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    for request in origin.take_requests() {
+        assert_eq!(request.target, "/disc.iso");
+    }
+}

@@ -1,0 +1,49 @@
+//! `Settings.ini`, from which HIP archives are packed.
+
+use std::fs;
+
+use hpimount::pack::hip::settings::parse;
+use hpimount::pack::{Archive, Format, SETTINGS, Target};
+use hpimount::volume::Options;
+
+use super::seeds;
+use crate::support::record::open;
+
+/// A `Settings.ini`. What can be understood and asks for no files makes an
+/// archive that the reader takes.
+pub fn settings(data: &[u8]) {
+    if parse(data).is_err() {
+        return;
+    }
+    let work_dir = tempfile::tempdir().unwrap();
+    fs::write(work_dir.path().join(SETTINGS), data).unwrap();
+    let out = work_dir.path().join("out");
+    let Ok(archive) = Archive::of_directory(work_dir.path(), &out, Format::Hip) else {
+        return;
+    };
+    archive
+        .write(Target::new(&out, false).unwrap(), &mut |_| {})
+        .unwrap();
+    let opened = open(fs::read(out).unwrap(), Options::default()).unwrap();
+    assert!(opened.tree.names("ids").is_empty());
+}
+
+/// The settings of the archives that other targets begin with, and without
+/// their assets.
+pub fn seeds() -> Vec<Vec<u8>> {
+    let mut seeds = Vec::new();
+    for archive in seeds::hip() {
+        let Ok(opened) = open(archive, Options::default()) else {
+            continue;
+        };
+        let text = opened.text("types/Settings.ini");
+        let is_asset = |line: &&str| {
+            let keys = ["Asset=", "Shared=", "Unlayered="];
+            keys.iter().any(|key| line.starts_with(key))
+        };
+        let empty: Vec<&str> = text.lines().filter(|line| !is_asset(line)).collect();
+        seeds.push(empty.join("\n").into_bytes());
+        seeds.push(text.into_bytes());
+    }
+    seeds
+}

@@ -1,0 +1,59 @@
+//! Servers on loopback for the tests of remote sources.
+
+pub mod big;
+pub mod line;
+pub mod origin;
+pub mod servers;
+
+use std::ffi::OsStr;
+use std::path::PathBuf;
+
+use super::mount::{Fixture, Mount, Run, can_mount, hpimount, run};
+
+/// Mounts what is at `url`, with `-o options`; `None`, said on stderr, where
+/// nothing can be mounted.
+pub fn mounted(url: &str, options: &str) -> Option<Mount> {
+    mounted_with(url, options, &[])
+}
+
+/// The same with variables in the environment.
+pub fn mounted_with(url: &str, options: &str, variables: &[(&str, &str)]) -> Option<Mount> {
+    mounted_all(&[url.to_owned()], &["-o", options], variables)
+}
+
+/// The same of several sources, which are not merged, with any arguments.
+pub fn mounted_all<S: AsRef<OsStr>>(
+    sources: &[S],
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> Option<Mount> {
+    if !can_mount() {
+        return None;
+    }
+    let fixture = Fixture::new();
+    let mut program = hpimount();
+    program.args(sources).arg(&fixture.point).arg("--separate");
+    program.args(arguments).envs(variables.iter().copied());
+    Some(fixture.mount_by(program))
+}
+
+/// What the program says when it must not mount.
+pub fn refused(url: &str, options: &str) -> Option<Run> {
+    refused_with(url, options, &[])
+}
+
+/// The same with variables in the environment.
+pub fn refused_with(url: &str, options: &str, variables: &[(&str, &str)]) -> Option<Run> {
+    if !can_mount() {
+        return None;
+    }
+    let fixture = Fixture::new();
+    let mut program = hpimount();
+    program.arg(url).arg(&fixture.point).args(["-o", options]);
+    Some(run(program.envs(variables.iter().copied())))
+}
+
+/// A path that is a URL.
+pub fn source(url: &str) -> PathBuf {
+    PathBuf::from(url)
+}

@@ -1,0 +1,233 @@
+//! Small pictures of files for file managers: of every kind that has them,
+//! never larger than was asked for, and in bounded time whatever the file is.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use support::faulty_fs::{FaultyFs, Mode};
+use support::hip::{Asset, Hip};
+use support::mount::{Run, can_mount, eventually, run};
+use support::pictures::{library, pixels};
+use support::shared;
+use support::sources::{folder, names, pack};
+use support::ta::{gaf, pcx, tdo, tnt};
+use tempfile::tempdir;
+
+fn thumbnailer() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_hpimount-thumbnailer"))
+}
+
+/// Draws a file, and gives what the program said and the picture.
+fn draw(size: u32, input: &Path) -> (Run, Option<Vec<u8>>) {
+    let dir = tempdir().unwrap();
+    let output = dir.path().join("out.png");
+    let mut command = thumbnailer();
+    command
+        .args(["-s", &size.to_string()])
+        .args([input, &output]);
+    (run(&mut command), fs::read(output).ok())
+}
+
+/// Width, height and pixels of the picture, of which at least one is seen.
+fn drawn(size: u32, input: &Path) -> (u32, u32, Vec<u8>) {
+    let (ran, picture) = draw(size, input);
+    assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{input:?}");
+    let (width, height, samples) = pixels(&picture.unwrap());
+    assert!(width <= size && height <= size, "{input:?}");
+    let seen = samples.chunks(4).any(|pixel| pixel[3] > 0);
+    assert!(seen, "{input:?} is empty");
+    (width, height, samples)
+}
+
+fn fails(input: &Path) {
+    let (ran, picture) = draw(128, input);
+    assert_eq!((ran.code, ran.stdout), (Some(1), String::new()));
+    assert!(
+        ran.stderr.starts_with("hpimount-thumbnailer: "),
+        "{input:?}"
+    );
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+    assert_eq!(picture, None);
+}
+
+/// A cube, of which a mount with this texture shows another picture than its
+/// file alone has.
+fn cube() -> Vec<u8> {
+    let mut root = tdo::object("base");
+    tdo::add_box(&mut root, [0; 3], [1 << 20; 3], |_, side| {
+        side.texture = Some("plate".to_owned());
+    });
+    tdo::file(&root)
+}
+
+fn sprite(color: u8) -> Vec<u8> {
+    let frame = gaf::Frame::rle(16, 16, &[Some(color); 256]);
+    gaf::file(&[gaf::sequence("plate", vec![(frame, 1)])])
+}
+
+/// A folder with one file of each kind of Total Annihilation and Neversoft.
+fn fill(folder: &Path) {
+    for name in ["objects3d", "textures", "maps", "unitpics"] {
+        fs::create_dir(folder.join(name)).unwrap();
+    }
+    let write = |name: &str, bytes: Vec<u8>| fs::write(folder.join(name), bytes).unwrap();
+    write("objects3d/cube.3do", cube());
+    write("textures/plate.gaf", sprite(200));
+    write("maps/small.tnt", tnt::Map::small().file(0x2000));
+    write("maps/piece.sct", tnt::Section::small(3).file());
+    let rows = (0..200 * 100).map(|n| n as u8).collect();
+    write(
+        "unitpics/cube.pcx",
+        pcx::Pcx::indexed(200, 100, rows).file(),
+    );
+    write("lib.psx", library(Some(7), Some(7)));
+}
+
+#[test]
+fn every_kind_of_file_has_a_picture_of_at_most_the_size() {
+    let dir = tempdir().unwrap();
+    fill(dir.path());
+    for name in [
+        "objects3d/cube.3do",
+        "textures/plate.gaf",
+        "maps/small.tnt",
+        "maps/piece.sct",
+        "unitpics/cube.pcx",
+        "lib.psx",
+    ] {
+        for size in [256, 64, 1] {
+            drawn(size, &dir.path().join(name));
+        }
+    }
+    let (width, height, _) = drawn(128, &dir.path().join("unitpics/cube.pcx"));
+    assert_eq!((width, height), (128, 64), "the shape is kept");
+}
+
+#[test]
+fn an_archive_has_a_contact_sheet_of_what_is_inside() {
+    let dir = tempdir().unwrap();
+    let source = dir.path().join("mod");
+    fs::create_dir(&source).unwrap();
+    fill(&source);
+    let archive = dir.path().join("mod.ufo");
+    pack(&source, &archive);
+    let (width, height, samples) = drawn(256, &archive);
+    assert_eq!((width, height), (256, 256));
+    let colors: std::collections::HashSet<&[u8]> = samples.chunks(4).collect();
+    assert!(colors.len() > 100, "several pictures");
+
+    let mut hip = Hip::default();
+    hip.layer(0);
+    hip.add(Asset::new(b"PSX ", "lib.psx", &library(Some(7), Some(7))));
+    let archive = dir.path().join("level.HIP");
+    fs::write(&archive, hip.build()).unwrap();
+    drawn(256, &archive);
+}
+
+#[test]
+fn a_file_on_a_mount_is_drawn_as_the_mount_shows_it() {
+    if !can_mount() {
+        return;
+    }
+    let fixture = folder(fill);
+    let alone = drawn(128, &fixture.archive.join("objects3d/cube.3do"));
+    let archive = fixture.dir().join("mod.ufo");
+    pack(&fixture.archive, &archive);
+    let mut fixture = fixture;
+    fixture.archive = archive;
+    let mount = fixture.mount(&[]);
+    let model = mount.file("objects3d/cube.3do");
+    let preview = fs::read(mount.file("objects3d/cube.3do.meta/preview.png")).unwrap();
+    assert_eq!(drawn(256, &model), pixels(&preview));
+    assert_ne!(drawn(128, &model), alone, "the texture is the mount's");
+
+    let uri = format!("file://{}", model.display()).replace('3', "%33");
+    assert_eq!(drawn(256, Path::new(&uri)), pixels(&preview));
+}
+
+#[test]
+fn hostile_files_are_an_error_and_no_more() {
+    let dir = tempdir().unwrap();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = dir.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    };
+    for name in [
+        "a.3do", "a.gaf", "a.tnt", "a.psx", "a.hgo", "a.rwtx", "a.hpi",
+    ] {
+        fails(&file(name, &[0xFF; 4096]));
+        fails(&file(name, b""));
+        fails(&file(name, b"HAPI"));
+    }
+    fails(&dir.path().join("missing.hpi"));
+    fails(&file("text.txt", b"nothing to see"));
+    let mut cut = cube();
+    cut.truncate(cut.len() / 2);
+    fails(&file("cut.3do", &cut));
+}
+
+#[test]
+fn good_and_bad_samples_end_with_a_picture_or_an_error() {
+    let Some(samples) = shared("samples") else {
+        return;
+    };
+    for kind in [
+        "psx/generated",
+        "hgo/generated",
+        "hpi/hostile",
+        "hip/synthetic",
+    ] {
+        for name in names(&samples.join(kind)) {
+            let (ran, picture) = draw(128, &samples.join(kind).join(&name));
+            let expected = if picture.is_some() { 0 } else { 1 };
+            assert_eq!(ran.code, Some(expected), "{name}: {}", ran.stderr);
+        }
+    }
+    for archive in ["textures_gc.HIP", "textures_ps2.HIP", "textures_xbox.HIP"] {
+        drawn(256, &samples.join("hip_assets").join(archive));
+    }
+}
+
+#[test]
+fn a_file_that_hangs_is_given_up_and_was_read_by_a_confined_thread() {
+    if !can_mount() {
+        return;
+    }
+    let dir = tempdir().unwrap();
+    let faulty = FaultyFs::new(dir.path(), &[("a.gaf", &sprite(7))]);
+    faulty.set(Mode::Hangs);
+    let mut child = thumbnailer()
+        .arg(faulty.file("a.gaf"))
+        .arg(dir.path().with_extension("png"))
+        .env("HPIMOUNT_TEST_PATIENCE", "3")
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    eventually("a confined thread waits for the file", || {
+        faulty.held() > 0 && confined_threads_below(child.id()) > 0
+    });
+    eventually("it is given up", || child.try_wait().unwrap().is_some());
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(faulty.held() > 0, "the file still hangs");
+}
+
+/// Threads called `confined` of the children of a process, which can gain no
+/// rights any more, as Landlock asks for.
+fn confined_threads_below(parent: u32) -> usize {
+    let read = |path: String| fs::read_to_string(path).unwrap_or_default();
+    let children = read(format!("/proc/{parent}/task/{parent}/children"));
+    let statuses = children.split_whitespace().flat_map(|child| {
+        let tasks = format!("/proc/{child}/task");
+        let ids = fs::read_dir(&tasks).into_iter().flatten().flatten();
+        ids.map(|id| read(id.path().join("status").display().to_string()))
+            .collect::<Vec<_>>()
+    });
+    let is_confined = |status: &String| {
+        status.starts_with("Name:\tconfined\n") && status.contains("NoNewPrivs:\t1\n")
+    };
+    statuses.filter(is_confined).count()
+}

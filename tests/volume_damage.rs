@@ -1,0 +1,115 @@
+//! A damaged byte in a container whose bytes are all under checksums never
+//! gives other bytes: the container is refused, the file is an error, or it
+//! reads as before.
+
+#[path = "support"]
+#[allow(dead_code, unreachable_pub)]
+mod support {
+    pub mod container_seeds;
+    pub mod containers;
+    pub mod skip;
+}
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use hpimount::io::Result;
+use hpimount::source::image::{self, BlockImage};
+use support::container_seeds as seeds;
+use support::containers::open;
+use support::skip;
+
+/// What is done to a byte.
+const DAMAGES: [fn(u8) -> u8; 3] = [|byte| byte ^ 1, |byte| byte ^ 0x80, |byte| !byte];
+
+/// The files with their bytes; those that cannot be read are left out. `None`
+/// where the container is refused.
+fn files(name: &str, bytes: Vec<u8>) -> Option<BTreeMap<String, Vec<u8>>> {
+    let opened = open(name, bytes, &|_| None, true).ok()?;
+    let mut files = BTreeMap::new();
+    for (path, entry) in opened.files() {
+        let mut bytes = Vec::new();
+        let read = opened.read(entry, &mut |piece| bytes.extend_from_slice(piece));
+        if read.is_ok() {
+            files.insert(path.to_owned(), bytes);
+        }
+    }
+    Some(files)
+}
+
+/// Damages every byte; files of known names must be as they were. Gives how
+/// often the container was refused, and how often files could not be read.
+fn damage(name: &str, good: &[u8]) -> (usize, usize) {
+    let expected = files(name, good.to_vec()).unwrap();
+    let (mut refused, mut unreadable) = (0, 0);
+    for at in 0..good.len() {
+        for damage in DAMAGES {
+            let mut bytes = good.to_vec();
+            bytes[at] = damage(bytes[at]);
+            let Some(found) = files(name, bytes) else {
+                refused += 1;
+                continue;
+            };
+            for (path, bytes) in &expected {
+                match found.get(path) {
+                    Some(found) => assert!(found == bytes, "{path} with another byte {at}"),
+                    None => unreadable += 1,
+                }
+            }
+        }
+    }
+    (refused, unreadable)
+}
+
+#[test]
+fn a_damaged_byte_of_a_7z_archive_is_never_another_byte_of_a_file() {
+    let (refused, unreadable) = damage("x.7z", &seeds::seven_zip());
+    assert!(refused > 0 && unreadable > 0);
+}
+
+#[test]
+fn a_damaged_byte_of_a_zip_archive_is_never_another_byte_of_a_file() {
+    let (refused, unreadable) = damage("x.zip", &seeds::zip());
+    assert!(refused > 0 && unreadable > 0);
+}
+
+/// Length of the header of a CHD, which has no checksum.
+const CHD_HEADER: usize = 124;
+
+#[test]
+fn a_damaged_byte_of_a_chd_is_never_another_byte_of_the_disc() {
+    let sample = "../shared/samples/containers/chd/good_mode2_zl.chd";
+    let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join(sample);
+    if !skip::possible(sample.exists(), "the samples are missing") {
+        return;
+    }
+    let good = std::fs::read(sample).unwrap();
+    let open = |bytes: Vec<u8>| -> Result<Box<dyn BlockImage>> {
+        let source = Arc::new(bytes);
+        let format = image::detect(&*source)?.expect("the magic is whole");
+        (format.open)(source)
+    };
+    let decode = |image: &dyn BlockImage| -> Vec<Result<Vec<u8>>> {
+        let blocks = image.len().div_ceil(image.block_size().into());
+        (0..blocks).map(|block| image.decode(block)).collect()
+    };
+    let expected = decode(&*open(good.clone()).unwrap());
+    let (mut refused, mut unreadable) = (0, 0);
+    // Bytes of all parts: a whole round takes minutes.
+    for at in (CHD_HEADER..good.len()).step_by(11) {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1 << (at % 8);
+        let Ok(image) = open(bytes) else {
+            refused += 1;
+            continue;
+        };
+        for (found, expected) in decode(&*image).iter().zip(&expected) {
+            match found {
+                Ok(found) => assert!(found == expected.as_ref().unwrap(), "byte {at}"),
+                Err(_) => unreadable += 1,
+            }
+        }
+    }
+    assert!(refused > 0 && unreadable > 0);
+}
