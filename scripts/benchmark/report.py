@@ -7,11 +7,26 @@ import re
 from pathlib import Path
 
 from .peers import VENV, package_version
-from .rows import ROWS
+from .remote import HEADING as REMOTE
 from .tools import LIMIT, run
 
 # Above the curves in the file.
 CURVES = "## How the figures grow"
+
+# The first part, which has no heading of its own.
+TABLE = ""
+
+# The part that `cargo bench` is the source of, which is written by hand.
+DECODERS = "## Decoders, without a mount"
+
+
+def parts(text):
+    """The parts of the report by their headings, in their order; some may be empty."""
+    found = {}
+    for heading in [DECODERS, CURVES, REMOTE]:
+        text, _, rest = text.partition(heading)
+        found[heading] = rest and heading + rest
+    return {TABLE: text, **dict(reversed(found.items()))}
 
 
 def benchmarks(bench, peers, missing, rounds):
@@ -37,7 +52,7 @@ def table(bench, peers):
     reference = next((peer for peer in peers if peer.name == "squashfs"), None)
     titles = [peer.name + " †" * peer.slow for peer in peers]
     lines = ["| | " + " | ".join(titles) + " |", "|---|" + "--:|" * len(peers)]
-    for key, row in ROWS.items():
+    for key, row in bench.rows.items():
         base = reference and bench.median(reference, key)
         cells = [
             f"> {LIMIT}" if (peer.name, key) in bench.beyond else cell(bench.median(peer, key), row.unit, base)
@@ -97,12 +112,14 @@ def facts(bench, peers, missing, rounds):
         "* squashfs, zip and tar hold the files packed by gzip's method, squashfs in blocks of 64 KiB; "
         "the HPI archives with zlib and with LZ77 are enciphered",
     ]
+    if any(peer.padded for peer in peers):
+        lines.append("* files of an IMG have zeros behind them: `grep` searches them with `-a`, and is faster")
     if any(peer.slow for peer in peers):
         lines.append(f"* † one round, and not every row; nothing that takes longer than {LIMIT} s")
     if (VENV / "bin" / "ratarmount").exists():
         lines.append("* ratarmount keeps an index beside the archive, which is there when its mount is measured")
     if missing:
-        lines.append(f"* not to be had here: {', '.join(missing)}")
+        lines.append(f"* unavailable on this machine: {', '.join(missing)}")
     for name, note in bench.notes.items():
         lines.append(f"* {name}: given up at {note}")
     return "\n".join(lines) + "\n"

@@ -3,15 +3,20 @@
 import contextlib
 import dataclasses
 import json
+import os
 import shutil
 import statistics
 import tempfile
+import time
 
 from .peers import Mount
 from .tools import TooSlow, Unmeasured, forget, read_all, run, say
 
 # What is searched for; the corpus has it in some of its texts.
 NEEDLE = "NEEDLE_zqxj"
+
+# Runs a command with the names of all files, 64 at a time, in four processes.
+EVERY_FILE = "find . -type f -print0 | xargs -0 -P 4 -n 64"
 
 
 @dataclasses.dataclass
@@ -29,6 +34,7 @@ ROWS = {
     "find": Row("`find` cold", "s"),
     "grep cold": Row("`grep -rF` cold", "s"),
     "grep cpu": Row("CPU time of the daemon meanwhile", "s"),
+    "grep ideal": Row("the same, if reading and decoding overlapped completely", "s"),
     "grep warm": Row("`grep -rF` warm", "s"),
     "grep four": Row("four `grep -F` at once, cold", "s"),
     "cat cold": Row("`cat` of 12 files of 8 MiB, cold", "s"),
@@ -36,6 +42,8 @@ ROWS = {
     "random 1": Row("random 4 KiB reads, 1 job", "IOPS"),
     "random 4": Row("random 4 KiB reads, 4 jobs", "IOPS"),
     "copy": Row("`cp -r` out, cold", "s"),
+    "cat all": Row("`cat` of all files, cold", "s"),
+    "check": Row("`hpimount --check` instead, the archive in memory", "s"),
     "rss": Row("peak memory of the daemon, over all rows", "MiB"),
 }
 
@@ -45,6 +53,8 @@ FIRST_ROW = {"mount": "mount", "listing": "ls cold", "grep": "grep cold", "cat":
 
 class Bench:
     """Measurements of one corpus with all peers."""
+
+    rows = ROWS
 
     def __init__(self, corpus, point):
         self.corpus = corpus
@@ -92,7 +102,7 @@ class Bench:
         with self.cold(peer) as mount:
             before = mount.cpu()
             for row in ["grep cold", "grep warm"]:
-                seconds, lines = mount.time(["grep", "-rF", NEEDLE])
+                seconds, lines = mount.time(["grep", "-raF" if peer.padded else "-rF", NEEDLE])
                 self.expect("grep", lines, self.hits)
                 self.note(peer, row, seconds)
                 if row == "grep cold" and before is not None:
@@ -100,7 +110,7 @@ class Bench:
 
     def four_greps(self, peer):
         with self.cold(peer) as mount:
-            command = f"find . -type f -print0 | xargs -0 -P 4 -n 64 grep -F {NEEDLE}"
+            command = f"{EVERY_FILE} grep {'-aF' if peer.padded else '-F'} {NEEDLE}"
             seconds, lines = mount.time(command)
             self.expect("four greps", lines, self.hits)
             self.note(peer, "grep four", seconds)
@@ -123,15 +133,29 @@ class Bench:
         with self.cold(peer) as mount, tempfile.TemporaryDirectory(dir="/dev/shm") as target:
             self.note(peer, "copy", mount.time(["cp", "-r", ".", target])[0])
 
+    def check(self, peer):
+        with self.cold(peer) as mount:
+            command = "find . -type f -print0 | xargs -0 cat >/dev/null"
+            self.note(peer, "cat all", mount.time(command)[0])
+        if peer.is_ours():
+            read_all(peer.archive)
+            begun = time.perf_counter()
+            run([peer.program(), "--check", "-q", peer.archive])
+            self.note(peer, "check", time.perf_counter() - begun)
+
     def big_files(self, peer):
         """The large files, in the order of their names."""
         with Mount(peer, self.point) as mount:
             found = mount.root.rglob("*big[0-9][0-9].*")
             return sorted(str(path.relative_to(mount.root)) for path in found)
 
-    def run(self, peers, rounds):
-        steps = [self.mount, self.listing, self.grep, self.four_greps, self.cat, self.random, self.copy]
+    def steps(self):
+        """What is measured in each round, and what of it with slow programs."""
         slow_steps = [self.mount, self.listing, self.grep, self.cat]
+        return slow_steps[:3] + [self.four_greps, self.cat, self.random, self.copy, self.check], slow_steps
+
+    def run(self, peers, rounds):
+        steps, slow_steps = self.steps()
         for number in range(rounds):
             for step in steps:
                 # Nobody always comes first, or behind the same other one.
@@ -152,6 +176,15 @@ class Bench:
                         if not peer.slow:
                             raise
 
+    def note_ideal(self, stored, packed):
+        """What `grep` would take if the reader and the decoder shared the cores without waiting for each other: the
+        archive with stored files shows what the reader costs alone, and the daemon's CPU time what decoding adds."""
+        reader, served = self.median(stored, "grep cold"), self.median(stored, "grep cpu")
+        for peer in packed:
+            cpu = self.median(peer, "grep cpu")
+            if None not in (reader, served, cpu):
+                self.note(peer, "grep ideal", max(reader, (reader + cpu - served) / os.cpu_count()))
+
     def median(self, peer, row):
         values = self.values.get((peer.name, row))
         if not values:
@@ -160,11 +193,11 @@ class Bench:
         return max(values) if row == "rss" else statistics.median(values)
 
 
-def random_reads(mount, files, jobs):
-    """Reads of 4 KiB in a second, by fio: 32 MiB in all."""
+def random_reads(mount, files, jobs, reads=8192):
+    """Reads of 4 KiB in a second, by fio, of so many in all."""
     command = ["fio", "--name=random", "--rw=randread", "--bs=4k", "--ioengine=psync"]
     command += ["--readonly", "--allow_file_create=0", "--output-format=json"]
-    command += [f"--numjobs={jobs}", f"--io_size={32 * 1024 // jobs}k", "--group_reporting"]
+    command += [f"--numjobs={jobs}", f"--io_size={4 * reads // jobs}k", "--group_reporting"]
     command += [f"--filename={':'.join(files)}", "--file_service_type=random"]
     report = json.loads(run(command, cwd=mount.root).stdout)
     return report["jobs"][0]["read"]["iops"]

@@ -1,0 +1,136 @@
+"""Discs and packed archives: their rows of the table compared, random reads in
+a large packed file, and mounts of many files."""
+
+import random
+import shutil
+import statistics
+
+from . import discs
+from .corpus import make, write
+from .peers import Mount, Peer
+from .rows import random_reads
+from .tools import forget, read_all, say
+
+# Above the table in the file.
+HEADING = "## Discs and packed archives"
+
+# Bytes of the large files of the corpus together.
+BIG = 12 * (8 << 20)
+
+# Bytes of the large packed file, and reads at random places of it.
+MEMBER = 700 << 20
+READS = 512
+
+# Entries of an IMG and files of a disc as the largest games have them.
+ENTRIES = 16_000
+FILES = 20_000
+
+# Extensions of the files in these, most of which are known ones.
+EXTENSIONS = ["dff", "txd", "ifp", "bin", "dat"]
+
+# Files in a directory of a disc.
+WIDTH = 100
+
+
+def measure(directory, programs, point, rounds, quick, bench):
+    """The part of the report about containers; of `bench` the table was made."""
+    hpimount = f"{programs / 'hpimount'} {{archive}} {{point}}"
+    scale = 100 if quick else 1
+    lines = compared(bench)
+    if shutil.which("zip") and shutil.which("fio"):
+        member = packed_member(directory, MEMBER // scale)
+        rate = repeated(rounds, "random reads", lambda: read_member(Peer("hpimount", member, hpimount), point))
+        lines.append(f"| random 4 KiB reads in a file of {MEMBER // scale >> 20} MiB, deflated in a zip, after a first pass, IOPS | {rate:.0f} |")
+    for title, archive in many(directory, ENTRIES // scale, FILES // scale):
+        peer = Peer("hpimount", archive, hpimount)
+        lines.append(f"| mount of {title}, ms | {repeated(rounds, title, lambda: mount(peer, point)):.1f} |")
+    return f"{HEADING}\n\n| | |\n|---|--:|\n" + "\n".join(lines) + "\n"
+
+
+def compared(bench):
+    """What follows from the table, in lines of this one."""
+
+    def cold(name):
+        values = bench.values.get((f"hpimount {name}", "cat cold")) or bench.values.get((name, "cat cold"))
+        return values and statistics.median(values)
+
+    lines = []
+    what = "`cat` of 12 files of 8 MiB, cold"
+    if cold("zip") and cold("squashfs"):
+        lines.append(f"| {what}, out of a zip: time, in times of squashfs's | {cold('zip') / cold('squashfs'):.2f} |")
+    for disc in ["ISO", "IMG"]:
+        if cold(disc) and cold("stored"):
+            lines.append(f"| {what}, out of an {disc}: speed, in times of a stored HPI's | {cold('stored') / cold(disc):.2f} |")
+    if cold("RVZ"):
+        lines.append(f"| {what}, out of an RVZ (Zstandard), MB/s | {BIG / cold('RVZ') / 1e6:.0f} |")
+    return lines
+
+
+def repeated(rounds, title, measured):
+    """The median of several measurements."""
+    values = []
+    for number in range(rounds):
+        say(f"round {number + 1} of {rounds}: {title}")
+        values.append(measured())
+    return statistics.median(values)
+
+
+def packed_member(directory, size):
+    """A zip of one file of text."""
+    archive = directory / "member.zip"
+    text = directory / "member.txt"
+    if not archive.exists():
+        write(text, lambda out: write_text(out, size))
+    make(archive, lambda out: ["zip", "-qj", out, text])
+    text.unlink(missing_ok=True)
+    return archive
+
+
+def write_text(out, size):
+    """Lines of words and numbers, which deflate to a third."""
+    chosen = random.Random(1)
+    words = [bytes(chosen.choices(b"abcdefghijklmnopqrstuvwxyz", k=chosen.randint(2, 9))) for _ in range(2000)]
+    lines = [b" ".join(chosen.choices(words, k=8)) + b" %d\n" % chosen.getrandbits(40) for _ in range(50_000)]
+    with open(out, "wb") as file:
+        while file.tell() < size:
+            file.write(b"".join(chosen.choices(lines, k=10_000)))
+        file.truncate(size)
+
+
+def read_member(peer, point):
+    read_all(peer.archive)
+    with Mount(peer, point) as mount:
+        read_all(mount.root / "member.txt")
+        forget(peer.archive)
+        return random_reads(mount, ["member.txt"], 1, READS)
+
+
+def many(directory, entries, files):
+    """Containers of many files: what they are, and where."""
+    img = directory / "many.img"
+    names = [f"model{number:05}.{EXTENSIONS[number % len(EXTENSIONS)]}" for number in range(entries)]
+    write(img, lambda out: discs.write_img_file([(name, 40) for name in names], out))
+    tree = directory / "many"
+    write(tree, lambda out: write_tree(out, files))
+    gcm, iso = directory / "many.gcm", directory / "many.iso"
+    write(gcm, lambda out: discs.write_gcm(tree, out, 32))
+    make(iso, lambda out: ["xorriso", "-as", "mkisofs", "-quiet", "-J", "-o", out, tree])
+    found = [(f"an IMG of {entries:,} entries", img), (f"a GameCube disc of {files:,} files", gcm), (f"an ISO of {files:,} files", iso)]
+    return [(title, archive) for title, archive in found if archive.exists()]
+
+
+def write_tree(out, files):
+    """Files of 40 bytes in directories of some."""
+    for number in range(files):
+        directory = out / f"dir{number // WIDTH:03}"
+        directory.mkdir(parents=True, exist_ok=True)
+        (directory / f"file{number:05}.{EXTENSIONS[number % len(EXTENSIONS)]}").write_bytes(b"%-40d" % number)
+
+
+def mount(peer, point):
+    """Milliseconds of a mount, the second of two."""
+    read_all(peer.archive)
+    for _ in range(2):
+        with Mount(peer, point) as mount:
+            pass
+    return mount.seconds * 1000

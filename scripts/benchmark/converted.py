@@ -1,0 +1,113 @@
+"""What the conversion of assets costs through a mount."""
+
+import re
+import resource
+import statistics
+import tempfile
+import time
+from pathlib import Path
+
+from .corpus import make
+from .peers import Mount, Peer
+from .tools import forget, run, say
+
+# Above the tables in the file.
+HEADING = "## Converted trees"
+
+# Pictures that a file manager shows at first.
+SCREEN = 40
+
+
+class Bench:
+    """Converts what the example makes, through mounts and without one."""
+
+    def __init__(self, directory, programs, point, quick):
+        self.example = programs / "examples" / "converted"
+        self.program = programs / "hpimount"
+        self.point = point
+        self.quick = ["--quick"] * quick
+        self.assets = directory / "conversions"
+        make(self.assets, lambda out: [self.example, "make", out, *self.quick])
+
+    def mount(self, source, options=""):
+        """A new mount of something that was made, which itself is in memory."""
+        source = self.assets / source
+        forget(source)
+        command = f"{self.program} {options} {{archive}} {{point}}"
+        return Mount(Peer("hpimount", source, command), self.point)
+
+    def copy(self, source, root, options=""):
+        """Seconds to copy a directory of a mount, and the daemon's processor time."""
+        with self.mount(source, options) as mount, tempfile.TemporaryDirectory(dir="/dev/shm") as target:
+            seconds, _ = mount.time(["cp", "-r", root, target])
+            return seconds, mount.cpu()
+
+    def alone(self, *arguments):
+        """Processor time of the conversions in one process, and the files and bytes that they made."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        printed = run([self.example, *arguments]).stdout.decode()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return seconds, *map(int, re.findall(r"\d+", printed))
+
+    def screen(self):
+        """Seconds until all previews of a folder are listed with their sizes, and the first are read."""
+        with self.mount("models", "--converted") as mount:
+            begun = time.perf_counter()
+            listed = mount.output(["ls", "-l"]).decode().split("\n")
+            previews = sorted(line.split()[-1] for line in listed if line.endswith(".png"))
+            for name in previews[:SCREEN]:
+                (mount.root / name).read_bytes()
+            return time.perf_counter() - begun
+
+    def table(self):
+        """Seconds until the table of all units is read."""
+        with self.mount("mod", "--converted") as mount:
+            begun = time.perf_counter()
+            rows = (mount.root / "tables" / "units.tsv").read_bytes().count(b"\n")
+            return time.perf_counter() - begun, rows - 1
+
+
+def measure(directory, programs, point, rounds, quick):
+    """The part of the report about converted trees."""
+    bench = Bench(directory, programs, Path(point), quick)
+    game, game_alone, level, layers, level_alone, screen, table = ([] for _ in range(7))
+    for number in range(rounds):
+        say(f"round {number + 1} of {rounds}: converted")
+        game.append(bench.copy("game", ".", "--converted")[1])
+        seconds, files, size = bench.alone("render", bench.assets)
+        game_alone.append(seconds)
+        level.append(bench.copy("level.HIP", "converted")[0])
+        layers.append(bench.copy("level.HIP", "layers")[0])
+        seconds, level_files, level_size = bench.alone("render-level", *bench.quick)
+        level_alone.append(seconds)
+        screen.append(bench.screen())
+        seconds, rows = bench.table()
+        table.append(seconds)
+    game, game_alone, level, layers, level_alone, screen, table = map(
+        statistics.median, (game, game_alone, level, layers, level_alone, screen, table)
+    )
+    return f"""{HEADING}
+
+`cp -r` of the converted tree of a game with 170 sprites, 150 pictures and 280 models ({files} files, {size / 2**20:.1f} MiB):
+
+| | s of processor time |
+|---|--:|
+| the daemon | {game:.2f} ({game / game_alone:.2f}x) |
+| the same conversions in one process, without a mount | {game_alone:.2f} |
+
+`cp -r` of directories of a HIP archive with 200 textures, 300 sounds and 100 models ({level_files} converted files, {level_size / 2**20:.1f} MiB):
+
+| | s |
+|---|--:|
+| `converted` | {level:.2f} ({level / (layers + level_alone):.2f}x the two together) |
+| `layers` | {layers:.2f} |
+| processor time of the same conversions in one process, without a mount | {level_alone:.2f} |
+
+Until they are there after a new mount:
+
+| | ms |
+|---|--:|
+| `ls -l` of a folder of 300 models with their previews, and the first {SCREEN} previews | {1000 * screen:.0f} |
+| `tables/units.tsv` of {rows:,} units | {1000 * table:.0f} |
+"""
