@@ -13,6 +13,10 @@ use crate::io::{Error, Result, read_error};
 /// Longest rendering that is kept in memory.
 const MAX_IN_MEMORY: usize = 256 << 10;
 
+/// Longest rendering that is kept where only its size was asked for. Most are
+/// read next; many long ones that are not would push others out of the spool.
+const MAX_KEPT_FOR_SIZE: u64 = 16 << 20;
+
 /// Writes the bytes of a generated file.
 pub(super) type Render<'a> = &'a dyn Fn(&mut dyn Write) -> Result<()>;
 
@@ -43,8 +47,8 @@ impl Reader {
         }
     }
 
-    /// The size of a generated file. Rendering it for that keeps no more than
-    /// a small one.
+    /// The size of a generated file. What is rendered for that is kept, unless
+    /// it is very long or there is no space for it.
     ///
     /// # Errors
     /// Those of `render`.
@@ -53,13 +57,13 @@ impl Reader {
             return Ok(rendering.len());
         }
         let size = self.blocks.get(&(key, Part::Size), || {
-            let mut counter = Counter::new(self.max_in_memory());
+            let writer = Writer::new(&self.spool, self.max_in_memory());
+            let mut counter = Counter::new(writer);
             render(&mut counter)?;
-            let Counter { len, head, .. } = counter;
+            let Counter { len, kept } = counter;
             self.stats.rendered.add(len);
-            if let Some(bytes) = head {
-                self.blocks
-                    .put(&(key, Part::Rendering), Block::Bytes(Arc::new(bytes)));
+            if let Some(Ok(rendering)) = kept.map(|writer| writer.finish(key)) {
+                self.blocks.put(&(key, Part::Rendering), rendering);
             }
             Ok(Block::Size(len))
         })?;
@@ -129,30 +133,27 @@ impl Rendering {
     }
 }
 
-/// Counts what is written, and keeps it as long as it is short.
-struct Counter {
+/// Counts what is written, and keeps it as long as it can be.
+struct Counter<'a> {
     len: u64,
-    head: Option<Vec<u8>>,
-    max: usize,
+    kept: Option<Writer<'a>>,
 }
 
-impl Counter {
-    fn new(max: usize) -> Self {
+impl<'a> Counter<'a> {
+    fn new(writer: Writer<'a>) -> Self {
         Self {
             len: 0,
-            head: Some(Vec::new()),
-            max,
+            kept: Some(writer),
         }
     }
 }
 
-impl Write for Counter {
+impl Write for Counter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.len += bytes.len() as u64;
-        self.head.take_if(|_| self.len > self.max as u64);
-        if let Some(head) = &mut self.head {
-            head.extend_from_slice(bytes);
-        }
+        let is_too_long = self.len > MAX_KEPT_FOR_SIZE;
+        self.kept
+            .take_if(|writer| is_too_long || writer.write_all(bytes).is_err());
         Ok(bytes.len())
     }
 
