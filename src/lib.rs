@@ -1,13 +1,13 @@
 //! hpimount mounts game archives as read-only file systems.
 //!
 //! The library is built in layers; a module uses only modules of the layers
-//! below its own:
+//! below it:
 //!
 //! ```text
 //!  main.rs, bin/           programs: wiring only
 //!  cli                     the options of the programs
 //!  daemon                  process: background, signals, mounting, sandbox
-//!  thumbnail   desktop     small pictures         archives opened by double click
+//!  thumbnail   desktop     thumbnails             archives opened by double click
 //!  fuse        inspect     the FUSE protocol      sources without a mount
 //!  mount       pack        assembling a mount     packing archives
 //!  namespace   content     inodes and names       bytes: cache, decoding, models
@@ -19,12 +19,12 @@
 //!  io          text        reads, errors, memory budget      tables, names
 //! ```
 //!
-//! A read of a file goes from [`fuse`] to [`mount::Vfs`], which finds the inode
-//! in a tree of [`namespace`] and asks [`content::Reader`] for the bytes. The
-//! reader asks the [`volume::Volume`] what the bytes of the file are, takes
-//! decoded blocks from its cache or makes them, and reads what it needs from
-//! the volume's source, which may be a file of another volume. Everything that
-//! is kept counts in one [`io::budget::Budget`].
+//! A read request arrives in [`fuse`] and is passed to [`mount::Vfs`], which
+//! finds the inode in a tree of [`namespace`] and requests the bytes from
+//! [`content::Reader`]. The reader gets the layout of the file from its
+//! [`volume::Volume`], and returns blocks from the cache or decodes them, for
+//! which it reads from the volume's source. A source may be a file of another
+//! volume. All retained memory counts towards one [`io::budget::Budget`].
 
 pub mod asset;
 pub mod cli;

@@ -1,4 +1,4 @@
-//! The archive changes under the mount: what is read is right or an error,
+//! Changes of a mounted archive: what is read is right or an error,
 //! and the daemon lives on.
 
 mod support;
