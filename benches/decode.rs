@@ -53,7 +53,7 @@ impl Sink for Nowhere {
     }
 }
 
-/// An archive in memory with one file.
+/// Returns an archive in memory with one file.
 fn archive(bytes: &[u8], method: Method) -> Box<dyn Volume> {
     let file = File {
         source: Source::Bytes(bytes.to_owned()),

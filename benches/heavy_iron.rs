@@ -19,7 +19,7 @@ const SIDE: u16 = 256;
 /// Samples of the sounds.
 const SAMPLES: u32 = 140_000;
 
-/// Bytes without a pattern.
+/// Returns the bytes without a pattern.
 fn noise(length: usize) -> Vec<u8> {
     let next = |state: &u32| Some(state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
     let states = std::iter::successors(Some(1), next);

@@ -24,8 +24,8 @@ const EDGE: u16 = 512;
 /// Number of pixels of a picture.
 const PIXELS: usize = EDGE as usize * EDGE as usize;
 
-/// A pixel of a sprite: in 16 of them there are a gap of 4, a run of 5, and
-/// others that are copied.
+/// Returns a pixel of a sprite: in 16 of them there are a gap of 4, a run of 5,
+/// and others that are copied.
 fn sprite(pixel: usize) -> Option<u8> {
     match pixel % 16 {
         0..4 => None,
@@ -138,7 +138,7 @@ fn pictures(criterion: &mut Criterion) {
 /// Number of faces of the model that is drawn.
 const FACES: u16 = 2000;
 
-/// A ball of textured faces.
+/// Returns a ball of textured faces.
 fn ball() -> Vec<u8> {
     let (rings, sectors) = (40, FACES / 40);
     let mut root = ta::tdo::object("ball");

@@ -25,7 +25,7 @@ const SIZE: usize = 32 << 10;
 /// Bytes of a read.
 const READ: u32 = 4096;
 
-/// A mount and its files, of each directory one after the other.
+/// A mount and its files, of each directory in order.
 struct Mounted {
     vfs: Arc<Vfs>,
     directories: Vec<Ino>,
@@ -105,7 +105,7 @@ fn measure(criterion: &mut Criterion, title: &str, request: &(dyn Fn(usize, usiz
     group.finish();
 }
 
-/// A file that no other thread reads at the moment.
+/// Returns a file that no other thread reads at the moment.
 fn far_apart(mounted: &Mounted, thread: usize, number: usize) -> Ino {
     mounted.files[(thread * 131 + number * 617) % mounted.files.len()]
 }

@@ -20,7 +20,7 @@ const WIDTH: usize = 1000;
 /// Lookups in one go.
 const LOOKUPS: usize = 1000;
 
-/// An archive with `count` empty files, in directories of [`WIDTH`].
+/// Returns an archive with `count` empty files, in directories of [`WIDTH`].
 fn archive(count: usize) -> TempPath {
     let file = || {
         Node::File(File {

@@ -17,8 +17,8 @@ use support::mount::{Fixture, Mount, can_mount, hpimount, run};
 use support::mounted::stats;
 use support::{noise, trial};
 
-/// A mount of which nothing has been read yet, with hardly a cache, and the
-/// bytes of its archive.
+/// Returns a mount of which nothing has been read yet, with hardly a cache, and
+/// the bytes of its archive.
 fn mount() -> (Mount, Vec<u8>) {
     let fixture = Fixture::new();
     let archive = each_method::archive();
@@ -26,7 +26,7 @@ fn mount() -> (Mount, Vec<u8>) {
     (fixture.mount(&["-o", "cachesize=64K"]), archive)
 }
 
-/// The mount's archive, to be written to.
+/// Returns the mount's archive, to be written to.
 fn writable(mount: &Mount) -> File {
     let mut options = File::options();
     options.write(true).open(&mount.fixture.archive).unwrap()
@@ -84,7 +84,7 @@ fn chunks_that_are_overwritten_are_errors() {
         return;
     }
     let (mount, whole) = mount();
-    // Behind the stored file, where checks would not notice.
+    // After the stored file, where checks would not notice.
     let from = whole.len() - whole.len() / 3;
     writable(&mount)
         .write_all_at(&vec![0x55; whole.len() - from], from as u64)
@@ -130,8 +130,8 @@ const OTHERS: usize = 33;
 /// How they are mounted: each in a directory of its own, and no read is spared.
 const UNCACHED: [&str; 3] = ["--separate", "-o", "cachesize=0,noprefetch"];
 
-/// Bytes that are read from the source whenever they are wanted: more than
-/// the short reads of which a block is kept.
+/// Returns the bytes that are read from the source whenever they are wanted:
+/// more than the short reads of which a block is kept.
 fn long() -> Vec<u8> {
     noise(9, 10_000)
 }
@@ -152,12 +152,12 @@ fn many(fixture: &Fixture) -> Vec<PathBuf> {
     paths
 }
 
-/// The files of the others in the mount.
+/// Returns the files of the others in the mount.
 fn others(point: &Path) -> impl Iterator<Item = PathBuf> {
     (0..OTHERS).map(move |number| point.join(format!("{number:02}.hpi/long.txt")))
 }
 
-/// Whether the first archive can be read, which must be right then.
+/// Returns whether the first archive can be read, which must be right then.
 fn can_read(mount: &Mount) -> bool {
     let stored = mount.file("first.hpi").join(FILES[0].0);
     match read_at(&open_direct(&stored), 0, 1 << 20) {

@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use support::goldens::{Sample, damage, offsets, rendered, samples};
 use support::views::rendering;
 
-/// The sample with this name.
+/// Returns the sample with this name.
 fn sample(folder: &str, name: &str) -> Option<Sample> {
     samples(folder)
         .into_iter()
         .find(|sample| sample.name == name)
 }
 
-/// Its view, where the samples are here.
+/// Returns its view, where the samples are here.
 fn view(folder: &str, name: &str) -> Option<Box<dyn View>> {
     Some(sample(folder, name)?.open().ok().unwrap())
 }

@@ -29,7 +29,7 @@ fn every_known_fact_of_a_sample_is_in_its_info() {
 
 #[test]
 fn a_damaged_sample_says_where_and_keeps_what_was_read() {
-    // Each sample is level_v4.psx but for the damage; with each a list that
+    // Each sample is level_v4.psx except for the damage; with each a list that
     // was read in spite of it.
     let kept = [
         ("bad_chunk_length.psx", "models"),
@@ -75,7 +75,7 @@ fn a_half_read_file_has_the_facts_of_the_whole_one() {
         let partial = sample(name).unwrap().open().err().unwrap().partial;
         let mut known = whole[list].clone();
         if list == "models" {
-            // Their names stand behind the chunks.
+            // Their names stand after the chunks.
             for model in known.as_array_mut().unwrap() {
                 model["name"] = Value::Null;
             }
@@ -145,7 +145,7 @@ fn pixels(psx: &Psx, index: usize) -> Option<Vec<[u8; 4]>> {
     Some(pixels)
 }
 
-/// The pixels of a PNG with 8-bit RGBA and no row filters.
+/// Returns the pixels of a PNG with 8-bit RGBA and no row filters.
 fn png_rows(path: &Path) -> Vec<[u8; 4]> {
     let bytes = fs::read(path).unwrap();
     let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap()) as usize;

@@ -15,7 +15,7 @@ use support::shared;
 /// The formats that this program tests.
 const FORMATS: [ViewFormat; 3] = [ifp::FORMAT, hgo::FORMAT, hgo::blk::FORMAT];
 
-/// The good and bad samples of both formats, the largest left out.
+/// Returns the good and bad samples of both formats, the largest omitted.
 fn samples() -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     for folder in ["ifp/generated", "ifp/real", "hgo/generated"] {

@@ -30,7 +30,7 @@ fn meta(chunks: &[(u32, Vec<u8>)], models: usize, textures: &[Vec<u8>], before: 
     bytes
 }
 
-/// A file of `count` times the same model.
+/// Returns a file of `count` times the same model.
 fn models(count: usize, model: &[u8]) -> Vec<u8> {
     let mut bytes = words(&[0x0002_0004, 0, 0, count as u32]);
     let first = bytes.len() + 4 * count;
@@ -43,13 +43,13 @@ fn models(count: usize, model: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A file without models and with one chunk and some textures.
+/// Returns a file without models and with one chunk and some textures.
 fn library(chunk: (u32, Vec<u8>), textures: &[Vec<u8>]) -> Vec<u8> {
     let head = words(&[0x0002_0004, 16, 0, 0]);
     [head, meta(&[chunk], 0, textures, 16)].concat()
 }
 
-/// The head of a version 4 model without normals.
+/// Returns the head of a version 4 model without normals.
 fn model_head(vertices: u16, faces: u16) -> Vec<u8> {
     let mut bytes: Vec<u8> = [8, vertices, 0, faces]
         .into_iter()

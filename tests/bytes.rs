@@ -121,7 +121,7 @@ fn the_cache_keeps_its_budget() {
 /// Length of the long chunk, odd on purpose.
 const LONG: usize = 3_000_001;
 
-/// A file that is one chunk of version 2.
+/// Returns a file that is one chunk of version 2.
 fn long_chunk(method: Method, options: &str) -> Option<(Mount, PathBuf, Vec<u8>)> {
     let data = text(LONG);
     let packed = file(b"long.bin", PackedFile::new(data.clone(), method));
@@ -141,8 +141,8 @@ const BOTH: [Method; 2] = [Method::Zlib, Method::Lz77];
 #[test]
 fn a_long_chunk_read_in_order_is_decoded_once_however_small_the_cache() {
     for method in BOTH {
-        // By one thread: several may answer what the kernel asks for at once
-        // in another order, and with so small a cache begin anew for it.
+        // By one thread: several may answer what the kernel requests at once in
+        // another order, and with so small a cache begin again for it.
         let Some((mount, path, data)) = long_chunk(method, "cachesize=256K,threads=1") else {
             return;
         };
@@ -175,8 +175,8 @@ fn a_long_chunk_read_backwards_and_anywhere_is_decoded_once() {
     }
 }
 
-/// Eight threads read so many eighths of a file each, beginning with different
-/// ones.
+/// Eight threads read that many eighths of a file each, beginning with
+/// different ones.
 fn read_from_eight_places(path: &Path, data: &[u8], eighths: usize) {
     let start = Barrier::new(8);
     std::thread::scope(|scope| {

@@ -34,14 +34,14 @@ fn check(source: &Path, args: &[&str]) -> (Option<i32>, Vec<String>) {
     (code, lines)
 }
 
-/// The exit code and the findings, without the summary.
+/// Returns the exit code and the findings, without the summary.
 fn findings(source: &Path) -> (Option<i32>, Vec<String>) {
     let (code, mut lines) = check(source, &[]);
     assert!(lines.pop().unwrap().starts_with("checked 1 source, "));
     (code, lines)
 }
 
-/// The lines of JSON, the summary last.
+/// Returns the lines of JSON, the summary last.
 fn json(source: &Path, args: &[&str]) -> (Option<i32>, Vec<Value>) {
     let (code, lines) = check(source, &[&["--json"], args].concat());
     let parse = |line: &String| serde_json::from_str(line).unwrap();
@@ -319,7 +319,7 @@ fn sums(bytes: &[u8]) -> [String; 3] {
     [format!("{:08x}", crc32fast::hash(bytes)), md5, sha1]
 }
 
-/// A list with these files.
+/// Returns a list with these files.
 fn list(files: &[(&str, &[u8])]) -> String {
     let files = files.iter().map(|(name, bytes)| {
         let ([crc, md5, sha1], size) = (sums(bytes), bytes.len());

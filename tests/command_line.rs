@@ -17,7 +17,7 @@ use hpimount::pack;
 use support::mount::{has_programs, run};
 use tempfile::tempdir;
 
-/// The text of a program's `-h` or `--help`.
+/// Returns the text of a program's `-h` or `--help`.
 fn help<S>(program: &Program<S>, flag: &str) -> String {
     let error = program
         .command()
@@ -26,13 +26,13 @@ fn help<S>(program: &Program<S>, flag: &str) -> String {
     error.to_string()
 }
 
-/// The man page, with the dashes and apostrophes that readers see.
+/// Returns the man page, with the dashes and apostrophes that readers see.
 fn man<S>(program: &Program<S>) -> String {
     let page = Generated::Man.text(program);
     page.replace(r"\-", "-").replace(r"\*(Aq", "'")
 }
 
-/// The text as one line, so that line breaks do not matter.
+/// Returns the text as one line, so that line breaks do not matter.
 fn joined(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -159,7 +159,7 @@ fn mandoc_finds_nothing_in_the_man_pages() {
     }
 }
 
-/// How the completions for a shell write an option.
+/// Returns how the completions for a shell write an option.
 fn in_completions<S>(shell: Generated, option: &OptionSpec<S>) -> Vec<String> {
     let written = match option.value_name() {
         Some(_) => format!("{}=", option.id()),
@@ -316,7 +316,7 @@ fn the_programs_print_what_is_generated() {
     }
 }
 
-/// A row of a table in Markdown.
+/// Returns a row of a table in Markdown.
 fn row(cells: &[&str]) -> String {
     let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', r"\|")).collect();
     format!("| {} |\n", cells.join(" | "))

@@ -13,13 +13,13 @@ use support::mount::{Mount, can_mount, run};
 use support::mounted::stats;
 use support::sources::{file, folder, hip, json, names, output};
 
-/// An archive with one file.
+/// Returns an archive with one file.
 fn archive(name: &str, bytes: &[u8]) -> Vec<u8> {
     let stored = File::new(bytes, Method::Stored);
     V1::new(vec![entry(name.as_bytes(), stored)]).build().bytes
 }
 
-/// An IFP file without animations.
+/// Returns an IFP file without animations.
 fn package() -> Vec<u8> {
     let mut bytes = b"ANP3".to_vec();
     bytes.extend(28_u32.to_le_bytes());
@@ -300,7 +300,7 @@ fn a_file_of_no_known_kind_is_no_source() {
     }
 }
 
-/// A mount of one of the IFP samples.
+/// Returns a mount of one of the IFP samples.
 fn mounted(name: &str) -> Option<Mount> {
     let mut samples = samples("ifp/generated").into_iter();
     let sample = samples.find(|sample| sample.name == name)?;
@@ -340,7 +340,7 @@ fn a_text_that_was_only_listed_is_read_whole() {
     };
     let animations = mount.file("anlf_two.ifp.meta/animations");
     for name in names(&animations) {
-        // `fs::read` would ask for the size.
+        // `fs::read` would request the size.
         let mut file = fs::File::open(animations.join(&name)).unwrap();
         let mut text = Vec::new();
         let mut part = [0; 100];
@@ -430,8 +430,8 @@ fn an_asset_too_large_to_be_parsed_says_so() {
     );
 }
 
-/// The names in a mount of an archive with an asset, and in the companion of
-/// the asset.
+/// Returns the names in a mount of an archive with an asset, and in the
+/// companion of the asset.
 fn seen(fixture: &str, options: &[&str]) -> Option<(Vec<String>, Option<Vec<String>>)> {
     if !can_mount() {
         return None;

@@ -18,7 +18,8 @@ use rustix::process::Signal;
 use support::mount::{Fixture, can_mount, hpimount};
 use support::skip::skip;
 
-/// The restrictions that this kernel knows; without any, a test is skipped.
+/// Returns the restrictions that this kernel knows; without any, a test is
+/// skipped.
 fn known() -> Option<ABI> {
     // Told to whoever confines himself.
     let confined = std::thread::spawn(|| {
@@ -170,8 +171,8 @@ fn threads_for_the_network_connect_to_their_ports_and_read_what_they_need() {
     connect(&other).unwrap();
 }
 
-/// The threads of a process: their names, and whether they have given up
-/// rights permanently.
+/// Returns the threads of a process: their names, and whether they have given
+/// up rights permanently.
 fn threads(pid: i32) -> Vec<(String, bool)> {
     let mut threads = Vec::new();
     for task in fs::read_dir(format!("/proc/{pid}/task")).unwrap() {

@@ -19,12 +19,12 @@ use support::pictures::pixels;
 use support::sources::{file, folder, hip, ifp, names, pack};
 use support::ta::{gaf, pcx, tdo};
 
-/// A picture of one pixel row.
+/// Returns a picture of one pixel row.
 fn picture(width: u16) -> Vec<u8> {
     pcx::Pcx::indexed(width, 1, (0..width).map(|shade| shade as u8).collect()).file()
 }
 
-/// A model of one triangle.
+/// Returns a model of one triangle.
 fn model() -> Vec<u8> {
     let mut object = tdo::object("base");
     let far = 40 << 16;
@@ -36,7 +36,7 @@ fn model() -> Vec<u8> {
     tdo::file(&object)
 }
 
-/// A sprite of two frames.
+/// Returns a sprite of two frames.
 fn sprite() -> Vec<u8> {
     let frame = |width: u16| gaf::Frame::rle(width, 1, &vec![Some(3); width.into()]);
     gaf::file(&[gaf::sequence("walk", vec![(frame(4), 1), (frame(6), 1)])])
@@ -46,7 +46,7 @@ fn stored(name: &str, bytes: &[u8]) -> Entry {
     entry(name.as_bytes(), File::new(bytes, Method::Stored))
 }
 
-/// An archive of TA with something of each sort.
+/// Returns an archive of TA with something of each sort.
 fn game() -> Vec<u8> {
     let entries = vec![
         dir(b"anims", vec![stored("ARMCOM_gadget.gaf", &sprite())]),
@@ -65,7 +65,7 @@ fn game() -> Vec<u8> {
     V1::new(entries).build().bytes
 }
 
-/// An archive of Heavy Iron's.
+/// Returns an archive of Heavy Iron's.
 fn level() -> Hip {
     let mut hip = Hip::default();
     hip.layer(0)
@@ -121,7 +121,7 @@ const CONVERTED_GAME: &[&str] = &[
     "unitpics/ARMCOM.png",
 ];
 
-/// Names without the files that are made of many assets.
+/// Returns the names without the files that are made of many assets.
 fn without_tables(names: Vec<String>) -> Vec<String> {
     let mut names = names;
     names.retain(|name| !name.starts_with("tables"));
@@ -201,7 +201,7 @@ fn files_of_one_name_have_the_whole_names_of_their_assets() {
     assert_eq!(found, expected);
 }
 
-/// A mount of a HIP archive.
+/// Returns a mount of a HIP archive.
 fn of_level(options: &[&str]) -> Mount {
     file("jf01.HIP", &level().build()).mount(options)
 }

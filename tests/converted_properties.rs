@@ -112,7 +112,7 @@ fn try_out<T: std::fmt::Debug>(
     trial::record(&format!("converted trees: {what}"), cases(), &happened);
 }
 
-/// A file in one of the formats, or one that only says so by its name.
+/// Returns a file in one of the formats, or one that only says so by its name.
 fn asset() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
     let sprite = vec((0..9_u16, 0..3_u16, "[a-zA-Z/. ]{0,3}"), 0..4).prop_map(|sequences| {
         let sequences = sequences.into_iter().map(|(width, frames, name)| {
@@ -168,7 +168,7 @@ fn asset() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
     ]
 }
 
-/// A name with this extension, of few, so that many meet.
+/// Returns a name with this extension, of few, so that many meet.
 fn named((extension, bytes): (&'static str, Vec<u8>)) -> impl Strategy<Value = Entry> {
     let stems = select(vec![
         "a", "A", "b", "a.pcx", "a.gaf", "wall", "tables", "", "x y",
@@ -183,7 +183,7 @@ fn named((extension, bytes): (&'static str, Vec<u8>)) -> impl Strategy<Value = E
     })
 }
 
-/// The entries of a directory, and of the directories in it.
+/// Returns the entries of a directory, and of the directories in it.
 fn tree() -> impl Strategy<Value = Vec<Entry>> {
     let names = vec![
         "a",

@@ -1,15 +1,14 @@
 //! Whatever single byte of an archive is damaged, and wherever it is cut off,
 //! it is refused with an offset, or reads as before, or is EIO.
 //!
-//! Of the formats only chunks have checksums that must hold, and only for
-//! their payloads. Where the damaged byte is under none (a stored file, a
-//! name, a size, an offset, the header of a chunk), the archive is a sound
-//! archive of other content, and nobody can tell. What must be seen then is
-//! exactly that content: `support::plain`, which shares no code with the
-//! library, reads the damaged archive as well, and every path, size and byte
-//! must be the same. That is the outcome "as it stands". Where the plain
-//! reader meets damage, EIO is the only answer, and where it meets none, EIO
-//! is wrong.
+//! Of the formats only chunks have checksums that must hold, and only for their
+//! payloads. If the damaged byte is under none (a stored file, a name, a size,
+//! an offset, the header of a chunk), the archive is a sound archive of other
+//! content, and nobody can tell. What must be seen then is exactly that
+//! content: `support::plain`, which shares no code with the library, reads the
+//! damaged archive as well, and every path, size and byte must be the same.
+//! That is the outcome "as it is". If the plain reader meets damage, EIO is the
+//! only answer, and where it meets none, EIO is wrong.
 //!
 //! The checksums of HIP assets bind nobody, since edited archives have stale
 //! ones. They must tell of the damage nevertheless, when they are asked for.
@@ -52,7 +51,7 @@ struct Variant {
 }
 
 impl Variant {
-    /// An archive that is mounted alone.
+    /// Creates an archive that is mounted alone.
     fn lone(name: impl Into<String>, kind: Kind, bytes: Vec<u8>) -> Self {
         Self {
             name: name.into(),
@@ -248,7 +247,7 @@ fn check_hip(vfs: &Vfs, now: &[Seen], bytes: &[u8]) {
     assert_eq!(found, expected);
 }
 
-/// A tree with a file, one in a directory, and an empty one.
+/// Returns a tree with a file, one in a directory, and an empty one.
 fn tree(method: Method) -> Vec<Entry> {
     let packed = |data: Vec<u8>| File::new(data, method);
     vec![
@@ -330,7 +329,7 @@ fn version_2() -> Vec<Variant> {
     ]
 }
 
-/// A small archive of a game for a platform.
+/// Returns a small archive of a game for a platform.
 fn hip_of(game: Game, platform: Platform) -> Hip {
     let mut hip = Hip::target(game, platform);
     // Paddings are as large as the alignment.
@@ -414,7 +413,7 @@ fn assets() -> Option<Vec<Variant>> {
     samples.into_iter().map(variant).collect()
 }
 
-/// The same of Total Annihilation's, which are small here.
+/// Returns the same of Total Annihilation's, which are small here.
 fn ta_assets() -> Vec<Variant> {
     let variant = |file: &str, bytes: Vec<u8>, damaged: usize| Variant {
         bench: Bench::file(file),
@@ -476,8 +475,8 @@ fn ta_assets() -> Vec<Variant> {
     ]
 }
 
-/// Refused with an offset, no archive any more, same bytes, EIO, as it stands:
-/// how often in a short trial. A change here is a change of what users see.
+/// Refused with an offset, no archive any more, same bytes, EIO, as it is: how
+/// often in a short trial. A change here is a change of what users see.
 const VERSION_1: &[(&str, Counts)] = &[
     ("empty", [39, 22, 155, 0, 0]),
     ("lz77 with key 00", [196, 22, 174, 360, 76]),

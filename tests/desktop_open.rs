@@ -46,7 +46,7 @@ impl Session {
         self.dir.path().canonicalize().unwrap().join(name)
     }
 
-    /// An archive in a directory of the session.
+    /// Returns an archive in a directory of the session.
     fn archive(&self, name: &str) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

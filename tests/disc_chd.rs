@@ -16,7 +16,7 @@ use hpimount::source::image::{self, BlockImage};
 use support::walked::{self, Walked};
 use support::{shared, skip};
 
-/// The images of a kind, sorted.
+/// Returns the images of a kind, sorted.
 fn images(prefix: &str) -> Vec<PathBuf> {
     let folders = ["samples/containers/chd", "samples/containers/foreign"];
     let folders = folders.iter().filter_map(|folder| shared(folder));
@@ -30,7 +30,7 @@ fn images(prefix: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// The format, which must be recognised, opens an image.
+/// Returns the format, which must be recognised, opens an image.
 fn open(path: &Path) -> Result<Box<dyn BlockImage>, Error> {
     let source: Arc<dyn ReadAt> = Arc::new(fs::read(path).unwrap());
     let format = image::detect(&*source)?.ok_or(Error::UnknownFormat)?;
@@ -94,8 +94,8 @@ fn every_byte_is_what_mame_reads() {
     assert!(count == 0 || count == 7, "{count}");
 }
 
-/// Bytes that are worth packing in several ways: a text, a wave, noise and
-/// zeros.
+/// Returns the bytes that are worth packing in several ways: a text, a wave,
+/// noise and zeros.
 fn varied() -> Vec<u8> {
     let mut state = 1_u32;
     let noise = move || {
@@ -137,7 +137,7 @@ fn every_codec_gives_back_what_was_packed() {
     }
 }
 
-/// The files of a mount without companions.
+/// Returns the files of a mount without companions.
 fn mounted(path: &Path) -> BTreeMap<String, Walked> {
     let options = Options {
         companions: false,
@@ -165,7 +165,7 @@ fn discs_have_the_files_and_the_tracks_of_the_images_they_were_made_of() {
         let found = mounted(&containers.join("chd").join(chd));
         let mut expected = mounted(&containers.join("iso").join(image));
         if image.ends_with(".cue") {
-            // The CHD has the track as it stands in its own file.
+            // The CHD has the track as it is in its own file.
             let whole = mounted(&containers.join("iso/good_two_files.cue"));
             assert!(whole.contains_key("tracks/02.wav"));
             expected.retain(|path, _| path != "tracks/02.wav" || found.contains_key(path));

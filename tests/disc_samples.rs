@@ -18,7 +18,7 @@ use walked::Walked;
 
 const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared");
 
-/// The samples of a kind, sorted; none where they are not there.
+/// Returns the samples of a kind, sorted; none where they are not there.
 fn samples(kind: &str, prefixes: &[&str], extensions: &[&str]) -> Vec<PathBuf> {
     let directory = Path::new(SHARED).join("samples/containers").join(kind);
     let missing = format!("{} is missing", directory.display());
@@ -52,7 +52,7 @@ fn reference(reader: &str, path: &Path) -> Option<Value> {
     serde_json::from_slice(&output.ok()?.stdout).ok()
 }
 
-/// The files of a reference reader, by their paths below `prefix`.
+/// Returns the files of a reference reader, by their paths below `prefix`.
 fn expected(reference: &Value, prefix: &str) -> BTreeMap<String, Walked> {
     let entries = reference["entries"].as_array().unwrap();
     let mut files = BTreeMap::new();
@@ -81,7 +81,8 @@ fn options() -> Options {
     }
 }
 
-/// The files of a sample below a directory, without the reasons of failures.
+/// Returns the files of a sample below a directory, without the reasons of
+/// failures.
 fn mounted(path: &Path, prefix: &str) -> Result<BTreeMap<String, Walked>, String> {
     let vfs = walked::open(path.to_owned(), options())?;
     let mut files = walked::files(&vfs);
@@ -154,7 +155,7 @@ fn what_dolphin_boots_is_in_sys() {
     }
 }
 
-/// The length of the FST as the header of a disc says it.
+/// Returns the length of the FST as the header of a disc says it.
 fn fst_size(path: &Path) -> u64 {
     let bytes = std::fs::read(path).unwrap();
     u32::from_be_bytes(bytes[0x428..0x42C].try_into().unwrap()).into()
@@ -192,8 +193,8 @@ fn gamecube_discs_of_other_programs_have_the_files_that_went_in() {
 
 const ISO: &[&str] = &["iso", "bin", "cue"];
 
-/// The files of a disc as the reference reader has them: no WAV files and no
-/// raw sectors.
+/// Returns the files of a disc as the reference reader has them: no WAV files
+/// and no raw sectors.
 fn iso_mounted(path: &Path) -> Result<BTreeMap<String, Walked>, String> {
     let mut files = mounted(path, "")?;
     files.retain(|path, _| !path.ends_with(".raw2336") && !path.starts_with("tracks/"));

@@ -75,7 +75,7 @@ fn a_source_that_cannot_be_opened_is_10() {
     let mode = rustix::fs::Mode::RUSR;
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     assert_refused(&mount(&pipe), 10, &["pipe.hpi: ", "not a regular file"]);
-    // The second of several is named as well, where it is not left out.
+    // The second of several is named as well, where it is not omitted.
     let mut command = hpimount();
     command
         .arg("--strict")

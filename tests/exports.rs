@@ -55,7 +55,7 @@ impl AssetContext for Beside<'_> {
     }
 }
 
-/// The view of a file; nothing for a damaged one.
+/// Returns the view of a file; nothing for a damaged one.
 fn open(path: &Path) -> Option<Box<dyn View>> {
     let name = path.file_name()?.to_str()?;
     let format = VIEW_FORMATS
@@ -64,7 +64,7 @@ fn open(path: &Path) -> Option<Box<dyn View>> {
     (format.open)(&fs::read(path).unwrap().into(), &Beside::new(path)).ok()
 }
 
-/// The samples of a format, in the order of their names.
+/// Returns the samples of a format, in the order of their names.
 fn samples(format: &str) -> Vec<PathBuf> {
     let Some(folder) = shared(&format!("samples/{format}/generated")) else {
         return Vec::new();
@@ -80,7 +80,7 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
 }
 
-/// The files of a view with their paths in `X.meta`.
+/// Returns the files of a view with their paths in `X.meta`.
 fn contents(view: &dyn View) -> Files {
     let files = view.files().into_iter().enumerate();
     let file = |(index, file): (usize, hpimount::view::ViewFile)| {
@@ -159,21 +159,21 @@ fn judge(program: &str, args: &[&OsStr]) -> Option<(bool, String)> {
     }
 }
 
-/// The number behind a label of `assimp info`.
+/// Returns the number after a label of `assimp info`.
 fn count(text: &str, label: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(label));
     let line = line.unwrap_or_else(|| panic!("no {label} in {text}"));
     line.trim().parse().unwrap()
 }
 
-/// The faces that assimp finds in a file.
+/// Returns the faces that assimp finds in a file.
 fn faces(file: &Path) -> Option<u64> {
     let (passed, text) = judge("assimp", &["info".as_ref(), file.as_ref()])?;
     assert!(passed, "{}: {text}", file.display());
     Some(count(&text, "Faces:"))
 }
 
-/// Number of lines of an OBJ file that begin with a word.
+/// Returns the number of lines of an OBJ file that begin with a word.
 fn lines(obj: &[u8], word: &str) -> u64 {
     let text = std::str::from_utf8(obj).unwrap();
     let lines = text
@@ -217,7 +217,7 @@ fn psx_model(model: &Value) -> (u64, u64) {
     (number(model, "vertices"), triangles)
 }
 
-/// The joints that a GLB file has.
+/// Returns the joints that a GLB file has.
 fn joints(glb: &[u8]) -> u64 {
     let length = u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
     let json: Value = serde_json::from_slice(&glb[20..20 + length]).unwrap();
@@ -231,7 +231,7 @@ fn joints(glb: &[u8]) -> u64 {
 fn assimp_finds_what_info_json_tells_in_psx_models() {
     let into = tempfile::tempdir().unwrap();
     for (folder, files) in unpack("psx", into.path()) {
-        // Its faces have corners that do not exist, which are left out.
+        // Its faces have corners that do not exist, which are omitted.
         if folder.ends_with("odd_vertex_index.psx.meta") {
             continue;
         }
@@ -273,7 +273,7 @@ fn assimp_finds_what_info_json_tells_in_psx_models() {
     }
 }
 
-/// The meshes of an HGO layer that `info.json` tells of.
+/// Returns the meshes of an HGO layer that `info.json` tells of.
 fn hgo_meshes(layer: &Value) -> Vec<&Value> {
     let slots = ["rigid", "skin", "blend_rigid", "blend_skin"];
     let mut found = Vec::new();

@@ -79,7 +79,7 @@ fn a_source_that_is_gone_is_eio_and_never_another_file() {
         faulty.source.go_away();
         assert_eq!(read_all(faulty.mount()).0, 0);
         faulty.source.come_back();
-        // What is mounted anew is another device, and its file another file.
+        // What is mounted again is another device, and its file another file.
         let (right, refused) = read_all(faulty.mount());
         let is_same = device() == first;
         assert_eq!(if is_same { refused } else { right }, 0);
@@ -120,7 +120,8 @@ fn walk(vfs: &Vfs) -> Walked {
     walked
 }
 
-/// A folder with everything in it that is opened when somebody enters it.
+/// Returns a folder with everything in it that is opened when somebody enters
+/// it.
 fn folder() -> Vec<(&'static str, Vec<u8>)> {
     let small = |method| file(b"a.txt", Packed::new(text(70_000), method));
     let inner = V1::new(vec![small(Method::Zlib)]).build().bytes;

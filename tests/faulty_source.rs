@@ -17,7 +17,7 @@ use support::hpi::{V1, V2, usual_tree};
 use support::record::{Node, Recorder, generated, read_extent};
 use support::{noise, trial};
 
-/// An archive of every kind.
+/// Returns an archive of every kind.
 fn archives() -> Vec<(&'static str, Vec<u8>)> {
     let v1 = |method| V1::new(usual_tree(method)).build().bytes;
     let v2 = |change: fn(&mut V2)| {

@@ -13,14 +13,14 @@ use support::shared;
 use support::sources::names;
 use tempfile::{TempDir, tempdir};
 
-/// The files that packages install.
+/// Returns the files that packages install.
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("docs/desktop")
         .join(name)
 }
 
-/// A home in which the types are known, beside those of the system.
+/// Returns a home in which the types are known, beside those of the system.
 fn home() -> Option<TempDir> {
     if !has_programs(&["update-mime-database", "gio"]) {
         return None;
@@ -40,7 +40,7 @@ fn home() -> Option<TempDir> {
     Some(home)
 }
 
-/// The types of files.
+/// Returns the types of files.
 fn types_of(home: &TempDir, files: &[PathBuf]) -> Vec<String> {
     let mut command = Command::new("gio");
     command
@@ -150,7 +150,7 @@ fn archives_are_known_by_their_first_bytes_where_the_name_says_nothing() {
     }
 }
 
-/// The values of a key of a desktop entry or of a thumbnailer.
+/// Returns the values of a key of a desktop entry or of a thumbnailer.
 fn values(file: &str, key: &str) -> BTreeSet<String> {
     let text = fs::read_to_string(data(file)).unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix(key));

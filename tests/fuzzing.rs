@@ -85,7 +85,7 @@ impl Damage {
     }
 }
 
-/// Runs a target on all that there is for it, and on so many damaged seeds.
+/// Runs a target on all that there is for it, and on that many damaged seeds.
 fn try_out(name: &str, times: u32) {
     let target = TARGETS.iter().find(|target| target.name == name).unwrap();
     let seeds = (target.seeds)();

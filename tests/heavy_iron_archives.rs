@@ -20,7 +20,7 @@ fn id(name: &str) -> u32 {
     asset_id(name.as_bytes())
 }
 
-/// An archive with these assets.
+/// Returns an archive with these assets.
 fn archive(assets: &[(&[u8; 4], &str, Vec<u8>)]) -> Vec<u8> {
     let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
     hip.layer(0);
@@ -30,7 +30,7 @@ fn archive(assets: &[(&[u8; 4], &str, Vec<u8>)]) -> Vec<u8> {
     hip.build()
 }
 
-/// A dispatcher that sends an event to each of these.
+/// Returns a dispatcher that sends an event to each of these.
 fn dispatcher(name: &str, targets: &[&str]) -> Vec<u8> {
     let head = build::big(&[id(name), 0x1E00_001D | (targets.len() as u32) << 16]);
     let links = targets
@@ -48,8 +48,8 @@ fn texture() -> Vec<u8> {
     build::gamecube(4, 0, [8, 4], &[], &[0xFC, 0].repeat(32), 1)
 }
 
-/// A game: a level in two archives, another level, and what all levels need
-/// in the directory above.
+/// Returns a game: a level in two archives, another level, and what all levels
+/// need in the directory above.
 fn game(work_dir: &Path) -> [PathBuf; 4] {
     let targets = ["own", "twin", "needed", "stranger", "nowhere"];
     let level = archive(&[
@@ -79,8 +79,8 @@ fn game(work_dir: &Path) -> [PathBuf; 4] {
     })
 }
 
-/// The targets of the links of `opener`, each with the name and the archive
-/// that are shown for it.
+/// Returns the targets of the links of `opener`, each with the name and the
+/// archive that are shown for it.
 fn targets(archive: &Path) -> Vec<[Option<String>; 2]> {
     let object = json(&meta_in(archive, id("opener")).join("object.json"));
     let links = object["links"].as_array().unwrap().iter();

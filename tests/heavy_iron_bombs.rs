@@ -16,14 +16,16 @@ use support::limits::peak_memory_of;
 use support::mount::{Mount, can_mount};
 use support::mounted::mounted;
 
-/// An archive of so many assets of a type that are all the same bytes.
+/// Returns an archive of that many assets of a type that are all the same
+/// bytes.
 fn same(code: &[u8; 4], count: u32, bytes: &[u8]) -> Vec<u8> {
     let whole = 0..bytes.len() as u32;
     let assets = (0..count).map(|id| (*code, id, whole.clone()));
     archive(&assets.collect::<Vec<_>>(), bytes)
 }
 
-/// An archive of assets that have a type, an id and a part of these bytes.
+/// Returns an archive of assets that have a type, an id and a part of these
+/// bytes.
 fn archive(assets: &[([u8; 4], u32, Range<u32>)], bytes: &[u8]) -> Vec<u8> {
     let tables = |start: u32| {
         let assets = assets.iter().flat_map(|(code, id, part)| {

@@ -17,7 +17,7 @@ use support::hip::{Asset, Hip};
 use support::matrix::{Seen, What, damages, see};
 use support::trial;
 
-/// Every so many damages are tried in a short trial.
+/// Every that many damages are tried in a short trial.
 const STEP: usize = 29;
 
 /// What is damaged: its type, its name and its bytes.
@@ -91,7 +91,8 @@ fn assets() -> Vec<Damaged> {
     ]
 }
 
-/// An archive with an asset whose bytes are these, and others around it.
+/// Returns an archive with an asset whose bytes are these, and others around
+/// it.
 fn archive((code, name, _): &Damaged, bytes: &[u8]) -> Vec<u8> {
     let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
     hip.layer(0);
@@ -101,7 +102,7 @@ fn archive((code, name, _): &Damaged, bytes: &[u8]) -> Vec<u8> {
     hip.build()
 }
 
-/// All of what is shown of an archive.
+/// Returns all of what is shown of an archive.
 fn shown(work_dir: &Path, archive: &[u8]) -> Vec<Seen> {
     let file = work_dir.join("a.HIP");
     fs::write(&file, archive).unwrap();

@@ -11,7 +11,7 @@ use heavy_iron::samples::{Archive, Asset, archives};
 use hpimount::asset::heavy_iron::sound::{self, Sound};
 use hpimount::asset::heavy_iron::texture;
 
-/// The width and the pixels of a PNG file.
+/// Returns the width and the pixels of a PNG file.
 fn png(path: &Path) -> (u32, Vec<[u8; 4]>) {
     let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
     let mut reader = png::Decoder::new(file).read_info().unwrap();

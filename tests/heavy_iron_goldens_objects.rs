@@ -29,7 +29,7 @@ fn known(archive: &Archive) -> BTreeMap<String, Json> {
     known
 }
 
-/// Whether the reader says the same about a field.
+/// Returns whether the reader says the same about a field.
 fn agrees(ours: Value, known: &Json) -> bool {
     let float = |ours: f32, known: &Json| known.as_f64().is_some_and(|k| k as f32 == ours);
     let floats = |ours: &[f32]| {
@@ -59,7 +59,7 @@ fn id_agrees(id: u32, known: &Json) -> bool {
     }
 }
 
-/// The values of a record are those of a JSON object, in its order.
+/// Returns the values of a record are those of a JSON object, in its order.
 fn record_agrees(record: &Record, known: &Json) -> bool {
     let known: Vec<_> = known.as_object().unwrap().values().collect();
     let ours: Vec<_> = record.fields().collect();
@@ -81,9 +81,9 @@ fn check_rows(shown: &str, rows: &Rows, known: &Json) {
     }
 }
 
-/// The reader's notes are our warnings, but for two: entities without the padding
-/// word are the rule in all games but one, and whether an object has the id of its
-/// asset is not checked by its reader.
+/// The reader's notes are our warnings, except for two: entities without the
+/// padding word are the rule in all games but one, and whether an object has
+/// the id of its asset is not checked by its reader.
 fn check_warnings(archive: &Archive, shown: &str, known: &Json, warnings: &Warnings) {
     let notes = known["notes"].as_array().cloned().unwrap_or_default();
     let is_noted = notes.iter().any(|note| {
@@ -162,7 +162,7 @@ fn check_object(shown: &str, object: &Object, known: &Json, game: Game) {
             // The reader takes an entity of a length that it does not know for
             // one without the word; ours asks its floats.
             _ if is_short => {}
-            // The reader goes on into the links.
+            // The reader continues into the links.
             "random_range" if shown.ends_with("TIMER_SHORT") => {}
             _ => {
                 let value = body
@@ -230,7 +230,7 @@ fn check_links(shown: &str, links: &[Link], known: &Json, game: Game) {
     }
 }
 
-/// The reader names ids before it looks for floats.
+/// Returns the reader names ids before it looks for floats.
 fn id_agrees_bits(link: &Link, index: usize, known: &Json) -> bool {
     known.is_object() && id_agrees(link.parameters[index], known)
 }
@@ -281,7 +281,7 @@ fn tables_have_the_rows_that_the_independent_reader_finds() {
     assert!(seen >= 4 * 19 || archives(false).is_empty(), "{seen}");
 }
 
-/// The warnings, where the asset is a table.
+/// Returns the warnings, where the asset is a table.
 fn check_table(archive: &Archive, asset: &Asset, known: &Json, shown: &str) -> Option<Warnings> {
     let (bytes, facts) = (&asset.bytes, &archive.facts);
     Some(match &*asset.code {

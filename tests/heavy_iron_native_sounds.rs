@@ -40,7 +40,7 @@ for path in sys.argv[2:]:
     open(path + '.made', 'wb').write(struct.pack('<%dh' % len(pcm), *pcm))
 ";
 
-/// An archive with one sound, called `beep`.
+/// Returns an archive with one sound, called `beep`.
 fn archive(platform: Platform, table: &[u8], data: &[u8]) -> Vec<u8> {
     let mut hip = Hip::target(Game::Bfbb, platform);
     hip.layer(0)
@@ -49,7 +49,8 @@ fn archive(platform: Platform, table: &[u8], data: &[u8]) -> Vec<u8> {
     hip.build()
 }
 
-/// A mount of one sound, and its files in the converted tree: WAV and native.
+/// Returns a mount of one sound, and its files in the converted tree: WAV and
+/// native.
 fn sound(platform: Platform, table: &[u8], data: &[u8]) -> Option<(Mount, PathBuf, PathBuf)> {
     let mount = mounted(&archive(platform, table, data), "")?;
     let extension = match platform {
@@ -61,7 +62,8 @@ fn sound(platform: Platform, table: &[u8], data: &[u8]) -> Option<(Mount, PathBu
     Some((mount, wav, native))
 }
 
-/// A sound of the GameCube. The first four pairs of coefficients are used.
+/// Returns a sound of the GameCube. The first four pairs of coefficients are
+/// used.
 fn dsp(pairs: [[i16; 2]; 4], loops: Option<(u32, u32)>) -> Option<(Mount, PathBuf, PathBuf)> {
     let mut coefficients = [0; 16];
     coefficients[..8].copy_from_slice(pairs.as_flattened());
@@ -72,7 +74,7 @@ fn dsp(pairs: [[i16; 2]; 4], loops: Option<(u32, u32)>) -> Option<(Mount, PathBu
     sound(Platform::GameCube, &table, &data)
 }
 
-/// The samples of a WAV file.
+/// Returns the samples of a WAV file.
 fn samples(wav: &Path) -> Vec<u8> {
     let bytes = fs::read(wav).unwrap();
     let size = u32::from_le_bytes(bytes[40..44].try_into().unwrap()) as usize;
@@ -135,8 +137,8 @@ fn the_independent_reader_decodes_the_vag_file_to_the_same_samples() {
     assert!(samples(&wav) == known);
 }
 
-/// The header of a GENH file, which FFmpeg reads, with what a DSP header says.
-/// FFmpeg has no reader for DSP files themselves.
+/// Returns the header of a GENH file, which FFmpeg reads, with what a DSP
+/// header says. FFmpeg has no reader for DSP files themselves.
 fn genh(dsp: &[u8]) -> Vec<u8> {
     const START: u32 = 128;
     const COEFFICIENTS: u32 = 60;

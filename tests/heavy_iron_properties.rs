@@ -182,7 +182,7 @@ fn facts(is_big: bool) -> Facts {
     Facts::new(platform, Game::Bfbb)
 }
 
-/// The header of an object with this base type.
+/// Returns the header of an object with this base type.
 fn header(is_big: bool, id: u32, base_type: u8, links: usize, flags: u16) -> Vec<u8> {
     let flags = if is_big {
         flags.to_be_bytes()

@@ -33,7 +33,7 @@ fn gamecube() -> Hip {
     hip
 }
 
-/// A SIMP with a model, at a place.
+/// Returns a SIMP with a model, at a place.
 fn simple(name: &str, position: [f32; 3], yaw: f32, model: u32) -> Vec<u8> {
     let fields = [
         build::big(&[id(name), 0x0B00_001D, 0x0100_0000, 0, 0]),
@@ -51,7 +51,7 @@ fn model() -> Vec<u8> {
     build::plain_model(&corners, &[[0.0; 2]; 3], &[[0, 1, 2]])
 }
 
-/// A set of two models, of which the second hangs 3 above the first.
+/// Returns a set of two models, of which the second hangs 3 above the first.
 fn set(models: [u32; 2]) -> Vec<u8> {
     let head = build::big(&[0x464E_494D, 2, 0, 0, 0]);
     let axes = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
@@ -62,7 +62,7 @@ fn set(models: [u32; 2]) -> Vec<u8> {
     [head, part(models[0], 0xFF, 0.0), part(models[1], 0, 3.0)].concat()
 }
 
-/// The JSON part of a GLB file.
+/// Returns the JSON part of a GLB file.
 fn scene(path: &Path) -> Value {
     let bytes = bytes_of(path);
     assert!(bytes.starts_with(b"glTF\x02\0\0\0"), "{}", path.display());

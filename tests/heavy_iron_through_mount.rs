@@ -34,7 +34,7 @@ fn id(name: &str) -> u32 {
     asset_id(name.as_bytes())
 }
 
-/// Numbers without a pattern.
+/// Returns the numbers without a pattern.
 fn numbers(seed: u64, count: usize) -> Vec<u32> {
     let bytes = noise(seed, 4 * count);
     let words = bytes.as_chunks::<4>().0.iter();
@@ -42,7 +42,7 @@ fn numbers(seed: u64, count: usize) -> Vec<u32> {
 }
 
 /// One table of all these sounds, of tables of one sound each, whose counts
-/// take so many bytes.
+/// take that many bytes.
 fn joined(tables: &[(u32, Vec<u8>)], is_big: bool, head: usize) -> Vec<u8> {
     let mut all = tables
         .first()
@@ -66,7 +66,7 @@ fn joined(tables: &[(u32, Vec<u8>)], is_big: bool, head: usize) -> Vec<u8> {
     all
 }
 
-/// A random archive for a console.
+/// Returns a random archive for a console.
 fn archive(seed: u64, (platform, start, name): (Platform, &str, &str)) -> Vec<u8> {
     let is_big = platform == Platform::GameCube;
     let mut hip = Hip::target(Game::Bfbb, platform);
@@ -162,7 +162,8 @@ fn read_by(reader: &Path, archive: &Path, into: &Path) -> bool {
     }
 }
 
-/// The triangles of an OBJ file by the places of their corners, in thousandths.
+/// Returns the triangles of an OBJ file by the places of their corners, in
+/// thousandths.
 fn triangles(obj: &str) -> Vec<[[i64; 3]; 3]> {
     let mut points = Vec::new();
     let mut triangles = Vec::new();
@@ -186,7 +187,7 @@ fn triangles(obj: &str) -> Vec<[[i64; 3]; 3]> {
     triangles
 }
 
-/// The one file of an asset's companion with this extension.
+/// Returns the one file of an asset's companion with this extension.
 fn shown(mount: &Mount, id: u32, extension: &str) -> PathBuf {
     let meta = meta(mount, id);
     let mut found = names(&meta);

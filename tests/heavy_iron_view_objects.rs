@@ -64,7 +64,7 @@ const OTHERWISE: [&str; 9] = [
     "_short",
 ];
 
-/// A field as the reader names it.
+/// Returns a field as the reader names it.
 fn field(object: &Value, name: &str) -> Value {
     let own = match name {
         "items" | "next_points" => Some("list"),
@@ -85,7 +85,8 @@ fn field(object: &Value, name: &str) -> Value {
     }
 }
 
-/// Whether two values are the same where numbers are compared in 32 bits.
+/// Returns whether two values are the same where numbers are compared in 32
+/// bits.
 fn agree(ours: &Value, known: &Value) -> bool {
     match (ours, known) {
         (Value::Array(ours), Value::Array(known)) => {

@@ -22,7 +22,7 @@ use support::shared;
 use support::skip::skip_anywhere;
 use support::sources::{json, names};
 
-/// The one file with this extension.
+/// Returns the one file with this extension.
 fn file_with(directory: &Path, extension: &str) -> PathBuf {
     let end = format!(".{extension}");
     let mut names = names(directory);
@@ -114,7 +114,7 @@ fn sounds_are_the_samples_and_loops_that_the_independent_reader_hears() {
     assert!(!ran || played >= 23, "{played}");
 }
 
-/// The format, the samples, and the ends of the loop of a WAV file.
+/// Returns the format, the samples, and the ends of the loop of a WAV file.
 fn wav_parts(bytes: &[u8]) -> (Vec<u8>, Vec<u8>, Option<Vec<u8>>) {
     let size = u32::from_le_bytes(bytes[40..44].try_into().unwrap()) as usize;
     let tail = &bytes[44 + size..];
@@ -162,7 +162,7 @@ fn triangle(texture: &str, corners: [[f64; 5]; 3]) -> Triangle {
     (texture.to_owned(), corners)
 }
 
-/// The triangles that a model was made from.
+/// Returns the triangles that a model was made from.
 fn known_triangles(path: &Path) -> Vec<Triangle> {
     let text = fs::read_to_string(path).unwrap();
     let triangles = text.lines().skip(1).map(|line| {
@@ -175,7 +175,7 @@ fn known_triangles(path: &Path) -> Vec<Triangle> {
     triangles
 }
 
-/// The triangles of an OBJ file with the textures of its materials.
+/// Returns the triangles of an OBJ file with the textures of its materials.
 fn shown_triangles(meta: &Path) -> Vec<Triangle> {
     let mtl = fs::read_to_string(meta.join("model.mtl")).unwrap();
     let mut textures = BTreeMap::new();

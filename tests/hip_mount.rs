@@ -69,13 +69,13 @@ fn json(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// The entries of a directory in the order of the archive.
+/// Returns the entries of a directory in the order of the archive.
 fn listed(directory: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(directory).unwrap();
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
-/// An attribute, empty where the asset does not have it.
+/// Returns an attribute, empty where the asset does not have it.
 fn attribute(path: &Path, name: &str) -> String {
     let value = xattr::get(path, format!("user.hip.{name}")).unwrap();
     String::from_utf8(value.unwrap_or_default()).unwrap()

@@ -19,7 +19,7 @@ use support::{noise, shared, text};
 
 const PAGE: usize = 4096;
 
-/// Longest time that anything may take with a broken archive.
+/// Maximum length of the time that anything may take with a broken archive.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Address space for the program: 256 MiB beside its cache of 1 MiB.
@@ -27,7 +27,7 @@ const LIMIT: &str = "--as=269484032";
 
 const OPTIONS: &str = "cachesize=1M";
 
-/// The program with a limit on its address space.
+/// Returns the program with a limit on its address space.
 fn limited() -> Command {
     let mut command = Command::new("prlimit");
     command.arg(LIMIT).arg(hpimount().get_program());
@@ -53,7 +53,7 @@ fn refusal(name: &str) -> (i32, &'static str) {
 }
 
 /// The archive is refused with one sentence that says what is wrong, and
-/// nothing stays behind.
+/// nothing stays after.
 fn check_refused(name: &str, archive: &Path) {
     let fixture = Fixture::new();
     let start = Instant::now();
@@ -80,7 +80,7 @@ fn check_refused(name: &str, archive: &Path) {
     );
 }
 
-/// What cannot be had of a file.
+/// What cannot be read of a file.
 struct Damage<'a> {
     path: &'a Path,
     /// What would be there if nothing was damaged.
@@ -380,7 +380,7 @@ fn samples_give_errors_where_they_are_damaged_only() {
     }
 }
 
-/// The last two files lie behind the end of the archive.
+/// The last two files lie after the end of the archive.
 fn check_truncated(good: &std::collections::BTreeMap<std::path::PathBuf, Found>, mount: &Mount) {
     assert_eq!(walk(mount.path()).len(), good.len());
     for (path, found) in good {

@@ -6,7 +6,7 @@ use hpimount::volume::hpi::chunk::Method;
 use support::hpi::{Content, Entry, V1, V2, hostile, quirks, usual_tree};
 use support::reference::reports_on_bytes;
 
-/// Number of files in a tree.
+/// Returns the number of files in a tree.
 fn files(entries: &[Entry]) -> u64 {
     let count = |entry: &Entry| match &entry.content {
         Content::Directory(inner) => files(inner),

@@ -20,7 +20,8 @@ use support::mount::{has_programs, hpimount};
 use support::mounted::{few_cases, mounted_by, output};
 use support::{noise, text};
 
-/// Names that are shown as they are, those of archives and assets among them.
+/// Returns the names that are shown as they are, those of archives and assets
+/// among them.
 fn names() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         4 => "[a-zA-Z0-9_]{1,12}(\\.[a-zA-Z]{3})?".prop_map(String::into_bytes),
@@ -77,7 +78,7 @@ fn make_unique(entries: &mut Vec<Entry>) {
     }
 }
 
-/// A way to pack: either version, with what is odd about it.
+/// A way to pack: either version, with warnings about it.
 #[derive(Debug, Clone)]
 enum Variant {
     V1 {
@@ -189,7 +190,7 @@ fn check_parts(path: &Path, bytes: &[u8], parts: &[(Index, usize)]) {
     }
 }
 
-/// An entry of a directory and the offset behind it.
+/// An entry of a directory and the offset after it.
 type Listed = (Vec<u8>, u64, u64);
 
 /// Lists a directory through a buffer that holds only a few entries, from
@@ -208,7 +209,7 @@ fn list(directory: &Path, start: u64) -> Vec<Listed> {
     found
 }
 
-/// The listing goes on from wherever it was told that it can.
+/// The listing continues from wherever it was told that it can.
 fn check_listing(directory: &Path, expected: &[Vec<u8>]) {
     let all = list(directory, 0);
     let names: Vec<_> = all.iter().map(|(name, ..)| name.clone()).collect();
@@ -219,7 +220,8 @@ fn check_listing(directory: &Path, expected: &[Vec<u8>]) {
     }
 }
 
-/// Names in the order of the archive: version 2 lists directories first.
+/// Returns the names in the order of the archive: version 2 lists directories
+/// first.
 fn order(variant: &Variant, entries: &[Entry]) -> Vec<Vec<u8>> {
     let mut entries: Vec<&Entry> = entries.iter().collect();
     if let Variant::V2 { .. } = variant {

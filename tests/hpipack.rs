@@ -43,7 +43,7 @@ fn contents(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     found
 }
 
-/// A directory with files of telling sizes, deep and empty directories.
+/// Returns a directory with files of telling sizes, deep and empty directories.
 fn usual_directory() -> TempDir {
     let root = tempdir().unwrap();
     let path = root.path();
@@ -57,7 +57,7 @@ fn usual_directory() -> TempDir {
     root
 }
 
-/// A directory with one file, and a place for an archive.
+/// Returns a directory with one file, and a place for an archive.
 fn one_file() -> (TempDir, TempDir, PathBuf) {
     let (dir, work_dir) = (tempdir().unwrap(), tempdir().unwrap());
     fs::write(dir.path().join("unit.fbi"), text(500)).unwrap();
@@ -332,9 +332,9 @@ fn nothing_is_said_away_from_a_terminal() {
     assert!(output.stdout.is_empty() && output.stderr.is_empty());
 }
 
-/// The packed and decoded sizes of all LZ77 chunks in an archive, and the size
-/// to which the encoder packs them. An archive's key and chunks can be found
-/// without its directory.
+/// Returns the packed and decoded sizes of all LZ77 chunks in an archive, and
+/// the size to which the encoder packs them. An archive's key and chunks can be
+/// found without its directory.
 fn lz77_sizes(archive: &[u8]) -> (usize, usize) {
     let mut bytes = archive.to_vec();
     Cipher::from_header(bytes[12]).apply(20, &mut bytes[20..]);

@@ -25,7 +25,7 @@ fn opened(bytes: Vec<u8>) -> Opened {
     open(bytes, Options::default()).unwrap()
 }
 
-/// The archive that is made of a directory, by the library.
+/// Returns the archive that is made of a directory, by the library.
 fn packed(directory: &Path) -> Result<Vec<u8>, String> {
     let work_dir = tempdir().unwrap();
     let out = work_dir.path().join("out.HIP");
@@ -39,14 +39,14 @@ fn packed(directory: &Path) -> Result<Vec<u8>, String> {
     Ok(fs::read(out).unwrap())
 }
 
-/// A directory with what an archive was taken apart into.
+/// Returns a directory with what an archive was taken apart into.
 fn extracted(hip: &Hip) -> TempDir {
     let directory = tempdir().unwrap();
     extract(&opened(hip.build()), directory.path());
     directory
 }
 
-/// An archive with an asset of each of two types in one layer.
+/// Returns an archive with an asset of each of two types in one layer.
 fn two_assets() -> Hip {
     let mut hip = Hip::default();
     hip.layer(0)
@@ -326,7 +326,7 @@ fn assets_are_not_held_in_memory() {
     assert!(out.metadata().unwrap().len() > 256 << 20);
 }
 
-/// A string as a line of `Settings.ini` keeps it.
+/// Returns a string as a line of `Settings.ini` keeps it.
 fn kept(text: &[u8]) -> String {
     let mut text = text.to_vec();
     for byte in &mut text {
@@ -398,14 +398,14 @@ proptest! {
         let expected: Vec<_> = kinds.zip(members(&hip).into_iter().map(ids)).collect();
         prop_assert_eq!(layers(&after), expected);
 
-        // And again it is the same to the byte.
+        // And again it is the same byte for byte.
         let again = tempdir().unwrap();
         extract(&after, again.path());
         prop_assert!(packed(again.path()).unwrap() == bytes);
     }
 }
 
-/// The same as [`kept`] for text that was decoded.
+/// Returns the same as [`kept`] for text that was decoded.
 fn kept_text(text: &str) -> String {
     text.replace([';', '=', '\r', '\n'], "_")
 }

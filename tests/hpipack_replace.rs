@@ -65,7 +65,7 @@ fn opened(bytes: &[u8]) -> Opened {
     open(bytes.to_vec(), Options::default()).unwrap()
 }
 
-/// A directory with what an archive of Total Annihilation holds.
+/// Returns a directory with what an archive of Total Annihilation holds.
 fn directory() -> (TempDir, BTreeMap<&'static str, Vec<u8>>) {
     let files = BTreeMap::from([
         ("maps/big.tnt", noise(1, 200_000)),
@@ -239,7 +239,7 @@ fn odd_hip_archives_keep_everything_else() {
     }
 }
 
-/// The id of each asset and its bytes, where they can be read.
+/// Returns the id of each asset and its bytes, where they can be read.
 fn readable(opened: &Opened) -> Vec<(String, Option<Vec<u8>>)> {
     let ids = opened.tree.list(opened.tree.find("ids"));
     let ids = ids.iter().map(|&(_, node)| {
@@ -312,7 +312,7 @@ proptest! {
     }
 }
 
-/// An archive with two textures of one name, and a text.
+/// Returns an archive with two textures of one name, and a text.
 fn three_assets() -> Hip {
     let mut hip = Hip::target(Game::Bfbb, Platform::Xbox);
     hip.layer(1)

@@ -200,7 +200,7 @@ fn a_panic_where_nobody_is_answered_does_no_harm() {
     command.env("HPIMOUNT_TEST_PANIC", "forget");
     let mount = fixture.mount_in_foreground_by(command);
     mount.assert_answers();
-    // The kernel lets go of all names when a mount is mounted anew.
+    // The kernel lets go of all names when a mount is mounted again.
     let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
     rustix::mount::mount_remount(mount.path(), flags, "").unwrap();
     eventually("the daemon is told to forget", || {

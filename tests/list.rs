@@ -27,7 +27,7 @@ fn on(source: &Path, option: &str, paths: &[&str]) -> Run {
     run(hpimount().arg(option).arg(source).args(paths))
 }
 
-/// The bytes of files, which must be there.
+/// Returns the bytes of files, which must be there.
 fn cat(source: &Path, paths: &[&str]) -> Vec<u8> {
     let mut command = hpimount();
     let output = command.arg("--cat").arg(source).args(paths).output();
@@ -48,7 +48,7 @@ fn a_listing_has_mode_size_date_method_and_path() {
         -r--r--r--      300000 2001-08-23 14:05 zlib    maps/big.bin\n";
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), lines), "{ran:?}");
     let below = on(&fixture.archive, "--list", &["MAPS", "hello.txt"]);
-    // As find(1) does, by the spelling that was asked for.
+    // As find(1) does, by the spelling that was requested.
     let lines = lines.replace("maps", "MAPS");
     let mut sorted: Vec<&str> = lines.lines().collect();
     sorted.rotate_left(1);

@@ -1,4 +1,4 @@
-//! Directories list what is in them, once, wherever the listing goes on.
+//! Directories list what is in them, once, wherever the listing continues.
 
 mod support;
 
@@ -28,7 +28,7 @@ fn small() -> Option<Mount> {
 
 const MANY: usize = 20_000;
 
-/// A directory of [`MANY`] files.
+/// Returns a directory of [`MANY`] files.
 fn large() -> Option<Mount> {
     let files = (0..MANY).map(|number| leaf(&format!("file {number:05}.txt")));
     mounted(
@@ -43,11 +43,11 @@ struct Listed {
     name: String,
     ino: u64,
     kind: FileType,
-    /// Where the listing goes on behind it.
+    /// Where the listing continues after it.
     next: u64,
 }
 
-/// Lists an open directory from `start` on through a buffer of so many bytes.
+/// Lists an open directory from `start` on through a buffer of that many bytes.
 fn list(directory: &Opened, start: u64, room: usize) -> Vec<Listed> {
     rustix::fs::seek(directory, SeekFrom::Start(start)).unwrap();
     let mut buffer = vec![MaybeUninit::uninit(); room];

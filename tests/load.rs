@@ -31,7 +31,7 @@ const BESIDE_CACHE: usize = 28 << 20;
 /// Time in which every reader gets something done, however busy the machine.
 const GUARD: Duration = Duration::from_secs(120);
 
-/// How long the readers read.
+/// Returns how long the readers read.
 fn duration() -> Duration {
     let minutes = std::env::var("HPIMOUNT_SOAK_MINUTES").map_or(30, |text| text.parse().unwrap());
     trial::length(Duration::from_secs(4), Duration::from_secs(60 * minutes))
@@ -164,7 +164,7 @@ impl<'a> Watch<'a> {
         Self { progress, seen }
     }
 
-    /// The kind of a reader that has got nothing done for too long.
+    /// Returns the kind of a reader that has got nothing done for too long.
     fn hanging(&mut self) -> Option<&'static str> {
         for (number, (now, seen)) in self.progress.iter().zip(&mut self.seen).enumerate() {
             let now = now.load(Ordering::Relaxed);

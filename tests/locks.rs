@@ -252,7 +252,7 @@ fn reservations_wait_for_each_other_and_all_are_granted() {
 
 #[test]
 fn values_made_of_each_other_never_wait_in_a_circle() {
-    // As models that refer to each other, asked for from both ends.
+    // As models that refer to each other, requested from both ends.
     fn get(cache: &Blocks, number: u32, within: &[u32]) -> Block {
         let make = || {
             let next = (number + 1) % 3;

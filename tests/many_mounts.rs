@@ -1,4 +1,4 @@
-//! Mounts by the dozen: one after the other, and at the same time.
+//! Mounts by the dozen: in order, and at the same time.
 
 mod support;
 

@@ -25,7 +25,7 @@ const BESIDE: usize = 32 << 20;
 /// what is kept.
 const KEYS: &str = "a.ifp.meta/animations/000 walk0.json";
 
-/// A mount of a folder with an asset of which [`KEYS`] has several MiB.
+/// Returns a mount of a folder with an asset of which [`KEYS`] has several MiB.
 fn large_file() -> Mount {
     let fixture = folder(|source| fs::write(source.join("a.ifp"), ifp(1, 30_000)).unwrap());
     fixture.mount(&["-o", "cachesize=4M,noprefetch"])
@@ -102,8 +102,8 @@ fn what_needs_more_space_than_the_spool_has_has_a_size_and_cannot_be_read() {
     fs::read(mount.file(&KEYS.replace("a.ifp", "b.ifp"))).unwrap();
 }
 
-/// An archive of archives of archives, each with so many files, of which all
-/// are empty in the innermost.
+/// Returns an archive of archives of archives, each with that many files, of
+/// which all are empty in the innermost.
 fn nested(fan_out: [usize; 3]) -> Vec<u8> {
     let archive = |count: usize, name: &str, bytes: &[u8]| {
         let files = (0..count).map(|number| {
@@ -268,7 +268,7 @@ const ENTRY: usize = 120;
 /// converted tree is made, in bytes.
 const CONVERTED: usize = 260;
 
-/// Number of the entries below a directory, itself included.
+/// Returns the number of the entries below a directory, itself included.
 fn found_below(directory: &Path) -> usize {
     let mut count = Command::new("sh");
     count.arg("-c").arg("find \"$0\" | wc -l").arg(directory);

@@ -40,8 +40,8 @@ fn mounted() -> Mount {
     sources.mount(&["{}/0.ufo", "{}/1.ufo", "{}/2.ufo"])
 }
 
-/// A spelling of the deep directory: each bit of `number` is the case of a
-/// letter.
+/// Returns a spelling of the deep directory: each bit of `number` is the case
+/// of a letter.
 fn spelling(mount: &Mount, number: usize) -> PathBuf {
     let mut bits = number;
     let mut respell = |letter: char| {

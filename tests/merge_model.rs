@@ -18,7 +18,7 @@ use support::mount::{Mount, can_mount};
 /// Threads that look names up at once.
 const THREADS: u64 = 4;
 
-/// A few words in many spellings, so that they clash.
+/// Returns a few words in many spellings, so that they clash.
 fn names() -> impl Strategy<Value = String> {
     let word = prop::sample::select(vec!["a", "units", "x.fbi", "\u{e9}t\u{e9}", "two words"]);
     (word, any::<u64>()).prop_map(|(word, seed)| respelled(word, seed))
@@ -69,7 +69,7 @@ fn sort(entries: &mut Entries) {
     }
 }
 
-/// The entries as archives have them.
+/// Returns the entries as archives have them.
 fn packed(entries: &Entries) -> Vec<Entry> {
     let entry = |(name, node): &(String, Node)| {
         // Their letters are the first of Unicode, and Windows-1252's too.
@@ -170,8 +170,9 @@ fn archives_on_the_command_line_merge_as_in_the_model() {
     });
 }
 
-/// A game's folder: the last entries are loose files, the others archives,
-/// lowest first, made by `write_archive` from a number, a name and entries.
+/// Returns a game's folder: the last entries are loose files, the others
+/// archives, lowest first, made by `write_archive` from a number, a name and
+/// entries.
 fn game(
     mut all: Vec<Entries>,
     extension: &str,

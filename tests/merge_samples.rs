@@ -17,7 +17,7 @@ use support::merging::{Folder, Tree, attribute, info, order, shadowed, tree};
 use support::mount::can_mount;
 use support::shared;
 
-/// The samples that can be mounted.
+/// Returns the samples that can be mounted.
 fn samples() -> Option<Vec<PathBuf>> {
     let folders = ["good", "quirk", "real"].map(|name| shared(&format!("samples/hpi/{name}")));
     let mut samples = Vec::new();
@@ -30,7 +30,7 @@ fn samples() -> Option<Vec<PathBuf>> {
     Some(samples)
 }
 
-/// The hash that stands for the bytes of a file.
+/// Returns the hash that stands for the bytes of a file.
 fn hash(bytes: &[u8]) -> Vec<u8> {
     Sha256::digest(bytes).to_vec()
 }
@@ -48,7 +48,7 @@ fn entries(directory: &Path) -> Entries {
     fs::read_dir(directory).unwrap().map(entry).collect()
 }
 
-/// The tree with hashes instead of bytes.
+/// Returns the tree with hashes instead of bytes.
 fn hashed(tree: Tree) -> Tree {
     tree.into_iter()
         .map(|(path, bytes)| (path, bytes.map(|bytes| hash(&bytes))))
@@ -59,7 +59,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap().to_str().unwrap().to_owned()
 }
 
-/// A folder with links to all samples.
+/// Returns a folder with links to all samples.
 fn folder_of(samples: &[PathBuf]) -> Folder {
     let folder = Folder::new();
     for sample in samples {

@@ -43,7 +43,7 @@ fn many(sources: &Folder, archives: usize, files: usize) {
     }
 }
 
-/// One archive with so many files, a thousand in a directory.
+/// One archive with that many files, a thousand in a directory.
 fn one(files: usize) -> Vec<Entry> {
     let directory = |number: usize| {
         let file = |file: usize| text(&format!("Unit{:05}.fbi", file * 7919 % 1000), "");
@@ -57,7 +57,7 @@ fn open_files(mount: &Mount) -> usize {
     open.count()
 }
 
-/// A line of `/proc/PID/status`.
+/// Returns a line of `/proc/PID/status`.
 fn status(mount: &Mount, field: &str) -> String {
     let status = fs::read_to_string(format!("/proc/{}/status", mount.pid())).unwrap();
     let line = status.lines().find(|line| line.starts_with(field)).unwrap();

@@ -1,5 +1,5 @@
 //! Looking at many assets opens no more of them than somebody looks into, and
-//! stays within the memory that was asked for.
+//! stays within the memory that was requested.
 
 mod support;
 
@@ -28,7 +28,7 @@ impl Watch {
         Self(watch)
     }
 
-    /// The files that were opened or read since the last time.
+    /// Returns the files that were opened or read since the last time.
     fn seen(&self) -> Vec<String> {
         let mut buffer = [MaybeUninit::uninit(); 8192];
         let mut events = inotify::Reader::new(&self.0, &mut buffer);

@@ -75,7 +75,7 @@ impl Drop for Overlay {
     }
 }
 
-/// The archive of a small mod, and what is in it.
+/// Returns the archive of a small mod, and what is in it.
 fn mod_archive() -> (Vec<u8>, BTreeMap<String, Vec<u8>>) {
     let files = BTreeMap::from([
         ("maps/a.ota".to_owned(), b"map".to_vec()),
@@ -94,7 +94,7 @@ fn mod_archive() -> (Vec<u8>, BTreeMap<String, Vec<u8>>) {
     (fs::read(out).unwrap(), files)
 }
 
-/// A mount with these options and an overlay on top of it.
+/// Returns a mount with these options and an overlay on top of it.
 fn overlaid(archive: &[u8], options: &str) -> Option<(Mount, Overlay)> {
     if !can_mount() {
         return None;

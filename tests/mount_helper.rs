@@ -11,8 +11,8 @@ use rustix::process::Signal;
 use support::mount::namespace::{Namespace, OTHER_USER, USER};
 use support::mount::{SMALL, assert_guarded, can_mount, has_programs, run};
 
-/// Where the program is installed, which mount(8) finds without our `PATH`, and
-/// where every user may run it.
+/// Returns where the program is installed, which mount(8) finds without our
+/// `PATH`, and where every user may run it.
 fn namespace() -> Option<Namespace> {
     let programs = ["mount", "mount.fuse", "unshare", "nsenter"];
     if !can_mount() || !has_programs(&programs) {

@@ -1,5 +1,5 @@
 //! Every name of an archive becomes one that a file can have, and the raw one
-//! can be asked for.
+//! can be requested.
 
 mod support;
 

@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use support::mount::others::unmount_by;
 use support::mount::{BIG, Fixture, big, can_mount, mounts_at, run};
 
-/// A start of hpimount from a shell.
+/// Returns a start of hpimount from a shell.
 fn started(fixture: &Fixture, script: &str) -> Command {
     let mut command = Command::new("sh");
     command

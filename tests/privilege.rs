@@ -63,7 +63,7 @@ fn namespace() -> Option<Namespace> {
     (can_mount() && has_programs(&programs)).then(Namespace::new)
 }
 
-/// The program with the archive and the mount point, as `user`.
+/// Returns the program with the archive and the mount point, as `user`.
 fn command(namespace: &Namespace, user: u32, options: &str) -> Command {
     let mut command = namespace.user(user, &namespace.program);
     let fixture = &namespace.fixture;

@@ -15,7 +15,7 @@ use support::sources::pack_as;
 use support::{noise, text};
 use tempfile::TempDir;
 
-/// A tree with something for `grep` to find, and many small files.
+/// Returns a tree with something for `grep` to find, and many small files.
 fn tree() -> Vec<Entry> {
     let small = |number: usize| {
         let data = format!("[UNIT{number}]\nCorpse=arm{number}_dead;\n");
@@ -42,8 +42,8 @@ fn tree() -> Vec<Entry> {
     entries
 }
 
-/// The tree as a mount and on disk; `None` where either or the programs
-/// cannot be had.
+/// The tree as a mount and on disk; `None` where either or the programs cannot
+/// be read.
 struct Both {
     mount: Mount,
     disk: TempDir,
@@ -60,7 +60,7 @@ impl Both {
         Some(Self { mount, disk })
     }
 
-    /// A command prints the same in both; what it prints.
+    /// Returns a command prints the same in both; what it prints.
     fn check(&self, program: &str, arguments: &[&str]) -> String {
         let over = |directory: &Path| {
             let mut lines: Vec<String> = output(program, arguments, directory)

@@ -13,7 +13,7 @@ use support::remote::origin::{Faults, Object, Origin};
 use support::remote::servers::{Moto, Nginx};
 use support::skip::possible;
 
-/// A program with these variables in its environment.
+/// Returns a program with these variables in its environment.
 fn with(variables: &[(&'static str, String)], arguments: &[&str]) -> Command {
     let mut command = hpimount();
     command.args(arguments);
@@ -25,7 +25,8 @@ fn with(variables: &[(&'static str, String)], arguments: &[&str]) -> Command {
     command
 }
 
-/// The lines of a listing without the dates, which are those of the server.
+/// Returns the lines of a listing without the dates, which are those of the
+/// server.
 fn listed(ran: &Run) -> Vec<String> {
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
     let fields = |line: &str| {

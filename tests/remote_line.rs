@@ -115,7 +115,7 @@ fn silence_that_is_shorter_than_the_timeout_is_waited_out() {
     );
 }
 
-/// An archive of so many files, a thousand in a directory.
+/// Returns an archive of that many files, a thousand in a directory.
 fn archive(files: usize) -> Vec<u8> {
     let directory = |number: usize| {
         let one = |file: usize| {
@@ -132,7 +132,7 @@ fn archive(files: usize) -> Vec<u8> {
         .bytes
 }
 
-/// Number of files in the directories of a mount.
+/// Returns the number of files in the directories of a mount.
 fn count(mount: &Mount) -> usize {
     let names = |path: &Path| {
         fs::read_dir(path)

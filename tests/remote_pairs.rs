@@ -36,7 +36,7 @@ fn sources() -> Vec<Files> {
     ]
 }
 
-/// A name as a part of a URL.
+/// Returns a name as a part of a URL.
 fn escaped(name: &str) -> String {
     name.replace('%', "%25")
         .replace(' ', "%20")
@@ -45,7 +45,7 @@ fn escaped(name: &str) -> String {
         .replace(')', "%29")
 }
 
-/// A server with the files of a source in a directory.
+/// Returns a server with the files of a source in a directory.
 fn serve(files: &Files) -> Origin {
     let origin = Origin::with("unrelated", Object::new("x", "x"));
     for (name, bytes) in files {
@@ -78,7 +78,7 @@ fn the_files_of_a_source_are_found_beside_it_on_a_web_server() {
             "{name}: {there_found:?} {here_found:?}"
         );
         assert_eq!(counter(&there, "errors"), 0);
-        // Nothing was asked for but these files, in few spellings.
+        // Nothing was requested but these files, in few spellings.
         let requests = origin.take_requests();
         let others = requests.iter().filter(|request| {
             !files

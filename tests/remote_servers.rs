@@ -68,8 +68,8 @@ fn all_in(mount: &Mount) -> BTreeMap<PathBuf, Result<Found, ErrorKind>> {
     paths.collect()
 }
 
-/// Folders of samples, and the extensions of those that are mounted; all of them
-/// where there are none.
+/// Folders of samples, and the extensions of those that are mounted; all of
+/// them if there are none.
 const SAMPLES: [(&str, &[&str]); 16] = [
     ("hpi/real", &[]),
     ("hpi/good", &[]),
@@ -89,7 +89,7 @@ const SAMPLES: [(&str, &[&str]); 16] = [
     ("containers/foreign", &[]),
 ];
 
-/// The samples of a folder that are sound.
+/// Returns the samples of a folder that are sound.
 fn samples(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     let mut files = files_in(folder);
     files.retain(|path| {
@@ -141,7 +141,7 @@ fn every_sample_reads_the_same_from_a_bucket() {
         return;
     };
     moto.make_bucket("mods");
-    // What differs from HTTP is how objects are asked for, and found beside
+    // What differs from HTTP is how objects are requested, and found beside
     // others.
     let with_real = |(name, _): &(&str, _)| name.ends_with("real");
     let with_others = |(name, _): &(&str, _)| {

@@ -14,14 +14,15 @@ use support::remote::{mounted, mounted_with, refused_with};
 /// Longer than a program of the tests may run: what fails, fails before it.
 const LONG: &str = "timeout=300";
 
-/// A directory with an archive.
+/// Returns a directory with an archive.
 fn folder() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("a.hpi"), sample().bytes).unwrap();
     dir
 }
 
-/// A server of that directory by TLS, with these lines in its configuration.
+/// Returns a server of that directory by TLS, with these lines in its
+/// configuration.
 fn secure(dir: &tempfile::TempDir, lines: &str) -> Option<(Certificates, Nginx)> {
     let certificates = Certificates::new()?;
     let nginx = Nginx::start_tls(dir.path(), &certificates, lines)?;
@@ -183,7 +184,7 @@ fn a_server_that_cannot_be_reached_is_refused_at_once_with_the_reason() {
     }
 }
 
-/// The names of the threads behind a mount.
+/// Returns the names of the threads after a mount.
 fn threads(mount: &Mount) -> Vec<String> {
     let tasks = fs::read_dir(format!("/proc/{}/task", mount.pid())).unwrap();
     let names = tasks.map(|task| fs::read_to_string(task.unwrap().path().join("comm")).unwrap());

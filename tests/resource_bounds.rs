@@ -31,7 +31,8 @@ const CACHE: usize = 1;
 
 const OPEN_FILES: usize = 64;
 
-/// The program under all limits, with so many seconds of the processor.
+/// Returns the program under all limits, with that many seconds of the
+/// processor.
 fn limited(seconds: u64) -> Command {
     let mut command = Command::new("prlimit");
     command
@@ -58,7 +59,7 @@ const DEPTH: Depth = Depth {
     bytes: 200_000,
 };
 
-/// Walks, asks for attributes, and reads. All is there or EIO.
+/// Walks, requests attributes, and reads. All is there or EIO.
 fn look(top: &Path) -> usize {
     let mut left = vec![(top.to_owned(), 0)];
     let mut seen = 0;
@@ -118,7 +119,7 @@ fn had<T>(path: &Path, result: io::Result<T>) -> Option<T> {
     }
 }
 
-/// Whether a file can be mounted.
+/// Returns whether a file can be mounted.
 fn opens(path: &Path) -> bool {
     let sources = Sources::Given {
         locations: vec![path.to_owned().into()],
@@ -201,7 +202,7 @@ fn processor_time(pid: &str) -> Duration {
     Duration::from_millis(10 * (ticks(11) + ticks(12)))
 }
 
-/// A folder of files with names of their own.
+/// Returns a folder of files with names of their own.
 fn folder_of(files: impl Iterator<Item = Bomb>) -> Fixture {
     folder(|source| {
         for Bomb { name, bytes } in files {
@@ -255,7 +256,8 @@ fn a_bomb_alone_is_refused_or_walked_within_the_limits() {
     needed.record("bombs mounted alone, under limits", count);
 }
 
-/// The samples that are broken, those of assets and of containers included.
+/// Returns the samples that are broken, those of assets and of containers
+/// included.
 fn hostile_samples() -> Option<Vec<PathBuf>> {
     let folders = [
         ("hpi/hostile", ""),

@@ -41,7 +41,7 @@ const ENDING: [Signal; 15] = [
     Signal::POWER,
 ];
 
-/// Signals after which a program goes on, the last ones when it is told to.
+/// Signals after which a program continues, the last ones when it is told to.
 const PASSING: [Signal; 9] = [
     Signal::CHILD,
     Signal::CONT,
@@ -261,7 +261,8 @@ fn kill(child: &Child, signal: Signal) {
     rustix::process::kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-/// How long it takes from the start until the mount is there, here and now.
+/// Returns how long it takes from the start until the mount is there, here and
+/// now.
 fn start_takes() -> Duration {
     let start = Instant::now();
     drop(mount_in_foreground());

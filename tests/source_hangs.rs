@@ -1,5 +1,5 @@
 //! What the archive lies on does not answer: only who needs it waits, no mount
-//! stays behind, and no process longer than the kernel keeps it.
+//! stays after, and no process longer than the kernel keeps it.
 
 mod support;
 
@@ -18,7 +18,7 @@ use support::mount::{Mount, can_mount, eventually, has_programs, run};
 use support::mounted::{info, stats};
 use support::trial;
 
-/// What a reader asks for.
+/// What a reader requests.
 const LENGTH: usize = 4096;
 
 /// A program that waits for the first bytes of the first file.
@@ -59,7 +59,7 @@ impl Reader {
     }
 }
 
-/// Waits until a process has ended but for threads that the kernel keeps.
+/// Waits until a process has ended except for threads that the kernel keeps.
 fn wait_for_exit(pid: i32) {
     let stat = format!("/proc/{pid}/stat");
     eventually("the process exits", || {

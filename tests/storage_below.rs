@@ -41,7 +41,7 @@ fn loop_device(fixture: &Fixture, options: &str) -> (PathBuf, PathBuf) {
     (image, disk)
 }
 
-/// A mount of an archive, with hardly a cache.
+/// Returns a mount of an archive, with hardly a cache.
 fn mount(mut fixture: Fixture, archive: PathBuf) -> Mount {
     fixture.archive = archive;
     fixture.mount(&["-o", "noprefetch,cachesize=1K"])
@@ -116,7 +116,7 @@ fn a_file_that_has_the_inode_number_of_the_archive_is_another_one() {
     assert!(errors.contains("the file has been replaced"), "{errors}");
 }
 
-/// A file system in memory, to hold the sources, and where it is.
+/// Returns a file system in memory, to hold the sources, and where it is.
 fn tmpfs(fixture: &Fixture, options: &CStr) -> (Tmpfs, PathBuf) {
     let disk = fixture.dir().join("disk");
     fs::create_dir(&disk).unwrap();

@@ -135,8 +135,8 @@ fn the_texts_of_every_sample_are_the_known_ones() {
     assert!(compared == 0 || compared >= 13, "{compared} were compared");
 }
 
-/// A picture as the independent readers wrote it: the bytes of its pixels and
-/// of its palette.
+/// Returns a picture as the independent readers wrote it: the bytes of its
+/// pixels and of its palette.
 fn decoded(path: &Path) -> known::Picture {
     let decoder = png::Decoder::new(std::io::BufReader::new(fs::File::open(path).unwrap()));
     let mut reader = decoder.read_info().unwrap();
@@ -150,7 +150,7 @@ fn decoded(path: &Path) -> known::Picture {
     }
 }
 
-/// Number of PNG files in a folder and those in it.
+/// Returns the number of PNG files in a folder and those in it.
 fn pngs(folder: &Path) -> usize {
     let entries = fs::read_dir(folder)
         .unwrap()

@@ -1,4 +1,4 @@
-//! Assets of Total Annihilation that ask for far more than they are, in an
+//! Assets of Total Annihilation that request far more than they are, in an
 //! archive that is mounted: they are shown in part, or refused with a reason.
 
 mod support;
@@ -16,7 +16,7 @@ use support::ta::bombs;
 /// Budget of the cache in bytes.
 const CACHE: usize = 160 << 20;
 
-/// An archive with these files.
+/// Returns an archive with these files.
 fn mounted(files: &[(&str, Vec<u8>)]) -> Mount {
     let mut fixture = folder(|source| {
         for (path, bytes) in files {

@@ -35,7 +35,8 @@ fn game(source: &Path) {
     write("palettes/palette.pal", vec![0; 1024]);
 }
 
-/// A mount of the game, with a file of this name beside it as the palette.
+/// Returns a mount of the game, with a file of this name beside it as the
+/// palette.
 fn mounted(name: &str, bytes: &[u8]) -> Mount {
     let fixture = folder(game);
     let palette = palette(&fixture, name, bytes);
@@ -54,7 +55,7 @@ fn plain() -> Vec<u8> {
     colors
 }
 
-/// The same palette in every kind of file.
+/// Returns the same palette in every kind of file.
 fn files() -> [(&'static str, Vec<u8>); 4] {
     let padded = plain();
     let padded = padded.chunks(3).flat_map(|color| [color, &[0]].concat());

@@ -11,7 +11,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use ta::gaf::Body;
 
-/// A name that a field of 32 bytes holds.
+/// Returns a name that a field of 32 bytes holds.
 fn name() -> impl Strategy<Value = String> {
     "[A-Za-z0-9_ ]{1,20}"
 }
@@ -19,8 +19,8 @@ fn name() -> impl Strategy<Value = String> {
 /// Pixels of a frame, `None` where it is transparent.
 type Pixels = Vec<Option<u8>>;
 
-/// A frame without layers: its size and origin, its pixels, and whether they
-/// are runs. The key is 9.
+/// Returns a frame without layers: its size and origin, its pixels, and whether
+/// they are runs. The key is 9.
 fn frame() -> impl Strategy<Value = (ta::gaf::Frame, Pixels)> {
     let pixel = || prop_oneof![Just(None), Just(Some(7)), any::<u8>().prop_map(Some)];
     (0..40_u16, 0..9_u16, any::<[i16; 2]>(), any::<bool>())

@@ -56,7 +56,7 @@ fn rows(mount: &Mount, path: &str) -> Vec<Vec<String>> {
     rows.map(Iterator::collect).collect()
 }
 
-/// The cells of the row with this name, by their columns.
+/// Returns the cells of the row with this name, by their columns.
 fn cell(rows: &[Vec<String>], name: &str, column: &str) -> String {
     let column = rows[0].iter().position(|found| found == column).unwrap();
     let row = rows.iter().find(|row| row[0] == name).unwrap();

@@ -17,8 +17,8 @@ use support::shared;
 use support::sources::{folder, names};
 use support::ta::{bmp, cob, gaf, pcx, tdf, tdo, tnt};
 
-/// A mount of the samples, where there are some, with the shades of grey as
-/// its palette, in which the independent readers show pictures.
+/// Returns a mount of the samples, where there are some, with the shades of
+/// grey as its palette, in which the independent readers show pictures.
 fn samples() -> Option<Mount> {
     let samples = shared("samples/ta")?;
     can_mount().then(|| {
@@ -54,7 +54,8 @@ fn json(path: &Path) -> Value {
     serde_json::from_slice(&read(path)).unwrap()
 }
 
-/// The goldens of a kind whose names end so, with what is in front of that.
+/// Returns the goldens of a kind whose names end so, with what is in front of
+/// that.
 fn goldens(kind: &str, end: &str) -> Vec<(String, PathBuf)> {
     let Some(folder) = shared("golden/ta").map(|folder| folder.join(kind)) else {
         return Vec::new();
@@ -375,8 +376,8 @@ fn every_sample_shows_what_the_manifest_says() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// A model with a textured face, a piece that its script spells otherwise, and
-/// a texture that nobody has.
+/// Returns a model with a textured face, a piece that its script spells
+/// otherwise, and a texture that nobody has.
 fn model() -> Vec<u8> {
     let one = 65536;
     let mut root = tdo::object("BASE");
@@ -629,8 +630,8 @@ fn other_programs_read_what_is_written() {
     }
 }
 
-/// How long each frame of an animation is shown, in 1/30 s, as `frames.tsv`
-/// has it; no ticks are one.
+/// Returns how long each frame of an animation is shown, in 1/30 s, as
+/// `frames.tsv` has it; no ticks are one.
 fn ticks(animation: &Path) -> Vec<u32> {
     let name = animation.file_name().unwrap().to_str().unwrap();
     let number: usize = name[..3].parse().unwrap();

@@ -1,5 +1,5 @@
 //! Small pictures of files for file managers: of every kind that has them,
-//! never larger than was asked for, and in bounded time whatever the file is.
+//! never larger than was requested, and in bounded time whatever the file is.
 
 mod support;
 
@@ -53,8 +53,8 @@ fn fails(input: &Path) {
     assert_eq!(picture, None);
 }
 
-/// A cube, of which a mount with this texture shows another picture than its
-/// file alone has.
+/// Returns a cube, of which a mount with this texture shows another picture
+/// than its file alone has.
 fn cube() -> Vec<u8> {
     let mut root = tdo::object("base");
     tdo::add_box(&mut root, [0; 3], [1 << 20; 3], |_, side| {
@@ -216,7 +216,7 @@ fn a_file_that_hangs_is_given_up_and_was_read_by_a_confined_thread() {
 }
 
 /// Threads called `confined` of the children of a process, which can gain no
-/// rights any more, as Landlock asks for.
+/// rights any more, as Landlock requests.
 fn confined_threads_below(parent: u32) -> usize {
     let read = |path: String| fs::read_to_string(path).unwrap_or_default();
     let children = read(format!("/proc/{parent}/task/{parent}/children"));

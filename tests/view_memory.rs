@@ -36,13 +36,13 @@ fn open(format: &ViewFormat, bytes: &Bytes) -> Option<Box<dyn View>> {
     (format.open)(bytes, &Alone).ok()
 }
 
-/// A package of 16 MB: 2 animations with 500,000 keys each.
+/// Returns a package of 16 MB: 2 animations with 500,000 keys each.
 fn large_ifp() -> Bytes {
     sources::ifp(2, 500_000).into()
 }
 
-/// A PSX character of 6 MB: 4 objects without models, and an animation of as
-/// many frames as there can be.
+/// Returns a PSX character of 6 MB: 4 objects without models, and an animation
+/// of as many frames as there can be.
 fn large_psx() -> Bytes {
     let words = |values: &[u32]| values.iter().flat_map(|word| word.to_le_bytes()).collect();
     const OBJECTS: u32 = 4;
@@ -131,7 +131,7 @@ fn tells_its_memory(format: &ViewFormat, name: &str, bytes: &Bytes) {
     );
 }
 
-/// Takes so many bytes and then fails.
+/// Takes that many bytes and then fails.
 struct Full {
     left: usize,
     failures: usize,

@@ -23,8 +23,8 @@ use support::skip;
 /// What is done to a byte.
 const DAMAGES: [fn(u8) -> u8; 3] = [|byte| byte ^ 1, |byte| byte ^ 0x80, |byte| !byte];
 
-/// The files with their bytes; those that cannot be read are left out. `None`
-/// where the container is refused.
+/// Returns the files with their bytes; those that cannot be read are omitted.
+/// `None` where the container is refused.
 fn files(name: &str, bytes: Vec<u8>) -> Option<BTreeMap<String, Vec<u8>>> {
     let opened = open(name, bytes, &|_| None, true).ok()?;
     let mut files = BTreeMap::new();

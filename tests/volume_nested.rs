@@ -1,7 +1,7 @@
 //! Containers in other containers are what they are alone: every good sample
 //! once more in a zip and in a disc, through the library and through a mount,
-//! archives several levels down, and which
-//! files in a folder are taken for containers.
+//! archives several levels down, and which files in a folder are treated as
+//! containers.
 
 mod support;
 
@@ -45,7 +45,7 @@ fn files(path: &Path) -> BTreeMap<String, Walked> {
     without_reasons(walked::files(&vfs))
 }
 
-/// The same, read through the kernel.
+/// Returns the same, read through the kernel.
 fn files_through_mount(path: &Path) -> BTreeMap<String, Walked> {
     let mount = mounted_files(&[path.to_owned()], "meta=off").unwrap();
     without_reasons(walked::files_below(mount.path()))
@@ -60,7 +60,7 @@ fn without_reasons(mut files: BTreeMap<String, Walked>) -> BTreeMap<String, Walk
     files
 }
 
-/// The good samples of a folder with all that stands beside them.
+/// Returns the good samples of a folder with all that stands beside them.
 fn samples(folder: &str) -> Option<Vec<PathBuf>> {
     let samples = Path::new(concat!(
         env!("CARGO_MANIFEST_DIR"),

@@ -82,7 +82,8 @@ fn split(path: &str) -> Vec<String> {
     counted.map(str::to_owned).collect()
 }
 
-/// The name of a file in a WAD: its own, or its hash with any extension.
+/// Returns the name of a file in a WAD: its own, or its hash with any
+/// extension.
 fn hashed_or_plain(entry: &Value) -> Vec<String> {
     match entry["name"].as_str() {
         Some(name) => split(name),
@@ -90,7 +91,7 @@ fn hashed_or_plain(entry: &Value) -> Vec<String> {
     }
 }
 
-/// The files in a list that a reader gave.
+/// Returns the files in a list that a reader gave.
 fn entries(found: &Value, list: &str, path: fn(&Value) -> Vec<String>) -> Vec<File> {
     let entries = found[list].as_array().unwrap().iter();
     let files = entries.filter(|entry| entry["dir"] != true && entry["not_in_wad"] != true);
@@ -106,7 +107,7 @@ fn entries(found: &Value, list: &str, path: fn(&Value) -> Vec<String>) -> Vec<Fi
     files
 }
 
-/// A folder of what stands beside the project; without it the test is
+/// Returns a folder of what stands beside the project; without it the test is
 /// skipped.
 fn shared(path: &str) -> Option<PathBuf> {
     let found = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).join(path);
@@ -129,8 +130,8 @@ fn reference(reader: &Path, sample: &Path) -> Option<Value> {
     serde_json::from_slice(&output.stdout).ok()
 }
 
-/// The files that were found; the hash of a WAD's stands for the whole name
-/// where `known` has no more.
+/// Returns the files that were found; the hash of a WAD's stands for the whole
+/// name where `known` has no more.
 fn found(opened: &Opened, known: &[File]) -> Vec<File> {
     let files = opened.files().map(|(path, entry)| {
         let is_hash = |(known, _, _): &&File| {
@@ -174,9 +175,9 @@ fn check(case: &Case, reader: &Path, sample: &Path) {
     }
 }
 
-/// The file that the reader takes: of an IMG in two files the one with the
-/// bytes; of a disc that lacks the last bytes of a table, which are filling,
-/// the whole one, since the reader leaves such a table out.
+/// Returns the file that the reader takes: of an IMG in two files the one with
+/// the bytes; of a disc that lacks the last bytes of a table, which are
+/// filling, the whole one, since the reader leaves such a table out.
 fn original(sample: &Path) -> PathBuf {
     if sample.ends_with("quirk_cut.xiso") {
         return sample.with_file_name("good.xiso");

@@ -28,7 +28,7 @@ fn opened(bytes: Vec<u8>) -> Result<Opened, Error> {
     open("x.7z", bytes, &|_| None, false)
 }
 
-/// The files with their bytes, or why they cannot be read.
+/// Returns the files with their bytes, or why they cannot be read.
 fn read(opened: &Opened) -> BTreeMap<String, Result<Vec<u8>, String>> {
     let files = opened.files().map(|(path, entry)| {
         let mut bytes = Vec::new();
@@ -207,7 +207,7 @@ fn what_7_zip_encrypts_or_packs_otherwise_is_listed_and_named() {
     fs::remove_file(archive).unwrap();
 }
 
-/// A mount without companions, with so much memory.
+/// Returns a mount without companions, with so much memory.
 fn mounted(path: &Path, cache_size: usize) -> BTreeMap<String, walked::Walked> {
     let options = Options {
         companions: false,

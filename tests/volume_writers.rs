@@ -20,7 +20,7 @@ use support::programs::run_in;
 use support::skip;
 use support::walked::{self, Walked};
 
-/// The files of a mount without companions.
+/// Returns the files of a mount without companions.
 fn mounted(path: &Path) -> BTreeMap<String, Walked> {
     let options = Options {
         companions: false,

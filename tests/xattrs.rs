@@ -1,4 +1,4 @@
-//! What archives know about their files can be asked for as extended
+//! What archives know about their files can be requested as extended
 //! attributes.
 
 mod support;
@@ -17,7 +17,7 @@ use support::mount::has_programs;
 use support::mounted::{mounted, output};
 use support::{noise, text};
 
-/// All attributes of what stands at a path.
+/// Returns all attributes of what stands at a path.
 fn attributes(path: &Path) -> BTreeMap<String, String> {
     let names = xattr::list(path).unwrap();
     names
@@ -194,7 +194,7 @@ fn symbolic_links_list_nothing_that_they_do_not_have() {
     assert_eq!(attributes(&mount.path().join(id)), table([]));
 }
 
-/// The error of a request for an attribute.
+/// Returns the error of a request for an attribute.
 fn refused(path: &Path, name: &str) -> io::Error {
     let mut room = [0; 100];
     rustix::fs::getxattr(path, name, &mut room[..])

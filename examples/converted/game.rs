@@ -54,7 +54,7 @@ pub(super) fn render(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A pixel of a sprite: gaps, runs and others that are copied.
+/// Returns a pixel of a sprite: gaps, runs and others that are copied.
 fn sprite_pixel(pixel: usize) -> Option<u8> {
     match pixel % 16 {
         0..4 => None,
@@ -63,7 +63,7 @@ fn sprite_pixel(pixel: usize) -> Option<u8> {
     }
 }
 
-/// A sprite of eight frames.
+/// Returns a sprite of eight frames.
 fn sprite(number: usize) -> Vec<u8> {
     let edge = 24 + (number % 40) as u16;
     let pixels: Vec<_> = (0..usize::from(edge).pow(2)).map(sprite_pixel).collect();
@@ -71,13 +71,13 @@ fn sprite(number: usize) -> Vec<u8> {
     ta::gaf::file(&[ta::gaf::sequence("walk", frames.collect())])
 }
 
-/// A picture as large as those of units.
+/// Returns a picture as large as those of units.
 fn picture(number: usize) -> Vec<u8> {
     let pixels = (0..96 * 96).map(|pixel| (pixel / 7 + number) as u8);
     ta::pcx::Pcx::indexed(96, 96, pixels.collect()).file()
 }
 
-/// A model of a tower of boxes.
+/// Returns a model of a tower of boxes.
 fn model(number: usize) -> Vec<u8> {
     const EDGE: i32 = 12 << 16;
     let mut root = ta::tdo::object("base");
@@ -93,7 +93,7 @@ fn model(number: usize) -> Vec<u8> {
     ta::tdo::file(&root)
 }
 
-/// The text of a unit with 90 keys, most of which all units have.
+/// Returns the text of a unit with 90 keys, most of which all units have.
 fn unit(number: usize) -> Vec<u8> {
     let keys = (0..90).map(|key| {
         let name = if key % 10 == 9 { key * number } else { key };

@@ -80,7 +80,7 @@ fn texture(number: usize) -> Bytes {
     build::gamecube(format, 2, [EDGE; 2], &palette, &levels, 1).into()
 }
 
-/// A bent sheet.
+/// Returns a bent sheet.
 fn model(number: usize) -> Bytes {
     let edge = MESH + 1;
     let indices = || (0..edge).flat_map(|y| (0..edge).map(move |x| [x, y].map(f32::from)));
@@ -95,7 +95,7 @@ fn model(number: usize) -> Bytes {
     build::plain_model(&positions, &uvs, &triangles.collect::<Vec<_>>()).into()
 }
 
-/// The archive with all of them.
+/// Returns the archive with all of them.
 pub(super) fn archive(divisor: usize) -> Vec<u8> {
     let mut archive = hip::Hip::target(Game::Bfbb, format::Platform::GameCube);
     archive.layer(0);

@@ -12,12 +12,12 @@ const WORDS: usize = 6000;
 pub(super) struct Random(u64);
 
 impl Random {
-    /// The sequence for `seed`.
+    /// Returns the sequence for `seed`.
     pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     pub(super) fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -25,12 +25,12 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 up to but not including `end`.
+    /// Returns a number from 0 up to but not including `end`.
     pub(super) fn below(&mut self, end: usize) -> usize {
         (self.bits() % end as u64) as usize
     }
 
-    /// A number from 0 up to but not including 1.
+    /// Returns a number from 0 up to but not including 1.
     pub(super) fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -54,20 +54,20 @@ pub(super) struct Generator {
 }
 
 impl Generator {
-    /// A generator whose files depend on `seed` and on what was asked of it
-    /// before.
+    /// Creates a generator whose files depend on `seed` and on what was asked
+    /// of it before.
     pub(super) fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let prose = prose(&mut random);
         Self { random, prose }
     }
 
-    /// The numbers that everything is made from.
+    /// Returns the numbers that everything is made from.
     pub(super) fn random(&mut self) -> &mut Random {
         &mut self.random
     }
 
-    /// A file of `size` bytes.
+    /// Returns a file of `size` bytes.
     pub(super) fn bytes(&mut self, kind: Kind, size: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(size + 40_000);
         while bytes.len() < size {

@@ -79,13 +79,13 @@ const QUICK: Scale = Scale {
 /// Files in `big/`.
 const BIG_FILES: usize = 12;
 
-/// Fewest bytes of a file.
+/// Minimum number of bytes of a file.
 const SMALLEST: f64 = 1024.0;
 
 /// Exponent of the sizes: files above a size become rarer with its power.
 const EXPONENT: f64 = 0.62;
 
-/// One file in so many has the needle, if it is a text.
+/// One file in that many has the needle, if it is a text.
 const NEEDLE_EVERY: usize = 97;
 
 /// What is searched for.
@@ -149,7 +149,7 @@ fn hide_needle(text: &mut Vec<u8>) {
     text.splice(middle..middle, NEEDLE.iter().copied());
 }
 
-/// The root and 24 directories with five more in each.
+/// Returns the root and 24 directories with five more in each.
 fn directories() -> Vec<String> {
     let inner = |outer| (0..5).map(move |inner| format!("d{outer:02}/sub{inner}"));
     let outer = (0..24).flat_map(|outer| [format!("d{outer:02}")].into_iter().chain(inner(outer)));
@@ -164,7 +164,7 @@ fn extension(kind: Kind) -> &'static str {
     }
 }
 
-/// A size by the power law, `share` of which are smaller.
+/// Returns a size by the power law, `share` of which are smaller.
 fn size(share: f64, largest: f64) -> usize {
     let (low, high) = (SMALLEST.powf(-EXPONENT), largest.powf(-EXPONENT));
     (low - share * (low - high)).powf(-1.0 / EXPONENT) as usize

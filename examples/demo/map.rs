@@ -16,7 +16,7 @@ const SEA: u8 = 75;
 const BEACH: u8 = 84;
 const ROCKS: u8 = 140;
 
-/// The files of the map, by their paths in the mod.
+/// Returns the files of the map, by their paths in the mod.
 pub(super) fn files() -> Vec<NewFile> {
     let text = [
         "[GlobalHeader]",
@@ -45,7 +45,7 @@ fn height(x: f32, y: f32) -> f32 {
     (150.0 - distance * 230.0 + hills).clamp(0.0, 255.0)
 }
 
-/// The ground at a place, lit from the left.
+/// Returns the ground at a place, lit from the left.
 fn ground(x: f32, y: f32) -> u8 {
     let here = height(x, y);
     let slope = here - height(x - 0.008, y - 0.008);

@@ -3,7 +3,7 @@
 use super::NewFile;
 use super::build::{Endian, hgo, ifp, psx};
 
-/// The files, by their names.
+/// Returns the files, by their names.
 pub(super) fn files() -> Vec<NewFile> {
     vec![
         ("park.psx".to_owned(), level()),
@@ -15,7 +15,7 @@ pub(super) fn files() -> Vec<NewFile> {
 /// Visible from both sides.
 const BOTH_SIDES: u16 = 0x0200;
 
-/// A skate park: a floor of slabs, ramps, boxes and a rail.
+/// Returns a skate park: a floor of slabs, ramps, boxes and a rail.
 fn level() -> Vec<u8> {
     const SLAB: i16 = 400;
     let mut file = psx::File::new(4);
@@ -211,7 +211,7 @@ fn robot() -> Vec<u8> {
     ])
 }
 
-/// A geometry with the box of a part.
+/// Returns a geometry with the box of a part.
 fn mesh(build: &hgo::Build, &Part(_, _, _, from, to, color): &Part) -> Vec<u8> {
     // Axis and direction of the sides, with the two other axes so that corners
     // run clockwise from outside.
@@ -253,7 +253,7 @@ fn mesh(build: &hgo::Build, &Part(_, _, _, from, to, color): &Part) -> Vec<u8> {
     .concat()
 }
 
-/// A walk and a nod: turns about the axis from left to right.
+/// Returns a walk and a nod: turns about the axis from left to right.
 fn walk() -> Vec<u8> {
     let swing = |name: &str, bone: i32, angle: f32, frames: i16| {
         let keys = (0..=8_i16).flat_map(|key| {

@@ -35,7 +35,7 @@ pub(super) const WATER: u8 = 14;
 /// The index that sprites take for transparent.
 const TRANSPARENT: u8 = 9;
 
-/// The colour of a hue in a shade from 0, which is almost black, to 15.
+/// Returns the colour of a hue in a shade from 0, which is almost black, to 15.
 pub(super) fn color(hue: u8, shade: i32) -> u8 {
     let index = hue * 16 + shade.clamp(0, 15) as u8;
     if index == TRANSPARENT {

@@ -9,7 +9,7 @@ const SIDE: u16 = 64;
 /// Red, green and blue of the pixel at a column and a row.
 type Pixel = fn(i32, i32) -> [i32; 3];
 
-/// The archive.
+/// Returns the archive.
 pub(super) fn archive() -> Vec<u8> {
     let mut hip = Hip::default();
     hip.layer(0);
@@ -76,7 +76,8 @@ pub(super) fn archive() -> Vec<u8> {
     hip.build()
 }
 
-/// A texture for GameCube, in 16-bit pixels that are stored in tiles of 4 x 4.
+/// Returns a texture for GameCube, in 16-bit pixels that are stored in tiles of
+/// 4 x 4.
 fn texture(pixel: Pixel) -> Vec<u8> {
     const RGB565: u8 = 4;
     const TILE: i32 = 4;

@@ -87,7 +87,7 @@ const UNITS: [Unit; 6] = [
     ),
 ];
 
-/// All files of the units, by their paths in the mod.
+/// Returns all files of the units, by their paths in the mod.
 pub(super) fn files() -> Vec<NewFile> {
     let mut files = vec![
         ("palettes/palette.pal".to_owned(), palette::file()),
@@ -114,7 +114,7 @@ pub(super) fn files() -> Vec<NewFile> {
     files
 }
 
-/// A script for the pieces that [`model`] has.
+/// Returns a script for the pieces that [`model`] has.
 fn script() -> Vec<u8> {
     cob::Cob {
         pieces: ["base", "turret"].map(str::to_owned).to_vec(),
@@ -148,7 +148,7 @@ fn object(name: &str, blocks: &[Block]) -> tdo::Object {
     object
 }
 
-/// The textures: plates with rivets, tracks, windows and colours.
+/// Returns the textures: plates with rivets, tracks, windows and colours.
 fn textures() -> Vec<u8> {
     let all: [(&str, Pixel); 6] = [
         ("plate", |x, y| {
@@ -198,7 +198,7 @@ fn textures() -> Vec<u8> {
     gaf::file(&sequences)
 }
 
-/// A ball of fire that grows and fades.
+/// Returns a ball of fire that grows and fades.
 fn explosion() -> Vec<u8> {
     const SIDE: i32 = 48;
     const FRAMES: i32 = 12;
@@ -219,7 +219,8 @@ fn explosion() -> Vec<u8> {
     gaf::file(&[gaf::sequence("boom", (0..FRAMES).map(frame).collect())])
 }
 
-/// The picture of a unit for menus: its blocks from the front, before a hill.
+/// Returns the picture of a unit for menus: its blocks from the front, before a
+/// hill.
 fn picture(Unit(_, body, turret): &Unit) -> Vec<u8> {
     let side = i32::from(PICTURE);
     let mut rows: Vec<u8> = (0..side * side)

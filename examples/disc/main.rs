@@ -43,7 +43,7 @@ fn main() -> io::Result<()> {
     std::fs::write(command.out, disc.iso())
 }
 
-/// An archive with something of everything.
+/// Returns an archive with something of everything.
 fn level() -> Vec<u8> {
     let mut hip = Hip::default();
     hip.layer(0);
@@ -63,8 +63,8 @@ fn level() -> Vec<u8> {
     hip.build()
 }
 
-/// A texture for GameCube: squares of two colours, in 16-bit pixels that are
-/// stored in tiles of 4 x 4.
+/// Returns a texture for GameCube: squares of two colours, in 16-bit pixels
+/// that are stored in tiles of 4 x 4.
 fn texture() -> Vec<u8> {
     const RGB565: u8 = 4;
     let mut pixels = Vec::new();
@@ -80,7 +80,7 @@ fn texture() -> Vec<u8> {
     heavy_iron::gamecube(RGB565, 0, [SIDE, SIDE], &[], &pixels, 1)
 }
 
-/// A GTA archive of version 2 with one file.
+/// Returns a GTA archive of version 2 with one file.
 fn img(name: &str, bytes: &[u8]) -> Vec<u8> {
     const SECTOR: usize = 2048;
     let sectors = bytes.len().div_ceil(SECTOR) as u32;

@@ -9,7 +9,7 @@ use crate::io::{Cursor, Error, Result};
 /// offset.
 ///
 /// # Errors
-/// [`Error::Damaged`] where the count is missing or the items do not fit.
+/// Returns [`Error::Damaged`] if the count is missing or the items do not fit.
 pub fn count(cursor: &mut Cursor<'_>, unit_size: usize, field: &'static str) -> Result<usize> {
     let offset = cursor.offset();
     let count = cursor.u32(field)?;
@@ -20,7 +20,7 @@ pub fn count(cursor: &mut Cursor<'_>, unit_size: usize, field: &'static str) -> 
 /// is left. The count was read before, at `offset`.
 ///
 /// # Errors
-/// [`Error::Damaged`] at `offset` where they do not.
+/// Returns [`Error::Damaged`] at `offset` where they do not.
 pub fn fitting(
     cursor: &Cursor<'_>,
     offset: u64,

@@ -1,18 +1,19 @@
-//! Names as the asset formats hold them: single-byte text, often in a field
-//! of fixed size and with a NUL behind it.
+//! Names as the asset formats hold them: single-byte text, often in a field of
+//! fixed size and with a NUL after it.
 
 use crate::text::windows_1252;
 
-/// The text of `bytes` up to the first NUL, or all of it where there is none.
+/// Returns the text of `bytes` up to the first NUL, or all of it if there is
+/// none.
 ///
-/// The bytes are taken for Windows-1252, where every byte is a character.
+/// The bytes are treated as Windows-1252, where every byte is a character.
 pub fn until_nul(bytes: &[u8]) -> String {
     let end = nul(bytes).unwrap_or(bytes.len());
     windows_1252(&bytes[..end]).into_owned()
 }
 
-/// How many bytes behind the first NUL are not NUL: leftovers of the tool
-/// that wrote the name, which no game looks at.
+/// Returns how many bytes after the first NUL are not NUL: leftovers of the
+/// tool that wrote the name, which no game looks at.
 pub fn junk_after_nul(bytes: &[u8]) -> usize {
     let tail = nul(bytes).map_or(&[][..], |end| &bytes[end..]);
     tail.iter().filter(|&&byte| byte != 0).count()

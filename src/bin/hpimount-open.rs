@@ -63,7 +63,8 @@ fn mounts() -> Result<Mounts, Error> {
     Mounts::of_session(&desktop::session_directory()?, hpimount())
 }
 
-/// The program that mounts: the one beside this one, or else that in the PATH.
+/// Returns the program that mounts: the one beside this one, or else that in
+/// the PATH.
 fn hpimount() -> PathBuf {
     let beside = std::env::current_exe().map(|program| program.with_file_name("hpimount"));
     beside

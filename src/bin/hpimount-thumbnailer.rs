@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Gives the exit code, or what is wrong and its exit code.
+/// Returns the exit code, or what is wrong and its exit code.
 fn run(args: &Args) -> Result<ExitCode, (String, u8)> {
     let failed = |message: String| (message, FAILED.code);
     if let Some(text) = args.common.generate {

@@ -9,7 +9,7 @@ use clap_complete::Shell;
 
 use super::{OptionSpec, Program, Takes};
 
-/// The completions for bash.
+/// Returns the completions for bash.
 pub fn bash<S>(program: &Program<S>) -> String {
     let name = program.name;
     let mut script = generated(program, Shell::Bash);
@@ -67,7 +67,7 @@ complete -F _{name}_complete -o bashdefault -o default {name}
     script
 }
 
-/// A function that completes a list of mount options.
+/// Returns a function that completes a list of mount options.
 fn bash_mount_options<S>(program: &Program<S>) -> String {
     let names: Vec<String> = program
         .mount_options()
@@ -117,7 +117,7 @@ _{name}_mount_options() {{
     )
 }
 
-/// The completions for zsh.
+/// Returns the completions for zsh.
 pub fn zsh<S>(program: &Program<S>) -> String {
     let script = generated(program, Shell::Zsh);
     let Some(value) = program.flags().find_map(list_value) else {
@@ -142,7 +142,7 @@ pub fn zsh<S>(program: &Program<S>) -> String {
     script.replacen("if [ \"$funcstack", &(function + "if [ \"$funcstack"), 1)
 }
 
-/// The completions for fish.
+/// Returns the completions for fish.
 pub fn fish<S>(program: &Program<S>) -> String {
     let mut script = generated(program, Shell::Fish);
     let Some(flag) = program.flags().find_map(list_flag) else {
@@ -183,7 +183,7 @@ fn generated<S>(program: &Program<S>, shell: Shell) -> String {
     String::from_utf8_lossy(&script).into_owned()
 }
 
-/// The spelling of the option that takes mount options, if this is it.
+/// Returns the spelling of the option that takes mount options, if this is it.
 fn list_flag<S>(option: &OptionSpec<S>) -> Option<String> {
     list_value(option)?;
     option.spellings().into_iter().next()

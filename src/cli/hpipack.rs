@@ -106,8 +106,8 @@ impl Settings for Args {
 }
 
 impl Args {
-    /// The directory to pack, or the archive to change, and the archive to
-    /// write.
+    /// Returns the directory to pack, or the archive to change, and the archive
+    /// to write.
     ///
     /// # Errors
     /// A sentence about what is missing.
@@ -118,8 +118,8 @@ impl Args {
         }
     }
 
-    /// The format of the archive that is made of the directory `dir` and
-    /// written to `out`.
+    /// Returns the format of the archive that is made of the directory `dir`
+    /// and written to `out`.
     ///
     /// # Errors
     /// A sentence about options that contradict each other.

@@ -6,13 +6,14 @@ use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 use super::text::wrap;
 use super::{Block, OptionSpec, Program, Section};
 
-/// Longest line of the roff text in bytes, with two more for an escape.
+/// Maximum length of the line of the roff text in bytes, with two more for an
+/// escape.
 const WIDTH: usize = 76;
 
 /// When the pages were last changed.
 const DATE: &str = "2026-11-22";
 
-/// The man page of a program, in roff.
+/// Returns the man page of a program, in roff.
 pub fn page<S>(program: &Program<S>) -> String {
     let man = Man::new(program.command().about(program.summary))
         .title(program.name.to_uppercase())
@@ -56,7 +57,8 @@ pub fn page<S>(program: &Program<S>) -> String {
     definitions.clone() + &wrapped(&parts.replace(&definitions, ""))
 }
 
-/// The page with its long lines broken, but for what is printed as it is.
+/// Returns the page with its long lines broken, except for what is printed as
+/// it is.
 fn wrapped(page: &str) -> String {
     let mut text = String::new();
     let mut literal = false;
@@ -178,7 +180,7 @@ fn code(body: &mut Roff, lines: &str) {
     body.control("RE", []);
 }
 
-/// A text in which what is in backticks becomes bold.
+/// Returns a text in which what is in backticks becomes bold.
 fn marked(text: &str) -> Vec<Inline> {
     let parts = text.split('`').enumerate();
     parts

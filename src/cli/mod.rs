@@ -65,7 +65,7 @@ impl Generated {
         },
     ];
 
-    /// The text for a program.
+    /// Returns the text for a program.
     pub fn text<S>(self, program: &Program<S>) -> String {
         match self {
             Self::Man => man::page(program),

@@ -98,7 +98,7 @@ impl<S: Settings> OptionSpec<S> {
 }
 
 impl<S> OptionSpec<S> {
-    /// The option with nothing but a name, to fill in the rest.
+    /// Returns the option with nothing but a name, to fill in the rest.
     pub(super) const fn new(name: Name, takes: Takes<S>) -> Self {
         Self {
             name,
@@ -112,19 +112,19 @@ impl<S> OptionSpec<S> {
         }
     }
 
-    /// Its identifier, unique among the options of its kind.
+    /// Returns its identifier, unique among the options of its kind.
     pub fn id(&self) -> &'static str {
         match self.name {
             Name::Short(_, id) | Name::Long(id) | Name::Both(_, id) | Name::Mount(id) => id,
         }
     }
 
-    /// Whether it is a value of `-o`.
+    /// Returns whether it is a value of `-o`.
     pub fn is_mount_option(&self) -> bool {
         matches!(self.name, Name::Mount(_))
     }
 
-    /// The ways to write it without its value: `-f` and `--foreground`.
+    /// Returns the ways to write it without its value: `-f` and `--foreground`.
     pub fn spellings(&self) -> Vec<String> {
         match self.name {
             Name::Short(short, _) => vec![format!("-{short}")],
@@ -150,7 +150,7 @@ impl<S> OptionSpec<S> {
         }
     }
 
-    /// The values that it takes, where there are but a few.
+    /// Returns the values that it takes, where there are but a few.
     pub fn choices(&self) -> &'static [Choice] {
         match self.takes {
             Takes::Choice(_, choices, _) => choices,
@@ -166,7 +166,7 @@ impl<S> OptionSpec<S> {
         format!("{}{value}", self.spellings().join(", "))
     }
 
-    /// Its one line, with the default where that is a value.
+    /// Returns its one line, with the default where that is a value.
     pub fn help_with_default(&self) -> String {
         match self.value_name() {
             Some(_) if self.default != NO_DEFAULT => {
@@ -176,12 +176,12 @@ impl<S> OptionSpec<S> {
         }
     }
 
-    /// Its paragraph, with the default.
+    /// Returns its paragraph, with the default.
     pub fn long_help_with_default(&self) -> String {
         format!("{}\n\n[default: {}]", self.long_help, self.default)
     }
 
-    /// The option as the parser wants it; `None` for a mount option.
+    /// Returns the option as the parser wants it; `None` for a mount option.
     pub(super) fn arg(&self) -> Option<Arg> {
         let arg = Arg::new(self.id());
         let arg = match self.name {

@@ -122,15 +122,15 @@ impl<S> Program<S> {
         applied.map_err(|problem| format!("-o {text}: {problem}"))
     }
 
-    /// Whether an option is one of mount(8) and fstab(5) that changes nothing
-    /// here; `x-` begins those for other programs.
+    /// Returns whether an option is one of mount(8) and fstab(5) that changes
+    /// nothing here; `x-` begins those for other programs.
     fn ignores_mount_option(&self, name: &[u8]) -> bool {
         let mut ignored = self.ignored_mount_options.iter();
         name.starts_with(b"x-") || ignored.any(|ignored| ignored.as_bytes() == name)
     }
 }
 
-/// All times that an option was given.
+/// Returns all times that an option was given.
 fn occurrences<S>(option: &'static OptionSpec<S>, matches: &ArgMatches) -> Vec<Given<S>> {
     let id = option.id();
     if matches.value_source(id) != Some(ValueSource::CommandLine) {

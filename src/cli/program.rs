@@ -47,7 +47,7 @@ pub struct Operand {
     pub help: &'static str,
     /// Whether there may be more than one.
     pub many: bool,
-    /// Identifiers of the options with which the parser does not ask for it.
+    /// Identifiers of the options with which the parser does not request it.
     pub not_needed_with: &'static [&'static str],
 }
 
@@ -72,21 +72,21 @@ pub enum Block {
 }
 
 impl<S> Program<S> {
-    /// The options of the command line, without the values of `-o`.
+    /// Returns the options of the command line, without the values of `-o`.
     pub fn flags(&self) -> impl Iterator<Item = &'static OptionSpec<S>> {
         self.options
             .iter()
             .filter(|option| !option.is_mount_option())
     }
 
-    /// The values of `-o`.
+    /// Returns the values of `-o`.
     pub fn mount_options(&self) -> impl Iterator<Item = &'static OptionSpec<S>> {
         self.options
             .iter()
             .filter(|option| option.is_mount_option())
     }
 
-    /// The program as the parser and the generators want it.
+    /// Returns the program as the parser and the generators want it.
     pub fn command(&self) -> Command {
         let usage: Vec<String> = self
             .usage
@@ -108,7 +108,7 @@ impl<S> Program<S> {
         command.args(self.flags().filter_map(OptionSpec::arg))
     }
 
-    /// Mount options and exit codes, a line each.
+    /// Mount options and exit codes, one per line.
     fn after_help(&self) -> String {
         let mut text = String::new();
         if self.mount_options().next().is_some() {

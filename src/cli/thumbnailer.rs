@@ -6,7 +6,7 @@ use super::values::{local_file, number};
 use super::{Block, Common, Name, Operand, OptionSpec, Program, Section, Settings, Takes};
 use crate::daemon::ExitReason;
 
-/// Largest size that is asked for.
+/// Largest size that is requested.
 const MAX_SIZE: u32 = 4096;
 
 /// The program, all that is said about it, and its options.
@@ -71,7 +71,7 @@ impl Settings for Args {
 }
 
 impl Args {
-    /// The file to draw and the picture to write.
+    /// Returns the file to draw and the picture to write.
     ///
     /// # Errors
     /// A sentence about what is missing or no local file.

@@ -5,12 +5,12 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// The value as text.
+/// Returns the value as text.
 pub(super) fn text(value: &OsStr) -> Result<&str, String> {
     value.to_str().ok_or_else(|| "is not UTF-8".to_owned())
 }
 
-/// A decimal number.
+/// Returns a decimal number.
 pub(super) fn number<T: FromStr>(value: &OsStr) -> Result<T, String> {
     let number = text(value)?.parse();
     number.map_err(|_| "is not a number".to_owned())
@@ -24,7 +24,7 @@ pub(super) fn permissions(value: &OsStr) -> Result<u16, String> {
         .ok_or_else(|| "is not an octal mask".to_owned())
 }
 
-/// A number of bytes, with K, M or G for the powers of 1024.
+/// Returns a number of bytes, with K, M or G for the powers of 1024.
 pub(super) fn size<T: TryFrom<u64>>(value: &OsStr) -> Result<T, String> {
     let text = text(value)?;
     let unit = match text.as_bytes().last() {
@@ -57,8 +57,8 @@ pub(super) fn choice<T: Copy>(value: &OsStr, known: &[(&str, T)]) -> Result<T, S
     })
 }
 
-/// A file as desktops name it: a path, or a `file://` URI (RFC 8089) of this
-/// machine.
+/// Returns a file as desktops name it: a path, or a `file://` URI (RFC 8089) of
+/// this machine.
 pub(super) fn local_file(value: &OsStr) -> Result<PathBuf, String> {
     let bytes = value.as_encoded_bytes();
     let Some(rest) = bytes.strip_prefix(b"file://") else {
@@ -72,7 +72,7 @@ pub(super) fn local_file(value: &OsStr) -> Result<PathBuf, String> {
     }
 }
 
-/// The bytes that a URI stands for (RFC 3986, section 2.1).
+/// Returns the bytes that a URI stands for (RFC 3986, section 2.1).
 fn percent_decoded(text: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;

@@ -26,8 +26,8 @@ fn settings() -> [(&'static str, usize); 3] {
     ]
 }
 
-/// Sets them for a program that is about to be started, but for those that the
-/// user has set.
+/// Sets them for a program that is about to be started, except for those that
+/// the user has set.
 pub(super) fn tune(program: &mut Command) {
     for (variable, value) in settings() {
         if env::var_os(variable).is_none() {
@@ -36,9 +36,9 @@ pub(super) fn tune(program: &mut Command) {
     }
 }
 
-/// Starts this program anew in its own place, as the same process, where its
-/// allocator has no settings yet. It returns where it was, and where that cannot
-/// be done, which costs only memory.
+/// Starts this program again in its own place, as the same process, where its
+/// allocator has no settings yet. It returns where it was, and where that
+/// cannot be done, which costs only memory.
 pub fn settle_allocator() {
     let is_set = |(variable, _)| env::var_os(variable).is_some();
     if !cfg!(target_env = "gnu") || settings().into_iter().all(is_set) {

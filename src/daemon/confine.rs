@@ -1,7 +1,7 @@
 //! Keeping the threads that parse sources and answer the kernel to what they
 //! need, by Landlock (landlock(7)).
 //!
-//! Landlock binds the thread that asks for it, and those that this one starts
+//! Landlock binds the thread that requests it, and those that this one starts
 //! afterwards. The threads that wait for signals and unmount stay free: a
 //! confined one can neither unmount nor run `fusermount3` with its rights.
 
@@ -17,7 +17,7 @@ use landlock::{
 
 use crate::source::remote::Access;
 
-/// The latest version of Landlock whose restrictions are asked for; a kernel
+/// The latest version of Landlock whose restrictions are requested; a kernel
 /// that has fewer gives those that it has.
 const VERSION: ABI = ABI::V9;
 
@@ -32,7 +32,7 @@ pub struct Confinement {
 
 impl Confinement {
     /// Leaves the files and directories `readable`, with all that is below
-    /// these. Paths that lead nowhere are left out.
+    /// these. Paths that lead nowhere are omitted.
     pub fn to(readable: &[PathBuf]) -> Self {
         let rules = rules(readable)
             .inspect_err(|error| log::debug!("not confined: {error}"))
@@ -54,7 +54,7 @@ impl Confinement {
     /// Where the kernel does not have Landlock, `work` is run nevertheless.
     ///
     /// # Errors
-    /// Where a thread cannot be started.
+    /// Returns an error if a thread cannot be started.
     ///
     /// # Panics
     /// Where `work` does.

@@ -10,7 +10,7 @@ use crate::mount::{self, OpenCause, OpenError, Trouble};
 /// Why nothing is mounted. The texts are what the user sees.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The command line asks for something that does not exist.
+    /// The command line requests something that does not exist.
     #[error("{0}")]
     Usage(String),
     /// A source cannot be mounted.
@@ -28,7 +28,7 @@ pub enum Failure {
     /// The system does not unmount it.
     #[error("cannot unmount {0}")]
     NotUnmounted(String),
-    /// Something in a source cannot be had.
+    /// Something in a source cannot be read.
     #[error("{0}")]
     Inspected(inspect::Error),
     /// Anything else.
@@ -103,7 +103,7 @@ pub const EXIT_REASONS: &[ExitReason] = &[
 ];
 
 impl Failure {
-    /// How the program ends.
+    /// Returns how the program ends.
     pub fn reason(&self) -> ExitReason {
         match self {
             Self::Usage(_) => USAGE,
@@ -154,8 +154,8 @@ impl From<inspect::Error> for Failure {
     }
 }
 
-/// How the program ends after a check: as the worst finding says, and of
-/// sources that could not be opened the first one.
+/// Returns how the program ends after a check: as the worst finding says, and
+/// of sources that could not be opened the first one.
 pub(super) fn checked(summary: &Summary, unopened: Option<OpenError>) -> ExitReason {
     match unopened {
         _ if summary.damage.get() > 0 => DAMAGED,

@@ -1,9 +1,9 @@
 //! Unmounting when the mount is idle.
 //!
-//! The kernel answers much by itself, and does not report files that are
-//! opened and closed. So it is made to ask for names again after a short time,
-//! by which every use of a path is noticed; and an unmount that is refused
-//! while something is open shows what is still in use.
+//! The kernel answers much by itself, and does not report files that are opened
+//! and closed. So it is made to request names again after a short time, by
+//! which every use of a path is noticed; and an unmount that is refused while
+//! something is open shows what is still in use.
 
 use std::io;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 use super::mount::Mount;
 use crate::mount::Vfs;
 
-/// Longest time for which a use may go unnoticed, and shortest.
+/// Maximum length of the time for which a use may go unnoticed, and shortest.
 const MAX_LIFETIME: Duration = Duration::from_secs(60);
 const MIN_LIFETIME: Duration = Duration::from_millis(100);
 
-/// How long the kernel may answer by itself for a mount that is unmounted
-/// after `limit`.
+/// Returns how long the kernel may answer by itself for a mount that is
+/// unmounted after `limit`.
 pub(super) fn lifetime(limit: Duration) -> Duration {
     (limit / 10).clamp(MIN_LIFETIME, MAX_LIFETIME)
 }
@@ -26,7 +26,7 @@ pub(super) fn lifetime(limit: Duration) -> Duration {
 /// Unmounts when nothing has used the mount for `limit`.
 ///
 /// # Errors
-/// Where a thread cannot be started.
+/// Returns an error if a thread cannot be started.
 pub(super) fn watch(vfs: Arc<Vfs>, mount: Arc<Mount>, limit: Duration) -> io::Result<()> {
     let lifetime = lifetime(limit);
     let watching = move || {

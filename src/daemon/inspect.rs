@@ -27,8 +27,8 @@ pub enum Inspection {
 }
 
 impl Inspection {
-    /// The paths of the sources' entries; that of the root where none is
-    /// given.
+    /// Returns the paths of the sources' entries; that of the root where none
+    /// is given.
     fn paths(&self) -> Vec<&str> {
         match self {
             Self::List(paths, _) if paths.is_empty() => vec![""],
@@ -42,7 +42,7 @@ impl Inspection {
 /// first.
 ///
 /// # Errors
-/// Where the sources cannot be opened, or nothing can be written.
+/// Returns an error if the sources cannot be opened, or nothing can be written.
 pub fn inspect(
     sources: &Sources,
     inspection: &Inspection,
@@ -102,7 +102,7 @@ pub struct Check {
 /// Checks all that sources hold. Findings go to standard output.
 ///
 /// # Errors
-/// Where the list cannot be read, or nothing can be written.
+/// Returns an error if the list cannot be read, or nothing can be written.
 pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure> {
     let open = |path: &PathBuf| {
         let opened = File::open(path);
@@ -157,8 +157,8 @@ fn given(locations: Vec<Location>) -> Sources {
     }
 }
 
-/// The options with what confined threads could not open: a file for what is
-/// generated, and connections.
+/// Returns the options with what confined threads could not open: a file for
+/// what is generated, and connections.
 fn vfs_options(
     sources: &Sources,
     options: &MountOptions,
@@ -170,7 +170,7 @@ fn vfs_options(
     })
 }
 
-/// A bar for so many bytes, seen on terminals only.
+/// Returns a bar for that many bytes, seen on terminals only.
 pub fn progress_bar(bytes: u64, is_wanted: bool) -> ProgressBar {
     if !is_wanted {
         return ProgressBar::hidden();

@@ -45,7 +45,7 @@ const IN_BACKGROUND: &str = "HPIMOUNT_IN_BACKGROUND";
 /// answers.
 const READY: [u8; 1] = *b"+";
 
-/// How long threads that answer may go on when the kernel has ended the
+/// How long threads that answer may continue when the kernel has ended the
 /// mount, and how often it is asked whether it has.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -69,19 +69,19 @@ pub struct Plan {
 pub struct MountOptions {
     /// Whether other users have access.
     pub allow_other: bool,
-    /// User ID of the owner of all files; the mounting user where there is none.
+    /// User ID of the owner of all files; the mounting user if there is none.
     pub uid: Option<u32>,
-    /// Group ID of all files; that of the mounting user where there is none.
+    /// Group ID of all files; that of the mounting user if there is none.
     pub gid: Option<u32>,
     /// Permission bits to remove from all modes.
     pub umask: u16,
-    /// Threads that answer requests; as many as cores where there is none, or
-    /// 16 with sources on servers.
+    /// Threads that answer requests; as many as cores if there is none, or 16
+    /// with sources on servers.
     pub threads: Option<usize>,
     /// Whether files are decoded only when they are read.
     pub no_prefetch: bool,
-    /// How long the mount is idle before it is unmounted; it stays where
-    /// there is none.
+    /// How long the mount is idle before it is unmounted; it stays if there is
+    /// none.
     pub idle: Option<Duration>,
     /// How sources on servers are read.
     pub remote: RemoteOptions,
@@ -96,8 +96,8 @@ pub fn is_background() -> bool {
     std::env::var_os(IN_BACKGROUND).is_some()
 }
 
-/// The time `usual`, or the seconds that an environment variable says, so that
-/// tests need not wait. Not in released programs.
+/// Returns the time `usual`, or the seconds that an environment variable says,
+/// so that tests need not wait. Not in released programs.
 pub fn shortened(variable: &str, usual: Duration) -> Duration {
     let seconds = std::env::var(variable).ok();
     match seconds.and_then(|seconds| seconds.parse().ok()) {
@@ -211,7 +211,7 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
     if !background {
         supervisor::tell_ready();
     } else if let Err(error) = leave_terminal() {
-        // The process that asked for the mount has stopped waiting for it.
+        // The process that requested the mount has stopped waiting for it.
         ::log::warn!("the parent process is gone: {error}");
         mount.unmount();
     }
@@ -230,8 +230,8 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
     outcome.map_err(|error| Failure::Other("the session with the kernel broke off", error))
 }
 
-/// The threads that talk to the servers of the sources, in a confinement of
-/// their own; none where all sources are on disk.
+/// Returns the threads that talk to the servers of the sources, in a
+/// confinement of their own; none where all sources are on disk.
 fn network(sources: &Sources, options: &MountOptions) -> Result<Option<Arc<Network>>, Failure> {
     if sources.urls().next().is_none() {
         return Ok(None);
@@ -241,8 +241,8 @@ fn network(sources: &Sources, options: &MountOptions) -> Result<Option<Arc<Netwo
     started.map(Some).map_err(Failure::Usage)
 }
 
-/// A temporary file without a name for generated files. It is opened here,
-/// since the confined threads can open none.
+/// Returns a temporary file without a name for generated files. It is opened
+/// here, since the confined threads can open none.
 fn spool() -> Option<Arc<File>> {
     match tempfile::tempfile() {
         Ok(file) => Some(Arc::new(file)),
@@ -352,7 +352,7 @@ fn session_options(plan: &Plan) -> SessionOptions {
 /// answers, and lets go of the terminal, the pipe and the current directory.
 ///
 /// # Errors
-/// Where the waiting process is gone.
+/// Returns an error if the waiting process is gone.
 fn leave_terminal() -> io::Result<()> {
     // Not before: until the mount answers, Ctrl-C means this process too.
     // Refused only to the leader of a group, which this is not.

@@ -99,7 +99,7 @@ pub(super) fn mount(
     Ok((made?, device))
 }
 
-/// The mount that has just been made on `point`.
+/// Returns the mount that has just been made on `point`.
 fn made(point: &Path, how: How, device: &OwnedFd) -> Result<Mount, Failure> {
     let table = mount_table()?;
     let top = table

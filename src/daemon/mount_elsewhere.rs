@@ -59,7 +59,7 @@ pub(super) struct Mount {
 }
 
 impl Mount {
-    /// The mount that `fuser` has made on `point`.
+    /// Returns the mount that `fuser` has made on `point`.
     pub(super) fn new(point: PathBuf) -> Self {
         Self { point }
     }

@@ -33,7 +33,7 @@ pub(super) struct MountTable {
 }
 
 impl MountTable {
-    /// The table as it is now.
+    /// Returns the table as it is now.
     pub(super) fn read() -> io::Result<Self> {
         Ok(Self::parse(&fs::read("/proc/self/mountinfo")?))
     }
@@ -45,13 +45,13 @@ impl MountTable {
         }
     }
 
-    /// The mount that is visible at `point`, an absolute path, if it is a
-    /// mount point at all.
+    /// Returns the mount that is visible at `point`, an absolute path, if it is
+    /// a mount point at all.
     pub(super) fn topmost(&self, point: &Path) -> Option<&Entry> {
         self.entries.iter().rfind(|entry| entry.point == point)
     }
 
-    /// The mount with this `id`, wherever it is by now.
+    /// Returns the mount with this `id`, wherever it is by now.
     pub(super) fn find(&self, id: &MountId) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.id == *id)
     }

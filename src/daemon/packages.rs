@@ -1,4 +1,4 @@
-//! Which package has what is missing, on the system at hand.
+//! Which package has what is missing, on the system available.
 
 /// Where systems say what they are (os-release(5)).
 const OS_RELEASE: [&str; 2] = ["/etc/os-release", "/usr/lib/os-release"];
@@ -20,7 +20,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("nixos", "nix-env -iA nixos.fuse3"),
 ];
 
-/// How to install what mounts for ordinary users, as root.
+/// Returns how to install what mounts for ordinary users, as root.
 pub(super) fn advice() -> String {
     let mut texts = OS_RELEASE
         .iter()
@@ -28,7 +28,7 @@ pub(super) fn advice() -> String {
     advice_for(&texts.next().unwrap_or_default())
 }
 
-/// The same for the system that an os-release(5) describes.
+/// Returns the same for the system that an os-release(5) describes.
 fn advice_for(os_release: &str) -> String {
     let names = ["ID=", "ID_LIKE="].into_iter().filter_map(|key| {
         let mut lines = os_release.lines();

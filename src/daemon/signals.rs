@@ -12,8 +12,8 @@ use signal_hook::consts::{
 };
 use signal_hook::iterator::Signals;
 
-/// All that would end the process and leave a dead mount, but for SIGKILL and
-/// for those by which a fault of the process itself is reported.
+/// All that would end the process and leave a dead mount, except for SIGKILL
+/// and for those by which a fault of the process itself is reported.
 const ENDING: &[c_int] = &[
     SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
     SIGVTALRM, SIGXCPU, SIGXFSZ,
@@ -48,7 +48,7 @@ pub(super) fn catch() -> io::Result<Signals> {
     signals
 }
 
-/// The signals that this process ignores, a bit for each from 1 on.
+/// Returns the signals that this process ignores, a bit for each from 1 on.
 fn ignored() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// Names the socket of the service manager, where there is one.
+/// Names the socket of the service manager, if there is one.
 const SOCKET: &str = "NOTIFY_SOCKET";
 
 /// Notifies it. Without a listener nothing is lost.

@@ -49,16 +49,16 @@ pub enum Error {
     NotShown(String, String),
 }
 
-/// An error of the operating system about a path.
+/// Returns an error of the operating system about a path.
 fn os(path: &Path) -> impl FnOnce(io::Error) -> Error {
     let path = path.display().to_string();
     |error| Error::Os(path, error)
 }
 
-/// The directory of the session, where there is a session.
+/// Returns the directory of the session, where there is a session.
 ///
 /// # Errors
-/// [`Error::NoSession`].
+/// Returns [`Error::NoSession`].
 pub fn session_directory() -> Result<PathBuf, Error> {
     let value = std::env::var_os(SESSION).map(PathBuf::from);
     value
@@ -69,8 +69,8 @@ pub fn session_directory() -> Result<PathBuf, Error> {
 /// Shows the directory of a mount in the file manager.
 ///
 /// # Errors
-/// [`Error::NotShown`] where there is no program that does it, or it fails at
-/// once.
+/// Returns [`Error::NotShown`] if there is no program that does it, or it fails
+/// at once.
 pub fn show(directory: &Path) -> Result<(), Error> {
     let not_shown = |why: &str| Error::NotShown(directory.display().to_string(), why.to_owned());
     for opener in OPENERS {
@@ -87,7 +87,7 @@ pub fn show(directory: &Path) -> Result<(), Error> {
     Err(not_shown("xdg-open is not installed"))
 }
 
-/// The last line of what a program says.
+/// Returns the last line of what a program says.
 fn last_line(printed: &str) -> &str {
     printed.lines().next_back().unwrap_or_default()
 }

@@ -36,11 +36,11 @@ pub struct Mounts {
 }
 
 impl Mounts {
-    /// The mounts below the directory `session`, made by `hpimount`. Others
-    /// wait while it exists.
+    /// Returns the mounts below the directory `session`, made by `hpimount`.
+    /// Others wait while it exists.
     ///
     /// # Errors
-    /// Where the directory cannot be made or locked.
+    /// Returns an error if the directory cannot be made or locked.
     pub fn of_session(session: &Path, hpimount: PathBuf) -> Result<Self, Error> {
         let directory = session.join(DIRECTORY);
         make_directory(&directory)?;
@@ -66,7 +66,7 @@ impl Mounts {
         }
     }
 
-    /// The directories for mounts.
+    /// Returns the directories for mounts.
     fn points(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(&self.directory).into_iter().flatten();
         let paths = entries.flatten().map(|entry| entry.path());
@@ -76,7 +76,7 @@ impl Mounts {
     }
 
     /// Mounts a file, where it is not mounted yet, and returns where. A file
-    /// that has changed since is mounted anew.
+    /// that has changed since is mounted again.
     ///
     /// # Errors
     /// Why it cannot be mounted.
@@ -98,14 +98,15 @@ impl Mounts {
         Ok(point)
     }
 
-    /// Where a source is mounted.
+    /// Returns where a source is mounted.
     fn points_of(&self, source: &Path) -> Vec<PathBuf> {
         let mut points = self.points();
         points.retain(|point| source_at(point).is_some_and(|found| found == source));
         points
     }
 
-    /// A mount point that is called after a source and that no other has.
+    /// Returns a mount point that is called after a source and that no other
+    /// has.
     fn free_point(&self, source: &Path) -> PathBuf {
         let name = source.file_name().unwrap_or_default().to_string_lossy();
         // A name that begins with a dot would be hidden.
@@ -144,7 +145,7 @@ impl Mounts {
     /// Unmounts a file.
     ///
     /// # Errors
-    /// Where it is not mounted, or in use.
+    /// Returns an error if it is not mounted, or in use.
     pub fn close(&self, file: &Path) -> Result<(), Error> {
         // The file itself may be gone.
         let source = fs::canonicalize(file).or_else(|_| std::path::absolute(file));
@@ -168,7 +169,7 @@ impl Mounts {
     }
 }
 
-/// A directory for its owner alone, unless it is there.
+/// Returns a directory for its owner alone, unless it is there.
 fn make_directory(path: &Path) -> Result<(), Error> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -176,16 +177,17 @@ fn make_directory(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// The source that is mounted on a mount point, by what the mount says of itself.
-/// `None` where nothing answers: for an empty directory, and for a mount whose
-/// process was killed, which the next mount replaces.
+/// Returns the source that is mounted on a mount point, by what the mount says
+/// of itself. `None` where nothing answers: for an empty directory, and for a
+/// mount whose process was killed, which the next mount replaces.
 fn source_at(point: &Path) -> Option<PathBuf> {
     let text = fs::read(point.join(".hpimount/info.json")).ok()?;
     let info: Value = serde_json::from_slice(&text).ok()?;
     Some(PathBuf::from(info["sources"][0]["path"].as_str()?))
 }
 
-/// Whether a source is another one than when it was mounted, by its time.
+/// Returns whether a source is another one than when it was mounted, by its
+/// time.
 fn has_changed(source: &Path, point: &Path) -> bool {
     let time = |path| fs::metadata(path).map(|metadata| metadata.mtime()).ok();
     time(source) != time(point)

@@ -32,9 +32,9 @@ pub struct Animation {
     pub loops: bool,
 }
 
-/// Writes an APNG file. Its frames are asked for one by one, as `frame` makes
-/// them, and each one replaces the one before. What is outside the whole is
-/// cut off.
+/// Writes an APNG file. Its frames are requested one by one, as `frame` makes
+/// them, and each one replaces the one before. What is outside the whole is cut
+/// off.
 ///
 /// # Errors
 /// Those of `out`.
@@ -122,7 +122,7 @@ impl Part {
         }
     }
 
-    /// The part with nothing around it, as large as the whole.
+    /// Returns the part with nothing around it, as large as the whole.
     fn spread(self, whole: (u32, u32)) -> Self {
         if self.at == (0, 0) && self.size == whole {
             return self;

@@ -106,14 +106,14 @@ fn indented(out: &mut dyn Write, depth: usize, line: &str) -> io::Result<()> {
     writeln!(out, "{:width$}{line}", "")
 }
 
-/// The name of a node, which must not have blanks.
+/// Returns the name of a node, which must not have blanks.
 fn name(node: &Node) -> String {
     let is_blank = |c: char| c.is_whitespace() || c.is_control();
     node.name.replace(is_blank, "_")
 }
 
-/// Where the bone of a joint without children ends: half as far as it is from
-/// its parent, in the same direction. Importers fail on bones without a
+/// Returns where the bone of a joint without children ends: half as far as it
+/// is from its parent, in the same direction. Importers fail on bones without a
 /// length; a joint at the place of its parent has one that points up.
 fn end_site(offset: [f32; 3], longest: f32) -> [f32; 3] {
     if length(offset) > 0.0 {
@@ -154,8 +154,8 @@ fn motion(
     Ok(())
 }
 
-/// Angles in degrees about z, x and y whose turns, one after the other from
-/// the right (first y), are that of a quaternion.
+/// Angles in degrees about z, x and y whose turns, in order from the right
+/// (first y), are that of a quaternion.
 fn angles(rotation: [f32; 4]) -> [f32; 3] {
     let m = rows(rotation);
     let sine = m[2][1].clamp(-1.0, 1.0);

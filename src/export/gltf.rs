@@ -28,7 +28,7 @@ const VISIBILITY: &str = "KHR_node_visibility";
 /// The picture with the number that [`scene::Texture::picture`] has.
 pub type Pictures<'a> = &'a dyn Fn(usize) -> Option<Picture>;
 
-/// Accounts for so many bytes of memory.
+/// Accounts for that many bytes of memory.
 pub type Reserve<'a> = &'a dyn Fn(usize) -> io::Result<Option<Reservation>>;
 
 /// Writes the whole scene as a GLB file. The notes are in
@@ -237,7 +237,7 @@ impl Writer<'_> {
         });
     }
 
-    /// The skin that all bent meshes share.
+    /// Returns the skin that all bent meshes share.
     fn skin(&mut self, scene: &Scene<'_>) -> Option<Index<Skin>> {
         if scene.joints.is_empty() {
             return None;
@@ -328,7 +328,7 @@ fn shortest_way(turns: &mut [[f32; 4]]) {
     }
 }
 
-/// A part of a colour as light, from what a screen takes for it (sRGB).
+/// Returns a part of a colour as light, from what a screen takes for it (sRGB).
 fn linear(part: f32) -> f32 {
     if part <= 0.04045 {
         part / 12.92

@@ -89,12 +89,12 @@ fn anpk(name: &str, animation: &Animation, out: &mut dyn Write) -> io::Result<()
     Ok(())
 }
 
-/// Bytes of the body of an `ANIM` section.
+/// Returns the bytes of the body of an `ANIM` section.
 fn anim_size(object: &Object) -> usize {
     ANPK_NAME + 4 + size_of_val(&object.extra[..])
 }
 
-/// Bytes of the body of a `CPAN` section.
+/// Returns the bytes of the body of a `CPAN` section.
 fn anpk_object_size(object: &Object) -> usize {
     let keys = object.keys.as_ref().filter(|keys| !keys.is_empty());
     section_size(anim_size(object)) + keys.map_or(0, |keys| section_size(keys.bytes().len()))
@@ -122,8 +122,8 @@ fn header(out: &mut dyn Write, tag: &[u8; 4], length: usize) -> io::Result<()> {
     put(out, length)
 }
 
-/// Bytes of a section with a body of this length: its header, and the body
-/// padded to a multiple of 4, which the length in the header leaves out.
+/// Returns the bytes of a section with a body of this length: its header, and
+/// the body padded to a multiple of 4, which the length in the header omits.
 fn section_size(body: usize) -> usize {
     8 + body.next_multiple_of(4)
 }
@@ -141,19 +141,19 @@ fn put(out: &mut dyn Write, value: usize) -> io::Result<()> {
     out.write_all(&(value as u32).to_le_bytes())
 }
 
-/// A name as the game has it.
+/// Returns a name as the game has it.
 fn encoded(name: &str) -> Vec<u8> {
     WINDOWS_1252.encode(name).0.into_owned()
 }
 
-/// A name in a field of fixed size.
+/// Returns a name in a field of fixed size.
 fn fixed(name: &str, size: usize) -> Vec<u8> {
     let mut bytes = encoded(name);
     bytes.resize(size, 0);
     bytes
 }
 
-/// A name with a NUL behind it.
+/// Returns a name with a NUL after it.
 fn terminated(name: &str) -> Vec<u8> {
     let mut bytes = encoded(name);
     bytes.push(0);

@@ -57,8 +57,8 @@ impl Transform {
         }
     }
 
-    /// The rotation of `other` followed by that of this place. Translations
-    /// and scales are left out.
+    /// Returns the rotation of `other` followed by that of this place.
+    /// Translations and scales are omitted.
     pub(super) fn after(&self, other: &Self) -> Self {
         let rotation = quaternion(product(rows(self.rotation), rows(other.rotation)));
         Self {
@@ -67,22 +67,23 @@ impl Transform {
         }
     }
 
-    /// Where a point of the node is for the parent. Never farther than any
-    /// model needs, so that a long line of nodes leads to numbers too.
+    /// Returns where a point of the node is for the parent. Never farther than
+    /// any model needs, so that a long line of nodes leads to numbers too.
     pub fn apply(&self, point: [f32; 3]) -> [f32; 3] {
         let scaled = std::array::from_fn(|axis| point[axis] * self.scale[axis]);
         add(rotate(self.rotation, scaled), self.translation).map(finite)
     }
 
-    /// Where a direction of the node points for the parent; of length 1.
+    /// Returns where a direction of the node points for the parent; of length
+    /// 1.
     pub fn apply_normal(&self, normal: [f32; 3]) -> [f32; 3] {
         let scaled = std::array::from_fn(|axis| normal[axis] / self.scale[axis]);
         unit(rotate(self.rotation, scaled)).unwrap_or(normal)
     }
 }
 
-/// The number, or 0 for one that is infinite or none. Larger ones than any
-/// model needs are cut, so that sums of them stay numbers.
+/// Returns the number, or 0 for one that is infinite or none. Larger ones than
+/// any model needs are cut, so that sums of them stay numbers.
 pub(super) fn finite(value: f32) -> f32 {
     if value.is_finite() {
         value.clamp(-1e18, 1e18)
@@ -111,7 +112,7 @@ fn dot(a: Vector, b: Vector) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// The vector with length 1; nothing for one without a direction.
+/// Returns the vector with length 1; nothing for one without a direction.
 pub(super) fn unit(vector: Vector) -> Option<Vector> {
     let longest = vector
         .iter()
@@ -142,8 +143,8 @@ pub(super) fn turn(rows: Rows, vector: Vector) -> Vector {
     rows.map(|row| dot(row, vector))
 }
 
-/// The matrix that only turns which is nearest by Gram and Schmidt, and the
-/// scale that it leaves out. A matrix that mirrors has a negative scale.
+/// Returns the matrix that only turns which is nearest by Gram and Schmidt, and
+/// the scale that it omits. A matrix that mirrors has a negative scale.
 fn orthonormal(rows: Rows) -> (Rows, Vector) {
     let [x, y, z] = transposed(rows);
     let (Some(first), Some(_), Some(_)) = (unit(x), unit(y), unit(z)) else {
@@ -163,7 +164,7 @@ fn orthonormal(rows: Rows) -> (Rows, Vector) {
     )
 }
 
-/// The unit quaternion x, y, z, w of a matrix that only turns.
+/// Returns the unit quaternion x, y, z, w of a matrix that only turns.
 pub(super) fn quaternion(m: Rows) -> [f32; 4] {
     let trace = m[0][0] + m[1][1] + m[2][2];
     let parts = if trace > 0.0 {
@@ -184,7 +185,7 @@ pub(super) fn quaternion(m: Rows) -> [f32; 4] {
     parts.map(|part| part / length + 0.0)
 }
 
-/// A vector turned by a unit quaternion.
+/// Returns a vector turned by a unit quaternion.
 pub(super) fn rotate(q: [f32; 4], vector: Vector) -> Vector {
     let axis = [q[0], q[1], q[2]];
     let twice = cross(axis, vector).map(|part| 2.0 * part);
@@ -192,7 +193,7 @@ pub(super) fn rotate(q: [f32; 4], vector: Vector) -> Vector {
     std::array::from_fn(|i| vector[i] + q[3] * twice[i] + across[i])
 }
 
-/// The matrix of a unit quaternion.
+/// Returns the matrix of a unit quaternion.
 pub(super) fn rows(q: [f32; 4]) -> Rows {
     transposed(UNTURNED.map(|axis| rotate(q, axis)))
 }

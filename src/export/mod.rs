@@ -33,29 +33,31 @@ pub use picture::{MAX_PIXELS, Picture, Pixels, size_problem};
 pub use scene::Scene;
 pub use sheet::{reduced, sheet};
 
-/// Most corners of faces that a written scene has, each counted as often as
-/// it is shown. A level of the games has a tenth of them.
+/// Maximum number of corners of faces that a written scene has, each counted as
+/// often as it is shown. A level of the games has a tenth of them.
 pub const MAX_CORNERS: usize = 1 << 18;
 
-/// Most joints of a skeleton that is written.
+/// Maximum number of joints of a skeleton that is written.
 pub const MAX_JOINTS: usize = 1024;
 
-/// Most curves, each of one joint in one animation, that a scene has.
+/// Maximum number of curves, each of one joint in one animation, that a scene
+/// has.
 pub const MAX_CURVES: usize = 1 << 13;
 
-/// Most poses, each of one joint in one frame, of all animations of a scene.
+/// Maximum number of poses, each of one joint in one frame, of all animations
+/// of a scene.
 pub const MAX_POSES: usize = 1 << 20;
 
-/// Most pixels of all pictures inside a scene.
+/// Maximum number of pixels of all pictures inside a scene.
 pub const MAX_SCENE_PIXELS: u64 = 1 << 24;
 
-/// Why something is not shown, as `info.json` and `info.txt` say it.
+/// Returns why something is not shown, as `info.json` and `info.txt` say it.
 fn not_shown(what: impl Display, why: impl Display) -> String {
     format!("{what} is not shown: {why}")
 }
 
-/// A number in a name: one of `0..count`, with zeros in front of it, so that
-/// the names of all of them sort by their numbers. It has at least `width`
+/// Returns a number in a name: one of `0..count`, with zeros in front of it, so
+/// that the names of all of them sort by their numbers. It has at least `width`
 /// digits.
 pub fn padded(number: usize, count: usize, width: usize) -> String {
     let last = count.saturating_sub(1).max(1);

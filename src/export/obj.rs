@@ -8,7 +8,7 @@ use super::scene::{Alpha, Material, Mesh, Texture, Wrap};
 /// Writes the meshes of a scene in their places, in the rest pose. `library` is the
 /// name of the MTL file with the scene's materials.
 ///
-/// A point has the colour of its first corner behind its place, which many
+/// A point has the colour of its first corner after its place, which many
 /// programs read.
 ///
 /// # Errors
@@ -73,7 +73,7 @@ fn comments(notes: &[String], out: &mut dyn Write) -> io::Result<()> {
     notes.iter().try_for_each(|note| writeln!(out, "# {note}"))
 }
 
-/// A name without what would end it.
+/// Returns a name without what would end it.
 fn token(name: &str) -> String {
     let safe = |c: char| {
         if c.is_whitespace() || c.is_control() {

@@ -1,6 +1,6 @@
 //! A picture, as the writers take it.
 
-/// Most pixels of a picture that is written.
+/// Maximum number of pixels of a picture that is written.
 pub const MAX_PIXELS: u64 = 1 << 24;
 
 /// A picture, from the top left to the bottom right.
@@ -31,7 +31,7 @@ pub enum Pixels {
     Rgba(Vec<[u8; 4]>),
 }
 
-/// Why a picture of this size is not written, if it is not.
+/// Returns why a picture of this size is not written, if it is not.
 pub fn size_problem(width: u64, height: u64) -> Option<String> {
     let pixels = width.saturating_mul(height);
     if pixels == 0 {

@@ -63,7 +63,7 @@ pub(super) fn set_fast<W: Write>(encoder: &mut Encoder<'_, W>) {
     encoder.set_filter(Filter::Sub);
 }
 
-/// The error of the writer below, where it is one.
+/// Returns the error of the writer below, where it is one.
 pub(super) fn io_error(error: EncodingError) -> io::Error {
     match error {
         EncodingError::IoError(error) => error,
@@ -163,7 +163,7 @@ mod tests {
         write(picture, &mut bytes).map(|()| bytes)
     }
 
-    /// The pixels that are in the file.
+    /// Returns the pixels that are in the file.
     fn pixels(bytes: &[u8]) -> Vec<[u8; 4]> {
         read(bytes, 100).unwrap().rgba()
     }

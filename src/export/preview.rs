@@ -26,8 +26,8 @@ const FILLED: f32 = 0.94;
 /// Where the viewer is.
 const VIEWER: [f32; 3] = [0.62, 0.52, 0.86];
 
-/// Most pixels that are looked at for all triangles, so that many large ones
-/// over each other end. What comes behind is not drawn.
+/// Maximum number of pixels that are looked at for all triangles, so that many
+/// large ones over each other end. What comes after is not drawn.
 const MAX_WORK: usize = 96 << 20;
 
 /// How much light is everywhere, and how much each of the lights adds.
@@ -109,7 +109,7 @@ impl Face {
     }
 }
 
-/// All triangles of a scene, seen by the viewer, in the scene's units.
+/// Returns all triangles of a scene, seen by the viewer, in the scene's units.
 fn faces(scene: &Scene<'_>, view: &View) -> Vec<Face> {
     let mut faces = Vec::new();
     for (node, mesh) in scene.nodes.iter().enumerate() {
@@ -219,7 +219,7 @@ impl<'a> Textures<'a> {
         }
     }
 
-    /// The texture of a material, by its number.
+    /// Returns the texture of a material, by its number.
     fn of(&mut self, material: usize) -> Option<&Pixmap> {
         let texture = self.materials.get(material)?.texture.as_ref()?;
         let first = *self.first.get(material)?;
@@ -248,7 +248,8 @@ impl Pixmap {
     }
 }
 
-/// The pixel at a coordinate along an edge of `size` pixels, which is 1 long.
+/// Returns the pixel at a coordinate along an edge of `size` pixels, which is 1
+/// long.
 fn wrapped(coordinate: f32, size: usize, wrap: Wrap) -> usize {
     let coordinate = match wrap {
         Wrap::Repeat => coordinate - coordinate.floor(),
@@ -409,7 +410,7 @@ impl Slope {
         }
     }
 
-    /// The weights of a row.
+    /// Returns the weights of a row.
     fn at_row(&self, y: usize) -> RowSlope {
         RowSlope {
             start: self.start + self.down * y as f32,
@@ -418,7 +419,7 @@ impl Slope {
     }
 }
 
-/// The weight of a corner in a row.
+/// The weight of a corner in succession.
 #[derive(Clone, Copy)]
 struct RowSlope {
     start: f32,
@@ -451,7 +452,8 @@ fn inside(row: &[RowSlope; 3], columns: usize) -> Span {
 
 type Span = std::ops::Range<usize>;
 
-/// The columns and rows in which a triangle is, where it is on the canvas.
+/// Returns the columns and rows in which a triangle is, where it is on the
+/// canvas.
 fn covered(points: &[[f32; 3]; 3]) -> Option<(Span, Span)> {
     let span = |axis: usize| {
         let [a, b, c] = points.map(|point| point[axis]);
@@ -520,8 +522,8 @@ impl<'a> Shader<'a> {
         }
     }
 
-    /// The colour at a point, given by the weights of the corners; `None`
-    /// where it is transparent.
+    /// Returns the colour at a point, given by the weights of the corners;
+    /// `None` where it is transparent.
     fn colour(&self, parts: [f32; 3]) -> Option<[f32; 4]> {
         let [a, b, c] = &self.colours;
         let mut colour = *a;
@@ -555,7 +557,7 @@ impl<'a> Shader<'a> {
     }
 }
 
-/// How bright a surface is that faces there, seen by the viewer.
+/// Returns how bright a surface is that faces there, seen by the viewer.
 fn brightness(normal: [f32; 3], lights: &Lights) -> f32 {
     let lights = lights.iter().map(|&(from, bright)| {
         let along = dot(from, normal);

@@ -14,8 +14,8 @@ pub struct Scene<'a> {
     pub materials: Vec<Material>,
     /// Geometry.
     pub meshes: Vec<Mesh>,
-    /// Where the meshes are, and the joints that bend them. A parent may
-    /// stand behind its children.
+    /// Where the meshes are, and the joints that bend them. A parent may stand
+    /// after its children.
     pub nodes: Vec<Node>,
     /// The nodes that are joints, in the order in which [`Weight::joint`]
     /// counts; with the inverse of each one's place in the rest pose.
@@ -45,7 +45,7 @@ pub struct Material {
 }
 
 impl Material {
-    /// The white one of surfaces without a material.
+    /// Returns the white one of surfaces without a material.
     pub(super) fn plain() -> Self {
         Self {
             name: "plain".into(),
@@ -89,7 +89,7 @@ pub enum Alpha {
     Opaque,
     /// Less than a half is not drawn.
     Mask,
-    /// It blends with what is behind.
+    /// It blends with what is after.
     Blend,
 }
 
@@ -220,7 +220,7 @@ pub struct Animation<'a> {
 }
 
 impl Mesh {
-    /// Number of triangles.
+    /// Returns the number of triangles.
     pub fn triangles(&self) -> usize {
         self.parts.iter().map(|part| part.triangles.len()).sum()
     }
@@ -234,19 +234,19 @@ impl Scene<'_> {
         std::iter::successors(first, |node| self.nodes.get(node.parent?)).take(self.nodes.len())
     }
 
-    /// Where a point of a node is for the whole scene.
+    /// Returns where a point of a node is for the whole scene.
     pub fn point(&self, node: usize, point: [f32; 3]) -> [f32; 3] {
         let line = self.line(node);
         line.fold(point, |point, node| node.transform.apply(point))
     }
 
-    /// Where a direction of a node points for the whole scene.
+    /// Returns where a direction of a node points for the whole scene.
     pub fn normal(&self, node: usize, normal: [f32; 3]) -> [f32; 3] {
         let line = self.line(node);
         line.fold(normal, |normal, node| node.transform.apply_normal(normal))
     }
 
-    /// The nodes that are in each node, and those that are in none.
+    /// Returns the nodes that are in each node, and those that are in none.
     pub fn children(&self) -> (Vec<Vec<usize>>, Vec<usize>) {
         let mut children = vec![Vec::new(); self.nodes.len()];
         let mut roots = Vec::new();

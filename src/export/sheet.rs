@@ -38,8 +38,8 @@ pub fn sheet(count: usize, pictures: impl Iterator<Item = Option<Picture>>) -> P
     }
 }
 
-/// A picture of which no side is longer than `edge` pixels: itself where it is
-/// small enough, else reduced.
+/// Returns a picture of which no side is longer than `edge` pixels: itself
+/// where it is small enough, else reduced.
 pub fn reduced(picture: Picture, edge: u32) -> Picture {
     let longer = picture.width.max(picture.height);
     if longer <= edge {
@@ -54,7 +54,8 @@ pub fn reduced(picture: Picture, edge: u32) -> Picture {
     }
 }
 
-/// Size of a picture in a cell: smaller, or a whole number of times as large.
+/// Returns the size of a picture in a cell: smaller, or a whole number of times
+/// as large.
 fn fitted(width: usize, height: usize, cell: usize) -> (usize, usize) {
     let longer = width.max(height).max(1);
     if longer <= cell {
@@ -65,7 +66,8 @@ fn fitted(width: usize, height: usize, cell: usize) -> (usize, usize) {
     (scale(width), scale(height))
 }
 
-/// A picture in another size: each pixel is the mean of those that it covers.
+/// Returns a picture in another size: each pixel is the mean of those that it
+/// covers.
 fn scaled(pixels: &[[u8; 4]], width: usize, to_width: usize, to_height: usize) -> Vec<[u8; 4]> {
     let height = pixels.len() / width.max(1);
     let covered = |index: usize, from: usize, to: usize| {
@@ -97,7 +99,7 @@ fn scaled(pixels: &[[u8; 4]], width: usize, to_width: usize, to_height: usize) -
     scaled
 }
 
-/// The mean of colours that were summed with their alpha as weight.
+/// Returns the mean of colours that were summed with their alpha as weight.
 fn mean([red, green, blue, alpha]: [u64; 4], count: u64) -> [u8; 4] {
     if alpha == 0 {
         return [0; 4];

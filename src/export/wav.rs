@@ -28,12 +28,12 @@ pub struct Wav {
 }
 
 impl Wav {
-    /// Size of the samples in bytes.
+    /// Returns the size of the samples in bytes.
     fn data_size(&self) -> u64 {
         SAMPLE * u64::from(self.channels) * u64::from(self.samples)
     }
 
-    /// Size of the file in bytes.
+    /// Returns the size of the file in bytes.
     pub fn size(&self) -> u64 {
         HEAD + self.data_size() + self.loops.map_or(0, |_| SMPL)
     }

@@ -1,4 +1,4 @@
-//! `--cat`: the bytes of files, one after the other.
+//! `--cat`: the bytes of files, in order.
 
 use std::io::Write;
 
@@ -10,10 +10,10 @@ use crate::mount::{self, FileKind, Vfs};
 const PIECE: u32 = crate::content::BLOCK_SIZE;
 
 /// Writes the bytes of the file at a path to `out`, and nothing behind the
-/// first that cannot be had.
+/// first that cannot be read.
 ///
 /// # Errors
-/// Where there is no such file, or it cannot be read to its end.
+/// Returns an error if there is no such file, or it cannot be read to its end.
 pub fn cat(vfs: &Vfs, path: &str, out: &mut dyn Write) -> Result<(), Error> {
     let attr = find(vfs, path)?.attr;
     if attr.kind == FileKind::Directory {

@@ -44,8 +44,8 @@ struct Line<'a> {
 /// the path leads there. What `is_terminal` reads has no control characters.
 ///
 /// # Errors
-/// Where there is no such entry, one of the directories cannot be listed, or
-/// `out` cannot be written to.
+/// Returns an error if there is no such entry, one of the directories cannot be
+/// listed, or `out` cannot be written to.
 pub fn list(
     vfs: &Vfs,
     path: &str,
@@ -84,7 +84,7 @@ pub fn list(
     Ok(())
 }
 
-/// How the bytes of a file are packed, where its archive says.
+/// Returns how the bytes of a file are packed, where its archive says.
 fn method(vfs: &Vfs, attr: Attr) -> Option<String> {
     if attr.kind != FileKind::File {
         return None;

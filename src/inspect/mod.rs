@@ -24,10 +24,10 @@ pub enum Error {
     /// A source cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// Something in a source cannot be had.
+    /// Something in a source cannot be read.
     #[error("{path}: {trouble}")]
     Path {
-        /// What was asked for.
+        /// What was requested.
         path: String,
         /// What is the matter.
         trouble: Trouble,

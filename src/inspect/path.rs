@@ -4,7 +4,7 @@ use super::Error;
 use crate::mount;
 use crate::mount::{Attr, FileKind, Ino, Vfs};
 
-/// Most symbolic links on one way, as in path_resolution(7).
+/// Maximum number of symbolic links on one way, as in path_resolution(7).
 const MAX_LINKS: usize = 40;
 
 /// An entry that was found.
@@ -53,7 +53,7 @@ pub(super) fn find(vfs: &Vfs, path: &str) -> Result<Found, Error> {
     })
 }
 
-/// The names of a path, the last one first.
+/// Returns the names of a path, the last one first.
 fn components(path: &str) -> Vec<String> {
     let names = path.split('/').filter(|name| !matches!(*name, "" | "."));
     names.rev().map(str::to_owned).collect()

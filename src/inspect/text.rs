@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// A text from an archive, fit for a terminal: control characters, which could
-/// control the terminal, are written as `\u{9b}`.
+/// Returns a text from an archive, fit for a terminal: control characters,
+/// which could control the terminal, are written as `\u{9b}`.
 pub(super) fn printable(text: &str) -> Cow<'_, str> {
     if !text.chars().any(char::is_control) {
         return Cow::Borrowed(text);
@@ -29,7 +29,7 @@ pub(super) struct Date {
 }
 
 impl Date {
-    /// The date that is so many seconds after 1970 began.
+    /// Returns the date that is that many seconds after 1970 began.
     pub(super) fn new(seconds: i64) -> Self {
         let (days, second_of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
         // Years that begin in March, so that the leap day is their last, in

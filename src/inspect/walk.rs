@@ -34,7 +34,7 @@ pub(super) struct Step {
 }
 
 impl Walk {
-    /// A walk through what is below a directory with this path.
+    /// Creates a walk through what is below a directory with this path.
     pub(super) fn new(directory: Ino, path: String) -> Self {
         let mut walk = Self {
             levels: Vec::new(),
@@ -53,8 +53,8 @@ impl Walk {
         });
     }
 
-    /// The next entry. A directory that cannot be listed is an error, with its
-    /// path, behind which the walk goes on.
+    /// Returns the next entry. A directory that cannot be listed is an error,
+    /// with its path, behind which the walk continues.
     pub(super) fn next(&mut self, vfs: &Vfs) -> Option<Result<Step, (String, mount::Error)>> {
         loop {
             let level = self.levels.last_mut()?;

@@ -6,12 +6,12 @@ use super::{Attr, Ino, Result, Vfs};
 use crate::io::sync::lock;
 
 impl Vfs {
-    /// An inode that the kernel has forgotten, and one more lookup of it (see
-    /// [`Vfs::forget`]).
+    /// Returns an inode that the kernel has forgotten, and one more lookup of
+    /// it (see [`Vfs::forget`]).
     ///
     /// # Errors
-    /// [`super::Error::NotFound`], also for what exists only while the kernel
-    /// knows it, such as another spelling of a directory.
+    /// Returns [`super::Error::NotFound`], also for what exists only while the
+    /// kernel knows it, such as another spelling of a directory.
     pub fn lookup_again(&self, ino: Ino) -> Result<Attr> {
         if self.numbers.find(ino).is_none() {
             lock(&self.transients).look_again(ino);
@@ -19,10 +19,11 @@ impl Vfs {
         self.getattr(ino)
     }
 
-    /// The directory in which a directory stands, and one more lookup of it.
+    /// Returns the directory in which a directory stands, and one more lookup
+    /// of it.
     ///
     /// # Errors
-    /// As [`Vfs::parent`].
+    /// Returns an error under the same conditions as [`Vfs::parent`].
     pub fn lookup_parent(&self, ino: Ino) -> Result<Attr> {
         self.lookup_again(self.parent(ino)?)
     }

@@ -10,7 +10,8 @@ use crate::namespace::tree::{Index, Kind, ROOT};
 use crate::text::has_extension;
 use crate::volume::hip;
 
-/// Most archives of a folder that are entered to follow references.
+/// Maximum number of archives of a folder that are entered to follow
+/// references.
 const MAX_ENTERED: usize = 16;
 
 /// What the files of archives that every level needs are called.
@@ -19,9 +20,9 @@ const BOOT: &str = "boot";
 /// How an archive belongs to another one, nearest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
-    /// It has the same name but for the extension.
+    /// It has the same name except for the extension.
     Stem,
-    /// It has the same name with something behind it: a language.
+    /// It has the same name with something after it: a language.
     Localized,
     /// Every level needs it.
     Boot,
@@ -30,7 +31,8 @@ enum Rank {
 }
 
 impl Rank {
-    /// How the archive `other` belongs to the archive `own`, by their names.
+    /// Returns how the archive `other` belongs to the archive `own`, by their
+    /// names.
     fn of(own: &str, other: &str) -> Self {
         let (own, other) = (stem(own), stem(other));
         let tail = other.strip_prefix(&*own);
@@ -48,7 +50,7 @@ impl Rank {
     }
 }
 
-/// The name of an archive without its extension, in lower case.
+/// Returns the name of an archive without its extension, in lower case.
 fn stem(name: &str) -> String {
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     stem.to_ascii_lowercase()
@@ -60,11 +62,11 @@ fn is_archive(name: &str) -> bool {
 }
 
 impl Vfs {
-    /// The roots of the archives beside the one whose tree `own` is in, in the
-    /// order in which they are searched.
+    /// Returns the roots of the archives beside the one whose tree `own` is in,
+    /// in the order in which they are searched.
     ///
     /// # Errors
-    /// Where one cannot be entered for a reason that may pass.
+    /// Returns an error if one cannot be entered for a reason that may pass.
     pub(super) fn archives_beside<'a>(&'a self, own: &Node<'a>) -> Result<Vec<Node<'a>>> {
         let mut found = Vec::new();
         let Some(volume) = archive_of(own.subtree()) else {
@@ -128,8 +130,8 @@ impl Vfs {
         Ok(())
     }
 
-    /// The directory that a directory is in; none for the root of the mount or
-    /// of an archive.
+    /// Returns the directory that a directory is in; none for the root of the
+    /// mount or of an archive.
     fn directory_above<'a>(&'a self, directory: &Node<'a>) -> Result<Option<Node<'a>>> {
         let parent =
             |node: &Node<'a>| -> Option<Index> { Some(node.tree().inode(node.index)?.parent) };
@@ -147,14 +149,14 @@ impl Vfs {
     }
 }
 
-/// The archive that a subtree is the tree of, where it is one of those that
-/// belong together.
+/// Returns the archive that a subtree is the tree of, where it is one of those
+/// that belong together.
 fn archive_of(subtree: &Subtree) -> Option<&OpenVolume> {
     let volume = subtree.volumes.first()?;
     (volume.format == hip::FORMAT.name).then_some(volume)
 }
 
-/// The directory beside an archive that shows what is inside it.
+/// Returns the directory beside an archive that shows what is inside it.
 fn companion<'a>(file: &Node<'a>) -> Option<Node<'a>> {
     let tree = file.tree();
     let name = Shows::Inside.name_beside(tree.name(file.index));

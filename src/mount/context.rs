@@ -1,4 +1,4 @@
-//! How the views of assets ask for other files of the mount.
+//! How the views of assets request other files of the mount.
 
 use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
@@ -23,18 +23,18 @@ use crate::volume::{AssetType, FileId, Volume};
 pub(super) struct Context<'a> {
     vfs: &'a Vfs,
     asset: &'a Node<'a>,
-    /// That of the asset whose view asks for this one's model.
+    /// That of the asset whose view requests this one's model.
     outer: Option<&'a dyn Making>,
-    /// The roots of the archives beside that of the asset, once they were asked
-    /// for.
+    /// The roots of the archives beside that of the asset, once they were
+    /// requested.
     beside: OnceCell<Vec<Node<'a>>>,
     /// Why something could not be read, where that may pass.
     fault: RefCell<Option<io::Error>>,
 }
 
 impl<'a> Context<'a> {
-    /// The surroundings of `asset`, which is a file, or for what is made of
-    /// many assets the directory from which paths are meant.
+    /// Returns the surroundings of `asset`, which is a file, or for what is
+    /// made of many assets the directory from which paths are meant.
     pub(super) fn new(vfs: &'a Vfs, asset: &'a Node<'a>) -> Self {
         Self {
             vfs,
@@ -45,7 +45,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The surroundings of `asset`, whose model another view asks for.
+    /// Returns the surroundings of `asset`, whose model another view requests.
     pub(super) fn within(outer: &'a Context<'_>, asset: &'a Node<'a>) -> Self {
         Self {
             outer: Some(outer),
@@ -53,12 +53,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The asset.
+    /// Returns the asset.
     pub(super) fn node_of_asset(&self) -> &'a Node<'a> {
         self.asset
     }
 
-    /// Why something that was asked for could not be read.
+    /// Returns why something that was requested could not be read.
     pub(super) fn fault(&self) -> Option<io::Error> {
         self.fault.borrow().clone()
     }
@@ -78,7 +78,7 @@ impl<'a> Context<'a> {
         self.vfs.node(Ino(ino)).ok()
     }
 
-    /// The directory from which paths are meant.
+    /// Returns the directory from which paths are meant.
     fn root(&self) -> Result<Node<'a>, Error> {
         let mut root = self.asset.other(ROOT);
         while let Origin::Directory(directory) = root.subtree().range.origin {
@@ -106,7 +106,8 @@ impl<'a> Context<'a> {
         Some(node)
     }
 
-    /// An asset by its id, in the archive of this one or in those beside it.
+    /// Returns an asset by its id, in the archive of this one or in those
+    /// beside it.
     fn find_asset(&self, id: u32) -> Option<(&Node<'a>, FileId)> {
         let find = |archive: &'_ Node<'a>| archive.subtree().volumes.first()?.volume.find_id(id);
         if let Some(file) = find(self.asset) {
@@ -116,7 +117,7 @@ impl<'a> Context<'a> {
         others.find_map(|archive| Some((archive, find(archive)?)))
     }
 
-    /// The roots of the archives beside that of the asset.
+    /// Returns the roots of the archives beside that of the asset.
     fn beside(&self) -> &[Node<'a>] {
         self.beside.get_or_init(|| {
             let found = self.vfs.archives_beside(self.asset);
@@ -149,7 +150,7 @@ impl<'a> Context<'a> {
 
 /// What makes models of assets, each for the sake of another one.
 trait Making {
-    /// Whether the model of this asset is being made.
+    /// Returns whether the model of this asset is being made.
     fn is_making(&self, asset: Ino) -> bool;
 }
 

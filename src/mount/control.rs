@@ -16,7 +16,7 @@ pub(super) const NAME: &str = ".hpimount";
 /// The file with what does not change: sources, formats, warnings.
 const INFO: FileId = FileId(0);
 
-/// The file with the counters, made anew for everybody who looks it up.
+/// The file with the counters, made again for everybody who looks it up.
 const STATS: FileId = FileId(1);
 
 /// Texts as a volume: file number `n` is text number `n`, and those without a
@@ -24,7 +24,7 @@ const STATS: FileId = FileId(1);
 pub(super) struct Texts(Vec<Vec<u8>>);
 
 impl Texts {
-    /// A volume of these texts.
+    /// Creates a volume of these texts.
     pub(super) fn new(texts: Vec<Vec<u8>>) -> Self {
         Self(texts)
     }
@@ -48,10 +48,10 @@ impl Volume for Texts {
     }
 }
 
-/// The tree of the directory, whose `info.json` has `info_size` bytes, and the
-/// index of its `stats.json`. The files of the directory itself are of volume
-/// number `volume`; what is below `shadowed` is of the layers, by the names of
-/// their archives.
+/// Returns the tree of the directory, whose `info.json` has `info_size` bytes,
+/// and the index of its `stats.json`. The files of the directory itself are of
+/// volume number `volume`; what is below `shadowed` is of the layers, by the
+/// names of their archives.
 pub(super) fn tree(
     info_size: u64,
     volume: u32,

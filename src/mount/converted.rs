@@ -21,7 +21,7 @@ use crate::view::{VIEW_FORMATS, ViewFormat};
 use crate::volume::{AssetName, AssetType, FileId, Name, NodeId, Sink};
 
 /// Entries that are looked at before the memory for them is accounted for
-/// anew.
+/// again.
 const CHARGED_AT_ONCE: usize = 4096;
 
 /// A file of a directory that can be converted.
@@ -52,8 +52,8 @@ struct Draft {
 }
 
 impl Vfs {
-    /// Whether a directory has a converted tree that is found by name: the
-    /// root of an archive, of a merged game or of another source, and the
+    /// Returns whether a directory has a converted tree that is found by name:
+    /// the root of an archive, of a merged game or of another source, and the
     /// control directory.
     pub(super) fn has_converted(&self, directory: &Node<'_>) -> bool {
         directory.origin().is_some_and(|origin| match origin {
@@ -65,7 +65,8 @@ impl Vfs {
         })
     }
 
-    /// The directory of a converted tree that mirrors a directory of files.
+    /// Returns the directory of a converted tree that mirrors a directory of
+    /// files.
     pub(super) fn build_converted(&self, directory: &Node<'_>, attr: Attr) -> Result<Built> {
         let directory = match directory.subtree().range.origin {
             Origin::Control => self.node(self.root_of_files())?,
@@ -106,7 +107,7 @@ impl Vfs {
 }
 
 impl Draft {
-    /// The entries of a directory, as they stand.
+    /// The entries of a directory, as they are.
     fn mirror(&mut self, directory: &Node<'_>) -> io::Result<()> {
         let tree = directory.tree();
         let mut taken = Vec::new();
@@ -296,7 +297,8 @@ impl Draft {
         Ok(())
     }
 
-    /// The directory at a path from another one on, made where there is none.
+    /// Returns the directory at a path from another one on, made if there is
+    /// none.
     fn folder(&mut self, from: NodeId, path: &str) -> io::Result<NodeId> {
         let mut folder = from;
         for name in path.split('/') {
@@ -314,7 +316,7 @@ impl Draft {
     }
 }
 
-/// Where an asset is in a tree by kind; `None` for what is converted to
+/// Returns where an asset is in a tree by kind; `None` for what is converted to
 /// nothing.
 fn folder(asset: &Asset) -> Option<String> {
     let converted = asset.converted();
@@ -341,8 +343,8 @@ fn file(tree: &Tree, index: Index) -> Option<FileId> {
     }
 }
 
-/// The formats of the files of a directory whose names do not show them: a
-/// lone source has a listed companion in any case.
+/// Returns the formats of the files of a directory whose names do not show
+/// them: a lone source has a listed companion in any case.
 fn shown_by_companions(tree: &Tree, directory: Index) -> HashMap<Index, u8> {
     let entries = tree.entries(directory, 0);
     let formats = entries.filter_map(|(_, index)| match tree.inode(index)?.kind {
@@ -355,7 +357,7 @@ fn shown_by_companions(tree: &Tree, directory: Index) -> HashMap<Index, u8> {
     formats.collect()
 }
 
-/// The asset that a file is, where it is converted to something.
+/// Returns the asset that a file is, where it is converted to something.
 fn asset(node: &Node<'_>, name: &str, shown: &HashMap<Index, u8>) -> Option<Asset> {
     let file = node.file()?;
     let known = file.volume.volume.asset(file.file);
@@ -368,9 +370,9 @@ fn asset(node: &Node<'_>, name: &str, shown: &HashMap<Index, u8>) -> Option<Asse
     asset.converted().is_something().then_some(asset)
 }
 
-/// Whether an entry is a directory that stands in the converted tree too: one
-/// that is listed on demand, an archive, or one that has something to convert
-/// as far as that is known without entering any of these.
+/// Returns whether an entry is a directory that stands in the converted tree
+/// too: one that is listed on demand, an archive, or one that has something to
+/// convert as far as that is known without entering any of these.
 fn is_mirrored(directory: &Node<'_>, index: Index) -> bool {
     let tree = directory.tree();
     let kind = |index| tree.inode(index).map(|inode| inode.kind);
@@ -398,8 +400,8 @@ fn is_mirrored(directory: &Node<'_>, index: Index) -> bool {
     false
 }
 
-/// Whether an inode is a directory of files whose entries are not known before
-/// it is entered.
+/// Returns whether an inode is a directory of files whose entries are not known
+/// before it is entered.
 fn is_entered_on_demand(kind: Kind) -> bool {
     match kind {
         Kind::Deferred { .. } | Kind::Grafted => true,

@@ -18,7 +18,7 @@ use crate::namespace::tree::{Kind, Label, NewInode, ROOT, TreeBuilder};
 use crate::view::{VIEW_FORMATS, View};
 use crate::volume::{self, FileId, Input, Name, NodeId, Sink, Version, Volume};
 
-/// Deepest nesting of archives in archives that is shown.
+/// Maximum nesting of archives in archives that is shown.
 pub(super) const MAX_NESTING: u8 = 16;
 
 /// What a subtree is made of, before it has numbers.
@@ -45,17 +45,17 @@ pub(super) struct NewVolume {
 }
 
 impl NewVolume {
-    /// Memory that is kept for it, in bytes.
+    /// Returns the memory that is kept for it, in bytes.
     fn memory(&self) -> usize {
         self.volume.memory() + self.images.memory
     }
 
-    /// What is odd about it and the block images around it.
+    /// Warnings about it and the block images around it.
     pub(super) fn warnings(&self) -> impl Iterator<Item = &String> {
         self.images.warnings.iter().chain(self.volume.warnings())
     }
 
-    /// The volume with its number.
+    /// Returns the volume with its number.
     pub(super) fn open(self, range: Range, number: usize) -> OpenVolume {
         OpenVolume {
             id: volume_id(range, number),
@@ -72,8 +72,8 @@ impl NewVolume {
 }
 
 impl Vfs {
-    /// The node that holds the entries of a directory: itself, or the root of
-    /// the subtree that stands for it.
+    /// Returns the node that holds the entries of a directory: itself, or the
+    /// root of the subtree that stands for it.
     pub(super) fn enter<'a>(&'a self, node: Node<'a>) -> Result<Node<'a>> {
         match node.kind().ok_or(Error::NotFound)? {
             Kind::Dir { .. } => Ok(node),
@@ -94,7 +94,8 @@ impl Vfs {
         }
     }
 
-    /// The subtree whose root is seen as `origin`, built where it is not kept.
+    /// Returns the subtree whose root is seen as `origin`, built where it is
+    /// not kept.
     pub(super) fn subtree(&self, origin: Origin) -> Result<Arc<Subtree>> {
         self.subtrees.get(&origin, || self.build(origin))
     }
@@ -131,7 +132,7 @@ impl Vfs {
             .map_err(|error| self.failed(&node, &error))
     }
 
-    /// Gives a subtree its numbers, and accounts for its memory.
+    /// Returns a subtree its numbers, and accounts for its memory.
     fn graft(&self, origin: Origin, built: Built) -> io::Result<Arc<Subtree>> {
         let (tree, mut charge) = built.builder.finish_charged()?;
         let volume_memory = built.volume.as_ref().map_or(0, NewVolume::memory);
@@ -169,15 +170,15 @@ impl Vfs {
         }
     }
 
-    /// A builder whose tree counts in the budget.
+    /// Returns a builder whose tree counts in the budget.
     pub(super) fn builder(&self, attr: Attr, companions: Companions) -> TreeBuilder {
         let mut builder = TreeBuilder::new(0, attr.modified, companions);
         builder.charge(self.reader.budget().empty_charge("the directory"));
         builder
     }
 
-    /// Which files of a volume that stands in so many archives have listed
-    /// companions.
+    /// Returns which files of a volume that stands in that many archives have
+    /// listed companions.
     pub(super) fn companions(options: &super::Options, nesting: u8, plain: bool) -> Companions {
         Companions {
             inside: options.companions && nesting < MAX_NESTING,
@@ -191,8 +192,8 @@ impl Vfs {
         }
     }
 
-    /// Whether what can be made of the files of a volume that stands in so
-    /// many archives is listed in its root.
+    /// Returns whether what can be made of the files of a volume that stands in
+    /// that many archives is listed in its root.
     pub(super) fn lists_converted(
         options: &super::Options,
         volume: &dyn Volume,
@@ -214,7 +215,7 @@ impl Vfs {
         }
     }
 
-    /// The tree of an archive that is a file of the mount.
+    /// Returns the tree of an archive that is a file of the mount.
     fn build_inside(&self, file: &Node<'_>, attr: Attr) -> Result<Built> {
         let name = file.tree().name(file.index).to_owned();
         let (Some(outer), Some(Kind::File { file: number, .. })) = (file.volume(), file.kind())
@@ -325,7 +326,7 @@ impl Vfs {
         Ok((builder, volume))
     }
 
-    /// The tree of what an asset's view shows.
+    /// Returns the tree of what an asset's view shows.
     fn build_meta(&self, file: &Node<'_>, attr: Attr, format: u8) -> Result<Built> {
         let format = VIEW_FORMATS.get(format as usize).ok_or(Error::NotFound)?;
         let model = self
@@ -355,7 +356,7 @@ impl Vfs {
         })
     }
 
-    /// The directory that a volume lists on demand.
+    /// Returns the directory that a volume lists on demand.
     fn list_deferred(&self, node: &Node<'_>, directory: FileId, attr: Attr) -> Result<Built> {
         let volume = node.volume().ok_or(Error::NotFound)?;
         let companions = Companions {
@@ -391,8 +392,8 @@ impl Vfs {
         })
     }
 
-    /// A companion that no listing shows, by its name; with it, the name as
-    /// it would be listed.
+    /// Returns a companion that no listing shows, by its name; with it, the
+    /// name as it would be listed.
     pub(super) fn hidden_companion<'a>(
         &'a self,
         directory: &Node<'a>,

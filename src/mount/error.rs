@@ -57,7 +57,7 @@ impl From<&io::Error> for Error {
 }
 
 impl Error {
-    /// The number that the kernel is answered with.
+    /// Returns the number that the kernel is answered with.
     pub fn errno(self) -> i32 {
         match self {
             Self::NotFound => libc::ENOENT,
@@ -101,7 +101,7 @@ pub enum OpenCause {
 }
 
 impl OpenError {
-    /// An error about a source.
+    /// Creates an error about a source.
     pub(super) fn new(source_name: impl Into<String>, cause: impl Into<OpenCause>) -> Self {
         Self {
             source_name: source_name.into(),

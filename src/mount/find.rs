@@ -5,12 +5,12 @@ use super::{Ino, Vfs};
 use crate::namespace::tree::Kind;
 use crate::text::has_extension;
 
-/// Most entries that are looked at.
+/// Maximum number of entries that are looked at.
 const MAX_FOUND: usize = 1 << 21;
 
-/// The files with one of these extensions in the directories of `root` whose
-/// names begin with `folder`, in any ASCII case, and below them, in the order
-/// of their paths; with an empty `folder`, those in `root` itself too.
+/// Returns the files with one of these extensions in the directories of `root`
+/// whose names begin with `folder`, ignoring ASCII case, and below them, in the
+/// order of their paths; with an empty `folder`, those in `root` itself too.
 /// Directories that are listed on demand are entered; companions are not.
 pub(super) fn files_below(
     vfs: &Vfs,
@@ -43,8 +43,8 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// The files of a directory that are looked for, and its directories, the
-    /// last one first.
+    /// Returns the files of a directory that are looked for, and its
+    /// directories, the last one first.
     fn within(&self, directory: &Node<'_>, is_root: bool, left: &mut usize) -> Vec<Ino> {
         let (tree, index) = (directory.tree(), directory.index);
         let entries = tree.entries_by_name(index).take(*left);
@@ -89,7 +89,7 @@ mod tests {
     use crate::mount::{Options, Sources};
     use crate::namespace::tree::ROOT;
 
-    /// The paths of what is found in a folder with these files.
+    /// Returns the paths of what is found in a folder with these files.
     fn found(files: &[&str], folder: &str, extensions: &[&str]) -> Vec<String> {
         let source = tempfile::tempdir().unwrap();
         for file in files {

@@ -6,7 +6,7 @@ use crate::content::{Image, Reader};
 use crate::io::{Error, ReadAt, Result};
 use crate::source::image::{self, CdTrack};
 
-/// Most block images that stand around a volume.
+/// Maximum number of block images that stand around a volume.
 const MAX_IMAGES: usize = 4;
 
 /// What there is to say about the block images around a volume.
@@ -18,15 +18,16 @@ pub(super) struct Images {
     pub(super) memory: usize,
     /// The tracks of the CD that the source is, of the innermost one.
     pub(super) tracks: Vec<CdTrack>,
-    /// What is odd about them.
+    /// Warnings about them.
     pub(super) warnings: Vec<String>,
 }
 
-/// The source in the block images around it; `source` itself where there are
-/// none.
+/// Returns the source in the block images around it; `source` itself if there
+/// are none.
 ///
 /// # Errors
-/// Where the tables of an image are damaged, or it stands in too many others.
+/// Returns an error if the tables of an image are damaged, or it stands in too
+/// many others.
 pub(super) fn unwrap(
     reader: &Arc<Reader>,
     mut source: Arc<dyn ReadAt>,

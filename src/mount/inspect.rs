@@ -1,5 +1,5 @@
-//! Going through everything in a mount without a kernel: what is behind the
-//! entries, and why bytes cannot be had.
+//! Going through everything in a mount without a kernel: what is after the
+//! entries, and why bytes cannot be read.
 
 use super::context::Context;
 use super::subtree::Node;
@@ -11,7 +11,7 @@ use crate::namespace::tree::{Kind, ROOT};
 use crate::view::VIEW_FORMATS;
 use crate::volume::{Content, DiscImage, folder};
 
-/// Longest `info.json` whose warnings are taken, in bytes.
+/// Maximum length of the `info.json` whose warnings are taken, in bytes.
 const MAX_INFO: usize = 16 << 20;
 
 /// What an entry is to those who go through all of them.
@@ -57,13 +57,13 @@ pub struct Archive {
     pub is_container: bool,
     /// Why there is nothing in it.
     pub problem: Option<io::Error>,
-    /// What is odd about it, a sentence each.
+    /// Warnings about it, one sentence each.
     pub warnings: Vec<String>,
     /// The images that it is.
     pub images: Vec<DiscImage>,
 }
 
-/// Why something cannot be had, in more words than the kernel gets.
+/// Why something cannot be read, in more words than the kernel gets.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Trouble {
     /// There is no such entry, or not of this kind.
@@ -79,7 +79,7 @@ pub enum Trouble {
 pub struct Parsed {
     /// Why it could not be parsed to its end.
     pub failure: Option<io::Error>,
-    /// What is odd about it, a sentence each.
+    /// Warnings about it, one sentence each.
     pub warnings: Vec<String>,
 }
 
@@ -87,8 +87,8 @@ impl Vfs {
     /// At most `most` entries of a directory, from number `start` on.
     ///
     /// # Errors
-    /// [`Error::NotADirectory`], [`Error::NotFound`], and those of entering a
-    /// directory that is built on demand.
+    /// Returns [`Error::NotADirectory`], [`Error::NotFound`], and those of
+    /// entering a directory that is built on demand.
     pub fn entries(&self, directory: Ino, start: usize, most: usize) -> Result<Vec<Entry>> {
         let (node, _) = self.directory(directory)?;
         let entries = node.tree().entries(node.index, start).take(most);
@@ -110,7 +110,7 @@ impl Vfs {
     /// What an inode is.
     ///
     /// # Errors
-    /// [`Error::NotFound`].
+    /// Returns [`Error::NotFound`].
     pub fn role(&self, ino: Ino) -> Result<Role> {
         match self.node(ino) {
             Ok(node) => self.role_of(&node).ok_or(Error::NotFound),
@@ -129,7 +129,7 @@ impl Vfs {
     /// As [`Vfs::read`], but what is wrong is not logged, and returned whole.
     ///
     /// # Errors
-    /// As for [`Vfs::read`].
+    /// Returns an error under the same conditions as [`Vfs::read`].
     pub fn read_explained(
         &self,
         ino: Ino,
@@ -140,10 +140,11 @@ impl Vfs {
         Ok(self.range_of_node(&self.node(ino)?, range)??)
     }
 
-    /// Whether the parts of a file can be read without those before them.
+    /// Returns whether the parts of a file can be read without those before
+    /// them.
     ///
     /// # Errors
-    /// [`Error::NotFound`].
+    /// Returns [`Error::NotFound`].
     pub fn is_divisible(&self, ino: Ino) -> Result<bool> {
         let node = self.node(ino)?;
         let file = node.file().ok_or(Error::NotFound)?;
@@ -157,7 +158,7 @@ impl Vfs {
     /// What stands in the root of a source, or in an `X.d`.
     ///
     /// # Errors
-    /// As for [`Vfs::entries`].
+    /// Returns an error under the same conditions as [`Vfs::entries`].
     pub fn archive(&self, directory: Ino) -> Result<Archive> {
         let (node, _) = self.directory(directory)?;
         let subtree = node.subtree();
@@ -172,10 +173,11 @@ impl Vfs {
         })
     }
 
-    /// An image that the archive in a directory is: a disc, or a track of one.
+    /// Returns an image that the archive in a directory is: a disc, or a track
+    /// of one.
     ///
     /// # Errors
-    /// [`Error::NotFound`] for a number that no image has, and as for
+    /// Returns [`Error::NotFound`] for a number that no image has, and as for
     /// [`Vfs::entries`].
     pub fn image(&self, directory: Ino, number: usize) -> Result<DiscImage> {
         let (node, _) = self.directory(directory)?;
@@ -184,10 +186,10 @@ impl Vfs {
         images.nth(number).ok_or(Error::NotFound)
     }
 
-    /// What is odd about the bytes of a file, which is read for it.
+    /// Warnings about the bytes of a file, which is read for it.
     ///
     /// # Errors
-    /// Where the file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn oddity(&self, ino: Ino) -> std::result::Result<Option<String>, Trouble> {
         let node = self.node(ino)?;
         let file = node.file().ok_or(Error::NotFound)?;
@@ -197,7 +199,7 @@ impl Vfs {
     /// Parses a file as the asset that its archive or its name says it is.
     ///
     /// # Errors
-    /// Where it cannot be read, or there is no memory for it.
+    /// Returns an error if it cannot be read, or there is no memory for it.
     pub fn parse(&self, ino: Ino) -> std::result::Result<Parsed, Trouble> {
         let node = self.node(ino)?;
         let number = view_number(&node).ok_or(Error::NotFound)?;
@@ -212,7 +214,7 @@ impl Vfs {
         Ok(Parsed { failure, warnings })
     }
 
-    /// The warnings that the `info.json` of a view has.
+    /// Returns the warnings that the `info.json` of a view has.
     fn warnings_of(
         &self,
         view: &dyn crate::view::View,
@@ -268,7 +270,7 @@ impl Vfs {
     }
 }
 
-/// The number of the view of a file, where there is one.
+/// Returns the number of the view of a file, if there is one.
 fn view_number(node: &Node<'_>) -> Option<usize> {
     let file = node.file()?;
     let known = file.volume.volume.asset(file.file);

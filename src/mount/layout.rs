@@ -65,7 +65,7 @@ impl Layout {
         layout
     }
 
-    /// Each source in a directory that is named after its file.
+    /// Returns each source in a directory that is named after its file.
     pub(super) fn side_by_side(sources: Vec<Opened>, options: &Options) -> Result<Self, OpenError> {
         let now = seconds(SystemTime::now());
         let companions = Vfs::companions(options, 0, true);
@@ -179,13 +179,13 @@ impl Vfs {
         }
     }
 
-    /// The root of the files: that of the mount, or behind it where that
+    /// Returns the root of the files: that of the mount, or after it where that
     /// shows what can be made of them.
     pub(super) fn root_of_files(&self) -> Ino {
         Ino(Ino::ROOT.0 + u32::from(self.options.converted))
     }
 
-    /// Adds a subtree that is always there; gives its volumes.
+    /// Adds a subtree that is always there and returns its volumes.
     pub(super) fn add_fixed(
         &self,
         origin: Origin,

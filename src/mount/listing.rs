@@ -10,7 +10,7 @@ impl Vfs {
     /// full. Nothing is counted as a lookup.
     ///
     /// # Errors
-    /// [`Error::NotADirectory`], [`Error::NotFound`].
+    /// Returns [`Error::NotADirectory`], [`Error::NotFound`].
     pub fn readdir(
         &self,
         ino: Ino,
@@ -40,8 +40,8 @@ impl Vfs {
     /// to know more looks it up.
     ///
     /// # Errors
-    /// [`Error::NotADirectory`], [`Error::NotFound`]; none once `emit` has
-    /// taken an entry, since the kernel would not know of its lookup.
+    /// Returns [`Error::NotADirectory`], [`Error::NotFound`]; none once `emit`
+    /// has taken an entry, since the kernel would not know of its lookup.
     pub fn readdir_plus(
         &self,
         ino: Ino,
@@ -69,7 +69,7 @@ impl Vfs {
         Ok(())
     }
 
-    /// The attributes of a generated file whose size is not known, as a
+    /// Returns the attributes of a generated file whose size is not known, as a
     /// listing shows them.
     fn unknown_size_attr(&self, node: &Node<'_>) -> Option<Attr> {
         let inode = node.tree().inode(node.index)?;

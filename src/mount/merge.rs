@@ -72,7 +72,7 @@ struct Pending {
 /// volume number `n`.
 ///
 /// # Errors
-/// Where there are too many entries.
+/// Returns an error if there are too many entries.
 pub(super) fn merge(layers: &[Tree], rule: Rule, companions: Companions) -> io::Result<Merged> {
     let modified = layers.iter().filter_map(|tree| tree.inode(ROOT));
     let modified = modified.map(|root| root.modified).max().unwrap_or(0);
@@ -113,7 +113,7 @@ struct Merger<'a> {
 }
 
 impl Merger<'_> {
-    /// Merges the entries of one directory; gives its subdirectories.
+    /// Merges the entries of one directory and returns its subdirectories.
     fn merge_directory(&mut self, directory: &Pending) -> io::Result<Vec<Pending>> {
         let mut subdirectories = Vec::new();
         let entries = self.entries_by_name(&directory.directories);
@@ -140,9 +140,9 @@ impl Merger<'_> {
         Ok(subdirectories)
     }
 
-    /// The entries of several directories, and a number for each name. Those
-    /// whose names differ in the case of ASCII letters at most have the same
-    /// number and stand together, those of the highest layer first.
+    /// Returns the entries of several directories, and a number for each name.
+    /// Those whose names differ in the case of ASCII letters at most have the
+    /// same number and stand together, those of the highest layer first.
     fn entries_by_name(&self, directories: &[Candidate]) -> Vec<(usize, Candidate)> {
         let mut numbers: HashMap<Folded<'_>, usize> = HashMap::new();
         let mut found = Vec::new();
@@ -176,7 +176,7 @@ impl Merger<'_> {
         last
     }
 
-    /// Which of the entries of the same name, highest first, is seen.
+    /// Returns which of the entries of the same name, highest first, is seen.
     fn winner(&self, candidates: &[Candidate]) -> Candidate {
         let highest = candidates[0];
         let Rule::NewestBelow(free) = self.rule else {
@@ -239,7 +239,7 @@ fn copy_inode(
 /// path and in the order of the archive.
 ///
 /// # Errors
-/// Where there are too many entries.
+/// Returns an error if there are too many entries.
 pub(super) fn add_shadow(
     builder: &mut TreeBuilder,
     root: NodeId,

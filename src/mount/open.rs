@@ -29,7 +29,8 @@ use crate::volume::bucket::{BucketFolder, LoneObject};
 use crate::volume::folder::{self, Disk, Folder};
 use crate::volume::{self, Input, Volume};
 
-/// Most sources that are opened at the same time, where some are on servers.
+/// Maximum number of sources that are opened at the same time, where some are
+/// on servers.
 const MAX_AT_ONCE: usize = 16;
 
 impl Vfs {
@@ -46,7 +47,7 @@ impl Vfs {
     /// As [`Vfs::open`], of sources that were prepared before.
     ///
     /// # Errors
-    /// As for [`Vfs::open`].
+    /// Returns an error under the same conditions as [`Vfs::open`].
     pub fn open_prepared(prepared: &Prepared, options: Options) -> Result<Arc<Self>, OpenError> {
         let point = options.mount_point.as_deref();
         let disk = Disk::around(point).map_err(|error| {
@@ -78,7 +79,7 @@ impl Vfs {
         Ok(Arc::new(vfs))
     }
 
-    /// What reads sources on servers; nothing is started where there are none.
+    /// What reads sources on servers; nothing is started if there are none.
     fn connect(&self, prepared: &Prepared) -> Result<Option<Arc<Remote>>, OpenError> {
         let Some(first) = prepared.sources.urls().next() else {
             return Ok(None);
@@ -329,7 +330,8 @@ impl Opener<'_> {
         }
     }
 
-    /// A builder for the tree of a source that was changed at this time.
+    /// Returns a builder for the tree of a source that was changed at this
+    /// time.
     fn builder(&self, modified: i64, is_plain_folder: bool) -> TreeBuilder {
         let companions = Vfs::companions(self.options, 0, is_plain_folder);
         TreeBuilder::new(0, modified, companions)
@@ -417,7 +419,7 @@ impl Opener<'_> {
         })
     }
 
-    /// The archives and loose files of a game's folder.
+    /// Returns the archives and loose files of a game's folder.
     fn game(&mut self, folder: &GameFolder, order: Option<Order>) -> Result<Layout, OpenError> {
         let located = |cause: OpenCause| OpenError::new(folder.path.to_string_lossy(), cause);
         let mut paths = folder.archives();
@@ -504,8 +506,8 @@ impl Opener<'_> {
     }
 }
 
-/// The file names of sources, in which no two are the same, letter case
-/// aside: of several, the last one has the plain name, and the others are
+/// Returns the file names of sources, in which no two are the same, ignoring
+/// case: of several, the last one has the plain name, and the others are
 /// numbered in their order.
 fn unique_names<P: AsRef<Path>>(paths: &[P]) -> Vec<String> {
     let plain: Vec<String> = paths.iter().map(|path| file_name(path.as_ref())).collect();
@@ -542,7 +544,7 @@ fn folder_volume(name: &str, location: &str, volume: Box<dyn Volume>) -> NewVolu
     }
 }
 
-/// A folder's own error as one about the source.
+/// Returns a folder's own error as one about the source.
 fn unreadable(error: io::Error) -> OpenCause {
     match error {
         io::Error::Listing(cause) => {

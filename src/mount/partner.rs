@@ -32,14 +32,14 @@ pub(super) enum Surroundings<'a> {
     },
 }
 
-/// The files beside a source, as far as a format asks for them.
+/// The files beside a source, as far as a format requests them.
 pub(super) struct Partners<'a> {
     surroundings: Surroundings<'a>,
     /// Where the source is, or what is shown of its URL.
     path: &'a Path,
     /// Its name among the sources.
     name: &'a str,
-    /// What was asked for so far, by name.
+    /// What was requested so far, by name.
     found: RefCell<HashMap<String, Option<Arc<dyn ReadAt>>>>,
     /// Why a file that may be there could not be had.
     problem: RefCell<Option<io::Error>>,
@@ -57,9 +57,9 @@ impl<'a> Partners<'a> {
         }
     }
 
-    /// The file with this name, in any ASCII case on disk, and in the likely
-    /// ones on a server. With the source's name among the sources it has that
-    /// of the source itself.
+    /// Returns the file with this name, ignoring ASCII case on disk, and in the
+    /// likely ones on a server. With the source's name among the sources it has
+    /// that of the source itself.
     pub(super) fn find(&self, name: &str) -> Option<Arc<dyn ReadAt>> {
         if let Some(known) = self.found.borrow().get(name) {
             return known.clone();
@@ -87,7 +87,7 @@ impl<'a> Partners<'a> {
         }
     }
 
-    /// The name of the source itself with the extension of `name`.
+    /// Returns the name of the source itself with the extension of `name`.
     fn of_pair(&self, name: &str) -> String {
         let extension = Path::new(name).extension().unwrap_or_default();
         file_name(&self.path.with_extension(extension))
@@ -149,8 +149,8 @@ impl<'a> Partners<'a> {
     }
 }
 
-/// A name as it is, with its extension in lower and in upper case, and all of
-/// it in either. Servers do not tell what names there are.
+/// Returns a name as it is, with its extension in lower and in upper case, and
+/// all of it in either. Servers do not tell what names there are.
 fn spellings(name: &str) -> Vec<String> {
     let (lower, upper) = (name.to_ascii_lowercase(), name.to_ascii_uppercase());
     let stem = name.rfind('.').unwrap_or(name.len());

@@ -13,7 +13,7 @@ use crate::view::{self, ViewFormat};
 use crate::volume;
 
 impl Vfs {
-    /// The parsed model of an asset.
+    /// Returns the parsed model of an asset.
     pub(super) fn model(
         &self,
         asset: &Node<'_>,
@@ -144,8 +144,8 @@ impl Vfs {
         Ok((asset, model, part))
     }
 
-    /// The size of a generated file; nothing is rendered where the model
-    /// tells it.
+    /// Returns the size of a generated file; nothing is rendered where the
+    /// model tells it.
     pub(super) fn rendered_size(&self, node: &Node<'_>) -> io::Result<u64> {
         if self.known_size(node).is_none()
             && let Some((RenderedFile::OfAsset(file), key)) = node.rendered()
@@ -160,7 +160,8 @@ impl Vfs {
         self.with_rendering(node, |key, render| self.reader.rendered_size(key, render))
     }
 
-    /// The size of a generated file where it is known without rendering it.
+    /// Returns the size of a generated file where it is known without rendering
+    /// it.
     pub(super) fn known_size(&self, node: &Node<'_>) -> Option<u64> {
         let key = match node.file() {
             Some(file) => file.key(),
@@ -169,7 +170,7 @@ impl Vfs {
         self.reader.known_size(key)
     }
 
-    /// What the subtree of a node was made of has changed: it is built anew,
+    /// What the subtree of a node was made of has changed: it is built again,
     /// with other numbers, for lookups by name.
     pub(super) fn give_up(&self, node: &Node<'_>) {
         let origin = node.subtree().range.origin;

@@ -9,7 +9,7 @@ use crate::source::Location;
 use crate::source::remote::RemoteUrl;
 use crate::volume::{PAIRS, iso};
 
-/// Longest cue sheet that is parsed, in bytes.
+/// Maximum length of the cue sheet that is parsed, in bytes.
 const MAX_SHEET: u64 = 64 << 10;
 
 /// What to mount.
@@ -69,7 +69,8 @@ impl GameFolder {
         Ok(Self { path, names })
     }
 
-    /// The files whose extensions a game gives to archives, by their paths.
+    /// Returns the files whose extensions a game gives to archives, by their
+    /// paths.
     pub(super) fn archives(&self) -> Vec<PathBuf> {
         let paths = self.names.iter().map(|name| self.path.join(name));
         paths
@@ -78,7 +79,7 @@ impl GameFolder {
     }
 }
 
-/// The files beside a cue sheet that have its tracks.
+/// Returns the files beside a cue sheet that have its tracks.
 fn tracks_beside(path: &Path) -> Vec<PathBuf> {
     let is_small = path
         .metadata()
@@ -94,7 +95,7 @@ fn tracks_beside(path: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The file beside `path` that has a name, in any ASCII case.
+/// Returns the file beside `path` that has a name, ignoring ASCII case.
 fn find_beside(path: &Path, name: &str) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     let entries = std::fs::read_dir(path.parent()?).ok()?;
@@ -105,7 +106,7 @@ fn find_beside(path: &Path, name: &str) -> Option<PathBuf> {
     found.into_iter().next()
 }
 
-/// Whether the file at `path` has a name, in any ASCII case.
+/// Returns whether the file at `path` has a name, ignoring ASCII case.
 pub(super) fn has_name(path: &Path, name: &str) -> bool {
     let found = path.file_name();
     found.is_some_and(|found| found.eq_ignore_ascii_case(name))
@@ -115,7 +116,7 @@ impl Sources {
     /// Lists the folder of a game.
     ///
     /// # Errors
-    /// Where it cannot be listed.
+    /// Returns an error if it cannot be listed.
     pub fn prepare(&self) -> Result<Prepared, OpenError> {
         let game = match self {
             Self::Given { .. } => None,
@@ -142,8 +143,8 @@ impl Sources {
         })
     }
 
-    /// The first source, as the mount table shows it: by its absolute path, or
-    /// by what of its URL is not secret.
+    /// Returns the first source, as the mount table shows it: by its absolute
+    /// path, or by what of its URL is not secret.
     pub fn name(&self) -> String {
         let path = match self {
             Self::Given { locations, .. } => match locations.first() {
@@ -157,7 +158,7 @@ impl Sources {
         path.to_string_lossy().into_owned()
     }
 
-    /// The URLs among the sources.
+    /// Returns the URLs among the sources.
     pub fn urls(&self) -> impl Iterator<Item = &RemoteUrl> {
         let locations = match self {
             Self::Given { locations, .. } => locations.as_slice(),
@@ -168,8 +169,8 @@ impl Sources {
 }
 
 impl Prepared {
-    /// All that is read from disk: files, and directories with what is below
-    /// them. Links lead out of them by none but these paths.
+    /// Returns all that is read from disk: files, and directories with what is
+    /// below them. Links lead out of them by none but these paths.
     pub fn paths(&self) -> Vec<PathBuf> {
         match (&self.sources, &self.game) {
             (Sources::Given { locations, .. }, _) => {
@@ -188,8 +189,8 @@ impl Prepared {
     }
 }
 
-/// The files beside the one at `path` with which it can be a pair: of the
-/// same name in any ASCII case, and with the other extension of the pair.
+/// Returns the files beside the one at `path` with which it can be a pair: of
+/// the same name ignoring ASCII case, and with the other extension of the pair.
 fn partners(path: &Path) -> Vec<PathBuf> {
     let found = || {
         let path = std::path::absolute(path).ok()?;

@@ -70,7 +70,7 @@ pub(super) struct FileOfAsset {
 }
 
 impl Rendered {
-    /// Memory that it takes, in bytes.
+    /// Returns the memory that it takes, in bytes.
     pub(super) fn memory(&self) -> usize {
         match self {
             Self::No => 0,
@@ -104,7 +104,7 @@ pub(super) struct Viewed {
 }
 
 impl Subtree {
-    /// Whether its files are rendered.
+    /// Returns whether its files are rendered.
     pub(super) fn is_rendered(&self) -> bool {
         !matches!(self.rendered, Rendered::No)
     }
@@ -112,7 +112,7 @@ impl Subtree {
 
 impl Value for Arc<Subtree> {
     fn weight(&self) -> usize {
-        // Its memory is charged by itself, but for what is small.
+        // Its memory is charged by itself, except for what is small.
         size_of::<Subtree>()
     }
 
@@ -150,7 +150,7 @@ pub(super) struct Node<'a> {
 }
 
 impl<'a> Node<'a> {
-    /// An inode of a subtree that is always there.
+    /// Creates an inode of a subtree that is always there.
     pub(super) fn fixed(subtree: &'a Subtree, index: Index) -> Self {
         Self {
             subtree: Held::Fixed(subtree),
@@ -158,7 +158,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// An inode of a subtree that was entered.
+    /// Creates an inode of a subtree that was entered.
     pub(super) fn entered(subtree: Arc<Subtree>, index: Index) -> Self {
         Self {
             subtree: Held::Entered(subtree),
@@ -166,12 +166,12 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The subtree that it is in.
+    /// Returns the subtree that it is in.
     pub(super) fn subtree(&self) -> &Subtree {
         &self.subtree
     }
 
-    /// The tree that it is in.
+    /// Returns the tree that it is in.
     pub(super) fn tree(&self) -> &Tree {
         &self.subtree.tree
     }
@@ -181,12 +181,12 @@ impl<'a> Node<'a> {
         self.tree().inode(self.index).map(|inode| inode.kind)
     }
 
-    /// Its number in the mount.
+    /// Returns its number in the mount.
     pub(super) fn ino(&self) -> Ino {
         self.ino_of(self.index)
     }
 
-    /// The number of another inode of the same subtree.
+    /// Returns the number of another inode of the same subtree.
     pub(super) fn ino_of(&self, index: Index) -> Ino {
         self.subtree.range.ino(index)
     }
@@ -199,13 +199,14 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The inode as what this one is seen from outside, where it is the root
-    /// of a subtree that stands in another one.
+    /// Returns the inode as what this one is seen from outside, where it is the
+    /// root of a subtree that stands in another one.
     pub(super) fn origin(&self) -> Option<Origin> {
         (self.index == ROOT).then_some(self.subtree.range.origin)
     }
 
-    /// The volume that a file, or a directory that is listed on demand, is in.
+    /// Returns the volume that a file, or a directory that is listed on demand,
+    /// is in.
     pub(super) fn volume(&self) -> Option<&Arc<OpenVolume>> {
         match self.kind()? {
             Kind::File { volume, .. } | Kind::Deferred { volume, .. } => {
@@ -215,8 +216,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The file of a volume that it is; `None` where it is rendered from a
-    /// view, and where it is no file.
+    /// Returns the file of a volume that it is; `None` where it is rendered
+    /// from a view, and where it is no file.
     pub(super) fn file(&self) -> Option<File<'_>> {
         let Kind::File { file, .. } = self.kind()? else {
             return None;
@@ -272,8 +273,8 @@ fn key_of(asset: Ino, stamp: u64, position: u8) -> Key {
     }
 }
 
-/// The number of a volume of a subtree with these inode numbers. It is the
-/// same whenever the subtree is.
+/// Returns the number of a volume of a subtree with these inode numbers. It is
+/// the same whenever the subtree is.
 pub(super) fn volume_id(range: Range, number: usize) -> VolumeId {
     VolumeId(u64::from(range.first) << 32 | number as u64)
 }

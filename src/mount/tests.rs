@@ -7,7 +7,7 @@ use crate::pack::hpi::{self as pack, v1};
 use crate::volume::hpi::chunk::Method;
 use crate::volume::{Name, Sink};
 
-/// A mount of the directories `MAPS/Sub` that has few aliases.
+/// Returns a mount of the directories `MAPS/Sub` that has few aliases.
 fn with_aliases(max_aliases: usize) -> Vfs {
     let mut builder = TreeBuilder::new(0, 0, Companions::NONE);
     let maps = builder
@@ -20,7 +20,7 @@ fn with_aliases(max_aliases: usize) -> Vfs {
     vfs
 }
 
-/// Looks up what must be a symbolic link; gives its text.
+/// Looks up what must be a symbolic link and returns its text.
 fn shortcut(vfs: &Vfs, parent: Ino, name: &str) -> String {
     let attr = vfs.lookup(parent, name).unwrap();
     assert_eq!(attr.kind, FileKind::Symlink);

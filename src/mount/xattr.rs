@@ -12,7 +12,7 @@ const RAW_NAME: &str = "user.hpimount.raw_name";
 /// File name of the archive that a file comes from.
 const SOURCE: &str = "user.hpimount.source";
 
-/// File names, a line each, of the archives in which an entry hides another.
+/// File names, one per line, of the archives in which an entry hides another.
 const SHADOWS: &str = "user.hpimount.shadows";
 
 /// Why an asset of an archive cannot be shown. It is not among the names that
@@ -20,14 +20,14 @@ const SHADOWS: &str = "user.hpimount.shadows";
 const ERROR: &str = "user.hip.error";
 
 impl Vfs {
-    /// Names of the extended attributes of an inode.
+    /// Returns the names of the extended attributes of an inode.
     pub fn xattr_names(&self, ino: Ino) -> Vec<&'static str> {
         let mut names = Vec::new();
         let Ok(node) = self.attribute_node(ino) else {
             return names;
         };
         if node.tree().link(node.index).is_some() {
-            // Linux never asks for a `user.` attribute of a symbolic link, so
+            // Linux never requests a `user.` attribute of a symbolic link, so
             // what is listed here could not be had.
             return names;
         }
@@ -46,12 +46,12 @@ impl Vfs {
         names
     }
 
-    /// Value of an extended attribute.
+    /// Returns the value of an extended attribute.
     ///
     /// # Errors
-    /// [`Error::NoAttribute`], [`Error::AttributeKind`] for names outside
-    /// `user.`, [`Error::NotFound`]; [`Error::Io`] where the archive must be
-    /// read for it and cannot be.
+    /// Returns [`Error::NoAttribute`], [`Error::AttributeKind`] for names
+    /// outside `user.`, [`Error::NotFound`]; [`Error::Io`] if the archive must
+    /// be read for it and cannot be.
     pub fn xattr(&self, ino: Ino, name: &str) -> Result<Vec<u8>> {
         if !name.starts_with("user.") {
             // A kind that is not kept, rather than an absent attribute: `ls`
@@ -79,7 +79,7 @@ impl Vfs {
         }
     }
 
-    /// Why an asset cannot be shown, where it cannot.
+    /// Returns why an asset cannot be shown, where it cannot.
     fn error_of(&self, node: &Node<'_>) -> Result<Vec<u8>> {
         let file = node.file().ok_or(Error::NoAttribute)?;
         let asset = file.volume.volume.asset(file.file);
@@ -97,8 +97,8 @@ impl Vfs {
         }
     }
 
-    /// The bytes that the archive has for the name of an inode; those of the
-    /// name itself for a companion.
+    /// Returns the bytes that the archive has for the name of an inode; those
+    /// of the name itself for a companion.
     fn raw_name(&self, node: &Node<'_>) -> Option<Vec<u8>> {
         match node.origin() {
             None => Some(node.tree().raw_name(node.index).to_owned()),
@@ -111,9 +111,9 @@ impl Vfs {
         }
     }
 
-    /// Name of the file that a file is in: of the archive, or of the asset
-    /// that it shows; of a file that is made of many assets, that of their
-    /// archive, or of the lowest of several.
+    /// Returns the name of the file that a file is in: of the archive, or of
+    /// the asset that it shows; of a file that is made of many assets, that of
+    /// their archive, or of the lowest of several.
     fn source_name(&self, node: &Node<'_>) -> Result<Vec<u8>> {
         if let Some(file) = node.file() {
             return Ok(file.volume.name.clone().into_bytes());
@@ -132,7 +132,7 @@ impl Vfs {
         Ok(asset.tree().name(asset.index).to_owned().into_bytes())
     }
 
-    /// The inode whose attributes an inode has.
+    /// Returns the inode whose attributes an inode has.
     fn attribute_node(&self, ino: Ino) -> Result<Node<'_>> {
         match self.node(ino) {
             Err(Error::NotFound) => {

@@ -25,13 +25,13 @@ pub enum Shows {
 pub const CONVERTED: &str = "converted";
 
 impl Shows {
-    /// Whether a name ends as those of the companions of files.
+    /// Returns whether a name ends as those of the companions of files.
     pub fn may_name(name: &str) -> bool {
         name.ends_with(".d") || name.ends_with(".meta")
     }
 
-    /// Name of the companion of the file `name`; of a directory, whose
-    /// companion is inside, that inside.
+    /// Returns the name of the companion of the file `name`; of a directory,
+    /// whose companion is inside, that inside.
     pub fn name_beside(self, name: &str) -> String {
         match self {
             Self::Inside => format!("{name}.d"),
@@ -103,7 +103,7 @@ struct Known {
     view: Option<u8>,
 }
 
-/// Longest extension of a known format, in bytes.
+/// Maximum length of the extension of a known format, in bytes.
 const MAX_EXTENSION: usize = 7;
 
 /// The extensions of all formats, sorted. Every name of a listing is looked up
@@ -126,8 +126,8 @@ static KNOWN: LazyLock<Vec<(u64, Known)>> = LazyLock::new(|| {
     all.into_iter().collect()
 });
 
-/// An extension of at most [`MAX_EXTENSION`] bytes, in lower case, as a number
-/// that no other one has.
+/// Returns an extension of at most [`MAX_EXTENSION`] bytes, in lower case, as a
+/// number that no other one has.
 fn number_of(extension: &[u8]) -> u64 {
     extension.iter().fold(1, |number, letter| {
         number << 8 | u64::from(letter.to_ascii_lowercase())
@@ -148,7 +148,8 @@ fn known(name: &str) -> Known {
     found.next().unwrap_or_default()
 }
 
-/// Whether a name has an extension. A file that is called `.hpi` has none.
+/// Returns whether a name has an extension. A file that is called `.hpi` has
+/// none.
 fn is_named(name: &str, extension: &str) -> bool {
     has_extension(name.as_bytes(), extension) && name.len() > extension.len() + 1
 }
@@ -182,8 +183,8 @@ pub fn test_of_head(name: &str, size: u64, looks_for_discs: bool) -> Option<Head
         .map(|&(_, test)| test)
 }
 
-/// Whether a file of `size` bytes consists of the frames of a CD, as many as it
-/// takes for the descriptors of a disc.
+/// Returns whether a file of `size` bytes consists of the frames of a CD, as
+/// many as it takes for the descriptors of a disc.
 fn has_frames(size: u64) -> bool {
     [2352, 2448]
         .into_iter()
@@ -200,8 +201,8 @@ pub type HeadTest = fn(&[u8]) -> bool;
 /// archives are.
 const HEADS: [(&str, HeadTest); 3] = [("img", is_img), (BIN, is_raw_disc), ("pre", is_pre)];
 
-/// A GTA archive of version 2, one of version 1 is recognised by its partner; or
-/// sectors of a CD.
+/// Returns a GTA archive of version 2, one of version 1 is recognised by its
+/// partner; or sectors of a CD.
 fn is_img(head: &[u8]) -> bool {
     head.starts_with(b"VER2") || is_raw_disc(head)
 }
@@ -211,8 +212,8 @@ fn is_raw_disc(head: &[u8]) -> bool {
     head.starts_with(&[0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0])
 }
 
-/// A PRE archive: one with a magic, or a small number and the start of a
-/// printable name.
+/// Returns a PRE archive: one with a magic, or a small number and the start of
+/// a printable name.
 fn is_pre(head: &[u8]) -> bool {
     let number = |at: usize| {
         let bytes = head.get(at..at + 4)?.try_into().ok()?;
@@ -226,13 +227,13 @@ fn is_pre(head: &[u8]) -> bool {
     has_magic || has_name && (1..0x1_0000).contains(&files)
 }
 
-/// The number in [`VIEW_FORMATS`] of the format that shows a file: that of the
-/// type that its volume says it has, or else that of its extension.
+/// Returns the number in [`VIEW_FORMATS`] of the format that shows a file: that
+/// of the type that its volume says it has, or else that of its extension.
 pub fn view_format(name: &str, asset: Option<AssetType>) -> Option<u8> {
     view_of(asset).or_else(|| known(name).view)
 }
 
-/// The number of the format that shows assets of a type.
+/// Returns the number of the format that shows assets of a type.
 fn view_of(asset: Option<AssetType>) -> Option<u8> {
     let code = asset?.code;
     let shows = |format: &ViewFormat| format.asset_types.contains(&code);

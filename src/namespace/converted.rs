@@ -12,8 +12,9 @@ use crate::view::converted::ConvertedFile;
 /// of these.
 const ROUNDS: usize = 2;
 
-/// Most memory that [`names`] takes for a name while it compares them, in
-/// bytes: a place of a hash table, of which more than half may be free.
+/// Maximum number of memory that [`names`] takes for a name while it compares
+/// them, in bytes: a place of a hash table, of which more than half may be
+/// free.
 pub const MEMORY_OF_NAME: usize = 3 * (size_of::<(u64, u32)>() + 1);
 
 /// An asset in a directory of a converted tree.
@@ -28,15 +29,15 @@ pub struct Named<'a> {
 }
 
 impl Named<'_> {
-    /// The name of one of its files, of the asset's stem or whole name.
+    /// Returns the name of one of its files, of the asset's stem or whole name.
     fn file_name(&self, file: &ConvertedFile, whole: bool) -> String {
         let stem = if whole { self.name } else { self.stem };
         format!("{stem}.{}", file.extension)
     }
 }
 
-/// The name of a file without the extension by which a format shows it, or
-/// without any.
+/// Returns the name of a file without the extension by which a format shows it,
+/// or without any.
 pub fn stem<'a>(name: &'a str, format: &ViewFormat) -> &'a str {
     let mut extensions = format.extensions.iter();
     let known = extensions
@@ -47,11 +48,11 @@ pub fn stem<'a>(name: &'a str, format: &ViewFormat) -> &'a str {
     dot.map_or(name, |dot| &name[..dot])
 }
 
-/// The names of the files of all assets of a directory, for each asset in the
-/// order of its files.
+/// Returns the names of the files of all assets of a directory, for each asset
+/// in the order of its files.
 ///
-/// A file is called `stem.ext`. Where several would have the same name, ASCII
-/// case aside, or where a directory has it (`taken`), all of these files have
+/// A file is called `stem.ext`. If several would have the same name, ignoring
+/// ASCII case, or where a directory has it (`taken`), all of these files have
 /// the whole name of the asset instead of the stem.
 pub fn names<'a>(
     assets: &'a [Named<'a>],
@@ -86,9 +87,9 @@ pub fn names<'a>(
     })
 }
 
-/// What stands for a name in a folder when names are compared, ASCII case
-/// aside. Where two names have the same one by chance, their files have the
-/// whole names of their assets, which are as good.
+/// What stands for a name in a folder when names are compared, ignoring ASCII
+/// case. If two names have the same one by chance, their files have the whole
+/// names of their assets, which are as good.
 fn key(folder: Option<&str>, name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (folder, name.to_ascii_lowercase()).hash(&mut hasher);

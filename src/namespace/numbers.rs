@@ -52,7 +52,7 @@ impl Range {
     /// Memory of a range and of what finds it, in bytes.
     pub const MEMORY: usize = 2 * size_of::<Self>() + size_of::<(Origin, u32)>();
 
-    /// The number of the inode with this index.
+    /// Returns the number of the inode with this index.
     pub fn ino(&self, index: Index) -> Ino {
         Ino(self.first + index)
     }
@@ -86,9 +86,9 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// The range of a subtree of `len` inodes: the one that it had, where the
-    /// fingerprint is the same; whether it is a new one; `None` where there
-    /// are no numbers left.
+    /// Returns the range of a subtree of `len` inodes: the one that it had,
+    /// where the fingerprint is the same; whether it is a new one; `None` where
+    /// there are no numbers left.
     pub fn assign(&self, origin: Origin, len: u32, fingerprint: u64) -> Option<(Range, bool)> {
         let mut state = lock(&self.state);
         let latest = state.by_origin.get(&origin);
@@ -108,12 +108,12 @@ impl Numbers {
         Some((range, true))
     }
 
-    /// A number that no inode has had; `None` where there are none left.
+    /// Returns a number that no inode has had; `None` if there are none left.
     pub fn single(&self) -> Option<Ino> {
         take(&mut lock(&self.state).next, 1).map(Ino)
     }
 
-    /// The range that holds a number, and its place among all.
+    /// Returns the range that holds a number, and its place among all.
     pub fn find(&self, ino: Ino) -> Option<(usize, Range)> {
         let (mut low, mut high) = (0, self.ranges.count());
         while low < high {
@@ -128,7 +128,7 @@ impl Numbers {
         (ino.0 - range.first < range.len).then_some((position, *range))
     }
 
-    /// Number of inodes that have had numbers in subtrees.
+    /// Returns the number of inodes that have had numbers in subtrees.
     pub fn inodes(&self) -> u64 {
         self.ranges
             .iter()

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use super::Ino;
 use super::numbers::Numbers;
 
-/// Most aliases that are alive at once, at about 300 bytes each. Beyond them
-/// another spelling of a directory is answered with a symbolic link to the
-/// right one, which needs no memory.
+/// Maximum number of aliases that are alive at once, at about 300 bytes each.
+/// Beyond them another spelling of a directory is answered with a symbolic link
+/// to the right one, which needs no memory.
 const MAX_ALIASES: usize = 65_536;
 
 /// Numbers that rest before the first of them is used again.
@@ -84,14 +84,14 @@ impl Transients {
         self.by_ino.get(&ino).map(|inode| &inode.kind)
     }
 
-    /// How many others had the number of an inode before: a part of the
+    /// Returns how many others had the number of an inode before: a part of the
     /// generation by which the clients of a server distinguish them.
     pub fn reuse(&self, ino: Ino) -> u32 {
         self.by_ino.get(&ino).map_or(0, |inode| inode.reuse)
     }
 
-    /// The alias of `directory` for its name `spelling` in `parent`, and one
-    /// more lookup of it; `None` where there are too many.
+    /// Returns the alias of `directory` for its name `spelling` in `parent`,
+    /// and one more lookup of it; `None` where there are too many.
     pub fn alias(
         &mut self,
         numbers: &Numbers,
@@ -117,9 +117,9 @@ impl Transients {
         Some(ino)
     }
 
-    /// A text as it is now, and one more lookup of it. A program that looks at
-    /// a file before it opens it, as `cp` does, must find the same one again,
-    /// so a text is given out until it is read.
+    /// Returns a text as it is now, and one more lookup of it. A program that
+    /// looks at a file before it opens it, as `cp` does, must find the same one
+    /// again, so a text is given out until it is read.
     pub fn snapshot(&mut self, numbers: &Numbers, text: impl FnOnce() -> Vec<u8>) -> Option<Ino> {
         if let Some((ino, since)) = self.unread
             && since.elapsed() < UNREAD
@@ -133,7 +133,7 @@ impl Transients {
         Some(ino)
     }
 
-    /// The text of a snapshot, which is read.
+    /// Returns the text of a snapshot, which is read.
     pub fn read(&mut self, ino: Ino) -> Option<Arc<Vec<u8>>> {
         let TransientKind::Snapshot(text) = self.get(ino)? else {
             return None;
@@ -172,7 +172,7 @@ impl Transients {
         }
     }
 
-    /// Number of inodes.
+    /// Returns the number of inodes.
     pub fn count(&self) -> usize {
         self.by_ino.len()
     }

@@ -15,7 +15,8 @@ pub(super) const PIECE: usize = 256 << 10;
 /// that were read.
 ///
 /// # Errors
-/// Where the file cannot be read or has another size, or `append` fails.
+/// Returns an error if the file cannot be read or has another size, or `append`
+/// fails.
 pub(super) fn copy_file(
     path: &Path,
     size: u64,

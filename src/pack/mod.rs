@@ -86,8 +86,8 @@ impl Error {
         }
     }
 
-    /// The exit code of the process: 10 where the directory is at fault,
-    /// 20 where the place for the archive is.
+    /// Returns the exit code of the process: 10 where the directory is at
+    /// fault, 20 where the place for the archive is.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Target { .. } | Self::Output(_) | Self::Archive(hpi::Error::Output(_)) => 20,
@@ -116,11 +116,12 @@ enum Plan {
 }
 
 impl Archive {
-    /// An archive of what is in `directory`, except for a file that is at
-    /// `target`, the place of the archive to be made.
+    /// Returns an archive of what is in `directory`, except for a file that is
+    /// at `target`, the place of the archive to be made.
     ///
     /// # Errors
-    /// Where the directory cannot be read or made into an archive.
+    /// Returns an error if the directory cannot be read or made into an
+    /// archive.
     pub fn of_directory(directory: &Path, target: &Path, format: Format) -> Result<Self> {
         let walked = walk(directory, target)?;
         let left_out = walked.left_out.into_iter();
@@ -148,13 +149,13 @@ impl Archive {
         })
     }
 
-    /// The archive at `path` with other bytes for some of its files. All else
-    /// is copied as it is.
+    /// Returns the archive at `path` with other bytes for some of its files.
+    /// All else is copied as it is.
     ///
     /// # Errors
-    /// [`Error::Source`] where the archive cannot be read, a name stands for
-    /// no file or for several, two stand for the same one, or a file on disk
-    /// cannot be read.
+    /// Returns [`Error::Source`] if the archive cannot be read, a name stands
+    /// for no file or for several, two stand for the same one, or a file on
+    /// disk cannot be read.
     pub fn with_replacements(path: &Path, replacements: &[Replacement]) -> Result<Self> {
         let plan = replace::Plan::new(path, replacements)?;
         Ok(Self {
@@ -168,8 +169,9 @@ impl Archive {
     /// number of bytes that have been read since it was last called.
     ///
     /// # Errors
-    /// Where a file cannot be read, or the target cannot be written. Nothing
-    /// is at the target's place then, or what was there before.
+    /// Returns an error if a file cannot be read, or the target cannot be
+    /// written. Nothing is at the target's place then, or what was there
+    /// before.
     pub fn write(&self, target: Target, progress: &mut dyn FnMut(u64)) -> Result<()> {
         let out = BufWriter::with_capacity(256 << 10, target.file());
         match &self.plan {

@@ -22,7 +22,7 @@ impl Target {
     /// is there already only with `force`.
     ///
     /// # Errors
-    /// [`Error::Target`] where the place is taken or cannot be written to.
+    /// Returns [`Error::Target`] if the place is taken or cannot be written to.
     pub fn new(path: &Path, force: bool) -> Result<Self> {
         let problem = |problem: &str| Err(Error::target(path, problem));
         match path.symlink_metadata() {
@@ -46,12 +46,12 @@ impl Target {
         })
     }
 
-    /// The file to write to.
+    /// Returns the file to write to.
     pub fn file(&self) -> &File {
         self.file.as_file()
     }
 
-    /// The name that the file has until it is complete.
+    /// Returns the name that the file has until it is complete.
     pub fn temporary(&self) -> &Path {
         self.file.path()
     }
@@ -59,7 +59,7 @@ impl Target {
     /// Makes the file appear at its place.
     ///
     /// # Errors
-    /// [`Error::Target`] where the file cannot be brought to disk, or the
+    /// Returns [`Error::Target`] if the file cannot be brought to disk, or the
     /// place has been taken meanwhile.
     pub fn keep(self) -> Result<()> {
         let failed = |cause| Error::target(&self.path, cause);

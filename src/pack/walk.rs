@@ -17,7 +17,7 @@ pub(super) struct Walked {
     pub(super) files: u64,
     /// Sum of their sizes in bytes.
     pub(super) bytes: u64,
-    /// Files that were left out because they are the archive itself.
+    /// Files that were omitted because they are the archive itself.
     pub(super) left_out: Vec<PathBuf>,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct Walked {
 /// Symbolic links are followed, because an archive cannot hold them.
 ///
 /// # Errors
-/// [`Error::Source`] for what cannot be read or is neither a file nor a
+/// Returns [`Error::Source`] for what cannot be read or is neither a file nor a
 /// directory, for a link that leads nowhere or around in a circle, and for a
 /// name that is not UTF-8.
 pub(super) fn walk(directory: &Path, target: &Path) -> Result<Walked> {
@@ -47,7 +47,7 @@ pub(super) fn walk(directory: &Path, target: &Path) -> Result<Walked> {
 /// A walk that is under way.
 struct Walk {
     found: Walked,
-    /// Identity of the file that is left out.
+    /// Identity of the file that is omitted.
     target: Option<(u64, u64)>,
     /// Identities of the directories that lead to where the walk is.
     ancestors: Vec<(u64, u64)>,
@@ -106,7 +106,7 @@ impl Walk {
     }
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 fn name(path: &Path) -> Result<String> {
     let name = path.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| Error::source(path, "its name is not UTF-8"))?;

@@ -91,7 +91,7 @@ impl FileStat {
         stat::of(file.as_fd())
     }
 
-    /// A number that changes when the bytes of the file may have.
+    /// Returns a number that changes when the bytes of the file may have.
     pub fn version(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.identity, self.size, self.modified, self.times).hash(&mut hasher);
@@ -200,9 +200,9 @@ struct OpenFile {
 }
 
 impl FilePool {
-    /// A pool that finds the files below `directory` even when something is
-    /// mounted on it: a mount that opened its own archive through itself would
-    /// wait for its own answer.
+    /// Returns a pool that finds the files below `directory` even when
+    /// something is mounted on it: a mount that opened its own archive through
+    /// itself would wait for its own answer.
     ///
     /// # Errors
     /// Whatever the operating system reports of the directory.
@@ -214,7 +214,7 @@ impl FilePool {
         })
     }
 
-    /// The file with this identity, opened by `open` if it is not open.
+    /// Returns the file with this identity, opened by `open` if it is not open.
     ///
     /// # Errors
     /// Whatever `open` reports, and `NotFound` where it opens another file.
@@ -318,10 +318,10 @@ impl FilePool {
         }
     }
 
-    /// The present state of the file with this identity.
+    /// Returns the present state of the file with this identity.
     ///
     /// # Errors
-    /// As for [`FilePool::read`].
+    /// Returns an error under the same conditions as [`FilePool::read`].
     pub fn stat(
         &self,
         identity: FileIdentity,

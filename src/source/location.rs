@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::remote::RemoteUrl;
 
-/// Longest file with a URL, in bytes.
+/// Maximum length of the file with a URL, in bytes.
 const MAX_URL: u64 = 64 << 10;
 
 /// Where a source is.
@@ -66,7 +66,7 @@ impl Location {
         }
     }
 
-    /// The path of a source in the local file system.
+    /// Returns the path of a source in the local file system.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::Path(path) => Some(path),
@@ -74,7 +74,7 @@ impl Location {
         }
     }
 
-    /// The URL of a source on a server.
+    /// Returns the URL of a source on a server.
     pub fn url(&self) -> Option<&RemoteUrl> {
         match self {
             Self::Path(_) => None,
@@ -99,8 +99,8 @@ impl From<PathBuf> for Location {
     }
 }
 
-/// The first line of a file that holds something secret, without the white
-/// space around it.
+/// Returns the first line of a file that holds something secret, without the
+/// white space around it.
 ///
 /// # Errors
 /// A sentence about why it cannot be read.
@@ -111,7 +111,8 @@ pub(super) fn secret_line(file: &Path) -> Result<String, String> {
     Ok(text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
-/// The scheme of a URL (RFC 3986, section 3.1), where `text` begins with one.
+/// Returns the scheme of a URL (RFC 3986, section 3.1), where `text` begins
+/// with one.
 fn scheme(text: &OsStr) -> Option<&str> {
     let bytes = text.as_encoded_bytes();
     let end = bytes.windows(3).position(|window| window == b"://")?;

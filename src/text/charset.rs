@@ -31,8 +31,8 @@ pub enum Charset {
 }
 
 impl Charset {
-    /// The text of a name. One that is not valid Shift-JIS or UTF-8 is taken
-    /// for Windows-1252.
+    /// Returns the text of a name. One that is not valid Shift-JIS or UTF-8 is
+    /// treated as Windows-1252.
     pub fn decode(self, name: &[u8]) -> Cow<'_, str> {
         match self {
             Self::Windows1252 => windows_1252(name),

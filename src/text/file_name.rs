@@ -8,10 +8,11 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::{Charset, windows_1252};
 
-/// Longest name of a directory entry in bytes.
+/// Maximum length of the name of a directory entry in bytes.
 const MAX_LENGTH: usize = 255;
 
-/// Longest extension, with its dot, that is kept when a name is cut.
+/// Maximum length of the extension, with its dot, that is kept when a name is
+/// cut.
 const MAX_EXTENSION: usize = 16;
 
 /// The name of an entry: as text, and as the bytes that the container has.
@@ -28,7 +29,7 @@ pub struct Name<'a> {
 }
 
 impl<'a> Name<'a> {
-    /// A name in Windows-1252.
+    /// Creates a name in Windows-1252.
     pub fn windows_1252(raw: &'a [u8]) -> Self {
         Self {
             text: windows_1252(raw),
@@ -37,7 +38,7 @@ impl<'a> Name<'a> {
         }
     }
 
-    /// A name of the host: UTF-8, with `%XX` for bytes that are not.
+    /// Creates a name of the host: UTF-8, with `%XX` for bytes that are not.
     pub fn host(name: &'a OsStr) -> Self {
         let raw = name.as_bytes();
         let (text, escaped) = match name.to_str() {
@@ -47,7 +48,7 @@ impl<'a> Name<'a> {
         Self { text, raw, escaped }
     }
 
-    /// A name in one of the character sets of containers.
+    /// Creates a name in one of the character sets of containers.
     pub fn in_charset(raw: &'a [u8], charset: Charset) -> Self {
         Self {
             text: charset.decode(raw),
@@ -56,7 +57,7 @@ impl<'a> Name<'a> {
         }
     }
 
-    /// A name that is UTF-8.
+    /// Creates a name that is UTF-8.
     pub fn utf_8(text: &'a str) -> Self {
         Self {
             text: Cow::Borrowed(text),
@@ -72,7 +73,8 @@ impl<'a> From<&'a [u8]> for Name<'a> {
     }
 }
 
-/// Bytes as UTF-8, with `%XX` for those that are not, and `%25` for `%`.
+/// Returns the bytes as UTF-8, with `%XX` for those that are not, and `%25` for
+/// `%`.
 fn escape_invalid(raw: &[u8]) -> String {
     let mut escaped = String::with_capacity(raw.len());
     for chunk in raw.utf8_chunks() {
@@ -84,7 +86,7 @@ fn escape_invalid(raw: &[u8]) -> String {
     escaped
 }
 
-/// The name under which an entry is shown.
+/// Returns the name under which an entry is shown.
 ///
 /// * `/` and control bytes become `%XX`, as do the names ``, `.` and `..` as
 ///   a whole (the empty one becomes `%00`); in such a name `%` becomes `%25`.
@@ -114,8 +116,8 @@ fn shorten<'a>(name: Cow<'a, str>, raw: &[u8]) -> Cow<'a, str> {
     Cow::Owned(format!("{}{mark}{extension}", cut(stem, room)))
 }
 
-/// The name for the one more entry with the same name: ` (number)` before the
-/// extension.
+/// Returns the name for the one more entry with the same name: ` (number)`
+/// before the extension.
 pub fn numbered(name: &str, number: usize) -> String {
     let mark = format!(" ({number})");
     let (stem, extension) = split_extension(name);

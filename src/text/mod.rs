@@ -14,18 +14,18 @@ use std::borrow::Cow;
 
 use encoding_rs::WINDOWS_1252;
 
-/// The text of a single-byte name, taken for Windows-1252. Every byte is a
-/// character, so that different names are different texts.
+/// Returns the text of a single-byte name, treated as Windows-1252. Every byte
+/// is a character, so that different names are different texts.
 pub fn windows_1252(name: &[u8]) -> Cow<'_, str> {
     WINDOWS_1252.decode_without_bom_handling(name).0
 }
 
-/// The single bytes of a text that [`windows_1252`] gave.
+/// Returns the single bytes of a text that [`windows_1252`] gave.
 pub fn to_windows_1252(text: &str) -> Cow<'_, [u8]> {
     WINDOWS_1252.encode(text).0
 }
 
-/// Whether `name` ends in a dot and `extension`, in any ASCII case.
+/// Returns whether `name` ends in a dot and `extension`, ignoring ASCII case.
 pub fn has_extension(name: &[u8], extension: &str) -> bool {
     name.len()
         .checked_sub(extension.len() + 1)

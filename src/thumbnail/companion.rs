@@ -9,13 +9,13 @@ use super::MAX_PICTURES;
 use crate::export::{MAX_PIXELS, Picture, png, reduced, sheet};
 use crate::mount::{Ino, Role, Vfs};
 
-/// Most bytes of a picture's file.
+/// Maximum number of bytes of a picture's file.
 const MAX_FILE: u32 = 32 << 20;
 
-/// Most entries of a directory that are looked at.
+/// Maximum number of entries of a directory that are looked at.
 const MAX_ENTRIES: usize = 10_000;
 
-/// Longest side of a picture that is kept for a contact sheet.
+/// Maximum length of the side of a picture that is kept for a contact sheet.
 const CELL: u32 = 128;
 
 /// Names that views give to the picture of the whole asset.
@@ -29,17 +29,17 @@ const AT_A_GLANCE: [&str; 5] = [
 
 /// A directory `X.meta`, or one in it.
 pub(super) trait Companion: Sized {
-    /// The names of its files and those of its directories.
+    /// Returns the names of its files and those of its directories.
     fn list(&self) -> Names;
 
-    /// The directory in it with this name.
+    /// Returns the directory in it with this name.
     fn enter(&self, name: &str) -> Option<Self>;
 
-    /// The first [`MAX_FILE`] bytes of the file in it with this name.
+    /// Returns the first [`MAX_FILE`] bytes of the file in it with this name.
     fn read(&self, name: &str) -> Option<Vec<u8>>;
 
-    /// The picture that shows the asset: the one of the whole, or else a
-    /// contact sheet of those in the first directory that has any.
+    /// Returns the picture that shows the asset: the one of the whole, or else
+    /// a contact sheet of those in the first directory that has any.
     fn picture(&self) -> Option<Picture> {
         let names = self.list();
         if let Some(name) = best(names.files) {
@@ -49,7 +49,7 @@ pub(super) trait Companion: Sized {
         directories.find_map(|name| self.enter(&name)?.contact_sheet())
     }
 
-    /// A contact sheet of the pictures.
+    /// Returns a contact sheet of the pictures.
     fn contact_sheet(&self) -> Option<Picture> {
         let names = self.list().files.into_iter();
         let names = names.filter(|name| name.ends_with(".png"));
@@ -89,7 +89,7 @@ fn best(mut files: Vec<String>) -> Option<String> {
     (!files.is_empty()).then(|| files.swap_remove(known.unwrap_or(0)))
 }
 
-/// A contact sheet of pictures; one alone is shown as it is.
+/// Returns a contact sheet of pictures; one alone is shown as it is.
 pub(super) fn arranged(mut pictures: Vec<Picture>) -> Option<Picture> {
     if pictures.len() <= 1 {
         return pictures.pop();
@@ -106,7 +106,7 @@ pub(super) fn arranged(mut pictures: Vec<Picture>) -> Option<Picture> {
 pub(super) struct OnDisk(PathBuf);
 
 impl OnDisk {
-    /// The companion of the file at `path`, if a mount shows one.
+    /// Returns the companion of the file at `path`, if a mount shows one.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let mut name = path.file_name()?.to_owned();
         name.push(".meta");
@@ -114,7 +114,7 @@ impl OnDisk {
         companion.is_dir().then_some(Self(companion))
     }
 
-    /// Its path.
+    /// Returns its path.
     pub(super) fn path(&self) -> &Path {
         &self.0
     }
@@ -148,7 +148,7 @@ pub(super) struct InTree<'a> {
 }
 
 impl<'a> InTree<'a> {
-    /// The companion of the file `name` in a directory, if it has one.
+    /// Returns the companion of the file `name` in a directory, if it has one.
     pub(super) fn of(vfs: &'a Vfs, directory: Ino, name: &str) -> Option<Self> {
         Self { vfs, directory }.enter(&format!("{name}.meta"))
     }

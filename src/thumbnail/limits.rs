@@ -26,10 +26,10 @@ pub const ENOUGH: Duration = Duration::from_secs(6);
 const MAX_WAIT: Duration = Duration::from_secs(20);
 const COMPUTING: u64 = 20;
 
-/// Most bytes of address space; what is used of it is much less.
+/// Maximum number of bytes of address space; what is used of it is much less.
 const ADDRESS_SPACE: u64 = 1 << 30;
 
-/// Whether this is the second process.
+/// Returns whether this is the second process.
 pub fn is_worker() -> bool {
     std::env::var_os(IS_WORKER).is_some()
 }
@@ -38,7 +38,7 @@ pub fn is_worker() -> bool {
 /// does the work; `None` where it took too long and was killed.
 ///
 /// # Errors
-/// Where it cannot be started.
+/// Returns an error if it cannot be started.
 pub fn run_worker() -> io::Result<Option<ExitStatus>> {
     let mut child = Command::new(std::env::current_exe()?)
         .args(std::env::args_os().skip(1))
@@ -64,7 +64,7 @@ pub fn run_worker() -> io::Result<Option<ExitStatus>> {
 /// first one.
 ///
 /// # Errors
-/// Where the operating system refuses.
+/// Returns an error if the operating system refuses.
 pub fn limit_worker() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;

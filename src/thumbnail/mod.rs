@@ -19,7 +19,7 @@ use crate::daemon::Confinement;
 use crate::export::{png, reduced};
 use crate::mount::{OpenError, Options, Sources, Vfs};
 
-/// Most pictures on a contact sheet.
+/// Maximum number of pictures on a contact sheet.
 const MAX_PICTURES: usize = 16;
 
 /// Memory budget of what is opened.
@@ -39,9 +39,9 @@ pub enum Error {
     Os(String, std::io::Error),
 }
 
-/// The PNG file that shows the file at `input`, at most `size` pixels wide and
-/// high, made in a thread that may read that file and nothing else. What is
-/// not finished at `deadline` is left out of a contact sheet.
+/// Returns the PNG file that shows the file at `input`, at most `size` pixels
+/// wide and high, made in a thread that may read that file and nothing else.
+/// What is not finished at `deadline` is omitted from a contact sheet.
 ///
 /// # Errors
 /// Why there is no picture.

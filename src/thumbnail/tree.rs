@@ -9,10 +9,11 @@ use crate::export::Picture;
 use crate::mount::{Ino, Role, Vfs};
 use crate::text::has_extension;
 
-/// Most assets that are tried for a contact sheet; some have nothing to show.
+/// Maximum number of assets that are tried for a contact sheet; some have
+/// nothing to show.
 const MAX_TRIED: usize = 64;
 
-/// Most entries of an archive that are looked at.
+/// Maximum number of entries of an archive that are looked at.
 const MAX_ENTRIES: usize = 50_000;
 
 /// Extensions of the assets that have pictures; those that say most about an
@@ -22,9 +23,9 @@ const PICTURED: [&str; 11] = [
     "pcx", "3do", "hgo", "psx", "tnt", "rw3", "rwtx", "dff", "modl", "gaf", "sct",
 ];
 
-/// The picture of the opened file called `name`: that of a lone asset, or a
-/// contact sheet of the assets in an archive, without what is not finished at
-/// `deadline`.
+/// Returns the picture of the opened file called `name`: that of a lone asset,
+/// or a contact sheet of the assets in an archive, without what is not finished
+/// at `deadline`.
 pub(super) fn picture(vfs: &Vfs, name: &str, deadline: Instant) -> Option<Picture> {
     // A lone asset is a folder with the file and its companion.
     if let Some(companion) = InTree::of(vfs, Ino::ROOT, name) {
@@ -44,7 +45,7 @@ pub(super) fn picture(vfs: &Vfs, name: &str, deadline: Instant) -> Option<Pictur
 /// An asset: its directory and its name.
 type Asset = (Ino, String);
 
-/// The assets that have pictures, those of each extension in a list.
+/// Returns the assets that have pictures, those of each extension in a list.
 fn find(vfs: &Vfs) -> [Vec<Asset>; PICTURED.len()] {
     let mut found = [const { Vec::new() }; PICTURED.len()];
     let mut seen = HashSet::new();
@@ -72,7 +73,7 @@ fn find(vfs: &Vfs) -> [Vec<Asset>; PICTURED.len()] {
     found
 }
 
-/// The first assets of all lists, in each round one of every list.
+/// Returns the first assets of all lists, in each round one of every list.
 fn in_turns(lists: [Vec<Asset>; PICTURED.len()]) -> Vec<Asset> {
     let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
     let mut lists = lists.map(Vec::into_iter);

@@ -1,4 +1,4 @@
-//! How a view asks for other files of the mount.
+//! How a view requests other files of the mount.
 
 use std::any::Any;
 use std::io;
@@ -49,20 +49,20 @@ pub struct ChosenPalette {
 /// A value that views make once for a whole archive, game or folder, such as
 /// an index of its textures.
 pub trait Shared: Any + Send + Sync {
-    /// Memory that it takes, in bytes.
+    /// Returns the memory that it takes, in bytes.
     fn memory(&self) -> usize;
 }
 
 /// Makes a [`Shared`] value.
 pub type MakeShared<'a> = &'a dyn Fn(&dyn AssetContext) -> Box<dyn Shared>;
 
-/// The surroundings of an asset: the files that its view may ask for.
+/// The surroundings of an asset: the files that its view may request.
 ///
 /// Names and paths are compared without regard to ASCII case. Nothing is given
 /// for a file that does not exist, that is too large, or that cannot be read;
 /// if the last is a fault that may pass, what is made meanwhile is not kept.
 pub trait AssetContext {
-    /// Name of the asset itself; empty where it is not known.
+    /// Returns the name of the asset itself; empty where it is not known.
     fn name(&self) -> &str;
 
     /// What the volume of the asset knows about it.
@@ -73,22 +73,22 @@ pub trait AssetContext {
     /// Finds a file.
     fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef>;
 
-    /// The files in the directory at a path, which is meant as in
+    /// Returns the files in the directory at a path, which is meant as in
     /// [`Wanted::Path`], in their order.
     fn list(&self, directory: &str) -> Vec<AssetRef> {
         let _ = directory;
         Vec::new()
     }
 
-    /// The name that an archive has for the asset with this id, which is looked
-    /// for as by [`Wanted::Id`]. The file may be called otherwise.
+    /// Returns the name that an archive has for the asset with this id, which
+    /// is looked for as by [`Wanted::Id`]. The file may be called otherwise.
     fn asset_name(&self, id: u32) -> Option<NamedAsset> {
         let _ = id;
         None
     }
 
-    /// The assets of the archive that the asset is in, in its order: the files
-    /// of which it knows a type.
+    /// Returns the assets of the archive that the asset is in, in its order:
+    /// the files of which it knows a type.
     fn assets(&self) -> Vec<AssetRef> {
         Vec::new()
     }
@@ -99,98 +99,99 @@ pub trait AssetContext {
         None
     }
 
-    /// The name that the archive of a file has for it, as
+    /// Returns the name that the archive of a file has for it, as
     /// [`AssetContext::asset_name`].
     fn name_of(&self, file: AssetRef) -> Option<String> {
         let _ = file;
         None
     }
 
-    /// The files of a type in the archive that the asset is in, by the four
-    /// letters of [`AssetType::code`].
+    /// Returns the files of a type in the archive that the asset is in, by the
+    /// four letters of [`AssetType::code`].
     fn find_type(&self, code: [u8; 4]) -> Vec<AssetRef> {
         let _ = code;
         Vec::new()
     }
 
-    /// The files of a type in the archives beside the one that the asset is
-    /// in, in the order in which [`Wanted::Id`] looks into them.
+    /// Returns the files of a type in the archives beside the one that the
+    /// asset is in, in the order in which [`Wanted::Id`] looks into them.
     fn find_type_beside(&self, code: [u8; 4]) -> Vec<AssetRef> {
         let _ = code;
         Vec::new()
     }
 
-    /// The files whose names end in one of these extensions (lower case,
-    /// without the dot), in the order of their paths: those in the directories
-    /// whose names begin with `folder`, of the root of the archive, merged game
-    /// or folder that the asset is in, and in all directories below them. An
-    /// empty name means all files from the root on. What is inside archives
-    /// there is none of them.
+    /// Returns the files whose names end in one of these extensions (lower
+    /// case, without the dot), in the order of their paths: those in the
+    /// directories whose names begin with `folder`, of the root of the archive,
+    /// merged game or folder that the asset is in, and in all directories below
+    /// them. An empty name means all files from the root on. What is inside
+    /// archives there is none of them.
     fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
         let _ = (folder, extensions);
         Vec::new()
     }
 
-    /// The palette that the user has chosen for all pictures that do not have
-    /// one of their own.
+    /// Returns the palette that the user has chosen for all pictures that do
+    /// not have one of their own.
     fn palette(&self) -> Option<&ChosenPalette> {
         None
     }
 
-    /// Path of a file in the mount.
+    /// Returns the path of a file in the mount.
     fn path_of(&self, file: AssetRef) -> String {
         let _ = file;
         String::new()
     }
 
-    /// Name of the archive that a file is in.
+    /// Returns the name of the archive that a file is in.
     fn archive_of(&self, file: AssetRef) -> String {
         let _ = file;
         String::new()
     }
 
-    /// Number of bytes that [`AssetContext::read`] gives; nothing for a file
-    /// that is too large.
+    /// Returns the number of bytes that [`AssetContext::read`] gives; nothing
+    /// for a file that is too large.
     fn size_of(&self, file: AssetRef) -> Option<u64> {
         Some(self.read(file)?.len() as u64)
     }
 
-    /// The bytes of a file.
+    /// Returns the bytes of a file.
     fn read(&self, file: AssetRef) -> Option<Bytes>;
 
     /// Accounts for memory that a rendering needs for a moment.
     ///
     /// # Errors
-    /// Where the memory budget has no room for it.
+    /// Returns an error if the memory budget has no room for it.
     fn reserve(&self, bytes: usize) -> io::Result<Option<Reservation>> {
         let _ = bytes;
         Ok(None)
     }
 
-    /// The parsed model of an asset. Nothing for an asset whose model is being
-    /// made of this one.
+    /// Returns the parsed model of an asset. Nothing for an asset whose model
+    /// is being made of this one.
     fn model(&self, file: AssetRef) -> Option<Arc<dyn View>> {
         let _ = file;
         None
     }
 
-    /// The value that is shared under `name`, made by `make` where there is
-    /// none.
+    /// Returns the value that is shared under `name`, made by `make` if there
+    /// is none.
     fn shared(&self, name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
         let _ = name;
         Some(make(self.as_dyn()).into())
     }
 
-    /// The context itself, for [`AssetContext::shared`].
+    /// Returns the context itself, for [`AssetContext::shared`].
     fn as_dyn(&self) -> &dyn AssetContext;
 
-    /// The bytes of the file with this name beside the asset.
+    /// Returns the bytes of the file with this name beside the asset.
     fn read_sibling(&self, name: &str) -> Option<Bytes> {
         self.read(self.find(Wanted::Sibling(name))?)
     }
 }
 
-/// The value that is shared under `name`, made by `make` where there is none.
+/// Returns the value that is shared under `name`, made by `make` if there is
+/// none.
 pub(super) fn shared<T: Shared>(
     context: &dyn AssetContext,
     name: &'static str,

@@ -79,7 +79,7 @@ impl Converted {
         }
     }
 
-    /// A directory with the parts, and these files beside it.
+    /// Creates a directory with the parts, and these files beside it.
     pub const fn parts(files: &'static [ConvertedFile]) -> Self {
         Self {
             files,
@@ -88,19 +88,19 @@ impl Converted {
         }
     }
 
-    /// The same in a directory for assets of its kind.
+    /// Returns the same in a directory for assets of its kind.
     pub const fn within(self, folder: Folder) -> Self {
         Self { folder, ..self }
     }
 
-    /// Whether there is anything.
+    /// Returns whether there is anything.
     pub const fn is_something(&self) -> bool {
         self.has_directory || !self.files.is_empty()
     }
 }
 
 impl ConvertedFile {
-    /// The first file of the view with this extension.
+    /// Returns the first file of the view with this extension.
     pub const fn first(extension: &'static str) -> Self {
         Self {
             folder: None,
@@ -109,7 +109,7 @@ impl ConvertedFile {
         }
     }
 
-    /// The file of the view with this name.
+    /// Returns the file of the view with this name.
     pub const fn named(extension: &'static str, part: &'static str) -> Self {
         Self {
             part: Some(part),
@@ -117,8 +117,8 @@ impl ConvertedFile {
         }
     }
 
-    /// The number of the view's file that it is; `None` where the asset turns
-    /// out not to have one.
+    /// Returns the number of the view's file that it is; `None` where the asset
+    /// turns out not to have one.
     pub fn find(&self, view: &dyn View) -> Option<usize> {
         let has = |file: &ViewFile| has_extension(file.name.as_bytes(), self.extension);
         let is_part = |file: &ViewFile| {

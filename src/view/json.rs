@@ -35,12 +35,12 @@ pub fn write_lines(value: &impl Serialize, depth: usize, out: &mut dyn Write) ->
     out.write_all(b"\n")
 }
 
-/// The text of [`write_pretty`]. For values that are known to be small.
+/// Returns the text of [`write_pretty`]. For values that are known to be small.
 pub fn pretty(value: &impl Serialize) -> Vec<u8> {
     lines(value, usize::MAX)
 }
 
-/// The text of [`write_lines`].
+/// Returns the text of [`write_lines`].
 fn lines(value: &impl Serialize, depth: usize) -> Vec<u8> {
     let mut text = Vec::new();
     write_lines(value, depth, &mut text).expect("writing JSON to memory cannot fail");
@@ -53,7 +53,7 @@ pub struct Seq<'a, T>(Box<dyn Fn() -> Items<'a, T> + 'a>);
 type Items<'a, T> = Box<dyn Iterator<Item = T> + 'a>;
 
 impl<'a, T> Seq<'a, T> {
-    /// A list of what the iterators that `items` makes yield.
+    /// Returns a list of what the iterators that `items` makes yield.
     pub fn new<I: Iterator<Item = T> + 'a>(items: impl Fn() -> I + 'a) -> Self {
         Self(Box::new(move || Box::new(items())))
     }
@@ -130,7 +130,7 @@ impl Lines {
         }
     }
 
-    /// Whether what begins now must stay on its line.
+    /// Returns whether what begins now must stay on its line.
     fn must_be_flat(&self) -> bool {
         self.open.len() >= self.flat_from || self.open.last() == Some(&Layout::Flat)
     }
@@ -147,16 +147,16 @@ impl Lines {
         Ok(())
     }
 
-    /// A number or the like. Where it is the first element of an undecided
-    /// list, that list stays on its line.
+    /// A number or the like. If it is the first element of an undecided list,
+    /// that list stays on its line.
     fn plain(&mut self) {
         if let Some(layout @ Layout::Undecided) = self.open.last_mut() {
             *layout = Layout::Flat;
         }
     }
 
-    /// A text, a list or an object begins. Where it is the first element of
-    /// an undecided list, that list gets an element a line.
+    /// A text, a list or an object begins. If it is the first element of an
+    /// undecided list, that list gets an element a line.
     fn nested<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
         if let Some(layout @ Layout::Undecided) = self.open.last_mut() {
             *layout = Layout::Broken;

@@ -35,17 +35,17 @@ pub(super) struct Listed<M> {
 }
 
 impl<M> Listed<M> {
-    /// A file in `X.meta` itself, made of the whole model.
+    /// Creates a file in `X.meta` itself, made of the whole model.
     pub(super) fn whole(name: &str, render: Whole<M>) -> Self {
         Self::new(None, name.into(), Render::Whole(render))
     }
 
-    /// A file in a folder, if one is given.
+    /// Creates a file in a folder, if one is given.
     pub(super) fn new(folder: Option<&'static str>, name: String, render: Render<M>) -> Self {
         Self::placed(folder.map(Cow::Borrowed), name, render)
     }
 
-    /// A file in a folder whose name the asset has.
+    /// Creates a file in a folder whose name the asset has.
     pub(super) fn inside(folder: String, name: String, render: Render<M>) -> Self {
         Self::placed(Some(Cow::Owned(folder)), name, render)
     }
@@ -58,7 +58,7 @@ impl<M> Listed<M> {
         }
     }
 
-    /// The same file, whose size in bytes is known.
+    /// Returns the same file, whose size in bytes is known.
     pub(super) fn sized(self, size: u64) -> Self {
         Self {
             size: Some(size),

@@ -43,7 +43,8 @@ pub struct ViewFile {
 
 /// A parsed asset that can be looked at.
 pub trait View: Send + Sync {
-    /// The synthetic files. The order is fixed: a file's number is its place.
+    /// Returns the synthetic files. The order is fixed: a file's number is its
+    /// place.
     fn files(&self) -> Vec<ViewFile>;
 
     /// Writes the bytes of the file with number `index`, the same bytes
@@ -60,25 +61,27 @@ pub trait View: Send + Sync {
         out: &mut dyn Write,
     ) -> io::Result<()>;
 
-    /// Size of the file with number `index` in bytes, where it is known
-    /// without rendering the file.
+    /// Returns the size of the file with number `index` in bytes, where it is
+    /// known without rendering the file.
     fn size(&self, index: usize) -> Option<u64> {
         let _ = index;
         None
     }
 
-    /// Why the asset could not be parsed to its end, where it could not.
+    /// Returns why the asset could not be parsed to its end, where it could
+    /// not.
     fn failure(&self) -> Option<&Error> {
         None
     }
 
-    /// The number of the first file that is `wanted`.
+    /// Returns the number of the first file that is `wanted`.
     fn position(&self, wanted: &dyn Fn(&ViewFile) -> bool) -> Option<usize> {
         self.files().iter().position(wanted)
     }
 
-    /// Memory that the model takes on the heap and itself, in bytes. The bytes
-    /// that it was parsed from are not counted: the model shares them.
+    /// Returns the memory that the model takes on the heap and itself, in
+    /// bytes. The bytes that it was parsed from are not counted: the model
+    /// shares them.
     fn memory(&self) -> usize;
 }
 
@@ -113,7 +116,7 @@ pub struct ViewFormat {
 }
 
 impl ViewFormat {
-    /// Whether a file with this name is shown, by its extension alone.
+    /// Returns whether a file with this name is shown, by its extension alone.
     pub fn shows(&self, name: &[u8]) -> bool {
         // A file that is called `.hgo` has no extension.
         let mut extensions = self.extensions.iter();
@@ -127,7 +130,7 @@ pub fn open(format: &ViewFormat, bytes: &Bytes, context: &dyn AssetContext) -> B
     (format.open)(bytes, context).unwrap_or_else(|failure| Box::new(Broken::new(&failure)))
 }
 
-/// The view of an asset that is not parsed, with the reason.
+/// Returns the view of an asset that is not parsed, with the reason.
 pub fn refused(error: Error) -> Box<dyn View> {
     let partial = serde_json::json!({});
     Box::new(Broken::new(&Failure { error, partial }))
@@ -210,12 +213,12 @@ pub const VIEW_FORMATS: &[ViewFormat] = &[
     ta::other::FORMAT,
 ];
 
-/// Bytes in hexadecimal digits.
+/// Returns the bytes in hexadecimal digits.
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The text of the file of an asset's view with this name.
+/// Returns the text of the file of an asset's view with this name.
 #[cfg(test)]
 fn rendered(open: Open, bytes: &[u8], name: &str) -> String {
     let view = open(&Bytes::copy_from_slice(bytes), &Alone).unwrap();

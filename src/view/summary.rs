@@ -22,7 +22,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// A summary under a heading that says what the file is.
+    /// Creates a summary under a heading that says what the file is.
     pub fn new(heading: impl Display) -> Self {
         Self {
             text: format!("{heading}\n\n"),

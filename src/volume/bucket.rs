@@ -19,7 +19,7 @@ impl BucketFolder {
     /// order of their names.
     ///
     /// # Errors
-    /// [`Error::Listing`] where the server does not list it.
+    /// Returns [`Error::Listing`] if the server does not list it.
     pub fn open(folder: RemoteFolder, sink: &mut dyn Sink) -> Result<Self> {
         let mut entries = folder.list(MAX_ENTRIES).map_err(Error::listing)?;
         entries.sort_by(|a, b| name_of(a).cmp(name_of(b)));

@@ -33,10 +33,10 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// The disk as the mount at `mount_point` reads it.
+    /// Returns the disk as the mount at `mount_point` reads it.
     ///
     /// # Errors
-    /// Where the mount point cannot be opened.
+    /// Returns an error if the mount point cannot be opened.
     pub fn around(mount_point: Option<&Path>) -> std::io::Result<Self> {
         let Some(point) = mount_point else {
             return Ok(Self::default());
@@ -91,7 +91,7 @@ struct CaseMerge {
 }
 
 impl CaseMerge {
-    /// The node for the directory at `path` in `parent`.
+    /// Returns the node for the directory at `path` in `parent`.
     fn node(
         &mut self,
         sink: &mut dyn Sink,
@@ -128,12 +128,12 @@ impl Folder {
     /// on demand. Entries are sorted by name.
     ///
     /// Symbolic links stay symbolic links and are not followed; sockets,
-    /// devices and pipes are left out.
+    /// devices and pipes are omitted.
     ///
     /// # Errors
-    /// [`Error::Listing`] where the directory cannot be read, and where a fault
-    /// of the file system hides what its entries are. Entries that vanish
-    /// meanwhile are left out.
+    /// Returns [`Error::Listing`] if the directory cannot be read, and where a
+    /// fault of the file system hides what its entries are. Entries that vanish
+    /// meanwhile are omitted.
     pub fn open(path: &Path, disk: &Arc<Disk>, sink: &mut dyn Sink) -> io::Result<Self> {
         let mut folder = Self::new(path, disk).map_err(Error::listing)?;
         let root = folder.root_listing(sink)?;
@@ -176,10 +176,10 @@ impl Folder {
         Ok(folder)
     }
 
-    /// A folder in which nothing but the file at `path` is seen.
+    /// Returns a folder in which nothing but the file at `path` is seen.
     ///
     /// # Errors
-    /// As for [`Folder::open`].
+    /// Returns an error under the same conditions as [`Folder::open`].
     pub fn of_one_file(path: &Path, disk: &Arc<Disk>, sink: &mut dyn Sink) -> io::Result<Self> {
         // A link to the file is shown by its own name.
         let none = || Error::listing(std::io::ErrorKind::NotFound.into());
@@ -219,8 +219,8 @@ impl Folder {
         })
     }
 
-    /// Lists one directory into its node, or some of its entries; gives the
-    /// subdirectories that are still to be listed.
+    /// Lists one directory into its node, or some of its entries and returns
+    /// the subdirectories that are still to be listed.
     fn list_into(
         &mut self,
         directory: &Listing,
@@ -298,7 +298,7 @@ impl Folder {
         entry.ok_or_else(|| no_such_file(file))
     }
 
-    /// Its path, as it was when the source was opened.
+    /// Returns its path, as it was when the source was opened.
     pub fn path(&self) -> PathBuf {
         self.root.path_of(&self.path)
     }
@@ -328,8 +328,9 @@ impl Root {
     }
 }
 
-/// Whether an entry that cannot be looked at is left out of the listing, which
-/// is kept: not where the whole file system has a fault, which may pass.
+/// Returns whether an entry that cannot be looked at is omitted from the
+/// listing, which is kept: not where the whole file system has a fault, which
+/// may pass.
 fn is_left_out(directory: &OwnedFd, error: Errno) -> bool {
     match error {
         // It has vanished, has become something else, or is not for us.
@@ -340,7 +341,7 @@ fn is_left_out(directory: &OwnedFd, error: Errno) -> bool {
     }
 }
 
-/// The names in a directory, sorted.
+/// Returns the names in a directory, sorted.
 fn names(directory: &OwnedFd) -> std::io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(directory)? {

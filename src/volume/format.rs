@@ -16,8 +16,8 @@ pub struct Options {
     pub name: String,
     /// Mount and read past damage as far as possible (`-o force`).
     pub force: bool,
-    /// Compute checksums for listings as well, not only when one is asked
-    /// for (`-o verify`).
+    /// Compute checksums for listings as well, not only when one is requested
+    /// (`-o verify`).
     pub verify: bool,
 }
 
@@ -25,7 +25,7 @@ pub struct Options {
 pub struct Input<'a> {
     /// The source.
     pub source: Arc<dyn ReadAt>,
-    /// Finds another file beside the source by its name, in any ASCII case:
+    /// Finds another file beside the source by its name, ignoring ASCII case:
     /// the second file of a format that consists of two.
     pub partner: &'a dyn Fn(&str) -> Option<Arc<dyn ReadAt>>,
     /// The tracks of the CD that the source is, in frames of 2448 bytes; none
@@ -36,7 +36,7 @@ pub struct Input<'a> {
 }
 
 impl Input<'_> {
-    /// A source that stands alone.
+    /// Creates a source that stands alone.
     pub fn alone(source: Arc<dyn ReadAt>, options: Options) -> Self {
         Self {
             source,
@@ -46,10 +46,10 @@ impl Input<'_> {
         }
     }
 
-    /// The bytes at `offset` of the source; fewer where it ends before.
+    /// Returns the bytes at `offset` of the source; fewer where it ends before.
     ///
     /// # Errors
-    /// [`Error::Read`] where the source cannot be read.
+    /// Returns [`Error::Read`] if the source cannot be read.
     pub fn bytes(&self, offset: u64, length: u64) -> Result<Vec<u8>> {
         let left = self.source.len().saturating_sub(offset);
         read_vec(
@@ -68,8 +68,8 @@ pub const PAIRS: &[(&str, &str)] = &[("img", "dir"), ("wad", "hed")];
 /// Bytes by which a file is detected whose extension is ambiguous.
 pub const HEAD: u64 = 16;
 
-/// The first bytes of a file of `size` bytes that is not packed; `None` for
-/// any other, and where they cannot be read.
+/// Returns the first bytes of a file of `size` bytes that is not packed; `None`
+/// for any other, and where they cannot be read.
 pub fn head(volume: &dyn Volume, file: FileId, size: u64) -> Option<Vec<u8>> {
     let Ok(Content::Extent { source, offset }) = volume.content(file) else {
         return None;
@@ -88,8 +88,8 @@ pub struct Format {
     /// Whether a source is of the format. It may read anywhere in the source,
     /// a few bytes.
     pub matches: fn(&Input<'_>) -> Result<bool>,
-    /// Reads the directory of a source and announces it to the sink; what
-    /// comes back can read the files.
+    /// Reads the directory of a source and declares it to the sink; what comes
+    /// back can read the files.
     pub open: fn(Input<'_>, &mut dyn Sink) -> Result<Box<dyn Volume>>,
     /// Whether it is a folder in all but name, in which the companions of
     /// assets are listed.
@@ -119,12 +119,12 @@ pub const FORMATS: &[Format] = &[
     refused::FORMAT,
 ];
 
-/// The format of a source, by its content.
+/// Returns the format of a source, by its content.
 ///
 /// # Errors
-/// [`Error::UnknownFormat`] where no format recognises it, [`Error::Read`]
-/// where the source cannot be read, or a part of it by which no format
-/// recognises it.
+/// Returns [`Error::UnknownFormat`] if no format recognises it, [`Error::Read`]
+/// if the source cannot be read, or a part of it by which no format recognises
+/// it.
 pub fn detect(input: &Input<'_>) -> Result<&'static Format> {
     let mut unreadable = None;
     for format in FORMATS {

@@ -1,10 +1,10 @@
-//! A sink for the unit tests of the formats: what was announced, as paths.
+//! A sink for the unit tests of the formats: what was declared, as paths.
 
 use super::{Entry, Format, Input, Name, NodeId, Options, Sink, Volume};
 use crate::io::{Error, ReadAt, Result};
 use std::sync::Arc;
 
-/// What was announced, in that order.
+/// What was declared, in that order.
 #[derive(Default)]
 pub(super) struct Listing {
     /// Path of each node but the root, which is node 0; directories end in a
@@ -13,12 +13,12 @@ pub(super) struct Listing {
 }
 
 impl Listing {
-    /// The paths; those of directories end in a slash.
+    /// Returns the paths; those of directories end in a slash.
     pub(super) fn paths(&self) -> Vec<String> {
         self.nodes.iter().map(|(path, _)| path.clone()).collect()
     }
 
-    /// The files with their entries.
+    /// Returns the files with their entries.
     pub(super) fn files(&self) -> impl Iterator<Item = (&str, Entry)> {
         let nodes = self.nodes.iter();
         nodes.filter_map(|(path, entry)| Some((path.as_str(), (*entry)?)))
@@ -92,7 +92,7 @@ pub(super) fn open(
     Ok((listing, volume))
 }
 
-/// All bytes of a file.
+/// Returns all bytes of a file.
 pub(super) fn read(volume: &dyn Volume, entry: Entry) -> Result<Vec<u8>> {
     use super::Content;
     let size = entry.size.unwrap_or(0);

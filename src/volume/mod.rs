@@ -2,7 +2,7 @@
 //! what its bytes are.
 //!
 //! Each format is one module here and one line in [`FORMATS`]. A format reads
-//! its directory once, in its `open` function, and announces the entries to a
+//! its directory once, in its `open` function, and declares the entries to a
 //! [`Sink`]; what it keeps in memory is the little that it needs to find the
 //! bytes of a file again. What those bytes are, [`Volume::content`] says: each
 //! variant of [`Content`] can do what it stands for and nothing else.
@@ -39,11 +39,11 @@ pub use self::format::{FORMATS, Format, HEAD, Input, Options, PAIRS, detect, hea
 use crate::io::{Endian, Error, ReadAt, Result};
 pub use crate::text::Name;
 
-/// Most entries that one volume may list. One with more is refused, so that a
-/// small hostile archive cannot take gigabytes.
+/// Maximum number of entries that one volume may list. One with more is
+/// refused, so that a small hostile archive cannot take gigabytes.
 pub const MAX_ENTRIES: usize = 2_000_000;
 
-/// Deepest nesting of directories that a volume may have.
+/// Maximum nesting of directories that a volume may have.
 pub const MAX_DEPTH: usize = 64;
 
 /// Number of a file within its volume, chosen by the volume.
@@ -86,9 +86,9 @@ pub struct AssetType {
 /// The name of an asset's file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AssetName {
-    /// What no other asset of the directory is called, ASCII case aside.
+    /// What no other asset of the directory is called, ignoring ASCII case.
     pub stem: String,
-    /// The extension with its dot, where there is one.
+    /// The extension with its dot, if there is one.
     pub extension: String,
 }
 
@@ -97,11 +97,11 @@ pub struct AssetName {
 pub struct Version {
     /// Differs where the bytes may.
     pub stamp: u64,
-    /// Its size in bytes, where that may have changed since it was announced.
+    /// Its size in bytes, where that may have changed since it was declared.
     pub len: Option<u64>,
 }
 
-/// A file as a volume announces it.
+/// A file as a volume declares it.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// The volume's number for it. Files have the numbers 0, 1, 2 and so on.
@@ -120,7 +120,7 @@ pub struct Entry {
 /// Making names fit for a file system is the sink's business. Several entries
 /// of one directory may have the same name.
 pub trait Sink {
-    /// The directory that stands for the volume itself.
+    /// Returns the directory that stands for the volume itself.
     fn root(&self) -> NodeId;
 
     /// Adds a directory, with its modification time in seconds since 1970 UTC
@@ -151,19 +151,19 @@ pub trait Sink {
     /// Adds a file.
     ///
     /// # Errors
-    /// As for [`Sink::dir`].
+    /// Returns an error under the same conditions as [`Sink::dir`].
     fn file(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> Result<NodeId>;
 
     /// Adds one more name for a file that was added before.
     ///
     /// # Errors
-    /// As for [`Sink::dir`].
+    /// Returns an error under the same conditions as [`Sink::dir`].
     fn link(&mut self, parent: NodeId, name: Name<'_>, file: NodeId) -> Result<()>;
 
     /// Adds a symbolic link to a node that was added before.
     ///
     /// # Errors
-    /// As for [`Sink::dir`].
+    /// Returns an error under the same conditions as [`Sink::dir`].
     fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> Result<()>;
 
     /// Adds a symbolic link with a text of its own. Only folders have them: a
@@ -215,20 +215,21 @@ pub trait Chunks {
     /// Finds the chunks of a file.
     ///
     /// # Errors
-    /// Where they cannot add up to the announced size.
+    /// Returns an error if they cannot add up to the declared size.
     fn chunk_table(&self, file: FileId) -> Result<ChunkTable>;
 
     /// Decodes a whole chunk of at most 64 KiB.
     ///
     /// # Errors
-    /// Where the chunk fails any of its checks; the error names the chunk.
+    /// Returns an error if the chunk fails any of its checks; the error names
+    /// the chunk.
     fn decode_chunk(&self, file: FileId, chunk: Chunk) -> Result<Vec<u8>>;
 
     /// Opens a chunk of any length for reading from its start on.
     ///
     /// # Errors
-    /// Where the chunk's header or checksum is wrong. What is wrong further
-    /// in becomes an error of the reader.
+    /// Returns an error if the chunk's header or checksum is wrong. What is
+    /// wrong further in becomes an error of the reader.
     fn open_chunk(&self, file: FileId, chunk: Chunk) -> Result<Box<dyn Read + Send>>;
 }
 
@@ -237,11 +238,11 @@ pub trait Streams {
     /// Opens a file at its first byte.
     ///
     /// # Errors
-    /// Where its packed bytes cannot be what they should become.
+    /// Returns an error if its packed bytes cannot be what they should become.
     fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>>;
 
-    /// Memory that a decoder of a file takes, in bytes, where that is more
-    /// than a few tens of KiB.
+    /// Returns the memory that a decoder of a file takes, in bytes, where that
+    /// is more than a few tens of KiB.
     fn decoder_memory(&self, file: FileId) -> usize {
         let _ = file;
         0
@@ -250,22 +251,23 @@ pub trait Streams {
 
 /// A file that is being decoded, from some byte on.
 pub trait Decoder: Send + Sync {
-    /// Number of decoded bytes that are still to come.
+    /// Returns the number of decoded bytes that are still to come.
     fn left(&self) -> u64;
 
     /// Fills `out`, which is not longer than what is left, with the next
     /// decoded bytes.
     ///
     /// # Errors
-    /// Where the packed bytes are damaged, do not end with the last byte, or
-    /// the checksum of all bytes is wrong. The decoder is of no use then.
+    /// Returns an error if the packed bytes are damaged, do not end with the
+    /// last byte, or the checksum of all bytes is wrong. The decoder is of no
+    /// use then.
     fn read(&mut self, out: &mut [u8]) -> Result<()>;
 
-    /// A copy, which goes on from the same byte; `None` where there can be
-    /// none.
+    /// Returns a copy, which continues from the same byte; `None` where there
+    /// can be none.
     fn fork(&self) -> Option<Box<dyn Decoder>>;
 
-    /// Memory that a copy takes, in bytes.
+    /// Returns the memory that a copy takes, in bytes.
     fn memory(&self) -> usize;
 }
 
@@ -274,7 +276,7 @@ pub trait Generate {
     /// Writes the bytes of a file; the same bytes whenever it is asked.
     ///
     /// # Errors
-    /// Where the source cannot be read, or `out` fails.
+    /// Returns an error if the source cannot be read, or `out` fails.
     fn generate(&self, file: FileId, out: &mut dyn Write) -> Result<()>;
 }
 
@@ -306,7 +308,7 @@ pub struct ChunkTable {
 }
 
 impl ChunkTable {
-    /// An empty table for chunks of which the first stands at `offset`.
+    /// Creates an empty table for chunks of which the first stands at `offset`.
     pub fn starting_at(offset: u64) -> Self {
         Self {
             bounds: vec![(offset, 0)],
@@ -337,31 +339,31 @@ impl ChunkTable {
         self.broken = Some(error);
     }
 
-    /// Offset in the source and position in the decoded file behind the last
+    /// Offset in the source and position in the decoded file after the last
     /// chunk.
     pub fn end(&self) -> (u64, u64) {
         *self.bounds.last().expect("a table has its first bound")
     }
 
-    /// Number of chunks.
+    /// Returns the number of chunks.
     pub fn len(&self) -> usize {
         self.bounds.len() - 1
     }
 
-    /// Whether there are no chunks.
+    /// Returns whether there are no chunks.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Memory that the table takes, in bytes.
+    /// Returns the memory that the table takes, in bytes.
     pub fn memory(&self) -> usize {
         size_of::<Self>() + self.bounds.capacity() * size_of::<(u64, u64)>()
     }
 
-    /// The chunk that holds the byte at `position` of the decoded file.
+    /// Returns the chunk that holds the byte at `position` of the decoded file.
     ///
     /// # Errors
-    /// Where the table is broken off before that chunk.
+    /// Returns an error if the table is broken off before that chunk.
     pub fn at(&self, position: u64) -> Result<Chunk> {
         let after = self.bounds.partition_point(|&(_, start)| start <= position);
         let (Some(&(offset, start)), Some(&(next_offset, next_start))) = (
@@ -389,15 +391,15 @@ pub trait Volume: Send + Sync {
     /// What the bytes of `file` are.
     ///
     /// # Errors
-    /// Where there is no such file; [`Error::Encrypted`] and
-    /// [`Error::Unsupported`] where its bytes cannot be decoded.
+    /// Returns an error if there is no such file; [`Error::Encrypted`] and
+    /// [`Error::Unsupported`] if its bytes cannot be decoded.
     fn content(&self, file: FileId) -> Result<Content<'_>>;
 
-    /// Lists a directory that was announced by [`Sink::deferred_dir`]; what
+    /// Lists a directory that was declared by [`Sink::deferred_dir`]; what
     /// comes back has its files.
     ///
     /// # Errors
-    /// [`Error::Read`] where the source does not give it.
+    /// Returns [`Error::Read`] if the source does not give it.
     fn list(&self, directory: FileId, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
         let _ = sink;
         Err(no_such_file(directory))
@@ -409,36 +411,36 @@ pub trait Volume: Send + Sync {
         None
     }
 
-    /// The file that has `id` for its id (HIP: of AHDR).
+    /// Returns the file that has `id` for its id (HIP: of AHDR).
     fn find_id(&self, id: u32) -> Option<FileId> {
         let _ = id;
         None
     }
 
-    /// The name that the volume itself has for `file`, where it differs from
-    /// the names of files in how it is made (HIP: of ADBG, without the
+    /// Returns the name that the volume itself has for `file`, where it differs
+    /// from the names of files in how it is made (HIP: of ADBG, without the
     /// extension that stands for a type).
     fn asset_name(&self, file: FileId) -> Option<String> {
         let _ = file;
         None
     }
 
-    /// The names that assets have in one directory that holds no others, by
-    /// the rules by which the volume names files. `None` for a volume whose
-    /// own directories show people what is in them.
+    /// Returns the names that assets have in one directory that holds no
+    /// others, by the rules by which the volume names files. `None` for a
+    /// volume whose own directories show people what is in them.
     fn names_of_assets(&self, assets: &[FileId]) -> Option<Vec<AssetName>> {
         let _ = assets;
         None
     }
 
-    /// The files of which [`Volume::asset`] knows something, in the order of the
-    /// volume.
+    /// Returns the files of which [`Volume::asset`] knows something, in the
+    /// order of the volume.
     fn assets(&self) -> Vec<FileId> {
         Vec::new()
     }
 
-    /// The files whose [`AssetType::code`] is `code`, in the order of the
-    /// volume.
+    /// Returns the files whose [`AssetType::code`] is `code`, in the order of
+    /// the volume.
     fn find_type(&self, code: [u8; 4]) -> Vec<FileId> {
         let _ = code;
         Vec::new()
@@ -447,38 +449,39 @@ pub trait Volume: Send + Sync {
     /// What changes when the bytes of `file` may have changed.
     ///
     /// # Errors
-    /// [`Error::Read`] where the source does not say.
+    /// Returns [`Error::Read`] if the source does not say.
     fn version(&self, file: FileId) -> Result<Version> {
         let _ = file;
         Ok(Version::default())
     }
 
-    /// A number that is another one when the volume was opened again and its
-    /// file numbers stand for other files.
+    /// Returns a number that is another one when the volume was opened again
+    /// and its file numbers stand for other files.
     fn fingerprint(&self) -> u64 {
         0
     }
 
-    /// Memory that is kept for the files, in bytes.
+    /// Returns the memory that is kept for the files, in bytes.
     fn memory(&self) -> usize;
 
-    /// Whether reading its files costs requests to a server, so that nothing is
-    /// read unless it is asked for.
+    /// Returns whether reading its files costs requests to a server, so that
+    /// nothing is read unless it is asked for.
     fn is_remote(&self) -> bool {
         false
     }
 
-    /// Names of the extended attributes that show what the volume knows about
-    /// `file`.
+    /// Returns the names of the extended attributes that show what the volume
+    /// knows about `file`.
     fn xattr_names(&self, file: FileId) -> Vec<&'static str> {
         let _ = file;
         Vec::new()
     }
 
-    /// Value of one of [`Volume::xattr_names`]; `None` for any other name.
+    /// Returns the value of one of [`Volume::xattr_names`]; `None` for any
+    /// other name.
     ///
     /// # Errors
-    /// Where the source must be read for it and cannot be.
+    /// Returns an error if the source must be read for it and cannot be.
     fn xattr(&self, file: FileId, name: &str) -> Result<Option<String>> {
         let _ = (file, name);
         Ok(None)
@@ -489,23 +492,23 @@ pub trait Volume: Send + Sync {
         serde_json::Value::Null
     }
 
-    /// What is odd about the bytes of `file` and no error of its reads, in a
+    /// Warnings about the bytes of `file` and no error of its reads, in a
     /// sentence. The file is read for it.
     ///
     /// # Errors
-    /// Where it cannot be read.
+    /// Returns an error if it cannot be read.
     fn oddity(&self, file: FileId) -> Result<Option<String>> {
         let _ = file;
         Ok(None)
     }
 
-    /// The images that the volume is, in the order of the volume: a disc, and
-    /// the tracks of one; none for a volume that is no disc.
+    /// Returns the images that the volume is, in the order of the volume: a
+    /// disc, and the tracks of one; none for a volume that is no disc.
     fn images(&self) -> Vec<DiscImage> {
         Vec::new()
     }
 
-    /// What is odd about the volume, a sentence each.
+    /// Warnings about the volume, one sentence each.
     fn warnings(&self) -> &[String] {
         &[]
     }
@@ -523,7 +526,7 @@ pub struct DiscImage {
 }
 
 impl DiscImage {
-    /// The one image of a volume.
+    /// Returns the one image of a volume.
     fn whole(bytes: &Arc<dyn ReadAt>) -> Vec<Self> {
         vec![Self {
             file: None,
@@ -533,7 +536,7 @@ impl DiscImage {
     }
 }
 
-/// A volume was asked for a file that it has not announced.
+/// A volume was asked for a file that it has not declared.
 fn no_such_file(file: FileId) -> Error {
     Error::Unsupported(format!("there is no file {} in the volume", file.0))
 }

@@ -26,11 +26,11 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// The directory at `path`, whose components are separated by one of
-    /// `separators`.
+    /// Returns the directory at `path`, whose components are separated by one
+    /// of `separators`.
     ///
     /// # Errors
-    /// Where it is nested too deep, and those of the sink.
+    /// Returns an error if it is nested too deep, and those of the sink.
     pub(super) fn directory(
         &mut self,
         path: &[u8],
@@ -63,7 +63,7 @@ impl<'a> Paths<'a> {
     /// an empty name.
     ///
     /// # Errors
-    /// As for [`Paths::directory`].
+    /// Returns an error under the same conditions as [`Paths::directory`].
     pub(super) fn file(
         &mut self,
         path: &[u8],
@@ -78,19 +78,19 @@ impl<'a> Paths<'a> {
         Ok(())
     }
 
-    /// What it announces to.
+    /// What it declares to.
     pub(super) fn sink(&mut self) -> &mut dyn Sink {
         self.sink
     }
 }
 
-/// The components of a path that count.
+/// Returns the components of a path that count.
 fn components<'p>(path: &'p [u8], separators: &[u8]) -> impl Iterator<Item = &'p [u8]> {
     path.split(|byte| separators.contains(byte))
         .filter(|component| !matches!(*component, b"" | b"."))
 }
 
-/// A path as that of the directory and the name in it.
+/// Returns a path as that of the directory and the name in it.
 fn split<'p>(path: &'p [u8], separators: &[u8]) -> (&'p [u8], &'p [u8]) {
     match path.iter().rposition(|byte| separators.contains(byte)) {
         Some(at) => (&path[..at], &path[at + 1..]),
@@ -98,9 +98,9 @@ fn split<'p>(path: &'p [u8], separators: &[u8]) -> (&'p [u8], &'p [u8]) {
     }
 }
 
-/// The order in which files are announced where the first of several equal
-/// names is the one that counts: the others come before all files, since the
-/// sink gives the plain name to the last one.
+/// Returns the order in which files are declared where the first of several
+/// equal names is the one that counts: the others come before all files, since
+/// the sink gives the plain name to the last one.
 pub(super) fn first_wins<'n>(names: impl Iterator<Item = &'n [u8]>) -> Vec<u32> {
     let mut seen = HashSet::with_capacity(names.size_hint().0);
     let (first, mut order): (Vec<_>, Vec<_>) =
@@ -119,17 +119,17 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Whether it lies in a source of `length` bytes.
+    /// Returns whether it lies in a source of `length` bytes.
     pub(super) fn is_inside(self, length: u64) -> bool {
         let end = self.offset.checked_add(self.size);
         end.is_some_and(|end| end <= length)
     }
 
-    /// The bytes of the file as content. With `force`, a span that is cut
-    /// short by the end of the source can be read up to there.
+    /// Returns the bytes of the file as content. With `force`, a span that is
+    /// cut short by the end of the source can be read up to there.
     ///
     /// # Errors
-    /// Where the bytes reach past the end of the source.
+    /// Returns an error if the bytes reach past the end of the source.
     pub(super) fn content(self, source: &dyn ReadAt, force: bool) -> Result<Content<'_>> {
         if !self.is_inside(source.len()) && !force {
             return Err(self.outside(source.len()));
@@ -140,7 +140,7 @@ impl Span {
         })
     }
 
-    /// The error of a span that reaches past the end of a source.
+    /// Returns the error of a span that reaches past the end of a source.
     pub(super) fn outside(self, length: u64) -> Error {
         let Self { offset, size } = self;
         Error::damaged(
@@ -151,12 +151,12 @@ impl Span {
     }
 }
 
-/// The record of a file in a volume's list.
+/// Returns the record of a file in a volume's list.
 pub(super) fn record<T>(files: &[T], file: FileId) -> Result<&T> {
     files.get(file.0 as usize).ok_or_else(|| no_such_file(file))
 }
 
-/// The entry of a file of known size that has no more.
+/// Returns the entry of a file of known size that has no more.
 pub(super) fn plain_entry(number: usize, size: u64) -> Entry {
     Entry {
         // No list is longer than the source divided by the size of a record,
@@ -168,7 +168,7 @@ pub(super) fn plain_entry(number: usize, size: u64) -> Entry {
     }
 }
 
-/// The bytes of a fixed field up to the first NUL.
+/// Returns the bytes of a fixed field up to the first NUL.
 pub(super) fn until_nul(field: &[u8]) -> &[u8] {
     let end = field.iter().position(|&byte| byte == 0);
     &field[..end.unwrap_or(field.len())]

@@ -53,7 +53,7 @@ enum Version {
 }
 
 impl Version {
-    /// Length of a file's record.
+    /// Returns the length of a file's record.
     fn record(self) -> usize {
         match self {
             Self::Two => 48,
@@ -100,7 +100,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     }))
 }
 
-/// The version, and the offset of the counts.
+/// Returns the version, and the offset of the counts.
 fn start(source: &dyn ReadAt) -> Result<(Version, u64)> {
     let magic = read_vec(source, 0, MAGIC_LENGTH, "magic")?;
     match magic[..] {
@@ -157,7 +157,7 @@ impl Reader {
         })
     }
 
-    /// Announces all directories with their files; gives the files.
+    /// Announces all directories with their files and returns the files.
     fn announce(&mut self, sink: &mut dyn Sink) -> Result<Vec<Member>> {
         let announced = self.files.len() / self.version.record();
         let mut paths = Paths::new(sink);
@@ -200,8 +200,8 @@ impl Reader {
         Ok(members)
     }
 
-    /// The number of a directory's first file; `None` where its record does
-    /// not lie in the table.
+    /// Returns the number of a directory's first file; `None` where its record
+    /// does not lie in the table.
     fn first_file(&self, word: u32) -> Option<usize> {
         match self.version {
             Version::Three => Some(word as usize),
@@ -213,7 +213,7 @@ impl Reader {
         }
     }
 
-    /// The record of a file that is in the table.
+    /// Returns the record of a file that is in the table.
     fn file(&self, number: usize) -> Result<(&[u8], Member)> {
         let length = self.version.record();
         let bytes = &self.files[number * length..][..length];
@@ -336,7 +336,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// A PKR3 with two directories: one file as it is, one packed.
+    /// Returns a PKR3 with two directories: one file as it is, one packed.
     fn pkr3(crc: u32, size: u32) -> Vec<u8> {
         let packed = zlib(&[b'x'; 1000]);
         let directory = 8 + 3 + packed.len() as u32;

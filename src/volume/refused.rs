@@ -14,7 +14,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 /// Bytes at the start of a program in which Inno Setup's marks are looked for.
-/// The program that unpacks is smaller; the data stand behind it.
+/// The program that unpacks is smaller; the data stand after it.
 const PROGRAM: u64 = 2 << 20;
 
 /// What archives begin with, what they are, and what unpacks them.

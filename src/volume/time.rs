@@ -10,8 +10,9 @@ pub(super) fn filetime(time: u64) -> Option<i64> {
     (time != 0).then(|| (time / 10_000_000) as i64 - FILETIME_EPOCH)
 }
 
-/// A date (year, month, day) with a time (hour, minute, second), both UTC or
-/// taken for it where the zone is not known. `None` where it is no date.
+/// Returns a date (year, month, day) with a time (hour, minute, second), both
+/// UTC or treated as it where the zone is not known. `None` where it is no
+/// date.
 pub(super) fn seconds(date: [u16; 3], time: [u8; 3]) -> Option<i64> {
     let [year, month, day] = date;
     let [hour, minute, second] = time;

@@ -1,4 +1,4 @@
-//! Small files that ask for far more than they are: archives and assets with
+//! Small files that request far more than they are: archives and assets with
 //! huge counts, sizes and names, chunks and directories that unpack to much,
 //! directories in circles, archives in archives without end. A number makes
 //! always the same bomb.
@@ -16,7 +16,7 @@ use super::hpi::hostile::{directory_in_itself, one_chunk, one_file, shared_direc
 use super::hpi::{Chunk, Entry, File, V1, V2, dir, file, zlib};
 use super::{noise, text};
 
-/// A file that asks for more than it is.
+/// A file that requests more than it is.
 pub struct Bomb {
     /// With the extension that says what it pretends to be.
     pub name: String,
@@ -39,12 +39,12 @@ impl Dice {
         u32::from_le_bytes([byte(), byte(), byte(), byte()])
     }
 
-    /// A number from 0 to one less than `end`.
+    /// Returns a number from 0 to one less than `end`.
     fn below(&mut self, end: usize) -> usize {
         self.word() as usize % end
     }
 
-    /// A number that breaks what is not checked.
+    /// Returns a number that breaks what is not checked.
     fn huge(&mut self) -> u32 {
         let shift = self.below(16) as u32;
         match self.below(4) {
@@ -104,7 +104,7 @@ const MAKERS: [Maker; 25] = [
     }),
 ];
 
-/// The bomb with this number.
+/// Returns the bomb with this number.
 pub fn bomb(number: usize) -> Bomb {
     let (what, extension, make) = MAKERS[number % MAKERS.len()];
     let mut dice = Dice::new(number as u64);
@@ -128,8 +128,8 @@ fn strewn(mut bytes: Vec<u8>, dice: &mut Dice) -> Vec<u8> {
     bytes
 }
 
-/// A part of a file that is full of the smallest parts; a view of all of it
-/// takes long where nothing is optimised.
+/// Returns a part of a file that is full of the smallest parts; a view of all
+/// of it takes long where nothing is optimised.
 fn smaller(mut bytes: Vec<u8>, dice: &mut Dice) -> Vec<u8> {
     bytes.truncate(50_000 + dice.below(50_000));
     bytes
@@ -192,7 +192,7 @@ fn zlib_bomb(dice: &mut Dice) -> Vec<u8> {
     one_chunk(Method::Zlib, ZEROS.clone(), 1 + dice.below(65_536))
 }
 
-/// A file of 4 GiB in one chunk, which breaks off after 64 MiB.
+/// Returns a file of 4 GiB in one chunk, which breaks off after 64 MiB.
 fn long_zlib_bomb(dice: &mut Dice) -> Vec<u8> {
     let packed = File::new(vec![0; 100], Method::Zlib).with(|chunk| {
         chunk.payload = Some(ZEROS.clone());
@@ -209,7 +209,7 @@ fn long_zlib_bomb(dice: &mut Dice) -> Vec<u8> {
     built.patched(offsets.chunks[0] + 11, size)
 }
 
-/// A directory and names that unpack to as much as is allowed, or more.
+/// Returns a directory and names that unpack to as much as is allowed, or more.
 fn zlib_directory(dice: &mut Dice) -> Vec<u8> {
     static BLOCKS: LazyLock<[Vec<u8>; 3]> = LazyLock::new(|| {
         let zeros = |mebibytes: usize| packed_block(&vec![0; mebibytes << 20]);
@@ -285,7 +285,7 @@ fn many_names(dice: &mut Dice) -> Vec<u8> {
     V1::new(names.collect()).build().bytes
 }
 
-/// An archive in an archive, and so on.
+/// Returns an archive in an archive, and so on.
 fn nested(dice: &mut Dice) -> Vec<u8> {
     let mut bytes = huge_size(dice);
     for _ in 0..2 + dice.below(30) {
@@ -297,7 +297,7 @@ fn nested(dice: &mut Dice) -> Vec<u8> {
     bytes
 }
 
-/// An archive with many names for the archive in it, and so on.
+/// Returns an archive with many names for the archive in it, and so on.
 fn nested_fan(dice: &mut Dice) -> Vec<u8> {
     let width = 2 + dice.below(20);
     let mut bytes = one_file().bytes;
@@ -332,7 +332,7 @@ fn huge_numbers_hip(dice: &mut Dice) -> Vec<u8> {
     [head, &strewn(rest.to_vec(), dice)].concat()
 }
 
-/// The smallest assets there are, all with one id or all in no layer.
+/// Returns the smallest assets there are, all with one id or all in no layer.
 fn many_assets(dice: &mut Dice) -> Vec<u8> {
     let step = dice.below(2) as u32;
     let text = u32::from_be_bytes(*b"TEXT");

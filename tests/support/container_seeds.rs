@@ -16,14 +16,14 @@ fn words(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
 }
 
-/// A text in a field of that length.
+/// Returns a text in a field of that length.
 fn field(text: &[u8], length: usize) -> Vec<u8> {
     let mut bytes = text.to_vec();
     bytes.resize(length, 0);
     bytes
 }
 
-/// A text with its NUL and the padding to four bytes.
+/// Returns a text with its NUL and the padding to four bytes.
 fn c_text(text: &[u8]) -> Vec<u8> {
     field(text, (text.len() + 1).next_multiple_of(4))
 }
@@ -40,7 +40,7 @@ fn zlib(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A directory of an IMG of version 1 for the bytes of [`sectors`].
+/// Returns a directory of an IMG of version 1 for the bytes of [`sectors`].
 pub fn img_directory() -> Vec<u8> {
     let record = |position: [u32; 2], name: &[u8]| [words(&position), field(name, 24)].concat();
     [
@@ -57,7 +57,7 @@ pub fn sectors() -> Vec<u8> {
     (0..2 * SECTOR).map(|at| (at / 7) as u8).collect()
 }
 
-/// An IMG of version 2.
+/// Returns an IMG of version 2.
 pub fn img() -> Vec<u8> {
     let records = [
         words(&[1, 1]),
@@ -72,7 +72,7 @@ pub fn img() -> Vec<u8> {
     )
 }
 
-/// The three forms of a WAD's directory for the bytes of [`sectors`].
+/// Returns the three forms of a WAD's directory for the bytes of [`sectors`].
 pub fn wad_directories() -> [Vec<u8>; 3] {
     let names = [
         c_text(b"bits.psx"),
@@ -92,7 +92,7 @@ pub fn wad_directories() -> [Vec<u8>; 3] {
     [names.concat(), offsets.concat(), hashed]
 }
 
-/// A PKR3 with a file of either kind.
+/// Returns a PKR3 with a file of either kind.
 pub fn pkr() -> Vec<u8> {
     let text = [b'x'; 500];
     let packed = zlib(&text);
@@ -114,7 +114,7 @@ pub fn pkr() -> Vec<u8> {
     .concat()
 }
 
-/// A PRE of form 1.
+/// Returns a PRE of form 1.
 pub fn pre_flat() -> Vec<u8> {
     [
         words(&[2]),
@@ -128,7 +128,7 @@ pub fn pre_flat() -> Vec<u8> {
     .concat()
 }
 
-/// A PRE of form 3 with a file of either kind.
+/// Returns a PRE of form 3 with a file of either kind.
 pub fn pre_packed() -> Vec<u8> {
     let stored = [0b001, b'x', 0x00, 0x00, 0xEE, 0xFF];
     let files = [
@@ -145,7 +145,7 @@ pub fn pre_packed() -> Vec<u8> {
     [words(&[total, 0xABCD_0003, 2]), files].concat()
 }
 
-/// An Xbox disc from its volume descriptor on.
+/// Returns an Xbox disc from its volume descriptor on.
 pub fn xdvdfs() -> Vec<u8> {
     let node = |links: [u16; 2], position: [u32; 2], attributes: u8, name: &[u8]| {
         let fixed = [
@@ -180,7 +180,7 @@ pub fn xdvdfs() -> Vec<u8> {
 /// A file of a zip: name, flags, method, stored and decoded bytes.
 type ZipFile<'a> = (&'a [u8], u16, u16, Vec<u8>, &'a [u8]);
 
-/// A zip with a stored, a packed and an encrypted file.
+/// Returns a zip with a stored, a packed and an encrypted file.
 pub fn zip() -> Vec<u8> {
     let text = [b'y'; 700];
     zip_of(&[
@@ -190,12 +190,12 @@ pub fn zip() -> Vec<u8> {
     ])
 }
 
-/// A zip with one file, packed.
+/// Returns a zip with one file, packed.
 pub fn zip_with(name: &str, bytes: &[u8]) -> Vec<u8> {
     zip_of(&[(name.as_bytes(), 0, 8, deflated(bytes), bytes)])
 }
 
-/// A zip of these files.
+/// Returns a zip of these files.
 fn zip_of(files: &[ZipFile<'_>]) -> Vec<u8> {
     let (mut bytes, mut directory) = (Vec::new(), Vec::new());
     for (name, flags, method, stored, data) in files {
@@ -224,7 +224,7 @@ fn zip_of(files: &[ZipFile<'_>]) -> Vec<u8> {
     [bytes, directory, b"PK\x05\x06".to_vec(), counts, end].concat()
 }
 
-/// A number of 7z: of at most seven bits in a byte, any other in nine.
+/// Returns a number of 7z: of at most seven bits in a byte, any other in nine.
 fn number(number: u64) -> Vec<u8> {
     match number {
         ..0x80 => vec![number as u8],
@@ -232,7 +232,7 @@ fn number(number: u64) -> Vec<u8> {
     }
 }
 
-/// A list in the part about files of a 7z database.
+/// Returns a list in the part about files of a 7z database.
 fn property(id: u8, bytes: &[u8]) -> Vec<u8> {
     [&[id][..], &number(bytes.len() as u64), bytes].concat()
 }
@@ -246,7 +246,7 @@ pub enum Method7z {
     Unknown,
 }
 
-/// A 7z of these files in one block, a directory `d` and an empty file
+/// Returns a 7z of these files in one block, a directory `d` and an empty file
 /// `empty`. The checksum of every file is that of its bytes plus `wrong`.
 pub fn seven_zip_of(method: Method7z, files: &[(&str, &[u8])], wrong: u32) -> Vec<u8> {
     let all: Vec<u8> = files.iter().flat_map(|(_, bytes)| bytes.to_vec()).collect();
@@ -311,7 +311,7 @@ pub fn seven_zip_of(method: Method7z, files: &[(&str, &[u8])], wrong: u32) -> Ve
     .concat()
 }
 
-/// A 7z with two files in a packed block.
+/// Returns a 7z with two files in a packed block.
 pub fn seven_zip() -> Vec<u8> {
     let text = [b'z'; 900];
     seven_zip_of(
@@ -329,7 +329,7 @@ fn big_words(numbers: &[u32]) -> Vec<u8> {
 const GCM_FILES: usize = 0x2700;
 const GCM_LENGTH: usize = 0x2800;
 
-/// A GameCube disc with a directory and two files.
+/// Returns a GameCube disc with a directory and two files.
 pub fn gcm() -> Vec<u8> {
     let mut disc = field(b"GTSTXX", 0x1C);
     disc.extend(big_words(&[0xC233_9F3D]));
@@ -363,8 +363,8 @@ pub fn gcm() -> Vec<u8> {
     disc
 }
 
-/// The same disc inside a disc, whose FST believes the files to be elsewhere
-/// by `shift`.
+/// Returns the same disc inside a disc, whose FST believes the files to be
+/// elsewhere by `shift`.
 pub fn tgc(shift: u32) -> Vec<u8> {
     const HEADER: u32 = 0x8000;
     let mut disc = gcm();
@@ -422,7 +422,7 @@ pub fn images() -> Vec<Vec<u8>> {
     ]
 }
 
-/// An RVZ of one chunk without compression.
+/// Returns an RVZ of one chunk without compression.
 fn rvz(block: &[u8]) -> Vec<u8> {
     const CHUNK: u32 = 0x8000;
     const DATA: u32 = 0x48 + 0xDC;
@@ -459,7 +459,7 @@ pub fn sign_rvz(image: &mut [u8]) {
     image[0x34..0x48].copy_from_slice(&header);
 }
 
-/// A CHD without codecs, of hunks of half the block.
+/// Returns a CHD without codecs, of hunks of half the block.
 fn chd(block: &[u8]) -> Vec<u8> {
     let mut image = [&b"MComprHD"[..], &big_words(&[124, 5, 0, 0, 0, 0])].concat();
     image.extend(big_words(&[0, 4096, 0, 124, 0, 0, 2048, 2048]));

@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 /// Bytes that are decoded at a time.
 const PIECE: u64 = 64 << 10;
 
-/// A sink that keeps the paths of what is announced.
+/// A sink that keeps the paths of what is declared.
 #[derive(Default)]
 pub struct Paths {
     /// Paths of the nodes but the root, which is node 0.
@@ -104,13 +104,13 @@ pub fn open_path(path: &Path) -> Result<Opened> {
 }
 
 impl Opened {
-    /// The files by their paths.
+    /// Returns the files by their paths.
     pub fn files(&self) -> impl Iterator<Item = (&str, Entry)> {
         let nodes = self.paths.nodes.iter();
         nodes.filter_map(|(path, entry)| Some((path.as_str(), (*entry)?)))
     }
 
-    /// The paths of the directories.
+    /// Returns the paths of the directories.
     pub fn directories(&self) -> Vec<String> {
         let nodes = self.paths.nodes.iter();
         let directories = nodes.filter(|(_, entry)| entry.is_none());
@@ -155,7 +155,8 @@ impl Opened {
         self.volume.content(entry.file).map(drop)
     }
 
-    /// A decoder of what a number of the volume stands for, from `offset` on.
+    /// Returns a decoder of what a number of the volume stands for, from
+    /// `offset` on.
     fn decoder_at(&self, whole: FileId, offset: u64) -> Result<Box<dyn Decoder>> {
         let Content::Stream(streams) = self.volume.content(whole)? else {
             unreachable!("the whole is a stream");

@@ -7,8 +7,8 @@ use crc::{CRC_32_CD_ROM_EDC, Crc};
 /// Bytes of user data in a sector.
 const SECTOR: usize = 2048;
 
-/// Bytes of a sector of Mode 2 behind its sync and address: subheader, data
-/// and EDC.
+/// Bytes of a sector of Mode 2 after its sync and address: subheader, data and
+/// EDC.
 pub const MODE_2: usize = 2336;
 
 /// Number of the sector with the primary volume descriptor.
@@ -67,8 +67,8 @@ impl Disc {
         self
     }
 
-    /// The disc as an image of 2048 bytes a sector. Of sectors of Form 2 it
-    /// has the first 2048 bytes of their data.
+    /// Returns the disc as an image of 2048 bytes a sector. Of sectors of Form
+    /// 2 it has the first 2048 bytes of their data.
     pub fn iso(&self) -> Vec<u8> {
         let sectors = self.sectors();
         let user = sectors.iter().flat_map(|sector| match sector {
@@ -78,7 +78,7 @@ impl Disc {
         user.copied().collect()
     }
 
-    /// The disc as an image of raw sectors in Mode 2.
+    /// Returns the disc as an image of raw sectors in Mode 2.
     pub fn raw(&self) -> Vec<u8> {
         let mut image = Vec::new();
         for (number, sector) in self.sectors().iter().enumerate() {
@@ -133,13 +133,13 @@ impl Directory<'_> {
         }
     }
 
-    /// Length of the directory in bytes, whole sectors.
+    /// Returns the length of the directory in bytes, whole sectors.
     fn size(&self) -> usize {
         let index = |_: &File| 0;
         self.table(self.extent, 0, index).len()
     }
 
-    /// The records, none of which crosses a sector.
+    /// Returns the records, none of which crosses a sector.
     fn table(
         &self,
         parent: usize,
@@ -182,7 +182,7 @@ impl Directory<'_> {
         table
     }
 
-    /// Writes the directory and the files in it, those behind all others.
+    /// Writes the directory and the files in it, those after all others.
     fn write(&self, parent: usize, parent_size: usize, sectors: &mut Vec<Sector>) {
         let table = self.table(parent, parent_size, |file| {
             let index = sectors.len();
@@ -212,7 +212,7 @@ fn form_2(bytes: &[u8]) -> Sector {
     Sector::Form2(Box::new(sector))
 }
 
-/// A number in both byte orders.
+/// Returns a number in both byte orders.
 fn both(number: usize) -> [u8; 8] {
     let number = u32::try_from(number).expect("a disc is smaller");
     let mut bytes = [0; 8];
@@ -221,7 +221,7 @@ fn both(number: usize) -> [u8; 8] {
     bytes
 }
 
-/// A record of a directory.
+/// Returns a record of a directory.
 fn record(name: &[u8], extent: usize, size: usize, is_directory: bool, is_form_2: bool) -> Vec<u8> {
     let date = [99, 5, 14, 12, 30, 0, 0];
     let fields = [
@@ -242,7 +242,7 @@ fn record(name: &[u8], extent: usize, size: usize, is_directory: bool, is_form_2
     record
 }
 
-/// The primary volume descriptor of a disc of so many sectors.
+/// Returns the primary volume descriptor of a disc of that many sectors.
 fn descriptor(root: &[u8], sectors: usize) -> Vec<u8> {
     let mut bytes = vec![0; SECTOR];
     bytes[..7].copy_from_slice(b"\x01CD001\x01");

@@ -20,12 +20,12 @@ pub const SMALL: &str = "dir/small.txt";
 /// Three chunks and a bit.
 const SIZE: usize = 3 * 65_536 + 100;
 
-/// The bytes of one of [`FILES`].
+/// Returns the bytes of one of [`FILES`].
 pub fn contents(number: usize) -> Vec<u8> {
     noise(number as u64, SIZE)
 }
 
-/// An archive with a file of each method.
+/// Returns an archive with a file of each method.
 pub fn archive() -> Vec<u8> {
     let mut entries = Vec::new();
     for (number, (name, method)) in FILES.iter().enumerate() {

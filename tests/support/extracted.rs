@@ -39,7 +39,7 @@ pub struct AssetFacts {
     pub bytes: Vec<u8>,
 }
 
-/// The assets of an archive, by id.
+/// Returns the assets of an archive, by id.
 pub fn assets(opened: &Opened) -> Vec<AssetFacts> {
     let ids = opened.tree.list(opened.tree.find("ids"));
     let mut assets: Vec<_> = ids
@@ -66,7 +66,7 @@ pub fn assets(opened: &Opened) -> Vec<AssetFacts> {
     assets
 }
 
-/// The ids in each layer of an archive.
+/// Returns the ids in each layer of an archive.
 pub fn layers(opened: &Opened) -> Vec<(u64, BTreeSet<String>)> {
     let info = opened.archive.info();
     let layers = info["layers"].as_array().unwrap();

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// The places where `known` is not a part of `ours`, a line each:
+/// Returns the places where `known` is not a part of `ours`, one per line:
 /// `layers[0].name: "HIGH" is known, ours is null`.
 ///
 /// Objects may have more fields than are known; lists must have the same

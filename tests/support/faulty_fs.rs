@@ -33,7 +33,7 @@ pub enum Mode {
     Fine,
     /// Everything fails.
     Fails(Errno),
-    /// Reads give a part of what is asked for.
+    /// Reads give a part of what is requested.
     Short,
     /// Every other read is interrupted.
     Interrupted,
@@ -90,7 +90,7 @@ impl FaultyFs {
         faulty
     }
 
-    /// Path of one of the files.
+    /// Returns the path of one of the files.
     pub fn file(&self, name: &str) -> PathBuf {
         self.point.join(name)
     }
@@ -112,7 +112,7 @@ impl FaultyFs {
         self.state.requests.load(Ordering::Relaxed)
     }
 
-    /// Number of reads that hang.
+    /// Returns the number of reads that hang.
     pub fn held(&self) -> usize {
         self.state.held.lock().unwrap().len()
     }
@@ -167,7 +167,7 @@ impl State {
         *self.mode.lock().unwrap()
     }
 
-    /// The error of a request, if it is to have one.
+    /// Returns the error of a request, if it is to have one.
     fn fault(&self) -> Option<Errno> {
         match self.mode() {
             Mode::Fails(error) => Some(error),
@@ -178,7 +178,8 @@ impl State {
         }
     }
 
-    /// The file or directory with this name; the number of its directory.
+    /// Returns the file or directory with this name; the number of its
+    /// directory.
     fn entry(&self, parent: INodeNo, name: &str) -> Option<u64> {
         if parent == INodeNo::ROOT && name == SUB {
             return Some(SUB_INO);
@@ -269,7 +270,7 @@ impl Filesystem for Served {
     fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         match self.0.fault() {
             Some(error) => reply.error(error),
-            // Every read is asked for here, just as long as it is.
+            // Every read is requested here, just as long as it is.
             None => reply.opened(FileHandle(0), FopenFlags::FOPEN_DIRECT_IO),
         }
     }

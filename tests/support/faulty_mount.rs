@@ -37,7 +37,7 @@ impl Drop for Faulty {
     }
 }
 
-/// Where [`archive`] is to be mounted from a faulty file system.
+/// Returns where [`archive`] is to be mounted from a faulty file system.
 fn fixture() -> (Fixture, FaultyFs) {
     let mut fixture = Fixture::new();
     let source = fixture.dir().join("source");

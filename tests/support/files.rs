@@ -40,7 +40,7 @@ pub fn contents(directory: &Path) -> BTreeMap<PathBuf, Found> {
     found.collect()
 }
 
-/// The paths of everything below a directory.
+/// Returns the paths of everything below a directory.
 pub fn walk(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut left = vec![directory.to_owned()];
@@ -89,13 +89,14 @@ pub fn unpack(found: &BTreeMap<PathBuf, Found>, directory: &Path) {
     }
 }
 
-/// The bytes that the archive has for the name of what stands at `path`.
+/// Returns the bytes that the archive has for the name of what stands at
+/// `path`.
 pub fn raw_name(path: &Path) -> Vec<u8> {
     let name = xattr::get(path, "user.hpimount.raw_name").unwrap();
     name.unwrap_or_else(|| panic!("{} has no raw name", path.display()))
 }
 
-/// The path below `root` by the names that the archive has, as text.
+/// Returns the path below `root` by the names that the archive has, as text.
 pub fn raw_path(root: &Path, path: &Path) -> String {
     let mut names: Vec<String> = path
         .ancestors()

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::skip::skip;
 
-/// Says the errors that the validator finds in the files behind it.
+/// Says the errors that the validator finds in the files after it.
 const VALIDATE: &str = "
 const { validateBytes } = require(process.env.GLTF_VALIDATOR || 'gltf-validator');
 const fs = require('fs');

@@ -25,7 +25,8 @@ pub struct Sample {
     pub known: Value,
 }
 
-/// The samples in a folder, by name; none where there is no such folder here.
+/// Returns the samples in a folder, by name; none where there is no such folder
+/// here.
 pub fn samples(folder: &str) -> Vec<Sample> {
     let (Some(samples), Some(goldens)) = (
         shared(&format!("samples/{folder}")),
@@ -49,12 +50,12 @@ pub fn samples(folder: &str) -> Vec<Sample> {
 }
 
 impl Sample {
-    /// Whether it is damaged, so that there is an error and no facts.
+    /// Returns whether it is damaged, so that there is an error and no facts.
     pub fn is_damaged(&self) -> bool {
         self.known.get("error").is_some()
     }
 
-    /// The format that its name has.
+    /// Returns the format that its name has.
     pub fn format(&self) -> &'static ViewFormat {
         let mut formats = VIEW_FORMATS.iter();
         let format = formats.find(|format| format.shows(self.name.as_bytes()));
@@ -66,7 +67,7 @@ impl Sample {
         (self.format().open)(&self.bytes, &Alone)
     }
 
-    /// What `info.json` tells otherwise than it is known, a line each.
+    /// What `info.json` tells otherwise than it is known, one per line.
     ///
     /// The known facts of PSX have an object's `flags` and `inquiry` as one
     /// 32-bit number; `inquiry` is 0 in all samples, so that they are equal all
@@ -135,7 +136,7 @@ fn compare_warnings(known: &mut Value, ours: &mut Value) -> Vec<String> {
     found
 }
 
-/// Every hexadecimal number that a text names.
+/// Returns every hexadecimal number that a text names.
 pub fn offsets(text: &str) -> Vec<&str> {
     let words = text.split(|character: char| !character.is_ascii_alphanumeric());
     words.filter(|word| word.starts_with("0x")).collect()
@@ -176,13 +177,13 @@ pub const DAMAGE: [(&str, &str); 18] = [
     ("bad_truncated.psx", "chunk 73424752: length at 0x25c: is "),
 ];
 
-/// How the error of a damaged sample begins.
+/// Returns how the error of a damaged sample begins.
 pub fn damage(name: &str) -> &'static str {
     let known = DAMAGE.iter().find(|(file, _)| *file == name);
     known.unwrap_or_else(|| panic!("{name} is new")).1
 }
 
-/// The text of the file of a view with this name.
+/// Returns the text of the file of a view with this name.
 pub fn rendered(view: &dyn View, name: &str) -> String {
     let files = view.files();
     let index = files.iter().position(|file| file.name == name);

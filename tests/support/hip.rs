@@ -15,7 +15,7 @@ pub struct Hip {
     /// PCRT and PMOD.
     pub time: u32,
     pub date: Vec<u8>,
-    /// Strings of PLAT, which is left out where there are none.
+    /// Strings of PLAT, which is omitted if there are none.
     pub plat: Vec<&'static str>,
     /// Alignment of layers.
     pub alignment: usize,
@@ -71,7 +71,7 @@ impl Default for Hip {
 }
 
 impl Hip {
-    /// An empty archive for a game and a platform.
+    /// Creates an empty archive for a game and a platform.
     pub fn target(game: Game, platform: Platform) -> Self {
         let (time, date): (u32, &[u8]) = match (game, platform) {
             (Game::Scooby, Platform::GameCube) => (1_029_024_000, b"Sat Aug 10 17:00:00 2002\n"),
@@ -140,7 +140,7 @@ impl Hip {
         self
     }
 
-    /// The bytes of the archive.
+    /// Returns the bytes of the archive.
     pub fn build(&self) -> Vec<u8> {
         // The tables are as long whatever the offsets are that they hold.
         let unplaced = vec![AssetOffsets::default(); self.assets.len()];
@@ -157,7 +157,7 @@ impl Hip {
         bytes
     }
 
-    /// Lays out the assets, layer by layer, and behind them those of no layer.
+    /// Lays out the assets, layer by layer, and after them those of no layer.
     fn data(&self, base: usize) -> (Vec<AssetOffsets>, Vec<u8>) {
         let mut all_offsets = vec![AssetOffsets::default(); self.assets.len()];
         let mut data = Vec::new();
@@ -258,7 +258,7 @@ impl Hip {
 }
 
 impl Asset {
-    /// An asset whose id is the hash of its name.
+    /// Creates an asset whose id is the hash of its name.
     pub fn new(code: &[u8; 4], name: &str, bytes: &[u8]) -> Self {
         Self {
             id: asset_id(name.as_bytes()),
@@ -272,7 +272,7 @@ impl Asset {
         }
     }
 
-    /// The same asset with another id.
+    /// Returns the same asset with another id.
     pub fn with_id(self, id: u32) -> Self {
         Self { id, ..self }
     }
@@ -295,7 +295,7 @@ pub fn hipb(scooby_platform: u32, layer_names: &[(u32, &[u8])], game: u32) -> Ve
     body
 }
 
-/// A block with its header.
+/// Returns a block with its header.
 pub fn block(name: &[u8; 4], body: &[u8]) -> Vec<u8> {
     [name, &(body.len() as u32).to_be_bytes()[..], body].concat()
 }

@@ -19,7 +19,7 @@ pub struct Golden {
     expected: Value,
 }
 
-/// All samples; `None` where they are absent.
+/// Returns all samples; `None` where they are absent.
 pub fn samples() -> Option<Vec<Golden>> {
     let (golden, samples) = (shared("golden/hip")?, shared("samples/hip")?);
     let mut all = Vec::new();
@@ -41,7 +41,7 @@ pub fn samples() -> Option<Vec<Golden>> {
 }
 
 impl Golden {
-    /// Whether it is no archive, or cut off where its directory is.
+    /// Returns whether it is no archive, or cut off where its directory is.
     pub fn is_refused(&self) -> bool {
         self.expected.get("error").is_some()
     }
@@ -90,8 +90,8 @@ impl Golden {
         self.expected["pack"]["PCRT"]["time"].as_i64()
     }
 
-    /// Names of the layers' folders, and the ids of the assets in each that
-    /// are there.
+    /// Returns the names of the layers' folders, and the ids of the assets in
+    /// each that are there.
     pub fn layers(&self) -> Vec<(String, Vec<String>)> {
         let known: BTreeSet<String> = ids(self.assets());
         let layer = |layer: &Value| {
@@ -112,13 +112,13 @@ impl Golden {
         list(&self.expected["layers"]).iter().map(layer).collect()
     }
 
-    /// Whether there are assets of no layer.
+    /// Returns whether there are assets of no layer.
     pub fn has_unlayered(&self) -> bool {
         let unlayered = |asset: &Value| list(&asset["layers"]).is_empty();
         self.assets().iter().any(unlayered)
     }
 
-    /// The assets, in the order of the archive.
+    /// Returns the assets, in the order of the archive.
     pub fn assets(&self) -> &[Value] {
         list(&self.expected["assets"])
     }
@@ -147,7 +147,7 @@ impl Golden {
         }
     }
 
-    /// An asset as failures name it.
+    /// Returns an asset as failures name it.
     pub fn shown(&self, asset: &Value) -> String {
         format!("{} {}", self.name, asset["id"])
     }
@@ -179,14 +179,14 @@ impl Golden {
     }
 }
 
-/// Size of an asset in bytes.
+/// Returns the size of an asset in bytes.
 pub fn size(asset: &Value) -> u64 {
     asset["size"].as_u64().unwrap()
 }
 
-/// Whether an asset reaches past the end of an archive of so many bytes. The
-/// independent reader cuts it off; here the bytes that are not there are an
-/// error.
+/// Returns whether an asset reaches past the end of an archive of that many
+/// bytes. The independent reader cuts it off; here the bytes that are not there
+/// are an error.
 pub fn reaches_past(asset: &Value, end: u64) -> bool {
     size(asset) > 0 && asset["offset"].as_u64().unwrap() + size(asset) > end
 }
@@ -214,7 +214,8 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Text whose characters are the numbers of the bytes, read as Windows-1252.
+/// Returns the text whose characters are the numbers of the bytes, read as
+/// Windows-1252.
 fn latin_1(value: &Value) -> String {
     let bytes: Vec<u8> = text(value).chars().map(|byte| byte as u8).collect();
     windows_1252(&bytes).into_owned()

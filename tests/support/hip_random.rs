@@ -9,7 +9,7 @@ use proptest::sample::{Index, select};
 
 use super::hip::{Asset, Hip, TARGETS, hipb};
 
-/// Names as people and tools have made them, and worse.
+/// Returns the names as people and tools have made them, and worse.
 fn names() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         "[a-z_]{1,12}(\\.(dff|RW3|anm))?".prop_map(String::into_bytes),
@@ -105,8 +105,8 @@ pub fn archives() -> impl Strategy<Value = ((Game, Platform), Hip)> {
     )
 }
 
-/// The assets of each layer as they are to be seen: those that are there,
-/// each once.
+/// Returns the assets of each layer as they are to be seen: those that are
+/// there, each once.
 pub fn members(hip: &Hip) -> Vec<Vec<usize>> {
     let mut layers = Vec::new();
     for (_, ids) in &hip.layers {

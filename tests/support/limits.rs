@@ -22,8 +22,8 @@ pub fn look(format: &ViewFormat, bytes: &[u8]) {
     }
 }
 
-/// The time that a second of the finished program may take here: programs
-/// under test are not optimised.
+/// Returns the time that a second of the finished program may take here:
+/// programs under test are not optimised.
 pub fn second() -> Duration {
     Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 1 })
 }
@@ -35,12 +35,13 @@ pub fn timed(work: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// The most memory that this process has had at any time, in bytes.
+/// Returns the most memory that this process has had at any time, in bytes.
 pub fn peak_memory() -> usize {
     peak_memory_of("self")
 }
 
-/// The most memory that the process `pid` has had at any time, in bytes.
+/// Returns the most memory that the process `pid` has had at any time, in
+/// bytes.
 pub fn peak_memory_of(pid: &str) -> usize {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

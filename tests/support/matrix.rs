@@ -16,12 +16,12 @@ use super::trial;
 pub enum Damage {
     /// The byte at a position is another one.
     Byte(usize, u8),
-    /// So many bytes are left.
+    /// That many bytes are left.
     Cut(usize),
 }
 
 impl Damage {
-    /// The damaged source.
+    /// Returns the damaged source.
     pub fn apply(self, bytes: &[u8]) -> Vec<u8> {
         match self {
             Self::Byte(at, byte) => {
@@ -33,7 +33,7 @@ impl Damage {
         }
     }
 
-    /// Whether it touches what stands before `end`.
+    /// Returns whether it touches what stands before `end`.
     pub fn is_before(self, end: usize) -> bool {
         match self {
             Self::Byte(at, _) | Self::Cut(at) => at < end,
@@ -41,9 +41,9 @@ impl Damage {
     }
 }
 
-/// Every byte set to 0, set to 0xFF, and flipped, and every length; where a
-/// trial is long, also every single bit flipped. A byte that is what it would
-/// be set to is left out.
+/// Returns every byte set to 0, set to 0xFF, and flipped, and every length;
+/// where a trial is long, also every single bit flipped. A byte that is what it
+/// would be set to is omitted.
 pub fn damages(bytes: &[u8]) -> impl Iterator<Item = Damage> {
     let bits: Range<u32> = trial::length(0..0, 0..8);
     let bytes_damaged = bytes.iter().enumerate().flat_map(move |(at, &byte)| {
@@ -67,7 +67,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A source that is a file of this name.
+    /// Creates a source that is a file of this name.
     pub fn file(name: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join(name);
@@ -78,7 +78,7 @@ impl Bench {
         }
     }
 
-    /// A source that is a folder with a file of this name.
+    /// Creates a source that is a folder with a file of this name.
     pub fn folder(name: &str) -> Self {
         let bench = Self::file(name);
         Self {
@@ -130,7 +130,7 @@ pub enum What {
 ///
 /// # Panics
 /// Where anything but a read fails, or a read in another way than by EIO, or
-/// where two ways to ask for the same thing give two answers.
+/// where two ways to request the same thing give two answers.
 pub fn see(vfs: &Vfs) -> Vec<Seen> {
     let mut seen = Vec::new();
     see_directory(vfs, Ino::ROOT, "", &[], &mut seen);
@@ -176,7 +176,7 @@ fn see_directory(vfs: &Vfs, directory: Ino, above: &str, raw: &[Vec<u8>], seen: 
     }
 }
 
-/// All bytes of a file; `None` after EIO.
+/// Returns all bytes of a file; `None` after EIO.
 fn read(vfs: &Vfs, ino: Ino, size: u64) -> Option<Vec<u8>> {
     const PIECE: u32 = 100_000;
     let mut bytes = Vec::new();

@@ -78,7 +78,7 @@ impl Model {
         model
     }
 
-    /// The files and directories that are to be seen.
+    /// Returns the files and directories that are to be seen.
     pub fn tree(&self) -> Tree {
         let paths = self.seen.iter();
         paths

@@ -24,7 +24,7 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// An empty one.
+    /// Creates an empty one.
     pub fn new() -> Self {
         let fixture = Fixture::new();
         let path = fixture.dir().join("game");
@@ -67,8 +67,8 @@ impl Folder {
         file.set_modified(time).unwrap();
     }
 
-    /// The program with these arguments, in which `{}` stands for the folder,
-    /// and the mount point.
+    /// Returns the program with these arguments, in which `{}` stands for the
+    /// folder, and the mount point.
     fn command(&self, arguments: &[&str]) -> Command {
         let folder = self.path.to_str().unwrap();
         let mut command = hpimount();
@@ -104,12 +104,12 @@ impl Folder {
     }
 }
 
-/// A small file for an archive.
+/// Returns a small file for an archive.
 pub fn text(name: &str, content: &str) -> Entry {
     file(name.as_bytes(), Packed::new(content, Method::Stored))
 }
 
-/// A directory for an archive.
+/// Returns a directory for an archive.
 pub fn folder(name: &str, entries: Vec<Entry>) -> Entry {
     dir(name.as_bytes(), entries)
 }
@@ -139,8 +139,8 @@ pub fn tree(root: &Path) -> Tree {
     found
 }
 
-/// A tree as it is written down in a test: paths, a colon and the content of
-/// files; paths alone for directories.
+/// Returns a tree as it is written down in a test: paths, a colon and the
+/// content of files; paths alone for directories.
 pub fn lines(tree: &Tree) -> Vec<String> {
     let line = |(path, bytes): (&String, &Option<Vec<u8>>)| match bytes {
         Some(bytes) => format!("{path}: {}", String::from_utf8_lossy(bytes)),
@@ -160,19 +160,19 @@ pub fn info(mount: &Mount) -> serde_json::Value {
     serde_json::from_slice(&bytes).unwrap()
 }
 
-/// The file names of the merged archives, the lowest first.
+/// Returns the file names of the merged archives, the lowest first.
 pub fn order(mount: &Mount) -> Vec<String> {
     let names = info(mount)["order"]["lowest_to_highest"].take();
     serde_json::from_value(names).unwrap()
 }
 
-/// An extended attribute, `None` where there is none.
+/// Returns an extended attribute, `None` if there is none.
 pub fn attribute(path: &Path, name: &str) -> Option<String> {
     let value = xattr::get(path, format!("user.hpimount.{name}")).unwrap();
     value.map(|bytes| String::from_utf8(bytes).unwrap())
 }
 
-/// An archive of another format.
+/// Returns an archive of another format.
 pub fn other_archive() -> Vec<u8> {
     let asset = Asset::new(b"TEXT", "text", b"some bytes");
     Hip::default().layer(1).add(asset).build()

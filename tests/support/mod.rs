@@ -49,8 +49,8 @@ use std::path::PathBuf;
 
 pub use patterns::{noise, text};
 
-/// A file or folder of the samples that stand beside the project, which are
-/// not part of it. Where they are absent the test that asks is skipped, and
+/// Returns a file or folder of the samples that stand beside the project, which
+/// are not part of it. If they are absent the test that asks is skipped, and
 /// says so; with `CI=true` it fails.
 pub fn shared(path: &str) -> Option<PathBuf> {
     let found = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).join(path);

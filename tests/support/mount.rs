@@ -35,7 +35,7 @@ pub const BIG: &str = "maps/big.bin";
 /// A file of [`sample`] with the bytes `hello\n`.
 pub const SMALL: &str = "hello.txt";
 
-/// A small archive.
+/// Returns a small archive.
 pub fn sample() -> Built {
     let packed = File::new(noise(0, BIG_SIZE), Method::Zlib);
     let stored = File::new("hello\n", Method::Stored);
@@ -43,7 +43,7 @@ pub fn sample() -> Built {
     V1::new(vec![file(b"hello.txt", stored), dir(b"maps", maps)]).build()
 }
 
-/// The bytes of the large file of [`sample`].
+/// Returns the bytes of the large file of [`sample`].
 pub fn big() -> Vec<u8> {
     noise(0, BIG_SIZE)
 }
@@ -77,7 +77,7 @@ pub fn has_programs(programs: &[&str]) -> bool {
     )
 }
 
-/// Longest time that anything may take on a loaded machine.
+/// Maximum length of the time that anything may take on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Waits until `condition` holds.
@@ -92,12 +92,13 @@ pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// The lines of the mount table for `point`, from the bottom to the top.
+/// Returns the lines of the mount table for `point`, from the bottom to the
+/// top.
 pub fn mounts_at(point: &Path) -> Vec<String> {
     mounts_in("self", point)
 }
 
-/// The same as the process `pid` sees it.
+/// Returns the same as the process `pid` sees it.
 pub fn mounts_in(pid: &str, point: &Path) -> Vec<String> {
     let mut table = mount_table(pid);
     table.retain(|(there, _)| there == point);
@@ -112,8 +113,8 @@ pub fn mounts_below(directory: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The lines of the mount table as the process `pid` sees it, each behind its
-/// mount point.
+/// Returns the lines of the mount table as the process `pid` sees it, each
+/// after its mount point.
 fn mount_table(pid: &str) -> Vec<(PathBuf, String)> {
     let table = fs::read(format!("/proc/{pid}/mountinfo")).unwrap_or_default();
     let lines = table.split(|byte| *byte == b'\n');
@@ -185,12 +186,12 @@ impl Fixture {
         }
     }
 
-    /// The directory that holds both.
+    /// Returns the directory that holds both.
     pub fn dir(&self) -> &Path {
         self.point.parent().unwrap()
     }
 
-    /// The program with the archive, the mount point, and then `args`.
+    /// Returns the program with the archive, the mount point, and then `args`.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = hpimount();
         command.args([&self.archive, &self.point]).args(args);
@@ -214,13 +215,14 @@ impl Fixture {
         }
     }
 
-    /// A mount in the background.
+    /// Returns a mount in the background.
     pub fn mount(self, args: &[&str]) -> Mount {
         let command = self.command(args);
         self.mount_by(command)
     }
 
-    /// A mount in the background, made by `command`, which must succeed.
+    /// Returns a mount in the background, made by `command`, which must
+    /// succeed.
     pub fn mount_by(self, mut command: Command) -> Mount {
         let tag = tag(&mut command);
         let ran = run(&mut command);
@@ -235,13 +237,14 @@ impl Fixture {
         mount
     }
 
-    /// A mount in the foreground, which answers; its log goes to [`Self::log`].
+    /// Returns a mount in the foreground, which answers; its log goes to
+    /// [`Self::log`].
     pub fn mount_in_foreground(self, args: &[&str]) -> Mount {
         let command = self.command(args);
         self.mount_in_foreground_by(command)
     }
 
-    /// The same, made by `command`, to which `-f` is added.
+    /// Returns the same, made by `command`, to which `-f` is added.
     pub fn mount_in_foreground_by(self, mut command: Command) -> Mount {
         let log = fs::File::create(self.dir().join("log")).unwrap();
         command
@@ -292,27 +295,27 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// A mount of [`sample`] in the background.
+    /// Creates a mount of [`sample`] in the background.
     pub fn new(args: &[&str]) -> Self {
         Fixture::new().mount(args)
     }
 
-    /// The mount point.
+    /// Returns the mount point.
     pub fn path(&self) -> &Path {
         &self.fixture.point
     }
 
-    /// The path of something in the mount.
+    /// Returns the path of something in the mount.
     pub fn file(&self, name: &str) -> PathBuf {
         self.path().join(name)
     }
 
-    /// The process behind the mount.
+    /// Returns the process after the mount.
     pub fn daemon(&self) -> &Daemon {
         self.daemon.as_ref().expect("the daemon was found")
     }
 
-    /// Number of the process behind the mount.
+    /// Returns the number of the process after the mount.
     pub fn pid(&self) -> i32 {
         self.daemon().pid()
     }
@@ -345,7 +348,7 @@ impl Mount {
         self.into_fixture()
     }
 
-    /// Gives up the mount, which must have ended, and keeps its place.
+    /// Returns up the mount, which must have ended, and keeps its place.
     pub fn into_fixture(mut self) -> Fixture {
         assert!(self.daemon().has_ended());
         self.daemon = None;

@@ -16,7 +16,7 @@ pub fn mounted(archive: &[u8], options: &str) -> Option<Mount> {
     mounted_by(hpimount(), archive, options)
 }
 
-/// The same with a program that ends with the call of ours.
+/// Returns the same with a program that ends with the call of ours.
 pub fn mounted_by(mut program: Command, archive: &[u8], options: &str) -> Option<Mount> {
     if !can_mount() {
         return None;
@@ -65,7 +65,7 @@ fn control(mount: &Mount, name: &str) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
-/// The counters of a mount.
+/// Returns the counters of a mount.
 pub fn stats(mount: &Mount) -> Value {
     control(mount, "stats.json")
 }

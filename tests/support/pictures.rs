@@ -1,6 +1,6 @@
 //! What is in PNG files.
 
-/// Size and pixels of a PNG file, as red, green, blue and alpha.
+/// Returns the size and pixels of a PNG file, as red, green, blue and alpha.
 pub fn pixels(png: &[u8]) -> (u32, u32, Vec<u8>) {
     let mut decoder = png::Decoder::new(std::io::Cursor::new(png));
     decoder.set_transformations(png::Transformations::EXPAND | png::Transformations::ALPHA);
@@ -15,8 +15,9 @@ fn words(values: &[u32]) -> Vec<u8> {
     values.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// A PSX file without models: a palette, if an id is given, of which colour 1
-/// is red, and a texture of 2 by 2 pixels of colour 1, if it is given an id.
+/// Returns a PSX file without models: a palette, if an id is given, of which
+/// colour 1 is red, and a texture of 2 by 2 pixels of colour 1, if it is given
+/// an id.
 pub fn library(palette: Option<u32>, texture_of: Option<u32>) -> Vec<u8> {
     let mut bytes = words(&[0x0002_0004, 16, 0, 0, u32::MAX, 1, 0x77]);
     bytes.extend(words(&[palette.map_or(0, |_| 1)]));

@@ -23,7 +23,7 @@ pub struct File {
     pub bytes: Option<Vec<u8>>,
 }
 
-/// The entries of an HPI archive in the order of its directories, each
+/// Returns the entries of an HPI archive in the order of its directories, each
 /// directory before what is in it; `None` for one that contradicts itself.
 pub fn hpi(bytes: &[u8]) -> Option<Vec<Entry>> {
     match (bytes.get(..4)?, u32_at(bytes, 4)?) {
@@ -92,7 +92,7 @@ impl V1 {
         (start >= 20).then_some(reader.entries)
     }
 
-    /// A number in the directory.
+    /// Returns a number in the directory.
     fn number(&self, at: usize) -> Option<usize> {
         (at >= self.start).then(|| number(&self.directory, at))?
     }
@@ -290,7 +290,7 @@ impl V2<'_> {
         Some(())
     }
 
-    /// Where the record at `at` puts what it is about.
+    /// Returns where the record at `at` puts what it is about.
     fn path(&self, above: &[Vec<u8>], at: usize) -> Option<Vec<Vec<u8>>> {
         let name = c_string(&self.names, number(&self.directory, at)?)?;
         Some([above, &[name.to_vec()]].concat())
@@ -339,8 +339,8 @@ pub struct Asset {
     pub bytes: Option<Vec<u8>>,
 }
 
-/// The assets of a HIP archive, in its order; `None` where an AHDR or an LHDR
-/// is too short.
+/// Returns the assets of a HIP archive, in its order; `None` where an AHDR or
+/// an LHDR is too short.
 pub fn hip(bytes: &[u8]) -> Option<Vec<Asset>> {
     let mut assets = Vec::new();
     let mut at = 0;
@@ -362,8 +362,8 @@ pub fn hip(bytes: &[u8]) -> Option<Vec<Asset>> {
     Some(assets)
 }
 
-/// The block at `at`: its name, its body as far as it is there, and where the
-/// next one begins.
+/// Returns the block at `at`: its name, its body as far as it is there, and
+/// where the next one begins.
 fn block(bytes: &[u8], at: usize) -> Option<(&[u8], &[u8], usize)> {
     let size = be_at(bytes, at.checked_add(4)?)? as usize;
     let body = &bytes[at + 8..];
@@ -384,7 +384,7 @@ fn blocks(bytes: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     })
 }
 
-/// The blocks in the tables of a dictionary.
+/// Returns the blocks in the tables of a dictionary.
 fn tables(dictionary: &[u8]) -> impl Iterator<Item = (&[u8; 4], &[u8; 4], &[u8])> {
     blocks(dictionary).flat_map(|(table, body)| {
         blocks(body)

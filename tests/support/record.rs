@@ -29,7 +29,8 @@ impl Default for Recorder {
 }
 
 impl Recorder {
-    /// The entries of a directory, in the order in which they were told.
+    /// Returns the entries of a directory, in the order in which they were
+    /// told.
     pub fn list(&self, dir: NodeId) -> &[(Vec<u8>, NodeId)] {
         match &self.nodes[dir.0 as usize] {
             Node::Dir(entries) => entries,
@@ -37,7 +38,7 @@ impl Recorder {
         }
     }
 
-    /// The node at a path below the root; a panic where there is none.
+    /// Returns the node at a path below the root; a panic if there is none.
     pub fn find(&self, path: &str) -> NodeId {
         path.split('/').fold(self.root(), |dir, name| {
             let entries = self.list(dir);
@@ -49,13 +50,13 @@ impl Recorder {
         })
     }
 
-    /// Names in the directory at `path`.
+    /// Returns the names in the directory at `path`.
     pub fn names(&self, path: &str) -> Vec<String> {
         let entries = self.list(self.find(path));
         entries.iter().map(|(name, _)| text(name)).collect()
     }
 
-    /// The file that a node is, or that a symbolic link leads to.
+    /// Returns the file that a node is, or that a symbolic link leads to.
     pub fn entry(&self, node: NodeId) -> Entry {
         match &self.nodes[node.0 as usize] {
             Node::File(entry) => *entry,
@@ -118,7 +119,7 @@ pub fn read_extent(volume: &dyn Volume, file: FileId, position: u64, buf: &mut [
     })
 }
 
-/// The bytes of a file that is generated.
+/// Returns the bytes of a file that is generated.
 pub fn generated(volume: &dyn Volume, file: FileId) -> Result<Vec<u8>> {
     let Content::Generated(generate) = volume.content(file)? else {
         panic!("file {} is not generated", file.0);
@@ -145,7 +146,7 @@ pub fn open(bytes: Vec<u8>, options: Options) -> Result<Opened> {
 }
 
 impl Opened {
-    /// The bytes of a stored file, or the text of a generated one.
+    /// Returns the bytes of a stored file, or the text of a generated one.
     pub fn read(&self, entry: Entry) -> Result<Vec<u8>> {
         match self.archive.content(entry.file)? {
             Content::Generated(_) => generated(&*self.archive, entry.file),
@@ -162,13 +163,13 @@ impl Opened {
         }
     }
 
-    /// The text of the generated file at `path`.
+    /// Returns the text of the generated file at `path`.
     pub fn text(&self, path: &str) -> String {
         let entry = self.tree.entry(self.tree.find(path));
         String::from_utf8(self.read(entry).expect("is generated")).expect("is UTF-8")
     }
 
-    /// The attributes of a file.
+    /// Returns the attributes of a file.
     pub fn attributes(&self, file: FileId) -> BTreeMap<&'static str, Result<String>> {
         let names = self.archive.xattr_names(file);
         names

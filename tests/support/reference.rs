@@ -42,7 +42,7 @@ pub fn reports(archives: &[impl AsRef<Path>]) -> Option<Vec<Option<Value>>> {
     Some(reports)
 }
 
-/// The same for archives in memory.
+/// Returns the same for archives in memory.
 pub fn reports_on_bytes(archives: &[&[u8]]) -> Option<Vec<Option<Value>>> {
     let work_dir = tempfile::tempdir().unwrap();
     let paths: Vec<_> = (0..archives.len())

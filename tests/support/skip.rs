@@ -1,4 +1,4 @@
-//! Tests that cannot be had everywhere.
+//! Tests that cannot be read everywhere.
 
 use std::io::Write;
 
@@ -20,7 +20,7 @@ pub fn skip_anywhere(why: &str) {
     std::io::stderr().write_all(line.as_bytes()).unwrap();
 }
 
-/// Whether a test can go on; where it cannot, it is skipped.
+/// Returns whether a test can continue; where it cannot, it is skipped.
 #[must_use]
 pub fn possible(condition: bool, needed: &str) -> bool {
     if !condition {

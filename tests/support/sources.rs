@@ -11,7 +11,8 @@ use super::hip::{Asset, Hip};
 use super::hpipack::{hpipack, stderr};
 use super::mount::Fixture;
 
-/// A place whose source is a folder called `source`, which `fill` fills.
+/// Returns a place whose source is a folder called `source`, which `fill`
+/// fills.
 pub fn folder(fill: impl FnOnce(&Path)) -> Fixture {
     let mut fixture = Fixture::new();
     fs::remove_file(&fixture.archive).unwrap();
@@ -21,7 +22,7 @@ pub fn folder(fill: impl FnOnce(&Path)) -> Fixture {
     fixture
 }
 
-/// A place whose source is a file.
+/// Returns a place whose source is a file.
 pub fn file(name: &str, bytes: &[u8]) -> Fixture {
     let fixture = Fixture::named(name, "mnt");
     fs::write(&fixture.archive, bytes).unwrap();
@@ -39,8 +40,8 @@ pub fn pack_as(directory: &Path, archive: &Path, options: &[&str]) {
     assert!(ran.status.success(), "{options:?}: {}", stderr(&ran));
 }
 
-/// A HIP archive with these assets in one layer, each of another type, all of
-/// which are shown by their extensions.
+/// Returns a HIP archive with these assets in one layer, each of another type,
+/// all of which are shown by their extensions.
 pub fn hip<'a>(assets: impl Iterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
     let types = [b"RAW ", b"BINK", b"CSN ", b"XYZ "];
     let mut hip = Hip::default();
@@ -51,7 +52,8 @@ pub fn hip<'a>(assets: impl Iterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
     hip.build()
 }
 
-/// An IFP file with `count` animations of one object with `frames` keys.
+/// Returns an IFP file with `count` animations of one object with `frames`
+/// keys.
 pub fn ifp(count: u32, frames: u32) -> Vec<u8> {
     let name = |text: &str| {
         let mut bytes = text.as_bytes().to_vec();
@@ -73,7 +75,7 @@ pub fn ifp(count: u32, frames: u32) -> Vec<u8> {
     bytes
 }
 
-/// The names in a directory, sorted.
+/// Returns the names in a directory, sorted.
 pub fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).unwrap_or_else(|error| panic!("{directory:?}: {error}"));
     let mut names: Vec<_> = entries

@@ -2,7 +2,7 @@
 
 use hpimount::view::{Alone, View};
 
-/// The bytes of the file of a view with number `index`.
+/// Returns the bytes of the file of a view with number `index`.
 pub fn rendering(view: &dyn View, index: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     view.render(index, &Alone, &mut bytes).unwrap();

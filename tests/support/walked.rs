@@ -29,8 +29,8 @@ pub fn open(path: PathBuf, options: Options) -> Result<Arc<Vfs>, String> {
     Vfs::open(&sources, options).map_err(|error| error.to_string())
 }
 
-/// All files of a mount but those of `.hpimount` and `converted`, by their
-/// paths.
+/// Returns all files of a mount but those of `.hpimount` and `converted`, by
+/// their paths.
 pub fn files(vfs: &Vfs) -> BTreeMap<String, Walked> {
     let mut files = BTreeMap::new();
     walk(vfs, Ino::ROOT, "", &mut files);
@@ -101,8 +101,8 @@ fn sha256_of_file(path: &Path) -> io::Result<String> {
     }
 }
 
-/// Reads the first bytes of the files of a mount, whatever their sizes;
-/// gives the paths.
+/// Reads the first bytes of the files of a mount, whatever their sizes and
+/// returns the paths.
 pub fn names(vfs: &Vfs) -> Vec<String> {
     let mut names = Vec::new();
     let mut pending = vec![(Ino::ROOT, String::new())];
@@ -142,7 +142,7 @@ fn sha256(vfs: &Vfs, ino: Ino, size: u64) -> Result<String, String> {
     Ok(hex(&hash.finalize()))
 }
 
-/// The SHA-256 of bytes.
+/// Returns the SHA-256 of bytes.
 pub fn sha256_of(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }

@@ -19,7 +19,7 @@ const SECTION: usize = 56;
 const PRESET: usize = 76;
 const LINE: usize = 24;
 
-/// Longest text in bytes; lines of credits are much shorter.
+/// Maximum length of the text in bytes; lines of credits are much shorter.
 const MAX_TEXT: usize = 256;
 
 /// Credits.
@@ -71,7 +71,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// The texts.
+    /// Returns the texts.
     pub fn shown(&self) -> impl Iterator<Item = String> {
         let texts = self.texts.iter().flatten();
         texts.map(|text| windows_1252(text).into_owned())
@@ -197,7 +197,7 @@ fn lines(
     Ok(())
 }
 
-/// The text at `target`, up to its NUL.
+/// Returns the text at `target`, up to its NUL.
 fn string(bytes: &Bytes, target: u32, stored_at: u64, warnings: &mut Warnings) -> Option<Bytes> {
     let rest = bytes.get(target as usize..).unwrap_or_default();
     let window = &rest[..rest.len().min(MAX_TEXT)];

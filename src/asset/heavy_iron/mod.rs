@@ -52,8 +52,8 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// The facts of an archive for this console and game: GameCube assets are
-    /// big-endian, all others little-endian.
+    /// Returns the facts of an archive for this console and game: GameCube
+    /// assets are big-endian, all others little-endian.
     pub fn new(platform: Platform, game: Game) -> Self {
         let endian = match platform {
             Platform::GameCube => Endian::Big,
@@ -79,9 +79,9 @@ fn read_into<M>(bytes: &Bytes, mut model: M, read: impl FnOnce(&mut M) -> Result
     }
 }
 
-/// Reads a magic, which is a number in the byte order of the asset, and
-/// returns a cursor behind it in that order. It may be another one than the
-/// archive's, which is worth a warning.
+/// Reads a magic, which is a number in the byte order of the asset, and returns
+/// a cursor after it in that order. It may be another one than the archive's,
+/// which is worth a warning.
 fn after_magic<'a>(
     bytes: &'a [u8],
     facts: &Facts,
@@ -106,7 +106,7 @@ fn after_magic<'a>(
     ))
 }
 
-/// The other byte order.
+/// Returns the other byte order.
 fn other(endian: Endian) -> Endian {
     match endian {
         Endian::Little => Endian::Big,
@@ -114,7 +114,7 @@ fn other(endian: Endian) -> Endian {
     }
 }
 
-/// The slice of `bytes` that a cursor over them returned.
+/// Returns the slice of `bytes` that a cursor over them returned.
 fn slice_of(bytes: &Bytes, part: &[u8]) -> Bytes {
     bytes.slice_ref(part)
 }

@@ -39,7 +39,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its length in bytes.
+    /// Returns its length in bytes.
     pub const fn size(self) -> usize {
         match self {
             Self::U8 | Self::Pad1 => 1,
@@ -79,7 +79,7 @@ macro_rules! layout {
 }
 pub(super) use layout;
 
-/// Length of a record with this layout, in bytes.
+/// Returns the length of a record with this layout, in bytes.
 pub const fn size(layout: Layout) -> usize {
     let mut size = 0;
     let mut index = 0;
@@ -120,7 +120,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// The record at the start of `bytes`.
+    /// Returns the record at the start of `bytes`.
     pub fn new(layout: Layout, endian: Endian, bytes: &Bytes) -> Self {
         let length = size(layout).min(bytes.len());
         Self {
@@ -130,12 +130,12 @@ impl Record {
         }
     }
 
-    /// Whether the bytes hold all fields.
+    /// Returns whether the bytes hold all fields.
     pub fn is_whole(&self) -> bool {
         self.bytes.len() == size(self.layout)
     }
 
-    /// Length of the bytes that belong to fields that are whole.
+    /// Returns the length of the bytes that belong to fields that are whole.
     pub fn used(&self) -> usize {
         let mut used = 0;
         for column in self.layout {
@@ -147,12 +147,12 @@ impl Record {
         used
     }
 
-    /// The bytes of the record.
+    /// Returns the bytes of the record.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// Names and values of the complete fields, without padding.
+    /// Returns the names and values of the complete fields, without padding.
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, Value)> {
         let mut cursor = Cursor::new(&self.bytes, 0, self.endian);
         let mut columns = self.layout.iter();
@@ -164,7 +164,7 @@ impl Record {
         .filter_map(|(name, value)| Some((name, value?)))
     }
 
-    /// The value of a field.
+    /// Returns the value of a field.
     pub fn get(&self, name: &str) -> Option<Value> {
         let mut fields = self.fields();
         fields
@@ -172,7 +172,7 @@ impl Record {
             .map(|(_, value)| value)
     }
 
-    /// The value of a field that is a number without sign, or an id.
+    /// Returns the value of a field that is a number without sign, or an id.
     pub fn number(&self, name: &str) -> Option<u32> {
         match self.get(name)? {
             Value::Unsigned(value) | Value::Id(value) => Some(value),
@@ -236,34 +236,34 @@ impl Rows {
         }
     }
 
-    /// Number of records.
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.bytes.len() / size(self.layout).max(1)
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// The fields of every record.
+    /// Returns the fields of every record.
     pub fn layout(&self) -> Layout {
         self.layout
     }
 
-    /// The bytes of the records.
+    /// Returns the bytes of the records.
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// A record by its number.
+    /// Returns a record by its number.
     pub fn get(&self, index: usize) -> Option<Record> {
         let start = index.checked_mul(size(self.layout))?;
         let rest = (start < self.bytes.len()).then(|| self.bytes.slice(start..))?;
         Some(Record::new(self.layout, self.endian, &rest))
     }
 
-    /// All records.
+    /// Returns all records.
     pub fn iter(&self) -> impl Iterator<Item = Record> {
         (0..self.len()).filter_map(|index| self.get(index))
     }

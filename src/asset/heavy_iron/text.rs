@@ -26,19 +26,19 @@ pub struct Tag<'a> {
 }
 
 impl<'a> Tag<'a> {
-    /// Whether it ends or resets what another tag began.
+    /// Returns whether it ends or resets what another tag began.
     pub fn is_closing(self) -> bool {
         self.body.starts_with(['~', '/'])
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'a str {
         let body = self.body.trim_start_matches(['~', '/']);
         body.split([':', '=', '*']).next().unwrap_or_default()
     }
 
-    /// The name of the asset that it stands for, if it is a sound, another
-    /// text, or a texture.
+    /// Returns the name of the asset that it stands for, if it is a sound,
+    /// another text, or a texture.
     pub fn reference(self) -> Option<(Reference, &'a str)> {
         let (name, value) = self.body.split_once(':')?;
         let kind = match name {
@@ -63,7 +63,8 @@ pub enum Reference {
 }
 
 impl Text {
-    /// The tags. One that has no end, or has another brace in it, is text.
+    /// Returns the tags. One that has no end, or has another brace in it, is
+    /// text.
     pub fn tags(&self) -> impl Iterator<Item = Tag<'_>> {
         let parts = self.text.split('}');
         let ends = parts.clone().count() - 1;

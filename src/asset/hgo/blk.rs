@@ -62,9 +62,9 @@ pub fn parse(bytes: &[u8]) -> std::result::Result<BlockTable, Box<Incomplete<Blo
     }
 }
 
-/// Whether bytes begin as every such table does, with the whole file's block
-/// at its usual place. Without this, whatever has a length that is a multiple
-/// of 8 could be a table.
+/// Returns whether bytes begin as every such table does, with the whole file's
+/// block at its usual place. Without this, whatever has a length that is a
+/// multiple of 8 could be a table.
 pub fn begins(bytes: &[u8]) -> bool {
     bytes.starts_with(b"HGOF\x04\0\0\0")
 }
@@ -104,8 +104,9 @@ fn mismatch(tag: [u8; 4], offset: u32, before: Option<&Entry>) -> Option<Mismatc
     (u64::from(offset) < u64::from(before) + 8).then_some(Mismatch::TooEarly(before))
 }
 
-/// Bytes from a block to the next in the table, where that is always the same:
-/// the header of a block that begins with another, or the whole of `TSH0`.
+/// Returns the bytes from a block to the next in the table, where that is
+/// always the same: the header of a block that begins with another, or the
+/// whole of `TSH0`.
 fn known_length(tag: [u8; 4]) -> Option<u32> {
     match BlockKind::from_tag(tag)? {
         BlockKind::Root | BlockKind::Textures => Some(8),

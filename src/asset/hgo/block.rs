@@ -48,7 +48,7 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
-    /// The kind of block with this type.
+    /// Returns the kind of block with this type.
     pub fn from_tag(tag: [u8; 4]) -> Option<Self> {
         match &tag {
             b"HGOF" => Some(Self::Root),

@@ -30,7 +30,7 @@ impl Build {
         f32s: f32;
     }
 
-    /// A block, padded to a multiple of 4.
+    /// Returns a block, padded to a multiple of 4.
     pub(crate) fn block(&self, tag: &[u8; 4], body: &[u8]) -> Vec<u8> {
         let length = body.len().next_multiple_of(4);
         let tag = i32::from_le_bytes(*tag);
@@ -40,7 +40,7 @@ impl Build {
         bytes
     }
 
-    /// The file with these blocks.
+    /// Returns the file with these blocks.
     pub(crate) fn root(&self, blocks: &[Vec<u8>]) -> Vec<u8> {
         self.block(b"HGOF", &blocks.concat())
     }
@@ -54,7 +54,7 @@ impl Build {
         [self.i32s(&[text.len() as i32]), text].concat()
     }
 
-    /// The eleven numbers of the bounds, 1 to 11.
+    /// Returns the eleven numbers of the bounds, 1 to 11.
     pub(crate) fn bounds(&self) -> Vec<u8> {
         let numbers: Vec<_> = (1..=11_u8).map(f32::from).collect();
         self.f32s(&numbers)
@@ -69,7 +69,7 @@ impl Build {
         self.f32s(&matrix)
     }
 
-    /// A joint; `name` is an offset in the name table counted from 1.
+    /// Returns a joint; `name` is an offset in the name table counted from 1.
     pub(crate) fn joint(&self, position: [f32; 3], parent: u8, name: i32) -> Vec<u8> {
         let origin = self.matrix([0.0; 3]);
         [
@@ -84,7 +84,7 @@ impl Build {
         .concat()
     }
 
-    /// A material with this texture.
+    /// Returns a material with this texture.
     pub(crate) fn material(&self, texture: i32) -> Vec<u8> {
         [
             self.i32s(&[0, 0]),
@@ -109,7 +109,7 @@ impl Build {
         bytes
     }
 
-    /// A list of geometries: the square as two triangles.
+    /// Returns a list of geometries: the square as two triangles.
     fn square(&self) -> Vec<u8> {
         [self.i32s(&[1]), self.square_geometry(&self.i32s(&[0]))].concat()
     }
@@ -126,7 +126,7 @@ impl Build {
         .concat()
     }
 
-    /// A set of one sprite.
+    /// Returns a set of one sprite.
     fn sprites(&self) -> Vec<u8> {
         [
             self.i32s(&[1, 1, 0, 1, 0]),
@@ -137,9 +137,9 @@ impl Build {
         .concat()
     }
 
-    /// A file with a square of 1 by 1 that faces the camera, fixed to a joint
-    /// 5 in front of the origin, with a texture of 8 by 8 indices. As the game
-    /// has it: x right, y up, z forward, and triangles clockwise.
+    /// Returns a file with a square of 1 by 1 that faces the camera, fixed to a
+    /// joint 5 in front of the origin, with a texture of 8 by 8 indices. As the
+    /// game has it: x right, y up, z forward, and triangles clockwise.
     pub(crate) fn sign(&self, texture: &[u8; 64]) -> Vec<u8> {
         let palette: Vec<u8> = (0..=255).flat_map(|grey| [grey; 4]).collect();
         let pixels = [&self.i32s(&[5, 8, 8, 0])[..], texture, &palette].concat();
@@ -180,8 +180,8 @@ impl Build {
         ])
     }
 
-    /// A file with some of everything: two joints, a layer, a texture, a
-    /// material, a point, a shadow.
+    /// Returns a file with some of everything: two joints, a layer, a texture,
+    /// a material, a point, a shadow.
     pub(crate) fn mouse(&self) -> Vec<u8> {
         let pixels = [self.i32s(&[0x81, 4, 4, 32]), vec![0x80; 32]].concat();
         let textures = [

@@ -33,7 +33,7 @@ pub enum Geometry {
 }
 
 impl Geometry {
-    /// Its meshes; none for sprites.
+    /// Returns its meshes; none for sprites.
     pub fn meshes(&self) -> &[Mesh] {
         match self {
             Self::Meshes { meshes, .. } => meshes,
@@ -41,7 +41,7 @@ impl Geometry {
         }
     }
 
-    /// Its sprites; none for meshes.
+    /// Returns its sprites; none for meshes.
     pub fn sprites(&self) -> &[Sprites] {
         match self {
             Self::Meshes { .. } => &[],
@@ -49,8 +49,8 @@ impl Geometry {
         }
     }
 
-    /// The numbers of the materials that it uses, one for every mesh or set
-    /// of sprites.
+    /// Returns the numbers of the materials that it uses, one for every mesh or
+    /// set of sprites.
     pub fn materials(&self) -> impl Iterator<Item = i32> {
         let meshes = self.meshes().iter().map(|mesh| mesh.material);
         meshes.chain(self.sprites().iter().map(|sprites| sprites.material))

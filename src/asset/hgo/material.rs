@@ -90,12 +90,12 @@ impl Attributes {
         Self { values }
     }
 
-    /// The names, in the order of [`Attributes::iter`].
+    /// Returns the names, in the order of [`Attributes::iter`].
     pub fn names() -> impl Iterator<Item = &'static str> {
         ATTRIBUTES.iter().map(|&(name, _)| name)
     }
 
-    /// Every attribute with its value.
+    /// Returns every attribute with its value.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, u8)> {
         Self::names().zip(self.values)
     }
@@ -206,7 +206,7 @@ fn read_texture_animation(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<Text
     })
 }
 
-/// Reads floats that stand one after the other.
+/// Reads floats that stand in order.
 pub(super) fn floats<const N: usize>(
     cursor: &mut Cursor<'_>,
     field: &'static str,

@@ -34,7 +34,7 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// Number of triangles.
+    /// Returns the number of triangles.
     pub fn triangle_count(&self) -> usize {
         let primitives = self.primitives.iter();
         primitives
@@ -76,7 +76,7 @@ pub enum PrimitiveKind {
 }
 
 impl PrimitiveKind {
-    /// Its number in the file.
+    /// Returns its number in the file.
     pub fn code(self) -> i32 {
         match self {
             Self::List => 5,
@@ -86,8 +86,8 @@ impl PrimitiveKind {
 }
 
 impl Primitive {
-    /// The triangles as numbers of vertices, all wound the same way, those
-    /// without an area left out of strips. The numbers may be too large.
+    /// Returns the triangles as numbers of vertices, all wound the same way,
+    /// those without an area omitted from strips. The numbers may be too large.
     pub fn triangles(&self) -> impl Iterator<Item = [u16; 3]> + use<'_> {
         let (list, strips): (&[u16], &[u16]) = match self.kind {
             PrimitiveKind::List => (&self.indices, &[]),
@@ -97,7 +97,7 @@ impl Primitive {
         list.chain(Strips { rest: strips }.flat_map(strip_triangles))
     }
 
-    /// Whether the last strip claims more numbers than there are.
+    /// Returns whether the last strip claims more numbers than there are.
     fn overruns(&self) -> bool {
         let mut position = 0;
         while let Some(&length) = self.indices.get(position) {
@@ -165,7 +165,7 @@ pub struct SkinGroup {
 }
 
 impl Skin {
-    /// The joints that count for some vertex.
+    /// Returns the joints that count for some vertex.
     pub fn joints(&self) -> Vec<i32> {
         let mut joints = Vec::new();
         match self {
@@ -378,7 +378,7 @@ mod tests {
         }
     }
 
-    /// Reads a mesh with four vertices and these words behind them.
+    /// Reads a mesh with four vertices and these words after them.
     fn read_mesh(joints: usize, tail: &[u8]) -> (Result<()>, Mesh, Vec<String>) {
         let build = Build::new(Endian::Big);
         let bytes = [build.quad(0), tail.to_vec()].concat();

@@ -100,7 +100,7 @@ impl Hgo {
     }
 }
 
-/// The bytes that the names stand in, each with a NUL behind it.
+/// The bytes that the names stand in, each with a NUL after it.
 #[derive(Debug, Default, GetSize)]
 pub struct NameTable {
     /// A slice of the file.
@@ -110,28 +110,29 @@ pub struct NameTable {
     looked_up: usize,
 }
 
-/// Longest name that is looked up, in bytes.
+/// Maximum length of the name that is looked up, in bytes.
 const MAX_NAME: usize = 255;
 
-/// Most bytes that the names of one file may have together, each counted as
-/// often as something has it. Few tables reach a hundredth of it; the limit
-/// keeps many references to one long name from filling the memory.
+/// Maximum number of bytes that the names of one file may have together, each
+/// counted as often as something has it. Few tables reach a hundredth of it;
+/// the limit keeps many references to one long name from filling the memory.
 const MAX_LOOKED_UP: usize = 1 << 20;
 
 impl NameTable {
-    /// All names that are not empty, in the order of the table.
+    /// Returns all names that are not empty, in the order of the table.
     pub fn iter(&self) -> impl Iterator<Item = String> {
         let names = self.bytes.split(|&byte| byte == 0);
         names.filter(|name| !name.is_empty()).map(name::until_nul)
     }
 
-    /// Length of the table in bytes.
+    /// Returns the length of the table in bytes.
     pub fn size(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The name that a number refers to which is 0 for none and otherwise one
-    /// more than the offset. An offset outside the table is a warning.
+    /// Returns the name that a number refers to which is 0 for none and
+    /// otherwise one more than the offset. An offset outside the table is a
+    /// warning.
     fn one_based(&mut self, at: u64, number: i32, warnings: &mut Warnings) -> Option<String> {
         match number {
             0 => None,
@@ -139,7 +140,8 @@ impl NameTable {
         }
     }
 
-    /// The name at the offset `number`. One outside the table is a warning.
+    /// Returns the name at the offset `number`. One outside the table is a
+    /// warning.
     fn zero_based(&mut self, at: u64, number: i32, warnings: &mut Warnings) -> Option<String> {
         let rest = usize::try_from(number)
             .ok()
@@ -171,8 +173,8 @@ impl NameTable {
 /// Type of the root block as a number: `HGOF`, first character lowest.
 const ROOT: [u8; 4] = *b"HGOF";
 
-/// The byte order of a file that starts with these bytes, or `None` where
-/// they do not start an HGO file.
+/// Returns the byte order of a file that starts with these bytes, or `None`
+/// where they do not start an HGO file.
 pub fn endian(head: &[u8]) -> Option<Endian> {
     let mut reversed = ROOT;
     reversed.reverse();
@@ -214,7 +216,7 @@ pub fn parse(bytes: &Bytes) -> Result<Hgo, Box<Incomplete<Hgo>>> {
 }
 
 impl Hgo {
-    /// Length of the file in bytes.
+    /// Returns the length of the file in bytes.
     pub fn file_size(&self) -> u64 {
         self.file.len() as u64
     }

@@ -66,7 +66,7 @@ impl Slot {
     /// The slots in the order in which a layer has them.
     pub const ALL: [Self; 4] = [Self::Rigid, Self::Skin, Self::BlendRigid, Self::BlendSkin];
 
-    /// Its name in snake case.
+    /// Returns its name in snake case.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rigid => "rigid",
@@ -76,7 +76,7 @@ impl Slot {
         }
     }
 
-    /// Whether each part belongs to one joint.
+    /// Returns whether each part belongs to one joint.
     fn is_rigid(self) -> bool {
         matches!(self, Self::Rigid | Self::BlendRigid)
     }
@@ -133,8 +133,8 @@ pub struct Bounds {
     pub sphere_radius: f32,
     /// Height of the sphere's centre.
     pub sphere_y: f32,
-    /// Least corner of the box around it. Where both corners are zero, the
-    /// game takes -1 and 1.
+    /// Least corner of the box around it. If both corners are zero, the game
+    /// takes -1 and 1.
     pub min: [f32; 3],
     /// Greatest corner of the box around it.
     pub max: [f32; 3],

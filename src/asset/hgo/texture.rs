@@ -76,7 +76,7 @@ impl TextureFormat {
         }
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Rgb16 => "RGB16",
@@ -92,7 +92,7 @@ impl TextureFormat {
         }
     }
 
-    /// Bytes of the palette.
+    /// Returns the bytes of the palette.
     fn palette_size(self) -> usize {
         match self {
             Self::Pal4 => 16 * 4,
@@ -101,8 +101,8 @@ impl TextureFormat {
         }
     }
 
-    /// Bytes that a picture of this size takes. `None` where that is unknown
-    /// or no number of bytes.
+    /// Returns the bytes that a picture of this size takes. `None` where that
+    /// is unknown or no number of bytes.
     fn data_size(self, width: i32, height: i32) -> Option<u64> {
         let (tile, bits) = match self {
             Self::Rgb16 | Self::Rgba16 => (1, 16),

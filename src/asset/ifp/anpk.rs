@@ -24,8 +24,8 @@ const ANIMATION_SIZE: usize = 28;
 /// found all the same.
 const OBJECT_SIZE: usize = 16;
 
-/// Most bytes of a package's or animation's name that are kept. The games have
-/// room for 24.
+/// Maximum number of bytes of a package's or animation's name that are kept.
+/// The games have room for 24.
 const MAX_NAME: usize = 255;
 
 /// Bytes of an object's name.
@@ -210,7 +210,7 @@ fn header(
 }
 
 /// Reads a section whose length counts: the length, and the body with its
-/// padding to a multiple of 4, which the length leaves out.
+/// padding to a multiple of 4, which the length omits.
 fn section<'a>(
     cursor: &mut Cursor<'a>,
     expected: &'static [u8; 4],

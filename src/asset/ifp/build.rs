@@ -16,8 +16,8 @@ pub(crate) fn shorts(values: &[i16]) -> Vec<u8> {
         .collect()
 }
 
-/// An object of an `ANP2` or `ANP3` package; the number of keys follows from
-/// their bytes.
+/// Returns an object of an `ANP2` or `ANP3` package; the number of keys follows
+/// from their bytes.
 pub(crate) fn anp_object(name: &str, kind: u32, bone: i32, keys: &[u8]) -> Vec<u8> {
     let size = [20, 32, 10, 16][kind as usize - 1];
     let mut bytes = fixed(name, 24);
@@ -28,7 +28,7 @@ pub(crate) fn anp_object(name: &str, kind: u32, bone: i32, keys: &[u8]) -> Vec<u
     bytes
 }
 
-/// An `ANP3` or `ANP2` package.
+/// Returns an `ANP3` or `ANP2` package.
 pub(crate) fn anp(is_anp3: bool, name: &str, animations: &[(&str, Vec<Vec<u8>>)]) -> Vec<u8> {
     let mut body = fixed(name, 24);
     put(&mut body, animations.len() as u32);
@@ -51,7 +51,8 @@ pub(crate) enum Tail {
     Siblings(i32, i32),
 }
 
-/// An object of an `ANPK` package, with its kind of key and their bytes.
+/// Returns an object of an `ANPK` package, with its kind of key and their
+/// bytes.
 pub(crate) fn anpk_object(name: &str, tail: Tail, keys: Option<(&[u8; 4], &[u8])>) -> Vec<u8> {
     let frames = keys.map_or(0, |(tag, bytes)| match tag {
         b"KRT0" => bytes.len() / 32,
@@ -76,7 +77,7 @@ pub(crate) fn anpk_object(name: &str, tail: Tail, keys: Option<(&[u8; 4], &[u8])
     section(b"CPAN", &body)
 }
 
-/// An `ANPK` package.
+/// Returns an `ANPK` package.
 pub(crate) fn anpk(name: &str, animations: &[(&str, &[Vec<u8>])]) -> Vec<u8> {
     let mut info = (animations.len() as u32).to_le_bytes().to_vec();
     info.extend(name.bytes().chain([0]));
@@ -93,7 +94,7 @@ pub(crate) fn anpk(name: &str, animations: &[(&str, &[Vec<u8>])]) -> Vec<u8> {
     section(b"ANPK", &body)
 }
 
-/// An `ANLF` list of packages.
+/// Returns an `ANLF` list of packages.
 pub(crate) fn anlf(packages: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = section(b"ANLF", &(packages.len() as u32).to_le_bytes());
     bytes.extend(packages.concat());
@@ -110,7 +111,7 @@ fn fixed(name: &str, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// A tag, the length of `body`, and `body`.
+/// Returns a tag, the length of `body`, and `body`.
 fn tagged(tag: &[u8; 4], body: &[u8]) -> Vec<u8> {
     let mut bytes = tag.to_vec();
     put(&mut bytes, body.len() as u32);

@@ -25,7 +25,7 @@ pub enum KeyKind {
 }
 
 impl KeyKind {
-    /// The kind with this section tag in an `ANPK` package.
+    /// Returns the kind with this section tag in an `ANPK` package.
     pub fn from_tag(tag: &[u8]) -> Option<Self> {
         match tag {
             b"KR00" => Some(Self::Kr00),
@@ -35,7 +35,7 @@ impl KeyKind {
         }
     }
 
-    /// The kind with this number in an `ANP2` or `ANP3` package.
+    /// Returns the kind with this number in an `ANP2` or `ANP3` package.
     pub fn from_number(number: u32) -> Option<Self> {
         match number {
             1 => Some(Self::Type1),
@@ -46,7 +46,7 @@ impl KeyKind {
         }
     }
 
-    /// Its number in an `ANP2` or `ANP3` package.
+    /// Returns its number in an `ANP2` or `ANP3` package.
     pub fn number(self) -> Option<u32> {
         match self {
             Self::Kr00 | Self::Krt0 | Self::Krts => None,
@@ -57,7 +57,7 @@ impl KeyKind {
         }
     }
 
-    /// The section tag, or the number as text.
+    /// Returns the section tag, or the number as text.
     pub fn name(self) -> &'static str {
         match self {
             Self::Kr00 => "KR00",
@@ -70,7 +70,7 @@ impl KeyKind {
         }
     }
 
-    /// Length of a key in bytes.
+    /// Returns the length of a key in bytes.
     pub fn size(self) -> usize {
         match self {
             Self::Kr00 => size_of::<Kr00>(),
@@ -83,17 +83,17 @@ impl KeyKind {
         }
     }
 
-    /// Whether keys have a translation.
+    /// Returns whether keys have a translation.
     pub fn has_translation(self) -> bool {
         matches!(self, Self::Krt0 | Self::Krts | Self::Type2 | Self::Type4)
     }
 
-    /// Whether keys have a scale.
+    /// Returns whether keys have a scale.
     pub fn has_scale(self) -> bool {
         self == Self::Krts
     }
 
-    /// Whether keys are 16-bit numbers.
+    /// Returns whether keys are 16-bit numbers.
     pub fn is_compressed(self) -> bool {
         matches!(self, Self::Type3 | Self::Type4)
     }
@@ -108,7 +108,7 @@ macro_rules! records {
     )*};
 }
 
-// `ANPK` stores the time last, the other packages behind the rotation.
+// `ANPK` stores the time last, the other packages after the rotation.
 records! {
     Kr00 { rotation: [F32; 4], time: F32, }
     Krt0 { rotation: [F32; 4], translation: [F32; 3], time: F32, }
@@ -150,33 +150,33 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Keys from their stored bytes. An incomplete key at the end is left out
-    /// of everything but [`Keys::bytes`].
+    /// Keys from their stored bytes. An incomplete key at the end is omitted
+    /// from everything but [`Keys::bytes`].
     pub fn new(kind: KeyKind, bytes: Bytes) -> Self {
         Self { kind, bytes }
     }
 
-    /// How they are stored.
+    /// Returns how they are stored.
     pub fn kind(&self) -> KeyKind {
         self.kind
     }
 
-    /// The stored bytes, little-endian.
+    /// Returns the stored bytes, little-endian.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Number of keys.
+    /// Returns the number of keys.
     pub fn len(&self) -> usize {
         self.bytes.len() / self.kind.size()
     }
 
-    /// Whether there are no keys.
+    /// Returns whether there are no keys.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The key with number `index`.
+    /// Returns the key with number `index`.
     pub fn get(&self, index: usize) -> Option<Key> {
         let start = index.checked_mul(self.kind.size())?;
         let stored = self.bytes.get(start..)?;
@@ -218,12 +218,12 @@ impl Keys {
         }
     }
 
-    /// The last key.
+    /// Returns the last key.
     pub fn last(&self) -> Option<Key> {
         self.get(self.len().checked_sub(1)?)
     }
 
-    /// All keys.
+    /// Returns all keys.
     pub fn iter(&self) -> impl Iterator<Item = Key> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
@@ -233,7 +233,7 @@ fn record<T: FromBytes + Immutable + KnownLayout + Unaligned>(bytes: &[u8]) -> O
     T::ref_from_prefix(bytes).ok().map(|(record, _)| record)
 }
 
-/// A key of an `ANPK` package, where the rotation is the inverse one.
+/// Returns a key of an `ANPK` package, where the rotation is the inverse one.
 fn inverse(
     rotation: [F32; 4],
     translation: Option<[F32; 3]>,

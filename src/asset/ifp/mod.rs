@@ -36,7 +36,7 @@ pub struct Ifp {
     /// Absolute offset of the end of the last package; what follows belongs
     /// to no animation.
     pub parsed_end: u64,
-    /// Whether the bytes behind the last package are all zero.
+    /// Whether the bytes after the last package are all zero.
     pub trailing_zero: bool,
     /// What is odd.
     pub warnings: Warnings,
@@ -56,7 +56,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// The four characters that the package starts with.
+    /// Returns the four characters that the package starts with.
     pub fn magic(self) -> &'static str {
         match self {
             Self::Anpk => "ANPK",
@@ -79,7 +79,7 @@ pub struct Package {
     pub name: String,
     /// `ANPK`: length of the `INFO` section as stored, without padding.
     pub info_size: Option<u32>,
-    /// Bytes behind the NULs of names that are not zero, in the whole package.
+    /// Bytes after the NULs of names that are not zero, in the whole package.
     pub junk_after_nul: usize,
     /// The animations, in the order of the file.
     pub animations: Vec<Animation>,
@@ -132,20 +132,20 @@ pub struct Animation {
 }
 
 impl Animation {
-    /// Length in seconds: the time of the last key of all objects.
+    /// Returns the length in seconds: the time of the last key of all objects.
     pub fn duration(&self) -> f32 {
         let ends = self.objects.iter().map(Object::end_time);
         ends.reduce(f32::max).unwrap_or(0.0)
     }
 
-    /// Number of keys of the object that has most.
+    /// Returns the number of keys of the object that has most.
     pub fn frames(&self) -> usize {
         let counts = self.objects.iter().map(Object::frames);
         counts.max().unwrap_or(0)
     }
 
-    /// Whether the animation moves the whole figure: the translation of a
-    /// root object is not the same in all its keys.
+    /// Returns whether the animation moves the whole figure: the translation of
+    /// a root object is not the same in all its keys.
     pub fn has_root_motion(&self) -> bool {
         let roots = self.objects.iter().filter(|object| object.is_root());
         roots.filter_map(|root| root.keys.as_ref()).any(|keys| {
@@ -177,8 +177,8 @@ pub struct Object {
     pub bone_id: Option<i32>,
     /// `ANPK`: length of the `ANIM` section.
     pub anim_size: Option<u32>,
-    /// `ANPK`: the numbers in `ANIM` behind the number of keys (FORMATS,
-    /// IFP 3): 0, number of keys less 1, then the bone or two siblings.
+    /// `ANPK`: the numbers in `ANIM` after the number of keys (FORMATS, IFP 3):
+    /// 0, number of keys less 1, then the bone or two siblings.
     pub extra: Vec<i32>,
     /// `ANPK`: the end that the `CPAN` section claims (absolute), where it is
     /// wrong.
@@ -190,7 +190,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// Number of keys.
+    /// Returns the number of keys.
     pub fn frames(&self) -> usize {
         self.keys.as_ref().map_or(0, Keys::len)
     }
@@ -207,7 +207,8 @@ impl Object {
         last.map_or(0.0, |key| key.time)
     }
 
-    /// The next and the previous sibling, in the `ANPK` form that has them.
+    /// Returns the next and the previous sibling, in the `ANPK` form that has
+    /// them.
     pub fn siblings(&self) -> Option<(i32, i32)> {
         match (self.anim_size, self.extra.as_slice()) {
             (Some(anpk::SIZE_WITH_SIBLINGS), &[_, _, next, prev]) => Some((next, prev)),
@@ -215,8 +216,8 @@ impl Object {
         }
     }
 
-    /// Whether the object moves the whole figure: bone 0, or by its name
-    /// where it has no bone number.
+    /// Returns whether the object moves the whole figure: bone 0, or by its
+    /// name where it has no bone number.
     fn is_root(&self) -> bool {
         match self.bone_id {
             Some(id) if id >= 0 => id == 0,
@@ -229,13 +230,13 @@ impl Object {
 }
 
 impl Ifp {
-    /// All animations, those of the first package first.
+    /// Returns all animations, those of the first package first.
     pub fn animations(&self) -> impl Iterator<Item = &Animation> {
         let packages = self.packages.iter();
         packages.flat_map(|package| &package.animations)
     }
 
-    /// Number of bytes behind the last package.
+    /// Returns the number of bytes after the last package.
     pub fn trailing(&self) -> u64 {
         self.file_size - self.parsed_end
     }

@@ -100,7 +100,7 @@ struct TransformRecord {
 }
 
 impl AnimationV1 {
-    /// Number of frames that are stored.
+    /// Returns the number of frames that are stored.
     pub fn stored_frames(&self) -> u16 {
         match self.frames.checked_sub(1) {
             Some(last) => (u32::from(last) / (u32::from(self.tween) + 1) + 1) as u16,
@@ -108,12 +108,12 @@ impl AnimationV1 {
         }
     }
 
-    /// Number of poses of one object each.
+    /// Returns the number of poses of one object each.
     pub fn pose_count(&self) -> usize {
         self.poses.len() / size_of::<TransformRecord>()
     }
 
-    /// The pose with number `index`: that of an object in a frame.
+    /// Returns the pose with number `index`: that of an object in a frame.
     pub fn pose(&self, index: usize) -> Option<Transform> {
         let start = index.checked_mul(size_of::<TransformRecord>())?;
         let (record, _) = TransformRecord::ref_from_prefix(self.poses.get(start..)?).ok()?;
@@ -135,7 +135,7 @@ impl AnimationV1 {
 }
 
 impl AnimationV2 {
-    /// Number of poses, each of one of `objects` in one frame.
+    /// Returns the number of poses, each of one of `objects` in one frame.
     pub fn pose_count(&self, objects: usize) -> usize {
         (self.frames as usize).saturating_mul(objects)
     }
@@ -145,11 +145,11 @@ impl AnimationV2 {
         Cursor::new(&self.streams, base, Endian::Little)
     }
 
-    /// Length of the streams of `objects` in bytes, found without decoding
-    /// them.
+    /// Returns the length of the streams of `objects` in bytes, found without
+    /// decoding them.
     ///
     /// # Errors
-    /// Where they do not fit into the chunk.
+    /// Returns an error if they do not fit into the chunk.
     pub fn streams_size(&self, objects: usize) -> Result<usize> {
         let mut cursor = self.cursor();
         if self.frames > 0 {
@@ -164,8 +164,8 @@ impl AnimationV2 {
     /// the second, and so on.
     ///
     /// # Errors
-    /// Where the streams do not fit into the chunk, and [`Error::Unsupported`]
-    /// where there are more than `max_poses`.
+    /// Returns an error if the streams do not fit into the chunk, and
+    /// [`Error::Unsupported`] if there are more than `max_poses`.
     pub fn decode(&self, objects: usize, max_poses: usize) -> Result<Vec<AngleTransform>> {
         let count = self.pose_count(objects);
         if count > max_poses {
@@ -277,7 +277,7 @@ mod tests {
     use super::super::build::{shorts, words};
     use super::*;
 
-    /// The animations of a 0x2A chunk for one object.
+    /// Returns the animations of a 0x2A chunk for one object.
     fn read(data: &[u8]) -> (Vec<AnimationV1>, Result<()>) {
         let mut list = Vec::new();
         let data = Bytes::copy_from_slice(data);
@@ -354,7 +354,7 @@ mod tests {
         );
     }
 
-    /// The animations of a 0x2C chunk.
+    /// Returns the animations of a 0x2C chunk.
     fn read_compressed(data: &[u8]) -> (Vec<AnimationV2>, Result<()>) {
         let data = Bytes::copy_from_slice(data);
         let mut list = Vec::new();

@@ -76,7 +76,7 @@ pub(crate) fn shorts(values: &[i16]) -> Vec<u8> {
     values.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// An object at a place in vertex units.
+/// Returns an object at a place in vertex units.
 pub(crate) fn object(model: u16, position: [i32; 3]) -> [u8; 36] {
     let mut bytes = [0; 36];
     for (field, value) in bytes[4..16].chunks_mut(4).zip(position) {
@@ -86,7 +86,8 @@ pub(crate) fn object(model: u16, position: [i32; 3]) -> [u8; 36] {
     bytes
 }
 
-/// A version 4 model with one upward normal. `lod`: distance and next model.
+/// Returns a version 4 model with one upward normal. `lod`: distance and next
+/// model.
 pub(crate) fn model(lod: (i16, i16), vertices: &[[i16; 4]], faces: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = shorts(&[8, vertices.len() as i16, 1, faces.len() as i16]);
     bytes.extend(words(&[100 << 12]));
@@ -97,7 +98,7 @@ pub(crate) fn model(lod: (i16, i16), vertices: &[[i16; 4]], faces: &[Vec<u8>]) -
     bytes
 }
 
-/// A version 4 face; `rest` is what follows the surface flags.
+/// Returns a version 4 face; `rest` is what follows the surface flags.
 pub(crate) fn face(flags: u16, indices: [u8; 4], colour: [u8; 4], rest: &[u8]) -> Vec<u8> {
     let mut bytes = shorts(&[flags as i16, 16 + rest.len() as i16]);
     bytes.extend(indices);
@@ -107,7 +108,7 @@ pub(crate) fn face(flags: u16, indices: [u8; 4], colour: [u8; 4], rest: &[u8]) -
     bytes
 }
 
-/// A texture record and what follows it.
+/// Returns a texture record and what follows it.
 pub(crate) fn texture(head: [u32; 4], size: [i16; 2], pixels: &[u8]) -> Vec<u8> {
     let mut bytes = words(&head);
     bytes.extend(shorts(&size));
@@ -115,8 +116,8 @@ pub(crate) fn texture(head: [u32; 4], size: [i16; 2], pixels: &[u8]) -> Vec<u8> 
     bytes
 }
 
-/// A file with something of everything: a level's geometry, a character's
-/// skeleton, and every kind of chunk.
+/// Returns a file with something of everything: a level's geometry, a
+/// character's skeleton, and every kind of chunk.
 pub(crate) fn rich() -> File {
     let none = (0x7FFF, -1);
     let gouraud = face(0x0813, [0, 1, 2, 0], [0, 1, 0, 0], &[0; 12]);

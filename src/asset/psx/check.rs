@@ -97,9 +97,9 @@ fn textures(psx: &Psx, warnings: &mut Warnings) {
 }
 
 impl Psx {
-    /// The vertices that stitched vertices refer to by their place in this
-    /// list: sources in file order, those of models that stand in for another
-    /// one at a distance left out.
+    /// Returns the vertices that stitched vertices refer to by their place in
+    /// this list: sources in file order, those of models that stand in for
+    /// another one at a distance omitted.
     pub fn stitch_sources(&self) -> Vec<VertexRef> {
         let mut stands_in = vec![false; self.models.len()];
         for (index, model) in self.models.iter().enumerate() {

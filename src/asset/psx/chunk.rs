@@ -192,9 +192,9 @@ impl Content {
     }
 }
 
-/// Reads chunks up to the end of the list and moves behind it. Data that
-/// contradict themselves are a warning, because the next chunk is found all
-/// the same.
+/// Reads chunks up to the end of the list and moves after it. Data that
+/// contradict themselves are a warning, because the next chunk is found all the
+/// same.
 pub(super) fn read_all(
     cursor: &mut Cursor,
     file: &Bytes,
@@ -318,7 +318,7 @@ mod tests {
     use super::*;
     use crate::io::Endian;
 
-    /// The chunks with these tags and data, for two objects.
+    /// Returns the chunks with these tags and data, for two objects.
     fn read(chunks: &[(u32, Vec<u8>)]) -> Result<(Vec<Chunk>, Vec<String>)> {
         let mut bytes = Vec::new();
         for (tag, data) in chunks {

@@ -1,8 +1,8 @@
 //! Streams of compressed animations (FORMATS, PSX 6).
 //!
-//! An animation has six streams for each object, one behind the other: angles
-//! about x, y and z, then the translation along them. A stream has a value for
-//! each frame, as the game's own decoder reads it:
+//! An animation has six streams for each object, consecutively: angles about x,
+//! y and z, then the translation along them. A stream has a value for each
+//! frame, as the game's own decoder reads it:
 //!
 //! ```text
 //! u8 header   low half: mode; high half: frames from one key to the next, less 1
@@ -26,7 +26,7 @@ pub(super) const STREAMS: usize = 6;
 /// What a stream's header says of its values.
 enum Mode {
     Absolute,
-    /// Differences of so many bits.
+    /// Differences of that many bits.
     Differences(u32),
     Constant,
     Zero,
@@ -53,7 +53,7 @@ impl Header {
         })
     }
 
-    /// Bytes of the keys behind the first one.
+    /// Returns the bytes of the keys after the first one.
     fn keys_size(&self, frames: usize) -> usize {
         let keys = frames.saturating_sub(1).div_ceil(self.interval);
         match self.mode {
@@ -64,10 +64,10 @@ impl Header {
     }
 }
 
-/// Moves behind a stream of `frames` values without decoding it.
+/// Moves after a stream of `frames` values without decoding it.
 ///
 /// # Errors
-/// Where the stream does not fit.
+/// Returns an error if the stream does not fit.
 pub(super) fn skip(cursor: &mut Cursor<'_>, frames: usize) -> Result<()> {
     let header = Header::read(cursor)?;
     if !matches!(header.mode, Mode::Zero) {
@@ -81,7 +81,7 @@ pub(super) fn skip(cursor: &mut Cursor<'_>, frames: usize) -> Result<()> {
 /// one, to `put`.
 ///
 /// # Errors
-/// Where the stream does not fit.
+/// Returns an error if the stream does not fit.
 pub(super) fn read(cursor: &mut Cursor<'_>, frames: usize, mut put: impl FnMut(i16)) -> Result<()> {
     let header = Header::read(cursor)?;
     let mut value = match header.mode {
@@ -111,7 +111,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, frames: usize, mut put: impl FnMut(i
     Ok(())
 }
 
-/// Numbers of any width, highest bit first. Behind the end all bits are 0.
+/// Numbers of any width, highest bit first. After the end all bits are 0.
 struct Bits<'a> {
     bytes: std::slice::Iter<'a, u8>,
     /// Bits that were taken from `bytes` and not from here yet, the last ones
@@ -130,13 +130,13 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// A little-endian number of 16 bits.
+    /// Returns a little-endian number of 16 bits.
     fn absolute(&mut self) -> i16 {
         let mut byte = || self.bytes.next().copied().unwrap_or(0);
         i16::from_le_bytes([byte(), byte()])
     }
 
-    /// A signed number of at most 16 bits.
+    /// Returns a signed number of at most 16 bits.
     fn signed(&mut self, bits: u32) -> i32 {
         while self.count < bits {
             let byte = self.bytes.next().copied().unwrap_or(0);
@@ -157,7 +157,7 @@ mod tests {
     use crate::io::Endian;
     use proptest::prelude::*;
 
-    /// The values of a stream, and the bytes that it takes.
+    /// Returns the values of a stream, and the bytes that it takes.
     fn values(bytes: &[u8], frames: usize) -> Result<(Vec<i16>, usize)> {
         let mut cursor = Cursor::new(bytes, 0, Endian::Little);
         let mut skipped = cursor.clone();
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn the_last_key_is_that_of_the_last_frame() {
-        // A key each four frames, and one two frames behind the last of these.
+        // A key each four frames, and one two frames after the last of these.
         let stream = [0x32, 0, 0, 0b0000_1100];
         assert_eq!(values(&stream, 7).unwrap(), (vec![0, 0, 0, 0, 0, 1, 3], 4));
     }

@@ -43,7 +43,7 @@ pub struct Face {
 }
 
 impl Face {
-    /// Length of the part that every face has, in bytes.
+    /// Returns the length of the part that every face has, in bytes.
     pub(super) fn fixed_size(version: Version) -> usize {
         match version {
             Version::V3 => 20,
@@ -51,9 +51,9 @@ impl Face {
         }
     }
 
-    /// Reads a face and moves behind it, as far as its length says. A field
-    /// that the length leaves no room for is not there, whatever the flags
-    /// say; what stands behind the known fields is skipped.
+    /// Reads a face and moves after it, as far as its length says. A field that
+    /// the length leaves no room for is not there, whatever the flags say; what
+    /// stands after the known fields is skipped.
     pub(super) fn read(cursor: &mut Cursor, version: Version) -> Result<Self> {
         let mut head = cursor.clone();
         let flags = head.u16("flags")?;
@@ -94,33 +94,33 @@ impl Face {
         })
     }
 
-    /// Whether the face has three corners and not four.
+    /// Returns whether the face has three corners and not four.
     pub fn is_triangle(&self) -> bool {
         self.flags & TRIANGLE != 0
     }
 
-    /// Whether the corners have colours of their own.
+    /// Returns whether the corners have colours of their own.
     pub fn is_gouraud(&self) -> bool {
         self.flags & GOURAUD != 0
     }
 
-    /// Whether the face is blended with what is behind it.
+    /// Returns whether the face is blended with what is after it.
     pub fn is_semi_transparent(&self) -> bool {
         self.flags & SEMI_TRANSPARENT != 0
     }
 
-    /// Whether the face is not drawn: collision or a trigger.
+    /// Returns whether the face is not drawn: collision or a trigger.
     pub fn is_invisible(&self) -> bool {
         self.flags & (SEMI_TRANSPARENT | INVISIBLE) == INVISIBLE
     }
 
-    /// Number of corners.
+    /// Returns the number of corners.
     pub fn corners(&self) -> usize {
         if self.is_triangle() { 3 } else { 4 }
     }
 }
 
-/// Length of the texture coordinates of a face in bytes.
+/// Returns the length of the texture coordinates of a face in bytes.
 fn uv_size(version: Version) -> usize {
     match version {
         Version::V3 | Version::V4 => 8,

@@ -27,7 +27,7 @@ impl Budget {
     /// memory.
     pub(super) const RECORD: u64 = 48;
 
-    /// A budget for records within `size` bytes.
+    /// Creates a budget for records within `size` bytes.
     pub(super) fn new(size: u64) -> Self {
         Self(2 * size)
     }

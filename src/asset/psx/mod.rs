@@ -50,7 +50,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// The number in the magic.
+    /// Returns the number in the magic.
     pub fn number(self) -> u16 {
         match self {
             Self::V3 => 3,
@@ -86,8 +86,7 @@ pub struct Psx {
     pub meta_offset: u32,
     /// Placed models, or the parts of a character.
     pub objects: Vec<Object>,
-    /// Offset behind the table of model pointers; 0 where that was not
-    /// reached.
+    /// Offset after the table of model pointers; 0 where that was not reached.
     pub pointer_table_end: u64,
     /// For version 3: whether model headers have the LOD words (FORMATS,
     /// PSX 3). Nothing where the file has no models.
@@ -107,7 +106,7 @@ pub struct Psx {
     pub texture_refs: Option<[Vec<String>; 2]>,
     /// Texture records.
     pub textures: Vec<Texture>,
-    /// Offset behind the last table or texture, as their sizes say.
+    /// Offset after the last table or texture, as their sizes say.
     pub end: u64,
     /// What is odd in the file and does not keep it from being read.
     pub warnings: Warnings,
@@ -116,10 +115,10 @@ pub struct Psx {
 /// Parses a whole file. Textures and poses of the model are slices of `bytes`.
 ///
 /// # Errors
-/// Where the bytes are no PSX file, or a table, chunk, model or texture does
-/// not fit into the file; there is no model where the magic is wrong. Models
-/// and tagged chunks do not need each other, so that the one is kept where the
-/// other is damaged.
+/// Returns an error if the bytes are no PSX file, or a table, chunk, model or
+/// texture does not fit into the file; there is no model where the magic is
+/// wrong. Models and tagged chunks do not need each other, so that the one is
+/// kept where the other is damaged.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Psx, Box<Incomplete<Option<Psx>>>> {
     let mut cursor = Cursor::new(bytes, 0, Endian::Little);
     let incomplete = |error, model| Box::new(Incomplete { error, model });
@@ -131,7 +130,7 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Psx, Box<Incomplete<Option<Ps
 }
 
 impl Psx {
-    /// Reads the magic and the offset behind it (FORMATS, PSX 1).
+    /// Reads the magic and the offset after it (FORMATS, PSX 1).
     fn start(cursor: &mut Cursor) -> Result<Self> {
         let file_size = cursor.remaining() as u64;
         let magic = cursor.u32("magic")?;
@@ -166,7 +165,7 @@ impl Psx {
         })
     }
 
-    /// Reads everything behind the offset of the chunks.
+    /// Reads everything after the offset of the chunks.
     fn read(&mut self, mut cursor: Cursor, bytes: &Bytes) -> Result<()> {
         let file = cursor.clone();
         self.objects = object::read_all(&mut cursor)?;
@@ -212,7 +211,7 @@ impl Psx {
         Ok(())
     }
 
-    /// Reads the chunks and the tables behind them (FORMATS, PSX 5 to 8).
+    /// Reads the chunks and the tables after them (FORMATS, PSX 5 to 8).
     fn read_meta(
         &mut self,
         file: &Cursor,
@@ -253,7 +252,7 @@ impl Psx {
         }
     }
 
-    /// Whether the file has keyframe animations of either kind.
+    /// Returns whether the file has keyframe animations of either kind.
     pub fn is_animated(&self) -> bool {
         let keyframes = |chunk: &Chunk| {
             matches!(
@@ -275,9 +274,10 @@ impl Psx {
         }
     }
 
-    /// The parent of each of the first objects, counted in [`Psx::objects`];
-    /// an object that is its own parent is a root. Nothing without a `HIER`
-    /// chunk. Parents may be out of range or form cycles; a warning says so.
+    /// Returns the parent of each of the first objects, counted in
+    /// [`Psx::objects`]; an object that is its own parent is a root. Nothing
+    /// without a `HIER` chunk. Parents may be out of range or form cycles; a
+    /// warning says so.
     pub fn parents(&self) -> Option<&[u16]> {
         self.last_content(|content| match content {
             Content::Hierarchy(parents) => Some(parents.as_slice()),
@@ -285,7 +285,7 @@ impl Psx {
         })
     }
 
-    /// The colours that gouraud faces refer to, as r, g, b.
+    /// Returns the colours that gouraud faces refer to, as r, g, b.
     pub fn gouraud_colours(&self) -> Option<&[[u8; 3]]> {
         self.last_content(|content| match content {
             Content::Colours(colours) => Some(colours.as_slice()),
@@ -293,7 +293,7 @@ impl Psx {
         })
     }
 
-    /// Where several chunks have the same tag, the last one counts.
+    /// Returns where several chunks have the same tag, the last one counts.
     fn last_content<'a, T>(&'a self, pick: impl Fn(&'a Content) -> Option<T>) -> Option<T> {
         self.chunks
             .iter()

@@ -24,12 +24,12 @@ pub struct Model {
     pub lod: Option<Lod>,
     /// Corners of the faces.
     pub vertices: Vec<Vertex>,
-    /// Unit normals with 12 fractional bits. Where there are as many as
-    /// vertices and faces together, those of the vertices come first.
+    /// Unit normals with 12 fractional bits. If there are as many as vertices
+    /// and faces together, those of the vertices come first.
     pub normals: Vec<[i16; 3]>,
     /// Triangles and quads.
     pub faces: Vec<Face>,
-    /// Offset behind the last face.
+    /// Offset after the last face.
     pub end: u64,
 }
 
@@ -52,7 +52,7 @@ pub struct Lod {
 }
 
 impl Lod {
-    /// Index of the next model, where there is one.
+    /// Index of the next model, if there is one.
     pub fn next_model(self) -> Option<usize> {
         (self.next != 0xFFFF).then_some(self.next.into())
     }
@@ -70,7 +70,7 @@ pub struct Vertex {
 }
 
 impl Vertex {
-    /// Whether stitched vertices may refer to this one.
+    /// Returns whether stitched vertices may refer to this one.
     pub fn is_stitch_source(&self) -> bool {
         self.kind & 1 != 0
     }
@@ -110,7 +110,7 @@ pub struct FaceCounts {
     pub invisible: usize,
 }
 
-/// Radius and box, behind the counts of a model.
+/// Radius and box, after the counts of a model.
 #[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct ExtentRecord {
@@ -191,7 +191,8 @@ impl Model {
         counts
     }
 
-    /// The texture indices that faces use, each once, in ascending order.
+    /// Returns the texture indices that faces use, each once, in ascending
+    /// order.
     pub fn textures_used(&self) -> Vec<u32> {
         let mut used: Vec<u32> = self.faces.iter().filter_map(|face| face.texture).collect();
         used.sort_unstable();
@@ -208,7 +209,7 @@ struct Count {
 }
 
 impl Count {
-    /// The number, where as many items of `unit_size` bytes are left.
+    /// Returns the number, where as many items of `unit_size` bytes are left.
     fn fits(&self, cursor: &Cursor, unit_size: usize) -> Result<usize> {
         fitting(cursor, self.offset, self.value, unit_size, self.field)
     }
@@ -233,7 +234,7 @@ fn read_lod(cursor: &mut Cursor) -> Result<Lod> {
     })
 }
 
-/// Whether model headers of a version 3 file have the LOD words.
+/// Returns whether model headers of a version 3 file have the LOD words.
 ///
 /// No field says so. The first vertex's type, which has few legal bits, stands
 /// 4 bytes further back where they are there; up to five models vote, and
@@ -271,7 +272,7 @@ mod tests {
     use super::*;
     use crate::io::Endian;
 
-    /// A version 3 model of one vertex, with or without the LOD words.
+    /// Returns a version 3 model of one vertex, with or without the LOD words.
     fn version_3(has_lod: bool, vertex: [i16; 4]) -> Vec<u8> {
         let mut bytes = words(&[8, 1, 1, 0, 4096]);
         bytes.extend(shorts(&[2, 1, 4, 3, 6, 5]));

@@ -12,7 +12,7 @@ use crate::io::{Cursor, Result};
 pub struct Object {
     /// Bit 1: part of an animated character. The others are unknown.
     pub flags: u16,
-    /// Flags of the same kind that the game asks for elsewhere.
+    /// Flags of the same kind that the game requests elsewhere.
     pub inquiry: u16,
     /// Position in vertex units with 12 fractional bits; x right, y down,
     /// z forward.

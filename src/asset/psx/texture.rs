@@ -33,8 +33,8 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// Whether a colour is the one that is not drawn: magenta, whatever its
-    /// bit 15 says.
+    /// Returns whether a colour is the one that is not drawn: magenta, whatever
+    /// its bit 15 says.
     pub fn is_transparent(colour: u16) -> bool {
         colour & 0x7FFF == 0x7C1F
     }
@@ -51,7 +51,7 @@ pub struct Texture {
     pub colours: u32,
     /// Id of the palette, which may be in another file.
     pub palette: u32,
-    /// Index of the palette with that id and so many colours, where it is in
+    /// Index of the palette with that id and that many colours, where it is in
     /// this file.
     pub palette_index: Option<usize>,
     /// Index into the texture ids.
@@ -105,7 +105,7 @@ impl TextureData {
         }
     }
 
-    /// The pixels as they are stored, where there are any.
+    /// Returns the pixels as they are stored, if there are any.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Indexed { rows, .. } => rows,
@@ -196,14 +196,14 @@ fn read_refs(cursor: &mut Cursor) -> Result<Vec<String>> {
 }
 
 impl Texture {
-    /// Whether the palette is in this file; nothing for a texture that needs
-    /// none.
+    /// Returns whether the palette is in this file; nothing for a texture that
+    /// needs none.
     pub fn palette_found(&self) -> Option<bool> {
         matches!(self.data, TextureData::Indexed { .. }).then_some(self.palette_index.is_some())
     }
 
-    /// The same texture with a copy of its pixels instead of a slice of the
-    /// file, which is not kept in memory by it.
+    /// Returns the same texture with a copy of its pixels instead of a slice of
+    /// the file, which is not kept in memory by it.
     pub fn detached(mut self) -> Self {
         if let TextureData::Indexed { rows: pixels, .. } | TextureData::Pvr { data: pixels, .. } =
             &mut self.data
@@ -285,7 +285,7 @@ fn indexed(
     (data, length.next_multiple_of(4) as u64)
 }
 
-/// Takes what a PVR texture has behind its record.
+/// Takes what a PVR texture has after its record.
 fn pvr(cursor: &mut Cursor, file: &Bytes) -> Result<(TextureData, u64)> {
     let pixel_format = cursor.u32("pixel format")?;
     let size = cursor.u32("size")?;
@@ -309,7 +309,7 @@ mod tests {
     use super::super::parse;
     use super::*;
 
-    /// A file with these textures, whose palette 0xAA has 16 colours.
+    /// Returns a file with these textures, whose palette 0xAA has 16 colours.
     fn library(textures: &[Vec<u8>]) -> File {
         File {
             texture_ids: vec![1],

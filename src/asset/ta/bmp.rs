@@ -52,8 +52,8 @@ pub enum Pixels {
     Rgb(Vec<u8>),
 }
 
-/// Parses the headers of a BMP file. Where rows are missing at its end, that
-/// is a warning.
+/// Parses the headers of a BMP file. If rows are missing at its end, that is a
+/// warning.
 ///
 /// # Errors
 /// [`Incomplete`] where the header is none, or the picture is of a kind that
@@ -150,13 +150,13 @@ impl Bmp {
         self.palette = Some(palette);
     }
 
-    /// Bytes of a row.
+    /// Returns the bytes of a row.
     fn stride(&self) -> usize {
         // A width is at most `MAX_PIXELS`.
         (self.width as usize * usize::from(self.bits)).div_ceil(32) * 4
     }
 
-    /// The pixels. Those that are not in the file are 0.
+    /// Returns the pixels. Those that are not in the file are 0.
     pub fn decode(&self) -> Pixels {
         let (width, height) = (self.width as usize, self.height as usize);
         let channels = if matches!(self.bits, 24 | 32) { 3 } else { 1 };

@@ -13,7 +13,7 @@ pub const EXTENSIONS: &[&str] = &["fnt"];
 /// Number of characters.
 pub const CHARACTERS: usize = 256;
 
-/// Offset of the first byte that can be a glyph's: behind two numbers and the
+/// Offset of the first byte that can be a glyph's: after two numbers and the
 /// table.
 const FIRST_GLYPH: u16 = 4 + 2 * CHARACTERS as u16;
 
@@ -55,7 +55,7 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Fnt, Box<Incomplete<Fnt>>> {
 }
 
 impl Fnt {
-    /// The picture of a character; `None` where the font has none.
+    /// Returns the picture of a character; `None` where the font has none.
     pub fn glyph(&self, character: u8) -> Option<Glyph> {
         let (width, bits) = self.stored(character)?;
         let pixels = (0..usize::from(width) * usize::from(self.height)).map(|pixel| {
@@ -95,7 +95,7 @@ impl Fnt {
         Ok(())
     }
 
-    /// Where the glyph of a character is; 0 where there is none.
+    /// Returns where the glyph of a character is; 0 if there is none.
     fn pointer(&self, character: u8) -> u16 {
         u16_at(&self.table, character.into()).unwrap_or_default()
     }
@@ -117,7 +117,7 @@ impl Fnt {
 mod tests {
     use super::*;
 
-    /// A font of height 3 with a glyph of 3 x 3 pixels for `A`.
+    /// Returns a font of height 3 with a glyph of 3 x 3 pixels for `A`.
     fn font() -> Vec<u8> {
         let mut bytes = vec![3, 0, 7, 0];
         bytes.resize(4 + 512, 0);

@@ -29,7 +29,7 @@ pub use pointer::{Name, Names};
 use super::Incomplete;
 use crate::io::Result;
 
-/// Most pixels of one picture.
+/// Maximum number of pixels of one picture.
 pub const MAX_PIXELS: u64 = 64 << 20;
 
 /// What a reader returns: the model, and the error where there was one.

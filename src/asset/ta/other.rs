@@ -41,8 +41,8 @@ pub struct Smacker {
 /// Recognises a file by its first bytes.
 ///
 /// # Errors
-/// [`Error::Damaged`] where it is one of these and its header is lost;
-/// [`Error::Unsupported`] where it is none of them.
+/// Returns [`Error::Damaged`] if it is one of these and its header is lost;
+/// [`Error::Unsupported`] if it is none of them.
 pub fn recognise(file: &[u8]) -> Result<Recognised> {
     match file.first_chunk() {
         Some(b"SMK2" | b"SMK4") => Ok(Recognised::Smacker(smacker(file)?)),

@@ -6,7 +6,7 @@ use super::pal::{self, Palette, RGB_SIZE};
 use super::pcx;
 use crate::io::{Error, Result};
 
-/// Most bytes of a palette file: as much as a large picture has.
+/// Maximum number of bytes of a palette file: as much as a large picture has.
 pub const MAX_SIZE: u64 = 64 << 20;
 
 /// First line of a palette of GIMP.
@@ -24,7 +24,7 @@ const OTHERS: [&[u8]; 2] = [b"RIFF", b"JASC-PAL"];
 /// palette of GIMP. The content says which it is.
 ///
 /// # Errors
-/// [`Error::Damaged`] where it is none of them, or has too few colours.
+/// Returns [`Error::Damaged`] if it is none of them, or has too few colours.
 pub fn parse(file: &Bytes) -> Result<Palette> {
     if file.starts_with(GIMP) {
         return gimp(file);
@@ -52,7 +52,7 @@ pub fn parse(file: &Bytes) -> Result<Palette> {
     }
 }
 
-/// Reads lines of red, green, blue and maybe a name. Colours behind the last
+/// Reads lines of red, green, blue and maybe a name. Colours after the last
 /// line are black.
 fn gimp(file: &[u8]) -> Result<Palette> {
     let mut palette = Palette::default();

@@ -9,22 +9,23 @@ use bytes::Bytes;
 use crate::io::{Cursor, Endian, Result};
 use crate::text::windows_1252;
 
-/// Most bytes of a name that ends with a NUL.
+/// Maximum number of bytes of a name that ends with a NUL.
 const MAX_NAME_LENGTH: usize = 256;
 
-/// A cursor over a file; all numbers are little-endian.
+/// Returns a cursor over a file; all numbers are little-endian.
 pub(super) fn little(file: &[u8]) -> Cursor<'_> {
     Cursor::new(file, 0, Endian::Little)
 }
 
-/// The number at `index` in a list of 16-bit numbers; `None` behind its end.
+/// Returns the number at `index` in a list of 16-bit numbers; `None` after its
+/// end.
 pub(super) fn u16_at(list: &[u8], index: usize) -> Option<u16> {
     let start = index.checked_mul(2)?;
     let bytes = list.get(start..start.checked_add(2)?)?;
     Some(u16::from_le_bytes(bytes.try_into().ok()?))
 }
 
-/// The same for 32-bit numbers.
+/// Returns the same for 32-bit numbers.
 pub(super) fn u32_at(list: &[u8], index: usize) -> Option<u32> {
     let start = index.checked_mul(4)?;
     let bytes = list.get(start..start.checked_add(4)?)?;
@@ -43,7 +44,7 @@ pub(super) struct Pointer {
 }
 
 impl Pointer {
-    /// A pointer that was read before, at `stored_at`.
+    /// Creates a pointer that was read before, at `stored_at`.
     pub(super) fn new(target: u32, stored_at: u64, field: &'static str) -> Self {
         Self {
             target,
@@ -58,7 +59,7 @@ impl Pointer {
         Ok(Self::new(cursor.u32(field)?, stored_at, field))
     }
 
-    /// A cursor at the target.
+    /// Returns a cursor at the target.
     pub(super) fn follow(self, file: &[u8]) -> Result<Cursor<'_>> {
         little(file).follow(self.target.into(), self.stored_at, self.field)
     }
@@ -74,7 +75,7 @@ impl Pointer {
         Ok(file.slice_ref(cursor.take(count * size, self.field)?))
     }
 
-    /// The name at the target, and whether it has an end within
+    /// Returns the name at the target, and whether it has an end within
     /// [`MAX_NAME_LENGTH`] bytes.
     pub(super) fn name(self, file: &Bytes) -> Result<(Name, bool)> {
         let mut cursor = self.follow(file)?;
@@ -87,18 +88,18 @@ impl Pointer {
     }
 }
 
-/// A name as the file has it, without the NUL behind it. It is a part of the
+/// A name as the file has it, without the NUL after it. It is a part of the
 /// file and no copy.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Name(Bytes);
 
 impl Name {
-    /// Its bytes.
+    /// Returns its bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    /// Its text, taken for Windows-1252.
+    /// Returns its text, treated as Windows-1252.
     pub fn text(&self) -> Cow<'_, str> {
         windows_1252(&self.0)
     }
@@ -126,8 +127,8 @@ pub struct Names {
 }
 
 impl Names {
-    /// The names that the table at `pointer` leads to, and how many of them
-    /// have no end.
+    /// Returns the names that the table at `pointer` leads to, and how many of
+    /// them have no end.
     pub(super) fn read(
         file: &Bytes,
         pointer: Pointer,
@@ -148,24 +149,24 @@ impl Names {
         Ok((names, endless))
     }
 
-    /// Number of names.
+    /// Returns the number of names.
     pub fn len(&self) -> usize {
         self.table.len() / 4
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()
     }
 
-    /// The name with this number.
+    /// Returns the name with this number.
     pub fn get(&self, index: usize) -> Option<Name> {
         let target = u32_at(&self.table, index)?;
         let (name, _) = Pointer::new(target, 0, "name").name(&self.file).ok()?;
         Some(name)
     }
 
-    /// All names, in the order of the file.
+    /// Returns all names, in the order of the file.
     pub fn iter(&self) -> impl Iterator<Item = Name> {
         (0..self.len()).filter_map(|index| self.get(index))
     }

@@ -50,7 +50,7 @@ impl Sct {
         2 * self.terrain.height
     }
 
-    /// The height of each cell, row by row.
+    /// Returns the height of each cell, row by row.
     pub fn heights(&self) -> impl Iterator<Item = u8> {
         self.heights.iter()
     }

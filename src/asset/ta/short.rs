@@ -3,8 +3,8 @@
 /// Bytes that are written at once.
 pub(super) const AT_ONCE: usize = 16;
 
-/// Fills `row[start..end]` with a value. Bytes behind `end` may be changed
-/// too: they belong to runs that are yet to come.
+/// Fills `row[start..end]` with a value. Bytes after `end` may be changed too:
+/// they belong to runs that are yet to come.
 pub(super) fn fill(row: &mut [u8], start: usize, end: usize, value: u8) {
     match row.get_mut(start..start + AT_ONCE) {
         Some(there) if end - start <= AT_ONCE => there.copy_from_slice(&[value; AT_ONCE]),
@@ -12,8 +12,8 @@ pub(super) fn fill(row: &mut [u8], start: usize, end: usize, value: u8) {
     }
 }
 
-/// Copies the first bytes of `from` to `row[start..end]`. Bytes behind `end`
-/// may be changed too.
+/// Copies the first bytes of `from` to `row[start..end]`. Bytes after `end` may
+/// be changed too.
 pub(super) fn copy(row: &mut [u8], start: usize, end: usize, from: &[u8]) {
     let length = end - start;
     match (row.get_mut(start..start + AT_ONCE), from.get(..AT_ONCE)) {

@@ -22,20 +22,20 @@ const VERTEX_SIZE: usize = 12;
 /// Bytes of a primitive.
 const PRIMITIVE_SIZE: usize = 32;
 
-/// Most objects of a model.
+/// Maximum number of objects of a model.
 const MAX_OBJECTS: usize = 4096;
 
-/// Most objects above an object.
+/// Maximum number of objects above an object.
 const MAX_DEPTH: usize = 64;
 
-/// Most vertices, and most primitives, of an object.
+/// Maximum number of vertices, and most primitives, of an object.
 const MAX_PARTS: u32 = 1 << 16;
 
-/// Most vertices, and most primitives, of a model. Several objects may name
-/// the same ones.
+/// Maximum number of vertices, and most primitives, of a model. Several objects
+/// may name the same ones.
 const MAX_PARTS_IN_ALL: u64 = 1 << 18;
 
-/// Most corners of all primitives of a model.
+/// Maximum number of corners of all primitives of a model.
 const MAX_CORNERS: u64 = 1 << 20;
 
 /// The parsed contents of a 3DO file.
@@ -78,9 +78,9 @@ pub struct Object {
 }
 
 impl Object {
-    /// The index of the ground plate among the primitives, where there is
-    /// one. It shows where the unit stands when it is selected, and is no
-    /// part of its looks.
+    /// Returns the index of the ground plate among the primitives, if there is
+    /// one. It shows where the unit stands when it is selected, and is no part
+    /// of its looks.
     pub fn ground_plate(&self) -> Option<usize> {
         let index = usize::try_from(self.selection).ok()?;
         (index < self.primitives.len()).then_some(index)
@@ -304,7 +304,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Warns of what is odd about the last object.
+    /// Warns of warnings about the last object.
     fn check_object(&mut self) {
         let Some(index) = self.model.objects.len().checked_sub(1) else {
             return;
@@ -365,7 +365,7 @@ fn point(cursor: &mut Cursor<'_>, field: &'static str) -> Result<[i32; 3]> {
     Ok([cursor.i32(field)?, cursor.i32(field)?, cursor.i32(field)?])
 }
 
-/// What is odd about a primitive of an object with so many vertices.
+/// Warnings about a primitive of an object with that many vertices.
 fn oddity(primitive: &Primitive, vertices: usize) -> Option<String> {
     let outside = |index: &&u16| usize::from(**index) >= vertices;
     if let Some(index) = primitive.indices.iter().find(outside) {
@@ -394,7 +394,7 @@ mod tests {
         parse(&bytes.into()).unwrap().warnings.texts()
     }
 
-    /// A root with a child, which has a child and a sibling.
+    /// Returns a root with a child, which has a child and a sibling.
     fn family() -> Vec<u8> {
         let mut root = object("base");
         root.vertices = vec![[1, -2, 65536], [0; 3], [5; 3]];

@@ -12,10 +12,10 @@ pub const TILE_EDGE: u32 = 32;
 /// Pixels, and bytes, of a tile.
 const TILE_SIZE: usize = 1024;
 
-/// Most tiles in a set.
+/// Maximum number of tiles in a set.
 const MAX_TILES: u32 = 65536;
 
-/// Most cells of a map.
+/// Maximum number of cells of a map.
 const MAX_CELLS: u64 = 1 << 24;
 
 /// A picture made of tiles of 32 x 32 palette indices.
@@ -31,7 +31,7 @@ pub struct Terrain {
 }
 
 impl Terrain {
-    /// A picture of so many tiles, none of which is known yet.
+    /// Creates a picture of that many tiles, none of which is known yet.
     pub(super) fn new(width: u32, height: u32) -> Self {
         Self {
             width,
@@ -40,7 +40,7 @@ impl Terrain {
         }
     }
 
-    /// Number of places for tiles.
+    /// Returns the number of places for tiles.
     pub(super) fn tiles_on_map(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height)
     }
@@ -82,13 +82,13 @@ impl Terrain {
         }
     }
 
-    /// Number of tiles in the set.
+    /// Returns the number of tiles in the set.
     pub fn tile_count(&self) -> usize {
         self.tiles.len() / TILE_SIZE
     }
 
-    /// The number of the tile in a column and row. It may be behind the last
-    /// one of the set.
+    /// Returns the number of the tile in a column and row. It may be after the
+    /// last one of the set.
     pub fn tile(&self, column: u32, row: u32) -> Option<u16> {
         if column >= self.width || row >= self.height {
             return None;
@@ -97,16 +97,16 @@ impl Terrain {
         u16_at(&self.map, usize::try_from(tile_number).ok()?)
     }
 
-    /// The pixels of a tile of the set, row by row.
+    /// Returns the pixels of a tile of the set, row by row.
     pub fn pixels(&self, tile: u16) -> Option<&[u8]> {
         let start = usize::from(tile) * TILE_SIZE;
         self.tiles.get(start..start + TILE_SIZE)
     }
 
     /// Adds a row of pixels of the whole picture to `out`, every `step`th of
-    /// them, beginning with the first of each tile. Where a tile is missing
-    /// they are 0, which is black. Nothing is added where it is not known
-    /// which tile is where.
+    /// them, beginning with the first of each tile. If a tile is missing they
+    /// are 0, which is black. Nothing is added where it is not known which tile
+    /// is where.
     pub fn row(&self, y: u32, step: usize, out: &mut Vec<u8>) {
         if self.map.is_empty() {
             return;
@@ -150,7 +150,7 @@ pub(super) fn check_size(width: u32, height: u32, offset: u64, cells: u64) -> Re
     Ok(())
 }
 
-/// One byte of every so many: the heights of cells.
+/// One byte of every that many: the heights of cells.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Heights {
     /// Bytes of a cell, of which the first one is the height.
@@ -168,7 +168,7 @@ impl Heights {
     }
 }
 
-/// The value of a result; of the errors, the first one is kept.
+/// Returns the value of a result; of the errors, the first one is kept.
 pub(super) fn keep<T: Default>(first: &mut Option<Error>, result: Result<T>) -> T {
     result.unwrap_or_else(|error| {
         first.get_or_insert(error);

@@ -35,7 +35,7 @@ pub struct Wav {
     pub format: Option<Format>,
     /// The header of a [`Kind::Tmh`], as it is stored.
     pub tmh_header: Option<Bytes>,
-    /// The samples, as they are stored; `None` where there are none.
+    /// The samples, as they are stored; `None` if there are none.
     pub data: Option<Bytes>,
     /// Absolute offset of the samples.
     pub data_offset: u64,

@@ -146,7 +146,7 @@ impl Args {
         })
     }
 
-    /// The one source of `--list` and `--cat`, and the paths in it.
+    /// Returns the one source of `--list` and `--cat`, and the paths in it.
     fn source_and_paths(&self) -> Result<(Sources, Vec<String>), String> {
         let sources = usize::from(self.game.is_none());
         let missing = "the SOURCE is missing";
@@ -189,11 +189,11 @@ impl Args {
         })
     }
 
-    /// How much is logged.
+    /// Returns how much is logged.
     pub fn log_level(&self) -> log::LevelFilter {
         match (self.quiet, self.verbosity) {
             (true, _) => log::LevelFilter::Error,
-            // What is odd about a source matters to those who mount it.
+            // Warnings about a source matters to those who mount it.
             (_, 0) if self.job.is_some() => log::LevelFilter::Error,
             (_, 0) => log::LevelFilter::Warn,
             (_, 1) => log::LevelFilter::Info,
@@ -207,7 +207,7 @@ fn locations(sources: &[OsString]) -> Result<Vec<Location>, String> {
     sources.map(|source| Location::parse(source)).collect()
 }
 
-/// The path of a game's folder, which is not looked for on servers.
+/// Returns the path of a game's folder, which is not looked for on servers.
 fn local_path(location: &Location) -> Result<PathBuf, String> {
     let path = location.path().map(Path::to_owned);
     let name = || location.display_name();

@@ -8,7 +8,7 @@ use crate::cli::values::{choice, number, permissions, size, text};
 use crate::cli::{Choice, Name, OptionSpec, Takes};
 use crate::mount::{Meta, Order};
 
-/// Most threads that `-o threads=` takes.
+/// Maximum number of threads that `-o threads=` takes.
 pub const MAX_THREADS: usize = 256;
 
 /// The values of `-o meta=`.

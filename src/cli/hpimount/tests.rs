@@ -94,7 +94,7 @@ fn a_url_is_refused_in_a_sentence() {
     }
 }
 
-/// A value for an option that takes one.
+/// Returns a value for an option that takes one.
 fn sample(id: &str) -> &'static str {
     match id {
         "uid" => "5",

@@ -65,7 +65,7 @@ impl<'a> Buffer<'a> {
         }
     }
 
-    /// Makes room for so many bytes more.
+    /// Makes room for that many bytes more.
     fn grow(&mut self, more: usize) -> io::Result<()> {
         let (length, capacity) = (self.bytes.len(), self.bytes.capacity());
         if length + more > capacity {
@@ -160,8 +160,8 @@ impl<'a> Buffer<'a> {
         self.accessor(root, &floats(values), values.len(), layout)
     }
 
-    /// Numbers from 0 to 65535 of vertices, which stand for 0 to 1 or for
-    /// themselves.
+    /// Returns the numbers from 0 to 65535 of vertices, which stand for 0 to 1
+    /// or for themselves.
     pub(super) fn vertex_shorts(
         &mut self,
         root: &mut Root,
@@ -210,7 +210,7 @@ impl<'a> Buffer<'a> {
         self.accessor(root, &floats(values), values.len(), layout)
     }
 
-    /// The times of `count` poses that are `interval` seconds apart.
+    /// Returns the times of `count` poses that are `interval` seconds apart.
     pub(super) fn times(
         &mut self,
         root: &mut Root,
@@ -227,10 +227,10 @@ impl<'a> Buffer<'a> {
         accessor
     }
 
-    /// The bytes, described in `root`.
+    /// Returns the bytes, described in `root`.
     ///
     /// # Errors
-    /// Where there was no room for some.
+    /// Returns an error if there was no room for some.
     pub(super) fn finish(self, root: &mut Root) -> io::Result<Binary> {
         if let Some(error) = self.failed {
             return Err(error);

@@ -9,7 +9,7 @@ use crate::export::Pixels;
 use crate::export::obj::tests::scene;
 use crate::export::scene::{Animation, Joint, Outline, Shape, Weight};
 
-/// The JSON and the binary chunk of a file.
+/// Returns the JSON and the binary chunk of a file.
 fn read(file: &[u8]) -> (Value, &[u8]) {
     let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
     assert_eq!(&file[..4], b"glTF");
@@ -29,7 +29,7 @@ fn written(scene: &Scene<'_>, pictures: Pictures<'_>) -> Vec<u8> {
     file
 }
 
-/// A picture of one pixel.
+/// Returns a picture of one pixel.
 fn picture() -> Picture {
     Picture {
         width: 1,

@@ -10,15 +10,16 @@ use crate::export::scene::{Alpha, Corner, Material, Mesh, Node, Part, Wrap};
 use crate::export::{MAX_CORNERS, MAX_SCENE_PIXELS, Scene, Transform};
 use crate::io::Warnings;
 
-/// Most nodes of a level. A level of the games has a thousand objects.
+/// Maximum number of nodes of a level. A level of the games has a thousand
+/// objects.
 const MAX_NODES: usize = 1 << 16;
 
-/// Most textures of a level that are looked for. A level of the games has some
-/// hundred.
+/// Maximum number of textures of a level that are looked for. A level of the
+/// games has some hundred.
 const MAX_TEXTURES: usize = 1 << 13;
 
-/// Longest name of a mesh or node in bytes. Many of them have the name of one
-/// asset, which may be as long as its archive.
+/// Maximum length of the name of a mesh or node in bytes. Many of them have the
+/// name of one asset, which may be as long as its archive.
 const MAX_NAME_LENGTH: usize = 128;
 
 /// What makes a material another one: picture, sides, filter, the bits of the
@@ -37,8 +38,8 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// A piece by the images of the axes, and its place. The numbers are those
-    /// of the games; what is no turn and no scale is lost.
+    /// Creates a piece by the images of the axes, and its place. The numbers
+    /// are those of the games; what is no turn and no scale is lost.
     pub fn new(meshes: Vec<usize>, parent: Option<usize>, axes: [[f32; 3]; 4]) -> Self {
         Self {
             meshes,
@@ -58,7 +59,7 @@ pub struct Level {
     known_materials: HashMap<MaterialKey, usize>,
     corners: usize,
     pixels: u64,
-    /// What is left out.
+    /// What is omitted.
     problems: Warnings,
     /// Objects for which there are too many nodes.
     objects_left_out: usize,
@@ -108,7 +109,7 @@ impl Level {
         (first..self.scene.meshes.len()).collect()
     }
 
-    /// A texture, which is found where it is not known yet.
+    /// Returns a texture, which is found where it is not known yet.
     fn texture(&mut self, name: &str, find: &mut impl FnMut(&str) -> TextureState) -> TextureState {
         let key = name.to_ascii_lowercase();
         if let Some(&number) = self.known_textures.get(&key) {
@@ -136,7 +137,7 @@ impl Level {
         state
     }
 
-    /// The number of a material, whose picture is one of `textures`.
+    /// Returns the number of a material, whose picture is one of `textures`.
     fn material(&mut self, mut material: Material, textures: &[TextureUse]) -> usize {
         if let Some(texture) = &mut material.texture {
             let name = textures.get(texture.picture).map(|texture| &texture.name);
@@ -208,7 +209,7 @@ impl Level {
         self.problems.push(problem);
     }
 
-    /// The scene, and the textures by their numbers.
+    /// Returns the scene, and the textures by their numbers.
     pub fn finish(mut self) -> (Scene<'static>, Vec<TextureUse>) {
         self.scene.notes = vec![
             "x is right, y up, z back, as in the game; lengths are in the game's units.".to_owned(),
@@ -234,7 +235,7 @@ impl Level {
     }
 }
 
-/// Memory of a scene of a level on the heap, in bytes.
+/// Returns the memory of a scene of a level on the heap, in bytes.
 pub fn memory(scene: &Scene<'_>) -> usize {
     let mesh = |mesh: &Mesh| {
         let triangles = mesh.parts.iter().map(|part| part.triangles.capacity());
@@ -259,7 +260,7 @@ pub fn memory(scene: &Scene<'_>) -> usize {
         + notes.sum::<usize>()
 }
 
-/// The beginning of a name.
+/// Returns the beginning of a name.
 fn short(name: &str) -> &str {
     &name[..name.floor_char_boundary(MAX_NAME_LENGTH)]
 }
@@ -268,7 +269,7 @@ fn nodes_of(piece: &Piece) -> usize {
     1 + piece.meshes.len()
 }
 
-/// A place by the images of the axes and of the origin.
+/// Returns a place by the images of the axes and of the origin.
 pub(super) fn transform_of([right, up, at, position]: [[f32; 3]; 4]) -> Transform {
     let rows = [(right, 0.0), (up, 0.0), (at, 0.0), (position, 1.0)];
     let mut matrix = [0.0; 16];
@@ -278,9 +279,9 @@ pub(super) fn transform_of([right, up, at, position]: [[f32; 3]; 4]) -> Transfor
     Transform::from_row_vector_matrix(&matrix)
 }
 
-/// The place of an object by its angles in radians: turned by the roll about
-/// z, then by the pitch about x, then by the yaw about y. A scale of 0, which
-/// objects have that need none, is 1.
+/// Returns the place of an object by its angles in radians: turned by the roll
+/// about z, then by the pitch about x, then by the yaw about y. A scale of 0,
+/// which objects have that need none, is 1.
 pub fn object_transform(position: [f32; 3], angles: [f32; 3], scale: [f32; 3]) -> Transform {
     let [(sy, cy), (sp, cp), (sr, cr)] = angles.map(|angle| finite(angle).sin_cos());
     let axes = [

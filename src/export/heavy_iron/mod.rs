@@ -12,12 +12,12 @@ use std::fmt::Display;
 use super::{Picture, Pixels, size_problem};
 use crate::asset::heavy_iron::texture::Texture;
 
-/// Why something is not shown, as `info.json` and `info.txt` say it.
+/// Returns why something is not shown, as `info.json` and `info.txt` say it.
 pub fn not_shown(what: impl Display, why: impl Display) -> String {
     super::not_shown(what, why)
 }
 
-/// Why a texture cannot be shown, if it cannot. Decodes nothing.
+/// Returns why a texture cannot be shown, if it cannot. Decodes nothing.
 pub fn picture_problem(texture: &Texture) -> Option<String> {
     if texture.levels.is_empty() {
         return Some("it has no pixels".to_owned());
@@ -25,7 +25,7 @@ pub fn picture_problem(texture: &Texture) -> Option<String> {
     size_problem(texture.width.into(), texture.height.into())
 }
 
-/// The largest level of a texture.
+/// Returns the largest level of a texture.
 pub fn picture(texture: &Texture) -> Option<Picture> {
     if picture_problem(texture).is_some() {
         return None;

@@ -13,7 +13,7 @@ use crate::io::Warnings;
 /// Flag of a geometry: the colours of its materials count.
 const MATERIAL_COLOURS: u16 = 0x40;
 
-/// Most textures of a model that are looked for.
+/// Maximum number of textures of a model that are looked for.
 const MAX_TEXTURES: usize = 1024;
 
 /// Colour of a material whose texture is not there.
@@ -47,7 +47,7 @@ pub enum TextureState {
 }
 
 impl TextureUse {
-    /// Memory on the heap in bytes.
+    /// Returns the memory on the heap in bytes.
     pub fn memory(&self) -> usize {
         let why = match &self.state {
             TextureState::Unreadable(why) => why.capacity(),
@@ -58,7 +58,7 @@ impl TextureUse {
 }
 
 impl TextureState {
-    /// Whether there is a picture.
+    /// Returns whether there is a picture.
     pub fn is_found(&self) -> bool {
         matches!(self, Self::Found { .. })
     }
@@ -159,7 +159,7 @@ impl ExportPlan {
         }
     }
 
-    /// Memory on the heap in bytes.
+    /// Returns the memory on the heap in bytes.
     pub fn memory(&self) -> usize {
         self.textures.capacity() * size_of::<TextureUse>()
             + self.textures.iter().map(TextureUse::memory).sum::<usize>()
@@ -191,7 +191,7 @@ impl ExportPlan {
         notes
     }
 
-    /// The surfaces of all geometries, and a plain one behind them.
+    /// Returns the surfaces of all geometries, and a plain one after them.
     pub fn materials(&self, model: &Model) -> Vec<scene::Material> {
         let geometries = model.clumps.iter().flat_map(|clump| &clump.geometries);
         let pairs = geometries.flat_map(|geometry| {
@@ -213,7 +213,7 @@ impl ExportPlan {
         materials.chain([scene::Material::plain()]).collect()
     }
 
-    /// A surface; `picture` is the number of its texture in the plan.
+    /// Returns a surface; `picture` is the number of its texture in the plan.
     fn material(
         &self,
         name: String,
@@ -280,7 +280,7 @@ impl ExportPlan {
         }
     }
 
-    /// The atomics in their places.
+    /// Returns the atomics in their places.
     pub fn scene(&self, model: &Model) -> Scene<'static> {
         let mut scene = Scene {
             notes: self.notes(),
@@ -324,7 +324,7 @@ impl ExportPlan {
     }
 }
 
-/// Why a geometry is not shown, if it is not.
+/// Returns why a geometry is not shown, if it is not.
 fn problem(geometry: &Geometry) -> Option<&'static str> {
     match &geometry.vertices {
         Vertices::Plain(_) | Vertices::GameCube(_) => None,
@@ -334,8 +334,8 @@ fn problem(geometry: &Geometry) -> Option<&'static str> {
     }
 }
 
-/// Numbers of vertices and of triangles; nothing for a geometry that is not
-/// shown.
+/// Returns the numbers of vertices and of triangles; nothing for a geometry
+/// that is not shown.
 fn sizes(geometry: &Geometry) -> Option<(usize, usize)> {
     match &geometry.vertices {
         Vertices::Plain(plain) => {
@@ -348,7 +348,7 @@ fn sizes(geometry: &Geometry) -> Option<(usize, usize)> {
     }
 }
 
-/// Whether the corners of a geometry have normals of their own.
+/// Returns whether the corners of a geometry have normals of their own.
 fn has_normals(geometry: &Geometry) -> bool {
     match &geometry.vertices {
         Vertices::GameCube(gx) => gx.attributes().iter().any(|one| one.number == GX_NORMAL),
@@ -374,7 +374,7 @@ fn first_materials(model: &Model) -> FirstMaterials {
     firsts
 }
 
-/// The geometry of an atomic in its place. `first` is the number of the
+/// Returns the geometry of an atomic in its place. `first` is the number of the
 /// geometry's first material, `plain` that of the plain one.
 fn mesh_of(
     clump: &Clump,
@@ -406,8 +406,8 @@ fn mesh_of(
     })
 }
 
-/// How joints bend the points of an atomic; nothing where it has no skin for
-/// as many bones and points.
+/// Returns how joints bend the points of an atomic; nothing where it has no
+/// skin for as many bones and points.
 fn weights_of(clump: &Clump, atomic: &Atomic, points: usize, bones: usize) -> Vec<Weights> {
     let geometry = clump.geometries.get(atomic.geometry);
     let skin = geometry.and_then(|geometry| geometry.skin.as_ref());
@@ -419,7 +419,7 @@ fn weights_of(clump: &Clump, atomic: &Atomic, points: usize, bones: usize) -> Ve
     }
 }
 
-/// A corner for each vertex.
+/// Returns a corner for each vertex.
 fn corners(mesh: &Mesh, placement: &Placement) -> Vec<Corner> {
     let normals = flat_normals(mesh);
     let uvs = mesh.uvs.first();
@@ -438,7 +438,7 @@ fn corners(mesh: &Mesh, placement: &Placement) -> Vec<Corner> {
     (0..mesh.positions.len()).map(corner).collect()
 }
 
-/// Where the triangles at each vertex face together, for a mesh without
+/// Returns where the triangles at each vertex face together, for a mesh without
 /// normals; nothing for one that has them.
 fn flat_normals(mesh: &Mesh) -> Vec<[f32; 3]> {
     use crate::export::math::{add, cross, subtract};

@@ -72,7 +72,7 @@ pub(super) fn add_joints(clump: &Clump, bones: &[usize], scene: &mut Scene<'_>) 
     }
 }
 
-/// How a skin bends its points by so many joints.
+/// Returns how a skin bends its points by that many joints.
 pub(super) fn weights(skin: &Skin, joints: usize) -> Vec<Weights> {
     let points = skin.indices().zip(skin.weights());
     points
@@ -80,8 +80,8 @@ pub(super) fn weights(skin: &Skin, joints: usize) -> Vec<Weights> {
         .collect()
 }
 
-/// The joints of a point by its bones and their weights: none twice, and the
-/// weights add up to 1.
+/// Returns the joints of a point by its bones and their weights: none twice,
+/// and the weights add up to 1.
 fn shares(bones: [u8; 4], weights: [f32; 4], joints: usize) -> Weights {
     let mut shares = Weights::default();
     let mut count = 0;
@@ -112,8 +112,8 @@ fn shares(bones: [u8; 4], weights: [f32; 4], joints: usize) -> Weights {
     })
 }
 
-/// The matrix from the scene to a node, column by column; nothing for a node
-/// that is flat.
+/// Returns the matrix from the scene to a node, column by column; nothing for a
+/// node that is flat.
 fn way_back(scene: &Scene<'_>, node: usize) -> Option<[f32; 16]> {
     let origin = scene.point(node, [0.0; 3]);
     let image = |axis| subtract(scene.point(node, axis), origin);

@@ -79,7 +79,7 @@ impl Builder<'_> {
         }
     }
 
-    /// The weights of each vertex; none for a mesh that is not bent.
+    /// Returns the weights of each vertex; none for a mesh that is not bent.
     fn weights(&self, mesh: &Mesh) -> Vec<Weights> {
         let joints = self.hgo.joints.len();
         let count = mesh.vertices.len();
@@ -119,14 +119,14 @@ impl Builder<'_> {
     }
 }
 
-/// The corners of a triangle of the file, which are clockwise, the other way
-/// round.
+/// Returns the corners of a triangle of the file, which are clockwise, the
+/// other way round.
 fn turned([a, b, c]: [u16; 3]) -> [u32; 3] {
     [a, c, b].map(u32::from)
 }
 
-/// The four joints that count most of those that exist, with weights that add
-/// up to 1; the first joint alone where none counts.
+/// Returns the four joints that count most of those that exist, with weights
+/// that add up to 1; the first joint alone where none counts.
 fn strongest(pairs: impl Iterator<Item = (i32, f32)>, joints: usize) -> Weights {
     let mut best: Vec<(u16, f32)> = Vec::with_capacity(5);
     for (joint, weight) in pairs {
@@ -159,8 +159,8 @@ fn strongest(pairs: impl Iterator<Item = (i32, f32)>, joints: usize) -> Weights 
     weights
 }
 
-/// The shapes that are present, named by the numbers that animations know
-/// them by. A shape whose vectors are cut off is left out.
+/// Returns the shapes that are present, named by the numbers that animations
+/// know them by. A shape whose vectors are cut off is omitted.
 fn shapes(blend: &BlendShapes, vertices: usize) -> Vec<Shape> {
     let present = blend.ids.iter().zip(&blend.present);
     let present = present.filter(|(_, present)| **present != 0);

@@ -91,12 +91,12 @@ impl ExportPlan {
         }
     }
 
-    /// A texture as a picture, by its number.
+    /// Returns a texture as a picture, by its number.
     pub fn picture(&self, hgo: &Hgo, texture: usize) -> Option<Picture> {
         picture::picture(hgo.textures.get(texture)?)
     }
 
-    /// The surfaces of all meshes, and a plain one behind them.
+    /// Returns the surfaces of all meshes, and a plain one after them.
     pub fn materials(&self, hgo: &Hgo) -> Vec<Material> {
         let materials = hgo.materials.iter().enumerate();
         let materials = materials.map(|(index, one)| self.material(hgo, index, one));
@@ -138,13 +138,13 @@ impl ExportPlan {
         }
     }
 
-    /// A layer in the rest pose.
+    /// Returns a layer in the rest pose.
     pub fn layer(&self, hgo: &Hgo, index: usize) -> Scene<'static> {
         let chosen = hgo.layers.iter().enumerate().skip(index).take(1);
         self.scene_of(hgo, chosen)
     }
 
-    /// All layers, with the skeleton.
+    /// Returns all layers, with the skeleton.
     pub fn scene(&self, hgo: &Hgo) -> Scene<'static> {
         self.scene_of(hgo, hgo.layers.iter().enumerate())
     }
@@ -175,7 +175,7 @@ impl ExportPlan {
         scene
     }
 
-    /// The notes that every file has.
+    /// Returns the notes that every file has.
     pub fn notes(&self) -> Vec<String> {
         vec![
             "x is right, y up, z back: the game's z, which is forward, is negated, which makes its left-handed space a right-handed one.".into(),
@@ -185,13 +185,14 @@ impl ExportPlan {
     }
 }
 
-/// Name of a texture's file, without extension: its number and its format.
+/// Returns the name of a texture's file, without extension: its number and its
+/// format.
 pub fn texture_name(hgo: &Hgo, index: usize) -> String {
     let format = hgo.textures.get(index).map_or("", |t| t.format.name());
     format!("{} {format}", padded(index, hgo.textures.len(), 2))
 }
 
-/// Name of a layer.
+/// Returns the name of a layer.
 pub fn layer_name(hgo: &Hgo, index: usize) -> String {
     let name = hgo.layers.get(index).and_then(|layer| layer.name.clone());
     name.unwrap_or_else(|| format!("layer {index}"))
@@ -224,13 +225,14 @@ fn corners(layer: &Layer) -> usize {
     meshes(layer).map(of_mesh).sum()
 }
 
-/// A vector with z pointing back: the game's points forward.
+/// Returns a vector with z pointing back: the game's points forward.
 fn flipped([x, y, z]: [f32; 3]) -> [f32; 3] {
     // A difference, so that no zero becomes negative.
     [x, y, 0.0 - z]
 }
 
-/// A matrix that does to [`flipped`] vectors what the file's does to its own.
+/// Returns a matrix that does to [`flipped`] vectors what the file's does to
+/// its own.
 fn right_handed(matrix: &Matrix) -> Matrix {
     std::array::from_fn(|element| {
         let (row, column) = (element / 4, element % 4);
@@ -299,7 +301,7 @@ mod tests {
         assert_eq!(deltas, &[[0.25, 0.25, -0.25]; 4]);
     }
 
-    /// A row vector turned and moved by a matrix of the file.
+    /// Returns a row vector turned and moved by a matrix of the file.
     fn moved(v: [f32; 3], m: &Matrix) -> [f32; 3] {
         std::array::from_fn(|c| v[0] * m[c] + v[1] * m[4 + c] + v[2] * m[8 + c] + m[12 + c])
     }

@@ -3,7 +3,7 @@
 use crate::asset::hgo::{Texture, TextureFormat};
 use crate::export::{Picture, Pixels, size_problem};
 
-/// Why a texture cannot be shown, if it cannot. Looks at no pixel.
+/// Returns why a texture cannot be shown, if it cannot. Looks at no pixel.
 pub(super) fn problem(texture: &Texture) -> Option<String> {
     let side = |length: i32| u64::try_from(length).unwrap_or(0);
     let (width, height) = (side(texture.width), side(texture.height));
@@ -19,7 +19,7 @@ pub(super) fn problem(texture: &Texture) -> Option<String> {
     })
 }
 
-/// Bytes of the pixels, for the formats that are known.
+/// Returns the bytes of the pixels, for the formats that are known.
 fn data_size(format: TextureFormat, width: usize, height: usize) -> Option<usize> {
     let tiles = |side: usize| width.div_ceil(side) * height.div_ceil(side);
     match format {
@@ -36,7 +36,7 @@ fn data_size(format: TextureFormat, width: usize, height: usize) -> Option<usize
     }
 }
 
-/// The pixels of a texture that has no [`problem`].
+/// Returns the pixels of a texture that has no [`problem`].
 pub(super) fn picture(texture: &Texture) -> Option<Picture> {
     if problem(texture).is_some() {
         return None;
@@ -59,7 +59,7 @@ pub(super) fn picture(texture: &Texture) -> Option<Picture> {
     })
 }
 
-/// A picture of tiles of 4 by 4 pixels, from left to right and down.
+/// Returns a picture of tiles of 4 by 4 pixels, from left to right and down.
 fn tiles<const N: usize>(
     (width, height): (usize, usize),
     tiles: &[[u8; N]],
@@ -74,7 +74,8 @@ fn tiles<const N: usize>(
     .collect()
 }
 
-/// A pixel of a tile: opaque with 5 bits a colour, or with 3 of alpha and 4.
+/// Returns a pixel of a tile: opaque with 5 bits a colour, or with 3 of alpha
+/// and 4.
 fn rgb5a3(tile: &[u8; 32], index: usize) -> [u8; 4] {
     let value = u16::from_be_bytes([tile[2 * index], tile[2 * index + 1]]);
     if value & 0x8000 != 0 {
@@ -90,7 +91,7 @@ fn rgb5a3(tile: &[u8; 32], index: usize) -> [u8; 4] {
     [part(8), part(4), part(0), alpha]
 }
 
-/// A pixel of a tile: alpha and red of all, then green and blue of all.
+/// Returns a pixel of a tile: alpha and red of all, then green and blue of all.
 fn rgba8(tile: &[u8; 64], index: usize) -> [u8; 4] {
     let (first, second) = (2 * index, 32 + 2 * index);
     [tile[first + 1], tile[second], tile[second + 1], tile[first]]
@@ -118,8 +119,8 @@ fn cmpr((width, height): (usize, usize), data: &[u8]) -> Vec<[u8; 4]> {
     pixels
 }
 
-/// The four colours of a block: two, and two between them, or one between
-/// them and one that is not seen.
+/// Returns the four colours of a block: two, and two between them, or one
+/// between them and one that is not seen.
 fn block_colours(block: &[u8; 8]) -> [[u8; 4]; 4] {
     let first = u16::from_be_bytes([block[0], block[1]]);
     let second = u16::from_be_bytes([block[2], block[3]]);

@@ -7,7 +7,7 @@ use crate::asset::psx::{self, AngleTransform, AnimationV1, AnimationV2, Content,
 use crate::export::MAX_POSES;
 use crate::export::math::{Transform, rotate, subtract};
 
-/// Frames in a second. The file does not say; the games show so many.
+/// Frames in a second. The file does not say; the games show that many.
 const RATE: f32 = 30.0;
 
 /// The keyframe animations that the game would take: those of the last chunk
@@ -43,7 +43,7 @@ impl<'a> Clips<'a> {
         }
     }
 
-    /// The poses of an animation, each of one object in one frame.
+    /// Returns the poses of an animation, each of one object in one frame.
     pub(super) fn poses(&self, index: usize) -> usize {
         match self.list {
             List::Matrices(list) => list.get(index).map_or(0, AnimationV1::pose_count),
@@ -51,9 +51,9 @@ impl<'a> Clips<'a> {
         }
     }
 
-    /// Why an animation cannot be shown, if it cannot. `work` is the number of
-    /// bytes that may still be looked at for that, for all animations, which
-    /// may share their bytes.
+    /// Returns why an animation cannot be shown, if it cannot. `work` is the
+    /// number of bytes that may still be looked at for that, for all
+    /// animations, which may share their bytes.
     pub(super) fn problem(&self, index: usize, work: &mut u64) -> Option<String> {
         let poses = self.poses(index);
         if poses == 0 {
@@ -81,7 +81,7 @@ impl<'a> Clips<'a> {
         }
     }
 
-    /// An animation; `None` for one that has a [`Clips::problem`].
+    /// Returns an animation; `None` for one that has a [`Clips::problem`].
     pub(super) fn get(&self, index: usize) -> Option<Clip<'a>> {
         let (poses, tween) = match self.list {
             List::Matrices(list) => {
@@ -120,7 +120,7 @@ enum Poses<'a> {
 }
 
 impl Clip<'_> {
-    /// Where an object is in a frame, relative to its parent.
+    /// Returns where an object is in a frame, relative to its parent.
     pub(super) fn transform(
         &self,
         plan: &ExportPlan,

@@ -37,8 +37,8 @@ pub(super) struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// The mesh of a model as an object shows it; without one, by itself.
-    /// Faces with corners that do not exist are left out.
+    /// Returns the mesh of a model as an object shows it; without one, by
+    /// itself. Faces with corners that do not exist are omitted.
     pub(super) fn mesh(&mut self, name: String, model: &Model, object: Option<usize>) -> Mesh {
         let mut mesh = Mesh {
             name,
@@ -77,8 +77,8 @@ impl Builder<'_> {
         mesh
     }
 
-    /// Where a vertex is, and the object it belongs to. A stitched one is where
-    /// its source is.
+    /// Returns where a vertex is, and the object it belongs to. A stitched one
+    /// is where its source is.
     fn point(&self, vertex: &Vertex, object: Option<usize>) -> ([f32; 3], Option<usize>) {
         let here = self.plan.origin(self.psx, object);
         let source = vertex
@@ -146,7 +146,7 @@ impl Builder<'_> {
     }
 }
 
-/// All of a point follows a joint.
+/// Returns all of a point follows a joint.
 fn follows(joint: usize) -> Weights {
     let mut weights = Weights::default();
     weights[0] = Weight {
@@ -156,13 +156,13 @@ fn follows(joint: usize) -> Weights {
     weights
 }
 
-/// Whether all corners of a face exist.
+/// Returns whether all corners of a face exist.
 pub(super) fn is_sound(model: &Model, face: &Face) -> bool {
     let mut corners = face.indices.iter().take(face.corners());
     corners.all(|&index| usize::from(index) < model.vertices.len())
 }
 
-/// Where the plane of a face faces.
+/// Returns where the plane of a face faces.
 fn plane(mesh: &Mesh, face: &Face) -> [f32; 3] {
     let point = |corner: usize| mesh.points[usize::from(face.indices[corner])];
     let (a, b, c) = (point(0), point(1), point(2));

@@ -170,7 +170,7 @@ impl ExportPlan {
         }
     }
 
-    /// The notes that every file has.
+    /// Returns the notes that every file has.
     fn notes(&self, psx: &Psx) -> Vec<String> {
         let scale = psx.vertex_scale();
         vec![
@@ -181,7 +181,7 @@ impl ExportPlan {
         ]
     }
 
-    /// A model by itself, with [`Colours::Materials`].
+    /// Returns a model by itself, with [`Colours::Materials`].
     pub fn model(&self, psx: &Psx, index: usize) -> Scene<'static> {
         let mut surfaces = Surfaces::new(Colours::Materials);
         let mut scene = Scene {
@@ -210,7 +210,7 @@ impl ExportPlan {
         scene
     }
 
-    /// All materials that the models have, with [`Colours::Materials`].
+    /// Returns all materials that the models have, with [`Colours::Materials`].
     pub fn materials(&self, psx: &Psx) -> (Vec<Material>, Vec<String>) {
         let mut surfaces = Surfaces::new(Colours::Materials);
         for model in self
@@ -226,9 +226,9 @@ impl ExportPlan {
         (surfaces.materials, notes)
     }
 
-    /// All objects in their places; the parts of a character on its skeleton,
-    /// with its animations. `colours` says where faces without a texture have
-    /// their colour.
+    /// Returns all objects in their places; the parts of a character on its
+    /// skeleton, with its animations. `colours` says where faces without a
+    /// texture have their colour.
     pub fn scene<'a>(&'a self, psx: &'a Psx, colours: Colours) -> Scene<'a> {
         let mut scene = Scene {
             notes: self.notes(psx),
@@ -254,30 +254,30 @@ impl ExportPlan {
         scene
     }
 
-    /// The skeleton and one of its animations.
+    /// Returns the skeleton and one of its animations.
     pub fn motion<'a>(&'a self, psx: &'a Psx, index: usize) -> Scene<'a> {
         skeleton::motion(psx, self, index)
     }
 
-    /// A vertex in the unit of object positions, with y up.
+    /// Returns a vertex in the unit of object positions, with y up.
     fn scaled(&self, [x, y, z]: [i16; 3]) -> [f32; 3] {
         [x.into(), -f32::from(y), -f32::from(z)].map(|part: f32| part / self.vertex_scale + 0.0)
     }
 
-    /// A normal with y up.
+    /// Returns a normal with y up.
     fn turned(&self, [x, y, z]: [i16; 3]) -> [f32; 3] {
         [x.into(), -f32::from(y), -f32::from(z)]
     }
 
-    /// Where an object is.
+    /// Returns where an object is.
     fn origin(&self, psx: &Psx, object: Option<usize>) -> [f32; 3] {
         let object = object.and_then(|object| psx.objects.get(object));
         let [x, y, z] = object.map_or([0; 3], |object| object.position);
         [x, y.saturating_neg(), z.saturating_neg()].map(|part| part as f32 / 4096.0)
     }
 
-    /// The vertex with this number among the stitch sources, and the object it
-    /// belongs to.
+    /// Returns the vertex with this number among the stitch sources, and the
+    /// object it belongs to.
     fn stitch_source<'a>(
         &self,
         psx: &'a Psx,
@@ -295,21 +295,21 @@ fn sound_corners(model: &Model) -> usize {
     faces.map(|face| face.corners()).sum()
 }
 
-/// Name of a model: the hash that the file has for it.
+/// Returns the name of a model: the hash that the file has for it.
 pub fn model_name(psx: &Psx, index: usize) -> String {
     let hash = psx.model_names.get(index);
     hash.map_or_else(|| index.to_string(), |hash| format!("{hash:08x}"))
 }
 
-/// Name of the node of an object, in all formats: its number, and the name of
-/// its model.
+/// Returns the name of the node of an object, in all formats: its number, and
+/// the name of its model.
 fn object_name(psx: &Psx, index: usize, width: usize) -> String {
     let model = psx.objects.get(index).map(|object| object.model);
     let model = model_name(psx, model.unwrap_or_default().into());
     format!("{}_{model}", padded(index, psx.objects.len(), width))
 }
 
-/// The model of this number, if there is anything of it to show.
+/// Returns the model of this number, if there is anything of it to show.
 fn shown_model(psx: &Psx, number: usize) -> Option<&Model> {
     let model = psx.models.get(number)?;
     (sound_corners(model) > 0).then_some(model)
@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn a_letter_is_seen_from_the_front_and_is_not_mirrored() {
-        // x is right, y down, z forward: the square faces the camera behind it.
+        // x is right, y down, z forward: the square faces the camera after it.
         let corners = [[0, 0, 0, 0], [8, 0, 0, 0], [0, 8, 0, 0], [8, 8, 0, 0]];
         let uv = [0, 0, 8, 0, 0, 8, 8, 8];
         let quad = face(
@@ -396,7 +396,8 @@ mod tests {
         assert_eq!(depth, -5.0);
     }
 
-    /// A parent, and a child 2 to its right, with this chunk of animations.
+    /// Returns a parent, and a child 2 to its right, with this chunk of
+    /// animations.
     fn character(tag: u32, animations: Vec<u8>) -> Psx {
         let corners = [[0, 0, 0, 0], [16, 0, 0, 0], [0, 16, 0, 0]];
         let part = model(
@@ -413,7 +414,8 @@ mod tests {
         parse(&file.bytes().into()).unwrap()
     }
 
-    /// Where the child's origin is in the first frame of the first animation.
+    /// Returns where the child's origin is in the first frame of the first
+    /// animation.
     fn child(psx: &Psx) -> [f32; 3] {
         let plan = ExportPlan::new(psx, Vec::new());
         assert_eq!(plan.motions, [0], "{:?}", plan.problems);

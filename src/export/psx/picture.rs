@@ -4,8 +4,8 @@ use super::pvr;
 use crate::asset::psx::{Palette, Texture, TextureData};
 use crate::export::{Picture, Pixels, size_problem};
 
-/// Why a texture cannot be shown, if it cannot. Looks at no pixel. Whether
-/// there is a palette is another question.
+/// Returns why a texture cannot be shown, if it cannot. Looks at no pixel.
+/// Whether there is a palette is another question.
 pub(super) fn problem(texture: &Texture) -> Option<String> {
     let (width, height) = (texture.width, texture.height);
     size_problem(width.into(), height.into()).or_else(|| match &texture.data {
@@ -21,7 +21,7 @@ pub(super) fn problem(texture: &Texture) -> Option<String> {
     })
 }
 
-/// The pixels of a texture that has no [`problem`].
+/// Returns the pixels of a texture that has no [`problem`].
 pub(super) fn picture(texture: &Texture, palette: Option<&Palette>) -> Option<Picture> {
     let (width, height) = (u32::from(texture.width), u32::from(texture.height));
     let pixels = match &texture.data {
@@ -67,7 +67,7 @@ fn packed(bits: u8, width: usize, row_size: usize, rows: &[u8]) -> Option<Vec<u8
     Some(packed)
 }
 
-/// A colour of a palette. The top bit matters for blending only.
+/// Returns a colour of a palette. The top bit matters for blending only.
 fn rgba(colour: u16) -> [u8; 4] {
     if Palette::is_transparent(colour) {
         return [0; 4];

@@ -16,7 +16,7 @@ enum Colour {
 enum Arrangement {
     /// Along a curve through the square; a rectangle is several squares.
     Twiddled,
-    /// As [`Arrangement::Twiddled`], behind its smaller copies.
+    /// As [`Arrangement::Twiddled`], after its smaller copies.
     TwiddledMips,
     /// Blocks of 2 by 2 from a table, along the curve.
     Compressed,
@@ -63,8 +63,8 @@ impl Arrangement {
         }
     }
 
-    /// Where the pixels of the largest copy begin, and how many bytes they
-    /// take.
+    /// Returns where the pixels of the largest copy begin, and how many bytes
+    /// they take.
     fn extent(self, width: usize, height: usize) -> (usize, usize) {
         let pixels = width * height;
         // The copies have 1, 4, 16 ... pixels; together a third of the next.
@@ -84,7 +84,7 @@ impl Arrangement {
     }
 }
 
-/// Why pixels cannot be shown, if they cannot.
+/// Returns why pixels cannot be shown, if they cannot.
 pub(super) fn problem(format: u32, width: usize, height: usize, length: usize) -> Option<String> {
     let (Some(_), Some(arrangement)) = (Colour::of(format), Arrangement::of(format)) else {
         return Some(format!("its pixel format {format:#x} is unknown"));
@@ -142,7 +142,7 @@ fn twiddled(x: usize, y: usize, width: usize, height: usize) -> usize {
     square * side * side + (spread(x % side) << 1 | spread(y % side))
 }
 
-/// The bits of a number with a zero in front of each.
+/// Returns the bits of a number with a zero in front of each.
 fn spread(value: usize) -> usize {
     (0..16).fold(0, |spread, bit| spread | (value >> bit & 1) << (2 * bit))
 }
@@ -151,7 +151,8 @@ fn spread(value: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// The pixels of `format`, where the n-th of the file is the number n.
+    /// Returns the pixels of `format`, where the n-th of the file is the number
+    /// n.
     fn order(format: u32, width: u32, height: u32, before: usize) -> Vec<u16> {
         let count = (width * height) as u16;
         let mut data = vec![0xEE; before];

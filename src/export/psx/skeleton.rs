@@ -13,8 +13,8 @@ use crate::export::{Scene, padded};
 /// The note that files with a skeleton have.
 const NOTE: &str = "Animations run at 30 frames a second, which the file does not say.";
 
-/// The matrix of an object's angles, of which 4096 are a full turn, with y up:
-/// first about z, then x, then y.
+/// Returns the matrix of an object's angles, of which 4096 are a full turn,
+/// with y up: first about z, then x, then y.
 pub(super) fn turn_of(angles: [i16; 3]) -> Rows {
     // About x alone, y down turns as y up does.
     let [x, y, z] = angles.map(|angle| f32::from(angle) * std::f32::consts::TAU / 4096.0);
@@ -25,7 +25,7 @@ pub(super) fn turn_of(angles: [i16; 3]) -> Rows {
     product(about_y, product(about_x, about_z))
 }
 
-/// The parent of each object, where that is one that it can have.
+/// Returns the parent of each object, where that is one that it can have.
 fn parents(psx: &Psx) -> Vec<Option<usize>> {
     let stored = psx.parents().unwrap_or_default();
     sound_parents(psx.objects.len(), |object| {
@@ -57,7 +57,7 @@ fn joints(psx: &Psx, plan: &ExportPlan, parents: &[Option<usize>], scene: &mut S
     scene.notes.push(NOTE.into());
 }
 
-/// The matrix that only moves.
+/// Returns the matrix that only moves.
 fn moved([x, y, z]: [f32; 3]) -> [f32; 16] {
     [
         1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, x, y, z, 1.0,
@@ -99,7 +99,7 @@ pub(super) fn build<'a>(
     }
 }
 
-/// The joints and one animation.
+/// Returns the joints and one animation.
 pub(super) fn motion<'a>(psx: &'a Psx, plan: &'a ExportPlan, index: usize) -> Scene<'a> {
     let mut scene = Scene::default();
     let parents: Arc<[_]> = parents(psx).into();

@@ -6,7 +6,8 @@ use super::textures::TextureSet;
 use crate::asset::psx::{Face, Psx};
 use crate::export::scene::{Alpha, Material, Texture, Wrap};
 
-/// Most materials of a scene; the faces of further ones share the last.
+/// Maximum number of materials of a scene; the faces of further ones share the
+/// last.
 const MAX_MATERIALS: usize = 4096;
 
 /// A colour byte of a textured face that leaves the texture as it is.
@@ -34,7 +35,7 @@ struct Surface {
     double_sided: bool,
 }
 
-/// The materials of a scene, as faces ask for them.
+/// The materials of a scene, as faces request them.
 pub(super) struct Surfaces {
     colours: Colours,
     known: HashMap<Surface, usize>,
@@ -75,8 +76,8 @@ impl Surfaces {
     }
 }
 
-/// How much a face covers, in quarters: nothing where it is not drawn, a half
-/// where it is blended, a quarter where a quarter of it is added.
+/// Returns how much a face covers, in quarters: nothing where it is not drawn,
+/// a half where it is blended, a quarter where a quarter of it is added.
 fn opacity(face: &Face) -> u8 {
     match (face.is_invisible(), face.is_semi_transparent()) {
         (true, _) => 0,
@@ -127,7 +128,7 @@ impl Surface {
     }
 }
 
-/// The mean colour of the corners of a face without a texture.
+/// Returns the mean colour of the corners of a face without a texture.
 fn mean(psx: &Psx, face: &Face) -> [u8; 3] {
     let corners = &colours(psx, face, false)[..face.corners()];
     std::array::from_fn(|part| {
@@ -136,8 +137,8 @@ fn mean(psx: &Psx, face: &Face) -> [u8; 3] {
     })
 }
 
-/// The colours of a face's corners, as a screen takes them. On a texture, 128
-/// leaves it as it is; what would be brighter is not.
+/// Returns the colours of a face's corners, as a screen takes them. On a
+/// texture, 128 leaves it as it is; what would be brighter is not.
 pub(super) fn colours(psx: &Psx, face: &Face, is_textured: bool) -> [[u8; 4]; 4] {
     let palette = psx.gouraud_colours().unwrap_or_default();
     let neutral = if is_textured { 128 } else { 255 };

@@ -13,7 +13,8 @@ use crate::io::Warnings;
 /// `skhan_l.psx`, those with textures first.
 const SUFFIXES: [&str; 6] = ["_l", "", "_l2", "_2", "_o", "_g"];
 
-/// The names of files that may have what `name` lacks, the likeliest first.
+/// Returns the names of files that may have what `name` lacks, the likeliest
+/// first.
 pub fn neighbours(name: &str) -> Vec<String> {
     let (stem, extension) = match name.rfind('.') {
         Some(dot) => name.split_at(dot),
@@ -43,7 +44,7 @@ struct BorrowedTexture {
     palette: Option<Palette>,
 }
 
-/// Memory of a texture with its pixels, in bytes.
+/// Returns the memory of a texture with its pixels, in bytes.
 fn with_pixels(texture: &Texture) -> usize {
     texture.get_heap_size() + texture.data.bytes().len()
 }
@@ -96,13 +97,14 @@ pub(super) struct Size {
 }
 
 impl TextureSet {
-    /// Whether textures or palettes are missing that a neighbour may have.
+    /// Returns whether textures or palettes are missing that a neighbour may
+    /// have.
     pub fn lacks(psx: &Psx) -> bool {
         let no_palette = |texture: &Texture| texture.palette_found() == Some(false);
         psx.textures.iter().any(no_palette) || !wanted(psx).is_empty()
     }
 
-    /// The textures of a file, with what its neighbours have.
+    /// Returns the textures of a file, with what its neighbours have.
     pub fn new(psx: &Psx, neighbours: Vec<Psx>) -> Self {
         let mut textures = Self::default();
         textures.take_palettes(psx, &neighbours);
@@ -210,18 +212,18 @@ impl TextureSet {
         std::mem::take(&mut self.problems)
     }
 
-    /// Number of textures that can be shown.
+    /// Returns the number of textures that can be shown.
     pub fn len(&self) -> usize {
         self.shown.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.shown.is_empty()
     }
 
-    /// Name of a texture's file, without extension: its number in the file
-    /// (those of neighbours follow) and its id.
+    /// Returns the name of a texture's file, without extension: its number in
+    /// the file (those of neighbours follow) and its id.
     pub fn name(&self, index: usize) -> String {
         let Some(shown) = self.shown.get(index) else {
             return String::new();
@@ -233,7 +235,7 @@ impl TextureSet {
         }
     }
 
-    /// A texture as a picture.
+    /// Returns a texture as a picture.
     pub fn picture(&self, psx: &Psx, index: usize) -> Option<Picture> {
         let (texture, palette) = self.texture(psx, index)?;
         picture::picture(texture, palette)
@@ -260,7 +262,7 @@ impl TextureSet {
         }
     }
 
-    /// The texture that a face means by the index of its id.
+    /// Returns the texture that a face means by the index of its id.
     pub(super) fn of_face(&self, id_index: u32) -> Option<usize> {
         self.by_id_index.get(&id_index).copied()
     }
@@ -284,8 +286,8 @@ fn key(palette: &Palette) -> (usize, u32) {
     (palette.colours.len(), palette.id)
 }
 
-/// The ids of textures that faces use and the file has no record of, each
-/// with its index.
+/// Returns the ids of textures that faces use and the file has no record of,
+/// each with its index.
 fn wanted(psx: &Psx) -> HashMap<u32, u32> {
     let mut used = vec![false; psx.texture_ids.len()];
     let faces = psx.models.iter().flat_map(|model| &model.faces);
@@ -326,7 +328,7 @@ mod tests {
         assert_eq!(neighbours("level")[0], "level_l");
     }
 
-    /// A level of one face with the texture of id 0x1F.
+    /// Returns a level of one face with the texture of id 0x1F.
     fn level(textures: &[Vec<u8>], palettes: &[u32]) -> Psx {
         let corners = [[0, 0, 0, 0], [1, 0, 0, 0], [0, 1, 0, 0]];
         let head = face(

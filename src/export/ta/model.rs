@@ -28,9 +28,9 @@ pub struct Texture {
     pub alpha: Option<Alpha>,
 }
 
-/// Names of the textures that are drawn, in the order in which they appear,
-/// with the number of primitives of each. Names that differ by case only are
-/// one.
+/// Returns the names of the textures that are drawn, in the order in which they
+/// appear, with the number of primitives of each. Names that differ by case
+/// only are one.
 pub fn drawn_textures(model: &Model) -> Vec<(String, usize)> {
     let mut transforms = BTreeMap::new();
     let mut names: Vec<(String, usize)> = Vec::new();
@@ -51,7 +51,8 @@ pub fn drawn_textures(model: &Model) -> Vec<(String, usize)> {
     names
 }
 
-/// Number of corners of all primitives that are drawn, and of ground plates.
+/// Returns the number of corners of all primitives that are drawn, and of
+/// ground plates.
 pub fn corners(model: &Model) -> usize {
     let objects = model.objects.iter();
     let primitives = objects.clone().flat_map(drawn);
@@ -71,13 +72,13 @@ fn drawn(object: &Object) -> impl Iterator<Item = (usize, &Primitive)> {
     })
 }
 
-/// Whether all vertices that a primitive names exist.
+/// Returns whether all vertices that a primitive names exist.
 fn is_sound(object: &Object, primitive: &Primitive) -> bool {
     let count = object.vertices.len();
     primitive.indices.iter().all(|&i| usize::from(i) < count)
 }
 
-/// The ground plate of an object.
+/// Returns the ground plate of an object.
 fn ground_plate(object: &Object) -> Option<&Primitive> {
     object.primitives.get(object.ground_plate()?)
 }
@@ -86,8 +87,8 @@ fn folded(name: &str) -> String {
     name.to_ascii_lowercase()
 }
 
-/// The scene of a model: a node for each object, in the order of the objects,
-/// and an outline for each ground plate. `name` gives the name of an
+/// Returns the scene of a model: a node for each object, in the order of the
+/// objects, and an outline for each ground plate. `name` gives the name of an
 /// object's node. `textures` are those of [`drawn_textures`], and a texture's
 /// number there is that of its picture.
 pub fn scene(
@@ -138,7 +139,7 @@ pub fn scene(
     scene
 }
 
-/// A point of the file in the scene's units and axes.
+/// Returns a point of the file in the scene's units and axes.
 fn point([x, y, z]: [i32; 3]) -> [f32; 3] {
     // No zero becomes a negative one.
     [x, y, z.saturating_neg()].map(|part| part as f32 / ONE)
@@ -225,7 +226,7 @@ impl Builder<'_> {
         found
     }
 
-    /// The material of a texture that no material has yet.
+    /// Returns the material of a texture that no material has yet.
     fn textured(&self, name: &str) -> Material {
         let mut names = self.names.iter();
         let number = names.position(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -274,7 +275,7 @@ fn uv(corner: usize, count: usize) -> [f32; 2] {
     }
 }
 
-/// Where a polygon faces, by Newell's sum, which even bent ones have.
+/// Returns where a polygon faces, by Newell's sum, which even bent ones have.
 fn normal(points: &[[f32; 3]], indices: &[u32]) -> [f32; 3] {
     let at = |index: u32| points.get(index as usize).copied().unwrap_or_default();
     let first = indices.first().map_or([0.0; 3], |&index| at(index));
@@ -305,8 +306,8 @@ mod tests {
 
     const UNIT: i32 = 65536;
 
-    /// A square at the front (-z), clockwise where it is seen from there,
-    /// with a texture whose first corner is the top left one.
+    /// Returns a square at the front (-z), clockwise where it is seen from
+    /// there, with a texture whose first corner is the top left one.
     fn front(texture: Option<&str>) -> Model {
         let mut root = object("base");
         root.vertices = vec![

@@ -4,8 +4,8 @@ use crate::asset::ta::gaf::{self, Frame};
 use crate::asset::ta::pal::Palette;
 use crate::export::{Picture, Pixels};
 
-/// The decoded picture of a frame; `None` for one without pixels. What is
-/// transparent has no colour, and what is lost is transparent.
+/// Returns the decoded picture of a frame; `None` for one without pixels. What
+/// is transparent has no colour, and what is lost is transparent.
 pub fn sprite(picture: gaf::Picture, palette: &Palette) -> Option<Picture> {
     let (width, height): (u32, u32) = (picture.width.into(), picture.height.into());
     if width == 0 || height == 0 {
@@ -53,7 +53,7 @@ pub fn sprite(picture: gaf::Picture, palette: &Palette) -> Option<Picture> {
     })
 }
 
-/// A picture of palette indices, all of them opaque.
+/// Returns a picture of palette indices, all of them opaque.
 pub fn indexed(width: u32, height: u32, rows: Vec<u8>, palette: &Palette) -> Picture {
     Picture {
         width,
@@ -66,7 +66,7 @@ pub fn indexed(width: u32, height: u32, rows: Vec<u8>, palette: &Palette) -> Pic
     }
 }
 
-/// A picture of red, green and blue bytes.
+/// Returns a picture of red, green and blue bytes.
 pub fn rgb(width: u32, height: u32, bytes: &[u8]) -> Picture {
     let colors = bytes.as_chunks().0.iter();
     Picture {
@@ -81,8 +81,8 @@ fn opaque(palette: &Palette) -> Vec<[u8; 4]> {
     colors.map(|&[r, g, b]| [r, g, b, 255]).collect()
 }
 
-/// The rectangle around all frames with their origins in one place: its top
-/// left corner, seen from the origins, and its width and height.
+/// Returns the rectangle around all frames with their origins in one place: its
+/// top left corner, seen from the origins, and its width and height.
 pub fn extent(frames: impl Iterator<Item = Frame>) -> Option<((i32, i32), (u32, u32))> {
     let edges = frames.filter(|frame| frame.pixels() > 0).map(|frame| {
         let (left, top) = (-i32::from(frame.x), -i32::from(frame.y));

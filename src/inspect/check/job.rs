@@ -13,7 +13,7 @@ use crate::mount::{Ino, Trouble, Vfs};
 /// it: a sector of a disc.
 const SECTOR: u32 = 2048;
 
-/// Most findings of one job.
+/// Maximum number of findings of one job.
 const MAX_FINDINGS: usize = 100;
 
 /// Something to be done.
@@ -77,7 +77,7 @@ impl<'a, 'r> Worker<'a, 'r> {
         }
     }
 
-    /// A place for the findings about a file or archive.
+    /// Returns a place for the findings about a file or archive.
     pub(super) fn findings<'b>(&'b self, path: &'b str) -> Findings<'b, 'r> {
         Findings {
             report: self.report,
@@ -147,7 +147,7 @@ impl<'a, 'r> Worker<'a, 'r> {
         Ok(())
     }
 
-    /// Reads a range of a file. False where some of it cannot be had.
+    /// Reads a range of a file. False where some of it cannot be read.
     fn read(&self, ino: Ino, range: &Range<u64>, findings: &mut Findings<'_, '_>) -> bool {
         let mut offset = range.start;
         // Up to here it is read in sectors.
@@ -185,13 +185,13 @@ impl<'a, 'r> Worker<'a, 'r> {
     }
 }
 
-/// Whether an error is about something inside what was read: of several
+/// Returns whether an error is about something inside what was read: of several
 /// sectors, say, any may be at fault.
 fn is_below(error: &io::Error) -> bool {
     matches!(error, io::Error::Read { .. }) && !error.is_fault()
 }
 
-/// Whether an error says that the source ends before the bytes.
+/// Returns whether an error says that the source ends before the bytes.
 pub(super) fn is_end(error: &io::Error) -> bool {
     let end = std::io::ErrorKind::UnexpectedEof;
     matches!(error, io::Error::Read { cause, .. } if cause.kind() == end)

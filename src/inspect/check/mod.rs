@@ -56,11 +56,11 @@ pub struct Checked {
     pub unopened: Option<OpenError>,
 }
 
-/// Checks sources, one after the other. Findings and a summary go to `out`, a
-/// line each, and what was read so far to `bar`.
+/// Checks sources, in order. Findings and a summary go to `out`, one per line,
+/// and what was read so far to `bar`.
 ///
 /// # Errors
-/// [`Error::Output`].
+/// Returns [`Error::Output`].
 pub fn check(
     plan: &Plan,
     out: &mut (dyn Write + Send),
@@ -82,7 +82,7 @@ pub fn check(
                 let severity = match &error.cause {
                     OpenCause::Unreadable(_) => Severity::NotChecked,
                     OpenCause::Volume(cause) => match Severity::of(cause) {
-                        // It was asked for by its name.
+                        // It was requested by its name.
                         Severity::Warning => Severity::NotChecked,
                         severity => severity,
                     },

@@ -1,4 +1,4 @@
-//! What a check reports: findings, images and a summary, a line each.
+//! What a check reports: findings, images and a summary, one per line.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -67,7 +67,7 @@ pub(super) struct Cause {
 }
 
 impl Cause {
-    /// A cause that has no place.
+    /// Creates a cause that has no place.
     pub(super) fn text(text: &dyn Display) -> Self {
         Self {
             offset: None,
@@ -156,17 +156,17 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Whether the output is closed.
+    /// Returns whether the output is closed.
     pub(super) fn is_broken(&self) -> bool {
         self.is_broken.load(Ordering::Relaxed)
     }
 
-    /// Says that so many more bytes will be read.
+    /// Says that that many more bytes will be read.
     pub(super) fn expect(&self, bytes: u64) {
         self.bar.inc_length(bytes);
     }
 
-    /// Says that so many bytes were read.
+    /// Says that that many bytes were read.
     pub(super) fn read(&self, bytes: u64) {
         self.summary.bytes.add(bytes);
         self.bar.inc(bytes);

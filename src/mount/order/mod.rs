@@ -42,7 +42,7 @@ struct Rules {
     /// Most archives of an extension that the game mounts.
     limit: Option<(&'static str, usize)>,
     /// Why the game does not mount an archive that its groups have; the
-    /// archives of the folder are at hand.
+    /// archives of the folder are available.
     leaves_out: fn(&Path, &[PathBuf]) -> Option<String>,
     /// Whether an archive is made for the game, and what is said of a folder
     /// where most are.
@@ -79,8 +79,8 @@ impl Order {
         found.map_or(&GIVEN, |(_, rules)| rules)
     }
 
-    /// The group of an archive, higher ones winning; `None` for one that is
-    /// not mounted.
+    /// Returns the group of an archive, higher ones winning; `None` for one
+    /// that is not mounted.
     fn group(self, path: &Path) -> Option<usize> {
         let extension = path.extension().and_then(OsStr::to_str)?;
         self.rules()
@@ -102,8 +102,8 @@ impl Order {
         });
     }
 
-    /// Which of several files with the same path is seen, in so many merged
-    /// archives.
+    /// Returns which of several files with the same path is seen, in that many
+    /// merged archives.
     pub(super) fn rule(self, archives: usize) -> Rule {
         if self.rules().newest_wins {
             Rule::NewestBelow(archives)
@@ -133,8 +133,8 @@ impl Order {
         warnings
     }
 
-    /// A warning where the game would leave archives out that are merged here,
-    /// the highest ones last.
+    /// Returns a warning where the game would leave archives out that are
+    /// merged here, the highest ones last.
     pub(super) fn beyond_the_limit(self, archives: &[PathBuf]) -> Option<String> {
         let (extension, limit) = self.rules().limit?;
         let archives = archives.iter().rev();
@@ -151,8 +151,8 @@ impl Order {
         })
     }
 
-    /// The order of the game that most of the archives are made for, and why.
-    /// Where as many are made for several, that of the first one.
+    /// Returns the order of the game that most of the archives are made for,
+    /// and why. If as many are made for several, that of the first one.
     pub(super) fn of(archives: &[Input<'_>]) -> (Self, &'static str) {
         let mut best = (0, GAMES[0].0, "");
         for (order, rules) in GAMES {
@@ -171,7 +171,7 @@ impl Order {
     }
 }
 
-/// Whether some game gives the extension of a file to archives.
+/// Returns whether some game gives the extension of a file to archives.
 pub(super) fn is_archive_of_any(path: &Path) -> bool {
     GAMES.iter().any(|(order, _)| order.group(path).is_some())
 }
@@ -188,7 +188,7 @@ fn has_extension(path: &Path, wanted: &str) -> bool {
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
 }
 
-/// The last part of a path, as text.
+/// Returns the last part of a path, as text.
 pub(super) fn file_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     name.to_string_lossy().into_owned()

@@ -1,6 +1,6 @@
 //! The tree of a mount: inodes and directory entries, packed.
 //!
-//! A tree is built once, by a [`TreeBuilder`] that archives announce their
+//! A tree is built once, by a [`TreeBuilder`] that archives declare their
 //! entries to, and does not change afterwards. An inode takes 40 bytes, a
 //! directory entry 16 and its name. Beside them stands what the archive keeps
 //! to find a file's bytes: 16 bytes for HPI, about 60 for HIP.
@@ -26,7 +26,7 @@ pub type Index = u32;
 /// The root of every tree.
 pub const ROOT: Index = 0;
 
-/// Size of a generated text that has not been asked for yet.
+/// Size of a generated text that has not been requested yet.
 const NOT_MADE: u64 = u64::MAX;
 
 /// What an inode is.
@@ -85,7 +85,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind that users see.
+    /// Returns the kind that users see.
     pub fn file_kind(self) -> FileKind {
         match self {
             Self::Dir { .. }
@@ -163,12 +163,12 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// The inode with number `index`.
+    /// Returns the inode with number `index`.
     pub fn inode(&self, index: Index) -> Option<&Inode> {
         self.inodes.get(index as usize)
     }
 
-    /// Number of inodes.
+    /// Returns the number of inodes.
     pub fn inodes(&self) -> u32 {
         self.inodes.len() as u32
     }
@@ -178,14 +178,15 @@ impl Tree {
         self.total_size
     }
 
-    /// The inode of an asset (see [`Entry::asset`](crate::volume::Entry)) with
-    /// this number of the tree's first volume.
+    /// Returns the inode of an asset (see
+    /// [`Entry::asset`](crate::volume::Entry)) with this number of the tree's
+    /// first volume.
     pub fn asset(&self, wanted: FileId) -> Option<Index> {
         let found = self.assets.binary_search_by_key(&wanted, |&(file, _)| file);
         Some(self.assets[found.ok()?].1)
     }
 
-    /// Memory that the tree takes, in bytes.
+    /// Returns the memory that the tree takes, in bytes.
     pub fn memory(&self) -> usize {
         self.inodes.capacity() * size_of::<Inode>()
             + self.dentries.capacity() * size_of::<Dentry>()
@@ -198,8 +199,8 @@ impl Tree {
             + heap(&self.plain_names)
     }
 
-    /// A number that shows whether another tree has the same inodes under the
-    /// same names.
+    /// Returns a number that shows whether another tree has the same inodes
+    /// under the same names.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.names.hash(&mut hasher);
@@ -213,20 +214,20 @@ impl Tree {
         hasher.finish()
     }
 
-    /// Name of the inode's first entry; empty for the root.
+    /// Returns the name of the inode's first entry; empty for the root.
     pub fn name(&self, index: Index) -> &str {
         self.inode(index)
             .and_then(|inode| self.dentries.get(inode.dentry as usize))
             .map_or("", |dentry| self.dentry_name(dentry))
     }
 
-    /// The bytes that the archive has for the name of the inode.
+    /// Returns the bytes that the archive has for the name of the inode.
     pub fn raw_name(&self, index: Index) -> &[u8] {
         let raw = self.raw_names.get(index);
         raw.unwrap_or_else(|| self.name(index).as_bytes())
     }
 
-    /// The name that the inode would have if no other had it.
+    /// Returns the name that the inode would have if no other had it.
     pub fn plain_name(&self, index: Index) -> &str {
         match self.plain_names.get(&index) {
             Some(name) => str::from_utf8(name).unwrap_or_default(),
@@ -234,7 +235,7 @@ impl Tree {
         }
     }
 
-    /// The archives in which the inode hides something, highest first.
+    /// Returns the archives in which the inode hides something, highest first.
     pub fn hidden(&self, index: Index) -> &[u32] {
         let Ok(position) = self
             .hiding
@@ -247,7 +248,7 @@ impl Tree {
         &self.hidden_volumes[start..end(position)]
     }
 
-    /// The directories on the way to an inode, from the root's on down.
+    /// Returns the directories on the way to an inode, from the root's on down.
     pub fn directories_to(&self, index: Index) -> Vec<Index> {
         let parent = |&at: &Index| self.inode(at).map(|inode| inode.parent);
         let up = std::iter::successors(parent(&index), parent);
@@ -256,22 +257,23 @@ impl Tree {
         directories
     }
 
-    /// Path from the root, without a leading slash.
+    /// Returns the path from the root, without a leading slash.
     pub fn path(&self, index: Index) -> String {
         let directories = self.directories_to(index).into_iter();
         let names: Vec<&str> = directories.chain([index]).map(|at| self.name(at)).collect();
         names.join("/")
     }
 
-    /// The directory of the inode's first entry, and the number of the entry
-    /// there; `None` for the root.
+    /// Returns the directory of the inode's first entry, and the number of the
+    /// entry there; `None` for the root.
     pub fn position(&self, index: Index) -> Option<(Index, usize)> {
         let inode = self.inode(index).filter(|_| index != ROOT)?;
         let first = self.range(inode.parent).start;
         Some((inode.parent, (inode.dentry as usize).checked_sub(first)?))
     }
 
-    /// Text of a symbolic link from the directory of `link` to `target`.
+    /// Returns the text of a symbolic link from the directory of `link` to
+    /// `target`.
     fn link_text(&self, link: Index, target: Index) -> String {
         let directory = self.inode(link).map_or(ROOT, |inode| inode.parent);
         let (from, to) = (self.path(directory), self.path(target));
@@ -285,7 +287,7 @@ impl Tree {
         text
     }
 
-    /// Text of a symbolic link, `None` for another inode.
+    /// Returns the text of a symbolic link, `None` for another inode.
     pub fn link(&self, index: Index) -> Option<Cow<'_, [u8]>> {
         match self.inode(index)?.kind {
             Kind::Symlink { target } => Some(self.link_text(index, target).into_bytes().into()),
@@ -297,7 +299,8 @@ impl Tree {
         }
     }
 
-    /// The entries of a directory from number `start` on: names and inodes.
+    /// Returns the entries of a directory from number `start` on: names and
+    /// inodes.
     pub fn entries(&self, directory: Index, start: usize) -> impl Iterator<Item = (&str, Index)> {
         let mut range = self.range(directory);
         range.start = range.start.saturating_add(start).min(range.end);
@@ -306,8 +309,8 @@ impl Tree {
             .map(|dentry| (self.dentry_name(dentry), dentry.inode))
     }
 
-    /// The entries of a directory in the order of their names, the case of
-    /// ASCII letters aside.
+    /// Returns the entries of a directory in the order of their names, the case
+    /// of ASCII letters aside.
     pub fn entries_by_name(&self, directory: Index) -> impl Iterator<Item = (&str, Index)> {
         let dentries = &self.dentries[self.range(directory)];
         dentries.iter().map(|position| {
@@ -355,7 +358,7 @@ impl Tree {
     }
 }
 
-/// Memory of a map with slices on the heap, in bytes.
+/// Returns the memory of a map with slices on the heap, in bytes.
 fn heap<T: AsRef<[u8]>>(map: &HashMap<Index, T>) -> usize {
     let values = map.values().map(|value| value.as_ref().len());
     // A table has at least an eighth of its places free, and a byte for each.

@@ -8,7 +8,7 @@ use super::{Index, heap};
 /// Raw names by inodes.
 #[derive(Debug, Default)]
 pub(super) struct RawNames {
-    /// Names that came in the order of their inodes, one after the other.
+    /// Names that came in the order of their inodes, in order.
     bytes: Vec<u8>,
     /// Their inodes in ascending order, each with the end of its name.
     names_of: Vec<(Index, u32)>,
@@ -32,7 +32,7 @@ impl RawNames {
         }
     }
 
-    /// The raw name of an inode.
+    /// Returns the raw name of an inode.
     pub(super) fn get(&self, index: Index) -> Option<&[u8]> {
         let found = self
             .names_of
@@ -59,7 +59,7 @@ impl RawNames {
         self.names_of.shrink_to_fit();
     }
 
-    /// Memory that the names take, in bytes.
+    /// Returns the memory that the names take, in bytes.
     pub(super) fn memory(&self) -> usize {
         self.bytes.capacity()
             + self.names_of.capacity() * size_of::<(Index, u32)>()

@@ -29,7 +29,7 @@ pub(super) struct Extent {
     pub(super) align: i32,
 }
 
-/// An asset to be written, and how many bytes of padding are behind it.
+/// An asset to be written, and how many bytes of padding are after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     /// Its number in [`Settings::assets`].
@@ -86,7 +86,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Number of bytes of all assets without padding.
+    /// Returns the number of bytes of all assets without padding.
     pub(super) fn bytes(&self) -> u64 {
         self.extents
             .iter()
@@ -138,7 +138,7 @@ impl Layout {
                 plus = size.next_multiple_of(step) - size;
                 padding = plus;
             }
-            // The streamed sounds behind the others begin at a sector.
+            // The streamed sounds after the others begin at a sector.
             if separate && last_sound == Some(index) && index + 1 < members.len() {
                 let length = end + size + padding - start;
                 plus = length.next_multiple_of(LAYER) - length;
@@ -160,7 +160,7 @@ impl Layout {
     }
 }
 
-/// The assets of each layer in HipHopTool's order.
+/// Returns the assets of each layer in HipHopTool's order.
 fn sorted(settings: &Settings, contents: &[Content]) -> Vec<Vec<usize>> {
     let assets = settings.assets.iter().zip(contents);
     let ranks: Vec<usize> = assets
@@ -182,8 +182,8 @@ pub(in crate::pack) fn layer_alignment(platform: Platform) -> u64 {
     }
 }
 
-/// The `align` of an asset, and the multiple to which it is padded, both in
-/// bytes.
+/// Returns the `align` of an asset, and the multiple to which it is padded,
+/// both in bytes.
 fn alignment(settings: &Settings, asset: &Asset) -> (i32, u64) {
     let layer = layer_alignment(settings.platform);
     let later = settings.game.is_incredibles_or_later();

@@ -27,7 +27,7 @@ use crate::volume::hip::Type;
 /// The file that says what an archive consists of.
 pub const SETTINGS: &str = "Settings.ini";
 
-/// Longest [`SETTINGS`] that is read, in bytes.
+/// Maximum length of the [`SETTINGS`] that is read, in bytes.
 const MAX_SETTINGS_LENGTH: u64 = 256 << 20;
 
 /// Byte with which gaps between assets are filled.
@@ -52,7 +52,7 @@ impl Plan {
     /// finds the file of each asset.
     ///
     /// # Errors
-    /// [`Error::Source`] where [`SETTINGS`] is missing or cannot be
+    /// Returns [`Error::Source`] if [`SETTINGS`] is missing or cannot be
     /// understood, and where an asset has no file or several.
     pub fn new(directory: &Path, root: &Directory) -> Result<Self> {
         let path = directory.join(SETTINGS);
@@ -72,7 +72,7 @@ impl Plan {
         })
     }
 
-    /// Number of bytes that will be read.
+    /// Returns the number of bytes that will be read.
     pub fn bytes(&self) -> u64 {
         self.layout.bytes()
     }
@@ -83,8 +83,8 @@ impl Plan {
     /// read since it was last called.
     ///
     /// # Errors
-    /// Where a file cannot be read or has another length than before, or
-    /// writing fails. What is in `out` then is of no use.
+    /// Returns an error if a file cannot be read or has another length than
+    /// before, or writing fails. What is in `out` then is of no use.
     pub fn write(&self, mut out: impl Write + Seek, progress: &mut dyn FnMut(u64)) -> Result<()> {
         let mut checksums = vec![0; self.files.len()];
         let head = tables::head(&self.settings, &self.layout, &checksums);
@@ -109,7 +109,7 @@ impl Plan {
     }
 }
 
-/// Writes so many bytes of [`FILLER`].
+/// Writes that many bytes of [`FILLER`].
 fn fill(out: &mut impl Write, count: u64) -> Result<()> {
     std::io::copy(&mut std::io::repeat(FILLER).take(count), out).map_err(Error::Output)?;
     Ok(())
@@ -198,7 +198,7 @@ impl Found {
     }
 }
 
-/// The id with which a file's name begins: `[21641EA7] TIMER_01`.
+/// Returns the id with which a file's name begins: `[21641EA7] TIMER_01`.
 fn id_of(name: &str) -> Option<u32> {
     let digits = name.strip_prefix('[')?.get(..8)?;
     let is_id = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -224,7 +224,7 @@ fn contents(settings: &Settings, files: &[PathBuf]) -> Result<Vec<Content>> {
         .collect()
 }
 
-/// The length of a file that is to become an asset.
+/// Returns the length of a file that is to become an asset.
 pub(super) fn file_size(path: &Path) -> Result<u32> {
     let metadata = super::walk::metadata(path)?;
     if !metadata.is_file() {

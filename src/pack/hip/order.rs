@@ -229,9 +229,9 @@ pub(super) fn sort_byte_offset(game: Game, kind: Type) -> Option<u64> {
     }
 }
 
-/// The place of an asset among those of its layer; equal for assets that stay
-/// in the order in which they were. `sort_byte` is the byte at [`sort_byte_offset`],
-/// where the asset is long enough to have it.
+/// Returns the place of an asset among those of its layer; equal for assets
+/// that stay in the order in which they were. `sort_byte` is the byte at
+/// [`sort_byte_offset`], where the asset is long enough to have it.
 pub(super) fn rank(kind: Type, name: &[u8], sort_byte: Option<u8>) -> usize {
     let folder = kind.folder();
     let row = match &kind.code {
@@ -246,7 +246,7 @@ pub(super) fn rank(kind: Type, name: &[u8], sort_byte: Option<u8>) -> usize {
     row_number.map_or(0, |row_number| row_number + 1)
 }
 
-/// The row of [`ORDER`] for a kind of platform.
+/// Returns the row of [`ORDER`] for a kind of platform.
 fn platform_group(kind: u8) -> &'static str {
     match kind {
         0..=3 | 13 => "Platform moving",

@@ -9,11 +9,11 @@ use crate::volume::hip::{Game, Hipb, Platform, Type};
 /// The version of the file that is known.
 const VERSION: u32 = 2;
 
-/// Longest string that the games read, in bytes; their buffers have room for
-/// one more, which ends it.
+/// Maximum length of the string that the games read, in bytes; their buffers
+/// have room for one more, which ends it.
 const MAX_NAME_LENGTH: usize = 255;
 
-/// Longest string of PLAT that the games read, in bytes.
+/// Maximum length of the string of PLAT that the games read, in bytes.
 const MAX_PLAT_LENGTH: usize = 31;
 
 /// What `Settings.ini` says.
@@ -293,7 +293,7 @@ impl Reader {
         })
     }
 
-    /// The strings of PLAT in the order of the game (FORMATS, HIP 4).
+    /// Returns the strings of PLAT in the order of the game (FORMATS, HIP 4).
     fn plat(&mut self, game: Game) -> Vec<Vec<u8>> {
         let fields: &[&str] = match game {
             Game::Bfbb => &[
@@ -312,7 +312,8 @@ impl Reader {
         fields.iter().map(take).collect()
     }
 
-    /// The platform, which PLAT names; else the line `Platform`, or the date.
+    /// Returns the platform, which PLAT names; else the line `Platform`, or the
+    /// date.
     fn find_platform(&self, game: Game, plat: &[Vec<u8>]) -> Platform {
         if !plat.is_empty() {
             let named = plat.iter().take(2).map(|text| Platform::from_plat(text));
@@ -333,7 +334,7 @@ fn game(value: &str) -> Result<Game, String> {
     game.ok_or_else(|| format!("{value} is no known game: {known}"))
 }
 
-/// A number of 32 bits, which may be written as a signed one.
+/// Returns a number of 32 bits, which may be written as a signed one.
 fn number(text: &str) -> Result<u32, String> {
     let text = text.trim();
     let signed = text.parse::<i32>().map(i32::cast_unsigned);
@@ -349,15 +350,15 @@ fn numbers<const N: usize>(text: &str) -> Result<[u32; N], String> {
     numbers.map_err(|_| format!("has {count} numbers of {N}"))
 }
 
-/// An id or a checksum, in hexadecimal digits.
+/// Returns an id or a checksum, in hexadecimal digits.
 fn id(text: &str) -> Result<u32, String> {
     let digits = text.len() <= 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let id = digits.then(|| u32::from_str_radix(text, 16).ok()).flatten();
     id.ok_or_else(|| format!("{text:?} are not 8 hexadecimal digits"))
 }
 
-/// The bytes of a string, in which every character stands for the byte with
-/// its number.
+/// Returns the bytes of a string, in which every character stands for the byte
+/// with its number.
 fn string(text: &str, longest: usize) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(text.len());
     for character in text.chars() {
@@ -381,7 +382,7 @@ fn string(text: &str, longest: usize) -> Result<Vec<u8>, String> {
 mod tests {
     use super::*;
 
-    /// A file with these lines behind those that must be there.
+    /// Returns a file with these lines after those that must be there.
     fn read(lines: &str) -> Result<Settings, String> {
         let text = format!("Game=BFBB\r\nIniVersion=2\nPACK.PVER=2;655375;1\n{lines}");
         parse(text.as_bytes()).map_err(|problem| problem.to_string())

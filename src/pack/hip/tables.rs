@@ -1,4 +1,4 @@
-//! The blocks of an archive but for the bytes of the assets (FORMATS, HIP 1
+//! The blocks of an archive except for the bytes of the assets (FORMATS, HIP 1
 //! to 7).
 
 use super::FILLER;
@@ -10,7 +10,7 @@ use super::settings::Settings;
 const SUB_VERSION_2: u32 = 2;
 
 /// Everything in front of the first asset. Its length does not depend on the
-/// layout but for its padding, nor on the checksums.
+/// layout except for its padding, nor on the checksums.
 pub(super) fn head(settings: &Settings, layout: &Layout, checksums: &[u32]) -> Vec<u8> {
     let mut out = Blocks(Vec::new());
     out.block(b"HIPA", |_| {});
@@ -40,7 +40,7 @@ pub(super) fn head(settings: &Settings, layout: &Layout, checksums: &[u32]) -> V
     out.0
 }
 
-/// The block behind the assets, where there is one.
+/// Returns the block after the assets, if there is one.
 pub(super) fn hipb(settings: &Settings) -> Vec<u8> {
     let mut out = Blocks(Vec::new());
     let Some(hipb) = &settings.hipb else {

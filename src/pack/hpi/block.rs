@@ -17,7 +17,7 @@ impl Block {
         Ok(offset)
     }
 
-    /// Appends a name and the NUL behind it; returns its offset.
+    /// Appends a name and the NUL after it; returns its offset.
     pub(super) fn append_name(&mut self, name: &[u8]) -> Result<u32> {
         let offset = self.append(name)?;
         self.append(&[0])?;
@@ -38,12 +38,12 @@ impl Block {
         self.0[start..start + size_of::<T>()].copy_from_slice(record.as_bytes());
     }
 
-    /// Length in bytes, which is where the next record goes.
+    /// Returns the length in bytes, which is where the next record goes.
     pub(super) fn end(&self) -> Result<u32> {
         number(self.0.len())
     }
 
-    /// The bytes so far.
+    /// Returns the bytes so far.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.0
     }

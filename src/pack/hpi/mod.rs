@@ -79,7 +79,7 @@ pub enum Error {
 /// Result with the writer's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A length or an offset as the format stores it.
+/// Returns a length or an offset as the format stores it.
 pub(super) fn number(value: impl TryInto<u32>) -> Result<u32> {
     value.try_into().map_err(|_| Error::ArchiveTooLarge)
 }
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_file_that_grows_while_it_is_read_is_an_error() {
-        // Such files announce no bytes and have some.
+        // Such files declare no bytes and have some.
         let error = written(Path::new("/proc/self/stat")).unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -14,7 +14,8 @@ pub(in crate::pack) struct Output<W> {
 }
 
 impl<W: Write + Seek> Output<W> {
-    /// An archive that begins where `out` begins, enciphered as a whole.
+    /// Creates an archive that begins where `out` begins, enciphered as a
+    /// whole.
     pub(in crate::pack) fn new(out: W, cipher: Cipher) -> Self {
         Self {
             out,

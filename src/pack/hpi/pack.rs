@@ -41,8 +41,8 @@ pub(in crate::pack) fn chunk(plain: &[u8], method: Method, scrambled: bool) -> V
     [header.as_bytes(), &payload].concat()
 }
 
-/// The length of a chunk's bytes, decoded or not. Neither is as long as 4 GiB:
-/// pieces of files are 64 KiB, directories are checked.
+/// Returns the length of a chunk's bytes, decoded or not. Neither is as long as
+/// 4 GiB: pieces of files are 64 KiB, directories are checked.
 fn length(bytes: &[u8]) -> u32 {
     bytes.len() as u32
 }
@@ -62,7 +62,7 @@ mod tests {
 
     use super::*;
 
-    /// The header of a chunk, and its payload after unscrambling.
+    /// Returns the header of a chunk, and its payload after unscrambling.
     fn opened(chunk: &[u8]) -> (ChunkHeader, Vec<u8>) {
         let (header, payload) = ChunkHeader::read_from_prefix(chunk).unwrap();
         assert_eq!(header.compressed_size.get() as usize, payload.len());

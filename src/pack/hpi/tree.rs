@@ -96,7 +96,7 @@ fn directory<'a>(source: &'a Directory, parent: &str, depth: usize) -> Result<Ve
     entries.collect()
 }
 
-/// The bytes of a name as archives hold them.
+/// Returns the bytes of a name as archives hold them.
 fn encoded(name: &str, path: &str) -> Result<Vec<u8>> {
     let wrong = |problem| {
         Err(Error::Name {

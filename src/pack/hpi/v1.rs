@@ -34,8 +34,8 @@ pub struct Options {
 /// since it was last called.
 ///
 /// # Errors
-/// [`super::Error`] where a name or a size does not fit into the format, or
-/// reading or writing fails. What is in `out` then is of no use.
+/// Returns [`super::Error`] if a name or a size does not fit into the format,
+/// or reading or writing fails. What is in `out` then is of no use.
 pub fn write(
     root: &Directory,
     options: Options,

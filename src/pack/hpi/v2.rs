@@ -16,8 +16,8 @@ use crate::volume::hpi::record::{Dir2, File2, Header2, MAGIC, VERSION_2};
 /// The last bytes of an archive, as all known ones have them.
 const TRAILER: &[u8] = b"Copyright 1999 Cavedog Entertainment";
 
-/// Where data starts in known archives: behind the header and the offset of a
-/// signature, which is 0 where there is none.
+/// Where data starts in known archives: after the header and the offset of a
+/// signature, which is 0 if there is none.
 const DATA_START: u32 = size_of::<Header2>() as u32 + 4;
 
 /// How a version 2 archive is made.
@@ -34,8 +34,8 @@ pub struct Options {
 /// since it was last called.
 ///
 /// # Errors
-/// [`super::Error`] where a name or a size does not fit into the format, or
-/// reading or writing fails. What is in `out` then is of no use.
+/// Returns [`super::Error`] if a name or a size does not fit into the format,
+/// or reading or writing fails. What is in `out` then is of no use.
 pub fn write(
     root: &Directory,
     options: Options,

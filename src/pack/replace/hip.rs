@@ -1,7 +1,7 @@
 //! Other bytes for assets of a HIP archive.
 //!
-//! Everything behind an asset that has another length moves by a multiple of
-//! the alignment of layers, so that nothing else loses its own.
+//! Everything after an asset that has another length moves by a multiple of the
+//! alignment of layers, so that nothing else loses its own.
 
 use std::io::{Seek, Write};
 use std::path::PathBuf;
@@ -37,8 +37,7 @@ struct Change {
     /// Length of the file in bytes.
     size: u32,
     /// The bytes of the archive that go: those of the asset and the padding
-    /// behind it. Nothing at the end of all assets, where others need its
-    /// bytes.
+    /// after it. Nothing at the end of all assets, where others need its bytes.
     start: u64,
     end: u64,
     kind: Kind,
@@ -47,14 +46,14 @@ struct Change {
 /// Where the bytes of a change go.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    /// In the place of the old ones, with so many bytes of padding behind
+    /// In the place of the old ones, with that many bytes of padding after
     /// them.
     InPlace {
         padding: u32,
         /// Whether more of the layer follows, so that the padding is `plus`.
         is_inside: bool,
     },
-    /// Behind all others.
+    /// After all others.
     Appended,
 }
 
@@ -85,7 +84,7 @@ impl Plan {
         })
     }
 
-    /// Number of bytes that will be read.
+    /// Returns the number of bytes that will be read.
     pub(in crate::pack) fn bytes(&self) -> u64 {
         let changes = self.changes.iter();
         changes.fold(self.source.len(), |bytes, change| {
@@ -142,7 +141,7 @@ impl Plan {
         Ok(splice.out.finish()?)
     }
 
-    /// The numbers that are others than before, and where they stood.
+    /// Returns the numbers that are others than before, and where they stood.
     fn numbers<W: Write + Seek>(
         &self,
         assets: &[AssetOffsets],
@@ -206,8 +205,8 @@ impl Plan {
     }
 }
 
-/// The id of an asset that stays and has bytes behind the end of all assets,
-/// where others would become its own.
+/// Returns the id of an asset that stays and has bytes after the end of all
+/// assets, where others would become its own.
 fn cut_off(offsets: &Offsets, changes: &[Change]) -> Option<u32> {
     let assets = (0..).zip(&offsets.assets);
     let stays = |&(number, _): &(u32, _)| changes.iter().all(|change| change.asset != number);
@@ -269,7 +268,7 @@ fn change(offsets: &Offsets, asset: u32, file: PathBuf) -> Result<Change> {
     })
 }
 
-/// Whether bytes of an asset lie in a range, or around it.
+/// Returns whether bytes of an asset lie in a range, or around it.
 fn overlaps(asset: &AssetOffsets, start: u64, end: u64) -> bool {
     let first = u64::from(asset.offset);
     let last = first + u64::from(asset.size);
@@ -287,7 +286,7 @@ fn write<W: Write + Seek>(
     let end = u64::from(out.end());
     let (before, behind) = match change.kind {
         Kind::InPlace { padding, .. } => (0, padding.into()),
-        // What is behind it, if anything, moves by a multiple here too.
+        // What is after it, if anything, moves by a multiple here too.
         Kind::Appended => {
             let before = end.next_multiple_of(alignment) - end;
             let length = before + u64::from(change.size);

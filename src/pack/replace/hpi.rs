@@ -1,7 +1,7 @@
 //! Other bytes for files of an HPI archive.
 //!
-//! The directory of version 1 stands in front of all data and keeps its
-//! length. That of version 2 is written anew behind the data.
+//! The directory of version 1 stands in front of all data and keeps its length.
+//! That of version 2 is written again after the data.
 
 use std::io::{Seek, Write};
 use std::ops::Range;
@@ -224,7 +224,7 @@ impl Change {
     }
 }
 
-/// The bytes of all files.
+/// Returns the bytes of all files.
 fn extents(source: &Source, offsets: &Offsets) -> Result<Vec<Range<u64>>> {
     let files = (0..offsets.records.len() as u32).map(FileId);
     files
@@ -232,7 +232,7 @@ fn extents(source: &Source, offsets: &Offsets) -> Result<Vec<Range<u64>>> {
         .collect()
 }
 
-/// The first byte that can be of a file.
+/// Returns the first byte that can be of a file.
 fn data_start(offsets: &Offsets) -> u64 {
     match offsets.directory {
         Directory::Version1 { end } => end.max(size_of::<Header1>() as u64),
@@ -240,7 +240,7 @@ fn data_start(offsets: &Offsets) -> u64 {
     }
 }
 
-/// The blocks that are not of files, in the midst of which none can be.
+/// Returns the blocks that are not of files, in the midst of which none can be.
 fn blocks(offsets: &Offsets) -> Vec<Range<u64>> {
     match &offsets.directory {
         Directory::Version1 { .. } => Vec::new(),
@@ -248,7 +248,7 @@ fn blocks(offsets: &Offsets) -> Vec<Range<u64>> {
     }
 }
 
-/// The directory block and the name block.
+/// Returns the directory block and the name block.
 fn version_2_blocks(header: &Header2) -> [Range<u64>; 2] {
     [
         (header.dir_block, header.dir_size),
@@ -260,8 +260,8 @@ fn version_2_blocks(header: &Header2) -> [Range<u64>; 2] {
     })
 }
 
-/// Whether two ranges have bytes in common, or an empty `place` is in the
-/// midst of the other.
+/// Returns whether two ranges have bytes in common, or an empty `place` is in
+/// the midst of the other.
 fn overlap(other: &Range<u64>, place: &Range<u64>) -> bool {
     match place.is_empty() {
         true => other.start < place.start && place.start < other.end,
@@ -269,7 +269,7 @@ fn overlap(other: &Range<u64>, place: &Range<u64>) -> bool {
     }
 }
 
-/// The record at this offset of a decoded directory block.
+/// Returns the record at this offset of a decoded directory block.
 fn record(directory: &mut [u8], offset: u32) -> &mut File2 {
     let record = directory.get_mut(offset as usize..);
     let record = record.and_then(|bytes| File2::mut_from_prefix(bytes).ok());

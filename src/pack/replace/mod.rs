@@ -40,9 +40,9 @@ impl Plan {
     /// Plans to replace files of the archive at `path`.
     ///
     /// # Errors
-    /// [`Error::Source`] where the archive cannot be read, a name stands for
-    /// no file or for several, two stand for the same one, or a file on disk
-    /// cannot be read.
+    /// Returns [`Error::Source`] if the archive cannot be read, a name stands
+    /// for no file or for several, two stand for the same one, or a file on
+    /// disk cannot be read.
     pub(super) fn new(path: &Path, replacements: &[Replacement]) -> Result<Self> {
         let failed = |error: crate::io::Error| Error::source(path, error);
         let opened = FileSource::open(path, &Arc::new(FilePool::default()));
@@ -91,7 +91,7 @@ impl Plan {
         Ok(Self::Hpi(Box::new(hpi::Plan::new(source, offsets, files)?)))
     }
 
-    /// Number of bytes that will be read.
+    /// Returns the number of bytes that will be read.
     pub(super) fn bytes(&self) -> u64 {
         match self {
             Self::Hpi(plan) => plan.bytes,
@@ -118,7 +118,7 @@ impl std::fmt::Debug for Plan {
     }
 }
 
-/// The file that each name stands for.
+/// Returns the file that each name stands for.
 fn find<'a>(
     source: &Source,
     names: &Names,
@@ -144,8 +144,8 @@ fn refused(source: &Source, replacement: &Replacement, problem: &str) -> Error {
     source.error(format!("{}: {problem}", replacement.name))
 }
 
-/// The assets that have an id, which is written with eight hexadecimal digits
-/// or with `0x`.
+/// Returns the assets that have an id, which is written with eight hexadecimal
+/// digits or with `0x`.
 fn with_id(offsets: &hip_volume::Offsets, name: &str) -> Vec<FileId> {
     let digits = name
         .strip_prefix("0x")

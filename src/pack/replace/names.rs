@@ -6,7 +6,7 @@ use crate::io::Result;
 use crate::text::file_name;
 use crate::volume::{Entry, FileId, Name, NodeId, Sink};
 
-/// Most files that an error lists.
+/// Maximum number of files that an error lists.
 const MAX_LISTED: usize = 20;
 
 /// The names of an archive's files, as a mount shows them.
@@ -29,7 +29,7 @@ struct Node {
 enum Fit {
     /// It is the name.
     Path,
-    /// It is the name but for upper and lower case.
+    /// It is the name except for upper and lower case.
     PathInOtherCase,
     /// It ends in the name.
     End,
@@ -45,11 +45,11 @@ impl Names {
         Self { nodes: vec![root] }
     }
 
-    /// The file that `name` means: its path, or the end of its path. `by_id`
-    /// are the files that have the name for their id.
+    /// Returns the file that `name` means: its path, or the end of its path.
+    /// `by_id` are the files that have the name for their id.
     ///
     /// # Errors
-    /// A sentence where there is none, or where there are several.
+    /// A sentence if there is none, or if there are several.
     pub(super) fn find(
         &self,
         name: &str,
@@ -96,7 +96,8 @@ impl Names {
         }
     }
 
-    /// How the path of a node fits a name in parts, and in folded parts.
+    /// Returns how the path of a node fits a name in parts, and in folded
+    /// parts.
     fn fit(&self, node: usize, wanted: &[&str], folded: &[String]) -> Option<Fit> {
         let mut fit = Fit::Path;
         let mut node = node;
@@ -120,7 +121,7 @@ impl Names {
         }
     }
 
-    /// The path of a node.
+    /// Returns the path of a node.
     fn path(&self, node: usize) -> String {
         let mut parts = Vec::new();
         let mut at = node;
@@ -132,7 +133,7 @@ impl Names {
         parts.join("/")
     }
 
-    /// The path of a file.
+    /// Returns the path of a file.
     pub(super) fn path_of(&self, file: FileId) -> String {
         let node = self.nodes.iter().position(|node| node.file == Some(file));
         self.path(node.unwrap_or_default())

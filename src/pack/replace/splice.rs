@@ -18,12 +18,12 @@ pub(in crate::pack) struct Source {
 }
 
 impl Source {
-    /// Its length in bytes.
+    /// Returns its length in bytes.
     pub(super) fn len(&self) -> u64 {
         self.bytes.len()
     }
 
-    /// The error that its path belongs to.
+    /// Returns the error that its path belongs to.
     pub(super) fn error(&self, problem: impl ToString) -> Error {
         Error::source(&self.path, problem)
     }
@@ -39,15 +39,15 @@ pub(super) struct Splice<'a, W> {
     enciphered: Range<u64>,
     /// Absolute offset in the source of what comes next.
     at: u64,
-    /// Where cuts ended in the source, and by how much what is behind them
-    /// has moved.
+    /// Where cuts ended in the source, and by how much what is after them has
+    /// moved.
     moves: Vec<(u64, i64)>,
     progress: &'a mut dyn FnMut(u64),
 }
 
 impl<'a, W: Write + Seek> Splice<'a, W> {
-    /// A copy of `source` to `out`. `progress` is called with the number
-    /// of bytes that were copied.
+    /// Creates a copy of `source` to `out`. `progress` is called with the
+    /// number of bytes that were copied.
     pub(super) fn new(
         source: &'a Source,
         out: Output<W>,
@@ -85,16 +85,16 @@ impl<'a, W: Write + Seek> Splice<'a, W> {
         Ok(())
     }
 
-    /// Goes on behind the absolute offset `end` of the source, after what
-    /// stands in the place of the bytes before has been written.
+    /// Goes on after the absolute offset `end` of the source, after what stands
+    /// in the place of the bytes before has been written.
     pub(super) fn go_on_at(&mut self, end: u64) {
         self.at = end;
         let moved = i64::from(self.out.end()) - end as i64;
         self.moves.push((end, moved));
     }
 
-    /// Where a byte of the source that lies in no cut, and not behind what
-    /// was copied, has come to stand.
+    /// Returns where a byte of the source that lies in no cut, and not after
+    /// what was copied, has come to stand.
     pub(super) fn moved(&self, offset: u64) -> u64 {
         let before = self.moves.iter().rev().find(|&&(end, _)| end <= offset);
         offset.saturating_add_signed(before.map_or(0, |&(_, by)| by))

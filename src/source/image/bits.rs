@@ -2,7 +2,7 @@
 
 use super::codec::Decoded;
 
-/// Bits that are read one after the other.
+/// Bits that are read in order.
 pub(super) struct Bits<'a> {
     bytes: &'a [u8],
     /// In bits.
@@ -15,7 +15,7 @@ impl<'a> Bits<'a> {
         Self { bytes, position: 0 }
     }
 
-    /// Number of bytes of which a bit was taken.
+    /// Returns the number of bytes of which a bit was taken.
     pub(super) fn bytes_taken(&self) -> usize {
         self.position.div_ceil(8)
     }
@@ -25,7 +25,8 @@ impl<'a> Bits<'a> {
         self.position = self.position.next_multiple_of(8);
     }
 
-    /// The next 57 bits or more from the highest on, zeros behind the end.
+    /// Returns the next 57 bits or more from the highest on, zeros after the
+    /// end.
     fn window(&self) -> u64 {
         let first = self.position / 8;
         let word = match self.bytes.get(first..first + 8) {
@@ -40,7 +41,7 @@ impl<'a> Bits<'a> {
         word << (self.position % 8)
     }
 
-    /// The next `count` bits, at most 32, zeros behind the end.
+    /// Returns the next `count` bits, at most 32, zeros after the end.
     pub(super) fn peek(&self, count: usize) -> u32 {
         (self.window() >> 1 >> (63 - count)) as u32
     }
@@ -48,7 +49,7 @@ impl<'a> Bits<'a> {
     /// Passes over `count` bits.
     ///
     /// # Errors
-    /// In words, where there are not so many.
+    /// In words, where there are not that many.
     pub(super) fn skip(&mut self, count: usize) -> Decoded<()> {
         let end = self.position + count;
         if end > self.bytes.len() * 8 {
@@ -61,7 +62,7 @@ impl<'a> Bits<'a> {
     /// Takes `count` bits, at most 32.
     ///
     /// # Errors
-    /// As for [`Bits::skip`].
+    /// Returns an error under the same conditions as [`Bits::skip`].
     pub(super) fn take(&mut self, count: usize) -> Decoded<u32> {
         let bits = self.peek(count);
         self.skip(count)?;
@@ -71,7 +72,7 @@ impl<'a> Bits<'a> {
     /// Takes a bit.
     ///
     /// # Errors
-    /// As for [`Bits::skip`].
+    /// Returns an error under the same conditions as [`Bits::skip`].
     pub(super) fn bit(&mut self) -> Decoded<bool> {
         Ok(self.take(1)? == 1)
     }
@@ -79,7 +80,7 @@ impl<'a> Bits<'a> {
     /// Takes zeros up to and including the next one; gives their number.
     ///
     /// # Errors
-    /// As for [`Bits::skip`].
+    /// Returns an error under the same conditions as [`Bits::skip`].
     pub(super) fn zeros(&mut self) -> Decoded<u32> {
         let mut zeros = 0;
         loop {
@@ -89,7 +90,7 @@ impl<'a> Bits<'a> {
                 self.skip(more as usize + 1)?;
                 return Ok(zeros + more);
             }
-            // The window has at least so many bits of the stream.
+            // The window has at least that many bits of the stream.
             self.skip(57)?;
             zeros += 57;
         }

@@ -15,19 +15,19 @@ const CRC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_BZIP2);
 const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
 const END_MAGIC: u64 = 0x1772_4538_5090;
 
-/// Longest Huffman code in bits.
+/// Maximum length of the Huffman code in bits.
 const MAX_CODE: usize = 20;
 
 /// Symbols that are coded by the same table.
 const GROUP: usize = 50;
 
-/// Most selectors that a block can use.
+/// Maximum number of selectors that a block can use.
 const MAX_SELECTORS: usize = 900_000 / GROUP + 2;
 
 /// Decodes the first `wanted` bytes of a stream; fewer where it ends before.
 ///
 /// # Errors
-/// Where the stream is damaged, in words.
+/// Returns an error if the stream is damaged, in words.
 pub(super) fn decode(packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
     let mut bits = Bits::new(packed);
     if bits.take(24)? != 0x42_5A68 {
@@ -57,10 +57,10 @@ pub(super) fn decode(packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
     Ok(out)
 }
 
-/// A Huffman table: for every length of codes the first code behind those of
+/// A Huffman table: for every length of codes the first code after those of
 /// that length, and where its symbols are.
 struct Codes {
-    /// Behind the last code of each length, at that length.
+    /// After the last code of each length, at that length.
     limits: [u32; MAX_CODE + 1],
     /// What is added to a code of each length for its place in `symbols`.
     bases: [i64; MAX_CODE + 1],
@@ -183,7 +183,7 @@ impl Sorted {
     }
 
     /// Restores the order and the runs, until `out` has `wanted` bytes. False
-    /// where something of the block was left out.
+    /// where something of the block was omitted.
     fn restore(&self, out: &mut Vec<u8>, wanted: usize) -> Decoded<bool> {
         let mut starts = [0_u32; 256];
         for &byte in &self.bytes {
@@ -208,7 +208,7 @@ impl Sorted {
             let byte = self.bytes[index];
             index = next[index] as usize;
             if repeats == 4 {
-                // Behind four equal bytes: how many more there are.
+                // After four equal bytes: how many more there are.
                 let length = (out.len() + usize::from(byte)).min(wanted);
                 let is_cut = length < out.len() + usize::from(byte);
                 out.resize(length, last.unwrap_or(0));
@@ -226,7 +226,8 @@ impl Sorted {
     }
 }
 
-/// The bytes that a block has, in ascending order: a map of 16 maps of 16.
+/// Returns the bytes that a block has, in ascending order: a map of 16 maps of
+/// 16.
 fn used_bytes(bits: &mut Bits<'_>) -> Decoded<Vec<u8>> {
     let mut used = Vec::new();
     let rows = bits.take(16)?;
@@ -241,7 +242,8 @@ fn used_bytes(bits: &mut Bits<'_>) -> Decoded<Vec<u8>> {
     Ok(used)
 }
 
-/// The numbers of the tables that the groups use, which are moved to front.
+/// Returns the numbers of the tables that the groups use, which are moved to
+/// front.
 fn selectors(bits: &mut Bits<'_>, tables: usize) -> Decoded<Vec<u8>> {
     let count = bits.take(15)? as usize;
     let mut order: Vec<u8> = (0..tables as u8).collect();
@@ -263,8 +265,8 @@ fn selectors(bits: &mut Bits<'_>, tables: usize) -> Decoded<Vec<u8>> {
     Ok(selectors)
 }
 
-/// The lengths of the codes of `count` symbols, each by its difference from
-/// the one before.
+/// Returns the lengths of the codes of `count` symbols, each by its difference
+/// from the one before.
 fn code_lengths(bits: &mut Bits<'_>, count: usize) -> Decoded<Vec<u8>> {
     let mut length = bits.take(5)? as usize;
     let mut lengths = Vec::with_capacity(count);

@@ -43,7 +43,7 @@ struct Ciso {
     there: u16,
 }
 
-/// The block size of a source that is not the other CISO.
+/// Returns the block size of a source that is not the other CISO.
 fn block_size(head: &[u8]) -> Option<u32> {
     let size = head.strip_prefix(MAGIC)?.first_chunk()?;
     let size = u32::from_le_bytes(*size);
@@ -84,7 +84,8 @@ fn open(source: Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>> {
 }
 
 impl BlockImage for Ciso {
-    /// The true length is not in the file: it is that of the used blocks.
+    /// Returns the true length is not in the file: it is that of the used
+    /// blocks.
     fn len(&self) -> u64 {
         self.numbers.len() as u64 * u64::from(self.unit)
     }
@@ -128,7 +129,7 @@ impl BlockImage for Ciso {
 mod tests {
     use super::*;
 
-    /// An image with blocks of 32 KiB; the given ones are there.
+    /// Returns an image with blocks of 32 KiB; the given ones are there.
     fn image(map: &[u8], blocks: &[&[u8]]) -> Vec<u8> {
         let mut bytes = [MAGIC.as_slice(), &0x8000_u32.to_le_bytes(), map].concat();
         bytes.resize(DATA as usize, 0);

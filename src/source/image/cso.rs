@@ -30,7 +30,7 @@ const HEADER: u64 = 24;
 /// Block sizes in bytes; powers of two. Writers use 2 KiB and 16 KiB.
 const BLOCK_SIZES: std::ops::RangeInclusive<u32> = 512..=1 << 20;
 
-/// Most bytes that one byte of deflate, or of LZ4, can stand for.
+/// Maximum number of bytes that one byte of deflate, or of LZ4, can stand for.
 const MAX_RATIO: u64 = 1032;
 
 /// In the position of a block that is stored otherwise than most are.
@@ -122,7 +122,7 @@ impl BlockImage for Cso {
         let position = |entry: u32| u64::from(entry & !FLAG) << self.shift;
         let (offset, end) = (position(here), position(next).min(self.source.len()));
         let wanted = block_length(self.len, self.block_size, block);
-        // With a shift there may be padding behind a block.
+        // With a shift there may be padding after a block.
         let most = 2 * u64::from(self.block_size) + (1 << self.shift);
         let stored = end.checked_sub(offset).filter(|&stored| stored <= most);
         let Some(stored) = stored else {
@@ -133,7 +133,8 @@ impl BlockImage for Cso {
             let problem = format!("has {stored} bytes, too few for {wanted}");
             return Err(block_error(block, offset, problem));
         }
-        // What is behind twice the block is padding, and there can be much of it.
+        // What is after twice the block is padding, and there can be much of
+        // it.
         let read = stored.min(2 * u64::from(self.block_size));
         let bytes = read_vec(&*self.source, offset, read, "block")?;
         let mut out = vec![0; self.block_size as usize];
@@ -163,7 +164,7 @@ fn inflate(bytes: &[u8], out: &mut [u8]) -> Option<usize> {
     Decompressor::new().deflate_decompress(bytes, out).ok()
 }
 
-/// Decodes an LZ4 block until `out` is full or the block ends; gives the
+/// Decodes an LZ4 block until `out` is full or the block ends and returns the
 /// number of bytes.
 fn lz4(mut bytes: &[u8], out: &mut [u8]) -> Option<usize> {
     let mut filled = 0;
@@ -197,7 +198,8 @@ fn lz4(mut bytes: &[u8], out: &mut [u8]) -> Option<usize> {
     Some(filled)
 }
 
-/// A length of LZ4: 15 goes on in bytes, of which 255 go on as well.
+/// Returns a length of LZ4: 15 continues in bytes, of which 255 continue as
+/// well.
 fn run(first: usize, bytes: &mut &[u8]) -> Option<usize> {
     let mut length = first;
     if first == 15 {

@@ -31,7 +31,7 @@ const BLOCK_SIZES: std::ops::RangeInclusive<u32> = 512..=1 << 24;
 /// Set in the offset of a block that is stored as it is.
 const STORED: u64 = 1 << 63;
 
-/// Most bytes that one byte of deflate can stand for.
+/// Maximum number of bytes that one byte of deflate can stand for.
 const MAX_RATIO: u64 = 1032;
 
 struct Gcz {
@@ -42,7 +42,7 @@ struct Gcz {
     data: u64,
     /// Length of all packed blocks.
     packed: u64,
-    /// Offset of each block behind `data`, with [`STORED`], and its checksum.
+    /// Offset of each block after `data`, with [`STORED`], and its checksum.
     blocks: Vec<(u64, u32)>,
 }
 
@@ -92,7 +92,7 @@ fn open(source: Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>> {
 }
 
 impl Gcz {
-    /// The packed bytes of a block.
+    /// Returns the packed bytes of a block.
     fn stored(&self, block: u64, offset: u64) -> Result<Vec<u8>> {
         let next = self.blocks.get(block as usize + 1);
         let end = next.map_or(self.packed, |&(next, _)| next & !STORED);
@@ -169,8 +169,8 @@ mod tests {
         packed
     }
 
-    /// An image of `len` bytes with these packed blocks, of which some are
-    /// stored.
+    /// Returns an image of `len` bytes with these packed blocks, of which some
+    /// are stored.
     fn image(len: u64, blocks: &[(Vec<u8>, bool)]) -> Vec<u8> {
         let data: Vec<u8> = blocks.iter().flat_map(|(block, _)| block.clone()).collect();
         let mut bytes = [MAGIC, [0; 4]].concat();

@@ -6,8 +6,8 @@
 //! of the decoded blocks is not decided here.
 //!
 //! The facts are those of `docs/formats/images.md`. All numbers are checked
-//! against the length of the source, or that length times the greatest ratio
-//! of the compression, before memory is taken for them.
+//! against the length of the source, or that length times the greatest ratio of
+//! the compression, before memory is treated as them.
 
 mod bits;
 mod bzip2;
@@ -28,11 +28,11 @@ pub const MAX_BLOCK: u32 = 64 << 20;
 
 /// A source whose bytes stand in blocks.
 pub trait BlockImage: Send + Sync {
-    /// Length in bytes of what the image holds.
+    /// Returns the length in bytes of what the image holds.
     fn len(&self) -> u64;
 
-    /// Length in bytes of every block but the last one; at most [`MAX_BLOCK`],
-    /// and not 0.
+    /// Returns the length in bytes of every block but the last one; at most
+    /// [`MAX_BLOCK`], and not 0.
     fn block_size(&self) -> u32;
 
     /// Decodes the block with this number, which is below
@@ -40,24 +40,24 @@ pub trait BlockImage: Send + Sync {
     /// as lies before the end.
     ///
     /// # Errors
-    /// Where the block is damaged or the source cannot be read.
+    /// Returns an error if the block is damaged or the source cannot be read.
     fn decode(&self, block: u64) -> Result<Vec<u8>>;
 
-    /// Memory that is kept for the tables, in bytes.
+    /// Returns the memory that is kept for the tables, in bytes.
     fn memory(&self) -> usize;
 
-    /// What is odd about the image, a sentence each.
+    /// Warnings about the image, one sentence each.
     fn warnings(&self) -> &[String] {
         &[]
     }
 
-    /// The tracks of a CD, in their order; none where the image does not say
-    /// them.
+    /// Returns the tracks of a CD, in their order; none where the image does
+    /// not say them.
     fn tracks(&self) -> &[CdTrack] {
         &[]
     }
 
-    /// Whether the image holds no bytes.
+    /// Returns whether the image holds no bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -74,13 +74,14 @@ pub struct CdTrack {
     pub number: u8,
     /// Whether its sectors are samples: 16 bits, stereo, big-endian.
     pub is_audio: bool,
-    /// Offset in the image of its first frame, behind the pause before it.
+    /// Offset in the image of its first frame, after the pause before it.
     pub start: u64,
-    /// Offset in the image behind its last frame.
+    /// Offset in the image after its last frame.
     pub end: u64,
 }
 
-/// Number of bytes that block `block` of an image of `len` bytes has.
+/// Returns the number of bytes that block `block` of an image of `len` bytes
+/// has.
 pub fn block_length(len: u64, block_size: u32, block: u64) -> usize {
     let start = block.saturating_mul(block_size.into());
     len.saturating_sub(start).min(block_size.into()) as usize
@@ -112,11 +113,11 @@ pub const IMAGES: &[ImageFormat] = &[
     chd::FORMAT,
 ];
 
-/// The format of a block image, by its content; `None` where the source is
-/// none.
+/// Returns the format of a block image, by its content; `None` where the source
+/// is none.
 ///
 /// # Errors
-/// [`Error::Read`] where the source cannot be read.
+/// Returns [`Error::Read`] if the source cannot be read.
 pub fn detect(source: &dyn ReadAt) -> Result<Option<&'static ImageFormat>> {
     for format in IMAGES {
         match (format.matches)(source) {
@@ -129,17 +130,17 @@ pub fn detect(source: &dyn ReadAt) -> Result<Option<&'static ImageFormat>> {
     Ok(None)
 }
 
-/// The first `length` bytes of a source; fewer where it ends before.
+/// Returns the first `length` bytes of a source; fewer where it ends before.
 fn head(source: &dyn ReadAt, length: u64) -> Result<Vec<u8>> {
     read_vec(source, 0, length.min(source.len()), "header")
 }
 
-/// Whether a source begins with `magic`.
+/// Returns whether a source begins with `magic`.
 fn starts_with(source: &dyn ReadAt, magic: &[u8]) -> Result<bool> {
     Ok(head(source, magic.len() as u64)? == magic)
 }
 
-/// An error about one block.
+/// Returns an error about one block.
 fn block_error(block: u64, offset: u64, problem: impl Into<String>) -> Error {
     Error::damaged(offset, format!("block {block}"), problem)
 }

@@ -8,7 +8,7 @@ pub(super) const SEED: usize = 17 * 4;
 const WORDS: usize = 521;
 const LAG: usize = 32;
 
-/// The generator begins anew at every such position of the disc.
+/// The generator begins again at every such position of the disc.
 pub(super) const PERIOD: u64 = 0x8000;
 
 /// Appends `length` bytes of padding to `out`: those that the generator has
@@ -48,7 +48,7 @@ fn turn(words: &mut [u32; WORDS]) {
     }
 }
 
-/// The second byte is not where one would expect it.
+/// Returns the second byte is not where one would expect it.
 fn bytes_of(word: u32) -> [u8; 4] {
     [word >> 24, word >> 18, word >> 8, word].map(|shifted| shifted as u8)
 }

@@ -49,7 +49,8 @@ const DISC_HEAD: usize = 0x80;
 /// Areas begin at multiples of this; the first one says otherwise.
 const ALIGNMENT: u64 = 0x8000;
 
-/// Most groups and areas of an image: 32 GiB in the smallest chunks.
+/// Maximum number of groups and areas of an image: 32 GiB in the smallest
+/// chunks.
 const MAX_GROUPS: u32 = 1 << 20;
 const MAX_AREAS: u32 = 1 << 16;
 
@@ -89,7 +90,7 @@ struct Group {
 #[derive(Clone, Copy, PartialEq)]
 enum Compression {
     None,
-    /// Runs of zeros are left out.
+    /// Runs of zeros are omitted.
     Purge,
     Codec(Codec),
 }
@@ -225,7 +226,7 @@ impl Compression {
         codec.map(Self::Codec).ok_or_else(error)
     }
 
-    /// The first `wanted` bytes of what was compressed.
+    /// Returns the first `wanted` bytes of what was compressed.
     fn decode<'a>(self, bytes: &'a [u8], wanted: usize) -> Decoded<Cow<'a, [u8]>> {
         match self {
             Self::None => match bytes.get(..wanted) {
@@ -331,8 +332,8 @@ impl Tables<'_> {
 }
 
 impl Wia {
-    /// The `length` bytes of a group that stands for those at `position` of
-    /// the disc.
+    /// Returns the `length` bytes of a group that stands for those at
+    /// `position` of the disc.
     fn group(&self, number: u64, position: u64, length: usize) -> Result<Vec<u8>> {
         let group = usize::try_from(number).ok();
         let group = group.and_then(|number| self.groups.get(number));
@@ -465,8 +466,8 @@ mod tests {
         [&(bytes.len() as u32).to_be_bytes(), bytes].concat()
     }
 
-    /// An RVZ without compression: of each chunk its stored bytes, and how
-    /// long it is when it is packed.
+    /// Returns an RVZ without compression: of each chunk its stored bytes, and
+    /// how long it is when it is packed.
     fn rvz(len: u64, chunks: &[(&[u8], u32)]) -> Vec<u8> {
         let mut data = Vec::new();
         let mut groups = Vec::new();

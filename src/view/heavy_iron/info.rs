@@ -23,7 +23,7 @@ pub(super) struct Info {
 }
 
 impl Info {
-    /// The facts that all assets have.
+    /// Returns the facts that all assets have.
     pub(super) fn new(title: &'static str, bytes: &Bytes, context: &dyn AssetContext) -> Self {
         let mut info = Self {
             title,
@@ -81,7 +81,7 @@ impl Info {
         summary.write(&self.warnings, out)
     }
 
-    /// Memory on the heap in bytes.
+    /// Returns the memory on the heap in bytes.
     pub(super) fn memory(&self) -> usize {
         let values = self.facts.iter().map(|(_, value)| memory(value));
         self.facts.capacity() * size_of::<(&str, Value)>()
@@ -102,7 +102,7 @@ impl Serialize for Info {
     }
 }
 
-/// A value on one line, texts without quotes.
+/// Returns a value on one line, texts without quotes.
 fn brief(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -119,7 +119,7 @@ fn brief(value: &Value) -> String {
     }
 }
 
-/// Whether there is nothing to say about a value.
+/// Returns whether there is nothing to say about a value.
 fn is_nothing(value: &Value) -> bool {
     value.is_null() || value.as_str().is_some_and(str::is_empty)
 }

@@ -107,8 +107,8 @@ struct Kind<M: 'static> {
 }
 
 impl<M: Send + Sync + 'static> Kind<M> {
-    /// The view of what a reader made of an asset, with the files that `files`
-    /// adds to `info.json` and `info.txt`.
+    /// Returns the view of what a reader made of an asset, with the files that
+    /// `files` adds to `info.json` and `info.txt`.
     fn view(
         &self,
         bytes: &Bytes,
@@ -143,14 +143,15 @@ impl<M: Send + Sync + 'static> Kind<M> {
     }
 }
 
-/// The name of the asset as its archive has it, or else that of its file.
+/// Returns the name of the asset as its archive has it, or else that of its
+/// file.
 fn name_of(context: &dyn AssetContext) -> String {
     let asset = context.asset();
     let own = asset.and_then(|asset| context.asset_name(asset.id));
     own.map_or_else(|| context.name().to_owned(), |own| own.name)
 }
 
-/// The name of the asset without an extension that its files replace.
+/// Returns the name of the asset without an extension that its files replace.
 fn stem(context: &dyn AssetContext, extensions: &[&str], unnamed: &str) -> String {
     let mut name = name_of(context);
     let has = |known: &&&str| has_extension(name.as_bytes(), known);

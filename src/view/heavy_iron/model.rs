@@ -32,8 +32,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |_| false,
 };
 
-/// The worlds of BSP and the tables of a JSPINFO layer are no models; what a
-/// PlayStation 2 draws is in a form of its own, which is not converted.
+/// Returns the worlds of BSP and the tables of a JSPINFO layer are no models;
+/// what a PlayStation 2 draws is in a form of its own, which is not converted.
 fn converted(asset: Option<AssetType>) -> Converted {
     let is_drawn = asset.is_none_or(|asset| {
         let is_model = &asset.code != b"BSP " && asset.subtype == 0;
@@ -115,8 +115,8 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     })
 }
 
-/// Whether a JSP asset is one of a JSPINFO layer, which holds chunks of its
-/// own instead of a clump.
+/// Returns whether a JSP asset is one of a JSPINFO layer, which holds chunks of
+/// its own instead of a clump.
 pub(super) fn is_level_info(bytes: &Bytes) -> bool {
     let kind = bytes.first_chunk().map(|word| u32::from_le_bytes(*word));
     let known = [renderware::kind::CLUMP, renderware::kind::WORLD];
@@ -201,11 +201,11 @@ fn describe(planned: &Planned, info: &mut Info, _names: Names<'_>) {
     info.add("missing_textures", missing.collect::<Vec<_>>());
 }
 
-/// Most geometries that `info.json` lists one by one.
+/// Maximum number of geometries that `info.json` lists one by one.
 const MAX_TOLD: usize = 256;
 
-/// The ids that the asset of a texture can have: that of its name with `.RW3`
-/// behind it, and rarely that of the bare name.
+/// Returns the ids that the asset of a texture can have: that of its name with
+/// `.RW3` after it, and rarely that of the bare name.
 pub(super) fn texture_ids(name: &str) -> [u32; 2] {
     // Names are stored in single bytes.
     let bytes = name
@@ -216,13 +216,13 @@ pub(super) fn texture_ids(name: &str) -> [u32; 2] {
     [asset_id(&with_extension), asset_id(&bytes)]
 }
 
-/// The asset of a texture, in the same archive or in one beside it.
+/// Returns the asset of a texture, in the same archive or in one beside it.
 pub(super) fn find_texture(name: &str, context: &dyn AssetContext) -> Option<AssetRef> {
     let ids = texture_ids(name).into_iter();
     ids.map(Wanted::Id).find_map(|wanted| context.find(wanted))
 }
 
-/// The first texture of the asset with this name.
+/// Returns the first texture of the asset with this name.
 pub(super) fn read(name: &str, context: &dyn AssetContext) -> Result<Texture, TextureState> {
     let file = find_texture(name, context).ok_or(TextureState::Missing)?;
     let unreadable = |why: String| TextureState::Unreadable(why);

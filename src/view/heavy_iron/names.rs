@@ -10,13 +10,13 @@ use crate::view::{AssetContext, NamedAsset, Table};
 pub(super) struct Names<'a>(pub(super) &'a dyn AssetContext);
 
 impl<'a> Names<'a> {
-    /// The name of the asset with this id.
+    /// Returns the name of the asset with this id.
     pub(super) fn find(self, id: u32) -> Option<String> {
         Some(self.look_up(id)?.name)
     }
 
-    /// The name of the asset with this id, and the archive where it is another
-    /// one.
+    /// Returns the name of the asset with this id, and the archive where it is
+    /// another one.
     fn look_up(self, id: u32) -> Option<NamedAsset> {
         if id == 0 {
             return None;
@@ -24,7 +24,7 @@ impl<'a> Names<'a> {
         self.0.asset_name(id)
     }
 
-    /// A reference to the asset with this id.
+    /// Returns a reference to the asset with this id.
     pub(super) fn reference(self, id: u32) -> Reference<'a> {
         Reference { id, names: self }
     }

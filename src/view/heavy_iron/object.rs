@@ -111,8 +111,8 @@ fn describe(model: &Typed, info: &mut Info, _names: Names<'_>) {
 }
 
 impl Typed {
-    /// The base type by its name in the game whose names are known, else by
-    /// its number.
+    /// Returns the base type by its name in the game whose names are known,
+    /// else by its number.
     fn base_type(&self) -> serde_json::Value {
         let number = self.object.base_type;
         let name = (self.game == Game::Bfbb).then(|| base_type_name(number));
@@ -122,7 +122,7 @@ impl Typed {
         }
     }
 
-    /// The parts of the body with their names.
+    /// Returns the parts of the body with their names.
     fn parts(&self) -> impl Iterator<Item = (&'static str, &[Record])> {
         let is_entity = object_type(self.code).is_some_and(|kind| kind.is_entity);
         let parts = self.object.parts.as_slice();
@@ -225,7 +225,7 @@ impl Serialize for Fields<'_> {
 }
 
 impl Typed {
-    /// A number in a field that is shown by what it stands for.
+    /// Returns a number in a field that is shown by what it stands for.
     pub(super) fn in_words(&self, field: &str, value: Value) -> Option<Cow<'static, str>> {
         let Value::Unsigned(number) = value else {
             return None;

@@ -39,8 +39,8 @@ pub const TABLE_FORMAT: ViewFormat = ViewFormat {
     matches: |_| false,
 };
 
-/// The native file has a header again that the archive keeps elsewhere; for the
-/// Xbox there is none.
+/// Returns the native file has a header again that the archive keeps elsewhere;
+/// for the Xbox there is none.
 fn converted(asset: Option<AssetType>) -> Converted {
     const WAV: ConvertedFile = ConvertedFile::first("wav");
     const fn native(extension: &'static str) -> ConvertedFile {
@@ -57,8 +57,8 @@ fn converted(asset: Option<AssetType>) -> Converted {
     Converted::whole(files).within(Folder::Named("sounds"))
 }
 
-/// Most samples of all channels of a sound that is written; five minutes of
-/// music in two channels are less.
+/// Maximum number of samples of all channels of a sound that is written; five
+/// minutes of music in two channels are less.
 const MAX_SAMPLES: usize = 1 << 25;
 
 const KIND: Kind<Sound> = Kind {
@@ -112,12 +112,12 @@ impl Headers {
         headers
     }
 
-    /// All headers, in the order of the tables.
+    /// Returns all headers, in the order of the tables.
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.tables.iter().flat_map(|table| &table.entries)
     }
 
-    /// The header of a sound, without a slice of the table's bytes.
+    /// Returns the header of a sound, without a slice of the table's bytes.
     fn find(&self, id: u32) -> Option<Entry> {
         let mut entry = self.tables.iter().find_map(|table| table.find(id))?.clone();
         if let Header::Dsp(header) = &mut entry.header {
@@ -126,7 +126,7 @@ impl Headers {
         Some(entry)
     }
 
-    /// Why there is no header for a sound.
+    /// Returns why there is no header for a sound.
     pub(super) fn problem(&self, id: u32) -> Error {
         let why = match (self.problems.as_slice(), self.tables.len()) {
             ([problem, ..], _) => format!("the archive's table of sounds is incomplete: {problem}"),
@@ -149,12 +149,12 @@ impl Shared for Headers {
     }
 }
 
-/// The headers of the sounds of an archive.
+/// Returns the headers of the sounds of an archive.
 pub(super) fn headers(context: &dyn AssetContext) -> Option<Arc<Headers>> {
     shared(context, "HIP sound headers", Headers::read)
 }
 
-/// The header of the asset of a context.
+/// Returns the header of the asset of a context.
 fn header(context: &dyn AssetContext) -> Result<Entry, Error> {
     let id = Origin::of(context).id.unwrap_or_default();
     match headers(context) {

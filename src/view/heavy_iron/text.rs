@@ -102,8 +102,8 @@ fn describe_credits(model: &Credits, info: &mut Info, _names: Names<'_>) {
     info.add("lines", lines.sum::<usize>());
 }
 
-/// `text.txt`: a line for each line, the second text of it behind a tab, and
-/// an empty line between sections.
+/// `text.txt`: a line for each line, the second text of it after a tab, and an
+/// empty line between sections.
 fn credits_text(model: &Credits, out: &mut dyn Write) -> io::Result<()> {
     for (number, section) in model.sections.iter().enumerate() {
         if number > 0 {

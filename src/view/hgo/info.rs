@@ -44,7 +44,7 @@ fn facts(hgo: &Hgo) -> impl Serialize {
     }
 }
 
-/// What `info.json` has, the lists left out.
+/// What `info.json` has, the lists omitted.
 #[derive(Serialize)]
 struct Head {
     format: &'static str,

@@ -64,7 +64,7 @@ const MODELS: &str = "models";
 /// File of the layers' materials.
 const MATERIALS: &str = "materials.mtl";
 
-/// The files, in their order.
+/// Returns the files, in their order.
 fn files(shown: &Shown) -> Vec<Listed<Shown>> {
     let mut files: Vec<Listed<Shown>> = whole_files(&[
         ("info.json", |shown, out| info::json(&shown.hgo, out)),

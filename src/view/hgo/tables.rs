@@ -17,7 +17,7 @@ fn floats(table: &mut Table<'_>, values: &[f32]) {
     }
 }
 
-/// Name of the joint with this number.
+/// Returns the name of the joint with this number.
 fn joint_name(hgo: &Hgo, joint: Option<u8>) -> Option<&str> {
     hgo.joints.get(usize::from(joint?))?.name.as_deref()
 }
@@ -76,7 +76,7 @@ impl Totals {
     }
 }
 
-/// Number of shapes that a mesh can take.
+/// Returns the number of shapes that a mesh can take.
 pub(super) fn blend_shapes(mesh: &Mesh) -> usize {
     mesh.blend_shapes
         .as_ref()
@@ -263,7 +263,7 @@ pub(super) fn blocks(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The type of a block as text.
+/// Returns the type of a block as text.
 pub(super) fn tag(tag: [u8; 4]) -> String {
     tag.escape_ascii().to_string()
 }

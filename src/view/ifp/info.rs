@@ -33,7 +33,7 @@ pub(super) fn partial(ifp: &Ifp) -> Value {
     json::bounded_value(&facts(ifp), &brief)
 }
 
-/// The first four characters, where they are known.
+/// Returns the first four characters, where they are known.
 fn format(ifp: &Ifp) -> Option<&'static str> {
     if ifp.is_list {
         return Some("ANLF");
@@ -237,7 +237,7 @@ fn is_monotonic(keys: &Keys) -> bool {
     keys.iter().map(|key| key.time).is_sorted()
 }
 
-/// How far the rotations are from length 1, at most, to five places.
+/// Returns how far the rotations are from length 1, at most, to five places.
 fn norm_error(keys: &Keys) -> f64 {
     let errors = keys
         .iter()

@@ -49,8 +49,8 @@ const FILES: &[(&str, Whole<Ifp>)] = &[
     ("bones.tsv", tables::bones),
 ];
 
-/// The files, in their order: for each animation its keys as text, and then
-/// each as a package of its own.
+/// Returns the files, in their order: for each animation its keys as text, and
+/// then each as a package of its own.
 fn files(ifp: &Ifp) -> Vec<Listed<Ifp>> {
     let mut files = whole_files(FILES);
     let count = ifp.animations().count();
@@ -83,8 +83,8 @@ fn package(ifp: &Ifp, index: usize, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// How keys are stored, as the files show it: the number of `ANP3`, the tag of
-/// `ANPK`.
+/// Returns how keys are stored, as the files show it: the number of `ANP3`, the
+/// tag of `ANPK`.
 fn key_type(keys: &Keys) -> serde_json::Value {
     match keys.kind().number() {
         Some(number) => number.into(),

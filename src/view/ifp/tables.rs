@@ -44,7 +44,7 @@ pub(super) fn bones(ifp: &Ifp, out: &mut dyn Write) -> io::Result<()> {
 /// A bone by its number, where it has one, and its name.
 pub(super) type Bone<'a> = (Option<i32>, &'a str);
 
-/// All bones, and the number of animations that each is in.
+/// Returns all bones, and the number of animations that each is in.
 pub(super) fn bone_uses(ifp: &Ifp) -> BTreeMap<Bone<'_>, usize> {
     let mut uses = BTreeMap::new();
     for animation in ifp.animations() {
@@ -59,7 +59,7 @@ pub(super) fn bone_uses(ifp: &Ifp) -> BTreeMap<Bone<'_>, usize> {
     uses
 }
 
-/// The kinds of key that the objects have, `3,4` or `KR00,KRT0`.
+/// Returns the kinds of key that the objects have, `3,4` or `KR00,KRT0`.
 pub(super) fn key_types<'a>(objects: impl Iterator<Item = &'a Object>) -> String {
     let keys = objects.filter_map(|object| object.keys.as_ref());
     let mut kinds = BTreeSet::new();

@@ -20,9 +20,9 @@ pub(super) fn json(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
 /// What follows from the whole of a file.
 const CONCLUSIONS: [&str; 4] = ["kind", "end", "animated", "vertex_scale"];
 
-/// What is known of a file that could not be read to its end. What is empty
-/// or 0 may be so because it was not reached, and is left out, as are all
-/// lists where they are very long.
+/// What is known of a file that could not be read to its end. What is empty or
+/// 0 may be so because it was not reached, and is omitted, as are all lists
+/// where they are very long.
 pub(super) fn partial(psx: &Psx) -> Value {
     let mut facts = json::bounded_value(&Facts::new(psx), &Head::new(psx));
     if let Value::Object(fields) = &mut facts {
@@ -103,7 +103,7 @@ impl Head {
     }
 }
 
-/// The word for what a file is for.
+/// Returns the word for what a file is for.
 pub(super) fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::Level => "level",
@@ -175,7 +175,7 @@ impl ObjectFacts {
     }
 }
 
-/// A parent, or -1 for an object that is its own.
+/// Returns a parent, or -1 for an object that is its own.
 fn parent_or_root(index: usize, parent: u16) -> i32 {
     if usize::from(parent) == index {
         -1

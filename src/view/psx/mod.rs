@@ -35,7 +35,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |bytes| psx::parse(bytes).is_ok(),
 };
 
-/// Most bytes of neighbours that are looked at.
+/// Maximum number of bytes of neighbours that are looked at.
 const MAX_NEIGHBOURS: usize = 16 << 20;
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
@@ -57,7 +57,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     }
 }
 
-/// The files of the same level, where this one needs something of them.
+/// Returns the files of the same level, where this one needs something of them.
 fn read_neighbours(psx: &Psx, context: &dyn AssetContext) -> Vec<Psx> {
     if context.name().is_empty() || !TextureSet::lacks(psx) {
         return Vec::new();
@@ -94,7 +94,7 @@ const MATERIALS: &str = "materials.mtl";
 /// File of the scene's materials.
 const SCENE_MATERIALS: &str = "scene.mtl";
 
-/// The files, in their order.
+/// Returns the files, in their order.
 fn files(shown: &Shown) -> Vec<Listed<Shown>> {
     let mut files: Vec<Listed<Shown>> = whole_files(&[
         ("info.json", |shown, out| facts::json(&shown.psx, out)),

@@ -52,8 +52,9 @@ fn geometry(psx: &Psx, summary: &mut Summary) {
     }
 }
 
-/// The box around all objects, as least and largest x, y and z in the unit of
-/// object positions. Angles, which are almost always 0, are not looked at.
+/// Returns the box around all objects, as least and largest x, y and z in the
+/// unit of object positions. Angles, which are almost always 0, are not looked
+/// at.
 fn bounds(psx: &Psx) -> Option<[[f64; 2]; 3]> {
     let scale = f64::from(psx.vertex_scale());
     let mut whole: Option<[[f64; 2]; 3]> = None;

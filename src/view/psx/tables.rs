@@ -26,12 +26,12 @@ pub(super) fn objects(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A number with 12 fractional bits.
+/// Returns a number with 12 fractional bits.
 pub(super) fn units(fixed: i64) -> f64 {
     fixed as f64 / 4096.0
 }
 
-/// An angle of which 4096 is a full turn.
+/// Returns an angle of which 4096 is a full turn.
 fn degrees(angle: i16) -> f64 {
     f64::from(angle) * 360.0 / 4096.0
 }
@@ -152,7 +152,7 @@ pub(super) fn chunks(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A tag as its four letters, where it has them, else as a number.
+/// Returns a tag as its four letters, where it has them, else as a number.
 pub(super) fn tag(tag: u32) -> String {
     let letters = tag.to_le_bytes();
     if letters.iter().all(u8::is_ascii_graphic) {
@@ -185,7 +185,7 @@ fn meaning(chunk: &Chunk) -> String {
     }
 }
 
-/// Whether there is an `animations.tsv`.
+/// Returns whether there is an `animations.tsv`.
 pub(super) fn has_animations(psx: &Psx) -> bool {
     psx.chunks.iter().any(|chunk| match &chunk.content {
         Content::AnimationsV1(list) => !list.is_empty(),

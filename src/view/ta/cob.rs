@@ -85,7 +85,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The warnings of a script, and the pieces that its model lacks.
+/// Returns the warnings of a script, and the pieces that its model lacks.
 fn warnings(cob: &Cob, context: &dyn AssetContext) -> Warnings {
     let mut warnings = cob.warnings.clone();
     let path = format!("objects3d/{}.3do", super::stem(context.name()));

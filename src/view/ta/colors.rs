@@ -33,7 +33,7 @@ impl Colors {
         }
     }
 
-    /// The palette of the file itself.
+    /// Returns the palette of the file itself.
     pub(super) fn own(palette: Palette) -> Self {
         Self {
             palette,
@@ -41,7 +41,7 @@ impl Colors {
         }
     }
 
-    /// The palette that the user has chosen.
+    /// Returns the palette that the user has chosen.
     fn chosen(context: &dyn AssetContext) -> Option<Self> {
         let chosen = context.palette()?;
         Some(Self {
@@ -50,14 +50,14 @@ impl Colors {
         })
     }
 
-    /// The palette of the whole mount.
+    /// Returns the palette of the whole mount.
     pub(super) fn of_mount(context: &dyn AssetContext) -> Self {
         if let Some(chosen) = Self::chosen(context) {
             return chosen;
         }
         let whole = context.find(Wanted::Path("palettes/palette.pal"));
         let bytes = whole.and_then(|file| context.read(file));
-        // The game goes on without a palette file, and not with a short one.
+        // The game continues without a palette file, and not with a short one.
         let is_missing = bytes.as_ref().is_none_or(|bytes| bytes.is_empty());
         let found = if is_missing {
             let found = context.find(Wanted::Path("palettes/palette.pcx"));
@@ -74,8 +74,8 @@ impl Colors {
         found.unwrap_or_else(Self::embedded)
     }
 
-    /// The palette of a sprite: in Kingdoms a picture of the same name beside
-    /// it, or what `palettes` has for its name or its kingdom.
+    /// Returns the palette of a sprite: in Kingdoms a picture of the same name
+    /// beside it, or what `palettes` has for its name or its kingdom.
     pub(super) fn of_sprite(context: &dyn AssetContext) -> Self {
         let stem = super::stem(context.name());
         let beside = || {
@@ -88,7 +88,7 @@ impl Colors {
             .unwrap_or_else(|| Self::of_mount(context))
     }
 
-    /// The palette of the textures in a file with this name.
+    /// Returns the palette of the textures in a file with this name.
     pub(super) fn of_textures(context: &dyn AssetContext, file: &str) -> Self {
         let named = || Self::named(context, super::stem(file));
         Self::chosen(context)
@@ -96,8 +96,8 @@ impl Colors {
             .unwrap_or_else(|| Self::of_mount(context))
     }
 
-    /// The palette of a map of Kingdoms: that of the kingdom that its OTA file
-    /// names.
+    /// Returns the palette of a map of Kingdoms: that of the kingdom that its
+    /// OTA file names.
     pub(super) fn of_kingdoms_map(context: &dyn AssetContext) -> Self {
         let kingdom = || {
             let ota = format!("{}.ota", super::stem(context.name()));
@@ -111,7 +111,7 @@ impl Colors {
             .unwrap_or_else(|| Self::of_mount(context))
     }
 
-    /// Bytes on the heap.
+    /// Returns the bytes on the heap.
     pub(super) fn heap_size(&self) -> usize {
         self.source.capacity()
     }
@@ -130,7 +130,7 @@ impl Colors {
         })
     }
 
-    /// The palette that a picture carries.
+    /// Returns the palette that a picture carries.
     fn carried(context: &dyn AssetContext, wanted: Wanted<'_>) -> Option<Self> {
         let file = context.find(wanted)?;
         let picture = pcx::parse(&context.read(file)?).ok()?;

@@ -25,7 +25,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |_| false,
 };
 
-/// Characters in a row of the sheet, and rows.
+/// Characters in succession of the sheet, and rows.
 const COLUMNS: usize = 16;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
@@ -71,8 +71,8 @@ fn page(shown: &Shown<Fnt>, out: &mut dyn Write) -> io::Result<()> {
     page.write(&fnt.warnings, out)
 }
 
-/// All characters in a grid, 16 in a row, white on black. Cells are as wide as
-/// the widest one, with a pixel between them.
+/// All characters in a grid, 16 in succession, white on black. Cells are as
+/// wide as the widest one, with a pixel between them.
 fn sheet(shown: &Shown<Fnt>, out: &mut dyn Write) -> io::Result<()> {
     let fnt = &shown.asset;
     let widest = widths(fnt).map(|(_, width)| width).max().unwrap_or(1);

@@ -31,23 +31,25 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |bytes| bytes.starts_with(&[0, 1, 1, 0]) && gaf::parse(bytes).is_ok(),
 };
 
-/// Most pictures of a file; the largest of the games has a tenth of them.
+/// Maximum number of pictures of a file; the largest of the games has a tenth
+/// of them.
 const MAX_PICTURES: usize = 1 << 15;
 
-/// Most pixels of all pictures of a file. Many references may lead to one
-/// large frame.
+/// Maximum number of pixels of all pictures of a file. Many references may lead
+/// to one large frame.
 const MAX_SHOWN: u64 = 1 << 28;
 
-/// Most pixels that the frames of an animation have together.
+/// Maximum number of pixels that the frames of an animation have together.
 const MAX_ANIMATED: u64 = 1 << 26;
 
-/// Most pixels that are decoded for a contact sheet.
+/// Maximum number of pixels that are decoded for a contact sheet.
 const MAX_SHEET_PIXELS: u64 = 1 << 25;
 
-/// Most pixels that are decoded to report in `info.json` what is odd about them.
+/// Maximum number of pixels that are decoded to report in `info.json` warnings
+/// about them.
 const MAX_CHECKED: u64 = 1 << 24;
 
-/// Most pictures on a contact sheet.
+/// Maximum number of pictures on a contact sheet.
 const MAX_ON_SHEET: usize = 64;
 
 /// A part's number is that of the sequence times this, and that of the frame.
@@ -73,7 +75,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     Ok(shown.view(files))
 }
 
-/// The files. What is left out is a warning.
+/// Returns the files. What is omitted is a warning.
 fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
     let mut files = whole_files(&[
         ("info.json", info as _),
@@ -136,7 +138,7 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
     files
 }
 
-/// Name of the folder of a sequence, and of its animation.
+/// Returns the name of the folder of a sequence, and of its animation.
 fn folder(count: usize, index: usize, sequence: &Sequence) -> String {
     let number = padded(index, count, 3);
     match file_part(&sequence.name).as_str() {
@@ -161,7 +163,7 @@ fn animation_problem(
     size_problem(width.into(), height.into())
 }
 
-/// The picture of a frame; where pixels are lost, the others.
+/// Returns the picture of a frame; where pixels are lost, the others.
 fn picture(shown: &Shown<Gaf>, frame: &Frame) -> Option<Picture> {
     let decoded = shown.asset.decode(frame);
     let picture = decoded.unwrap_or_else(|incomplete| incomplete.model);
@@ -216,7 +218,7 @@ fn animation(shown: &Shown<Gaf>, index: usize, out: &mut dyn Write) -> io::Resul
     apng::write(&animation, &mut next, out)
 }
 
-/// How long a frame is shown. No ticks are one.
+/// Returns how long a frame is shown. No ticks are one.
 fn delay(reference: Option<Reference>) -> (u16, u16) {
     let ticks = reference.map_or(1, |reference| reference.ticks.max(1));
     (
@@ -272,8 +274,8 @@ struct SequenceFacts<'a> {
     seconds: Option<f64>,
 }
 
-/// What is odd about a file and the pixels of its frames, each of which is
-/// decoded once; and the number of raw frames without the key.
+/// Warnings about a file and the pixels of its frames, each of which is decoded
+/// once; and the number of raw frames without the key.
 fn checked(gaf: &Gaf) -> (Warnings, usize) {
     let mut warnings = gaf.warnings.clone();
     let mut key_unused = 0;

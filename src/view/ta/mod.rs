@@ -41,7 +41,7 @@ impl<M> GetSize for Shown<M> {
 }
 
 impl<M: Send + Sync + 'static> Shown<M> {
-    /// The view with these files.
+    /// Returns the view with these files.
     fn view(self, files: Vec<Listed<Self>>) -> Box<dyn View> {
         Box::new(ListedView { model: self, files })
     }
@@ -54,12 +54,13 @@ fn failure<M>(incomplete: Incomplete<M>, partial: impl FnOnce(&M) -> Value) -> B
     Box::new(Failure { error, partial })
 }
 
-/// The name of an asset without its extension.
+/// Returns the name of an asset without its extension.
 fn stem(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// A name as a part of a file's name: no separators, no control characters.
+/// Returns a name as a part of a file's name: no separators, no control
+/// characters.
 fn file_part(name: &str) -> String {
     let safe = |c: char| {
         if c.is_control() || "/\\".contains(c) {
@@ -71,7 +72,7 @@ fn file_part(name: &str) -> String {
     name.trim().chars().map(safe).collect()
 }
 
-/// Bytes that lines of warnings take on the heap.
+/// Returns the bytes that lines of warnings take on the heap.
 fn warnings_size(warnings: &crate::io::Warnings) -> usize {
     warnings.get_heap_size()
 }

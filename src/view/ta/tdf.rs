@@ -28,8 +28,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// Bytes that an entry takes; its text comes on top.
 const ENTRY_SIZE: usize = 24;
 
-/// Most sections in each other of which a [`Value`] is made; reading one back
-/// has a limit on depth.
+/// Maximum number of sections in each other of which a [`Value`] is made;
+/// reading one back has a limit on depth.
 const MAX_VALUE_DEPTH: usize = 32;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {

@@ -40,7 +40,7 @@ const MATERIALS: &str = "model.mtl";
 /// Units of a coordinate.
 const ONE: f64 = 65536.0;
 
-/// Most textures of a model that are listed.
+/// Maximum number of textures of a model that are listed.
 const MAX_TEXTURES: usize = 4096;
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
@@ -101,7 +101,7 @@ fn heap_size(model: &Model) -> usize {
         + objects.sum::<usize>()
 }
 
-/// Name of the file of a texture, without extension.
+/// Returns the name of the file of a texture, without extension.
 fn texture_file(count: usize, index: usize, name: &str) -> String {
     format!("{} {}", padded(index, count, 2), file_part(name))
 }
@@ -144,8 +144,8 @@ impl Drawn {
     }
 }
 
-/// The names of pieces as the script of the model spells them, by their names
-/// in lower case.
+/// Returns the names of pieces as the script of the model spells them, by their
+/// names in lower case.
 fn script_names(context: &dyn AssetContext) -> HashMap<String, String> {
     let path = format!("scripts/{}.cob", stem(context.name()));
     let script = context.find(Wanted::Path(&path));
@@ -294,7 +294,7 @@ impl ObjectFacts {
     }
 }
 
-/// A coordinate in pixels of a map.
+/// Returns a coordinate in pixels of a map.
 fn pixels(coordinate: i32) -> f64 {
     f64::from(coordinate) / ONE
 }

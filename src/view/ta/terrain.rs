@@ -17,12 +17,13 @@ pub(super) fn size(terrain: &Terrain) -> (u32, u32) {
     (edge(terrain.width), edge(terrain.height))
 }
 
-/// Whether there is a picture of the ground.
+/// Returns whether there is a picture of the ground.
 pub(super) fn has_ground(terrain: &Terrain) -> bool {
     terrain.tile(0, 0).is_some()
 }
 
-/// Whether the picture of the ground is not too large to be shown whole.
+/// Returns whether the picture of the ground is not too large to be shown
+/// whole.
 pub(super) fn is_shown_whole(terrain: &Terrain) -> bool {
     let (width, height) = size(terrain);
     u64::from(width) * u64::from(height) <= MAX_PIXELS
@@ -59,7 +60,7 @@ pub(super) fn write_minimap(
     png::write_rows(size, Tones::Palette(&colors.palette.0), &mut row, out)
 }
 
-/// Whether a picture can have this size at all.
+/// Returns whether a picture can have this size at all.
 pub(super) fn is_picture(minimap: &Minimap, used: Option<(u32, u32)>) -> bool {
     let (width, height) = used.unwrap_or((u32::MAX, u32::MAX));
     minimap.width.min(width) > 0 && minimap.height.min(height) > 0
@@ -75,7 +76,7 @@ pub(super) fn write_heights(
     png::write_rows(size, Tones::Grey, &mut row, out)
 }
 
-/// The least and the largest height.
+/// Returns the least and the largest height.
 pub(super) fn range(heights: impl Iterator<Item = u8>) -> Option<[u8; 2]> {
     heights.fold(None, |range, height| {
         let [least, most] = range.unwrap_or([height; 2]);

@@ -20,7 +20,7 @@ const SHARED: &str = "TA textures";
 /// Name of the file whose sequences have a frame for each player's colour.
 const TEAM_COLORS: &str = "logos";
 
-/// Most textures that are known.
+/// Maximum number of textures that are known.
 const MAX_TEXTURES: usize = 1 << 16;
 
 /// All textures of a mount.
@@ -92,7 +92,8 @@ pub(super) struct Textures<'a> {
 }
 
 impl<'a> Textures<'a> {
-    /// The textures around an asset. The first one that asks reads them.
+    /// Returns the textures around an asset. The first one that asks reads
+    /// them.
     pub(super) fn new(context: &'a dyn AssetContext) -> Self {
         Self {
             context,
@@ -118,9 +119,9 @@ impl<'a> Textures<'a> {
         })
     }
 
-    /// The first frames of textures, by their names. A file is read once for
-    /// all textures in it. Those that do not fit into the limit of a scene are
-    /// not there.
+    /// Returns the first frames of textures, by their names. A file is read
+    /// once for all textures in it. Those that do not fit into the limit of a
+    /// scene are not there.
     pub(super) fn pictures(&self, names: &[&str]) -> Vec<Option<Picture>> {
         let mut wanted: HashMap<AssetRef, Vec<(usize, usize)>> = HashMap::new();
         for (number, name) in names.iter().enumerate() {

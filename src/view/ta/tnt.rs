@@ -107,7 +107,7 @@ fn head(tnt: &Tnt) -> Value {
     })
 }
 
-/// How many cells have each feature.
+/// Returns how many cells have each feature.
 fn placed(tnt: &Tnt) -> Vec<usize> {
     let mut counts = vec![0; tnt.features.len()];
     for feature in (0..tnt.cells()).filter_map(|cell| tnt.feature(cell)) {

@@ -50,7 +50,7 @@ impl Lzss {
         byte
     }
 
-    /// The next decoded byte; `None` at the end of the packed bytes.
+    /// Returns the next decoded byte; `None` at the end of the packed bytes.
     fn next(&mut self, packed: &mut Packed) -> Result<Option<u8>> {
         while self.run == 0 {
             if self.flags == 1 {

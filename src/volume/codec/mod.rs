@@ -20,8 +20,8 @@ pub(super) use self::lzss::Lzss;
 /// Packed bytes that are read at a time.
 const PIECE: u64 = 32 << 10;
 
-/// Most bytes that one packed byte becomes by deflate: a match of 258 bytes
-/// takes two bits.
+/// Maximum number of bytes that one packed byte becomes by deflate: a match of
+/// 258 bytes takes two bits.
 pub(super) const MAX_DEFLATE_RATIO: u64 = 1032;
 
 /// A packed file in a source.
@@ -42,11 +42,11 @@ pub(super) struct PackedFile {
 }
 
 impl PackedFile {
-    /// Checks that the decoded size is one that so many packed bytes can
+    /// Checks that the decoded size is one that that many packed bytes can
     /// have, and that they lie in the source.
     ///
     /// # Errors
-    /// Where they cannot, and where they do not.
+    /// Returns an error if they cannot, and where they do not.
     pub(super) fn check(&self, decoded_at_most: u64) -> Result<()> {
         let end = self.source.len();
         let reaches = self.offset.checked_add(self.stored);
@@ -81,17 +81,17 @@ impl PackedFile {
 
 /// Turns packed bytes into decoded ones.
 pub(super) trait Codec: Clone + Send + Sync + 'static {
-    /// Whether the stream may go on behind the last byte of the file.
+    /// Whether the stream may continue after the last byte of the file.
     const RUNS_ON: bool;
 
     /// Decodes the next bytes into `out`, which is not empty; 0 where the
     /// stream has come to its end.
     ///
     /// # Errors
-    /// Where the stream is damaged, or ends without its end.
+    /// Returns an error if the stream is damaged, or ends without its end.
     fn decode(&mut self, packed: &mut Packed, out: &mut [u8]) -> Result<usize>;
 
-    /// Memory that it takes, in bytes.
+    /// Returns the memory that it takes, in bytes.
     fn memory(&self) -> usize;
 }
 
@@ -107,10 +107,10 @@ pub(super) struct Packed {
 }
 
 impl Packed {
-    /// The next packed bytes; none at the end.
+    /// Returns the next packed bytes; none at the end.
     ///
     /// # Errors
-    /// Where the source cannot be read.
+    /// Returns an error if the source cannot be read.
     fn fill(&mut self) -> Result<&[u8]> {
         if self.taken == self.buffer.len() {
             let length = (self.end - self.next).min(PIECE);
@@ -132,7 +132,7 @@ impl Packed {
         self.taken += count;
     }
 
-    /// The next packed byte; `None` at the end.
+    /// Returns the next packed byte; `None` at the end.
     fn byte(&mut self) -> Result<Option<u8>> {
         let byte = match self.buffer.get(self.taken) {
             Some(&byte) => byte,
@@ -145,7 +145,7 @@ impl Packed {
         Ok(Some(byte))
     }
 
-    /// Whether nothing follows the bytes that [`Packed::fill`] gave.
+    /// Returns whether nothing follows the bytes that [`Packed::fill`] gave.
     fn is_last(&self) -> bool {
         self.next == self.end
     }
@@ -160,7 +160,7 @@ impl Packed {
         Error::damaged(self.position(), "packed data", problem)
     }
 
-    /// The same bytes, yet to be read.
+    /// Returns the same bytes, yet to be read.
     fn unread(&self) -> Self {
         Self {
             source: self.source.clone(),
@@ -258,7 +258,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// Bytes that neither repeat soon nor are noise.
+    /// Returns the bytes that neither repeat soon nor are noise.
     fn sample(length: usize) -> Vec<u8> {
         let mut state = 1_u32;
         let next = |_| {

@@ -1,9 +1,9 @@
 //! The FST: the files and directories of a disc in one table.
 //!
-//! Each entry has 12 bytes: its kind and the offset of its name, then of a
-//! file its offset and size, of a directory the number of its parent and the
-//! number behind its last entry. The names stand behind the entries. Entry 0
-//! is the root, whose last number is that of all entries.
+//! Each entry has 12 bytes: its kind and the offset of its name, then of a file
+//! its offset and size, of a directory the number of its parent and the number
+//! after its last entry. The names stand after the entries. Entry 0 is the
+//! root, whose last number is that of all entries.
 
 use std::ops::ControlFlow;
 
@@ -37,10 +37,10 @@ pub(super) enum Item<'a> {
 }
 
 impl<'a> Fst<'a> {
-    /// The FST in `bytes`, which stand at `base` in the source.
+    /// Returns the FST in `bytes`, which stand at `base` in the source.
     ///
     /// # Errors
-    /// Where it has no root, or more entries than bytes.
+    /// Returns an error if it has no root, or more entries than bytes.
     pub(super) fn new(bytes: &'a [u8], base: u64) -> Result<Self> {
         let (entries, _) = bytes.as_chunks::<ENTRY>();
         let root = entries
@@ -69,8 +69,8 @@ impl<'a> Fst<'a> {
         warnings: &mut Warnings,
         mut visit: impl FnMut(Item<'a>, usize, &mut Warnings) -> ControlFlow<Error>,
     ) -> Result<()> {
-        // The directories that are open: number, and that behind the last
-        // entry. The root stays.
+        // The directories that are open: number, and that after the last entry.
+        // The root stays.
         let mut open = vec![(0, self.entries.len())];
         for (number, entry) in self.entries.iter().enumerate().skip(1) {
             while open.len() > 1 && open.last().is_some_and(|&(_, end)| number >= end) {
@@ -137,7 +137,8 @@ mod tests {
         [first, middle, last].map(u32::to_be_bytes).concat()
     }
 
-    /// The entries as they are visited, with their depths, and the warnings.
+    /// Returns the entries as they are visited, with their depths, and the
+    /// warnings.
     fn visited(entries: &[Vec<u8>], names: &[u8]) -> (Vec<String>, Vec<String>) {
         let bytes = [entries.concat(), names.to_vec()].concat();
         let mut warnings = Warnings::default();

@@ -32,7 +32,7 @@ const GAMECUBE: u32 = 0xC233_9F3D;
 const WII: u32 = 0x5D1C_9EA3;
 const TGC: u32 = 0xA238_0FAE;
 
-/// Length of `boot.bin`, the disc's header, and of `bi2.bin` behind it.
+/// Length of `boot.bin`, the disc's header, and of `bi2.bin` after it.
 const BOOT: u32 = 0x440;
 const BI2: u32 = 0x2000;
 
@@ -157,7 +157,7 @@ impl Disc {
         Ok(())
     }
 
-    /// Bytes of the disc from `offset` on, at most `size`.
+    /// Returns the bytes of the disc from `offset` on, at most `size`.
     fn clipped(&self, offset: u64, size: u64) -> u32 {
         let left = self.source.len().saturating_sub(offset);
         u32::try_from(size.min(left)).unwrap_or(u32::MAX)
@@ -272,8 +272,9 @@ fn tolerate(error: Error, warnings: &mut Warnings) -> Result<()> {
     Ok(())
 }
 
-/// Length of a DOL: where the last of its sections ends. The header has the
-/// offsets of 7 text and 11 data sections at 0, and their sizes at 0x90.
+/// Returns the length of a DOL: where the last of its sections ends. The header
+/// has the offsets of 7 text and 11 data sections at 0, and their sizes at
+/// 0x90.
 fn dol_length(header: &[u8]) -> u64 {
     let offsets: [u32; DOL_SECTIONS] = numbers(header, 0).unwrap_or_default();
     let sizes: [u32; DOL_SECTIONS] = numbers(header, 0x90).unwrap_or_default();

@@ -62,7 +62,7 @@ pub(super) struct Block<'a> {
     pub(super) body: Cursor<'a>,
 }
 
-/// Reads the blocks in the rest of `parent`, one after the other.
+/// Reads the blocks in the rest of `parent`, in order.
 ///
 /// A block that claims to be longer than what is left ends where its parent
 /// ends, with a warning; less than a header at the end is ignored.
@@ -104,12 +104,12 @@ pub(super) fn take_string<'a>(body: &mut Cursor<'a>, field: &'static str) -> Res
     Ok(string)
 }
 
-/// The number at the start of a block's body, where it has one.
+/// Returns the number at the start of a block's body, where it has one.
 pub(super) fn number(body: &mut Cursor, field: &'static str) -> Option<u32> {
     body.u32(field).ok()
 }
 
-/// An error about a block that is too short for its fields.
+/// Returns an error about a block that is too short for its fields.
 pub(super) fn too_short(block: &Block, needed: usize) -> Error {
     Error::damaged(
         block.offset,

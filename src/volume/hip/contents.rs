@@ -1,5 +1,4 @@
-//! The blocks that stand one behind the other in the archive
-//! (FORMATS, HIP 1 and 7).
+//! The blocks that stand consecutively in the archive (FORMATS, HIP 1 and 7).
 
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
@@ -9,13 +8,14 @@ use super::package::Package;
 use super::toc::Toc;
 use crate::io::Warnings;
 
-/// Most blocks that are looked at; archives have five.
+/// Maximum number of blocks that are looked at; archives have five.
 const MAX_BLOCKS: usize = 64;
 
-/// Longest PACK and HIPB that are read, in bytes.
+/// Maximum length of the PACK and HIPB that are read, in bytes.
 pub(super) const MAX_HEADER_LENGTH: u64 = 1 << 20;
 
-/// Longest DICT that is read, in bytes: enough for two million assets.
+/// Maximum length of the DICT that is read, in bytes: enough for two million
+/// assets.
 pub(super) const MAX_DICT_LENGTH: u64 = 1 << 28;
 
 /// Everything in an archive but the bytes of its assets.
@@ -51,7 +51,8 @@ impl Contents {
     /// Reads the blocks of `source`.
     ///
     /// # Errors
-    /// Where the source cannot be read; where DICT is damaged, unless `force`.
+    /// Returns an error if the source cannot be read; where DICT is damaged,
+    /// unless `force`.
     pub(super) fn read(source: &dyn ReadAt, force: bool, warnings: &mut Warnings) -> Result<Self> {
         let mut contents = Self::default();
         let (mut has_package, mut has_toc) = (false, false);
@@ -128,8 +129,8 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Where the next block begins: behind STRM or, where its size is wrong,
-    /// behind the DPAK in it. Else nothing follows.
+    /// Returns where the next block begins: after STRM or, where its size is
+    /// wrong, after the DPAK in it. Else nothing follows.
     fn end(&self, source: &dyn ReadAt, header: Header, warnings: &mut Warnings) -> Result<u64> {
         let length = source.len();
         let stated = header.next();
@@ -152,13 +153,13 @@ impl Stream {
     }
 }
 
-/// Whether a block may stand behind STRM. Other names could be bytes of an
-/// asset, where the size of STRM is wrong.
+/// Returns whether a block may stand after STRM. Other names could be bytes of
+/// an asset, where the size of STRM is wrong.
 fn is_known(header: Option<Header>) -> bool {
     header.is_some_and(|header| matches!(&header.name, b"HIPB" | b"PACK" | b"DICT"))
 }
 
-/// The body of a block, as far as the source has it.
+/// Returns the body of a block, as far as the source has it.
 pub(super) fn body(
     source: &dyn ReadAt,
     header: Header,
@@ -181,7 +182,7 @@ pub(super) fn body(
     read_vec(source, header.body(), length, "block")
 }
 
-/// The first number in a block's body, where it has one.
+/// Returns the first number in a block's body, where it has one.
 fn first_number(source: &dyn ReadAt, header: Header) -> Result<Option<u32>> {
     if header.size < 4 || source.len().saturating_sub(header.body()) < 4 {
         return Ok(None);
@@ -205,8 +206,8 @@ mod tests {
         (contents, warnings.texts())
     }
 
-    /// An archive whose STRM claims `stream` bytes and whose DPAK claims
-    /// `data`, followed by a HIPB. True would be 30 and 10.
+    /// Returns an archive whose STRM claims `stream` bytes and whose DPAK
+    /// claims `data`, followed by a HIPB. True would be 30 and 10.
     fn archive(stream: u32, data: u32) -> Vec<u8> {
         [
             block("HIPA", 0, b""),

@@ -40,7 +40,7 @@ pub enum Game {
 }
 
 impl Game {
-    /// The name that `info.json` shows.
+    /// Returns the name that `info.json` shows.
     pub fn name(self) -> &'static str {
         match self {
             Self::Scooby => "scooby",
@@ -53,9 +53,9 @@ impl Game {
         }
     }
 
-    /// The name that HipHopTool's `Settings.ini` has for it. The prototype is
-    /// called Scooby, because HipHopTool has no name for it and its own
-    /// version numbers stand in the file.
+    /// Returns the name that HipHopTool's `Settings.ini` has for it. The
+    /// prototype is called Scooby, because HipHopTool has no name for it and
+    /// its own version numbers stand in the file.
     pub fn hiphoptool_name(self) -> &'static str {
         match self {
             Self::Scooby | Self::ScoobyPrototype => "Scooby",
@@ -67,8 +67,9 @@ impl Game {
         }
     }
 
-    /// The game with this name in `Settings.ini`. The prototype of Scooby-Doo,
-    /// which has the same name, is detected by the version: see [`Game::of_client`].
+    /// Returns the game with this name in `Settings.ini`. The prototype of
+    /// Scooby-Doo, which has the same name, is detected by the version: see
+    /// [`Game::of_client`].
     pub(crate) fn of_hiphoptool_name(name: &[u8]) -> Option<Self> {
         [
             Self::Scooby,
@@ -82,7 +83,7 @@ impl Game {
         .find(|game| game.hiphoptool_name().as_bytes() == name)
     }
 
-    /// The game, or its prototype where `clientVersion` is that of the
+    /// Returns the game, or its prototype where `clientVersion` is that of the
     /// prototype.
     pub(crate) fn of_client(self, client: u32) -> Self {
         match self {
@@ -91,23 +92,23 @@ impl Game {
         }
     }
 
-    /// Whether archives have PLAT.
+    /// Returns whether archives have PLAT.
     pub(crate) fn has_plat(self) -> bool {
         self == Self::Bfbb || self.is_incredibles_or_later()
     }
 
-    /// Whether it is Scooby-Doo or its prototype.
+    /// Returns whether it is Scooby-Doo or its prototype.
     pub fn is_scooby(self) -> bool {
         matches!(self, Self::Scooby | Self::ScoobyPrototype)
     }
 
-    /// Whether it is The Incredibles or a later game. Those number layers in
-    /// another way.
+    /// Returns whether it is The Incredibles or a later game. Those number
+    /// layers in another way.
     pub fn is_incredibles_or_later(self) -> bool {
         matches!(self, Self::Incredibles | Self::Rotu | Self::RatProto)
     }
 
-    /// Whether it is Rise of the Underminer or a later game.
+    /// Returns whether it is Rise of the Underminer or a later game.
     pub fn is_rotu_or_later(self) -> bool {
         matches!(self, Self::Rotu | Self::RatProto)
     }
@@ -127,7 +128,7 @@ pub enum Platform {
 }
 
 impl Platform {
-    /// The name that `info.json` shows.
+    /// Returns the name that `info.json` shows.
     pub fn name(self) -> &'static str {
         match self {
             Self::GameCube => "gc",
@@ -137,15 +138,16 @@ impl Platform {
         }
     }
 
-    /// The platform with this name in `Settings.ini` of a game without PLAT.
+    /// Returns the platform with this name in `Settings.ini` of a game without
+    /// PLAT.
     pub(crate) fn of_name(name: &[u8]) -> Option<Self> {
         [Self::GameCube, Self::PlayStation2, Self::Xbox]
             .into_iter()
             .find(|platform| platform.name().as_bytes() == name)
     }
 
-    /// The platform of a Scooby-Doo archive that was created at `time`, in
-    /// seconds since 1970 UTC.
+    /// Returns the platform of a Scooby-Doo archive that was created at `time`,
+    /// in seconds since 1970 UTC.
     pub(crate) fn of_scooby_date(time: u32) -> Self {
         match time {
             time if APRIL_2002.contains(&time) => Self::PlayStation2,
@@ -155,7 +157,7 @@ impl Platform {
         }
     }
 
-    /// The platform that a string of PLAT names.
+    /// Returns the platform that a string of PLAT names.
     pub(crate) fn from_plat(string: &[u8]) -> Self {
         match string {
             b"GC" | b"GameCube" => Self::GameCube,
@@ -179,7 +181,7 @@ fn detected<T>(value: T, evidence: &'static str) -> Detected<T> {
     Detected { value, evidence }
 }
 
-/// Detects the game: by PLAT where there is one, else by the version.
+/// Detects the game: by PLAT if there is one, else by the version.
 pub(super) fn game(package: &Package, hipb: Option<&Hipb>) -> Detected<Game> {
     let Some(plat) = &package.plat else {
         return match package.version.map(|version| version.client) {
@@ -230,9 +232,9 @@ fn family(package: &Package, hipb: Option<&Hipb>) -> Detected<Game> {
     }
 }
 
-/// Detects the platform: by PLAT where there is one, else by what tools left or
-/// by the date, and in the end by how the first asset is aligned, which stands
-/// at `first_data` in the source.
+/// Detects the platform: by PLAT if there is one, else by what tools left or by
+/// the date, and in the end by how the first asset is aligned, which stands at
+/// `first_data` in the source.
 pub(super) fn platform(
     package: &Package,
     hipb: Option<&Hipb>,

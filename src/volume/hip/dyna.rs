@@ -179,7 +179,7 @@ pub(super) fn folder(hash: u32) -> Option<&'static str> {
     Some(folder)
 }
 
-/// The number of the DYNA type that has this folder.
+/// Returns the number of the DYNA type that has this folder.
 pub(super) fn number(folder: &str) -> Option<u32> {
     let &(number, _) = FOLDERS.iter().find(|row| row.1 == folder)?;
     Some(number)

@@ -1,4 +1,4 @@
-//! HIPB: what modding tools add behind the archive (FORMATS, HIP 7).
+//! HIPB: what modding tools add after the archive (FORMATS, HIP 7).
 
 use std::collections::BTreeMap;
 

@@ -152,7 +152,7 @@ pub(crate) struct Type {
 }
 
 impl Type {
-    /// Its code, without the padding, as text.
+    /// Returns its code, without the padding, as text.
     pub(super) fn text(self) -> String {
         windows_1252(trimmed(&self.code)).into_owned()
     }
@@ -175,8 +175,8 @@ impl Type {
         }
     }
 
-    /// The type that has this folder, or whose code this is; the other way
-    /// round from [`Type::folder`], but for characters that make no good
+    /// Returns the type that has this folder, or whose code this is; the other
+    /// way round from [`Type::folder`], except for characters that make no good
     /// folder and became `_`.
     pub(crate) fn of_folder(folder: &str) -> Option<Self> {
         let plain = |code| Self { code, subtype: 0 };
@@ -226,8 +226,8 @@ impl Type {
         }
     }
 
-    /// Length of the extension that `name` already carries, the dot included;
-    /// 0 where it is neither one that such assets have nor one of
+    /// Returns the length of the extension that `name` already carries, the dot
+    /// included; 0 where it is neither one that such assets have nor one of
     /// [`OTHER_EXTENSIONS`].
     pub(super) fn carried(self, name: &[u8], platform: Platform) -> usize {
         let own = self.extension(platform);
@@ -247,7 +247,7 @@ impl Type {
 /// keep it, by which they are detected.
 const OTHER_EXTENSIONS: &[&str] = &["hgo", "hgo.blk", "ifp", "psx"];
 
-/// A code without the spaces behind it.
+/// Returns a code without the spaces after it.
 fn trimmed(code: &Code) -> &[u8] {
     let last = code.iter().rposition(|&byte| byte != b' ');
     &code[..last.map_or(0, |last| last + 1)]
@@ -258,7 +258,7 @@ fn find(code: Code) -> Option<&'static Kind> {
     KINDS.get(index)
 }
 
-/// A code in characters that no file system minds, at least one.
+/// Returns a code in characters that no file system minds, at least one.
 fn safe(code: Code) -> String {
     let code = trimmed(&code);
     if code.is_empty() {

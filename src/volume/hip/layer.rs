@@ -25,14 +25,14 @@ const TEXTURE_STREAM: usize = 2;
 /// Last type of a layer in which HipHopTool takes JSP assets for geometry.
 const LAST_GEOMETRY: i32 = 9;
 
-/// The name of layer type `number` in `game`, where it has one.
+/// Returns the name of layer type `number` in `game`, where it has one.
 pub fn name(game: Game, number: u32) -> Option<&'static str> {
     let number = usize::try_from(number).ok()?;
     let earlier = !game.is_incredibles_or_later() && number >= TEXTURE_STREAM;
     NAMES.get(number.checked_add(earlier.into())?).copied()
 }
 
-/// Whether the JSP assets of a layer of type `number` are JSPINFO, as
+/// Returns whether the JSP assets of a layer of type `number` are JSPINFO, as
 /// HipHopTool decides it: for all games alike, and with a signed number.
 pub(super) fn holds_jsp_info(number: u32) -> bool {
     number.cast_signed() > LAST_GEOMETRY

@@ -49,7 +49,7 @@ impl Layout {
         layout
     }
 
-    /// The first asset with this id.
+    /// Returns the first asset with this id.
     pub(super) fn find(&self, toc: &Toc, id: u32) -> Option<u32> {
         let id_of = |&index: &u32| toc.assets[index as usize].id;
         let first = self.by_id.partition_point(|index| id_of(index) < id);
@@ -57,7 +57,7 @@ impl Layout {
         found.filter(|index| id_of(index) == id)
     }
 
-    /// Memory that it takes, in bytes.
+    /// Returns the memory that it takes, in bytes.
     pub(super) fn memory(&self) -> usize {
         let layers = self.layers.iter();
         let lists = layers.map(|layer| size_of_val(layer) + layer.capacity() * size_of::<u32>());
@@ -67,7 +67,8 @@ impl Layout {
             + (self.unlayered.capacity() + self.by_id.capacity()) * size_of::<u32>()
     }
 
-    /// The numbers of the layers that hold the asset with number `asset`.
+    /// Returns the numbers of the layers that hold the asset with number
+    /// `asset`.
     pub(super) fn layers_of(&self, asset: u32) -> impl Iterator<Item = usize> + '_ {
         (0..)
             .zip(&self.layers)
@@ -111,7 +112,7 @@ impl Layout {
     }
 }
 
-/// The numbers of the assets, sorted by id and then by number.
+/// Returns the numbers of the assets, sorted by id and then by number.
 fn sorted(toc: &Toc) -> Vec<u32> {
     let mut by_id: Vec<u32> = (0..toc.assets.len() as u32).collect();
     by_id.sort_by_key(|&index| toc.assets[index as usize].id);

@@ -4,7 +4,7 @@
 //! the Ratatouille prototype.
 //!
 //! Section numbers in the comments below this module are those of
-//! `docs/FORMATS.md`, chapter HIP. Where an asset's bytes are, its AHDR block
+//! `docs/FORMATS.md`, chapter HIP. If an asset's bytes are, its AHDR block
 //! says, and nothing else is relied on: counts, sizes, paddings, orders and
 //! checksums are shown and, where they are wrong, warned about.
 
@@ -158,8 +158,9 @@ impl Hip {
         &self.contents.toc.assets[number as usize]
     }
 
-    /// Size of the file that shows an asset: with `force`, of an asset that
-    /// reaches past the end of the archive, of the bytes that are there.
+    /// Returns the size of the file that shows an asset: with `force`, of an
+    /// asset that reaches past the end of the archive, of the bytes that are
+    /// there.
     fn shown_size(&self, number: u32) -> u64 {
         let asset = self.asset(number);
         let size = u64::from(asset.size);
@@ -203,8 +204,8 @@ impl Hip {
             .map_err(|cause| read_error(offset, buf.len() as u64, cause))
     }
 
-    /// Whether the checksum of an asset fits its bytes; `None` where it has
-    /// none.
+    /// Returns whether the checksum of an asset fits its bytes; `None` where it
+    /// has none.
     fn checksum_fits(&self, asset: &Asset) -> Result<Option<bool>> {
         let Some(stored) = asset.checksum.filter(|&checksum| checksum != 0) else {
             return Ok(None);
@@ -212,7 +213,7 @@ impl Hip {
         Ok(Some(self.checksum_of(asset)? == stored))
     }
 
-    /// The checksum of the bytes of an asset.
+    /// Returns the checksum of the bytes of an asset.
     fn checksum_of(&self, asset: &Asset) -> Result<u32> {
         let size = u64::from(asset.size);
         let mut digest = CHECKSUM.digest();
@@ -274,8 +275,8 @@ fn find_dyna_types(assets: &mut [Asset], source: &dyn ReadAt, platform: Platform
     Ok(())
 }
 
-/// The number of a DYNA type. Where the platform is not known, the byte order
-/// is the one that makes a known type.
+/// Returns the number of a DYNA type. If the platform is not known, the byte
+/// order is the one that makes a known type.
 fn dyna_type(hash: [u8; 4], platform: Platform) -> u32 {
     let (big, little) = (u32::from_be_bytes(hash), u32::from_le_bytes(hash));
     match platform {

@@ -16,12 +16,13 @@ use crate::volume::AssetName;
 /// added to it.
 const ROUNDS: usize = 2;
 
-/// Name of a layer's type, or its number where it has no name.
+/// Returns the name of a layer's type, or its number where it has no name.
 pub(super) fn layer_type(game: Game, kind: u32) -> String {
     layer::name(game, kind).map_or_else(|| format!("TYPE_{kind}"), str::to_owned)
 }
 
-/// Name of the folder of layer `number`, with the name that people gave it.
+/// Returns the name of the folder of layer `number`, with the name that people
+/// gave it.
 pub(super) fn layer_folder(number: usize, kind: &str, given: Option<&[u8]>) -> Vec<u8> {
     let mut name = format!("{number:02}-{kind}").into_bytes();
     if let Some(given) = given.filter(|given| !given.is_empty()) {
@@ -31,8 +32,8 @@ pub(super) fn layer_folder(number: usize, kind: &str, given: Option<&[u8]>) -> V
     name
 }
 
-/// Name of an asset in HipHopTool's folders. On Linux HipHopTool replaces
-/// nothing but `/` and NUL, and adds no extension.
+/// Returns the name of an asset in HipHopTool's folders. On Linux HipHopTool
+/// replaces nothing but `/` and NUL, and adds no extension.
 pub(super) fn hiphoptool_file(asset: &Asset, name: &[u8]) -> Vec<u8> {
     let name = name.iter().map(|&byte| match byte {
         b'/' | 0 => b'_',
@@ -45,19 +46,19 @@ pub(super) fn hiphoptool_file(asset: &Asset, name: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-/// Names of the files of one layer, for its assets `members`.
+/// Returns the names of the files of one layer, for its assets `members`.
 ///
-/// A name is the asset's name and, unless it already carries one, the
-/// extension of its type. Where names of a layer are equal but for ASCII
-/// case, all of them get ` [ID]` before the extension. An asset without a
-/// name is called `[ID]`, so that its file is not a hidden one.
+/// A name is the asset's name and, unless it already carries one, the extension
+/// of its type. If names of a layer are equal except for ASCII case, all of
+/// them get ` [ID]` before the extension. An asset without a name is called
+/// `[ID]`, so that its file is not a hidden one.
 pub(super) fn files(toc: &Toc, members: &[u32], platform: Platform) -> Vec<Vec<u8>> {
     let names = distinct(toc, members, platform, FileName::bytes);
     names.iter().map(FileName::bytes).collect()
 }
 
-/// As [`files`], where names that are equal but for their extensions get
-/// ` [ID]` too.
+/// As [`files`], where names that are equal except for their extensions get `
+/// [ID]` too.
 pub(super) fn with_own_stems(toc: &Toc, members: &[u32], platform: Platform) -> Vec<AssetName> {
     let text = |bytes: &[u8]| windows_1252(bytes).into_owned();
     let names = distinct(toc, members, platform, FileName::stem);
@@ -68,7 +69,8 @@ pub(super) fn with_own_stems(toc: &Toc, members: &[u32], platform: Platform) -> 
     names.collect()
 }
 
-/// Names of files, of which no two have the same `part`, ASCII case aside.
+/// Returns the names of files, of which no two have the same `part`, ignoring
+/// ASCII case.
 fn distinct<'a>(
     toc: &'a Toc,
     members: &[u32],
@@ -125,7 +127,7 @@ impl<'a> FileName<'a> {
         }
     }
 
-    /// The name without its extension.
+    /// Returns the name without its extension.
     fn stem(&self) -> Vec<u8> {
         let mut name = self.stem.to_vec();
         if self.with_id {

@@ -32,7 +32,7 @@ pub(crate) struct Offsets {
     pub(crate) sizes: Vec<(u64, Range<u64>)>,
     /// Absolute offset of the byte in front of which no asset stands.
     pub(crate) data_start: u64,
-    /// Absolute offset of the byte behind which no asset stands.
+    /// Absolute offset of the byte after which no asset stands.
     pub(crate) data_end: u64,
 }
 
@@ -54,7 +54,7 @@ impl Offsets {
     /// Reads the tables of an archive.
     ///
     /// # Errors
-    /// Where the source cannot be read or its tables are damaged.
+    /// Returns an error if the source cannot be read or its tables are damaged.
     pub(crate) fn read(source: &Arc<dyn ReadAt>) -> Result<Self> {
         let hip = Hip::read(source.clone(), &Options::default())?;
         let mut fields = Vec::new();
@@ -111,8 +111,8 @@ impl Offsets {
     }
 }
 
-/// Where the bytes of assets begin and end: DPAK's, or where its size cannot
-/// be right, all up to HIPB or the end of the source.
+/// Returns where the bytes of assets begin and end: DPAK's, or where its size
+/// cannot be right, all up to HIPB or the end of the source.
 fn data(hip: &Hip, assets: &[AssetOffsets]) -> (u64, u64) {
     let blocks = &hip.contents.blocks;
     let block = |name: &[u8; 4]| blocks.iter().find(|block| &block.name == name);

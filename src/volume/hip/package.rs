@@ -5,7 +5,8 @@ use crate::io::{Cursor, Result};
 use super::block;
 use crate::io::Warnings;
 
-/// Most strings of a PLAT block that are read; games have four or five.
+/// Maximum number of strings of a PLAT block that are read; games have four or
+/// five.
 const MAX_STRINGS: usize = 16;
 
 /// The fields of PACK. Every block in it may be missing.

@@ -68,7 +68,7 @@ fn notes(hip: &Hip) -> Option<&'static str> {
     (!is_sorted).then_some("the assets are not sorted by id")
 }
 
-/// How many assets of each type there are.
+/// Returns how many assets of each type there are.
 fn types(hip: &Hip) -> BTreeMap<String, usize> {
     let mut types = BTreeMap::new();
     for asset in &hip.contents.toc.assets {
@@ -154,7 +154,8 @@ fn layers(hip: &Hip) -> Vec<Value> {
 /// the archive is `unreadable` there.
 ///
 /// # Errors
-/// Where checksums are to be verified and the source cannot be read.
+/// Returns an error if checksums are to be verified and the source cannot be
+/// read.
 pub(super) fn assets(hip: &Hip) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut table = Table::new(&mut text, &COLUMNS).expect("writing to memory cannot fail");

@@ -13,13 +13,13 @@ const NOTHING: u32 = 0;
 /// LDBG and DHDR where the archive does not have them.
 const NO_DEBUG: u32 = u32::MAX;
 
-/// The text for this archive.
+/// Returns the text for this archive.
 ///
-/// HipHopTool reads every asset that a layer names from the folders beside
-/// the file and lays the bytes out anew. It refuses an asset that stands in
-/// two layers, so here it stands in the first one only. What HipHopTool does
-/// not keep is in lines that it skips and `hpipack` reads: `Platform`,
-/// `Shared`, `Unlayered`, `HIPB` and `HIPB.LayerName`.
+/// HipHopTool reads every asset that a layer names from the folders beside the
+/// file and lays the bytes out again. It refuses an asset that stands in two
+/// layers, so here it stands in the first one only. What HipHopTool does not
+/// keep is in lines that it skips and `hpipack` reads: `Platform`, `Shared`,
+/// `Unlayered`, `HIPB` and `HIPB.LayerName`.
 pub(super) fn ini(hip: &Hip) -> String {
     let mut text = String::new();
     write_settings(hip, &mut text).expect("writing to a String cannot fail");
@@ -124,8 +124,8 @@ fn write_layer(
     writeln!(text, "EndLayer\n")
 }
 
-/// The assets that no layer lists. Of those with one id, only the first is
-/// distinguished from the others by its file.
+/// Returns the assets that no layer lists. Of those with one id, only the first
+/// is distinguished from the others by its file.
 fn write_unlayered(hip: &Hip, text: &mut String) -> std::fmt::Result {
     let toc = &hip.contents.toc;
     let first = |&&number: &&u32| hip.layout.find(toc, hip.asset(number).id) == Some(number);
@@ -164,9 +164,9 @@ fn write_asset(hip: &Hip, key: &str, asset: &Asset, text: &mut String) -> std::f
     )
 }
 
-/// A string as HipHopTool reads it back. It takes every byte for the character
-/// with that number, and splits lines at `=` and `;`: like its own `;` in
-/// names, these and line ends become `_`.
+/// Returns a string as HipHopTool reads it back. It takes every byte for the
+/// character with that number, and splits lines at `=` and `;`: like its own
+/// `;` in names, these and line ends become `_`.
 fn value(string: &[u8]) -> String {
     string
         .iter()

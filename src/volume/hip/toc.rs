@@ -33,7 +33,7 @@ pub(super) struct Asset {
     pub(super) offset: u32,
     /// Length in bytes.
     pub(super) size: u32,
-    /// Padding behind it in its layer, in bytes.
+    /// Padding after it in its layer, in bytes.
     pub(super) plus: u32,
     /// 1 SOURCE_FILE, 2 SOURCE_VIRTUAL, 4 READ_TRANSFORM, 8 WRITE_TRANSFORM.
     pub(super) flags: u32,
@@ -78,7 +78,7 @@ pub(super) struct Toc {
 }
 
 impl Toc {
-    /// Memory that it takes, in bytes.
+    /// Returns the memory that it takes, in bytes.
     pub(super) fn memory(&self) -> usize {
         self.assets.capacity() * size_of::<Asset>()
             + self.layers.capacity() * size_of::<Layer>()
@@ -87,7 +87,7 @@ impl Toc {
     }
 
     /// Reads the blocks of DICT's body. A header that is cut off is damage;
-    /// with `force` it is left out instead.
+    /// with `force` it is omitted instead.
     pub(super) fn read(
         &mut self,
         mut body: Cursor,
@@ -113,18 +113,18 @@ impl Toc {
         Ok(())
     }
 
-    /// The name of `asset`, single-byte text.
+    /// Returns the name of `asset`, single-byte text.
     pub(super) fn name(&self, asset: &Asset) -> &[u8] {
         self.text(asset.text, asset.name_length)
     }
 
-    /// The file that `asset` was made from, single-byte text.
+    /// Returns the file that `asset` was made from, single-byte text.
     pub(super) fn source_file(&self, asset: &Asset) -> &[u8] {
         let start = asset.text.saturating_add(asset.name_length);
         self.text(start, asset.source_length)
     }
 
-    /// The asset ids that `layer` lists.
+    /// Returns the asset ids that `layer` lists.
     pub(super) fn ids(&self, layer: &Layer) -> &[u32] {
         let first = layer.first as usize;
         self.ids
@@ -239,7 +239,7 @@ impl Toc {
     }
 }
 
-/// A code whose padding is spaces, with which some tools do not bother.
+/// Returns a code whose padding is spaces, with which some tools do not bother.
 fn padded(mut code: Code) -> Code {
     for byte in code.iter_mut().rev() {
         match byte {

@@ -115,7 +115,7 @@ fn generated(
 }
 
 impl Hip {
-    /// Name of the folder of layer `number`.
+    /// Returns the name of the folder of layer `number`.
     pub(super) fn layer_folder(&self, number: usize) -> Vec<u8> {
         let hipb = self.contents.hipb.as_ref();
         let given = hipb.and_then(|hipb| hipb.layer_names.get(&(number as u32)));
@@ -123,7 +123,7 @@ impl Hip {
         names::layer_folder(number, &self.layer_type(number), given)
     }
 
-    /// Name of the type of layer `number`.
+    /// Returns the name of the type of layer `number`.
     pub(super) fn layer_type(&self, number: usize) -> String {
         names::layer_type(self.game.value, self.contents.toc.layers[number].kind)
     }

@@ -41,7 +41,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// The method with this number in a chunk header.
+    /// Returns the method with this number in a chunk header.
     pub fn from_number(number: u8) -> Option<Self> {
         match number {
             0 => Some(Self::Stored),
@@ -51,7 +51,7 @@ impl Method {
         }
     }
 
-    /// The number for a chunk header or a version 1 file record.
+    /// Returns the number for a chunk header or a version 1 file record.
     pub fn number(self) -> u8 {
         match self {
             Self::Stored => 0,
@@ -60,7 +60,7 @@ impl Method {
         }
     }
 
-    /// The name that users see and give.
+    /// Returns the name that users see and give.
     pub fn name(self) -> &'static str {
         match self {
             Self::Stored => "stored",

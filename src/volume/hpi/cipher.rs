@@ -13,14 +13,14 @@ impl Cipher {
     /// Leaves every byte as it is.
     pub const PLAIN: Self = Self(None);
 
-    /// The cipher for byte 12 of the header. Only this byte matters to the
-    /// games, whatever the other three bytes of the key field hold; 0 stands
-    /// for an archive that is not enciphered.
+    /// Returns the cipher for byte 12 of the header. Only this byte matters to
+    /// the games, whatever the other three bytes of the key field hold; 0
+    /// stands for an archive that is not enciphered.
     pub fn from_header(key: u8) -> Self {
         Self((key != 0).then_some(key.rotate_left(2)))
     }
 
-    /// Whether bytes stay as they are.
+    /// Returns whether bytes stay as they are.
     pub fn is_plain(self) -> bool {
         self.0.is_none()
     }
@@ -56,7 +56,7 @@ impl ReadAt for Deciphered {
     }
 }
 
-/// The source as it is without the cipher.
+/// Returns the source as it is without the cipher.
 pub(super) fn deciphered(source: &Arc<dyn ReadAt>, cipher: Cipher) -> Arc<dyn ReadAt> {
     if cipher.is_plain() {
         return source.clone();

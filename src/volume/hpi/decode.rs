@@ -77,7 +77,7 @@ fn check_marker(
     ))
 }
 
-/// The name of the method by which `chunk` is packed.
+/// Returns the name of the method by which `chunk` is packed.
 pub(super) fn method_of(source: &dyn ReadAt, cipher: Cipher, chunk: Chunk) -> Result<&'static str> {
     let header = header(source, cipher, chunk.offset, chunk_name(chunk))?;
     Ok(Problem { chunk }.method(&header)?.name())
@@ -140,7 +140,7 @@ impl Problem {
 /// Decodes a whole chunk of at most 64 KiB.
 ///
 /// Under `force` a wrong checksum is only logged, and of a damaged zlib stream
-/// what can be decoded is returned with zeros behind it.
+/// what can be decoded is returned with zeros after it.
 pub(super) fn chunk(
     source: &dyn ReadAt,
     cipher: Cipher,
@@ -322,7 +322,7 @@ impl Read for Payload {
     }
 }
 
-/// The checksum of a stream.
+/// Returns the checksum of a stream.
 fn stream_sum(mut payload: Payload) -> std::io::Result<u32> {
     let mut buffer = vec![0; BUFFER];
     let mut sum = 0_u32;
@@ -334,7 +334,7 @@ fn stream_sum(mut payload: Payload) -> std::io::Result<u32> {
     }
 }
 
-/// A stream that must have exactly so many bytes.
+/// A stream that must have exactly that many bytes.
 struct Exact<R> {
     reader: R,
     left: u64,

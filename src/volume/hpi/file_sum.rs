@@ -27,7 +27,7 @@ impl FileSum {
         self.position = position;
     }
 
-    /// The checksum of what was taken in, as it stands in a file record.
+    /// Returns the checksum of what was taken in, as it is in a file record.
     pub fn value(self) -> u32 {
         u32::from_le_bytes(self.sums)
     }

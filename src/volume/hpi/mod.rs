@@ -47,7 +47,8 @@ const CHECKSUM_OK: &str = "user.hpi.checksum_ok";
 /// Bytes that are read at a time to compute a checksum.
 const SUMMED_AT_ONCE: u64 = 64 << 10;
 
-/// Longest directory that is read. The largest of a game has 1 MiB.
+/// Maximum length of the directory that is read. The largest of a game has 1
+/// MiB.
 const MAX_DIRECTORY: u64 = 128 << 20;
 
 /// The first eight bytes of every version (HPI 1).
@@ -75,7 +76,7 @@ enum Packing {
     Stored,
     /// Version 1: a table of chunk sizes, then the chunks.
     Table,
-    /// Version 2: chunks one behind the other in so many bytes.
+    /// Version 2: chunks consecutively in that many bytes.
     Run { stored_size: u32 },
 }
 
@@ -96,7 +97,8 @@ struct Hpi {
     warnings: Vec<String>,
 }
 
-/// The version of an archive, by its header alone; `None` for what is none.
+/// Returns the version of an archive, by its header alone; `None` for what is
+/// none.
 pub fn version(source: &dyn ReadAt) -> Option<u32> {
     let bytes = io::read_vec(source, 0, size_of::<Preamble>() as u64, "header").ok()?;
     let (preamble, _) = Preamble::ref_from_prefix(&bytes).ok()?;
@@ -126,7 +128,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
 /// The line with which archives end. Its year is not compared (HPI 6).
 const TRAILER: &[u8; 36] = b"Copyright 0000 Cavedog Entertainment";
 
-/// Says whether the archive ends with the line that the games ask for before
+/// Says whether the archive ends with the line that the games request before
 /// they mount it.
 fn has_trailer(source: &dyn ReadAt) -> Result<bool> {
     const YEAR: std::ops::Range<usize> = 10..14;
@@ -146,7 +148,8 @@ impl Hpi {
             .ok_or_else(|| no_such_file(file))
     }
 
-    /// Bytes that the file takes in the archive, headers and tables included.
+    /// Returns the bytes that the file takes in the archive, headers and tables
+    /// included.
     fn stored_size(&self, file: FileId) -> Result<u64> {
         let record = self.record(file)?;
         Ok(match record.packing {
@@ -159,8 +162,8 @@ impl Hpi {
         })
     }
 
-    /// Number of chunks of a file; `None` where the first of them is damaged,
-    /// so that it is unknown.
+    /// Returns the number of chunks of a file; `None` where the first of them
+    /// is damaged, so that it is unknown.
     fn chunk_count(&self, file: FileId) -> Result<Option<usize>> {
         let record = self.record(file)?;
         if matches!(record.packing, Packing::Stored) {
@@ -170,8 +173,8 @@ impl Hpi {
         Ok((count > 0 || record.size == 0).then_some(count))
     }
 
-    /// Whether the checksum of a whole file fits its bytes; `None` where the
-    /// archive has none. Where a chunk cannot be decoded, it does not.
+    /// Returns whether the checksum of a whole file fits its bytes; `None`
+    /// where the archive has none. If a chunk cannot be decoded, it does not.
     fn sum_fits(&self, file: FileId) -> Result<Option<bool>> {
         let Some(&stored) = self.file_sums.get(file.0 as usize) else {
             return Ok(None);
@@ -183,7 +186,7 @@ impl Hpi {
         }
     }
 
-    /// The checksum of the bytes of a file (HPI 7).
+    /// Returns the checksum of the bytes of a file (HPI 7).
     fn file_sum(&self, file: FileId) -> Result<u32> {
         let record = self.record(file)?;
         let size = u64::from(record.size);
@@ -247,7 +250,8 @@ impl Hpi {
         ))
     }
 
-    /// The method of the first chunk, which is that of all in real archives.
+    /// Returns the method of the first chunk, which is that of all in real
+    /// archives.
     fn method(&self, file: FileId) -> Result<&'static str> {
         let record = self.record(file)?;
         if matches!(record.packing, Packing::Stored) || record.size == 0 {

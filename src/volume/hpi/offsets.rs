@@ -38,7 +38,8 @@ impl Offsets {
     /// Reads the directory of an archive of either version.
     ///
     /// # Errors
-    /// Where the source cannot be read, is no archive, or is damaged.
+    /// Returns an error if the source cannot be read, is no archive, or is
+    /// damaged.
     pub(crate) fn read(source: &Arc<dyn ReadAt>, sink: &mut dyn Sink) -> Result<Self> {
         let options = Options::default();
         let (hpi, records, directory) = match version(&**source) {
@@ -58,7 +59,8 @@ impl Offsets {
         })
     }
 
-    /// The cipher of all bytes but for the header and the line at the end.
+    /// Returns the cipher of all bytes except for the header and the line at
+    /// the end.
     pub(crate) fn cipher(&self) -> Cipher {
         self.hpi.cipher
     }
@@ -66,16 +68,16 @@ impl Offsets {
     /// Absolute offset of the first byte of a file, or of its chunk table.
     ///
     /// # Errors
-    /// Where there is no such file.
+    /// Returns an error if there is no such file.
     pub(crate) fn start(&self, file: FileId) -> Result<u64> {
         Ok(self.hpi.record(file)?.data_offset.into())
     }
 
-    /// The bytes that a file takes, its chunk table included, as far as they
-    /// can be told.
+    /// Returns the bytes that a file takes, its chunk table included, as far as
+    /// they can be told.
     ///
     /// # Errors
-    /// Where there is no such file, or the source cannot be read.
+    /// Returns an error if there is no such file, or the source cannot be read.
     pub(crate) fn data(&self, file: FileId) -> Result<Range<u64>> {
         let start = self.start(file)?;
         match self.hpi.stored_size(file) {
@@ -85,11 +87,11 @@ impl Offsets {
         }
     }
 
-    /// How a file is packed: a method of version 1, or of version 2
+    /// Returns how a file is packed: a method of version 1, or of version 2
     /// [`Method::Zlib`] for any.
     ///
     /// # Errors
-    /// Where there is no such file, or the source cannot be read.
+    /// Returns an error if there is no such file, or the source cannot be read.
     pub(crate) fn method(&self, file: FileId) -> Result<Method> {
         match self.hpi.record(file)?.packing {
             Packing::Stored => Ok(Method::Stored),
@@ -104,7 +106,7 @@ impl Offsets {
         }
     }
 
-    /// The method that the record of a file of version 1 states.
+    /// Returns the method that the record of a file of version 1 states.
     fn stated_method(&self, file: FileId) -> Result<Method> {
         let record = self.records.get(file.0 as usize).copied();
         let offset = u64::from(record.unwrap_or_default()) + COMPRESSION;

@@ -19,7 +19,7 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
     Ok(read(source, sink, options)?.0)
 }
 
-/// The same, also with the offsets of the directory.
+/// Returns the same, also with the offsets of the directory.
 pub(super) fn read(
     source: Arc<dyn ReadAt>,
     sink: &mut dyn Sink,
@@ -100,7 +100,7 @@ fn decipher(key: u8, start: u32, stored: Vec<u8>) -> (Cipher, Vec<u8>) {
     (cipher, directory)
 }
 
-/// Whether the root node and the names of its entries lie inside the
+/// Returns whether the root node and the names of its entries lie inside the
 /// directory.
 fn root_is_sound(directory: &[u8], start: u32) -> bool {
     let mut cursor = Cursor::new(directory, start.into(), Endian::Little);
@@ -191,8 +191,8 @@ fn read_entry(
 /// Reads the table of chunk sizes in front of a file's chunks (HPI 4).
 ///
 /// # Errors
-/// Where the table itself cannot be read. A size that cannot be right breaks
-/// the table off at its chunk.
+/// Returns an error if the table itself cannot be read. A size that cannot be
+/// right breaks the table off at its chunk.
 pub(super) fn chunk_table(
     source: &dyn ReadAt,
     cipher: Cipher,

@@ -14,9 +14,9 @@ use super::{FileRecord, Hpi, Packing, decode, has_trailer};
 use crate::io::{self, Cursor, Endian, Error, ReadAt, Result};
 use crate::volume::{ChunkTable, Options, Sink};
 
-/// Longest directory or name block, decoded: as many records as there may be
-/// entries, and some. A packed block can be a thousandth of that, so that a
-/// longer one would let a small archive take much memory.
+/// Maximum length of the directory or name block, decoded: as many records as
+/// there may be entries, and some. A packed block can be a thousandth of that,
+/// so that a longer one would let a small archive take much memory.
 const MAX_BLOCK: u64 = 64 << 20;
 
 /// Opens a version 2 archive.
@@ -24,7 +24,7 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
     Ok(read(source, sink, options)?.0)
 }
 
-/// The same, also with the offsets of the directory.
+/// Returns the same, also with the offsets of the directory.
 pub(super) fn read(
     source: Arc<dyn ReadAt>,
     sink: &mut dyn Sink,
@@ -175,8 +175,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Moves to a list of `count` records and checks that they are there. Where
-/// there are none, the offset may be anything.
+/// Moves to a list of `count` records and checks that they are there. If there
+/// are none, the offset may be anything.
 fn list<T>(cursor: &mut Cursor, first: U32, count: U32, field: &'static str) -> Result<usize> {
     if count.get() == 0 {
         return Ok(0);
@@ -211,7 +211,7 @@ pub(super) fn chunk_table(
     Ok(table)
 }
 
-/// Adds the chunk that stands behind the last one of the table.
+/// Adds the chunk that stands after the last one of the table.
 fn next_chunk(source: &dyn ReadAt, table: &mut ChunkTable, run_end: u64, size: u32) -> Result<()> {
     let (offset, start) = table.end();
     let name = format!("chunk {}", table.len());

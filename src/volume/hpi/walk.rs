@@ -41,8 +41,9 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// A walk that begins with the root directory at `root`, in a directory
-    /// that has room for so many entries, and for so many bytes of names.
+    /// Creates a walk that begins with the root directory at `root`, in a
+    /// directory that has room for that many entries, and for that many bytes
+    /// of names.
     pub(super) fn new(
         sink: &'a mut dyn Sink,
         force: bool,
@@ -69,7 +70,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The next directory to read.
+    /// Returns the next directory to read.
     pub(super) fn next(&mut self) -> Option<Pending> {
         self.pending.pop_front()
     }
@@ -77,8 +78,8 @@ impl<'a> Walk<'a> {
     /// Notes that the `entries` of a directory are going to be read.
     ///
     /// # Errors
-    /// Where they were read before, are nested too deep, or are more than
-    /// all lists together can have.
+    /// Returns an error if they were read before, are nested too deep, or are
+    /// more than all lists together can have.
     pub(super) fn enter(&mut self, directory: &Pending, entries: usize) -> Result<()> {
         let problem = if entries > self.room {
             "has entries that belong to other directories".to_owned()
@@ -100,7 +101,8 @@ impl<'a> Walk<'a> {
     /// Notes that the directory has an entry of this name.
     ///
     /// # Errors
-    /// Where all names together are longer than what they stand in.
+    /// Returns an error if all names together are longer than what they stand
+    /// in.
     fn take_name(&mut self, directory: &Pending, name: &[u8]) -> Result<()> {
         let Some(left) = self.name_room.checked_sub(name.len()) else {
             return Err(Error::damaged(

@@ -2,14 +2,14 @@
 
 use crate::io::{Error, Result};
 
-/// Longest cue sheet in bytes, and most tracks of a disc.
+/// Maximum length of the cue sheet in bytes, and most tracks of a disc.
 pub(super) const MAX_SHEET: u64 = 64 << 10;
 const MAX_TRACKS: usize = 99;
 
 /// What a track holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Frames of so many bytes.
+    /// Frames of that many bytes.
     Data(u64),
     Audio,
     Other,
@@ -30,7 +30,7 @@ pub(super) struct Track {
 }
 
 impl Track {
-    /// Bytes of one of its frames.
+    /// Returns the bytes of one of its frames.
     pub(super) fn step(&self) -> u64 {
         match self.kind {
             Kind::Data(step) => step,
@@ -39,7 +39,7 @@ impl Track {
     }
 }
 
-/// The words of a line; one in quotes may have spaces.
+/// Returns the words of a line; one in quotes may have spaces.
 fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = line.trim();
@@ -54,17 +54,17 @@ fn words(line: &str) -> Vec<&str> {
     words
 }
 
-/// A time in minutes, seconds and frames, in frames.
+/// Returns a time in minutes, seconds and frames, in frames.
 fn frames(time: &str) -> Option<u64> {
     let mut parts = time.splitn(3, ':').map(|part| part.parse::<u16>().ok());
     let (minutes, seconds, frames) = (parts.next()??, parts.next()??, parts.next()??);
     Some((u64::from(minutes) * 60 + u64::from(seconds)) * 75 + u64::from(frames))
 }
 
-/// The tracks of a sheet.
+/// Returns the tracks of a sheet.
 ///
 /// # Errors
-/// Where a track has no file, or there is none.
+/// Returns an error if a track has no file, or there is none.
 pub(super) fn parse(sheet: &[u8]) -> Result<Vec<Track>> {
     let text = crate::text::windows_1252(sheet.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(sheet));
     let utf_8 = std::str::from_utf8(sheet.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(sheet));
@@ -135,8 +135,8 @@ fn kind_of(kind: &str) -> Kind {
     }
 }
 
-/// Whether a file that begins with `head` may be a cue sheet: text with one of
-/// the commands that a sheet begins with.
+/// Returns whether a file that begins with `head` may be a cue sheet: text with
+/// one of the commands that a sheet begins with.
 pub(super) fn begins_sheet(head: &[u8]) -> bool {
     const COMMANDS: [&str; 9] = [
         "REM",

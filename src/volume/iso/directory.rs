@@ -17,8 +17,8 @@ pub(super) const RECORD: usize = 33;
 /// Bytes of directories that are read at once; records end with a sector.
 const PIECE: u64 = 32 * SECTOR;
 
-/// Most bytes of directories that are read in all: directories that lie over
-/// each other could otherwise be read without end.
+/// Maximum number of bytes of directories that are read in all: directories
+/// that lie over each other could otherwise be read without end.
 const MAX_BYTES: u64 = 256 << 20;
 
 const DIRECTORY: u8 = 2;
@@ -29,7 +29,7 @@ const XA_FORM_2: u16 = 0x3000;
 
 /// A directory record.
 pub(super) struct Record<'a> {
-    /// Number of the first logical block, extended attributes left out.
+    /// Number of the first logical block, extended attributes omitted.
     pub(super) block: u64,
     pub(super) size: u64,
     flags: u8,
@@ -50,7 +50,7 @@ fn be32(bytes: &[u8], at: usize) -> u32 {
 }
 
 impl<'a> Record<'a> {
-    /// The record in `bytes`, its length byte included.
+    /// Returns the record in `bytes`, its length byte included.
     ///
     /// # Errors
     /// In words, where the name does not fit.
@@ -86,7 +86,7 @@ impl<'a> Record<'a> {
         })
     }
 
-    /// Whether it stands for its own directory or the one above.
+    /// Returns whether it stands for its own directory or the one above.
     fn is_dot(&self) -> bool {
         matches!(self.name, [0 | 1])
     }
@@ -157,7 +157,7 @@ impl Walk<'_> {
     /// Visits everything below the directory that `root` is the record of.
     ///
     /// # Errors
-    /// Where the root cannot be read, and those of the visitor.
+    /// Returns an error if the root cannot be read, and those of the visitor.
     pub(super) fn all(
         &mut self,
         root: &Record<'_>,
@@ -373,8 +373,8 @@ impl Walk<'_> {
         }
     }
 
-    /// A name without its version, and of the primary tree without the dot of
-    /// an empty extension.
+    /// Returns a name without its version, and of the primary tree without the
+    /// dot of an empty extension.
     fn text<'n>(&self, raw: &'n [u8]) -> Cow<'n, str> {
         let text = match self.is_joliet {
             true => utf_16(raw),
@@ -402,7 +402,7 @@ impl Walk<'_> {
     }
 }
 
-/// The text of a name in UTF-16, most of which are ASCII.
+/// Returns the text of a name in UTF-16, most of which are ASCII.
 fn utf_16(raw: &[u8]) -> Cow<'_, str> {
     let (units, _) = raw.as_chunks::<2>();
     let is_ascii = |unit: &[u8; 2]| unit[0] == 0 && unit[1].is_ascii();

@@ -39,7 +39,7 @@ pub const CUE: Format = Format {
     is_layered: false,
 };
 
-/// Most volume descriptors that are looked at.
+/// Maximum number of volume descriptors that are looked at.
 const MAX_DESCRIPTORS: u64 = 32;
 
 const PRIMARY: u8 = 1;
@@ -80,8 +80,8 @@ fn matches(input: &Input<'_>) -> Result<bool> {
     Ok(data_form(input)?.is_some() || is_udf(input)?)
 }
 
-/// Where the first data track begins and ends: the whole source where no
-/// tracks are known. `None` where all of them are audio.
+/// Returns where the first data track begins and ends: the whole source where
+/// no tracks are known. `None` where all of them are audio.
 fn data_range(input: &Input<'_>) -> Option<(u64, u64)> {
     if input.tracks.is_empty() {
         return Some((0, input.source.len()));
@@ -161,8 +161,8 @@ fn open_cue(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     Ok(disc.finish(warnings))
 }
 
-/// Names of the files that a cue sheet needs beside it; none where `sheet` is
-/// no cue sheet.
+/// Returns the names of the files that a cue sheet needs beside it; none where
+/// `sheet` is no cue sheet.
 pub fn sheet_files(sheet: &[u8]) -> Vec<String> {
     if sheet.len() as u64 > cue::MAX_SHEET || !cue::begins_sheet(sheet) {
         return Vec::new();
@@ -173,7 +173,7 @@ pub fn sheet_files(sheet: &[u8]) -> Vec<String> {
     names
 }
 
-/// The file of a track, and where in it the track begins and ends.
+/// Returns the file of a track, and where in it the track begins and ends.
 fn track_bytes(
     input: &Input<'_>,
     tracks: &[Track],
@@ -194,7 +194,7 @@ fn track_bytes(
     Ok((source, (start, end)))
 }
 
-/// The files of a cue sheet that are bare sectors, and behind a file of
+/// Returns the files of a cue sheet that are bare sectors, and after a file of
 /// several tracks, these: each from its gap on.
 fn images(input: &Input<'_>, tracks: &[Track]) -> Vec<DiscImage> {
     let mut images = Vec::new();
@@ -507,7 +507,7 @@ impl Volume for Disc {
 mod tests {
     use super::*;
 
-    /// A track without sectors.
+    /// Returns a track without sectors.
     pub(super) fn no_sectors() -> Sectors {
         let form = Form::of_step(SECTOR);
         Sectors::new(Arc::new(Vec::new()), form, (0, 0), false)

@@ -1,10 +1,10 @@
 //! CD sectors: 2048 bytes of user data each, in frames of 2048, 2336, 2352 or
 //! 2448 bytes.
 //!
-//! A raw frame has a sync, an address and a mode in front, and an EDC behind
-//! the user data. Mode 2 has two forms: Form 2, for movies and sound, has 2324
+//! A raw frame has a sync, an address and a mode in front, and an EDC after the
+//! user data. Mode 2 has two forms: Form 2, for movies and sound, has 2324
 //! bytes and no error correction. Frames of 2336 bytes are Mode 2 without sync
-//! and address; those of 2448 have 96 bytes of subchannels behind, or are the
+//! and address; those of 2448 have 96 bytes of subchannels after, or are the
 //! frames of a CHD with any of the others in them.
 
 use std::ops::Range;
@@ -73,11 +73,11 @@ impl Form {
         Self { step, kind }
     }
 
-    /// The form of the sectors from `start` of a source on; `None` where they
-    /// are no sectors, or have no volume descriptor.
+    /// Returns the form of the sectors from `start` of a source on; `None`
+    /// where they are no sectors, or have no volume descriptor.
     ///
     /// # Errors
-    /// [`Error::Read`] where the source cannot be read.
+    /// Returns [`Error::Read`] if the source cannot be read.
     pub(super) fn detect(source: &dyn ReadAt, start: u64) -> Result<Option<Self>> {
         let found = |offset: u64, wanted: &[u8]| {
             let length = wanted.len() as u64;
@@ -147,7 +147,7 @@ impl Part {
 }
 
 impl Sectors {
-    /// The sectors of `source` from the byte `start` on, up to `end`.
+    /// Returns the sectors of `source` from the byte `start` on, up to `end`.
     pub(super) fn new(
         source: Arc<dyn ReadAt>,
         form: Form,
@@ -170,13 +170,13 @@ impl Sectors {
         }
     }
 
-    /// Whether the frames have what stands in a `.raw2336`.
+    /// Returns whether the frames have what stands in a `.raw2336`.
     pub(super) fn has_mode_2(&self) -> bool {
         self.form.kind != Kind::Cooked
     }
 
-    /// Fills `buf` from byte `offset` on of the given parts of all frames, one
-    /// after the other.
+    /// Fills `buf` from byte `offset` on of the given parts of all frames, in
+    /// order.
     fn read(&self, part: Part, buf: &mut [u8], offset: u64) -> Result<()> {
         let unit = part.length() as u64;
         let mut filled = 0;
@@ -203,7 +203,7 @@ impl Sectors {
         Ok(())
     }
 
-    /// A part of a frame; `None` for zeros.
+    /// Returns a part of a frame; `None` for zeros.
     fn part_of<'a>(&self, frame: &'a [u8], part: Part, number: u64) -> Result<Option<&'a [u8]>> {
         let mode_2 = match self.form.kind {
             Kind::Cooked => return Ok(frame.get(..SECTOR as usize)),
@@ -283,8 +283,8 @@ pub(super) struct Mode2File {
 }
 
 impl Mode2File {
-    /// The sectors that hold the `size` bytes at `offset` of the user data;
-    /// `None` where some of them do not exist.
+    /// Returns the sectors that hold the `size` bytes at `offset` of the user
+    /// data; `None` where some of them do not exist.
     pub(super) fn new(sectors: &Arc<Sectors>, offset: u64, size: u64) -> Option<Self> {
         let end = offset.checked_add(size)?;
         if !offset.is_multiple_of(SECTOR) || end > sectors.len {
@@ -311,7 +311,7 @@ impl ReadAt for Mode2File {
     }
 }
 
-/// A file whose bytes stand in several places, one behind the other.
+/// A file whose bytes stand in several places, consecutively.
 pub(super) struct Spliced {
     sectors: Arc<Sectors>,
     /// Position in the file, offset in the user data and length.
@@ -320,7 +320,7 @@ pub(super) struct Spliced {
 }
 
 impl Spliced {
-    /// The file of these offsets and lengths.
+    /// Returns the file of these offsets and lengths.
     pub(super) fn new(sectors: &Arc<Sectors>, extents: &[(u64, u64)]) -> Self {
         let mut len = 0;
         let extents = extents.iter().map(|&(offset, length)| {
@@ -335,7 +335,7 @@ impl Spliced {
         }
     }
 
-    /// Memory that it takes, in bytes.
+    /// Returns the memory that it takes, in bytes.
     pub(super) fn memory(&self) -> usize {
         size_of::<Self>() + self.extents.capacity() * size_of::<(u64, u64, u64)>()
     }
@@ -380,8 +380,8 @@ pub(super) struct Slice {
 }
 
 impl Slice {
-    /// The bytes of `source` in a range that lies inside it; none where it
-    /// ends before it begins.
+    /// Returns the bytes of `source` in a range that lies inside it; none where
+    /// it ends before it begins.
     pub(super) fn new(source: Arc<dyn ReadAt>, range: Range<u64>) -> Self {
         Self { source, range }
     }

@@ -12,14 +12,14 @@ const HEADER: usize = 44;
 /// How the samples of a track are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Samples {
-    /// Sector behind sector, little-endian.
+    /// Sector after sector, little-endian.
     Bare,
     /// In the frames of a block image, big-endian.
     Frames,
 }
 
 impl Samples {
-    /// Bytes from one sector to the next.
+    /// Returns the bytes from one sector to the next.
     fn step(self) -> u64 {
         match self {
             Self::Bare => RAW,
@@ -39,7 +39,7 @@ pub(super) struct Wav {
 }
 
 impl Wav {
-    /// The track in these bytes of `source`.
+    /// Returns the track in these bytes of `source`.
     pub(super) fn new(source: Arc<dyn ReadAt>, (start, end): (u64, u64), samples: Samples) -> Self {
         let sectors = end.min(source.len()).saturating_sub(start) / samples.step();
         let length = (sectors * RAW).min(u64::from(u32::MAX) / RAW * RAW - RAW) as u32;

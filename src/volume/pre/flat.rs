@@ -1,4 +1,4 @@
-//! Form 1: files one behind the other, without a magic.
+//! Form 1: files consecutively, without a magic.
 
 use super::{Files, Member, check_count, padded};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
@@ -22,7 +22,7 @@ const HEADER: u64 = 4;
 /// the size.
 const FILE_HEADER: u64 = 8;
 
-/// Longest name, with its NUL. The games have shorter ones.
+/// Maximum length of the name, with its NUL. The games have shorter ones.
 const MAX_NAME: u64 = 256;
 
 /// There is no magic: it is one by its extension, where all headers can be
@@ -50,7 +50,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     Ok(files.into_volume(input.source, input.options, 1))
 }
 
-/// Calls `add` with every file; gives the offset behind the last one.
+/// Calls `add` with every file and returns the offset after the last one.
 fn walk(source: &dyn ReadAt, mut add: impl FnMut(&[u8], Member) -> Result<()>) -> Result<u64> {
     let header = read_vec(source, 0, HEADER, "number of files")?;
     let count = Cursor::new(&header, 0, Endian::Little).u32("number of files")?;

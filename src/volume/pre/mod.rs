@@ -33,7 +33,7 @@ struct Member {
 }
 
 impl Member {
-    /// Bytes that it takes in the archive, without the padding.
+    /// Returns the bytes that it takes in the archive, without the padding.
     fn stored(self) -> u64 {
         match self.packed {
             0 => self.size.into(),
@@ -42,7 +42,7 @@ impl Member {
     }
 }
 
-/// A length with the padding to a multiple of four bytes.
+/// Returns a length with the padding to a multiple of four bytes.
 fn padded(length: u64) -> u64 {
     length.next_multiple_of(4)
 }

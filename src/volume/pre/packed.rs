@@ -80,8 +80,8 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     Ok(files.into_volume(input.source, input.options, form))
 }
 
-/// The name of the file whose header stands at `offset`, and where its data
-/// is.
+/// Returns the name of the file whose header stands at `offset`, and where its
+/// data is.
 fn file(source: &dyn crate::io::ReadAt, offset: u64, header: u64) -> Result<(Vec<u8>, Member)> {
     let bytes = read_vec(source, offset, header, "header")?;
     let mut cursor = Cursor::new(&bytes, offset, Endian::Little);

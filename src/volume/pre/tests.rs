@@ -5,7 +5,7 @@ fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// An archive of form 2 with one file whose stored bytes these are.
+/// Returns an archive of form 2 with one file whose stored bytes these are.
 fn form_2(name: &[u8], size: u32, packed: u32, stored: &[u8]) -> Vec<u8> {
     let mut bytes = words(&[0, 0xABCD_0002, 1, size, packed, name.len() as u32]);
     bytes.extend_from_slice(name);

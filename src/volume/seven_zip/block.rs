@@ -61,7 +61,7 @@ impl Coder {
     /// What it does.
     ///
     /// # Errors
-    /// Where that is not supported.
+    /// Returns an error if that is not supported.
     pub(super) fn method(&self) -> std::result::Result<Method, Problem> {
         let branches = |processor| Ok(Method::Branches(processor));
         let unsupported = |name: &str| Err(Problem::Unsupported(format!("is packed by {name}")));
@@ -113,7 +113,7 @@ impl Coder {
         }
     }
 
-    /// The dictionary that is needed of one that is announced.
+    /// Returns the dictionary that is needed of one that is declared.
     fn dictionary(&self, announced: u32) -> std::result::Result<u32, Problem> {
         let size = u32::try_from(self.size).unwrap_or(u32::MAX);
         let needed = announced.min(size).max(MIN_DICTIONARY);
@@ -131,7 +131,7 @@ impl Method {
         if self == Self::Bcj2 { 4 } else { 1 }
     }
 
-    /// Memory that it takes, in bytes, but for a few buffers.
+    /// Returns the memory that it takes, in bytes, except for a few buffers.
     fn memory(self) -> usize {
         match self {
             Self::Lzma {
@@ -150,7 +150,7 @@ impl Method {
 /// The end of a file in a block.
 #[derive(Debug)]
 struct FileEnd {
-    /// Offset in the decoded block behind its last byte.
+    /// Offset in the decoded block after its last byte.
     end: u64,
     /// CRC-32 of its bytes, where it is known.
     sum: Option<u32>,
@@ -175,7 +175,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// A block that has no place and no files.
+    /// Creates a block that has no place and no files.
     pub(super) fn new(coders: Vec<Coder>, bound: Vec<(usize, usize)>, packed: Vec<usize>) -> Self {
         Self {
             coders,
@@ -188,7 +188,7 @@ impl Block {
         }
     }
 
-    /// Number of packed streams that it takes.
+    /// Returns the number of packed streams that it takes.
     pub(super) fn packed_count(&self) -> usize {
         self.packed.len()
     }
@@ -201,7 +201,7 @@ impl Block {
     }
 
     fn find_problem(&self) -> Option<Problem> {
-        // What encrypts stands behind what packs.
+        // What encrypts stands after what packs.
         let methods: Vec<_> = self.coders.iter().map(Coder::method).collect();
         if methods.contains(&Err(Problem::Encrypted)) {
             return Some(Problem::Encrypted);
@@ -219,7 +219,7 @@ impl Block {
         None
     }
 
-    /// Why the block cannot be decoded.
+    /// Returns why the block cannot be decoded.
     pub(super) fn problem(&self) -> Option<&Problem> {
         self.problem.as_ref()
     }
@@ -229,14 +229,14 @@ impl Block {
         self.locations.first().map_or(0, |(offset, _)| *offset)
     }
 
-    /// The coder that the decoded bytes come out of: the one that is not
-    /// bound.
+    /// Returns the coder that the decoded bytes come out of: the one that is
+    /// not bound.
     pub(super) fn last_coder(&self) -> Option<usize> {
         let is_bound = |coder: &usize| self.bound.iter().any(|(_, output)| output == coder);
         (0..self.coders.len()).find(|coder| !is_bound(coder))
     }
 
-    /// The coder that the stream `input` comes out of.
+    /// Returns the coder that the stream `input` comes out of.
     pub(super) fn coder_before(&self, input: usize) -> Option<usize> {
         let bound = self.bound.iter().find(|(bound, _)| *bound == input);
         bound.map(|(_, output)| *output)
@@ -249,13 +249,13 @@ impl Block {
         self.locations.get(number).copied()
     }
 
-    /// Number of decoded bytes.
+    /// Returns the number of decoded bytes.
     pub(super) fn size(&self) -> u64 {
         let last = self.last_coder().and_then(|coder| self.coders.get(coder));
         last.map_or(0, |coder| coder.size)
     }
 
-    /// Where the decoded bytes stand one for one, if they do.
+    /// Returns where the decoded bytes stand one for one, if they do.
     pub(super) fn stored_at(&self) -> Option<u64> {
         match &self.coders[..] {
             [coder] if coder.method() == Ok(Method::Copy) => {
@@ -266,7 +266,7 @@ impl Block {
         }
     }
 
-    /// Memory that a decoder of it takes, in bytes.
+    /// Returns the memory that a decoder of it takes, in bytes.
     pub(super) fn decoder_memory(&self) -> usize {
         let methods = self.coders.iter().filter_map(|coder| coder.method().ok());
         methods.map(Method::memory).sum()
@@ -286,7 +286,7 @@ impl Block {
         self.hold_files(&[self.size()]);
     }
 
-    /// Says which files are in the block, one behind the other.
+    /// Says which files are in the block, consecutively.
     pub(super) fn hold_files(&mut self, sizes: &[u64]) {
         // The checksum of the only file is that of the block.
         let sum = self.sum.filter(|_| sizes.len() == 1);
@@ -302,7 +302,7 @@ impl Block {
         self.files = files.collect();
     }
 
-    /// The checksums that the database has behind those of the blocks.
+    /// Returns the checksums that the database has after those of the blocks.
     pub(super) fn sums_to_be_told(&mut self) -> impl Iterator<Item = &mut Option<u32>> {
         let are_told = self.files.len() == 1 && self.sum.is_some();
         let files = self.files.iter_mut().filter(move |_| !are_told);
@@ -323,7 +323,7 @@ impl Block {
         Some((start, end - start))
     }
 
-    /// Offset behind a file.
+    /// Offset after a file.
     pub(super) fn file_end(&self, number: usize) -> Option<u64> {
         Some(self.files.get(number)?.end)
     }
@@ -346,7 +346,7 @@ impl Block {
     /// Whether the bytes of a file were not found to be damaged.
     ///
     /// # Errors
-    /// Where they were.
+    /// Returns an error if they were.
     pub(super) fn check_sum(&self, number: usize) -> Result<()> {
         let file = self.files.get(number);
         match file.is_some_and(|file| file.is_wrong.load(Ordering::Relaxed)) {
@@ -360,7 +360,7 @@ impl Block {
         Error::damaged(self.offset(), field, "its checksum is wrong")
     }
 
-    /// Memory that it takes, in bytes.
+    /// Returns the memory that it takes, in bytes.
     pub(super) fn memory(&self) -> usize {
         let coders = self.coders.iter().map(|coder| {
             size_of::<Coder>() + coder.method.capacity() + coder.properties.capacity()

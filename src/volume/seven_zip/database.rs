@@ -28,7 +28,7 @@ mod id {
     pub(super) const MODIFIED: u8 = 0x14;
 }
 
-/// Most coders of a block, and most streams that go into them.
+/// Maximum number of coders of a block, and most streams that go into them.
 const MAX_CODERS: u64 = 32;
 
 /// What an archive holds.
@@ -58,7 +58,8 @@ pub(super) struct StreamsInfo {
 }
 
 impl StreamsInfo {
-    /// The blocks with their packed streams, which they take in their order.
+    /// Returns the blocks with their packed streams, which they take in their
+    /// order.
     pub(super) fn into_blocks(self) -> Result<Vec<Block>> {
         let mut blocks = self.blocks;
         let mut packed = self.packed.into_iter();
@@ -87,8 +88,8 @@ trait Fields {
 }
 
 impl Fields for Cursor<'_> {
-    /// A number of one to nine bytes: the ones that the first begins with say
-    /// how many follow.
+    /// Returns a number of one to nine bytes: the ones that the first begins
+    /// with say how many follow.
     fn number(&mut self, field: &'static str) -> Result<u64> {
         let first = self.u8(field)?;
         let mut number = 0;
@@ -103,7 +104,7 @@ impl Fields for Cursor<'_> {
         Ok(number)
     }
 
-    /// A number of things, each of which takes a byte or more.
+    /// Returns a number of things, each of which takes a byte or more.
     fn count(&mut self, most: u64, field: &'static str) -> Result<usize> {
         let count = self.number(field)?;
         if count > most {
@@ -118,7 +119,7 @@ impl Fields for Cursor<'_> {
         Ok((0..count).map(bit).collect())
     }
 
-    /// Of which of so many things something is said.
+    /// Of which of that many things something is said.
     fn defined(&mut self, count: usize, field: &'static str) -> Result<Vec<bool>> {
         match self.u8(field)? {
             0 => self.bits(count, field),
@@ -145,7 +146,7 @@ impl Fields for Cursor<'_> {
     }
 }
 
-/// Reads a database behind its id.
+/// Reads a database after its id.
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Database> {
     let mut blocks = Vec::new();
     let mut items = Vec::new();
@@ -414,8 +415,8 @@ fn read_files(cursor: &mut Cursor<'_>, blocks: &[Block]) -> Result<Vec<Item>> {
 }
 
 impl Lists {
-    /// The files and directories; those that are not empty have the files of
-    /// the blocks, in their order.
+    /// Returns the files and directories; those that are not empty have the
+    /// files of the blocks, in their order.
     fn items(self, count: usize, blocks: &[Block], cursor: &Cursor<'_>) -> Result<Vec<Item>> {
         let locations = blocks.iter().enumerate().flat_map(|(number, block)| {
             (0..block.file_count()).map(move |file| (number as u32, file as u32))
@@ -449,7 +450,7 @@ impl Lists {
     }
 }
 
-/// Names in UTF-16, each with a NUL.
+/// Returns the names in UTF-16, each with a NUL.
 fn read_names(fields: &mut Cursor<'_>, count: usize) -> Result<Vec<String>> {
     if fields.u8("names")? != 0 {
         return Err(fields.wrong("names", "stand elsewhere".to_owned()));

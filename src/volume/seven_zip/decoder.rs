@@ -42,10 +42,11 @@ impl Read for Packed {
     }
 }
 
-/// A reader of the decoded bytes of a block.
+/// Returns a reader of the decoded bytes of a block.
 ///
 /// # Errors
-/// Where its coders make no chain, or its packed bytes lie outside.
+/// Returns an error if its coders make no chain, or its packed bytes lie
+/// outside.
 pub(super) fn reader(source: &Arc<dyn ReadAt>, block: &Block) -> Result<Stream> {
     if let Some(problem) = block.problem() {
         return Err(problem.error());

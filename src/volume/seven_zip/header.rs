@@ -16,7 +16,7 @@ pub(super) const MAGIC: &[u8; 6] = b"7z\xBC\xAF\x27\x1C";
 /// Length of the header in front. Offsets count from behind it.
 pub(super) const HEADER: u64 = 32;
 
-/// Longest database in bytes, packed or not.
+/// Maximum length of the database in bytes, packed or not.
 const MAX_DATABASE: u64 = 64 << 20;
 
 /// How a database may be packed in another one.
@@ -29,7 +29,7 @@ const PACKED: u8 = 0x17;
 /// Reads the database of an archive.
 ///
 /// # Errors
-/// Where it is damaged, or encrypted.
+/// Returns an error if it is damaged, or encrypted.
 pub(super) fn read(source: &Arc<dyn ReadAt>) -> Result<Database> {
     let bytes = read_vec(&**source, 0, HEADER, "header")?;
     let mut fields = Cursor::new(&bytes, 0, Endian::Little);

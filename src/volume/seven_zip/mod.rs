@@ -86,7 +86,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
 }
 
 impl SevenZip {
-    /// The block that a number behind those of the files stands for.
+    /// Returns the block that a number after those of the files stands for.
     fn block(&self, file: FileId) -> Result<&Arc<Block>> {
         let number = (file.0 as usize).checked_sub(self.members.len());
         let block = number.and_then(|number| self.blocks.get(number));

@@ -30,7 +30,7 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// Its name in `info.json`.
+    /// Returns its name in `info.json`.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Names => "names",
@@ -64,14 +64,14 @@ pub(super) struct Record<'a> {
 pub(super) struct Directory<'a> {
     pub(super) form: Form,
     pub(super) records: Vec<Record<'a>>,
-    /// Bytes behind it that are no filling.
+    /// Bytes after it that are no filling.
     pub(super) trailing: usize,
     /// Whether the offsets count sectors.
     in_sectors: bool,
 }
 
 impl Directory<'_> {
-    /// Where a file stands.
+    /// Returns where a file stands.
     pub(super) fn span(&self, record: &Record<'_>) -> Span {
         Span {
             offset: match self.in_sectors {
@@ -89,7 +89,7 @@ type Records<'a> = (Vec<Record<'a>>, &'a [u8]);
 /// Reads a directory of a WAD of that length, in whichever form it has.
 ///
 /// # Errors
-/// [`Error::UnknownFormat`] where it has none of them.
+/// Returns [`Error::UnknownFormat`] if it has none of them.
 pub(super) fn read(hed: &[u8], wad: u64) -> Result<Directory<'_>> {
     let forms = [
         (Form::Names, names(hed)),
@@ -115,7 +115,8 @@ pub(super) fn read(hed: &[u8], wad: u64) -> Result<Directory<'_>> {
     Err(Error::UnknownFormat)
 }
 
-/// The form with names first. It ends with a byte 0xFF, or with the file.
+/// Returns the form with names first. It ends with a byte 0xFF, or with the
+/// file.
 fn names(hed: &[u8]) -> Result<Records<'_>> {
     let mut cursor = Cursor::new(hed, 0, Endian::Little);
     let mut records = Vec::new();
@@ -136,7 +137,8 @@ fn names(hed: &[u8]) -> Result<Records<'_>> {
     }
 }
 
-/// The form with offsets first. It ends with 0xFFFFFFFF, or with the file.
+/// Returns the form with offsets first. It ends with 0xFFFFFFFF, or with the
+/// file.
 fn offsets(hed: &[u8]) -> Result<Records<'_>> {
     let mut cursor = Cursor::new(hed, 0, Endian::Little);
     let mut records = Vec::new();
@@ -156,7 +158,8 @@ fn offsets(hed: &[u8]) -> Result<Records<'_>> {
     Ok((records, &hed[cursor.offset() as usize..]))
 }
 
-/// The form with hashes. It ends with a record of zeros, or with the file.
+/// Returns the form with hashes. It ends with a record of zeros, or with the
+/// file.
 fn hashed(hed: &[u8]) -> Result<Records<'_>> {
     let mut cursor = Cursor::new(hed, 0, Endian::Little);
     let mut records = Vec::new();
@@ -184,8 +187,8 @@ fn hashed(hed: &[u8]) -> Result<Records<'_>> {
     Ok((records, rest))
 }
 
-/// A printable name with its NUL, and the padding to a multiple of four bytes
-/// from the start of the directory; the last one may lack it.
+/// Returns a printable name with its NUL, and the padding to a multiple of four
+/// bytes from the start of the directory; the last one may lack it.
 fn name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8]> {
     let offset = cursor.offset();
     let name = cursor.c_string("name")?;
@@ -198,8 +201,8 @@ fn name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8]> {
     Ok(name)
 }
 
-/// Whether most files lie in a WAD of that length: bytes of any kind can be
-/// taken for hashes.
+/// Returns whether most files lie in a WAD of that length: bytes of any kind
+/// can be treated as hashes.
 fn mostly_inside(records: &[Record<'_>], wad: u64) -> bool {
     let outside = records.iter().filter(|record| {
         let end = u64::from(record.offset) + u64::from(record.size);
@@ -208,8 +211,8 @@ fn mostly_inside(records: &[Record<'_>], wad: u64) -> bool {
     outside.count() * 2 <= records.len()
 }
 
-/// Whether offsets count sectors, as in THAW: two neighbours would overlap
-/// where they counted bytes (WAD, 4).
+/// Returns whether offsets count sectors, as in THAW: two neighbours would
+/// overlap where they counted bytes (WAD, 4).
 fn counts_sectors(records: &[Record<'_>]) -> bool {
     let pairs = records.windows(2).take(NEIGHBOURS);
     for pair in pairs {

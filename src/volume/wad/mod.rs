@@ -26,7 +26,7 @@ pub(super) const FORMAT: Format = Format {
     is_layered: false,
 };
 
-/// Longest directory that is read.
+/// Maximum length of the directory that is read.
 const MAX_DIRECTORY: u64 = 8 << 20;
 
 /// Separators in names.
@@ -57,7 +57,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// The source and its partner, whichever of the two it is.
+    /// Returns the source and its partner, whichever of the two it is.
     fn read(input: &Input<'_>) -> Result<Option<Self>> {
         let name = &input.options.name;
         let partner = |extension: &str| {
@@ -154,8 +154,8 @@ fn announce(
     Ok(files)
 }
 
-/// The name of a file: that of its record, the one that has its hash, or its
-/// hash with the extension of what it begins with.
+/// Returns the name of a file: that of its record, the one that has its hash,
+/// or its hash with the extension of what it begins with.
 fn name<'a>(record: &Record<'a>, span: Span, bytes: &dyn ReadAt) -> Result<Cow<'a, [u8]>> {
     let hash = match record.name {
         directory::FileName::Plain(name) => return Ok(Cow::Borrowed(name)),

@@ -23,19 +23,19 @@ const EXTENSIONS: [([u8; 4], &str); 6] = [
     ([0x60, 0x01, 0x01, 0x80], "str"),
 ];
 
-/// The name that has a hash, where it is known.
+/// Returns the name that has a hash, where it is known.
 pub(super) fn find(hash: u32) -> Option<&'static str> {
     NAMES.get(&hash).copied()
 }
 
-/// The extension of a file that begins so.
+/// Returns the extension of a file that begins so.
 pub(super) fn extension(head: &[u8]) -> &'static str {
     let known = EXTENSIONS.iter().find(|(magic, _)| head == magic);
     known.map_or("bin", |(_, extension)| extension)
 }
 
-/// The hash of a name in lower case: a CRC-32 whose register turns instead of
-/// being shifted, and that turns eight times for a byte.
+/// Returns the hash of a name in lower case: a CRC-32 whose register turns
+/// instead of being shifted, and that turns eight times for a byte.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(u32::MAX, |register, byte| {
         let mut bits = (register ^ u32::from(byte)) & 0xFF;

@@ -1,7 +1,7 @@
 use super::super::listing::{Beside, open, read};
 use super::*;
 
-/// A name with its NUL and padding.
+/// Returns a name with its NUL and padding.
 fn text(name: &str) -> Vec<u8> {
     let mut bytes = name.as_bytes().to_vec();
     bytes.resize((name.len() + 1).next_multiple_of(4), 0);

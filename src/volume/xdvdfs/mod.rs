@@ -43,10 +43,11 @@ const DESCRIPTOR: u64 = 32;
 /// discs, and of Xbox 360 discs of two generations (XDVDFS, 1).
 const BASES: [u64; 4] = [0, 0x1830_0000, 0x0FD9_0000, 0x0208_0000];
 
-/// Longest table of a directory that is read: one with some 200,000 files.
+/// Maximum length of the table of a directory that is read: one with some
+/// 200,000 files.
 const MAX_TABLE: u64 = 8 << 20;
 
-/// Most bytes of all tables together.
+/// Maximum number of bytes of all tables together.
 const MAX_TABLES: u64 = 64 << 20;
 
 /// An Xbox disc.
@@ -62,7 +63,7 @@ fn matches(input: &Input<'_>) -> Result<bool> {
     Ok(base(&*input.source)?.is_some())
 }
 
-/// Where the file system begins, if there is one.
+/// Returns where the file system begins, if there is one.
 fn base(source: &dyn ReadAt) -> Result<Option<u64>> {
     for base in BASES {
         let descriptor = base + DESCRIPTOR * SECTOR;
@@ -299,7 +300,7 @@ mod tests {
     const ROOT: u32 = 33;
     const DATA: u32 = 34;
 
-    /// An entry of a table, to be put where its parent says.
+    /// Returns an entry of a table, to be put where its parent says.
     fn node(links: [u16; 2], extent: [u32; 2], attributes: u8, name: &[u8]) -> Vec<u8> {
         let mut bytes: Vec<u8> = links.iter().flat_map(|link| link.to_le_bytes()).collect();
         bytes.extend(extent.iter().flat_map(|number| number.to_le_bytes()));
@@ -309,7 +310,7 @@ mod tests {
         bytes
     }
 
-    /// An image with this table of the root and one sector of data.
+    /// Returns an image with this table of the root and one sector of data.
     fn image(table: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0; 35 * 2048];
         let descriptor = &mut bytes[32 * 2048..33 * 2048];
@@ -366,7 +367,7 @@ mod tests {
         assert!(open(&FORMAT, "x.iso", bytes, None).is_err());
     }
 
-    /// An image behind the video part of a disc.
+    /// An image after the video part of a disc.
     struct Disc(Vec<u8>);
 
     impl ReadAt for Disc {

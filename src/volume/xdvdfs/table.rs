@@ -27,8 +27,8 @@ pub(super) struct Node<'a> {
     pub(super) is_directory: bool,
 }
 
-/// The entries of a table that stands at `offset`, in the order of their
-/// upper-case names. What is damaged is left out with a warning.
+/// Returns the entries of a table that stands at `offset`, in the order of
+/// their upper-case names. What is damaged is omitted with a warning.
 pub(super) fn nodes<'a>(table: &'a [u8], offset: u64, warnings: &mut Warnings) -> Vec<Node<'a>> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
@@ -55,8 +55,8 @@ pub(super) fn nodes<'a>(table: &'a [u8], offset: u64, warnings: &mut Warnings) -
     found
 }
 
-/// The links of a node, and its entry if it has one: the others can be found
-/// also where that is damaged.
+/// Returns the links of a node, and its entry if it has one: the others can be
+/// found also where that is damaged.
 fn node(table: &[u8], offset: u64, link: u16) -> Result<([u16; 2], Option<Result<Node<'_>>>)> {
     let at = offset + u64::from(link) * LINK_UNIT as u64;
     let mut cursor = Cursor::new(table, offset, Endian::Little);

@@ -12,8 +12,8 @@ use crate::io::{Error, ReadAt, Result, Warnings};
 use crate::text::Charset;
 use crate::volume::{Entry, FileId, MAX_ENTRIES, Sink};
 
-/// Longest stretch at the end of the source in which the record of the end is
-/// searched: the record with the longest comment.
+/// Maximum length of the stretch at the end of the source in which the record
+/// of the end is searched: the record with the longest comment.
 const SEARCHED: u64 = 22 + 65_535;
 
 /// Bytes of the directory that are read at a time: more than its longest
@@ -55,7 +55,7 @@ impl rawzip::ReaderAt for Source<'_> {
     }
 }
 
-/// Whether there is a directory.
+/// Returns whether there is a directory.
 pub(super) fn is_there(source: &dyn ReadAt) -> Result<bool> {
     let mut buffer = vec![0; BUFFER];
     match locate(source, &mut buffer) {
@@ -71,7 +71,7 @@ fn locate<'a>(source: &'a dyn ReadAt, buffer: &mut [u8]) -> Result<ZipArchive<So
         .map_err(|(_, error)| error_of(&error, source.len()))
 }
 
-/// Reads the directory and announces the files.
+/// Reads the directory and declares the files.
 pub(super) fn read(source: &dyn ReadAt, sink: &mut dyn Sink) -> Result<Directory> {
     let mut buffer = vec![0; BUFFER];
     let archive = locate(source, &mut buffer)?;
@@ -106,7 +106,7 @@ pub(super) fn read(source: &dyn ReadAt, sink: &mut dyn Sink) -> Result<Directory
     Ok(Directory { members, warnings })
 }
 
-/// An error of `rawzip` as one about the directory at `offset`.
+/// Returns an error of `rawzip` as one about the directory at `offset`.
 fn error_of(error: &rawzip::Error, offset: u64) -> Error {
     let damaged = |text| Error::damaged(offset, "central directory", text);
     match error.kind() {
@@ -170,8 +170,8 @@ impl Reader<'_> {
     }
 }
 
-/// The name in UTF-8 that stands in the extra fields (0x7075), if it belongs
-/// to the name that the directory has.
+/// Returns the name in UTF-8 that stands in the extra fields (0x7075), if it
+/// belongs to the name that the directory has.
 fn unicode_path<'a>(fields: ExtraFields<'a>, name: &[u8]) -> Option<&'a [u8]> {
     let mut fields = fields;
     let (_, field) = fields.find(|(id, _)| id.as_u16() == UNICODE_PATH)?;
@@ -181,7 +181,7 @@ fn unicode_path<'a>(fields: ExtraFields<'a>, name: &[u8]) -> Option<&'a [u8]> {
     (*version == 1 && belongs && str::from_utf8(path).is_ok()).then_some(path)
 }
 
-/// The character set of a name: UTF-8 where a flag says so, and where a
+/// Returns the character set of a name: UTF-8 where a flag says so, and where a
 /// program on Unix wrote what is UTF-8; else the one of DOS.
 fn charset(record: &ZipFileHeaderRecord<'_>, name: &[u8]) -> Charset {
     if record.flags().is_utf8() || is_of_unix(record) && str::from_utf8(name).is_ok() {

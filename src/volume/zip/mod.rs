@@ -62,8 +62,8 @@ struct Zip {
 struct Member {
     /// Absolute offset of the local header.
     header: u64,
-    /// Absolute offset of the data, behind the local header, whose length
-    /// only the header itself says; [`UNKNOWN`] before that was read.
+    /// Absolute offset of the data, after the local header, whose length only
+    /// the header itself says; [`UNKNOWN`] before that was read.
     data: AtomicU64,
     /// Packed size in bytes.
     stored: u64,
@@ -199,7 +199,7 @@ impl Volume for Zip {
     }
 }
 
-/// The name of a method, in brackets behind a space.
+/// Returns the name of a method, in brackets after a space.
 fn method_name(method: u16) -> &'static str {
     match method {
         1 => " (shrunk)",

@@ -11,14 +11,14 @@ use zerocopy::FromBytes;
 
 use crate::support::record::{Node, Opened, generated, open, read_extent};
 
-/// Most bytes of one archive that are decoded.
+/// Maximum number of bytes of one archive that are decoded.
 const DECODED: usize = 1 << 20;
 
-/// Most checksums of one archive that are made right.
+/// Maximum number of checksums of one archive that are made right.
 const SUMS: usize = 64;
 
-/// A version 1 archive. Of what is behind the header `data` has the plain
-/// bytes; the byte behind the key is odd where they are to stay plain.
+/// A version 1 archive. Of what is after the header `data` has the plain bytes;
+/// the byte after the key is odd where they are to stay plain.
 pub fn hpi_v1(data: &[u8]) {
     let bytes = marked(data, VERSION_1);
     examine(&bytes);
@@ -55,7 +55,7 @@ fn put(bytes: &mut [u8], at: usize, with: &[u8]) {
 
 /// Makes an HPI archive out of its plain bytes: each chunk gets its right
 /// checksum, and version 1 is enciphered. Without this a change to a payload
-/// would be found by its checksum and nothing behind that would be tried.
+/// would be found by its checksum and nothing after that would be tried.
 pub fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let starts = bytes.windows(MARKER.len()).enumerate();
     let starts = starts.filter(|(_, window)| *window == MARKER);

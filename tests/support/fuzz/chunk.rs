@@ -28,8 +28,8 @@ impl ChunkHead {
     }
 }
 
-/// Any chunks, as the only file of an archive. Behind a [`ChunkHead`] stand
-/// the chunks; in version 1 each begins at a marker.
+/// Any chunks, as the only file of an archive. After a [`ChunkHead`] stand the
+/// chunks; in version 1 each begins at a marker.
 pub fn chunk(data: &[u8]) {
     let Some((&[flags, key, low, middle, high], chunks)) = data.split_first_chunk() else {
         return;
@@ -45,7 +45,7 @@ pub fn chunk(data: &[u8]) {
     }
 }
 
-/// An archive whose file has these chunks, before it is enciphered.
+/// Returns an archive whose file has these chunks, before it is enciphered.
 fn in_version_1(chunks: &[u8], key: u8, size: u32) -> Vec<u8> {
     let size = size.min(8 * CHUNK_SIZE as u32);
     let node = size_of::<Header1>();
@@ -123,15 +123,15 @@ fn in_version_2(chunks: &[u8], size: u32) -> Vec<u8> {
     [head.concat().as_slice(), chunks].concat()
 }
 
-/// LZ77 data behind two bytes of the announced length and one of the lengths
-/// in which it is read; the same bytes are also packed.
+/// LZ77 data after two bytes of the declared length and one of the lengths in
+/// which it is read; the same bytes are also packed.
 pub fn lz77(data: &[u8]) {
     let Some((&[low, high, step], packed)) = data.split_first_chunk() else {
         return;
     };
     let step = usize::from(step) + 1;
     let _ = both(packed, u16::from_le_bytes([low, high]).into(), step);
-    // What comes out of data whose length is announced wrong is never seen.
+    // What comes out of data whose length is declared wrong is never seen.
     let most = packed.len() * 17;
     if let Err(Lz77Error::TooShort { produced, .. }) = both(packed, most + 1, step) {
         let produced = produced as usize;

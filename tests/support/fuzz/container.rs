@@ -10,7 +10,7 @@ use crate::support::container_seeds as seeds;
 use crate::support::containers::{Opened, open};
 use crate::support::disc::Disc;
 
-/// Most bytes of one container that are decoded.
+/// Maximum number of bytes of one container that are decoded.
 const DECODED: u64 = 1 << 20;
 
 /// Where the volume descriptor of a disc stands.
@@ -235,7 +235,7 @@ fn everything(opened: &Opened) {
     }
 }
 
-/// Decodes at most so many bytes of a file in two parts; a copy made between
+/// Decodes at most that many bytes of a file in two parts; a copy made between
 /// them gives the same.
 fn stream(opened: &Opened, entry: Entry, left: u64) -> Result<()> {
     let Content::Stream(streams) = opened.volume.content(entry.file)? else {

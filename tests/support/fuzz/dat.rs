@@ -2,8 +2,8 @@
 
 use hpimount::inspect::check::Dat;
 
-/// Longest sentence about what is wrong with a list, in bytes: it is shown to a
-/// person.
+/// Maximum length of the sentence about what is wrong with a list, in bytes: it
+/// is shown to a person.
 const MAX_SENTENCE: usize = 1000;
 
 /// A list, in XML or text: it is read, or refused with one line.
@@ -13,7 +13,7 @@ pub fn dat(data: &[u8]) {
     }
 }
 
-/// A list of each kind.
+/// Returns a list of each kind.
 pub fn seeds() -> Vec<Vec<u8>> {
     let (md5, sha1) = ("ab".repeat(16), "0f".repeat(20));
     let sums = [("crc", "0123abcd"), ("md5", &md5), ("sha1", &sha1)];

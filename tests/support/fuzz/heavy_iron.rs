@@ -25,7 +25,7 @@ pub(super) const CODES: [&str; 40] = [
     "TRIG", "UIFT", "VIL", "ZLIN",
 ];
 
-/// The facts that a byte stands for, and the rest.
+/// Returns the facts that a byte stands for, and the rest.
 fn facts(data: &[u8]) -> Option<(Facts, &[u8])> {
     let (&first, rest) = data.split_first()?;
     let platform = PLATFORMS[usize::from(first & 3)];
@@ -43,8 +43,8 @@ pub fn hi_textures(data: &[u8]) {
     ));
 }
 
-/// A table of sounds behind a byte for the facts and two for its length, and
-/// the data of all its sounds.
+/// A table of sounds after a byte for the facts and two for its length, and the
+/// data of all its sounds.
 pub fn hi_sounds(data: &[u8]) {
     let Some((facts, rest)) = facts(data) else {
         return;
@@ -71,7 +71,7 @@ pub fn hi_models(data: &[u8]) {
     check(&look::look_at_info(&bytes, &facts));
 }
 
-/// An object, a text or a table behind a byte for the facts and one for the
+/// An object, a text or a table after a byte for the facts and one for the
 /// type.
 pub fn hi_objects(data: &[u8]) {
     let Some((facts, rest)) = facts(data) else {
@@ -94,7 +94,7 @@ fn check(found: &look::Found) {
     );
 }
 
-/// The number of a type in [`CODES`].
+/// Returns the number of a type in [`CODES`].
 pub fn number_of(code: &str) -> u8 {
     let found = CODES.iter().position(|known| *known == code);
     found.expect("a known type") as u8

@@ -11,13 +11,13 @@ use super::archive::sealed;
 /// Names of the file. An archive is one by any name.
 const NAMES: [&str; 6] = ["a.hpi", "a.psx", "a.hgo", "a.hgo.blk", "a.ifp", "a"];
 
-/// Most directories that are entered.
+/// Maximum number of directories that are entered.
 const DIRECTORIES: usize = 60;
 
-/// Most entries of a directory that are looked at.
+/// Maximum number of entries of a directory that are looked at.
 const ENTRIES: usize = 100;
 
-/// Most bytes that are read.
+/// Maximum number of bytes that are read.
 const BYTES: usize = 1 << 20;
 
 /// Name of the second file, where there are two.

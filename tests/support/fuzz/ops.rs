@@ -28,13 +28,14 @@ const NAMES: [&[u8]; 12] = [
     b"z.hpi",
 ];
 
-/// Most entries, less one.
+/// Maximum number of entries, less one.
 const MAX_PARTS: u8 = 40;
 
 /// Sizes of files.
 const SIZES: [usize; 8] = [0, 1, 100, 4096, 9000, 65_535, 65_536, 70_000];
 
-/// Most bytes of all files together: packing them takes the longest.
+/// Maximum number of bytes of all files together: packing them takes the
+/// longest.
 const BYTES: usize = 150_000;
 
 /// What is built, and what is done with it.
@@ -48,8 +49,8 @@ struct Case {
 }
 
 impl Case {
-    /// The case that these bytes stand for: as many steps as there are bytes
-    /// for.
+    /// Returns the case that these bytes stand for: as many steps as there are
+    /// bytes for.
     fn new(data: &[u8]) -> arbitrary::Result<Self> {
         let mut input = Unstructured::new(data);
         let [how, key, parts] = input.arbitrary::<[u8; 3]>()?;
@@ -71,7 +72,7 @@ impl Case {
     }
 }
 
-/// An entry; it is left out where there is one of its name.
+/// An entry; it is omitted if there is one of its name.
 #[derive(Debug, Arbitrary)]
 struct Part {
     parent: u8,
@@ -235,7 +236,7 @@ impl Model {
         }
     }
 
-    /// The exact name, or else the last that differs in case only.
+    /// Returns the exact name, or else the last that differs in case only.
     fn find(&self, directory: usize, name: &str, folds: bool) -> Option<usize> {
         let find = |fits: &dyn Fn(&str) -> bool| {
             let children = self.children(directory).iter().rev();
@@ -348,7 +349,7 @@ impl<'a> Trial<'a> {
         &self.model.nodes[self.known[place].node]
     }
 
-    /// The error of a directory operation, where there must be one.
+    /// Returns the error of a directory operation, where there must be one.
     fn no_directory(&self, place: usize) -> Option<Error> {
         match (self.known[place].is_there(), self.node(place).kind()) {
             (false, _) => Some(Error::NotFound),
@@ -357,7 +358,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// The place where what is found is known.
+    /// Returns the place where what is found is known.
     fn lookup(&mut self, place: usize, name: u8, spelling: u16) -> Option<usize> {
         let name = windows_1252(NAMES[usize::from(name) % NAMES.len()]);
         let respelt = name.chars().enumerate().map(|(at, letter)| {
@@ -414,7 +415,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// The place of an inode, a new one where it was not known.
+    /// Returns the place of an inode, a new one where it was not known.
     fn learn(&mut self, ino: Ino, node: usize, parent: usize, alias: bool) -> usize {
         let same = self.known.iter().position(|known| known.ino == ino);
         if let Some(place) = same {
@@ -459,7 +460,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// The entries that must be told from an offset on.
+    /// Returns the entries that must be told from an offset on.
     fn rest(&self, place: usize, offset: u8) -> &'a [usize] {
         let children = self.model.children(self.known[place].node);
         children.get(offset.into()..).unwrap_or_default()

@@ -17,10 +17,10 @@ const PLATFORMS: [Platform; 4] = [
 /// Types of assets beside [`CODES`].
 const OTHERS: [&[u8; 4]; 6] = [b"JSP ", b"MODL", b"RWTX", b"SND ", b"SNDI", b"BSP "];
 
-/// Most bytes that the reports of a small archive have together.
+/// Maximum number of bytes that the reports of a small archive have together.
 const MOST: u64 = 64 << 20;
 
-/// Assets: type, number and length (2 bytes) of each, and its bytes, behind a
+/// Assets: type, number and length (2 bytes) of each, and its bytes, after a
 /// byte for console and game. An asset is called by its number, so that others
 /// can refer to it.
 pub fn hi_reports(data: &[u8]) {
@@ -57,7 +57,7 @@ pub fn hi_reports(data: &[u8]) {
     assert!(total <= MOST, "{total}");
 }
 
-/// The type that a byte stands for.
+/// Returns the type that a byte stands for.
 fn code_of(byte: u8) -> [u8; 4] {
     let index = usize::from(byte) % (CODES.len() + OTHERS.len());
     match CODES.get(index) {
@@ -103,7 +103,7 @@ fn report(vfs: &Vfs, folder: Ino, name: &str) -> u64 {
     attr.size
 }
 
-/// An asset as [`hi_reports`] takes it.
+/// Returns an asset as [`hi_reports`] takes it.
 fn asset(code: &str, number: u8, bytes: &[u8]) -> Vec<u8> {
     let others = OTHERS
         .iter()

@@ -15,7 +15,7 @@ use crate::support::hpi::{Chunk, Entry, File, V1, V2, dir, file, hostile};
 use crate::support::ta;
 use crate::support::{noise, text};
 
-/// Longest seed in bytes.
+/// Maximum length of the seed in bytes.
 pub const MAX_LENGTH: usize = 12 << 10;
 
 /// Length of the seeds that are full of small parts.
@@ -23,7 +23,7 @@ const FULL: usize = 2 << 10;
 
 const METHODS: [Method; 3] = [Method::Stored, Method::Lz77, Method::Zlib];
 
-/// A tree that stays small when it is packed.
+/// Returns a tree that stays small when it is packed.
 fn tree(method: Method) -> Vec<Entry> {
     let file = |name: &str, data: Vec<u8>| file(name.as_bytes(), File::new(data, method));
     let long = match method {
@@ -442,8 +442,8 @@ pub fn ta_small() -> Vec<Vec<u8>> {
     ])
 }
 
-/// The seeds of the formats under their names, an archive with one of each
-/// inside, and two archives over each other.
+/// Returns the seeds of the formats under their names, an archive with one of
+/// each inside, and two archives over each other.
 pub fn vfs() -> Vec<Vec<u8>> {
     let named = [
         (0, hpi_v1()),

@@ -9,7 +9,7 @@ use hpimount::volume::Options;
 use super::seeds;
 use crate::support::record::open;
 
-/// A `Settings.ini`. What can be understood and asks for no files makes an
+/// A `Settings.ini`. What can be understood and requests no files makes an
 /// archive that the reader takes.
 pub fn settings(data: &[u8]) {
     if parse(data).is_err() {
@@ -28,8 +28,8 @@ pub fn settings(data: &[u8]) {
     assert!(opened.tree.names("ids").is_empty());
 }
 
-/// The settings of the archives that other targets begin with, and without
-/// their assets.
+/// Returns the settings of the archives that other targets begin with, and
+/// without their assets.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for archive in seeds::hip() {

@@ -11,13 +11,13 @@ use hpimount::asset::ta::{
 };
 use hpimount::io::Error;
 
-/// Most pixels of a picture that is decoded.
+/// Maximum number of pixels of a picture that is decoded.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// Most pixels of one input that are decoded.
+/// Maximum number of pixels of one input that are decoded.
 const PIXELS: u64 = 4 << 20;
 
-/// The model of an input, whole or not. An error says where it is.
+/// Returns the model of an input, whole or not. An error says where it is.
 fn model<M>(result: Result<M, Box<Incomplete<M>>>) -> M {
     result.unwrap_or_else(|incomplete| {
         located(&incomplete.error);

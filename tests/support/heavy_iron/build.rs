@@ -6,7 +6,7 @@
 /// Version of the library that the games' models have.
 pub const VERSION: u32 = 0x1003_FFFF;
 
-/// A RenderWare chunk.
+/// Returns a RenderWare chunk.
 pub fn chunk(kind: u32, body: &[u8]) -> Vec<u8> {
     let words = [kind, body.len() as u32, VERSION].map(u32::to_le_bytes);
     [&words.concat(), body].concat()
@@ -22,7 +22,7 @@ pub fn big(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_be_bytes()).collect()
 }
 
-/// Numbers in one of the two orders.
+/// Returns the numbers in one of the two orders.
 pub fn words(is_big: bool, words: &[u32]) -> Vec<u8> {
     if is_big { big(words) } else { little(words) }
 }
@@ -49,13 +49,13 @@ fn name(text: &str, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// A texture dictionary with one texture, whose chunks are these.
+/// Returns a texture dictionary with one texture, whose chunks are these.
 fn dictionary(native: &[u8]) -> Vec<u8> {
     let body = [chunk(1, &[1, 0, 0, 0]), chunk(0x15, native), chunk(3, &[])];
     chunk(0x16, &body.concat())
 }
 
-/// A GameCube texture.
+/// Returns a GameCube texture.
 pub fn gamecube(
     format: u8,
     palette_format: u8,
@@ -80,7 +80,7 @@ pub fn gamecube(
     dictionary(&[chunk(1, &fields.concat()), chunk(3, &[])].concat())
 }
 
-/// An Xbox texture.
+/// Returns an Xbox texture.
 pub fn xbox(
     raster: u32,
     compression: u8,
@@ -104,7 +104,7 @@ pub fn xbox(
     dictionary(&[chunk(1, &fields.concat()), chunk(3, &[])].concat())
 }
 
-/// A square PlayStation 2 texture of this many bits a pixel. Pixels and
+/// Returns a square PlayStation 2 texture of this many bits a pixel. Pixels and
 /// palette are as the version has them, packets included.
 pub fn playstation2(
     bits: usize,
@@ -146,12 +146,12 @@ pub const COEFFICIENTS: [i16; 16] = [
     0, 0, 2048, 0, 4080, -2040, 3680, -1664, 3020, -1100, 1500, 300, -1800, 0, 1024, -512,
 ];
 
-/// A GameCube table with one sound.
+/// Returns a GameCube table with one sound.
 pub fn dsp_table(asset: u32, samples: u32, rate: u32) -> Vec<u8> {
     dsp_table_with(asset, samples, rate, COEFFICIENTS, None)
 }
 
-/// The same with these coefficients and a loop between two half bytes.
+/// Returns the same with these coefficients and a loop between two half bytes.
 pub fn dsp_table_with(
     asset: u32,
     samples: u32,
@@ -171,7 +171,7 @@ pub fn dsp_table_with(
     [&big(&[1, 0xCDCD_CDCD, 0, 0])[..], &entry.concat()].concat()
 }
 
-/// An Xbox table with one sound.
+/// Returns an Xbox table with one sound.
 pub fn xbox_table(asset: u32, format: u16, channels: u16, rate: u32, size: u32) -> Vec<u8> {
     let (block, bits) = match format {
         1 => (2 * channels, 16),
@@ -194,7 +194,7 @@ pub fn xbox_table(asset: u32, format: u16, channels: u16, rate: u32, size: u32) 
     [little(&[1, 0, 0]), little(&entry)].concat()
 }
 
-/// A PlayStation 2 table with one sound.
+/// Returns a PlayStation 2 table with one sound.
 pub fn vag_table(asset: u32, rate: u32, size: u32) -> Vec<u8> {
     let entry = [
         &b"VAGp"[..],
@@ -204,7 +204,8 @@ pub fn vag_table(asset: u32, rate: u32, size: u32) -> Vec<u8> {
     [&little(&[1, 0])[..], &entry.concat()].concat()
 }
 
-/// A clump with one frame at (5, 6, 7), and in it a geometry of these chunks.
+/// Returns a clump with one frame at (5, 6, 7), and in it a geometry of these
+/// chunks.
 fn clump(geometry: &[Vec<u8>]) -> Vec<u8> {
     let frame = [
         little(&[1]),
@@ -222,7 +223,7 @@ fn clump(geometry: &[Vec<u8>]) -> Vec<u8> {
     chunk(0x10, &body.concat())
 }
 
-/// A list of one material with the texture `wood`.
+/// Returns a list of one material with the texture `wood`.
 fn materials() -> Vec<u8> {
     let texture = [
         chunk(1, &[0; 4]),
@@ -242,7 +243,7 @@ fn geometry_flags(is_native: bool) -> Vec<u8> {
     vec![2 | 4, 0, 1, is_native.into()]
 }
 
-/// A clump with one geometry in the form of all consoles.
+/// Returns a clump with one geometry in the form of all consoles.
 pub fn plain_model(positions: &[[f32; 3]], uvs: &[[f32; 2]], triangles: &[[u16; 3]]) -> Vec<u8> {
     let stored = triangles.iter().flat_map(|[a, b, c]| [*b, *a, 0, *c]);
     let fields = [
@@ -257,7 +258,7 @@ pub fn plain_model(positions: &[[f32; 3]], uvs: &[[f32; 2]], triangles: &[[u16; 
     clump(&[chunk(1, &fields.concat()), materials(), chunk(3, &[])])
 }
 
-/// A pyramid.
+/// Returns a pyramid.
 pub fn pyramid() -> Vec<u8> {
     plain_model(
         &[
@@ -271,8 +272,8 @@ pub fn pyramid() -> Vec<u8> {
     )
 }
 
-/// A clump with a geometry as the GameCube draws it: a strip of four vertices
-/// with positions and texture coordinates.
+/// Returns a clump with a geometry as the GameCube draws it: a strip of four
+/// vertices with positions and texture coordinates.
 pub fn gamecube_model(has_matrices: bool) -> Vec<u8> {
     let positions = big_floats(&[0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0]);
     let uvs = big_floats(&[0.0, 0.0, 1.0, 0.0]);
@@ -312,7 +313,7 @@ pub fn gamecube_model(has_matrices: bool) -> Vec<u8> {
     clump(&[chunk(1, &fields.concat()), materials(), extension])
 }
 
-/// The info of a level, big-endian.
+/// Returns the info of a level, big-endian.
 pub fn level_info() -> Vec<u8> {
     let collision = [big(&[0x4C4F_4343, 1, 1]), vec![1; 16 + 8]].concat();
     let nodes = [b"JSP\0".to_vec(), big(&[3, 1, 0, 0, 0, 5, 6])].concat();

@@ -78,7 +78,7 @@ pub fn textures(seed: u64) -> Vec<(String, Vec<u8>)> {
     all
 }
 
-/// A sound of every codec, with data without a pattern.
+/// Returns a sound of every codec, with data without a pattern.
 pub fn sounds(seed: u64) -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let mut coefficients = [0; 16];
     for (coefficient, pair) in coefficients

@@ -21,7 +21,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The verdict by the word for it in the manifest of the samples.
+    /// Returns the verdict by the word for it in the manifest of the samples.
     pub fn of(expect: &str) -> Self {
         match expect {
             "ok" => Self::Fine,
@@ -68,14 +68,14 @@ fn found<M>(
     }
 }
 
-/// A type of four characters.
+/// Returns a type of four characters.
 pub fn code(text: &str) -> [u8; 4] {
     let mut code = *b"    ";
     code[..text.len()].copy_from_slice(text.as_bytes());
     code
 }
 
-/// The entries that can be read.
+/// Returns the entries that can be read.
 pub fn entries(bytes: &Bytes, facts: &Facts) -> sound::SoundTable {
     match sound::parse_table(bytes, facts) {
         Ok(table) => table,

@@ -25,7 +25,7 @@ pub struct Asset {
 }
 
 impl Asset {
-    /// The id as the names of the goldens have it.
+    /// Returns the id as the names of the goldens have it.
     pub fn hex(&self) -> String {
         format!("{:08X}", self.id)
     }
@@ -40,7 +40,8 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Its golden files, by name; those in `source` with that before it.
+    /// Returns its golden files, by name; those in `source` with that before
+    /// it.
     pub fn goldens(&self) -> BTreeMap<String, PathBuf> {
         let mut files = BTreeMap::new();
         let folder = shared(&format!("golden/hip_assets/{}", self.name)).unwrap();
@@ -54,7 +55,7 @@ impl Archive {
         files
     }
 
-    /// The golden file of an asset with this extension.
+    /// Returns the golden file of an asset with this extension.
     pub fn golden(&self, asset: &Asset, extension: &str) -> Option<PathBuf> {
         let (start, end) = (asset.hex(), format!(".{extension}"));
         let mut files = self.goldens().into_iter();
@@ -62,7 +63,7 @@ impl Archive {
         found.map(|(_, path)| path)
     }
 
-    /// The assets of some types, which are four characters without the
+    /// Returns the assets of some types, which are four characters without the
     /// spaces at their end.
     pub fn of_types<'a>(&'a self, types: &'a [&str]) -> impl Iterator<Item = &'a Asset> {
         let wanted = |asset: &&Asset| types.contains(&&*asset.code);
@@ -70,8 +71,8 @@ impl Archive {
     }
 }
 
-/// All sample archives; none where they are absent. `hostile` is for those
-/// that are broken, which have no goldens.
+/// Returns all sample archives; none where they are absent. `hostile` is for
+/// those that are broken, which have no goldens.
 pub fn archives(hostile: bool) -> Vec<Archive> {
     let Some(folder) = shared("samples/hip_assets") else {
         return Vec::new();

@@ -13,12 +13,12 @@ use crate::support::mounted::mounted_files;
 use crate::support::shared;
 use crate::support::sources::names;
 
-/// The companion of an asset, found by the asset's id.
+/// Returns the companion of an asset, found by the asset's id.
 pub fn meta(mount: &Mount, id: u32) -> PathBuf {
     meta_in(mount.path(), id)
 }
 
-/// The companion of an asset of the archive that is shown at a path.
+/// Returns the companion of an asset of the archive that is shown at a path.
 pub fn meta_in(archive: &Path, id: u32) -> PathBuf {
     let ids = archive.join("ids");
     let start = format!("{id:08X}");
@@ -54,7 +54,7 @@ pub fn each(types: &[&str], mut check: impl FnMut(&Archive, &Asset, &Path)) -> b
     seen > 0
 }
 
-/// The bytes of a file, whose size is told before anybody opens it.
+/// Returns the bytes of a file, whose size is told before anybody opens it.
 pub fn bytes_of(path: &Path) -> Vec<u8> {
     let told = fs::metadata(path).unwrap().len();
     let bytes = fs::read(path).unwrap();
@@ -77,7 +77,7 @@ pub fn records(archive: &Archive) -> BTreeMap<String, Value> {
         .collect()
 }
 
-/// The rows of a table, by the names of the columns.
+/// Returns the rows of a table, by the names of the columns.
 pub fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
     let text = String::from_utf8(bytes_of(path)).unwrap();
     let mut lines = text.lines().map(|line| line.split('\t').map(str::to_owned));
@@ -87,7 +87,7 @@ pub fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
         .collect()
 }
 
-/// Where an asset of a built archive is shown.
+/// Returns where an asset of a built archive is shown.
 pub fn built(mount: &Mount, name: &str) -> PathBuf {
     meta(mount, asset_id(name.as_bytes()))
 }

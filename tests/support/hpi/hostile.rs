@@ -166,9 +166,9 @@ pub fn unreadable() -> Vec<Broken> {
     all
 }
 
-/// A version 2 archive with one file of one chunk. The payload is to be a byte
-/// longer than the archive; all else is right, even the checksum of what there
-/// is of it.
+/// Returns a version 2 archive with one file of one chunk. The payload is to be
+/// a byte longer than the archive; all else is right, even the checksum of what
+/// there is of it.
 fn long_chunk_past_the_end() -> Vec<u8> {
     let archive = V2 {
         raw_blocks: true,
@@ -190,12 +190,12 @@ fn long_chunk_past_the_end() -> Vec<u8> {
     bytes
 }
 
-/// An archive with one file of several chunks and nothing else.
+/// Returns an archive with one file of several chunks and nothing else.
 pub fn one_file() -> Built {
     V1::new(vec![file(b"a", File::new(text(200_000), Method::Zlib))]).build()
 }
 
-/// An archive with one file of one chunk, which has this payload.
+/// Returns an archive with one file of one chunk, which has this payload.
 pub fn one_chunk(method: Method, payload: Vec<u8>, size: usize) -> Vec<u8> {
     let file_of_payload = File::new(vec![0; size], method).with(|chunk| {
         chunk.payload = Some(payload);
@@ -203,7 +203,7 @@ pub fn one_chunk(method: Method, payload: Vec<u8>, size: usize) -> Vec<u8> {
     V1::new(vec![file(b"a", file_of_payload)]).build().bytes
 }
 
-/// An archive with nothing but a directory, from the root's node on.
+/// Returns an archive with nothing but a directory, from the root's node on.
 fn directory_alone(directory: &[u8]) -> Vec<u8> {
     let header = Header1 {
         magic: MAGIC,
@@ -230,7 +230,7 @@ fn entry(name: usize, data: usize, flags: u8) -> Entry1 {
     }
 }
 
-/// A root whose only entry is the root.
+/// Returns a root whose only entry is the root.
 pub fn directory_in_itself() -> Vec<u8> {
     let name = FIRST_ENTRY + size_of::<Entry1>();
     let (node, entry) = (node(1, FIRST_ENTRY), entry(name, ROOT, 1));
@@ -247,7 +247,7 @@ pub fn shared_directories(levels: usize, width: usize) -> Vec<u8> {
     for level in 0..levels {
         let start = ROOT + level * length;
         let flag = u8::from(level + 1 < levels);
-        // The last level's entries lead to the file's record behind it.
+        // The last level's entries lead to the file's record after it.
         bytes.extend_from_slice(node(width, start + size_of::<Node1>()).as_bytes());
         bytes.extend_from_slice(&entry(name, start + length, flag).as_bytes().repeat(width));
     }

@@ -37,7 +37,7 @@ pub enum Content {
     File(File),
 }
 
-/// A directory entry for a directory.
+/// Returns a directory entry for a directory.
 pub fn dir(name: &[u8], entries: Vec<Entry>) -> Entry {
     Entry {
         name: name.to_vec(),
@@ -45,7 +45,7 @@ pub fn dir(name: &[u8], entries: Vec<Entry>) -> Entry {
     }
 }
 
-/// A directory entry for a file.
+/// Returns a directory entry for a file.
 pub fn file(name: &[u8], file: File) -> Entry {
     Entry {
         name: name.to_vec(),
@@ -75,7 +75,7 @@ impl std::fmt::Debug for File {
 }
 
 impl File {
-    /// A file that is packed as known archives are.
+    /// Creates a file that is packed as known archives are.
     pub fn new(data: impl Into<Vec<u8>>, method: Method) -> Self {
         Self {
             data: data.into(),
@@ -84,7 +84,7 @@ impl File {
         }
     }
 
-    /// The file with its chunks made differently.
+    /// Returns the file with its chunks made differently.
     pub fn with(mut self, change: impl FnOnce(&mut Chunk)) -> Self {
         change(&mut self.chunk);
         self
@@ -106,7 +106,7 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// A chunk of version 1 files as it is in known archives.
+    /// Creates a chunk of version 1 files as it is in known archives.
     pub fn new(method: Method) -> Self {
         Self {
             version: 2,
@@ -170,8 +170,8 @@ pub struct FileOffsets {
 }
 
 impl Built {
-    /// The archive's bytes with some of them replaced. Only for archives
-    /// without a key.
+    /// Returns the archive's bytes with some of them replaced. Only for
+    /// archives without a key.
     pub fn patched(&self, offset: usize, with: impl AsRef<[u8]>) -> Vec<u8> {
         let mut bytes = self.bytes.clone();
         bytes[offset..][..with.as_ref().len()].copy_from_slice(with.as_ref());
@@ -179,8 +179,8 @@ impl Built {
     }
 }
 
-/// A tree with everything usual in it: text and noise, sizes around that of a
-/// chunk, an empty file, an empty directory, and a deep one.
+/// Returns a tree with everything usual in it: text and noise, sizes around
+/// that of a chunk, an empty file, an empty directory, and a deep one.
 pub fn usual_tree(method: Method) -> Vec<Entry> {
     use super::{noise, text};
     let file = |name: &str, data: Vec<u8>| file(name.as_bytes(), File::new(data, method));

@@ -5,14 +5,14 @@ use hpimount::volume::hpi::chunk::Method;
 use super::super::text;
 use super::{Entry, File, V1, V2, dir, file, usual_tree};
 
-/// An odd archive: what is odd about it, its bytes, and what was put in.
+/// An odd archive: warnings about it, its bytes, and what was put in.
 pub struct Quirk {
     pub name: &'static str,
     pub bytes: Vec<u8>,
     pub entries: Vec<Entry>,
 }
 
-/// All the odd archives.
+/// Returns all the odd archives.
 pub fn all() -> Vec<Quirk> {
     [version_1(), odd_chunks(), odd_names(), version_2()]
         .into_iter()
@@ -36,7 +36,7 @@ fn v2(name: &'static str, archive: V2) -> Quirk {
     }
 }
 
-/// What is odd about the archive as a whole.
+/// Warnings about the archive as a whole.
 fn version_1() -> Vec<Quirk> {
     let plain = || V1::new(usual_tree(Method::Zlib));
     let keyed = || plain().keyed(0x7D);
@@ -69,7 +69,7 @@ fn version_1() -> Vec<Quirk> {
     ]
 }
 
-/// What is odd about chunks.
+/// Warnings about chunks.
 fn odd_chunks() -> Vec<Quirk> {
     let both = |change: fn(&mut super::Chunk)| {
         let one = |name: &[u8], method| {
@@ -105,7 +105,7 @@ fn odd_chunks() -> Vec<Quirk> {
     ]
 }
 
-/// What is odd about names.
+/// Warnings about names.
 fn odd_names() -> Vec<Quirk> {
     let named = |name: &[u8], data: &[u8]| file(name, File::new(data, Method::Zlib));
     vec![

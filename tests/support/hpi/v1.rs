@@ -6,7 +6,7 @@ use zerocopy::{Immutable, IntoBytes};
 
 use super::{Built, Content, Entry, File, FileOffsets, TRAILER};
 
-/// A version 1 archive, and what is odd about it.
+/// A version 1 archive, and warnings about it.
 #[derive(Clone)]
 pub struct V1 {
     pub entries: Vec<Entry>,
@@ -24,7 +24,7 @@ pub struct V1 {
 }
 
 impl V1 {
-    /// An archive with nothing odd about it.
+    /// Creates an archive with nothing odd about it.
     pub fn new(entries: Vec<Entry>) -> Self {
         Self {
             entries,
@@ -37,7 +37,7 @@ impl V1 {
         }
     }
 
-    /// The archive enciphered with a key.
+    /// Returns the archive enciphered with a key.
     pub fn keyed(self, key: u8) -> Self {
         Self {
             key: key.into(),

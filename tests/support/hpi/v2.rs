@@ -7,10 +7,10 @@ use zerocopy::{Immutable, IntoBytes};
 
 use super::{Built, Chunk, Content, Entry, File, FileOffsets};
 
-/// Where the data starts: behind the header and four bytes of 0.
+/// Where the data starts: after the header and four bytes of 0.
 const DATA_START: u32 = 32;
 
-/// A version 2 archive, and what is odd about it.
+/// A version 2 archive, and warnings about it.
 #[derive(Clone)]
 pub struct V2 {
     pub entries: Vec<Entry>,
@@ -24,8 +24,8 @@ pub struct V2 {
 }
 
 impl V2 {
-    /// An archive with nothing odd about it. Files with the method stored are
-    /// not in chunks.
+    /// Creates an archive with nothing odd about it. Files with the method
+    /// stored are not in chunks.
     pub fn new(entries: Vec<Entry>) -> Self {
         Self {
             entries,

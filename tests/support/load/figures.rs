@@ -33,28 +33,28 @@ impl Figures {
         self.slowest.fetch_max(milliseconds, Ordering::Relaxed);
     }
 
-    /// So many bytes were what they should be.
+    /// That many bytes were what they should be.
     pub fn compared(&self, bytes: usize) {
         self.compared.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// Number of operations.
+    /// Returns the number of operations.
     pub fn operations(&self) -> u64 {
         let counts = self.milliseconds.iter();
         counts.map(|count| count.load(Ordering::Relaxed)).sum()
     }
 
-    /// Bytes that were compared.
+    /// Returns the bytes that were compared.
     pub fn bytes(&self) -> usize {
         self.compared.load(Ordering::Relaxed) as usize
     }
 
-    /// The longest time that an operation took.
+    /// Returns the longest time that an operation took.
     pub fn slowest(&self) -> Duration {
         Duration::from_millis(self.slowest.load(Ordering::Relaxed))
     }
 
-    /// The time within which 999 of 1,000 operations were done.
+    /// Returns the time within which 999 of 1,000 operations were done.
     pub fn usual(&self) -> Duration {
         let rest = self.operations() / 1000;
         let mut slower = 0;

@@ -17,7 +17,7 @@ use super::set::{Golden, NEEDLE, ROOTS, Set};
 use crate::support::files::{forget_pages, open_direct, read_at};
 use crate::support::mounted::output;
 
-/// Most bytes of a positioned read.
+/// Maximum number of bytes of a positioned read.
 const MAX_READ: usize = 256 << 10;
 
 /// Files that are looked at in one go.
@@ -52,7 +52,8 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// The reader with this number, who does other things than the others.
+    /// Returns the reader with this number, who does other things than the
+    /// others.
     pub fn new(
         number: usize,
         mount: &'a Path,

@@ -23,10 +23,10 @@ use crate::support::views::rendering;
 /// What is searched for.
 pub const NEEDLE: &str = "NEEDLE_zqxj";
 
-/// One file in so many has the needle.
+/// One file in that many has the needle.
 const NEEDLE_EVERY: usize = 7;
 
-/// One file in so many does not compress.
+/// One file in that many does not compress.
 const NOISE_EVERY: usize = 5;
 
 /// Directories of a tree.
@@ -95,7 +95,7 @@ impl Set {
         self.files.iter().map(|file| file.content.bytes.len()).sum()
     }
 
-    /// The files that a walk from a directory comes to.
+    /// Returns the files that a walk from a directory comes to.
     pub fn below(&self, root: &Path) -> impl Iterator<Item = &Golden> {
         self.files
             .iter()
@@ -114,13 +114,13 @@ impl Set {
         fs::write(self.pairs(), text).unwrap();
     }
 
-    /// Where that is written.
+    /// Returns where that is written.
     pub fn pairs(&self) -> PathBuf {
         self.dir.path().join("pairs")
     }
 
-    /// The files shall be found in `indices` of the mount. Their originals are
-    /// written below a directory `kind`, which is returned.
+    /// Returns the files shall be found in `indices` of the mount. Their
+    /// originals are written below a directory `kind`, which is returned.
     fn add(&mut self, kind: &str, files: Files, indices: &[String]) -> PathBuf {
         let originals = self.dir.path().join("originals").join(kind);
         for (path, bytes) in files {
@@ -208,8 +208,8 @@ impl Set {
     }
 }
 
-/// Text of which every line says where it stands, so that no part of a file
-/// can pass for another.
+/// Returns the text of which every line says where it stands, so that no part
+/// of a file can pass for another.
 fn lines(number: usize, length: usize) -> Vec<u8> {
     let mut text = String::with_capacity(length + 100);
     for line in 0.. {
@@ -279,13 +279,13 @@ fn shown(ifp: &[u8]) -> Files {
         .collect()
 }
 
-/// Whether a path is among the names of its directory: companions of assets
-/// are listed in the folder, and found by name in the archives.
+/// Returns whether a path is among the names of its directory: companions of
+/// assets are listed in the folder, and found by name in the archives.
 fn is_listed(path: &Path) -> bool {
     path.starts_with("loose") || path.extension().is_none_or(|extension| extension != "meta")
 }
 
-/// The names in every directory below [`ROOTS`].
+/// Returns the names in every directory below [`ROOTS`].
 fn directories(files: &[Golden]) -> Vec<(PathBuf, BTreeSet<String>)> {
     let mut directories = BTreeMap::<PathBuf, BTreeSet<String>>::new();
     for file in files {

@@ -71,14 +71,14 @@ impl Namespace {
         namespace
     }
 
-    /// A program that will run in the namespace, as root.
+    /// Returns a program that will run in the namespace, as root.
     pub fn root(&self, program: &str) -> Command {
         let mut command = Command::new("nsenter");
         command.args(["-m", "-t", &self.holder.id().to_string(), program]);
         command
     }
 
-    /// A program that will run in the namespace, as `user`.
+    /// Returns a program that will run in the namespace, as `user`.
     pub fn user(&self, user: u32, program: impl AsRef<Path>) -> Command {
         let mut command = self.root("setpriv");
         command
@@ -94,7 +94,7 @@ impl Namespace {
         self.hpimount_by(&["env"], args)
     }
 
-    /// The same, started by another program.
+    /// Returns the same, started by another program.
     pub fn hpimount_by(&self, starter: &[&str], args: &[&str]) -> Command {
         let mut command = self.user(USER, starter[0]);
         command
@@ -123,13 +123,13 @@ impl Namespace {
         run(self.user(user, "cat").arg(self.fixture.point.join(file)))
     }
 
-    /// A path of the namespace, as seen from outside.
+    /// Returns a path of the namespace, as seen from outside.
     pub fn see(&self, path: &Path) -> PathBuf {
         let root = PathBuf::from(format!("/proc/{}/root", self.holder.id()));
         root.join(path.strip_prefix("/").unwrap())
     }
 
-    /// The lines of the namespace's mount table for the mount point.
+    /// Returns the lines of the namespace's mount table for the mount point.
     pub fn mounts(&self) -> Vec<String> {
         mounts_in(&self.holder.id().to_string(), &self.fixture.point)
     }

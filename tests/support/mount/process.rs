@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use super::{PATIENCE, TAG, eventually};
 
-/// The program.
+/// Returns the program.
 pub fn hpimount() -> Command {
     Command::new(env!("CARGO_BIN_EXE_hpimount"))
 }
@@ -80,12 +80,12 @@ pub struct Daemon {
 }
 
 impl Daemon {
-    /// The process that was started with this tag in its environment.
+    /// Returns the process that was started with this tag in its environment.
     pub fn find(tag: &str) -> Option<Self> {
         Self::find_but(tag, None)
     }
 
-    /// The same, where `other` is not the one that is meant.
+    /// Returns the same, where `other` is not the one that is meant.
     pub fn find_but(tag: &str, other: Option<Pid>) -> Option<Self> {
         let wanted = format!("{TAG}={tag}");
         let tagged = |pid: &i32| {
@@ -113,7 +113,7 @@ impl Daemon {
         }
     }
 
-    /// Its number.
+    /// Returns its number.
     pub fn pid(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
     }

@@ -29,12 +29,13 @@ pub fn archive() -> Vec<u8> {
         .bytes
 }
 
-/// A server with the archive.
+/// Returns a server with the archive.
 pub fn origin() -> Origin {
     Origin::with("mods/big.hpi", Object::new(archive(), "one"))
 }
 
-/// A server, and a mount of its archive that has read nothing of the file.
+/// Returns a server, and a mount of its archive that has read nothing of the
+/// file.
 pub fn served(options: &str) -> Option<(Origin, Mount)> {
     let origin = origin();
     let mount = mounted(&origin.url("mods/big.hpi"), options)?;
@@ -65,7 +66,7 @@ pub fn assert_recovers(mount: &Mount, offset: usize) {
     assert_right(mount, offset);
 }
 
-/// What was asked for.
+/// What was requested.
 pub fn ranges(requests: &[Request]) -> Vec<Range<u64>> {
     let ranges = requests.iter().map(|request| request.range.clone());
     ranges.map(|range| range.expect("has a range")).collect()

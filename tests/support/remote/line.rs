@@ -33,7 +33,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// A line to the server of an HTTP URL.
+    /// Creates a line to the server of an HTTP URL.
     pub fn to(url: &str, round_trip: Duration, bytes_per_second: u32) -> Self {
         let (server, _) = parts(url);
         let shared = Arc::new(Shared {
@@ -64,7 +64,7 @@ impl Line {
         }
     }
 
-    /// The same URL at this end of the line.
+    /// Returns the same URL at this end of the line.
     pub fn url(&self, url: &str) -> String {
         let (_, path) = parts(url);
         format!("http://{}/{path}", self.address)
@@ -108,7 +108,7 @@ fn connect(shared: &Arc<Shared>, client: TcpStream) -> std::io::Result<()> {
 }
 
 impl Shared {
-    /// When so many bytes have left the server, behind all others.
+    /// When that many bytes have left the server, after all others.
     fn sent(&self, length: usize) -> Instant {
         let mut busy_until = self.busy_until.lock().unwrap();
         let begun = busy_until.max(Instant::now());

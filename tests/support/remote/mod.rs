@@ -16,12 +16,13 @@ pub fn mounted(url: &str, options: &str) -> Option<Mount> {
     mounted_with(url, options, &[])
 }
 
-/// The same with variables in the environment.
+/// Returns the same with variables in the environment.
 pub fn mounted_with(url: &str, options: &str, variables: &[(&str, &str)]) -> Option<Mount> {
     mounted_all(&[url.to_owned()], &["-o", options], variables)
 }
 
-/// The same of several sources, which are not merged, with any arguments.
+/// Returns the same of several sources, which are not merged, with any
+/// arguments.
 pub fn mounted_all<S: AsRef<OsStr>>(
     sources: &[S],
     arguments: &[&str],
@@ -42,7 +43,7 @@ pub fn refused(url: &str, options: &str) -> Option<Run> {
     refused_with(url, options, &[])
 }
 
-/// The same with variables in the environment.
+/// Returns the same with variables in the environment.
 pub fn refused_with(url: &str, options: &str, variables: &[(&str, &str)]) -> Option<Run> {
     if !can_mount() {
         return None;
@@ -53,7 +54,7 @@ pub fn refused_with(url: &str, options: &str, variables: &[(&str, &str)]) -> Opt
     Some(run(program.envs(variables.iter().copied())))
 }
 
-/// A path that is a URL.
+/// Returns a path that is a URL.
 pub fn source(url: &str) -> PathBuf {
     PathBuf::from(url)
 }

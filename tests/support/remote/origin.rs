@@ -35,7 +35,7 @@ pub struct Request {
     /// Path with the query.
     pub target: String,
     pub headers: HashMap<String, String>,
-    /// Of the bytes that were asked for.
+    /// Of the bytes that were requested.
     pub range: Option<Range<u64>>,
 }
 
@@ -51,21 +51,21 @@ pub struct Faults {
     pub status_where: Option<(Which, u16)>,
     /// No answer.
     pub silent: bool,
-    /// Each connection ends after so many bytes of bodies.
+    /// Each connection ends after that many bytes of bodies.
     pub cut_after: Option<usize>,
     /// The same, with a reset.
     pub reset_after: Option<usize>,
     /// Of a body of more bytes none arrives: the connection is reset.
     pub longest: Option<usize>,
-    /// Each connection says nothing any more after so many bytes of bodies.
+    /// Each connection says nothing any more after that many bytes of bodies.
     pub stall_after: Option<usize>,
     /// Ranges are ignored.
     pub no_ranges: bool,
     /// Conditions are ignored.
     pub no_conditions: bool,
-    /// Ranges are answered with those so many bytes further on.
+    /// Ranges are answered with those that many bytes further on.
     pub shift: u64,
-    /// So many bytes are missing at the end, as by the head of the answer.
+    /// That many bytes are missing at the end, as by the head of the answer.
     pub short: u64,
     /// Time before an answer.
     pub delay: Duration,
@@ -91,7 +91,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// A server with one object.
+    /// Creates a server with one object.
     pub fn with(name: &str, object: Object) -> Self {
         let origin = Self::at("127.0.0.1:0");
         origin.put(name, object);
@@ -131,7 +131,7 @@ impl Origin {
         }
     }
 
-    /// Where an object is.
+    /// Returns where an object is.
     pub fn url(&self, name: &str) -> String {
         format!("http://{}/{name}", self.address)
     }
@@ -163,7 +163,7 @@ impl Origin {
         }
     }
 
-    /// The requests so far, of which there are none any more.
+    /// Returns the requests so far, of which there are none any more.
     pub fn take_requests(&self) -> Vec<Request> {
         std::mem::take(&mut *self.state.requests.lock().unwrap())
     }
@@ -330,7 +330,7 @@ fn answer(request: &Request, object: Option<Object>, faults: &Faults) -> (String
     }
 }
 
-/// Whether the conditions of a request hold.
+/// Returns whether the conditions of a request hold.
 fn holds(request: &Request, object: &Object) -> bool {
     let if_match = request.headers.get("if-match");
     let matches = if_match.is_none_or(|wanted| object.etag.as_ref() == Some(wanted));

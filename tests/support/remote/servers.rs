@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::support::mount::{eventually, has_programs};
 use crate::support::programs::run_in;
 
-/// A port that nobody listens on.
+/// Returns a port that nobody listens on.
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
@@ -80,7 +80,7 @@ impl Certificates {
         Some(made)
     }
 
-    /// The certificate of the authority.
+    /// Returns the certificate of the authority.
     pub fn authority(&self) -> String {
         self.0.path().join("ca.pem").to_str().unwrap().to_owned()
     }
@@ -104,7 +104,7 @@ impl Nginx {
         })
     }
 
-    /// The same with TLS, for who names it `localhost`.
+    /// Returns the same with TLS, for who names it `localhost`.
     pub fn start_tls(root: &Path, certificates: &Certificates, more: &str) -> Option<Self> {
         let (port, at) = (free_port(), certificates.0.path().display());
         let more = format!(
@@ -139,19 +139,19 @@ impl Nginx {
         Some(Server::start(port, dir, &mut command))
     }
 
-    /// Where a file of the directory is.
+    /// Returns where a file of the directory is.
     pub fn url(&self, name: &str) -> String {
         let escaped = name.replace('%', "%25").replace(' ', "%20");
         let escaped = escaped.replace('#', "%23").replace('?', "%3F");
         format!("{}/{escaped}", self.origin)
     }
 
-    /// The port that it listens on.
+    /// Returns the port that it listens on.
     pub fn port(&self) -> u16 {
         self.server.port
     }
 
-    /// Number of requests so far.
+    /// Returns the number of requests so far.
     pub fn requests(&self) -> usize {
         let log = fs::read_to_string(self.server.dir.path().join("access"));
         log.unwrap_or_default().lines().count()
@@ -162,7 +162,7 @@ impl Nginx {
 pub struct Moto(Server);
 
 impl Moto {
-    /// An S3 with nothing in it; `None`, said on stderr, where moto is
+    /// Returns an S3 with nothing in it; `None`, said on stderr, where moto is
     /// missing.
     pub fn start() -> Option<Self> {
         if !has_programs(&["moto_server"]) {
@@ -174,7 +174,7 @@ impl Moto {
         Some(Self(Server::start(port, dir, &mut command)))
     }
 
-    /// The environment of a program that is to find it.
+    /// Returns the environment of a program that is to find it.
     pub fn address(&self) -> Vec<(&'static str, String)> {
         vec![
             (
@@ -185,7 +185,7 @@ impl Moto {
         ]
     }
 
-    /// The environment of a program that may read all of it.
+    /// Returns the environment of a program that may read all of it.
     pub fn variables(&self) -> Vec<(&'static str, String)> {
         let mut variables = self.address();
         variables.push(("AWS_ACCESS_KEY_ID", "K".to_owned()));
@@ -241,13 +241,13 @@ impl PlainServer {
         Some(Self(Server::start(port, dir, &mut command)))
     }
 
-    /// Where a file of the directory is.
+    /// Returns where a file of the directory is.
     pub fn url(&self, name: &str) -> String {
         format!("http://127.0.0.1:{}/{name}", self.0.port)
     }
 }
 
-/// The files of a folder, sorted.
+/// Returns the files of a folder, sorted.
 pub fn files_in(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();

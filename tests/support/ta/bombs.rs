@@ -1,12 +1,12 @@
-//! Small files that ask for far more than they are.
+//! Small files that request far more than they are.
 
 use super::Writer;
 
 /// Number of entries of [`shared_frame`].
 pub const SHARED: u16 = u16::MAX;
 
-/// A sprite file whose only sequence names one frame of 1000 x 1000 pixels
-/// again and again.
+/// Returns a sprite file whose only sequence names one frame of 1000 x 1000
+/// pixels again and again.
 pub fn shared_frame() -> Vec<u8> {
     let mut out = Writer::default();
     out.u32s(&[0x0001_0100, 1, 0, 16]);
@@ -34,7 +34,7 @@ pub fn shared_frame() -> Vec<u8> {
     out.bytes
 }
 
-/// A model whose object is its own sibling, or its own child.
+/// Returns a model whose object is its own sibling, or its own child.
 pub fn cycle(is_child: bool) -> Vec<u8> {
     let mut root = super::tdo::object("base");
     root.children = vec![super::tdo::object("arm")];
@@ -45,8 +45,8 @@ pub fn cycle(is_child: bool) -> Vec<u8> {
     bytes
 }
 
-/// A map of Kingdoms of 4096 x 4096 cells, whose parts lie over each other; all
-/// numbers in it are 0.
+/// Returns a map of Kingdoms of 4096 x 4096 cells, whose parts lie over each
+/// other; all numbers in it are 0.
 pub fn vast_map() -> Vec<u8> {
     const EDGE: u32 = 4096;
     let mut out = Writer::default();
@@ -58,7 +58,7 @@ pub fn vast_map() -> Vec<u8> {
     bytes
 }
 
-/// A text whose sections are in each other a million deep.
+/// Returns a text whose sections are in each other a million deep.
 pub fn deep_text() -> Vec<u8> {
     b"[a]{".repeat(1_000_000)
 }

@@ -24,7 +24,7 @@ pub const CALL: u32 = 0x1006_2000;
 pub const PLAY_SOUND: u32 = 0x1007_2000;
 pub const POP_STATIC: u32 = 0x1002_3004;
 
-/// A script that hides a piece.
+/// Returns a script that hides a piece.
 pub fn small(version: u32) -> Cob {
     Cob {
         version,
@@ -36,7 +36,7 @@ pub fn small(version: u32) -> Cob {
     }
 }
 
-/// Text as words of the code.
+/// Returns the text as words of the code.
 pub fn text(text: &str) -> Vec<u32> {
     let mut bytes = text.as_bytes().to_vec();
     bytes.resize(bytes.len().next_multiple_of(4), 0);
@@ -47,7 +47,7 @@ pub fn text(text: &str) -> Vec<u32> {
 }
 
 impl Cob {
-    /// A whole file.
+    /// Returns a whole file.
     pub fn file(&self) -> Vec<u8> {
         let mut out = Writer::default();
         let (scripts, pieces) = (self.scripts.len() as u32, self.pieces.len() as u32);

@@ -43,7 +43,7 @@ impl Frame {
         }
     }
 
-    /// A frame of runs; `None` is a transparent pixel.
+    /// Creates a frame of runs; `None` is a transparent pixel.
     pub fn rle(width: u16, height: u16, pixels: &[Option<u8>]) -> Self {
         let rows = pixels.chunks(usize::from(width).max(1)).map(row);
         Self::new(width, height, Body::Rle(rows.collect()))
@@ -59,7 +59,7 @@ pub fn sequence(name: &str, frames: Vec<(Frame, u32)>) -> Sequence {
     }
 }
 
-/// The runs of a row: skipped, repeated and copied pixels.
+/// Returns the runs of a row: skipped, repeated and copied pixels.
 pub fn row(pixels: &[Option<u8>]) -> Vec<u8> {
     let mut row = Vec::new();
     let mut rest = pixels;
@@ -88,7 +88,7 @@ pub fn row(pixels: &[Option<u8>]) -> Vec<u8> {
     row
 }
 
-/// A whole file.
+/// Returns a whole file.
 pub fn file(sequences: &[Sequence]) -> Vec<u8> {
     let mut out = Writer::default();
     out.u32s(&[0x0001_0100, sequences.len() as u32, 0]);

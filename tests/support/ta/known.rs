@@ -113,8 +113,8 @@ fn adapt_frame(frame: &mut Value) {
     }
 }
 
-/// Text of compilers was quoted once, and lines without operands had blanks
-/// behind them.
+/// Returns the text of compilers was quoted once, and lines without operands
+/// had blanks after them.
 pub fn adapt_text(known: &str) -> String {
     let lines = known
         .lines()
@@ -234,7 +234,7 @@ fn frame_picture(picture: gaf::Picture) -> Picture {
 fn tdo_facts(model: &tdo::Model) -> Facts {
     let mut trees: Vec<Value> = model.objects.iter().map(object_facts).collect();
     let mut roots = Vec::new();
-    // Children are behind their parents.
+    // Children are after their parents.
     for (index, object) in model.objects.iter().enumerate().rev() {
         let tree = trees.pop().unwrap();
         assert_eq!(trees.len(), index);
@@ -421,7 +421,8 @@ fn pcx_facts(pcx: &pcx::Pcx) -> Result<Facts, String> {
     Ok(facts.picture(".png", picture))
 }
 
-/// The tree. Comments and letters beyond ASCII are facts and no warnings.
+/// Returns the tree. Comments and letters beyond ASCII are facts and no
+/// warnings.
 fn tdf_facts(tdf: &tdf::Tdf) -> Facts {
     let mut json = section_facts(tdf.root());
     json["depth"] = json!(tdf.depth);

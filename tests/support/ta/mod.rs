@@ -61,7 +61,7 @@ impl Writer {
         self.bytes.resize(end, 0);
     }
 
-    /// A name with a NUL behind it; returns its offset.
+    /// Returns a name with a NUL after it; returns its offset.
     pub fn name(&mut self, name: &str) -> u32 {
         let at = self.at();
         self.extend(name.as_bytes());
@@ -80,7 +80,7 @@ pub fn put(bytes: &mut [u8], at: usize, with: &[u8]) {
     bytes[at..at + with.len()].copy_from_slice(with);
 }
 
-/// The number at an offset.
+/// Returns the number at an offset.
 pub fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap())
 }

@@ -14,7 +14,7 @@ pub fn section(name: &str, items: Vec<Item>) -> Item {
     Item::Section(name.to_owned(), items)
 }
 
-/// A whole file of ASCII text.
+/// Returns a whole file of ASCII text.
 pub fn file(items: &[Item]) -> Vec<u8> {
     let mut text = String::new();
     write(&mut text, items, 0);

@@ -20,7 +20,7 @@ pub struct Primitive {
     pub flag: u32,
 }
 
-/// An object without anything.
+/// Returns an object without anything.
 pub fn object(name: &str) -> Object {
     Object {
         name: name.to_owned(),
@@ -32,7 +32,7 @@ pub fn object(name: &str) -> Object {
     }
 }
 
-/// An invisible primitive.
+/// Returns an invisible primitive.
 pub fn primitive(indices: &[u16]) -> Primitive {
     Primitive {
         color: 0,
@@ -71,7 +71,7 @@ pub fn add_box(
     }
 }
 
-/// A whole file.
+/// Returns a whole file.
 pub fn file(root: &Object) -> Vec<u8> {
     let mut out = Writer::default();
     write(&mut out, root);

@@ -20,7 +20,7 @@ pub struct Map {
 }
 
 impl Map {
-    /// A map of 4 x 2 cells with two tiles and two features.
+    /// Creates a map of 4 x 2 cells with two tiles and two features.
     pub fn small() -> Self {
         let words = [0xFFFF, 1, 0xFFFC, 0xFFFF, 0, 2, 0xFFFF, 0xFFFE];
         Self {
@@ -39,7 +39,7 @@ impl Map {
         }
     }
 
-    /// A whole file, of version 0x2000 or 0x1020.
+    /// Returns a whole file, of version 0x2000 or 0x1020.
     pub fn file(&self, version: u32) -> Vec<u8> {
         let is_old = version == 0x1020;
         let mut out = Writer::default();
@@ -92,7 +92,7 @@ pub struct Kingdoms {
 }
 
 impl Kingdoms {
-    /// A map of 4 x 2 cells.
+    /// Creates a map of 4 x 2 cells.
     pub fn small(is_wide: bool) -> Self {
         Self {
             width: 4,
@@ -155,7 +155,7 @@ pub struct Section {
 }
 
 impl Section {
-    /// A section of 4 x 4 tiles.
+    /// Creates a section of 4 x 4 tiles.
     pub fn small(version: u32) -> Self {
         Self {
             version,

@@ -71,7 +71,7 @@ pub struct MorphTarget {
 }
 
 impl MorphTarget {
-    /// Where the vertices are.
+    /// Returns where the vertices are.
     pub fn positions(&self) -> impl Iterator<Item = [f32; 3]> {
         floats(&self.positions)
     }
@@ -99,7 +99,7 @@ pub enum Vertices {
 }
 
 impl Vertices {
-    /// Name of the form.
+    /// Returns the name of the form.
     pub fn name(&self) -> &'static str {
         match self {
             Self::None => "none",
@@ -125,13 +125,13 @@ impl Plain {
         self.colours.as_chunks().0.iter().copied()
     }
 
-    /// The coordinates of a UV set, v downwards.
+    /// Returns the coordinates of a UV set, v downwards.
     pub fn uvs(&self, set: usize) -> impl Iterator<Item = [f32; 2]> {
         floats(self.uvs.get(set).map_or(&[][..], |bytes| bytes))
     }
 
-    /// The triangles: their vertices counter-clockwise, and the number of the
-    /// material.
+    /// Returns the triangles: their vertices counter-clockwise, and the number
+    /// of the material.
     pub fn triangles(&self) -> impl Iterator<Item = ([u16; 3], u16)> {
         self.triangles.as_chunks::<8>().0.iter().map(|stored| {
             let words = stored.as_chunks().0;
@@ -152,7 +152,8 @@ pub struct BinMesh {
 }
 
 impl BinMesh {
-    /// Numbers of vertices; none where the geometry is that of a console.
+    /// Returns the numbers of vertices; none where the geometry is that of a
+    /// console.
     pub fn indices(&self) -> impl Iterator<Item = u32> {
         let words = self.indices.as_chunks().0.iter();
         words.map(|word| u32::from_le_bytes(*word))

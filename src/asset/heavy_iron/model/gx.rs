@@ -1,6 +1,6 @@
-//! Geometry as the GameCube draws it: arrays of positions, normals, colours
-//! and texture coordinates, and display lists with an index into each for
-//! every vertex. Big-endian but for the first three words.
+//! Geometry as the GameCube draws it: arrays of positions, normals, colours and
+//! texture coordinates, and display lists with an index into each for every
+//! vertex. Big-endian except for the first three words.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::asset::heavy_iron::renderware::Chunk;
 use crate::asset::heavy_iron::take;
 use crate::io::{Cursor, Endian, Error, Result};
 
-/// Most attributes of a vertex.
+/// Maximum number of attributes of a vertex.
 const MAX_ATTRIBUTES: u32 = 16;
 
 /// Numbers of attributes.
@@ -56,7 +56,7 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// Number of values.
+    /// Returns the number of values.
     pub fn count(&self) -> usize {
         self.data.len() / usize::from(self.size.max(1))
     }
@@ -65,7 +65,7 @@ impl Attribute {
         if self.is_wide { 2 } else { 1 }
     }
 
-    /// The value with a number, as floats.
+    /// Returns the value with a number, as floats.
     fn floats<const N: usize>(&self, index: u16) -> Option<[f32; N]> {
         let start = usize::from(index) * 4 * N;
         let words = self.data.get(start..start + 4 * N)?.as_chunks().0;
@@ -74,28 +74,30 @@ impl Attribute {
 }
 
 impl Gx {
-    /// The arrays.
+    /// Returns the arrays.
     pub fn attributes(&self) -> &[Attribute] {
         &self.attributes
     }
 
-    /// The display lists, one for each mesh.
+    /// Returns the display lists, one for each mesh.
     pub fn lists(&self) -> &[Bytes] {
         &self.lists
     }
 
-    /// Whether every vertex in the lists begins with the number of a matrix,
-    /// three times that of a bone. Only the lists themselves show which.
+    /// Returns whether every vertex in the lists begins with the number of a
+    /// matrix, three times that of a bone. Only the lists themselves show
+    /// which.
     pub fn has_matrices(&self) -> bool {
         self.has_matrices
     }
 
-    /// Number of vertices in all lists.
+    /// Returns the number of vertices in all lists.
     pub fn vertices(&self) -> usize {
         self.vertices
     }
 
-    /// Number of triangles in all lists, those without an area included.
+    /// Returns the number of triangles in all lists, those without an area
+    /// included.
     pub fn triangles(&self) -> usize {
         self.triangles
     }
@@ -166,7 +168,8 @@ impl Gx {
         Ok(())
     }
 
-    /// Bytes of a vertex in a list; not 0, since there are positions.
+    /// Returns the bytes of a vertex in a list; not 0, since there are
+    /// positions.
     fn vertex_size(&self) -> usize {
         let indices: usize = self.attributes.iter().map(Attribute::index_size).sum();
         indices + usize::from(self.has_matrices)
@@ -211,17 +214,17 @@ impl Gx {
             .find(|attribute| attribute.number == number)
     }
 
-    /// Whether vertices have normals.
+    /// Returns whether vertices have normals.
     pub(super) fn has_normals(&self) -> bool {
         self.attribute(NORMAL).is_some()
     }
 
-    /// Whether vertices have colours.
+    /// Returns whether vertices have colours.
     pub(super) fn has_colours(&self) -> bool {
         self.attribute(COLOUR).is_some()
     }
 
-    /// The attributes that are UV sets, in their order.
+    /// Returns the attributes that are UV sets, in their order.
     pub(super) fn uv_sets(&self) -> Vec<u8> {
         let numbers = self.attributes.iter().map(|attribute| attribute.number);
         let sets: BTreeSet<u8> = numbers.filter(|&number| number >= UV).collect();
@@ -264,7 +267,7 @@ impl Gx {
             .unwrap_or_default()
     }
 
-    /// The number of the matrix of a vertex.
+    /// Returns the number of the matrix of a vertex.
     pub(super) fn matrix(corner: &Corner) -> u8 {
         corner[MATRIX] as u8
     }
@@ -368,7 +371,7 @@ impl Shape {
         })
     }
 
-    /// The triangles of so many vertices, counter-clockwise.
+    /// Returns the triangles of that many vertices, counter-clockwise.
     fn triangles(self, vertices: usize) -> impl Iterator<Item = [usize; 3]> {
         let count = match self {
             Self::Quads => vertices / 4 * 2,

@@ -19,7 +19,7 @@ pub struct Material {
 }
 
 /// A texture of a material, by its name. The asset is called like it with
-/// `.RW3` behind, and rarely without.
+/// `.RW3` after, and rarely without.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct TextureName {
     /// Its name.

@@ -36,8 +36,8 @@ pub struct Part {
 }
 
 impl Geometry {
-    /// The vertices and triangles; `None` where their form is not read. They
-    /// take at most 64 times the bytes that they are made of.
+    /// Returns the vertices and triangles; `None` where their form is not read.
+    /// They take at most 64 times the bytes that they are made of.
     pub fn mesh(&self) -> Option<Mesh> {
         match &self.vertices {
             Vertices::Plain(plain) => Some(self.plain_mesh(plain)),
@@ -115,13 +115,13 @@ impl Mesh {
         }
     }
 
-    /// Whether all corners are there, in three places.
+    /// Returns whether all corners are there, in three places.
     fn has_area(&self, triangle: [u32; 3]) -> bool {
         let [a, b, c] = triangle.map(|corner| self.positions.get(corner as usize));
         a.is_some() && b.is_some() && c.is_some() && a != b && b != c && a != c
     }
 
-    /// Number of triangles.
+    /// Returns the number of triangles.
     pub fn triangles(&self) -> usize {
         self.parts.iter().map(|part| part.triangles.len()).sum()
     }

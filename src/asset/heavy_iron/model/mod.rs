@@ -42,8 +42,8 @@ pub struct Model {
 }
 
 impl Model {
-    /// The names of the textures that materials have, in the order in which
-    /// they are first named; none twice, letter case aside.
+    /// Returns the names of the textures that materials have, in the order in
+    /// which they are first named; none twice, ignoring case.
     pub fn texture_names(&self) -> impl Iterator<Item = &str> {
         let geometries = self.clumps.iter().flat_map(|clump| &clump.geometries);
         let materials = geometries.flat_map(|geometry| &geometry.materials);

@@ -55,12 +55,12 @@ impl Skin {
         Ok((skin, cursor.remaining()))
     }
 
-    /// The bones of each vertex.
+    /// Returns the bones of each vertex.
     pub fn indices(&self) -> impl Iterator<Item = [u8; 4]> {
         self.indices.as_chunks().0.iter().copied()
     }
 
-    /// How much each of these bones moves the vertex.
+    /// Returns how much each of these bones moves the vertex.
     pub fn weights(&self) -> impl Iterator<Item = [f32; 4]> {
         floats(&self.weights)
     }

@@ -12,11 +12,11 @@ pub struct DynaType {
     pub name: &'static str,
     /// Length of the asset without its links.
     pub size: usize,
-    /// The fields behind the number of the type, the version and the handle.
+    /// The fields after the number of the type, the version and the handle.
     pub fields: Layout,
 }
 
-/// The type with this number.
+/// Returns the type with this number.
 pub fn dyna_type(number: u32) -> Option<&'static DynaType> {
     TYPES.iter().find(|known| known.number == number)
 }

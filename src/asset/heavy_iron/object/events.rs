@@ -1,7 +1,7 @@
 //! Events of Battle for Bikini Bottom by their numbers. Other games number
 //! theirs otherwise.
 
-/// The name of an event.
+/// Returns the name of an event.
 pub fn event_name(number: u16) -> Option<&'static str> {
     EVENTS.get(usize::from(number)).copied()
 }

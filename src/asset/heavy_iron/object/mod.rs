@@ -39,18 +39,18 @@ pub struct Object {
     /// Whether the entity has the padding word of Battle for Bikini Bottom;
     /// `None` for objects that are not entities.
     pub has_pad: Option<bool>,
-    /// The fields behind the header, in their order: those of an entity, of
-    /// the type, of the DYNA type.
+    /// The fields after the header, in their order: those of an entity, of the
+    /// type, of the DYNA type.
     pub parts: Vec<Record>,
     /// The type of a DYNA asset, where it is known.
     pub dyna: Option<&'static DynaType>,
     /// The ids in a list: members of a GRUP, next points of an MVPT.
     pub list: Rows,
-    /// What stands behind the known fields.
+    /// What stands after the known fields.
     pub rest: Bytes,
     /// The links.
     pub links: Vec<Link>,
-    /// Light kit of a PLYR, which stands behind the links.
+    /// Light kit of a PLYR, which stands after the links.
     pub light_kit: Option<u32>,
     /// What is odd.
     pub warnings: Warnings,
@@ -96,7 +96,7 @@ impl Link {
         }
     }
 
-    /// Names of the two events, in a game whose events are known.
+    /// Returns the names of the two events, in a game whose events are known.
     pub fn event_names(&self, game: Game) -> [Option<&'static str>; 2] {
         let name = |number| (game == Game::Bfbb).then(|| event_name(number)).flatten();
         [name(self.source_event), name(self.target_event)]
@@ -122,7 +122,7 @@ impl Link {
 }
 
 impl Object {
-    /// Names of the flags, each with whether it is set.
+    /// Returns the names of the flags, each with whether it is set.
     pub fn flag_names(&self) -> [(&'static str, bool); 5] {
         let flag = |bit: u16| self.flags & bit != 0;
         [
@@ -134,13 +134,13 @@ impl Object {
         ]
     }
 
-    /// All fields behind the header.
+    /// Returns all fields after the header.
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, Value)> {
         self.parts.iter().flat_map(Record::fields)
     }
 
-    /// The last field with this name. A DYNA type may have the name of a field
-    /// of all objects.
+    /// Returns the last field with this name. A DYNA type may have the name of
+    /// a field of all objects.
     pub fn field(&self, name: &str) -> Option<Value> {
         self.parts.iter().rev().find_map(|part| part.get(name))
     }
@@ -247,8 +247,8 @@ impl Body<'_> {
         self.record(types::ENTITY, object);
     }
 
-    /// Whether the padding word is present. The body length decides; for an
-    /// unknown length, the layout with more plausible floats is taken.
+    /// Returns whether the padding word is present. The body length decides;
+    /// for an unknown length, the layout with more plausible floats is taken.
     fn has_pad(&self, object: &mut Object) -> bool {
         let usual = matches!(self.facts.game, Game::Bfbb | Game::Unknown);
         let known = self.kind.and_then(|kind| kind.size);
@@ -282,8 +282,8 @@ impl Body<'_> {
         }
     }
 
-    /// Whether the fields of Battle for Bikini Bottom are read: in that game
-    /// and the one before it always, in others where the length agrees.
+    /// Returns whether the fields of Battle for Bikini Bottom are read: in that
+    /// game and the one before it always, in others where the length agrees.
     fn has_fields(&self, kind: &ObjectType, object: &mut Object) -> bool {
         let pad = if object.has_pad == Some(false) {
             PAD
@@ -382,7 +382,8 @@ impl Body<'_> {
     }
 }
 
-/// Number of plausible floats in a field: 0, or of a usual magnitude.
+/// Returns the number of plausible floats in a field: 0, or of a usual
+/// magnitude.
 fn likely_floats(value: Value) -> usize {
     let is_likely = |value: &&f32| **value == 0.0 || (1e-4..1e6).contains(&value.abs());
     match value {
@@ -395,7 +396,7 @@ fn likely_floats(value: Value) -> usize {
 /// The ids in the fields of an object, and in its list: what it refers to,
 /// without the targets of its links.
 impl Object {
-    /// Names and ids that are not 0.
+    /// Returns the names and ids that are not 0.
     pub fn references(&self) -> impl Iterator<Item = (&'static str, u32)> {
         let listed = self.list.iter().filter_map(|record| record.number("id"));
         let fields = self.fields().filter_map(|(name, value)| match value {
@@ -470,7 +471,7 @@ mod tests {
         );
     }
 
-    /// An entity whose alpha speed is 255 and whose model has an id.
+    /// Returns an entity whose alpha speed is 255 and whose model has an id.
     fn simple(pad: usize, rest: usize) -> Bytes {
         let one = 0x3F80_0000;
         let mut fields = vec![0x0100_0000];

@@ -1,24 +1,24 @@
 //! Names for numbers in objects of Battle for Bikini Bottom.
 
-/// The name of a type of objects, by the number in its header.
+/// Returns the name of a type of objects, by the number in its header.
 pub fn base_type_name(number: u8) -> Option<&'static str> {
     BASE_TYPES.get(usize::from(number)).copied()
 }
 
-/// The sign of what a COND asset compares with.
+/// Returns the sign of what a COND asset compares with.
 pub fn condition_sign(number: u32) -> Option<&'static str> {
     let signs = ["==", ">", "<", ">=", "<=", "!="];
     signs.get(usize::try_from(number).ok()?).copied()
 }
 
-/// The name of what a COND asset compares. The numbers are not ids of the
-/// names.
+/// Returns the name of what a COND asset compares. The numbers are not ids of
+/// the names.
 pub fn variable_name(number: u32) -> Option<&'static str> {
     let found = VARIABLES.iter().find(|(known, _)| *known == number);
     found.map(|(_, name)| *name)
 }
 
-/// The name of the shape of a TRIG asset, by its subtype.
+/// Returns the name of the shape of a TRIG asset, by its subtype.
 pub fn trigger_shape(subtype: u8) -> Option<&'static str> {
     match subtype {
         0 => Some("box"),

@@ -14,19 +14,19 @@ pub struct ObjectType {
     pub base_type: u8,
     /// Whether the body begins as that of an entity.
     pub is_entity: bool,
-    /// The fields of the body, behind those of an entity.
+    /// The fields of the body, after those of an entity.
     pub fields: Layout,
     /// Length of the asset without its links in Battle for Bikini Bottom;
     /// `None` where it is not always the same.
     pub size: Option<usize>,
 }
 
-/// The type with this code; `None` where its body is not known.
+/// Returns the type with this code; `None` where its body is not known.
 pub fn object_type(code: [u8; 4]) -> Option<&'static ObjectType> {
     TYPES.iter().find(|known| known.code == code)
 }
 
-/// Whether assets with this code begin as objects and end with links.
+/// Returns whether assets with this code begin as objects and end with links.
 pub fn is_object(code: [u8; 4]) -> bool {
     object_type(code).is_some() || OTHERS.contains(&&code)
 }
@@ -38,13 +38,13 @@ const OTHERS: [&[u8; 4]; 23] = [
     b"UIM ", b"VOLU", b"ZLIN",
 ];
 
-/// What every entity begins with, behind the header of an object. A padding
-/// word follows in Battle for Bikini Bottom.
+/// What every entity begins with, after the header of an object. A padding word
+/// follows in Battle for Bikini Bottom.
 pub(super) const ENTITY_FLAGS: Layout = layout!(
     flags: U8, subtype: U8, pflags: U8, more_flags: U8
 );
 
-/// What every entity has behind its flags.
+/// What every entity has after its flags.
 pub(super) const ENTITY: Layout = layout!(
     surface: Id, ang: Vec3, pos: Vec3, scale: Vec3, red: F32, green: F32, blue: F32, alpha: F32,
     alpha_speed: F32, model: Id, anim_list: Id

@@ -1,8 +1,8 @@
 //! Chunks of RenderWare streams (FORMATS, HIP assets 2).
 //!
-//! A chunk is a type, a size and a version, little-endian on every console,
-//! and a body, which may hold chunks. Nothing here goes into them by itself:
-//! readers ask for the children of the chunks that they know.
+//! A chunk is a type, a size and a version, little-endian on every console, and
+//! a body, which may hold chunks. Nothing here goes into them by itself:
+//! readers request the children of the chunks that they know.
 
 use bytes::Bytes;
 
@@ -57,8 +57,8 @@ pub const HEADER: usize = 12;
 pub struct Version(pub u32);
 
 impl Version {
-    /// The version as one number, `0x34003` for 3.4.0.3. The old form has it
-    /// in its two low bytes without the build number.
+    /// Returns the version as one number, `0x34003` for 3.4.0.3. The old form
+    /// has it in its two low bytes without the build number.
     pub fn number(self) -> u32 {
         if self.0 & 0xFFFF_0000 == 0 {
             return self.0 << 8;
@@ -97,31 +97,31 @@ pub struct Chunk {
 }
 
 impl Chunk {
-    /// Whether the header says more bytes than the chunk around it has.
+    /// Returns whether the header says more bytes than the chunk around it has.
     pub fn is_cut(&self) -> bool {
         (self.body.len() as u64) < u64::from(self.declared_size)
     }
 
-    /// The chunks in the body.
+    /// Returns the chunks in the body.
     pub fn children(&self) -> Chunks {
         Chunks::new(self.body.clone(), self.offset)
     }
 
-    /// The first child of type `kind`.
+    /// Returns the first child of type `kind`.
     ///
     /// # Errors
-    /// [`Error::Damaged`] where there is none.
+    /// Returns [`Error::Damaged`] if there is none.
     pub fn child(&self, kind: u32, field: &'static str) -> Result<Self> {
         let found = self.children().find(|chunk| chunk.kind == kind);
         found.ok_or_else(|| Error::damaged(self.offset, field, "is missing"))
     }
 
-    /// A cursor over the body.
+    /// Returns a cursor over the body.
     pub fn cursor(&self, endian: Endian) -> Cursor<'_> {
         Cursor::new(&self.body, self.offset, endian)
     }
 
-    /// The body as a string up to its first NUL.
+    /// Returns the body as a string up to its first NUL.
     pub fn string(&self) -> String {
         until_nul(&self.body)
     }
@@ -129,7 +129,7 @@ impl Chunk {
     /// Fails where the chunk is cut.
     ///
     /// # Errors
-    /// [`Error::Damaged`] at the header.
+    /// Returns [`Error::Damaged`] at the header.
     pub fn check_whole(&self, field: &'static str) -> Result<()> {
         if !self.is_cut() {
             return Ok(());
@@ -147,7 +147,7 @@ impl Chunk {
     }
 }
 
-/// The chunks that stand one behind the other in some bytes.
+/// The chunks that stand consecutively in some bytes.
 ///
 /// A chunk that is larger than what is left is cut, and is the last one. Less
 /// than a header at the end is left over.
@@ -158,7 +158,7 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// The chunks of `bytes`, which begin at `offset` of the asset.
+    /// Returns the chunks of `bytes`, which begin at `offset` of the asset.
     pub fn new(bytes: Bytes, offset: u64) -> Self {
         Self {
             rest: bytes,
@@ -166,7 +166,7 @@ impl Chunks {
         }
     }
 
-    /// Number of bytes behind the chunks that were taken.
+    /// Returns the number of bytes after the chunks that were taken.
     pub fn left(&self) -> usize {
         self.rest.len()
     }

@@ -29,7 +29,7 @@ pub struct DspHeader {
     pub is_loop: bool,
     /// Half byte at which the loop starts.
     pub loop_start: u32,
-    /// Half byte at which it ends; originals have one far behind the data.
+    /// Half byte at which it ends; originals have one far after the data.
     pub loop_end: u32,
     /// Eight pairs of coefficients, in 1/2048.
     pub coefficients: [i16; 16],
@@ -73,7 +73,7 @@ impl DspHeader {
         })
     }
 
-    /// The loop in a sound that has `samples`.
+    /// Returns the loop in a sound that has `samples`.
     pub(super) fn loop_in(&self, samples: u32, warnings: &mut Warnings) -> Option<Loop> {
         if !self.is_loop || samples == 0 {
             return None;
@@ -96,9 +96,9 @@ impl DspHeader {
         })
     }
 
-    /// The header of a `.dsp` file with this data. Fields that players reject
-    /// are corrected: the loop end is clamped to the data, the first byte is
-    /// taken from the data, and unused bytes are zero.
+    /// Returns the header of a `.dsp` file with this data. Fields that players
+    /// reject are corrected: the loop end is clamped to the data, the first
+    /// byte is taken from the data, and unused bytes are zero.
     pub(super) fn file_header(&self, data: &[u8]) -> Vec<u8> {
         let mut header = self.stored.to_vec();
         header.resize(HEADER, 0);
@@ -114,13 +114,13 @@ impl DspHeader {
     }
 }
 
-/// The sample at a half byte. Those of a frame's first byte count as its first
-/// sample.
+/// Returns the sample at a half byte. Those of a frame's first byte count as
+/// its first sample.
 fn sample_at(nibble: u32) -> u64 {
     u64::from(nibble >> 4) * SAMPLES as u64 + u64::from((nibble & 15).saturating_sub(2))
 }
 
-/// How many samples the data has by the header.
+/// Returns how many samples the data has by the header.
 pub(super) fn samples(data: &[u8], header: &DspHeader, warnings: &mut Warnings) -> u32 {
     let rest = (data.len() % FRAME).saturating_sub(1) * 2;
     let held = data.len() / FRAME * SAMPLES + rest;
@@ -172,7 +172,7 @@ pub(super) fn decode(data: &[u8], header: &DspHeader, out: &mut [i16]) {
     }
 }
 
-/// A sample within 16 bits.
+/// Returns a sample within 16 bits.
 fn clamp_wide(value: i64) -> i16 {
     clamp(value.clamp(i32::MIN.into(), i32::MAX.into()) as i32)
 }

@@ -16,7 +16,7 @@ use super::Parsed;
 use crate::asset::Incomplete;
 use crate::io::{Error, Result, Warnings};
 
-/// Most channels of a sound.
+/// Maximum number of channels of a sound.
 pub const MAX_CHANNELS: u16 = 8;
 
 /// Highest rate in samples a second.
@@ -59,7 +59,7 @@ pub enum Codec {
 }
 
 impl Codec {
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Dsp => "DSP-ADPCM",
@@ -77,7 +77,7 @@ pub struct Loop {
     pub start: u32,
     /// Its last sample.
     pub end: u32,
-    /// Whether the stored end was behind the data.
+    /// Whether the stored end was after the data.
     pub is_clamped: bool,
 }
 
@@ -103,13 +103,13 @@ pub struct Sound {
 }
 
 impl Sound {
-    /// Number of samples of all channels.
+    /// Returns the number of samples of all channels.
     pub fn all_samples(&self) -> usize {
         self.samples as usize * usize::from(self.channels)
     }
 
-    /// The samples, those of the channels in turn. They take at most four
-    /// times the bytes that hold them.
+    /// Returns the samples, those of the channels in turn. They take at most
+    /// four times the bytes that hold them.
     pub fn pcm(&self) -> Vec<i16> {
         let mut samples = vec![0; self.all_samples()];
         self.decode(&mut samples);
@@ -138,9 +138,9 @@ impl Sound {
         }
     }
 
-    /// The header that makes of the data a file as tools of the console know
-    /// it, and the extension of such a file. Xbox sounds have none: they are
-    /// WAV.
+    /// Returns the header that makes of the data a file as tools of the console
+    /// know it, and the extension of such a file. Xbox sounds have none: they
+    /// are WAV.
     pub fn native_header(&self) -> Option<(Vec<u8>, &'static str)> {
         match &self.entry.header {
             Header::Dsp(header) => Some((header.file_header(&self.data), "dsp")),
@@ -256,7 +256,7 @@ fn sizes(declared: u32, data: &[u8]) -> String {
     format!("sound at 0x0: has {found} bytes, its entry says {declared}")
 }
 
-/// A sample within 16 bits.
+/// Returns a sample within 16 bits.
 fn clamp(value: i32) -> i16 {
     value.clamp(i16::MIN.into(), i16::MAX.into()) as i16
 }

@@ -42,7 +42,7 @@ pub enum SoundKind {
 }
 
 impl SoundKind {
-    /// The name of the list.
+    /// Returns the name of the list.
     pub fn name(self) -> &'static str {
         match self {
             Self::Sound => "SND",
@@ -75,7 +75,8 @@ impl Header {
 }
 
 impl SoundTable {
-    /// The header of the sound `asset`. Where there are several, the first.
+    /// Returns the header of the sound `asset`. If there are several, the
+    /// first.
     pub fn find(&self, asset: u32) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.asset == asset)
     }
@@ -135,7 +136,7 @@ impl Layout {
         ..Self::PS2
     };
 
-    /// The layouts of a console, that of the game first.
+    /// Returns the layouts of a console, that of the game first.
     fn of(facts: &Facts) -> Vec<Self> {
         match facts.platform {
             Platform::GameCube if facts.game.is_scooby() => vec![Self::GC_SCOOBY, Self::GC],
@@ -174,7 +175,7 @@ impl Layout {
         self.before + 4 * (self.lists + usize::from(self.has_filler))
     }
 
-    /// The number of entries of each list, and the cursor behind them.
+    /// Returns the number of entries of each list, and the cursor after them.
     fn counts(self, bytes: &[u8]) -> Result<([u32; 3], Cursor<'_>)> {
         let mut cursor = Cursor::new(bytes, 0, self.endian());
         cursor.take(self.before, "asset id")?;
@@ -188,7 +189,7 @@ impl Layout {
         Ok((counts, cursor))
     }
 
-    /// Whether the counts make exactly the length of the table.
+    /// Returns whether the counts make exactly the length of the table.
     fn fits(self, bytes: &[u8]) -> bool {
         let Ok((counts, _)) = self.counts(bytes) else {
             return false;
@@ -197,7 +198,7 @@ impl Layout {
         self.header_size() as u64 + entries * self.entry_size() as u64 == bytes.len() as u64
     }
 
-    /// Whether the rest behind the counts is a number of whole entries.
+    /// Returns whether the rest after the counts is a number of whole entries.
     fn is_whole(self, bytes: &[u8]) -> bool {
         let rest = bytes.len().checked_sub(self.header_size());
         rest.is_some_and(|rest| rest % self.entry_size() == 0)

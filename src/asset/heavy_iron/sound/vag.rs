@@ -69,7 +69,7 @@ impl VagHeader {
         })
     }
 
-    /// The header for a file with `length` bytes of data, big-endian.
+    /// Returns the header for a file with `length` bytes of data, big-endian.
     pub(super) fn file_header(&self, length: usize) -> Vec<u8> {
         let length = u32::try_from(length).unwrap_or(u32::MAX);
         let words = [self.version, 0, length, self.rate].map(u32::to_be_bytes);
@@ -77,7 +77,7 @@ impl VagHeader {
     }
 }
 
-/// How many samples the data has, and where they repeat.
+/// Returns how many samples the data has, and where they repeat.
 pub(super) fn extent(data: &[u8], warnings: &mut Warnings) -> (u32, Option<Loop>) {
     let (mut samples, mut start, mut repeats) = (0_u32, None, false);
     let (frames, rest) = data.as_chunks::<FRAME>();

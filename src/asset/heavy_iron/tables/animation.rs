@@ -54,24 +54,24 @@ pub struct Key {
 }
 
 impl Animation {
-    /// Number of keys.
+    /// Returns the number of keys.
     pub fn key_count(&self) -> usize {
         self.keys.len() / KEY
     }
 
-    /// A key by its number.
+    /// Returns a key by its number.
     pub fn key(&self, index: usize) -> Option<Key> {
         let stored = self.keys.as_chunks::<KEY>().0.get(index)?;
         let mut cursor = Cursor::new(stored, 0, self.endian);
         read_key(&mut cursor, self.scale).ok()
     }
 
-    /// All keys.
+    /// Returns all keys.
     pub fn keys(&self) -> impl Iterator<Item = Key> {
         (0..self.key_count()).filter_map(|index| self.key(index))
     }
 
-    /// Length in seconds: the last time.
+    /// Returns the length in seconds: the last time.
     pub fn duration(&self) -> f32 {
         self.times.last().copied().unwrap_or_default()
     }
@@ -196,7 +196,7 @@ pub struct AnimationTable {
 }
 
 impl AnimationTable {
-    /// The numbers of animations of a file.
+    /// Returns the numbers of animations of a file.
     pub fn list(&self, file: usize) -> impl Iterator<Item = u32> {
         let words = self
             .lists

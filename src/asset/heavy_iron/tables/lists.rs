@@ -68,7 +68,7 @@ fn form(code: [u8; 4]) -> Option<(Head, Layout)> {
     })
 }
 
-/// Whether [`parse_list`] reads assets with this code.
+/// Returns whether [`parse_list`] reads assets with this code.
 pub fn is_list(code: [u8; 4]) -> bool {
     form(code).is_some()
 }

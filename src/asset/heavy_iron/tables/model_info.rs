@@ -35,12 +35,12 @@ pub struct ModelInfo {
 pub struct ModelParameter {
     /// Id of its name.
     pub name: u32,
-    /// Its value as stored, with the NULs behind it.
+    /// Its value as stored, with the NULs after it.
     pub stored: Bytes,
 }
 
 impl ModelParameter {
-    /// Its value.
+    /// Returns its value.
     pub fn value(&self) -> String {
         until_nul(&self.stored)
     }
@@ -76,9 +76,9 @@ fn read(bytes: &Bytes, facts: &Facts, info: &mut ModelInfo) -> Result<()> {
     parameters(&mut cursor, bytes, info)
 }
 
-/// Whether there is a brain before the models: in all games but Scooby-Doo.
-/// There it is detected by the transform of the first model, since tools may
-/// write it regardless.
+/// Returns whether there is a brain before the models: in all games but
+/// Scooby-Doo. There it is detected by the transform of the first model, since
+/// tools may write it regardless.
 fn has_brain(cursor: &Cursor<'_>, facts: &Facts) -> bool {
     if !facts.game.is_scooby() {
         return true;

@@ -1,23 +1,23 @@
 //! Stored colours, as red, green, blue and alpha of 8 bits.
 
-/// A 3-bit value as 8 bits.
+/// Returns a 3-bit value as 8 bits.
 fn wide3(value: u16) -> u8 {
     let value = value & 7;
     (value << 5 | value << 2 | value >> 1) as u8
 }
 
-/// A 4-bit value as 8 bits.
+/// Returns a 4-bit value as 8 bits.
 pub(super) fn wide4(value: u8) -> u8 {
     (value & 15) * 17
 }
 
-/// A 5-bit value as 8 bits.
+/// Returns a 5-bit value as 8 bits.
 fn wide5(value: u16) -> u8 {
     let value = value & 31;
     (value << 3 | value >> 2) as u8
 }
 
-/// A 6-bit value as 8 bits.
+/// Returns a 6-bit value as 8 bits.
 fn wide6(value: u16) -> u8 {
     let value = value & 63;
     (value << 2 | value >> 4) as u8

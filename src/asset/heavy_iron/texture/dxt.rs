@@ -17,7 +17,7 @@ pub enum Blocks {
 }
 
 impl Blocks {
-    /// Length of a block in bytes.
+    /// Returns the length of a block in bytes.
     pub(super) fn size(self) -> usize {
         match self {
             Self::Dxt1 => 8,
@@ -49,8 +49,8 @@ impl Blocks {
     }
 }
 
-/// The colours of a block of 8 bytes. `four` is for the formats with alpha of
-/// their own, which always have four colours.
+/// Returns the colours of a block of 8 bytes. `four` is for the formats with
+/// alpha of their own, which always have four colours.
 fn dxt_colours(bytes: [u8; 8], four: bool) -> Block {
     let [a0, a1, b0, b1, bits @ ..] = bytes;
     let (first, second) = (u16::from_le_bytes([a0, a1]), u16::from_le_bytes([b0, b1]));
@@ -66,9 +66,9 @@ fn dxt_colours(bytes: [u8; 8], four: bool) -> Block {
     std::array::from_fn(|index| palette[(bits >> (2 * index) & 3) as usize])
 }
 
-/// The colours of a GameCube block of 8 bytes: big-endian, the first pixel in
-/// the top bits, and weights of 3/8 as the hardware has them. The transparent
-/// colour keeps the mean of the two.
+/// Returns the colours of a GameCube block of 8 bytes: big-endian, the first
+/// pixel in the top bits, and weights of 3/8 as the hardware has them. The
+/// transparent colour keeps the mean of the two.
 pub(super) fn cmpr_block(bytes: [u8; 8]) -> Block {
     let [a0, a1, b0, b1, bits @ ..] = bytes;
     let (first, second) = (u16::from_be_bytes([a0, a1]), u16::from_be_bytes([b0, b1]));
@@ -90,7 +90,7 @@ fn mix(a: [u8; 4], b: [u8; 4], rule: impl Fn(u16, u16) -> u8) -> [u8; 4] {
     [part(0), part(1), part(2), 255]
 }
 
-/// The eight alphas of a DXT5 block, and the 16 indices of 3 bits.
+/// Returns the eight alphas of a DXT5 block, and the 16 indices of 3 bits.
 fn interpolated(bytes: [u8; 8]) -> ([u8; 8], u64) {
     let [first, second, ..] = bytes;
     let (a, b) = (u32::from(first), u32::from(second));

@@ -33,7 +33,7 @@ impl GxPalette {
         })
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ia8 => "IA8",
@@ -42,7 +42,7 @@ impl GxPalette {
         }
     }
 
-    /// The colours of a stored palette.
+    /// Returns the colours of a stored palette.
     pub(super) fn colours(self, stored: &[u8]) -> Vec<[u8; 4]> {
         let words = stored.as_chunks::<2>().0.iter();
         let words = words.map(|word| u16::from_be_bytes(*word));

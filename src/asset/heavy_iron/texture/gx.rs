@@ -53,7 +53,7 @@ impl GxFormat {
         })
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::I4 => "I4",
@@ -70,7 +70,7 @@ impl GxFormat {
         }
     }
 
-    /// Number of colours of its palette, 0 where it has none.
+    /// Returns the number of colours of its palette, 0 where it has none.
     pub fn colours(self) -> usize {
         match self {
             Self::C4 => 16,
@@ -90,7 +90,7 @@ impl GxFormat {
         }
     }
 
-    /// Bytes of a picture of this size.
+    /// Returns the bytes of a picture of this size.
     pub(super) fn size(self, width: u32, height: u32) -> usize {
         let (tile_width, tile_height, bytes) = self.tile();
         let across = (width as usize).div_ceil(tile_width);

@@ -24,7 +24,7 @@ use super::renderware::{Chunk, Chunks, Version, kind};
 use super::{Parsed, read_into};
 use crate::io::{Endian, Error, Result, Warnings};
 
-/// Longest side of a texture, in pixels.
+/// Maximum length of the side of a texture, in pixels.
 pub const MAX_SIDE: u32 = 4096;
 
 /// A texture dictionary.
@@ -65,7 +65,7 @@ pub struct Texture {
     pub levels: Vec<Level>,
     /// How the pixels are stored.
     pub format: Format,
-    /// Stored colours of the palette; empty where there is none.
+    /// Stored colours of the palette; empty if there is none.
     pub palette: Bytes,
     /// Version of the library that wrote it.
     pub version: Version,
@@ -85,7 +85,7 @@ pub struct Level {
 }
 
 impl Level {
-    /// Number of pixels.
+    /// Returns the number of pixels.
     pub fn pixels(&self) -> usize {
         self.width as usize * self.height as usize
     }
@@ -98,7 +98,7 @@ pub enum Format {
     GameCube {
         /// Of the pixels.
         format: GxFormat,
-        /// Of the palette, where there is one.
+        /// Of the palette, if there is one.
         palette: Option<GxPalette>,
     },
     /// Xbox: swizzled pixels, or blocks.
@@ -108,7 +108,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Name of the console.
+    /// Returns the name of the console.
     pub fn platform(self) -> &'static str {
         match self {
             Self::GameCube { .. } => "gc",
@@ -117,7 +117,7 @@ impl Format {
         }
     }
 
-    /// Name of the format of the pixels.
+    /// Returns the name of the format of the pixels.
     pub fn name(self) -> &'static str {
         match self {
             Self::GameCube { format, .. } => format.name(),
@@ -126,7 +126,7 @@ impl Format {
         }
     }
 
-    /// Name of the format of the palette, where there is one.
+    /// Returns the name of the format of the palette, if there is one.
     pub fn palette_name(self) -> Option<&'static str> {
         match self {
             Self::GameCube { palette, .. } => palette.map(GxPalette::name),
@@ -156,7 +156,7 @@ impl Sampling {
         }
     }
 
-    /// Name of the filter.
+    /// Returns the name of the filter.
     pub fn filter_name(self) -> Option<&'static str> {
         const NAMES: [&str; 7] = [
             "none",
@@ -170,7 +170,7 @@ impl Sampling {
         NAMES.get(usize::from(self.filter)).copied()
     }
 
-    /// Name of a way of addressing.
+    /// Returns the name of a way of addressing.
     pub fn address_name(address: u8) -> Option<&'static str> {
         const NAMES: [&str; 5] = ["none", "wrap", "mirror", "clamp", "border"];
         NAMES.get(usize::from(address)).copied()
@@ -178,8 +178,8 @@ impl Sampling {
 }
 
 impl Texture {
-    /// The pixels of a level, red, green, blue and alpha, from the top left
-    /// to the bottom right. `None` where there is no such level.
+    /// Returns the pixels of a level, red, green, blue and alpha, from the top
+    /// left to the bottom right. `None` where there is no such level.
     ///
     /// They take at most 16 times the bytes that hold them, and for the
     /// largest level 64 MiB.
@@ -189,9 +189,9 @@ impl Texture {
         Some(pixels)
     }
 
-    /// Decodes a level into `out`, as [`Texture::rgba`]. Where `out` has not
-    /// as many pixels as the level, or there is no such level, nothing is
-    /// written and the result is `false`.
+    /// Decodes a level into `out`, as [`Texture::rgba`]. If `out` has not as
+    /// many pixels as the level, or there is no such level, nothing is written
+    /// and the result is `false`.
     pub fn decode(&self, level: usize, out: &mut [[u8; 4]]) -> bool {
         let Some(level) = self.levels.get(level) else {
             return false;

@@ -1,6 +1,6 @@
-//! Textures of the PlayStation 2: their header and their pixels,
-//! little-endian. The layout is that of a free implementation of RenderWare;
-//! no texture of a game was at hand (FORMATS, HIP assets 4).
+//! Textures of the PlayStation 2: their header and their pixels, little-endian.
+//! The layout is that of a free implementation of RenderWare; no texture of a
+//! game was available (FORMATS, HIP assets 4).
 
 use bytes::Bytes;
 
@@ -69,7 +69,7 @@ impl Ps2Format {
         }
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Indices8 { .. } => "PAL8",
@@ -98,7 +98,7 @@ impl Ps2Format {
         }
     }
 
-    /// Bytes of the palette.
+    /// Returns the bytes of the palette.
     fn palette_size(self) -> usize {
         match self {
             Self::Indices8 { is_wide, .. } => 256 * if is_wide { 4 } else { 2 },
@@ -204,7 +204,7 @@ impl Header {
         }
     }
 
-    /// The pixels of level 0, and the palette.
+    /// Returns the pixels of level 0, and the palette.
     fn split(
         &self,
         data: &Chunk,
@@ -301,8 +301,8 @@ fn indices(
     }
 }
 
-/// The colours of a palette; those that are not there are transparent. In one
-/// of 256, bits 3 and 4 of an index are exchanged.
+/// Returns the colours of a palette; those that are not there are transparent.
+/// In one of 256, bits 3 and 4 of an index are exchanged.
 fn colours(palette: &[u8], is_wide: bool, is_exchanged: bool) -> [[u8; 4]; 256] {
     let stored = |index: usize| {
         if is_wide {
@@ -318,7 +318,7 @@ fn colours(palette: &[u8], is_wide: bool, is_exchanged: bool) -> [[u8; 4]; 256] 
     })
 }
 
-/// A colour whose alpha goes from 0 to 128.
+/// Returns a colour whose alpha goes from 0 to 128.
 fn half_alpha([r, g, b, a]: [u8; 4]) -> [u8; 4] {
     let alpha = (u32::from(a) * 255 / 128).min(255);
     [r, g, b, alpha as u8]

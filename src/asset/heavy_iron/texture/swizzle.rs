@@ -28,7 +28,8 @@ impl Morton {
     }
 }
 
-/// The numbers below `count` with their bits spread over those of `mask`.
+/// Returns the numbers below `count` with their bits spread over those of
+/// `mask`.
 fn spread(mask: usize, count: usize) -> Vec<usize> {
     let next = |&value: &usize| Some(value.wrapping_sub(mask) & mask);
     std::iter::successors(Some(0), next).take(count).collect()
@@ -49,7 +50,7 @@ impl Bands {
         }
     }
 
-    /// Number of the pixel at (x, y).
+    /// Returns the number of the pixel at (x, y).
     pub(super) fn index(&self, x: usize, y: usize) -> usize {
         let log = self.log_width;
         let x = x ^ (((y >> 1 ^ y >> 2) & 1) << 2);

@@ -66,7 +66,7 @@ impl XboxColours {
         })
     }
 
-    /// Bytes of a pixel.
+    /// Returns the bytes of a pixel.
     fn size(self) -> usize {
         match self {
             Self::L8 => 1,
@@ -104,7 +104,7 @@ impl XboxFormat {
         }
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Blocks(Blocks::Dxt1) => "DXT1",
@@ -129,12 +129,12 @@ impl XboxFormat {
         }
     }
 
-    /// Whether pixels are stored in blocks.
+    /// Returns whether pixels are stored in blocks.
     pub(super) fn is_blocks(self) -> bool {
         matches!(self, Self::Blocks(_))
     }
 
-    /// Bytes of a picture of this size.
+    /// Returns the bytes of a picture of this size.
     fn size(self, width: u32, height: u32) -> usize {
         let (width, height) = (width as usize, height as usize);
         match self {

@@ -13,7 +13,7 @@ const AXES: [&str; 3] = ["x-axis", "y-axis", "z-axis"];
 
 impl Cob {
     /// Writes the code as assembler text: a line for each instruction, with
-    /// names instead of numbers, behind comments that list pieces and strings.
+    /// names instead of numbers, after comments that list pieces and strings.
     ///
     /// Labels and targets of jumps are indices of words. Nothing assembles
     /// this text.
@@ -82,7 +82,7 @@ impl Cob {
         known.unwrap_or_else(|| format!("{}#{value}", noun(kind)))
     }
 
-    /// The words that jumps go to.
+    /// Returns the words that jumps go to.
     fn labels(&self) -> WordSet {
         let mut labels = WordSet::new(self.code_words());
         for item in self.items() {
@@ -106,7 +106,7 @@ impl Cob {
     }
 }
 
-/// A name without characters that would end its line.
+/// Returns a name without characters that would end its line.
 fn plain(name: &Name) -> String {
     let text = name.text();
     let characters = text.chars();

@@ -3,7 +3,7 @@
 use super::opcode::{MAX_OPERANDS, OperandKind, Operation};
 use crate::asset::ta::pointer::u32_at;
 
-/// Fewest words that can be text between scripts.
+/// Minimum number of words that can be text between scripts.
 const MIN_TEXT_LENGTH: usize = 4;
 
 /// A part of the code.
@@ -37,14 +37,14 @@ pub struct Instruction {
 }
 
 impl Instruction {
-    /// Its operands, and what they stand for.
+    /// Returns its operands, and what they stand for.
     pub fn operands(&self) -> impl Iterator<Item = (OperandKind, u32)> {
         let values = &self.operands[..self.count];
         let kinds = self.operation.operands.iter();
         kinds.copied().zip(values.iter().copied())
     }
 
-    /// Whether the code ends before the last operand.
+    /// Returns whether the code ends before the last operand.
     pub fn is_cut_off(&self) -> bool {
         self.count < self.operation.operands.len()
     }
@@ -61,7 +61,7 @@ pub struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    /// The parts of `code`, which are whole words.
+    /// Returns the parts of `code`, which are whole words.
     pub(super) fn new(code: &'a [u8]) -> Self {
         Self {
             code,
@@ -74,8 +74,8 @@ impl<'a> Items<'a> {
         u32_at(self.code, index)
     }
 
-    /// The text that begins at the next word, where all words up to the next
-    /// known opcode are text.
+    /// Returns the text that begins at the next word, where all words up to the
+    /// next known opcode are text.
     fn text(&mut self) -> Option<&'a [u8]> {
         if self.at < self.unknown_until {
             return None;
@@ -137,7 +137,7 @@ fn padding_trimmed(mut bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// Whether at least nine of ten bytes can be printed.
+/// Returns whether at least nine of ten bytes can be printed.
 fn is_text(bytes: &[u8]) -> bool {
     let printable = bytes.iter().filter(|byte| matches!(byte, b' '..=b'~'));
     !bytes.is_empty() && 10 * printable.count() >= 9 * bytes.len()
@@ -147,12 +147,12 @@ fn is_text(bytes: &[u8]) -> bool {
 pub(super) struct WordSet(Vec<u64>);
 
 impl WordSet {
-    /// An empty set for code of so many words.
+    /// Creates an empty set for code of that many words.
     pub(super) fn new(words: usize) -> Self {
         Self(vec![0; words.div_ceil(64)])
     }
 
-    /// Adds a word; one outside of the code is left out.
+    /// Adds a word; one outside of the code is omitted.
     pub(super) fn insert(&mut self, word: u32) {
         if let Some(bits) = self.0.get_mut(word as usize / 64) {
             *bits |= 1 << (word % 64);

@@ -31,7 +31,7 @@ const VERSION_TA: u32 = 4;
 /// The version that TA: Kingdoms reads, which has a table of strings too.
 const VERSION_KINGDOMS: u32 = 6;
 
-/// Most scripts, pieces or strings.
+/// Maximum number of scripts, pieces or strings.
 const MAX_NAMES: u32 = 65536;
 
 /// The parsed contents of a COB file.
@@ -74,8 +74,8 @@ impl Cob {
         u32_at(&self.starts, script)
     }
 
-    /// The words of each script, from where it starts to where the next one
-    /// does. Scripts may share their code.
+    /// Returns the words of each script, from where it starts to where the next
+    /// one does. Scripts may share their code.
     pub fn script_ranges(&self) -> Vec<Range<u32>> {
         let end = self.code_words() as u32;
         let starts = (0..).map_while(|script| self.script_start(script));
@@ -89,12 +89,12 @@ impl Cob {
         starts.into_iter().map(range).collect()
     }
 
-    /// Length of the code in words.
+    /// Returns the length of the code in words.
     pub fn code_words(&self) -> usize {
         self.code.len() / 4
     }
 
-    /// The code, from its first word to its last.
+    /// Returns the code, from its first word to its last.
     pub fn items(&self) -> Items<'_> {
         Items::new(&self.code)
     }
@@ -156,7 +156,7 @@ impl Cob {
         Ok(names)
     }
 
-    /// Warns of what is odd about the code.
+    /// Warns of warnings about the code.
     fn check(&mut self) {
         let mut begins = WordSet::new(self.code_words());
         let mut jumps = WordSet::new(self.code_words());
@@ -198,7 +198,7 @@ impl Cob {
         self.check_starts(&begins);
     }
 
-    /// Warns of what is odd about where scripts start.
+    /// Warns of warnings about where scripts start.
     fn check_starts(&mut self, begins: &WordSet) {
         let end = self.code_words() as u32;
         let mut shared: BTreeMap<u32, usize> = BTreeMap::new();
@@ -219,7 +219,7 @@ impl Cob {
         }
     }
 
-    /// How many things there are that an operand can name.
+    /// Returns how many things there are that an operand can name.
     fn limit(&self, kind: OperandKind) -> Option<u64> {
         Some(match kind {
             OperandKind::Piece => self.pieces.len() as u64,

@@ -1,6 +1,6 @@
 //! The instructions (FORMATS, TA 5).
 
-/// What a word behind an opcode stands for.
+/// What a word after an opcode stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperandKind {
     /// Number of a piece.
@@ -30,12 +30,12 @@ pub struct Operation {
     pub opcode: u32,
     /// What the disassembler calls it.
     pub mnemonic: &'static str,
-    /// What the words behind the first one stand for.
+    /// What the words after the first one stand for.
     pub operands: &'static [OperandKind],
 }
 
 impl Operation {
-    /// The instruction with this first word.
+    /// Returns the instruction with this first word.
     pub fn find(opcode: u32) -> Option<&'static Self> {
         let index = OPERATIONS.binary_search_by_key(&opcode, |operation| operation.opcode);
         OPERATIONS.get(index.ok()?)
@@ -123,7 +123,7 @@ const OPERATIONS: [Operation; 62] = [
     operation(0x1008_4000, "drop-unit", &[]),
 ];
 
-/// Most operands of an instruction.
+/// Maximum number of operands of an instruction.
 pub(super) const MAX_OPERANDS: usize = 2;
 
 #[cfg(test)]

@@ -32,17 +32,17 @@ const SEQUENCE_SIZE: usize = 40;
 /// Bytes of a reference to a frame.
 const REFERENCE_SIZE: usize = 8;
 
-/// Most sequences of a file.
+/// Maximum number of sequences of a file.
 const MAX_SEQUENCES: u32 = 65536;
 
-/// Most references to frames in a file. References of different sequences
-/// may be the same bytes.
+/// Maximum number of references to frames in a file. References of different
+/// sequences may be the same bytes.
 const MAX_REFERENCES: u64 = 1 << 20;
 
-/// Most pixels that the different frames of a file have together.
+/// Maximum number of pixels that the different frames of a file have together.
 const MAX_PIXELS_IN_ALL: u64 = 256 << 20;
 
-/// Most layers of a frame.
+/// Maximum number of layers of a frame.
 const MAX_LAYERS: u16 = 1024;
 
 /// Ticks in a second.
@@ -59,7 +59,7 @@ pub struct Gaf {
     /// The sequences, in the order of the file.
     pub sequences: Vec<Sequence>,
     /// What is odd. Frames are not decoded to find out; [`Picture::warnings`]
-    /// has what is odd about their pixels.
+    /// has warnings about their pixels.
     pub warnings: Warnings,
 }
 
@@ -70,7 +70,7 @@ pub struct Sequence {
     pub offset: u32,
     /// Its name. Games compare names without case; it need not be unique.
     pub name: String,
-    /// Bytes behind the NUL of the name that are not zero.
+    /// Bytes after the NUL of the name that are not zero.
     pub junk_after_nul: usize,
     /// Loop word: the sequence loops where the low byte is not 0.
     pub loop_word: u16,
@@ -81,22 +81,22 @@ pub struct Sequence {
 }
 
 impl Sequence {
-    /// Whether the animation starts again after its last frame.
+    /// Returns whether the animation starts again after its last frame.
     pub fn loops(&self) -> bool {
         self.loop_word & 0xFF != 0
     }
 
-    /// Number of frames.
+    /// Returns the number of frames.
     pub fn len(&self) -> usize {
         self.references.len() / REFERENCE_SIZE
     }
 
-    /// Whether it has no frames.
+    /// Returns whether it has no frames.
     pub fn is_empty(&self) -> bool {
         self.references.is_empty()
     }
 
-    /// The frame with this number.
+    /// Returns the frame with this number.
     pub fn get(&self, index: usize) -> Option<Reference> {
         let word = |number| u32_at(&self.references, 2 * index + number);
         let list = u64::from(self.offset) + SEQUENCE_SIZE as u64;
@@ -107,7 +107,7 @@ impl Sequence {
         })
     }
 
-    /// The frames, in their order.
+    /// Returns the frames, in their order.
     pub fn frames(&self) -> impl Iterator<Item = Reference> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
@@ -139,7 +139,7 @@ pub enum PixelFormat {
 }
 
 impl PixelFormat {
-    /// The format with this number.
+    /// Returns the format with this number.
     pub fn from_number(number: u8) -> Option<Self> {
         Some(match number {
             0 => Self::Raw,
@@ -150,7 +150,7 @@ impl PixelFormat {
         })
     }
 
-    /// Whether pixels are colours instead of palette indices.
+    /// Returns whether pixels are colours instead of palette indices.
     pub fn is_true_color(self) -> bool {
         matches!(self, Self::Argb4444 | Self::Argb1555)
     }
@@ -187,12 +187,12 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Number of pixels.
+    /// Returns the number of pixels.
     pub fn pixels(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height)
     }
 
-    /// How the pixels are stored; `None` where the frame has layers.
+    /// Returns how the pixels are stored; `None` where the frame has layers.
     pub fn pixel_format(&self) -> Option<PixelFormat> {
         let format = PixelFormat::from_number(self.format);
         format.filter(|_| self.layers == 0)
@@ -332,10 +332,10 @@ impl Gaf {
         Ok(())
     }
 
-    /// The header of a frame.
+    /// Returns the header of a frame.
     ///
     /// # Errors
-    /// [`Error::Damaged`] where it is outside the file, or no frame can be
+    /// Returns [`Error::Damaged`] if it is outside the file, or no frame can be
     /// like this.
     pub fn frame(&self, reference: Reference) -> Result<Frame> {
         self.frame_at(Pointer::new(reference.frame, reference.stored_at, "frame"))

@@ -15,7 +15,7 @@ pub struct Picture {
     pub height: u16,
     /// The pixels.
     pub pixels: Pixels,
-    /// What is odd about them.
+    /// Warnings about them.
     pub warnings: Warnings,
 }
 
@@ -59,7 +59,7 @@ impl Indexed {
         indices.zip(self.mask.chunks_exact_mut(width))
     }
 
-    /// Whether no pixel is transparent.
+    /// Returns whether no pixel is transparent.
     pub fn is_opaque(&self) -> bool {
         self.mask.iter().all(|&mask| mask != 0)
     }
@@ -136,7 +136,8 @@ impl Gaf {
         Ok((cursor.offset() - start, odd))
     }
 
-    /// The colours of a frame; where some are missing, there is an error too.
+    /// Returns the colours of a frame; where some are missing, there is an
+    /// error too.
     fn true_color(&self, frame: &Frame, format: PixelFormat) -> (Vec<u8>, Result<u64>) {
         let mut colors = vec![0; 4 * frame.pixels() as usize];
         let result = (|| {
@@ -210,11 +211,11 @@ impl Gaf {
         Ok(())
     }
 
-    /// The layers of a frame, the lowest one first.
+    /// Returns the layers of a frame, the lowest one first.
     ///
     /// # Errors
-    /// [`crate::io::Error::Damaged`] where one of them is outside the file, or
-    /// no frame can be like this.
+    /// Returns [`crate::io::Error::Damaged`] if one of them is outside the
+    /// file, or no frame can be like this.
     pub fn layers(&self, frame: &Frame) -> Result<Vec<Frame>> {
         let list = frame
             .data("layers")

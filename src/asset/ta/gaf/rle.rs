@@ -10,14 +10,14 @@ const SKIP: u8 = 1;
 /// Bit of a code that does not skip: the next byte is repeated.
 const REPEAT: u8 = 2;
 
-/// What is odd about the rows of a frame.
+/// Warnings about the rows of a frame.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Oddities {
     /// Rows that end before the right edge.
     pub(super) short_rows: usize,
     /// Rows with a run that goes over the right edge.
     pub(super) overlong_rows: usize,
-    /// Bytes of rows behind the right edge.
+    /// Bytes of rows after the right edge.
     pub(super) bytes_left: usize,
 }
 
@@ -50,7 +50,7 @@ struct RowEnd {
     is_overlong: bool,
 }
 
-/// Number of pixels of the run that begins with this code.
+/// Returns the number of pixels of the run that begins with this code.
 fn pixels(code: u8) -> usize {
     match code & SKIP != 0 {
         true => usize::from(code >> 1),

@@ -4,7 +4,7 @@ use super::*;
 use crate::asset::ta::build::gaf::{self as build, Body, sequence};
 use crate::asset::ta::build::{put, u32_at};
 
-/// A file with one sequence of one frame.
+/// Returns a file with one sequence of one frame.
 fn single(frame: build::Frame) -> Vec<u8> {
     build::file(&[sequence("Walk", vec![(frame, 3)])])
 }
@@ -24,7 +24,7 @@ fn indexed(gaf: &Gaf) -> Indexed {
     }
 }
 
-/// Offset of the only frame of [`single`]: behind the header, a pointer, the
+/// Offset of the only frame of [`single`]: after the header, a pointer, the
 /// sequence and a reference.
 const FRAME: usize = 12 + 4 + 40 + 8;
 
@@ -80,8 +80,8 @@ fn runs_are_transparent_only_where_they_skip() {
 
 #[test]
 fn odd_rows_are_clipped_or_padded_with_a_warning() {
-    // Two pixels of three; five pixels and another byte; three by one run
-    // that goes on; all of them skipped.
+    // Two pixels of three; five pixels and another byte; three by one run that
+    // continues; all of them skipped.
     let rows = vec![
         vec![0b100, 1, 2],
         vec![0b1_0010, 3, 77],

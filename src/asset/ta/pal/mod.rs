@@ -28,13 +28,13 @@ impl Palette {
     /// The palette of Total Annihilation.
     pub const TA: Self = Self(ta());
 
-    /// The grey ramp: index 0 is black, 255 is white.
+    /// Returns the grey ramp: index 0 is black, 255 is white.
     pub fn grey() -> Self {
         Self(std::array::from_fn(|index| [index as u8; 3]))
     }
 
-    /// The palette in [`RGB_SIZE`] bytes, three for each colour; `None` where
-    /// there are more or fewer bytes.
+    /// Returns the palette in [`RGB_SIZE`] bytes, three for each colour; `None`
+    /// where there are more or fewer bytes.
     pub fn from_rgb(bytes: &[u8]) -> Option<Self> {
         let (colors, rest) = bytes.as_chunks();
         let colors = colors.try_into().ok()?;
@@ -67,7 +67,7 @@ pub struct Pal {
     /// Number of colours whose fourth byte, which stands for nothing, is not
     /// 0.
     pub nonzero_padding: usize,
-    /// Bytes behind the last colour. The game ignores them.
+    /// Bytes after the last colour. The game ignores them.
     pub trailing: usize,
     /// What is odd.
     pub warnings: Warnings,

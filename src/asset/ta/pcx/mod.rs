@@ -49,7 +49,7 @@ pub struct Pcx {
     /// of the file, 16 from the header where there are fewer than 8 bits, or
     /// none.
     pub palette: Option<Palette>,
-    /// What is odd. [`Picture::warnings`] has what is odd about the pixels.
+    /// What is odd. [`Picture::warnings`] has warnings about the pixels.
     pub warnings: Warnings,
     file: Bytes,
 }
@@ -59,7 +59,7 @@ pub struct Pcx {
 pub struct Picture {
     /// The pixels, row by row.
     pub pixels: Pixels,
-    /// What is odd about them.
+    /// Warnings about them.
     pub warnings: Warnings,
 }
 
@@ -121,9 +121,9 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Pcx, Box<Incomplete<Pcx>>> {
     finish(pcx, result)
 }
 
-/// The palette that the game takes from a PCX file: its last 768 bytes,
-/// whatever is in front of them. `None` where the file is too short to be
-/// taken by the game.
+/// Returns the palette that the game takes from a PCX file: its last 768 bytes,
+/// whatever is in front of them. `None` where the file is too short to be taken
+/// by the game.
 pub fn game_palette(file: &[u8]) -> Option<Palette> {
     let rest = file.get(HEADER_SIZE..)?;
     Palette::from_rgb(rest.get(rest.len().checked_sub(RGB_SIZE)?..)?)
@@ -238,7 +238,7 @@ impl Pcx {
         }
     }
 
-    /// Why the game shows it otherwise.
+    /// Returns why the game shows it otherwise.
     pub fn game_issues(&self) -> Vec<GameIssue> {
         let issues = [
             (self.version != 5, GameIssue::Version),
@@ -292,8 +292,8 @@ impl Pcx {
         Ok(Picture { pixels, warnings })
     }
 
-    /// Reads rows that are not pixels one after the other, and returns how many
-    /// of them are all there.
+    /// Reads rows that are not pixels in order, and returns how many of them
+    /// are all there.
     fn read_rows(&self, depth: Depth, stored: &mut Stored<'_>, pixels: &mut [u8]) -> usize {
         let width = self.width as usize;
         let line = usize::from(self.bytes_per_line);
@@ -315,7 +315,7 @@ impl Pcx {
         whole_rows
     }
 
-    /// Warns of what is behind the pixels and is no palette.
+    /// Warns of what is after the pixels and is no palette.
     fn check_end(&self, stored: &Stored<'_>, warnings: &mut Warnings) {
         if stored.left > 0 {
             let count = stored.left;
@@ -364,7 +364,7 @@ impl Stored<'_> {
         let mut rest = &self.bytes[self.at..];
         while x < row.len() {
             // Far from both ends, eight bytes are copied, however many of them
-            // stand for a pixel each, and the run behind those is read at once.
+            // stand for a pixel each, and the run after those is read at once.
             if rest.len() > 8
                 && let Some(there) = row.get_mut(x..x + FAR)
             {
@@ -410,8 +410,8 @@ impl Stored<'_> {
 /// [`fill`] writes at once.
 const FAR: usize = 8 + 63 + 16;
 
-/// How many of the first eight bytes stand for a pixel each. Of the byte
-/// behind those, the two highest bits are set.
+/// Returns how many of the first eight bytes stand for a pixel each. Of the
+/// byte after those, the two highest bits are set.
 fn plain(bytes: &[u8]) -> usize {
     const HIGHEST: u64 = u64::from_ne_bytes([0x80; 8]);
     let eight = bytes.first_chunk().copied().unwrap_or_default();

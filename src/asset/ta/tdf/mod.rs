@@ -26,7 +26,7 @@ pub const EXTENSIONS: &[&str] = &["tdf", "fbi", "ota", "gui", "tsf"];
 pub struct Tdf {
     /// Whether there are comments of the form `/* */`.
     pub has_block_comments: bool,
-    /// Number of bytes that are not ASCII. They are taken for Windows-1252.
+    /// Number of bytes that are not ASCII. They are treated as Windows-1252.
     pub non_ascii: usize,
     /// Most sections that are in each other.
     pub depth: usize,
@@ -102,7 +102,7 @@ pub enum Item<'a> {
 }
 
 impl Tdf {
-    /// The file as a section without a name.
+    /// Returns the file as a section without a name.
     pub fn root(&self) -> Section<'_> {
         Section {
             tdf: self,
@@ -112,12 +112,12 @@ impl Tdf {
         }
     }
 
-    /// Number of sections and keys.
+    /// Returns the number of sections and keys.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -130,12 +130,12 @@ impl Tdf {
 }
 
 impl<'a> Section<'a> {
-    /// Its name. Games compare it without case.
+    /// Returns its name. Games compare it without case.
     pub fn name(&self) -> Cow<'a, str> {
         windows_1252(self.tdf.bytes(self.name))
     }
 
-    /// Whether it has this name, in any ASCII case.
+    /// Returns whether it has this name, ignoring ASCII case.
     pub fn is_named(&self, name: &str) -> bool {
         self.name().eq_ignore_ascii_case(name)
     }
@@ -149,7 +149,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The keys in it, in the order of the file, and duplicates too.
+    /// Returns the keys in it, in the order of the file, and duplicates too.
     pub fn keys(&self) -> impl Iterator<Item = Key<'a>> {
         self.items().filter_map(|item| match item {
             Item::Key(key) => Some(key),
@@ -157,8 +157,8 @@ impl<'a> Section<'a> {
         })
     }
 
-    /// The sections in it, in the order of the file. Several may have one
-    /// name: they are a list.
+    /// Returns the sections in it, in the order of the file. Several may have
+    /// one name: they are a list.
     pub fn sections(&self) -> impl Iterator<Item = Section<'a>> {
         self.items().filter_map(|item| match item {
             Item::Section(section) => Some(section),
@@ -166,36 +166,38 @@ impl<'a> Section<'a> {
         })
     }
 
-    /// The value of a key, in any ASCII case. Of several, the last one counts.
+    /// Returns the value of a key, ignoring ASCII case. Of several, the last
+    /// one counts.
     pub fn get(&self, key: &str) -> Option<Cow<'a, str>> {
         let found = self.keys().filter(|found| found.is_named(key)).last();
         found.map(|key| key.value())
     }
 
-    /// The first section in it with this name, in any ASCII case.
+    /// Returns the first section in it with this name, ignoring ASCII case.
     pub fn section(&self, name: &str) -> Option<Section<'a>> {
         self.sections().find(|section| section.is_named(name))
     }
 }
 
 impl<'a> Key<'a> {
-    /// Its name. Games compare it without case.
+    /// Returns its name. Games compare it without case.
     pub fn name(&self) -> Cow<'a, str> {
         windows_1252(self.tdf.bytes(self.name))
     }
 
-    /// Whether it has this name, in any ASCII case.
+    /// Returns whether it has this name, ignoring ASCII case.
     pub fn is_named(&self, name: &str) -> bool {
         self.name().eq_ignore_ascii_case(name)
     }
 
-    /// Its value, without white space around it. It may have several lines.
+    /// Returns its value, without white space around it. It may have several
+    /// lines.
     pub fn value(&self) -> Cow<'a, str> {
         windows_1252(self.tdf.bytes(self.value))
     }
 }
 
-/// What a section holds, one after the other.
+/// What a section holds, in order.
 #[derive(Debug, Clone)]
 pub struct Items<'a> {
     tdf: &'a Tdf,

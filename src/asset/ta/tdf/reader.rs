@@ -7,13 +7,13 @@ use super::{Content, Entry, Span, Tdf};
 use crate::io::{Error, Result};
 use crate::text::windows_1252;
 
-/// Most bytes of a file.
+/// Maximum number of bytes of a file.
 const MAX_SIZE: usize = 16 << 20;
 
-/// Most sections that may be in each other.
+/// Maximum number of sections that may be in each other.
 const MAX_DEPTH: usize = 64;
 
-/// Most sections and keys.
+/// Maximum number of sections and keys.
 const MAX_ENTRIES: usize = 1 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -118,7 +118,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A section that was announced and has no `{` is an empty one.
+    /// A section that was declared and has no `{` is an empty one.
     fn bodiless(&mut self) -> Result<()> {
         if let Some((name, at)) = self.announced.take() {
             self.warn_at(at, "is a section without a brace");
@@ -157,7 +157,7 @@ impl Reader<'_> {
 
     /// Reads `}`.
     fn close(&mut self) {
-        // What was announced in front of it has no body.
+        // What was declared in front of it has no body.
         if let Err(error) = self.bodiless() {
             self.tdf.warnings.push(error.to_string());
         }
@@ -241,7 +241,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The part of the text without white space around it.
+    /// Returns the part of the text without white space around it.
     fn trimmed(&self, start: usize, end: usize) -> Span {
         let is_text = |byte: &u8| !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | 0x0B | 0x0C);
         let part = &self.text[start..end];
@@ -273,7 +273,7 @@ fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r' | 0 | 0x1A)
 }
 
-/// Where the first of these bytes is.
+/// Returns where the first of these bytes is.
 fn position(text: &[u8], any_of: &[u8]) -> Option<usize> {
     text.iter().position(|byte| any_of.contains(byte))
 }

@@ -9,7 +9,7 @@ use crate::io::{Error, Result, Warnings};
 /// Bytes of a feature.
 const FEATURE_SIZE: usize = 132;
 
-/// Most features of a map.
+/// Maximum number of features of a map.
 const MAX_FEATURES: u32 = 65535;
 
 /// Names of what stands on a map.
@@ -25,7 +25,7 @@ pub struct Feature {
     pub index: u32,
     /// Its name, which a section of a TDF file has.
     pub name: String,
-    /// Bytes behind the NUL of the name that are not zero.
+    /// Bytes after the NUL of the name that are not zero.
     pub junk_after_nul: usize,
 }
 
@@ -54,17 +54,17 @@ impl Features {
         Ok(features)
     }
 
-    /// Number of features.
+    /// Returns the number of features.
     pub fn len(&self) -> usize {
         self.table.len() / FEATURE_SIZE
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()
     }
 
-    /// The feature with this number.
+    /// Returns the feature with this number.
     pub fn get(&self, number: usize) -> Option<Feature> {
         let start = number.checked_mul(FEATURE_SIZE)?;
         let bytes = self.table.get(start..start.checked_add(FEATURE_SIZE)?)?;
@@ -76,7 +76,7 @@ impl Features {
         })
     }
 
-    /// All features, in their order.
+    /// Returns all features, in their order.
     pub fn iter(&self) -> impl Iterator<Item = Feature> {
         (0..self.len()).filter_map(|number| self.get(number))
     }

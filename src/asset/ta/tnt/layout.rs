@@ -11,7 +11,7 @@ use crate::io::{Cursor, Error, Result, Warnings};
 /// Bytes of the header.
 const HEADER_SIZE: usize = 64;
 
-/// Longest edge of a minimap in pixels.
+/// Maximum length of the edge of a minimap in pixels.
 const MAX_EDGE: u32 = 4096;
 
 impl Tnt {

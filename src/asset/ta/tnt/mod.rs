@@ -98,12 +98,12 @@ pub struct GroundTile {
 }
 
 impl Ground {
-    /// Number of places.
+    /// Returns the number of places.
     pub fn len(&self) -> usize {
         self.names.len() / 4
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -135,13 +135,13 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Tnt, Box<Incomplete<Tnt>>> {
 }
 
 impl Tnt {
-    /// Number of cells.
+    /// Returns the number of cells.
     pub fn cells(&self) -> usize {
         // At most `MAX_CELLS`.
         (u64::from(self.width) * u64::from(self.height)) as usize
     }
 
-    /// The height of each cell, row by row, as stored.
+    /// Returns the height of each cell, row by row, as stored.
     pub fn heights(&self) -> impl Iterator<Item = u8> {
         self.heights.iter()
     }
@@ -165,7 +165,7 @@ impl Tnt {
         }
     }
 
-    /// The number of the feature that stands in a cell.
+    /// Returns the number of the feature that stands in a cell.
     pub fn feature(&self, cell: usize) -> Option<usize> {
         let word = self.feature_word(cell)?;
         let is_none = self.version == Version::Kingdoms && word >= KINGDOMS_NONE;
@@ -173,7 +173,7 @@ impl Tnt {
         (number < self.features.len() && !is_none).then_some(number)
     }
 
-    /// How many cells have each word that stands for no feature.
+    /// Returns how many cells have each word that stands for no feature.
     pub fn cells_without_feature(&self) -> BTreeMap<u16, usize> {
         let mut counts = BTreeMap::new();
         // Where the cells are lost there are no words.

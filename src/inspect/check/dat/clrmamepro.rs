@@ -17,10 +17,10 @@ use std::io::BufRead;
 use super::{Dat, Rom};
 use crate::text::windows_1252;
 
-/// Longest word or quoted value in bytes.
+/// Maximum length of the word or quoted value in bytes.
 const MAX_WORD: usize = 64 << 10;
 
-/// Most groups in each other.
+/// Maximum number of groups in each other.
 const MAX_DEPTH: usize = 16;
 
 /// Adds what a list has to `dat`.
@@ -81,10 +81,10 @@ fn read_groups(
     }
 }
 
-/// The group that `key` begins inside of `outer`.
+/// Returns the group that `key` begins inside of `outer`.
 ///
 /// # Errors
-/// Where there are too many titles.
+/// Returns an error if there are too many titles.
 fn open(key: &str, outer: Option<&Group>, dat: &mut Dat) -> Result<Group, String> {
     Ok(match (outer, key) {
         (None, "game" | "machine" | "resource") => {
@@ -138,7 +138,7 @@ struct Words<R> {
 }
 
 impl<R: BufRead> Words<R> {
-    /// The next word; none at the end.
+    /// Returns the next word; none at the end.
     fn next(&mut self) -> Result<Option<Word>, String> {
         loop {
             return match self.peek()? {
@@ -175,7 +175,7 @@ impl<R: BufRead> Words<R> {
         Ok(Word::Text(text(bytes)))
     }
 
-    /// A value whose first quote was read.
+    /// Returns a value whose first quote was read.
     fn quoted(&mut self) -> Result<Word, String> {
         let mut bytes = Vec::new();
         loop {
@@ -217,7 +217,7 @@ impl<R: BufRead> Words<R> {
     }
 }
 
-/// Text in UTF-8, or else in Windows-1252.
+/// Returns the text in UTF-8, or else in Windows-1252.
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| windows_1252(error.as_bytes()).into_owned())
 }
@@ -232,7 +232,7 @@ mod tests {
         Dat::read(format!("{HEADER}{text}").as_bytes())
     }
 
-    /// The files of a list: titles, names and sizes.
+    /// Returns the files of a list: titles, names and sizes.
     fn files(dat: &Dat) -> Vec<(&str, &str, u64)> {
         let title = |number: u32| &*dat.titles[number as usize];
         let files = dat.files.iter();

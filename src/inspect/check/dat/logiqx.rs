@@ -9,7 +9,7 @@ use quick_xml::{Reader, XmlVersion};
 
 use super::{Dat, Rom};
 
-/// Longest tag in bytes.
+/// Maximum length of the tag in bytes.
 const MAX_TAG: usize = 64 << 10;
 
 /// Adds what a list has to `dat`.
@@ -73,7 +73,7 @@ struct Tag<'a> {
 }
 
 impl Tag<'_> {
-    /// The value of an attribute.
+    /// Returns the value of an attribute.
     fn text(&self, name: &str) -> Result<Option<String>, String> {
         let attribute = self.tag.try_get_attribute(name);
         let Some(attribute) = attribute.map_err(|error| error.to_string())? else {

@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Read};
 
 use super::image::Sums;
 
-/// Longest list in bytes, and most titles and files of one.
+/// Maximum length of the list in bytes, and most titles and files of one.
 const MAX_LIST: u64 = 256 << 20;
 const MAX_TITLES: usize = 2_000_000;
 const MAX_FILES: usize = 2_000_000;
@@ -123,8 +123,8 @@ impl Dat {
         })
     }
 
-    /// How an image that the list does not have differs from the one that it
-    /// has under the same name, if it has one.
+    /// Returns how an image that the list does not have differs from the one
+    /// that it has under the same name, if it has one.
     pub(super) fn difference(&self, name: &str, size: u64, sums: &Sums) -> String {
         let stem = |name: &str| {
             let end = name.rfind('.').unwrap_or(name.len());
@@ -156,7 +156,7 @@ impl Dat {
     }
 }
 
-/// The bytes of a sum in hexadecimal digits; none where it is empty.
+/// Returns the bytes of a sum in hexadecimal digits; none where it is empty.
 fn digits<const N: usize>(name: &str, text: Option<&str>) -> Result<Option<[u8; N]>, String> {
     let Some(text) = text.filter(|text| !text.is_empty()) else {
         return Ok(None);

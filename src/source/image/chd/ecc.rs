@@ -1,5 +1,5 @@
-//! The error correction of a CD's sector (ECMA-130, Annex A), which CHD leaves
-//! out where it is right: two parities over the bytes behind the sync, as
+//! The error correction of a CD's sector (ECMA-130, Annex A), which CHD omits
+//! where it is right: two parities over the bytes after the sync, as
 //! polynomials over the field of 256 elements that x^8 + x^4 + x^3 + x^2 + 1
 //! generates.
 
@@ -45,8 +45,8 @@ pub(super) fn restore(sector: &mut [u8]) {
     parity(sector, Q, [52, 43], [86, 88]);
 }
 
-/// Fills in one parity: that of each of so many rows of so many bytes. Rows
-/// begin by twos, `next` bytes apart, and go on in steps of `step`, around
+/// Fills in one parity: that of each of that many rows of that many bytes. Rows
+/// begin by twos, `next` bytes apart, and continue in steps of `step`, around
 /// the end of the bytes that are covered.
 fn parity(sector: &mut [u8], at: usize, [rows, length]: [usize; 2], [next, step]: [usize; 2]) {
     let covered = rows * length;

@@ -6,7 +6,7 @@ use crc::{CRC_16_UMTS, Crc, Table};
 use crate::source::image::bits::Bits;
 use crate::source::image::codec::Decoded;
 
-/// The checksum behind a frame.
+/// The checksum after a frame.
 const CRC: Crc<u16, Table<16>> = Crc::<u16, Table<16>>::new(&CRC_16_UMTS);
 
 /// What a frame begins with: 14 bits of sync and a zero.
@@ -30,7 +30,7 @@ enum Stereo {
     MidSide,
 }
 
-/// Fills `out` with samples in the byte order wanted; gives the number of
+/// Fills `out` with samples in the byte order wanted and returns the number of
 /// packed bytes that were taken.
 ///
 /// # Errors
@@ -57,8 +57,8 @@ pub(super) fn decode(packed: &[u8], is_big: bool, mut out: &mut [u8]) -> Decoded
     Ok(taken)
 }
 
-/// The samples of both channels of a frame that has at most `most` of each,
-/// and the length of the frame in bytes.
+/// Returns the samples of both channels of a frame that has at most `most` of
+/// each, and the length of the frame in bytes.
 fn read_frame(bytes: &[u8], most: usize) -> Decoded<([Vec<i32>; CHANNELS], usize)> {
     let mut bits = Bits::new(bytes);
     let (length, stereo) = read_header(&mut bits)?;
@@ -94,7 +94,7 @@ fn read_frame(bytes: &[u8], most: usize) -> Decoded<([Vec<i32>; CHANNELS], usize
     Ok(([first, second], end + 2))
 }
 
-/// The number of samples of a frame, and how its channels are stored.
+/// Returns the number of samples of a frame, and how its channels are stored.
 fn read_header(bits: &mut Bits<'_>) -> Decoded<(usize, Stereo)> {
     if bits.take(15)? != SYNC {
         return Err("has no frame where one should begin".into());
@@ -141,7 +141,7 @@ fn signed(bits: &mut Bits<'_>, width: usize) -> Decoded<i32> {
     Ok(number.wrapping_shl(unused) as i32 >> unused.min(31))
 }
 
-/// The samples of a channel of `width` bits.
+/// Returns the samples of a channel of `width` bits.
 fn read_channel(bits: &mut Bits<'_>, width: usize, length: usize) -> Decoded<Vec<i32>> {
     bits.skip(1)?;
     let kind = bits.take(6)? as usize;
@@ -186,7 +186,7 @@ fn read_channel(bits: &mut Bits<'_>, width: usize, length: usize) -> Decoded<Vec
     Ok(samples)
 }
 
-/// The samples that no predictor is for.
+/// Returns the samples that no predictor is for.
 fn warm_up(bits: &mut Bits<'_>, width: usize, order: usize, length: usize) -> Decoded<Vec<i32>> {
     if order > length {
         return Err("has a predictor longer than the frame".into());
@@ -236,7 +236,7 @@ fn read_residual(
     Ok(())
 }
 
-/// Turns what a predictor is wrong by into samples, behind the first ones.
+/// Turns what a predictor is wrong by into samples, after the first ones.
 fn predict(samples: &mut [i32], coefficients: &[i32], shift: i32) {
     for index in coefficients.len()..samples.len() {
         let (before, rest) = samples.split_at_mut(index);
@@ -251,8 +251,8 @@ fn predict(samples: &mut [i32], coefficients: &[i32], shift: i32) {
 mod tests {
     use super::*;
 
-    /// A frame of 192 samples in two constant channels, with a number of one
-    /// byte.
+    /// Returns a frame of 192 samples in two constant channels, with a number
+    /// of one byte.
     fn constant(first: i16, second: i16) -> Vec<u8> {
         let mut frame = vec![0xFF, 0xF8, 0x19, 0x18, 0, 0];
         for sample in [first, second] {

@@ -17,12 +17,12 @@ const MAX_LENGTH_BITS: u8 = 6;
 pub(super) struct Codes {
     longest: u8,
     /// For every number of `longest` bits the symbol that it begins with, and
-    /// the length of its code; 0 where there is none.
+    /// the length of its code; 0 if there is none.
     table: Vec<(u8, u8)>,
 }
 
 impl Codes {
-    /// The codes of these lengths, 0 for symbols without one.
+    /// Returns the codes of these lengths, 0 for symbols without one.
     fn new(lengths: &[u8], longest: u8) -> Decoded<Self> {
         let mut starts = [0_u32; 33];
         for &length in lengths.iter().filter(|&&length| length > 0) {
@@ -57,8 +57,7 @@ impl Codes {
         Ok(Self { longest, table })
     }
 
-    /// Codes whose lengths stand one after the other; those of a run behind
-    /// a 1.
+    /// Codes whose lengths stand in order; those of a run after a 1.
     pub(super) fn read_short(bits: &mut Bits<'_>, symbols: usize, longest: u8) -> Decoded<Self> {
         // As many bits as the longest length takes, up to 5.
         let width = match longest {
@@ -118,7 +117,7 @@ impl Codes {
         Self::new(&lengths, MAX_BITS)
     }
 
-    /// The next symbol.
+    /// Returns the next symbol.
     pub(super) fn symbol(&self, bits: &mut Bits<'_>) -> Decoded<u8> {
         let (symbol, length) = self.table[bits.peek(self.longest.into()) as usize];
         if length == 0 {

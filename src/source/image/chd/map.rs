@@ -24,8 +24,8 @@ const PARENT_NEXT: u8 = 13;
 const SYMBOLS: usize = 16;
 const MAX_BITS: u8 = 8;
 
-/// Most hunks that a byte of the map can stand for: three codes of a bit each
-/// repeat a kind 273 times, and one kind has no more than that.
+/// Maximum number of hunks that a byte of the map can stand for: three codes of
+/// a bit each repeat a kind 273 times, and one kind has no more than that.
 const MAX_RATIO: u64 = 8 * 273 / 3 + 273;
 
 /// A hunk in 12 bytes, since an image has many.
@@ -45,7 +45,7 @@ pub(super) enum Storage {
     Zeros,
     /// The bytes themselves.
     Stored,
-    /// So many bytes, packed by the codec of this number.
+    /// That many bytes, packed by the codec of this number.
     Packed {
         codec: u8,
         length: u32,
@@ -85,15 +85,15 @@ impl Hunk {
         }
     }
 
-    /// CRC-16 of the decoded hunk, where there is one.
+    /// CRC-16 of the decoded hunk, if there is one.
     pub(super) fn checksum(self) -> Option<u16> {
         let has_one = !matches!(self.kind(), ZEROS | UNCHECKED);
         has_one.then_some(self.high as u16)
     }
 }
 
-/// The map of an image without codecs: for every hunk its number in the file,
-/// or 0 for zeros.
+/// Returns the map of an image without codecs: for every hunk its number in the
+/// file, or 0 for zeros.
 pub(super) fn read_plain(source: &dyn ReadAt, header: &Header) -> Result<Vec<Hunk>> {
     let count = header.hunk_count();
     let bytes = read_vec(source, header.map, count * 4, "map")?;
@@ -108,7 +108,7 @@ pub(super) fn read_plain(source: &dyn ReadAt, header: &Header) -> Result<Vec<Hun
     Ok(hunks.collect())
 }
 
-/// The map of an image with codecs.
+/// Returns the map of an image with codecs.
 pub(super) fn read_compressed(source: &dyn ReadAt, header: &Header) -> Result<Vec<Hunk>> {
     let bytes = read_vec(source, header.map, MAP_HEADER, "map")?;
     let mut fields = Cursor::new(&bytes, header.map, Endian::Big);
@@ -181,7 +181,8 @@ struct CompressedMap<'a> {
 }
 
 impl CompressedMap<'_> {
-    /// The hunks, and the checksum of the map as it was before it was packed.
+    /// Returns the hunks, and the checksum of the map as it was before it was
+    /// packed.
     fn read(mut self, count: usize) -> std::result::Result<(Vec<Hunk>, u16), Cause> {
         let kinds = self.kinds(count)?;
         let mut digest = CRC.digest();
@@ -224,7 +225,7 @@ impl CompressedMap<'_> {
         Ok((hunks, digest.finalize()))
     }
 
-    /// The kinds of all hunks, which stand before everything else.
+    /// Returns the kinds of all hunks, which stand before everything else.
     fn kinds(&mut self, count: usize) -> Decoded<Vec<u8>> {
         let codes = Codes::read_short(&mut self.bits, SYMBOLS, MAX_BITS)?;
         let mut kinds = Vec::with_capacity(count);
@@ -246,7 +247,7 @@ impl CompressedMap<'_> {
     }
 }
 
-/// A hunk in the map as it was before it was packed.
+/// Returns a hunk in the map as it was before it was packed.
 fn raw(kind: u8, length: u32, offset: u64, checksum: u16) -> [u8; 12] {
     let mut raw = [0; 12];
     raw[0] = kind;

@@ -1,5 +1,5 @@
 //! How the hunks of a CHD are packed. Those for CDs take the 2352 bytes of all
-//! frames together, and the subchannels of all frames behind them.
+//! frames together, and the subchannels of all frames after them.
 
 use libdeflater::Decompressor;
 
@@ -38,10 +38,11 @@ pub(super) enum Packing {
 }
 
 impl Method {
-    /// The method with this tag.
+    /// Returns the method with this tag.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] where it is unknown, or known and not supported.
+    /// Returns [`Error::Unsupported`] if it is unknown, or known and not
+    /// supported.
     pub(super) fn of(tag: [u8; 4]) -> Result<Self> {
         Ok(match &tag {
             b"zlib" => Self::Plain(Packing::Deflate),
@@ -64,7 +65,7 @@ impl Method {
         })
     }
 
-    /// Its tag.
+    /// Returns its tag.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Plain(Packing::Deflate) => "zlib",
@@ -133,7 +134,7 @@ impl Method {
     }
 }
 
-/// Number of frames in a hunk of a CD.
+/// Returns the number of frames in a hunk of a CD.
 fn frames(wanted: usize) -> Decoded<usize> {
     match wanted.is_multiple_of(FRAME) {
         true => Ok(wanted / FRAME),
@@ -155,7 +156,8 @@ fn join(sectors: &[u8], subchannels: &[u8]) -> Vec<u8> {
 }
 
 impl Packing {
-    /// How the subchannels of a CD are packed whose sectors are packed so.
+    /// Returns how the subchannels of a CD are packed whose sectors are packed
+    /// so.
     fn of_subchannels(self) -> Self {
         match self {
             Self::Lzma => Self::Deflate,

@@ -37,7 +37,8 @@ const HEADER: u64 = 124;
 const MAX_LENGTH: u64 = 64 << 30;
 const MAX_HUNK: u32 = 1 << 20;
 
-/// Most hunks: 8 GiB in hunks of 4 KiB, as images of DVDs have them.
+/// Maximum number of hunks: 8 GiB in hunks of 4 KiB, as images of DVDs have
+/// them.
 const MAX_HUNKS: u64 = 1 << 21;
 
 /// Codecs that an image names.
@@ -142,7 +143,7 @@ impl Header {
         self.codecs[0] != [0; 4]
     }
 
-    /// The methods of the codecs; `None` for one that is not there.
+    /// Returns the methods of the codecs; `None` for one that is not there.
     fn methods(&self) -> Result<[Option<Method>; CODECS]> {
         let mut methods = [None; CODECS];
         for (method, codec) in methods.iter_mut().zip(self.codecs) {

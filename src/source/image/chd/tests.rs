@@ -2,8 +2,8 @@ use super::*;
 
 const HUNK: usize = 4896;
 
-/// An image of two frames a hunk, of which the hunks are stored, the last one
-/// zeros.
+/// Returns an image of two frames a hunk, of which the hunks are stored, the
+/// last one zeros.
 fn plain(hunks: &[&[u8]]) -> Vec<u8> {
     let mut image = header(hunks.len() + 1, [0; 16]);
     let numbers = (1..=hunks.len() as u32).chain([0]);
@@ -33,7 +33,7 @@ fn hunks_without_codecs_are_stored_or_zeros() {
     assert_eq!(image.decode(2).unwrap(), [0; HUNK - 7]);
 }
 
-/// Why an image is refused whose header has `value` at `offset`.
+/// Returns why an image is refused whose header has `value` at `offset`.
 fn refused(offset: usize, value: &[u8]) -> String {
     let mut bytes = plain(&[&[5; HUNK]]);
     bytes[offset..offset + value.len()].copy_from_slice(value);
@@ -82,7 +82,7 @@ fn bits(text: &str) -> Vec<u8> {
     bytes.collect()
 }
 
-/// An image of two hunks whose map is these bits.
+/// Returns an image of two hunks whose map is these bits.
 fn mapped(map: &str, sum: u16) -> Result<Box<dyn BlockImage>> {
     let mut codecs = [0; 16];
     codecs[..4].copy_from_slice(b"zlib");
@@ -122,7 +122,8 @@ fn a_hunk_may_be_the_same_as_an_earlier_one_only() {
     assert_eq!(image.decode(1).unwrap(), [7; HUNK - 7]);
 }
 
-/// An image whose hunks stand for `decoded` and are all packed by one codec.
+/// Returns an image whose hunks stand for `decoded` and are all packed by one
+/// codec.
 fn packed(codec: &[u8; 4], hunks: &[Vec<u8>], decoded: &[Vec<u8>]) -> Box<dyn BlockImage> {
     let mut codecs = [0; 16];
     codecs[..4].copy_from_slice(codec);
@@ -188,7 +189,7 @@ fn frames_by_zstandard_get_their_subchannels_and_error_correction_back() {
     .concat();
     let (sectors, subchannels) = (zstandard(&sectors), zstandard(&subchannels));
     let length = (sectors.len() as u16).to_be_bytes();
-    // The first bit: error correction was left out of the first frame.
+    // The first bit: error correction was omitted from the first frame.
     let hunk = [&[1][..], &length, &sectors, &subchannels].concat();
     let image = packed(b"cdzs", &[hunk], std::slice::from_ref(&frames));
     assert_eq!(image.decode(0).unwrap(), frames[..HUNK - 7]);

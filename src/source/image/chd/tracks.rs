@@ -7,7 +7,7 @@ use crate::source::image::{CdTrack, FRAME};
 const ENTRY: u64 = 16;
 const MAX_TEXT: u64 = 1024;
 
-/// Most entries, and most tracks of a CD.
+/// Maximum number of entries, and most tracks of a CD.
 const MAX_ENTRIES: usize = 1000;
 const MAX_TRACKS: usize = 99;
 
@@ -17,8 +17,8 @@ const ALIGNMENT: u64 = 4;
 /// Tags of the texts that describe tracks.
 const TAGS: [&[u8; 4]; 2] = [b"CHT2", b"CHTR"];
 
-/// The tracks that the entries from `offset` on describe; none where that
-/// is 0.
+/// Returns the tracks that the entries from `offset` on describe; none where
+/// that is 0.
 pub(super) fn read(source: &dyn ReadAt, mut offset: u64) -> Result<Vec<CdTrack>> {
     let mut tracks = Vec::new();
     let mut next_frame = 0;
@@ -45,7 +45,7 @@ pub(super) fn read(source: &dyn ReadAt, mut offset: u64) -> Result<Vec<CdTrack>>
     Err(Error::damaged(offset, "metadata", problem))
 }
 
-/// The track that begins at `next_frame`, which is moved behind it.
+/// Returns the track that begins at `next_frame`, which is moved after it.
 fn parse(text: &[u8], next_frame: &mut u64) -> Option<CdTrack> {
     let text = std::str::from_utf8(text).ok()?;
     let field = |name: &str| {

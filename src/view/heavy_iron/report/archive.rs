@@ -1,4 +1,4 @@
-//! The assets of an archive, one after the other.
+//! The assets of an archive, in order.
 
 use std::cell::Cell;
 use std::io;
@@ -12,9 +12,9 @@ use crate::view::heavy_iron::names::Names;
 use crate::view::{AssetContext, AssetRef};
 use crate::volume::AssetType;
 
-/// Most bytes of assets that a report reads, those that it reads twice counted
-/// twice. An archive of the games has some ten million; a hostile one may name
-/// the same bytes a million times.
+/// Maximum number of bytes of assets that a report reads, those that it reads
+/// twice counted twice. An archive of the games has some ten million; a hostile
+/// one may name the same bytes a million times.
 const MAX_BYTES: u64 = 256 << 20;
 
 /// An archive whose assets a report goes through.
@@ -36,13 +36,13 @@ impl Member {
         Origin::of_type(Some(self.asset))
     }
 
-    /// The four letters of its type without the spaces at their end.
+    /// Returns the four letters of its type without the spaces at their end.
     pub(super) fn code(&self) -> String {
         code_text(self.asset.code)
     }
 }
 
-/// The four letters of a type without the spaces at their end.
+/// Returns the four letters of a type without the spaces at their end.
 pub(super) fn code_text(code: [u8; 4]) -> String {
     code.escape_ascii().to_string().trim_end().to_owned()
 }
@@ -55,38 +55,38 @@ impl<'a> Archive<'a> {
         }
     }
 
-    /// Names for ids.
+    /// Returns the names for ids.
     pub(super) fn names(&self) -> Names<'a> {
         Names(self.context)
     }
 
-    /// The assets in the order of the archive.
+    /// Returns the assets in the order of the archive.
     pub(super) fn members(&self) -> impl Iterator<Item = Member> {
         let files = self.context.assets().into_iter();
         files.filter_map(|file| self.member(file))
     }
 
-    /// The assets whose type `wants`.
+    /// Returns the assets whose type `wants`.
     pub(super) fn of_type(&self, wants: fn([u8; 4]) -> bool) -> impl Iterator<Item = Member> {
         self.members()
             .filter(move |member| wants(member.asset.code))
     }
 
-    /// An asset of this archive or of one beside it.
+    /// Returns an asset of this archive or of one beside it.
     pub(super) fn member(&self, file: AssetRef) -> Option<Member> {
         let asset = self.context.asset_of(file)?;
         Some(Member { file, asset })
     }
 
-    /// The name of an asset; empty where it has none.
+    /// Returns the name of an asset; empty where it has none.
     pub(super) fn name(&self, member: &Member) -> String {
         self.context.name_of(member.file).unwrap_or_default()
     }
 
-    /// The bytes of an asset; nothing for one that cannot be read.
+    /// Returns the bytes of an asset; nothing for one that cannot be read.
     ///
     /// # Errors
-    /// Where the assets that were read have too many bytes.
+    /// Returns an error if the assets that were read have too many bytes.
     pub(super) fn read(&self, member: &Member) -> io::Result<Option<Bytes>> {
         self.count(member.file)?;
         Ok(self.context.read(member.file))
@@ -95,7 +95,7 @@ impl<'a> Archive<'a> {
     /// Counts a file as read.
     ///
     /// # Errors
-    /// Where the assets that were read have too many bytes.
+    /// Returns an error if the assets that were read have too many bytes.
     pub(super) fn count(&self, file: AssetRef) -> io::Result<()> {
         let size = self.context.size_of(file).unwrap_or_default();
         let left = self.left.get().checked_sub(size);
@@ -106,10 +106,10 @@ impl<'a> Archive<'a> {
         Ok(())
     }
 
-    /// An object; nothing for one that cannot be read.
+    /// Returns an object; nothing for one that cannot be read.
     ///
     /// # Errors
-    /// As for [`Archive::read`].
+    /// Returns an error under the same conditions as [`Archive::read`].
     pub(super) fn object(&self, member: &Member) -> io::Result<Option<Object>> {
         let facts = member.origin().facts;
         let bytes = self.read(member)?;
@@ -118,7 +118,7 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// The bytes of a name as archives have them.
+/// Returns the bytes of a name as archives have them.
 pub(super) fn stored(name: &str) -> Vec<u8> {
     to_windows_1252(name).into_owned()
 }

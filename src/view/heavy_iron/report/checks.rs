@@ -1,4 +1,4 @@
-//! `checks.txt`: what is wrong or odd in an archive, a line each.
+//! `checks.txt`: what is wrong or odd in an archive, one per line.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -47,7 +47,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
     writeln!(out, "{assets} assets, {found} findings")
 }
 
-/// The entries by their ids.
+/// Returns the entries by their ids.
 fn sorted<'a>(entries: &HashMap<u32, &'a Entry>) -> Vec<(u32, &'a Entry)> {
     let mut entries: Vec<_> = entries.iter().map(|(id, entry)| (*id, *entry)).collect();
     entries.sort_by_key(|(id, _)| *id);
@@ -218,7 +218,7 @@ impl Checks<'_> {
     }
 }
 
-/// The name that textures have for a platform.
+/// Returns the name that textures have for a platform.
 fn platform_name(platform: Platform) -> &'static str {
     match platform {
         Platform::GameCube => "gc",

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::archive::Archive;
 use crate::view::{AssetContext, Table, VIEW_FORMATS};
 
-/// Whether assets of a type are shown.
+/// Returns whether assets of a type are shown.
 pub(super) fn is_shown(code: [u8; 4]) -> bool {
     let mut formats = VIEW_FORMATS.iter();
     formats.any(|format| format.asset_types.contains(&code))

@@ -26,10 +26,10 @@ const OBJECTS: [[u8; 4]; 9] = [
 /// Geometry of levels.
 const GEOMETRY: [[u8; 4]; 2] = [*b"JSP ", *b"BSP "];
 
-/// Most models that hang from each other.
+/// Maximum number of models that hang from each other.
 const MAX_PIECES: usize = 64;
 
-/// Whether assets of a type are part of a level.
+/// Returns whether assets of a type are part of a level.
 pub(super) fn is_shown(code: [u8; 4]) -> bool {
     OBJECTS.contains(&code) || GEOMETRY.contains(&code)
 }
@@ -121,8 +121,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The assets of a type in this archive and in the others of its name,
-    /// which the same level is divided into.
+    /// Returns the assets of a type in this archive and in the others of its
+    /// name, which the same level is divided into.
     fn of_level(&self, code: [u8; 4]) -> Vec<Member> {
         let context = self.archive.context;
         let stem = |file: AssetRef| {
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// The meshes of a model.
+    /// Returns the meshes of a model.
     fn model(&mut self, member: &Member, name: &str) -> io::Result<Vec<usize>> {
         let Some(bytes) = self.archive.read(member)? else {
             return Ok(Vec::new());
@@ -251,7 +251,7 @@ impl<'a> Reader<'a> {
         Ok(piece.into_iter().collect())
     }
 
-    /// The models of a MINF, which hang from each other.
+    /// Returns the models of a MINF, which hang from each other.
     fn set(&mut self, member: &Member) -> io::Result<Vec<Piece>> {
         let bytes = self.archive.read(member)?.unwrap_or_default();
         let facts = member.origin().facts;
@@ -289,7 +289,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The images of the axes and of the origin in a record.
+/// Returns the images of the axes and of the origin in a record.
 fn axes(row: &Record) -> [[f32; 3]; 4] {
     ["right", "up", "at", "position"].map(|name| match row.get(name) {
         Some(Value::Vec3(vector)) => vector,

@@ -12,8 +12,8 @@ use crate::view::heavy_iron::names::Names;
 use crate::view::heavy_iron::object::{PARAMETERS, parameter_cells};
 use crate::view::{AssetContext, AssetRef, Shared, Table, Wanted};
 
-/// Most links that are sorted by their targets. All archives of a game
-/// together have half as many.
+/// Maximum number of links that are sorted by their targets. All archives of a
+/// game together have half as many.
 const MAX_LINKS: usize = 1 << 18;
 
 /// Writes `links.tsv`, in the order of the archive.
@@ -142,8 +142,8 @@ pub(super) fn incoming(context: &dyn AssetContext, out: &mut dyn Write) -> io::R
     Ok(())
 }
 
-/// The links by their targets, which count in the memory budget as long as
-/// they are there.
+/// Returns the links by their targets, which count in the memory budget as long
+/// as they are there.
 fn by_target(context: &dyn AssetContext) -> io::Result<Arc<ByTarget>> {
     let links = shared(context, "HIP links by target", ByTarget::new);
     let links = links.ok_or(io::ErrorKind::OutOfMemory)?;

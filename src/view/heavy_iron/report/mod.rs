@@ -17,7 +17,7 @@ use crate::asset::heavy_iron::object::is_object;
 use crate::view::AssetContext;
 use crate::view::report::Report;
 
-/// Whether the archive has an asset whose type `wants`.
+/// Returns whether the archive has an asset whose type `wants`.
 fn has(context: &dyn AssetContext, wants: fn([u8; 4]) -> bool) -> bool {
     let mut files = context.assets().into_iter();
     files.any(|file| {
@@ -27,7 +27,7 @@ fn has(context: &dyn AssetContext, wants: fn([u8; 4]) -> bool) -> bool {
     })
 }
 
-/// Whether the archive has an asset of this type.
+/// Returns whether the archive has an asset of this type.
 fn has_type(context: &dyn AssetContext, code: [u8; 4]) -> bool {
     !context.find_type(code).is_empty()
 }

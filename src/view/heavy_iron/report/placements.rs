@@ -26,7 +26,7 @@ const COLUMNS: [&str; 14] = [
     "model_name",
 ];
 
-/// Whether assets of a type may have a place.
+/// Returns whether assets of a type may have a place.
 pub(super) fn is_placed(code: [u8; 4]) -> bool {
     is_object(code) || code == *b"MRKR"
 }
@@ -67,7 +67,7 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// The place of an object that has one.
+    /// Returns the place of an object that has one.
     pub(super) fn of(object: &Object) -> Option<Self> {
         let vector = |name| match object.field(name) {
             Some(Value::Vec3(vector)) => Some(vector),

@@ -135,7 +135,7 @@ pub(super) fn of_names(
     }
 }
 
-/// Whether assets of a type may refer to others.
+/// Returns whether assets of a type may refer to others.
 pub(super) fn refers(code: [u8; 4]) -> bool {
     let others = [*b"MODL", *b"JSP ", *b"BSP ", *b"TEXT"];
     is_object(code) || table::is_table(code) || others.contains(&code)

@@ -22,7 +22,7 @@ struct Asset {
     bytes: Bytes,
 }
 
-/// The archives that are at hand, the first of which is the own one, and the
+/// The archives that are available, the first of which is the own one, and the
 /// asset whose surroundings they are.
 struct Archives {
     assets: Vec<Asset>,
@@ -72,7 +72,7 @@ impl Archives {
         chosen.map(|(number, _)| AssetRef(number)).collect()
     }
 
-    /// The text of a report.
+    /// Returns the text of a report.
     fn text(&self, path: &str) -> String {
         String::from_utf8(self.bytes(path)).unwrap()
     }
@@ -181,7 +181,8 @@ fn id(name: &str) -> u32 {
     asset_id(name.as_bytes())
 }
 
-/// An object with a body and links from one event to another of a target.
+/// Returns an object with a body and links from one event to another of a
+/// target.
 fn object(name: &str, base_type: u32, body: &[u8], links: &[(u16, u16, u32)]) -> Vec<u8> {
     let head = base_type << 24 | (links.len() as u32) << 16 | 0x1D;
     let links = links.iter().flat_map(|&(event, send, target)| {
@@ -192,7 +193,7 @@ fn object(name: &str, base_type: u32, body: &[u8], links: &[(u16, u16, u32)]) ->
     [&words(&[id(name), head])[..], body, &links].concat()
 }
 
-/// A SIMP with a model, at a place.
+/// Returns a SIMP with a model, at a place.
 fn simple(name: &str, position: [f32; 3], model: u32) -> Vec<u8> {
     let body = [
         words(&[0x0100_0000, 0, 0]),
@@ -332,7 +333,8 @@ fn references_tell_what_is_missing_and_what_another_archive_has() {
     assert_eq!(table.lines().count(), 1 + 4);
 }
 
-/// A table with the header of one sound, which repeats far behind its end.
+/// Returns a table with the header of one sound, which repeats far after its
+/// end.
 fn sound_table(sound: u32) -> Vec<u8> {
     let entry = [
         &words(&[14, 16, 8000, 0x0001_0000, 2, 1_142_857, 2])[..],

@@ -6,7 +6,7 @@ use super::archive::Archive;
 use crate::asset::heavy_iron::text;
 use crate::view::{AssetContext, Table};
 
-/// Whether a type is that of texts.
+/// Returns whether a type is that of texts.
 pub(super) fn is_text(code: [u8; 4]) -> bool {
     code == *b"TEXT"
 }

@@ -69,7 +69,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     KIND.view(bytes, context, parsed, |shown| files(&shown.model))
 }
 
-/// The view of a JSP asset of a JSPINFO layer.
+/// Returns the view of a JSP asset of a JSPINFO layer.
 pub(super) fn open_level(
     bytes: &Bytes,
     context: &dyn AssetContext,
@@ -79,7 +79,7 @@ pub(super) fn open_level(
     LEVEL.view(bytes, context, parsed, |shown| files(&shown.model))
 }
 
-/// Whether assets of a type are tables.
+/// Returns whether assets of a type are tables.
 pub(super) fn is_table(code: [u8; 4]) -> bool {
     FORMAT.asset_types.contains(&code)
 }
@@ -113,7 +113,7 @@ fn as_sheets<M>(parsed: Parsed<M>, sheets: fn(M) -> Sheets) -> Parsed<Sheets> {
     })
 }
 
-/// What is odd about a table.
+/// Warnings about a table.
 pub(super) fn warnings(sheets: &mut Sheets) -> &mut Warnings {
     match sheets {
         Sheets::List(model) => &mut model.warnings,
@@ -247,7 +247,7 @@ fn files(sheets: &Sheets) -> Vec<Listed<Shown<Sheets>>> {
         .collect()
 }
 
-/// The records of a table that is nothing but records.
+/// Returns the records of a table that is nothing but records.
 fn records(sheets: &Sheets) -> Option<&Records> {
     match sheets {
         Sheets::List(model) => Some(&model.rows),

@@ -65,7 +65,7 @@ impl Sheet {
         rows: |sheets, names, out| write_rows(records(sheets), names, out),
     };
 
-    /// Names of the columns.
+    /// Returns the names of the columns.
     pub(in crate::view::heavy_iron) fn columns(&self, sheets: &Sheets) -> Vec<String> {
         match self.columns {
             Columns::Fixed(names) => names.iter().copied().map(str::to_owned).collect(),
@@ -73,7 +73,7 @@ impl Sheet {
         }
     }
 
-    /// Whether the columns are the same for all assets.
+    /// Returns whether the columns are the same for all assets.
     pub(in crate::view::heavy_iron) fn has_fixed_columns(&self) -> bool {
         matches!(self.columns, Columns::Fixed(_))
     }
@@ -100,7 +100,7 @@ impl Sheet {
     }
 }
 
-/// The files of a table, in their order.
+/// Returns the files of a table, in their order.
 pub(super) fn sheets_of(sheets: &Sheets) -> &'static [Sheet] {
     const BRANCHES: Sheet = Sheet {
         file: "branches.tsv",
@@ -165,7 +165,7 @@ fn vectors(sheets: &Sheets) -> Option<&Records> {
     }
 }
 
-/// The columns of records with their number before them.
+/// Returns the columns of records with their number before them.
 fn numbered_columns(records: Option<&Records>) -> Vec<String> {
     let mut columns = vec!["index".to_owned()];
     if let Some(records) = records {
@@ -400,10 +400,11 @@ const FILES_OF_STATES: Sheet = Sheet {
     },
 };
 
-/// Most numbers of a list that a cell shows.
+/// Maximum number of numbers of a list that a cell shows.
 pub(in crate::view::heavy_iron) const MAX_LISTED: usize = 64;
 
-/// The animations of a file of an ATBL by their names, or else their ids.
+/// Returns the animations of a file of an ATBL by their names, or else their
+/// ids.
 fn animations_of(model: &AnimationTable, file: usize, names: Names<'_>) -> String {
     let animations = model.list(file).take(MAX_LISTED).filter_map(|number| {
         let record = model.animations.get(number as usize)?;

@@ -4,20 +4,20 @@ use std::io::{self, BufReader, Read};
 
 use super::{GROUP, Lz77Error, MAX_MATCH, Pair, START, WINDOW};
 
-/// Most that the fast path touches of the packed data in one group: the tag,
-/// eight pairs, and eight bytes taken as literals past them.
+/// Maximum number of packed bytes that the fast path touches in one
+/// group: the tag, eight pairs, and eight bytes taken as literals past them.
 const FAST_INPUT: usize = 1 + 2 * GROUP + GROUP;
 
-/// Most that the fast path writes in one group: eight of the longest matches,
-/// and eight literals past them.
+/// Maximum number of that the fast path writes in one group: eight of the
+/// longest matches, and eight literals past them.
 const FAST_OUTPUT: usize = GROUP * MAX_MATCH + GROUP;
 
 /// Decodes `input`, which must make exactly `out.len()` bytes and then have
 /// its end mark. What follows the end mark is ignored, as the games do.
 ///
 /// # Errors
-/// [`Lz77Error`] where the data ends early or is of another length; `out` then
-/// holds nothing of use.
+/// Returns [`Lz77Error`] if the data ends early or is of another length; `out`
+/// then holds nothing of use.
 pub fn decode(input: &[u8], out: &mut [u8]) -> Result<(), Lz77Error> {
     let mut decoder = Decoder {
         input,
@@ -69,7 +69,7 @@ impl Decoder<'_> {
         Ok(false)
     }
 
-    /// [`Self::group`] where there is room to copy more than is asked for and
+    /// [`Self::group`] where there is room to copy more than is requested and
     /// to overwrite it later.
     fn fast_group(&mut self, packed: &[u8; FAST_INPUT]) -> Result<bool, Lz77Error> {
         let mut tag = u32::from(packed[0]) | 1 << GROUP;
@@ -198,8 +198,8 @@ fn repeat(bytes: [u8; 16], period: usize) -> [u8; 16] {
 
 /// Decodes a stream of any length through a window, byte by byte.
 ///
-/// It gives exactly the announced number of bytes, and gives the last of them
-/// only when the end mark has been found behind it.
+/// It gives exactly the declared number of bytes, and gives the last of them
+/// only when the end mark has been found after it.
 pub struct Reader<R> {
     input: BufReader<R>,
     window: Box<[u8; WINDOW]>,
@@ -350,7 +350,7 @@ impl<R: Read> Read for Reader<R> {
     }
 }
 
-/// The error of a stream whose data is wrong.
+/// Returns the error of a stream whose data is wrong.
 fn invalid(cause: Lz77Error) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, cause)
 }

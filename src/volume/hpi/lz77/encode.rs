@@ -37,7 +37,7 @@ pub fn encode(input: &[u8]) -> Vec<u8> {
 struct Match {
     /// How far back it starts, in bytes.
     distance: u16,
-    /// Length in bytes; 0 where there is none.
+    /// Length in bytes; 0 if there is none.
     length: u8,
 }
 
@@ -60,8 +60,8 @@ struct Finder<'a> {
     input: &'a [u8],
     /// Root of the tree for every two bytes.
     roots: Vec<u32>,
-    /// For a position, modulo the window, the tree of what is in front of it
-    /// in order, and the tree of what is behind it.
+    /// For a position, modulo the window, the tree of what is in front of it in
+    /// order, and the tree of what is after it.
     children: Vec<[u32; 2]>,
 }
 
@@ -79,13 +79,13 @@ impl<'a> Finder<'a> {
         let mut best = Match::default();
         let next = &self.input[at..];
         // A position that is the end mark's in the window cannot be a source,
-        // so it is left out of the trees, and looking for it is left out too.
+        // so it is omitted from the trees, and looking for it is omitted too.
         if next.len() < MIN_MATCH || window_position(at) == 0 {
             return best;
         }
         let root = &mut self.roots[usize::from(u16::from_le_bytes([next[0], next[1]]))];
         let mut node = std::mem::replace(root, at as u32);
-        // Where the next node in front of `at` is to hang, and the next behind.
+        // Where the next node in front of `at` is to hang, and the next after.
         let mut hooks = [(at % WINDOW, 0), (at % WINDOW, 1)];
         let set = |children: &mut [[u32; 2]], (parent, side): (usize, usize), node| {
             children[parent][side] = node;
@@ -119,7 +119,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Number of bytes in which both begin alike, up to [`MAX_MATCH`].
+/// Returns the number of bytes in which both begin alike, up to [`MAX_MATCH`].
 fn common_prefix(first: &[u8], second: &[u8]) -> usize {
     const WORD: usize = size_of::<u128>();
     if let (Some(a), Some(b)) = (first.first_chunk::<WORD>(), second.first_chunk::<WORD>()) {
@@ -132,8 +132,8 @@ fn common_prefix(first: &[u8], second: &[u8]) -> usize {
     alike.take_while(|(a, b)| a == b).count()
 }
 
-/// The length of the item at every position on the cheapest way to the end: 1
-/// for a literal, more for a match.
+/// Returns the length of the item at every position on the cheapest way to the
+/// end: 1 for a literal, more for a match.
 fn cheapest_lengths(matches: &[Match]) -> Vec<u8> {
     let mut lengths = vec![1; matches.len()];
     let mut costs = vec![0; matches.len() + 1];
@@ -151,7 +151,7 @@ fn cheapest_lengths(matches: &[Match]) -> Vec<u8> {
     lengths
 }
 
-/// Puts items into groups behind their tags.
+/// Puts items into groups after their tags.
 struct Packer {
     bytes: Vec<u8>,
     /// Where the tag of the current group is.
@@ -161,7 +161,7 @@ struct Packer {
 }
 
 impl Packer {
-    /// A packer for `length` bytes of input.
+    /// Creates a packer for `length` bytes of input.
     fn new(length: usize) -> Self {
         Self {
             bytes: Vec::with_capacity(length + length / GROUP + 4),

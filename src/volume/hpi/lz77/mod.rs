@@ -22,7 +22,7 @@ const START: usize = 1;
 /// Shortest match.
 const MIN_MATCH: usize = 2;
 
-/// Longest match.
+/// Maximum length of the match.
 const MAX_MATCH: usize = 17;
 
 /// Items of a group: the bits of its tag.
@@ -37,12 +37,12 @@ pub enum Lz77Error {
         /// Length of the data.
         position: u64,
     },
-    /// There is more to come out than was announced.
+    /// There is more to come out than was declared.
     #[error("LZ77 item at byte {position} reaches past the announced {length} bytes")]
     TooLong {
         /// Start of the literal or pair that is too much.
         position: u64,
-        /// The announced length.
+        /// The declared length.
         length: u64,
     },
     /// The end mark comes early.
@@ -52,7 +52,7 @@ pub enum Lz77Error {
         position: u64,
         /// Bytes that came out.
         produced: u64,
-        /// The announced length.
+        /// The declared length.
         length: u64,
     },
 }
@@ -78,8 +78,8 @@ impl Pair {
         ((self.position << 4) | (self.length - MIN_MATCH)) as u16
     }
 
-    /// How far back the match starts when `produced` bytes have come out:
-    /// 1 to 4096.
+    /// Returns how far back the match starts when `produced` bytes have come
+    /// out: 1 to 4096.
     fn distance(self, produced: usize) -> usize {
         (produced + START - 1).wrapping_sub(self.position) % WINDOW + 1
     }

@@ -38,7 +38,7 @@ fn both(input: &[u8], length: usize, step: usize) -> Result<Vec<u8>, Lz77Error> 
     whole
 }
 
-/// A pair as it stands in packed data.
+/// Returns a pair as it is in packed data.
 fn pair(position: usize, length: usize) -> [u8; 2] {
     Pair { position, length }.bits().to_le_bytes()
 }
@@ -140,8 +140,8 @@ fn runs_shrink_to_a_match_for_seventeen_bytes() {
     assert_eq!(both(&packed, plain.len(), 4096).unwrap(), plain);
 }
 
-/// Bytes with much repetition, as game data has it: pieces that are new,
-/// runs, or copies of what came up to a window and more before.
+/// Returns the bytes with much repetition, as game data has it: pieces that are
+/// new, runs, or copies of what came up to a window and more before.
 fn repetitive() -> impl Strategy<Value = Vec<u8>> {
     let fresh = vec(0..4_u8, 1..40).prop_map(|bytes| (bytes, 0, 0));
     let copy = (1..5000_usize, 1..300_usize).prop_map(|(back, length)| (vec![], back, length));
@@ -204,7 +204,7 @@ proptest! {
         let _ = both(&packed, plain.len().saturating_add_signed(length), 64);
     }
 
-    /// The length of garbage is hardly ever announced right; here it is.
+    /// The length of garbage is hardly ever declared right; here it is.
     #[test]
     fn garbage_of_the_right_length_decodes_alike(mut input in garbage()) {
         input.extend([[0xFF; 18], [0; 18]].concat());
