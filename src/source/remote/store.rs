@@ -11,7 +11,7 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use http::StatusCode;
 use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
-use object_store::http::HttpBuilder;
+use object_store::http::{HttpBuilder, HttpStore};
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
 use object_store::{ClientOptions, GetOptions, GetRange, ObjectMeta, ObjectStore, RetryConfig};
@@ -200,11 +200,17 @@ pub(super) enum Listed {
 /// A server with one object, or a bucket.
 #[derive(Clone)]
 pub(super) struct Store {
-    store: Arc<dyn ObjectStore>,
-    /// The same, where it can list.
-    bucket: Option<Arc<AmazonS3>>,
+    engine: Engine,
     /// Whether it has given anything yet.
     is_known: Arc<AtomicBool>,
+}
+
+/// The store that the engine has for it. Not a `dyn ObjectStore`, whose table of
+/// methods would link everything that writes: more than 1 MiB.
+#[derive(Clone)]
+enum Engine {
+    Http(Arc<HttpStore>),
+    S3(Arc<AmazonS3>),
 }
 
 impl Store {
@@ -235,14 +241,7 @@ impl Store {
                     .with_http_connector(connector.clone())
                     .with_retry(retry)
                     .build();
-                built.map(|store| {
-                    let store = Self {
-                        store: Arc::new(store),
-                        bucket: None,
-                        is_known: Arc::default(),
-                    };
-                    (store, Path::default())
-                })
+                built.map(|store| (Engine::Http(Arc::new(store)), Path::default()))
             }
             Scheme::S3 => {
                 let (bucket, key) = url.bucket_and_key();
@@ -252,21 +251,19 @@ impl Store {
                     .with_retry(retry);
                 let path = Path::parse(key)
                     .map_err(|error| Failure::lasting(format!("cannot be a key: {error}")))?;
-                builder.build().map(|store| {
-                    let bucket = Arc::new(store);
-                    let store = Self {
-                        store: bucket.clone(),
-                        bucket: Some(bucket),
-                        is_known: Arc::default(),
-                    };
-                    (store, path)
-                })
+                let built = builder.build();
+                built.map(|store| (Engine::S3(Arc::new(store)), path))
             }
         };
-        built.map_err(|error| Failure {
+        let (engine, path) = built.map_err(|error| Failure {
             kind: FailureKind::Lasting,
             ..error.into()
-        })
+        })?;
+        let store = Self {
+            engine,
+            is_known: Arc::default(),
+        };
+        Ok((store, path))
     }
 
     /// Whether it has given anything yet, so that it will be there again when it
@@ -287,7 +284,10 @@ impl Store {
             range: Some(GetRange::Bounded(range)),
             ..pin.map(Pin::conditions).unwrap_or_default()
         };
-        let answer = self.store.get_opts(key, options).await?;
+        let answer = match &self.engine {
+            Engine::Http(store) => store.get_opts(key, options).await?,
+            Engine::S3(store) => store.get_opts(key, options).await?,
+        };
         self.is_known.store(true, Ordering::Relaxed);
         if pin.is_some_and(|pin| !pin.is_of(&answer.meta)) {
             return Err(Failure::changed());
@@ -305,8 +305,9 @@ impl Store {
         prefix: &str,
         page_token: Option<String>,
     ) -> Result<(Vec<Listed>, Option<String>), Failure> {
-        let bucket = self.bucket.as_ref();
-        let bucket = bucket.ok_or_else(|| Failure::lasting("is no folder"))?;
+        let Engine::S3(bucket) = &self.engine else {
+            return Err(Failure::lasting("is no folder"));
+        };
         let options = PaginatedListOptions {
             delimiter: Some("/".into()),
             page_token,

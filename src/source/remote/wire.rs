@@ -11,6 +11,7 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use http::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderMap, HeaderName, RANGE, RETRY_AFTER};
 use http::{HeaderValue, StatusCode};
+use http_body_util::BodyExt;
 use object_store::ClientOptions;
 use object_store::client::{
     ClientConfigKey, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest,
@@ -214,12 +215,33 @@ struct Service {
     wire: Arc<Wire>,
 }
 
+impl Service {
+    /// Sends a request and returns the answer, whatever it is. The engine has the
+    /// same behind a feature that links HTTP/2.
+    async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        // Without the URL, which may have a secret in it.
+        let failed =
+            |error: reqwest::Error| HttpError::new(HttpErrorKind::Unknown, error.without_url());
+        let (head, body) = request.into_parts();
+        let url = head.uri.to_string();
+        let mut sent = self.client.request(head.method, url).headers(head.headers);
+        // Only what is written has several parts.
+        if let Some(body) = body.as_bytes() {
+            sent = sent.body(body.clone());
+        }
+        let answer = sent.send().await.map_err(failed)?;
+        let (head, body) = http::Response::<reqwest::Body>::from(answer).into_parts();
+        let body = HttpResponseBody::new(body.map_err(failed));
+        Ok(HttpResponse::from_parts(head, body))
+    }
+}
+
 #[async_trait]
 impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let range = request.headers().get(RANGE).cloned();
         self.wire.requests.add(1);
-        let mut answer = self.client.call(request).await?;
+        let mut answer = self.send(request).await?;
         if let Some(seconds) = number(answer.headers(), RETRY_AFTER)
             && answer.status().as_u16() >= 400
         {
