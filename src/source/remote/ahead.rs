@@ -2,12 +2,18 @@
 
 use std::ops::Range;
 
+use super::BLOCK;
+
 /// Readers that are distinguished.
 const MAX_READERS: usize = 16;
 
 /// How far from where a reader is expected he is still the same one, in bytes:
 /// the kernel has several of its reads under way at once, in any order.
 const SLACK: u64 = 512 << 10;
+
+/// Reads in a row after which whole blocks are fetched ahead. A reader of small
+/// files makes many reads in a block, but does not take long for them.
+const STEADY: u32 = 4;
 
 /// The readers of a source.
 pub(super) struct Ahead {
@@ -21,8 +27,9 @@ pub(super) struct Ahead {
 struct Reader {
     /// Where he is.
     next: u64,
-    /// Bytes that he has read in a row.
+    /// Bytes that he has read in a row, and in how many reads.
     row: u64,
+    reads: u32,
     /// Up to where bytes are asked for.
     asked: u64,
 }
@@ -38,8 +45,10 @@ impl Ahead {
     /// Takes note of a read of `range`; gives the end of what is to be
     /// fetched, which is not before that of `range`.
     ///
-    /// Ahead of a reader are as many bytes as he has read in a row. They are
-    /// asked for again when half of them are read, so that requests are long.
+    /// As many bytes are fetched ahead as were read in a row before this read,
+    /// rounded up to whole blocks after some reads. The read itself does not
+    /// count: no other follows that of a directory. More is asked for when half
+    /// of it has been read, so that requests are long.
     pub(super) fn note(&mut self, range: Range<u64>) -> u64 {
         let is_his = |reader: &Reader| {
             range.start <= reader.next.saturating_add(SLACK)
@@ -52,18 +61,22 @@ impl Ahead {
             self.readers.push(Reader {
                 next: range.end,
                 row: range.end - range.start,
+                reads: 1,
                 asked: range.end,
             });
             return range.end;
         };
         let mut reader = self.readers.remove(found);
-        let before = reader.next;
-        reader.next = reader.next.max(range.end);
-        reader.row = reader.row.saturating_add(reader.next - before);
-        let window = match reader.next > before {
-            true => reader.row.min(self.limit),
+        let read = range.end.saturating_sub(reader.next);
+        let window = match read > 0 {
+            true if reader.reads < STEADY => reader.row,
+            true => reader.row.div_ceil(BLOCK).saturating_mul(BLOCK),
             false => 0,
         };
+        let window = window.min(self.limit);
+        reader.next += read;
+        reader.row = reader.row.saturating_add(read);
+        reader.reads = reader.reads.saturating_add(1);
         if reader.asked.saturating_sub(reader.next) < window / 2 {
             reader.asked = reader.next.saturating_add(window);
         }
@@ -77,7 +90,7 @@ impl Ahead {
 mod tests {
     use super::*;
 
-    const STEP: u64 = 128 << 10;
+    const STEP: u64 = BLOCK;
     const LIMIT: u64 = 8 << 20;
 
     #[test]
@@ -97,6 +110,25 @@ mod tests {
         }
         assert!(requests < 30, "{requests}");
         assert!(last > 64 << 20);
+    }
+
+    #[test]
+    fn who_reads_small_files_does_not_wait_for_the_second_block() {
+        let mut ahead = Ahead::new(LIMIT);
+        let mut asked = 0;
+        for start in (0..BLOCK / 4).step_by(4 << 10) {
+            asked = asked.max(ahead.note(start..start + (4 << 10)));
+        }
+        assert!((BLOCK + 1..=2 * BLOCK).contains(&asked), "{asked}");
+    }
+
+    #[test]
+    fn a_header_and_a_long_directory_fetch_nothing_more() {
+        for length in [1000, BLOCK / 2, 4 << 20] {
+            let mut ahead = Ahead::new(LIMIT);
+            ahead.note(0..20);
+            assert!(ahead.note(20..length) <= length + 20, "{length}");
+        }
     }
 
     #[test]
