@@ -140,6 +140,13 @@ fn has_trailer(source: &dyn ReadAt) -> Result<bool> {
     Ok(found[..YEAR.start] == TRAILER[..YEAR.start] && found[YEAR.end..] == TRAILER[YEAR.end..])
 }
 
+/// Announces that the trailer will be read after the directory: a source on a
+/// server fetches both at the same time.
+fn announce_trailer(source: &dyn ReadAt) {
+    let length = TRAILER.len() as u64;
+    source.will_need(source.len().saturating_sub(length), length);
+}
+
 impl Hpi {
     fn record(&self, file: FileId) -> Result<FileRecord> {
         self.files
@@ -350,5 +357,88 @@ impl Volume for Hpi {
 
     fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+    use std::sync::Mutex;
+
+    use super::*;
+    use crate::io::sync::lock;
+    use crate::pack::hpi::{self as pack, Directory, File, Node, Source};
+    use crate::volume::listing::Listing;
+
+    type Open = fn(Arc<dyn ReadAt>, &mut dyn Sink, Options) -> Result<Hpi>;
+
+    /// An archive that notes what is announced, and what is read without that.
+    struct Noting {
+        bytes: Vec<u8>,
+        announced: Mutex<HashSet<u64>>,
+        unannounced: Mutex<Vec<u64>>,
+    }
+
+    impl ReadAt for Noting {
+        fn len(&self) -> u64 {
+            self.bytes.len() as u64
+        }
+
+        fn will_need(&self, offset: u64, _: u64) {
+            lock(&self.announced).insert(offset);
+        }
+
+        fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+            if !lock(&self.announced).contains(&offset) {
+                lock(&self.unannounced).push(offset);
+            }
+            self.bytes.read_exact_at(buf, offset)
+        }
+    }
+
+    #[test]
+    fn opening_waits_for_a_header_and_for_a_directory_and_announces_the_rest() {
+        let file = File {
+            source: Source::Bytes(vec![7; 100_000]),
+            modified: 0,
+        };
+        let root = Directory {
+            entries: vec![("a.bin".into(), Node::File(file))],
+        };
+        let (mut first, mut second) = (
+            std::io::Cursor::new(Vec::new()),
+            std::io::Cursor::new(Vec::new()),
+        );
+        let method = chunk::Method::Zlib;
+        pack::v1::write(
+            &root,
+            pack::v1::Options { method, key: 0 },
+            &mut first,
+            &mut |_| {},
+        )
+        .unwrap();
+        pack::v2::write(
+            &root,
+            pack::v2::Options { packed: false },
+            &mut second,
+            &mut |_| {},
+        )
+        .unwrap();
+        for (bytes, open) in [
+            (first.into_inner(), v1::open as Open),
+            (second.into_inner(), v2::open),
+        ] {
+            let source = Arc::new(Noting {
+                bytes,
+                announced: Mutex::default(),
+                unannounced: Mutex::default(),
+            });
+            open(source.clone(), &mut Listing::default(), Options::default()).unwrap();
+            let unannounced = lock(&source.unannounced);
+            assert!(
+                unannounced.len() == 2 && unannounced[0] == 0,
+                "{unannounced:?}"
+            );
+        }
     }
 }

@@ -10,7 +10,7 @@ use super::cipher::{Cipher, deciphered};
 use super::offsets::Directory;
 use super::record::{Entry1, File1, Header1, IS_DIRECTORY, Node1, VERSION_1};
 use super::walk::{Pending, Walk};
-use super::{FileRecord, Hpi, MAX_DIRECTORY, Packing, has_trailer};
+use super::{FileRecord, Hpi, MAX_DIRECTORY, Packing, announce_trailer, has_trailer};
 use crate::io::{self, Cursor, Endian, Error, ReadAt, Result};
 use crate::volume::{ChunkTable, Options, Sink};
 
@@ -42,6 +42,7 @@ pub(super) fn read(
             format!("is {end:#x}, the file has {:#x} bytes", source.len()),
         ));
     }
+    announce_trailer(&*source);
     let stored = io::read_vec(&*source, start.into(), (end - start).into(), "directory")?;
     let (cipher, directory) = decipher(header.key[0], start, stored);
 

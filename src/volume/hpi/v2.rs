@@ -10,7 +10,7 @@ use super::cipher::Cipher;
 use super::offsets::Directory;
 use super::record::{Dir2, File2, Header2, VERSION_2};
 use super::walk::{Pending, Walk};
-use super::{FileRecord, Hpi, Packing, decode, has_trailer};
+use super::{FileRecord, Hpi, Packing, announce_trailer, decode, has_trailer};
 use crate::io::{self, Cursor, Endian, Error, ReadAt, Result};
 use crate::volume::{ChunkTable, Options, Sink};
 
@@ -32,6 +32,11 @@ pub(super) fn read(
 ) -> Result<(Hpi, Vec<u32>, Directory)> {
     let bytes = io::read_vec(&*source, 0, size_of::<Header2>() as u64, "header")?;
     let header: &Header2 = Cursor::new(&bytes, 0, Endian::Little).record("header")?;
+    source.will_need(
+        header.name_block.get().into(),
+        header.name_size.get().into(),
+    );
+    announce_trailer(&*source);
     let directory = block(
         &source,
         header.dir_block,
