@@ -1,0 +1,413 @@
+//! A web server that has faults, lies, or has another file by now.
+#![cfg(feature = "remote")]
+
+mod support;
+
+use std::fs;
+use std::ops::Range;
+use std::time::{Duration, Instant};
+
+use hpimount::volume::hpi::chunk::Method;
+use rustix::process::Signal;
+use support::hpi::{File, V1, file};
+use support::mount::sample;
+use support::mounted::stats;
+use support::noise;
+use support::remote::big::{
+    BIG, BLOCK, LENGTH, archive, assert_eio, assert_recovers, assert_right, origin, ranges, served,
+};
+use support::remote::origin::{Faults, Object, Origin};
+use support::remote::{mounted, refused, refused_with};
+use support::trial;
+
+#[test]
+fn listings_do_not_wait_for_slow_reads() {
+    let Some((origin, mount)) = served("noprefetch,timeout=60") else {
+        return;
+    };
+    origin.set(Faults {
+        silent: true,
+        ..Faults::default()
+    });
+    std::thread::scope(|scope| {
+        for reader in 0..4 {
+            let mount = &mount;
+            // They end when the server answers again.
+            scope.spawn(move || assert_right(mount, (1 + reader) << 20));
+        }
+        support::mount::eventually("all wait", || origin.take_requests().is_empty());
+        let names = fs::read_dir(mount.file("data")).unwrap();
+        assert_eq!(names.count(), 1);
+        mount.assert_answers();
+        origin.set(Faults::default());
+    });
+}
+
+/// A server, what its objects lack, and what it does not heed.
+type Habits = (&'static str, fn(&mut Object), Faults);
+
+/// Servers of objects that are replaced, each by how it says so.
+fn versions() -> [Habits; 4] {
+    let ignores = Faults {
+        no_conditions: true,
+        ..Faults::default()
+    };
+    [
+        ("a server that knows If-Match", |_| {}, Faults::default()),
+        ("a server that ignores If-Match", |_| {}, ignores.clone()),
+        (
+            "a server with weak ETags",
+            |object| {
+                let strong = object.etag.take().unwrap_or_default();
+                object.etag = Some(format!("W/{strong}"));
+            },
+            ignores,
+        ),
+        (
+            "a server without ETags",
+            |object| object.etag = None,
+            Faults::default(),
+        ),
+    ]
+}
+
+#[test]
+fn bytes_of_another_version_are_never_given_and_the_old_one_heals() {
+    for (what, change, faults) in versions() {
+        let object = |mut object: Object| {
+            change(&mut object);
+            object
+        };
+        let origin = Origin::with("a.hpi", object(Object::new(archive(), "one")));
+        let Some(mount) = mounted(&origin.url("a.hpi"), "noprefetch") else {
+            return;
+        };
+        assert_right(&mount, 0);
+        let mut other = Object::new(vec![b'B'; archive().len()], "two");
+        other.modified = Some("Sun, 02 Feb 2020 03:04:05 GMT");
+        origin.put("a.hpi", object(other));
+        origin.set(faults);
+        assert_eio(&mount, 3 << 20);
+        assert_right(&mount, 0);
+        assert_eq!(stats(&mount)["remote"]["changed"], 1, "{what}");
+
+        // A shorter one, and none at all.
+        origin.put("a.hpi", object(Object::new(vec![b'B'; 1 << 20], "three")));
+        std::thread::sleep(Duration::from_millis(1100));
+        assert_eio(&mount, 3 << 20);
+        origin.remove("a.hpi");
+        std::thread::sleep(Duration::from_millis(1100));
+        assert_eio(&mount, 3 << 20);
+        origin.put("a.hpi", object(Object::new(archive(), "one")));
+        assert_recovers(&mount, 3 << 20);
+        trial::record(
+            &format!("file replaced, shortened and removed on {what}"),
+            3,
+            "EIO for what is not held, right bytes for what is; right when the old one is back",
+        );
+    }
+}
+
+#[test]
+fn every_request_is_for_the_version_that_was_opened() {
+    let Some((origin, mount)) = served("noprefetch") else {
+        return;
+    };
+    assert_right(&mount, 3 << 20);
+    let requests = origin.take_requests();
+    let conditions: Vec<_> = requests
+        .iter()
+        .map(|request| request.headers.get("if-match").map(String::as_str))
+        .collect();
+    assert_eq!(conditions[0], None);
+    assert!(conditions.len() > 1);
+    assert!(conditions[1..].iter().all(|etag| *etag == Some("\"one\"")));
+}
+
+#[test]
+fn a_server_that_cannot_be_read_from_is_refused_by_name() {
+    let status = |status, more: &str| Faults {
+        status: Some((status, more.to_owned())),
+        ..Faults::default()
+    };
+    let no_ranges = Faults {
+        no_ranges: true,
+        ..Faults::default()
+    };
+    let shifted = Faults {
+        shift: 1,
+        ..Faults::default()
+    };
+    let short = Faults {
+        short: 1,
+        ..Faults::default()
+    };
+    let origin = origin();
+    let url = format!("{}?key=secret", origin.url("mods/big.hpi"));
+    let elsewhere = "Location: http://127.0.0.1:1/secret\r\n";
+    for (faults, said) in [
+        (status(404, ""), "the server answers 404 Not Found"),
+        (status(403, ""), "the server answers 403 Forbidden"),
+        (no_ranges, "the server gives no ranges of files"),
+        (shifted, "the server answers with bytes 1-131072/"),
+        (short, "instead of bytes 0-131071"),
+        (status(302, elsewhere), "the server redirects to port 1"),
+        (
+            status(503, ""),
+            "503 Service Unavailable, and no byte came for 1 s",
+        ),
+        (
+            status(200, "ETag: x\r\n"),
+            "is not an archive of a known format",
+        ),
+    ] {
+        origin.set(faults);
+        let Some(ran) = refused(&url, "timeout=1") else {
+            return;
+        };
+        let begin = format!("hpimount: {}: ", origin.url("mods/big.hpi"));
+        assert!(ran.stderr.starts_with(&begin), "{ran:?}");
+        assert!(ran.stderr.contains(said), "{said}: {ran:?}");
+        assert!(!ran.stderr.contains("secret"), "{ran:?}");
+        assert!(matches!(ran.code, Some(10 | 11)), "{ran:?}");
+    }
+    let Some(ran) = refused("http://127.0.0.1:1/a.hpi", "timeout=1") else {
+        return;
+    };
+    assert_eq!(ran.code, Some(10));
+    assert!(ran.stderr.contains("refused"), "{ran:?}");
+}
+
+#[test]
+fn a_small_file_needs_no_ranges_and_an_empty_one_is_no_archive() {
+    let origin = Origin::with("a.hpi", Object::new(sample().bytes, "small"));
+    origin.put("empty", Object::new("", "empty"));
+    for no_ranges in [true, false] {
+        origin.set(Faults {
+            no_ranges,
+            ..Faults::default()
+        });
+        // It has more than a block; its beginning has not.
+        let Some(ran) = refused(&origin.url("empty"), "timeout=5") else {
+            return;
+        };
+        assert!(matches!(ran.code, Some(11 | 12)), "{ran:?}");
+    }
+    let small = V1::new(vec![file(b"hello.txt", File::new("hello\n", Method::Zlib))]);
+    origin.put("small.hpi", Object::new(small.build().bytes, "x"));
+    origin.set(Faults {
+        no_ranges: true,
+        ..Faults::default()
+    });
+    let mount = mounted(&origin.url("small.hpi"), "timeout=5").unwrap();
+    mount.assert_answers();
+}
+
+#[test]
+fn connections_that_break_cost_nothing_but_time() {
+    let limit = Some(1 << 20);
+    let faults = [
+        (
+            "ended",
+            60,
+            Faults {
+                cut_after: limit,
+                ..Faults::default()
+            },
+        ),
+        (
+            "reset",
+            60,
+            Faults {
+                reset_after: limit,
+                ..Faults::default()
+            },
+        ),
+        (
+            "silent",
+            20,
+            Faults {
+                stall_after: limit,
+                ..Faults::default()
+            },
+        ),
+    ];
+    // What is lost with a connection can be all that came, where the machine is
+    // busy: the others have time for many attempts.
+    for (how, timeout, faults) in faults {
+        let Some((origin, mount)) = served(&format!("noprefetch,timeout={timeout}")) else {
+            return;
+        };
+        origin.set(faults);
+        // A silent one is given up after half of the time.
+        assert!(
+            fs::read(mount.file(BIG)).unwrap() == noise(1, LENGTH),
+            "{how}"
+        );
+        let retries = stats(&mount)["remote"]["retries"].as_u64().unwrap();
+        assert!(retries >= 1, "{how}: {retries}");
+        trial::record(
+            &format!("every connection {how} after 1 MiB of a file of 6 MiB"),
+            retries,
+            "right bytes",
+        );
+    }
+}
+
+#[test]
+fn what_is_lost_in_long_answers_is_asked_for_in_shorter_ones() {
+    let Some((origin, mount)) = served("noprefetch,timeout=60") else {
+        return;
+    };
+    origin.take_requests();
+    let longest = 2 * BLOCK;
+    origin.set(Faults {
+        longest: Some(longest as usize),
+        ..Faults::default()
+    });
+    assert!(fs::read(mount.file(BIG)).unwrap() == noise(1, LENGTH));
+    let ranges = ranges(&origin.take_requests());
+    let is_lost = |range: &Range<u64>| range.end - range.start > longest;
+    let (lost, mut answered): (Vec<_>, Vec<_>) = ranges.into_iter().partition(is_lost);
+    assert!(!lost.is_empty(), "{answered:?}");
+    // Nothing comes twice.
+    answered.sort_by_key(|range| range.start);
+    for pair in answered.windows(2) {
+        assert!(pair[0].end <= pair[1].start, "{pair:?}");
+    }
+    trial::record(
+        "every answer of more than 256 KiB of a file of 6 MiB lost",
+        lost.len() as u64,
+        "right bytes",
+    );
+}
+
+#[test]
+fn a_server_that_is_busy_for_a_moment_is_asked_again() {
+    let Some((origin, mount)) = served("noprefetch") else {
+        return;
+    };
+    origin.take_requests();
+    origin.set(Faults {
+        status: Some((503, "Retry-After: 1\r\n".to_owned())),
+        ..Faults::default()
+    });
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| assert_right(&mount, 2 << 20));
+        support::mount::eventually("it is asked", || !origin.take_requests().is_empty());
+        origin.set(Faults::default());
+        reader.join().unwrap();
+    });
+    assert!(stats(&mount)["remote"]["retries"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_dead_server_is_eio_after_the_timeout_and_answers_when_it_is_back() {
+    let Some((mut origin, mount)) = served("noprefetch,timeout=2") else {
+        return;
+    };
+    assert_right(&mount, 0);
+    let waited = origin.without(|| {
+        let start = Instant::now();
+        assert_eio(&mount, 3 << 20);
+        let waited = start.elapsed();
+        // At once now, and what is held is read all the same.
+        let errors = stats(&mount)["remote"]["retries"].clone();
+        assert_eio(&mount, 4 << 20);
+        assert_eq!(stats(&mount)["remote"]["retries"], errors);
+        assert_right(&mount, 0);
+        mount.assert_answers();
+        waited
+    });
+    assert!(waited >= Duration::from_millis(900), "{waited:?}");
+    assert_recovers(&mount, 3 << 20);
+    trial::record(
+        "server gone, then back",
+        1,
+        "EIO after the timeout, then at once; what is held is read; right without a new mount",
+    );
+
+    let (silent, done) = (
+        Faults {
+            silent: true,
+            ..Faults::default()
+        },
+        Faults::default(),
+    );
+    origin.set(silent);
+    let start = Instant::now();
+    assert_eio(&mount, 5 << 20);
+    assert!(start.elapsed() >= Duration::from_secs(2));
+    origin.set(done);
+    assert_recovers(&mount, 5 << 20);
+    trial::record(
+        "server that takes connections and says nothing, then answers",
+        1,
+        "EIO after the timeout; right without a new mount",
+    );
+}
+
+#[test]
+fn a_mount_of_a_dead_server_goes_at_once() {
+    let Some((origin, mount)) = served("noprefetch,timeout=600") else {
+        return;
+    };
+    origin.set(Faults {
+        silent: true,
+        ..Faults::default()
+    });
+    let path = mount.file(BIG);
+    let mut reader = std::process::Command::new("dd")
+        .arg(format!("if={}", path.display()))
+        .args(["iflag=direct", "count=1", "bs=4096", "skip=800"])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    support::mount::eventually("the read waits", || {
+        let requests = origin.take_requests();
+        requests
+            .iter()
+            .any(|request| request.range.as_ref().is_some_and(|r| r.start > 3 << 20))
+    });
+    mount.signal(Signal::TERM);
+    support::mount::eventually("it is gone", || mount.layers() == 0);
+    // Asked twice, it does not wait for the reader.
+    mount.signal(Signal::TERM);
+    mount.assert_ends();
+    assert!(!reader.wait().unwrap().success());
+}
+
+#[test]
+fn a_listing_without_end_is_refused() {
+    let page = |entries: &str| {
+        let text = format!(
+            "<ListBucketResult><IsTruncated>true</IsTruncated>{entries}\
+             <NextContinuationToken>more</NextContinuationToken></ListBucketResult>"
+        );
+        Object::new(text, "page")
+    };
+    let origin = Origin::with("mods", page(""));
+    let address = origin.url("");
+    let variables = [
+        ("AWS_ENDPOINT_URL_S3", address.trim_end_matches('/')),
+        ("AWS_ALLOW_HTTP", "true"),
+        ("AWS_SKIP_SIGNATURE", "true"),
+    ];
+    let endless = "<x/>".repeat(5 << 20);
+    for (answer, said) in [
+        (page(""), "pages without entries, and without end"),
+        (
+            page(&endless),
+            "the server answers with more than 16777216 bytes",
+        ),
+    ] {
+        origin.put("mods", answer);
+        let Some(ran) = refused_with("s3://mods/", "timeout=60", &variables) else {
+            return;
+        };
+        assert_eq!(ran.code, Some(10), "{ran:?}");
+        assert!(ran.stderr.contains(said), "{said}: {ran:?}");
+        assert!(origin.take_requests().len() < 200);
+    }
+}
