@@ -23,7 +23,9 @@ HEADING = "## Sources on servers"
 ROUND_TRIP = 0.02
 BYTES_PER_SECOND = 12_500_000
 
-# What is read: a file of so many bytes, so many places in it, and small files.
+# What is read, all of it in one archive: a file of so many bytes, so many places
+# in it, and small files.
+ARCHIVE = "collection.hpi"
 BIG = 64 << 20
 PLACES = 60
 SMALL_FILES = 5000
@@ -91,8 +93,8 @@ class Ours:
         self.program = programs / "hpimount"
 
     @contextlib.contextmanager
-    def mounted(self, url, archive, point):
-        peer = Peer(self.name, Path(archive), f"{self.program} {url}{archive}/{archive} {point}")
+    def mounted(self, url, point):
+        peer = Peer(self.name, Path(ARCHIVE), f"{self.program} {url}{ARCHIVE} {point}")
         with Mount(peer, point) as mount:
             yield mount, [mount.daemon]
 
@@ -107,16 +109,16 @@ class Rclone:
         self.rclone = rclone
 
     @contextlib.contextmanager
-    def mounted(self, url, archive, point):
+    def mounted(self, url, point):
         with tempfile.TemporaryDirectory(dir=point.parent) as scratch:
             below = Path(scratch) / "below"
             below.mkdir()
-            command = [self.rclone, "mount", ":http:", below, "--http-url", f"{url}{archive}/"]
+            command = [self.rclone, "mount", ":http:", below, "--http-url", url]
             command += ["--vfs-cache-mode", "full", "--cache-dir", Path(scratch) / "cache"]
             command += ["--config", "/dev/null", "--read-only", "--daemon"]
             run(list(map(str, command)))
             try:
-                peer = Peer(self.name, below / archive, f"{self.program} {{archive}} {{point}}")
+                peer = Peer(self.name, below / ARCHIVE, f"{self.program} {{archive}} {{point}}")
                 with Mount(peer, point) as mount:
                     yield mount, [mount.daemon, daemon_of(below)]
             finally:
@@ -142,27 +144,27 @@ class Bench:
         return max(values) if row == "peak" else statistics.median(values)
 
     @contextlib.contextmanager
-    def cold(self, client, archive):
-        """A mount of an archive that nobody has read yet, and when it began."""
+    def cold(self, client):
+        """A mount of the archive, which nobody has read yet, and when it began."""
         Path("/proc/sys/vm/drop_caches").write_text("3\n")
         begun = time.perf_counter()
-        with client.mounted(self.url, archive, self.point) as (mount, daemons):
+        with client.mounted(self.url, self.point) as (mount, daemons):
             yield mount, begun
             self.note(client, "peak", sum(map(peak_memory, daemons)))
 
     def measure(self, client):
-        with self.cold(client, "big.hpi") as (mount, begun):
+        with self.cold(client) as (mount, begun):
             self.note(client, "mount", time.perf_counter() - begun)
             came = int(self.came.read_text())
             begun = time.perf_counter()
             self.read_places(mount.root / "big.bin")
             self.note(client, "random", time.perf_counter() - begun)
             self.note(client, "random bytes", (int(self.came.read_text()) - came) / 1e6)
-        with self.cold(client, "big.hpi") as (mount, begun):
+        with self.cold(client) as (mount, begun):
             mount.time("cat big.bin >/dev/null")
             self.note(client, "cat", time.perf_counter() - begun)
-        with self.cold(client, "small.hpi") as (mount, begun):
-            mount.time("find . -type f -print0 | sort -z | xargs -0 cat >/dev/null")
+        with self.cold(client) as (mount, begun):
+            mount.time("find small -type f -print0 | sort -z | xargs -0 cat >/dev/null")
             self.note(client, "small", time.perf_counter() - begun)
 
     def read_places(self, path):
@@ -183,30 +185,25 @@ def peak_memory(pid):
 
 
 def prepare(directory, programs):
-    """Makes the archives, each in a directory of its own."""
-    root = directory / "remote"
+    """Makes the directory of the server, with the archive."""
     dice = random.Random(2)
     words = ["".join(dice.choices("abcdefghijklmnopqrstuvwxyz", k=dice.randint(2, 9))) for _ in range(2000)]
 
     def text():
         return " ".join(dice.choices(words, k=SMALL // 4)).encode()[:SMALL]
 
-    def fill_big(out):
-        out.mkdir(parents=True, exist_ok=True)
+    def fill(out):
+        out.mkdir()
         (out / "big.bin").write_bytes(dice.randbytes(BIG))
-
-    def fill_small(out):
         for number in range(SMALL_FILES):
-            parent = out / f"directory{number // 100:02}"
+            parent = out / "small" / f"directory{number // 100:02}"
             parent.mkdir(parents=True, exist_ok=True)
             (parent / f"file{number:04}.txt").write_bytes(text())
 
-    for name, fill, method in [("big", fill_big, "stored"), ("small", fill_small, "zlib")]:
-        files = directory / f"remote-{name}"
-        write(files, fill)
-        place = root / f"{name}.hpi"
-        place.mkdir(parents=True, exist_ok=True)
-        make(place / f"{name}.hpi", lambda out: [programs / "hpipack", "--quiet", files, out, f"--method={method}"])
+    files, root = directory / "remote-files", directory / "remote"
+    write(files, fill)
+    root.mkdir(exist_ok=True)
+    make(root / ARCHIVE, lambda out: [programs / "hpipack", "--quiet", files, out, "--method=zlib"])
     return root
 
 
@@ -244,7 +241,7 @@ def report(bench, clients, version, rounds):
     table = "\n".join(lines)
     return f"""{HEADING}
 
-Made by `scripts/bench --remote --write`: archives on nginx at the other end of a line of 100 Mbit/s and 20 ms there and back (`scripts/benchmark/line.py`), mounted by URL, and mounted from a mount of {version} with `--vfs-cache-mode full`. Medians of {rounds} rounds, but for memory; nothing is cached before. rclone fetches the rest of a file as soon as a byte of it is wanted, so it has the large file whole before the random reads are done. The small files take 23 MB, and these 1.9 s on the line, whoever fetches them.
+Made by `scripts/bench --remote --write`: one archive of 90 MB on nginx, behind a link of 100 Mbit/s with a round trip of 20 ms (`scripts/benchmark/line.py`), mounted by URL, and mounted from a mount of {version} with `--vfs-cache-mode full`. The archive was packed by `hpipack`: its directory, a file of 64 MiB that does not compress, then {SMALL_FILES:,} files of 8 KiB in {SMALL_FILES // 100} directories, 23 MB packed. These 23 MB take 1.9 s on the link, whoever reads them. Medians of {rounds} rounds, except for memory; nothing is cached before. rclone streams the rest of an archive as soon as a byte of it is read. So it has fetched the large file completely before the random reads are done, and it fetches parts of the large file while the small ones are read.
 
 {table}
 """
