@@ -98,6 +98,10 @@ impl<'w> Table<'w> {
 
 /// Appends a text in the form that cells have.
 pub(crate) fn push_escaped(text: &mut String, value: &str) {
+    let is_escaped = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r');
+    if !value.as_bytes().iter().any(is_escaped) {
+        return text.push_str(value);
+    }
     for character in value.chars() {
         match character {
             '\t' => text.push_str("\\t"),

@@ -2,6 +2,7 @@
 //! feature, sound, way to move and map (FORMATS, TA 15).
 
 mod columns;
+mod lines;
 mod maps;
 mod rows;
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use super::columns::Columns;
 use super::file_name;
+use super::lines::{Kept, Row, make_line, write_line};
 use crate::asset::ta::tdf::{self, Section, Tdf};
 use crate::view::ta::stem;
 use crate::view::{AssetContext, AssetRef, Table};
@@ -82,55 +83,42 @@ pub(super) fn movement(tdf: &Tdf, _stem: &str, visit: VisitRow<'_>) -> io::Resul
     })
 }
 
-/// Writes the table of all rows. The texts are read twice, first for the
-/// columns, so that no more than one of them is in memory at a time.
+/// Writes the table of all rows. No column is known for sure before all texts
+/// were read; where there is no memory for the rows meanwhile, the texts are
+/// read once more, so that no more than one of them is in memory at a time.
 pub(super) fn write(
     sources: &[Source],
     context: &dyn AssetContext,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut columns = Columns::default();
-    each_text(sources, context, &mut |source, text| {
-        (source.rows)(&text.tdf, stem(file_name(&text.path)), &mut |_, section| {
-            columns.add(section);
-            Ok(())
-        })
+    let mut kept = Some(Kept::new(context));
+    let mut line = String::new();
+    each_row(sources, context, &mut |row| {
+        columns.add_row();
+        make_line(&mut line, row, &mut columns);
+        kept.take_if(|kept| kept.push(&line).is_err());
+        Ok(())
     })?;
-    columns.limit();
+    let has_all = columns.settle();
     let mut table = Table::new(out, &columns.names())?;
-    each_text(sources, context, &mut |source, text| {
-        let archive = context.archive_of(text.file);
-        let mut add = |name: &str, cells: Vec<Cow<'_, str>>| {
-            table.text(name).text(&text.path).text(&archive);
-            for cell in &cells {
-                table.text(cell);
-            }
-            table.end_row()
-        };
-        let name = stem(file_name(&text.path));
-        if text.is_lost {
-            add(name, columns.no_cells())?;
-        }
-        (source.rows)(&text.tdf, name, &mut |name, section| {
-            add(name, columns.cells(section))
-        })
-    })
+    match kept.filter(|_| has_all) {
+        Some(kept) => kept
+            .lines()
+            .try_for_each(|line| write_line(line, &columns, &mut table)),
+        None => each_row(sources, context, &mut |row| {
+            make_line(&mut line, row, &mut columns);
+            write_line(&line, &columns, &mut table)
+        }),
+    }
 }
 
-/// A text with what is around it.
-struct Text {
-    file: AssetRef,
-    path: String,
-    tdf: Tdf,
-    /// Whether nothing of it could be read. It has a row with its name.
-    is_lost: bool,
-}
-
-/// Visits the texts of all sources, one after the other.
-fn each_text(
+/// Visits the rows of all texts, one after the other. A text of which nothing
+/// can be read has a row without keys.
+fn each_row(
     sources: &[Source],
     context: &dyn AssetContext,
-    visit: &mut dyn FnMut(&Source, &Text) -> io::Result<()>,
+    visit: &mut dyn FnMut(&Row<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut left = MAX_BYTES;
     for source in sources {
@@ -141,19 +129,22 @@ fn each_text(
                 return Ok(());
             };
             left = rest;
-            let is_lost = bytes.is_none();
-            let tdf = bytes.map(|bytes| tdf::parse(&bytes));
-            // Of a text that breaks off, what is in front of that counts.
-            let tdf = tdf.map(|parsed| parsed.unwrap_or_else(|lost| lost.model));
-            let path = context.path_of(file);
-            let tdf = tdf.unwrap_or_default();
-            let text = Text {
-                file,
-                path,
-                tdf,
-                is_lost,
+            let (path, archive) = (context.path_of(file), context.archive_of(file));
+            let stem = stem(file_name(&path));
+            let mut visit = |name: &str, section: Option<Section<'_>>| {
+                visit(&Row {
+                    first: [name, &path, &archive],
+                    section,
+                })
             };
-            visit(source, &text)?;
+            match bytes {
+                Some(bytes) => {
+                    // Of a text that breaks off, what is in front of that counts.
+                    let tdf = tdf::parse(&bytes).unwrap_or_else(|lost| lost.model);
+                    (source.rows)(&tdf, stem, &mut |name, section| visit(name, Some(section)))?;
+                }
+                None => visit(stem, None)?,
+            }
         }
     }
     Ok(())

@@ -1,8 +1,10 @@
+use std::cell::Cell;
 use std::io::{self, Write};
 
 use super::{REPORTS, file_name};
 use crate::asset::ta::build::tdf::{Item, file, key, section};
 use crate::asset::ta::build::tnt::Map;
+use crate::io::budget::Reservation;
 use crate::text::has_extension;
 use crate::view::{AssetContext, AssetRef, Bytes, Wanted};
 
@@ -10,6 +12,10 @@ use crate::view::{AssetContext, AssetRef, Bytes, Wanted};
 #[derive(Default)]
 struct Game {
     files: Vec<(String, Option<Bytes>)>,
+    /// How often one was read.
+    reads: Cell<usize>,
+    /// Whether the memory budget has no room.
+    is_full: bool,
 }
 
 impl Game {
@@ -64,12 +70,50 @@ impl AssetContext for Game {
     }
 
     fn read(&self, file: AssetRef) -> Option<Bytes> {
+        self.reads.set(self.reads.get() + 1);
         self.get(file).1.clone()
+    }
+
+    fn reserve(&self, _bytes: usize) -> io::Result<Option<Reservation>> {
+        match self.is_full {
+            true => Err(io::ErrorKind::OutOfMemory.into()),
+            false => Ok(None),
+        }
     }
 
     fn as_dyn(&self) -> &dyn AssetContext {
         self
     }
+}
+
+/// Units with twenty keys of a value, and one that no other unit has.
+fn units(count: usize, value: &str) -> Game {
+    (0..count).fold(Game::default(), |game, number| {
+        let own = key(&format!("Own{number}"), "1");
+        let keys = (0..20).map(|number| key(&format!("Key{number}"), value));
+        let items = keys.chain([own]).collect();
+        game.text(
+            &format!("units/{number}.fbi"),
+            &[section("UNITINFO", items)],
+        )
+    })
+}
+
+#[test]
+fn texts_are_read_again_only_where_there_is_no_memory_for_the_rows() {
+    let game = units(9, "a\tb");
+    let table = game.table("tables/units.tsv");
+    assert_eq!(game.reads.get(), 9);
+    let full = Game {
+        is_full: true,
+        ..units(9, "a\tb")
+    };
+    assert_eq!(full.table("tables/units.tsv"), table);
+    assert_eq!(full.reads.get(), 2 * 9);
+    // More than is kept at most.
+    let many = units(40, &"long ".repeat(5000));
+    assert_eq!(many.table("tables/units.tsv").len(), 1 + 40);
+    assert_eq!(many.reads.get(), 2 * 40);
 }
 
 #[test]

@@ -1,0 +1,158 @@
+//! Rows as lines of text, which are made before all columns are known.
+//!
+//! A line has the first cells of its row, and then each value with the number
+//! of its column in front: `ARMTANK`, `units/tank.fbi`, `mod.ufo`, `0=ARMTANK`,
+//! `7=120`, between tabs. A key without a column stands behind an equals sign:
+//! `=Name=value`. All is escaped as in a table, so that it holds no other tab
+//! or line end, and stays as it is when the table escapes it.
+
+use std::fmt::Write as _;
+use std::io;
+
+use super::columns::{Columns, FIRST};
+use crate::asset::ta::tdf::{Item, Key, Section};
+use crate::io::budget::Reservation;
+use crate::text::push_escaped;
+use crate::view::{AssetContext, Table};
+
+/// Bytes of lines for which memory is reserved at once.
+const CHUNK: usize = 1 << 20;
+
+/// Most bytes of lines that are kept. Those of a large mod take half of it.
+const MAX_KEPT: usize = 16 << 20;
+
+/// A row of a table.
+pub(super) struct Row<'a> {
+    /// What is in the first cells.
+    pub(super) first: [&'a str; FIRST.len()],
+    /// Where its keys are, if it has any.
+    pub(super) section: Option<Section<'a>>,
+}
+
+/// Fills `line` with a row.
+pub(super) fn make_line(line: &mut String, row: &Row<'_>, columns: &mut Columns) {
+    line.clear();
+    for (number, cell) in row.first.iter().enumerate() {
+        if number > 0 {
+            line.push('\t');
+        }
+        push_escaped(line, cell);
+    }
+    if let Some(section) = row.section {
+        each_key(section, &mut String::new(), &mut |name, key| {
+            line.push('\t');
+            match columns.of_key(name) {
+                Some(column) => {
+                    // Writing to a String cannot fail.
+                    let _ = write!(line, "{column}=");
+                }
+                None => {
+                    line.push('=');
+                    push_escaped(line, name);
+                    line.push('=');
+                }
+            }
+            push_escaped(line, &key.value());
+        });
+    }
+    line.push('\n');
+}
+
+/// Writes the row of a line. Of several values in one column the last one
+/// counts. What has no column is in the last cell.
+pub(super) fn write_line(line: &str, columns: &Columns, table: &mut Table<'_>) -> io::Result<()> {
+    let mut parts = line.trim_end_matches('\n').split('\t');
+    for first in parts.by_ref().take(FIRST.len()) {
+        table.text(first);
+    }
+    let mut cells = vec![""; columns.len()];
+    let mut more = String::new();
+    for part in parts {
+        let (column, value) = part.split_once('=').unwrap_or_default();
+        let column: Option<usize> = column.parse().ok();
+        match column.and_then(|column| cells.get_mut(column)) {
+            Some(cell) => *cell = value,
+            None => more.extend([value, ";"]),
+        }
+    }
+    for cell in cells {
+        table.text(cell);
+    }
+    if columns.has_more() {
+        table.text(&more);
+    }
+    table.end_row()
+}
+
+/// Lines that are kept in memory.
+pub(super) struct Kept<'c> {
+    context: &'c dyn AssetContext,
+    chunks: Vec<Chunk>,
+}
+
+struct Chunk {
+    lines: String,
+    /// Accounts for their memory.
+    _memory: Option<Reservation>,
+}
+
+impl<'c> Kept<'c> {
+    /// Creates it without lines.
+    pub(super) fn new(context: &'c dyn AssetContext) -> Self {
+        let chunks = Vec::new();
+        Self { context, chunks }
+    }
+
+    /// Keeps a line.
+    ///
+    /// # Errors
+    /// Where there is no memory for it.
+    pub(super) fn push(&mut self, line: &str) -> io::Result<()> {
+        let has_room =
+            |chunk: &&mut Chunk| chunk.lines.capacity() - chunk.lines.len() >= line.len();
+        if let Some(chunk) = self.chunks.last_mut().filter(has_room) {
+            chunk.lines.push_str(line);
+            return Ok(());
+        }
+        let kept: usize = self.chunks.iter().map(|chunk| chunk.lines.capacity()).sum();
+        let length = line.len().max(CHUNK);
+        if kept + length > MAX_KEPT {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        let memory = self.context.reserve(length)?;
+        let mut lines = String::with_capacity(length);
+        lines.push_str(line);
+        self.chunks.push(Chunk {
+            lines,
+            _memory: memory,
+        });
+        Ok(())
+    }
+
+    /// Returns the lines in their order.
+    pub(super) fn lines(&self) -> impl Iterator<Item = &str> {
+        let chunks = self.chunks.iter();
+        chunks.flat_map(|chunk| chunk.lines.split_terminator('\n'))
+    }
+}
+
+/// Visits the keys of a section and of those in it, whose names stand in front
+/// of the keys: `DAMAGE.default`. Sections are at most as deep as the reader
+/// allows.
+fn each_key<'a>(section: Section<'a>, path: &mut String, visit: &mut dyn FnMut(&str, Key<'a>)) {
+    let length = path.len();
+    for item in section.items() {
+        match item {
+            Item::Key(key) => {
+                path.push_str(&key.name());
+                visit(path, key);
+            }
+            Item::Section(inner) => {
+                path.push_str(&inner.name());
+                path.push('.');
+                each_key(inner, path, visit);
+            }
+        }
+        path.truncate(length);
+    }
+}
