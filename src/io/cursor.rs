@@ -32,6 +32,7 @@ macro_rules! number {
         ///
         /// # Errors
         /// [`Error::Damaged`] where too few bytes are left.
+        #[inline]
         pub fn $name(&mut self, field: &'static str) -> Result<$type> {
             let mut bytes = [0; size_of::<$type>()];
             bytes.copy_from_slice(self.take(size_of::<$type>(), field)?);
@@ -106,17 +107,20 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// [`Error::Damaged`] where fewer are left.
+    #[inline]
     pub fn take(&mut self, length: usize, field: &'static str) -> Result<&'a [u8]> {
         let rest = &self.data[self.position..];
         let Some(bytes) = rest.get(..length) else {
-            return Err(Error::damaged(
-                self.offset(),
-                field,
-                format!("needs {length} bytes, {} are left", rest.len()),
-            ));
+            return Err(self.too_few(length, field));
         };
         self.position += length;
         Ok(bytes)
+    }
+
+    #[cold]
+    fn too_few(&self, wanted: usize, field: &'static str) -> Error {
+        let text = format!("needs {wanted} bytes, {} are left", self.remaining());
+        Error::damaged(self.offset(), field, text)
     }
 
     /// Takes the next `length` bytes as a cursor of their own.

@@ -34,8 +34,8 @@ impl Shows {
     /// whose companion is inside, that inside.
     pub fn name_beside(self, name: &str) -> String {
         match self {
-            Self::Inside => format!("{name}.d"),
-            Self::Meta(_) => format!("{name}.meta"),
+            Self::Inside => [name, ".d"].concat(),
+            Self::Meta(_) => [name, ".meta"].concat(),
             Self::Converted => CONVERTED.to_owned(),
         }
     }
@@ -137,11 +137,17 @@ fn number_of(extension: &[u8]) -> u64 {
 /// What a file with this name is by its extension, which may have a dot in it.
 /// A file that is called `.hpi` has none.
 fn known(name: &str) -> Known {
-    let name = name.as_bytes();
-    let start = name.len().saturating_sub(MAX_EXTENSION + 1).max(1);
-    let extensions = (start..name.len()).rev().filter(|&dot| name[dot] == b'.');
-    let mut found = extensions.filter_map(|dot| {
-        let number = number_of(&name[dot + 1..]);
+    let name = name.as_bytes().get(1..).unwrap_or_default();
+    let mut end = [0; MAX_EXTENSION + 1];
+    let length = name.len().min(end.len());
+    end[MAX_EXTENSION + 1 - length..].copy_from_slice(&name[name.len() - length..]);
+    end.make_ascii_lowercase();
+    let letters = u64::from_be_bytes(end);
+    let dots = (0..end.len()).filter(|&place| end[MAX_EXTENSION - place] == b'.');
+    let mut found = dots.filter_map(|place| {
+        // A letter is a byte; the dot gives way to the 1 of `number_of`.
+        let first = 1 << (8 * place);
+        let number = letters & (first - 1) | first;
         let index = KNOWN.binary_search_by_key(&number, |&(number, _)| number);
         index.ok().map(|index| KNOWN[index].1)
     });

@@ -123,6 +123,12 @@ pub trait Sink {
     /// Returns the directory that stands for the volume itself.
     fn root(&self) -> NodeId;
 
+    /// Announces so many entries, of which the directory has been read, so that
+    /// memory for them is made once. There may be more or fewer.
+    fn expect(&mut self, entries: usize) {
+        let _ = entries;
+    }
+
     /// Adds a directory, with its modification time in seconds since 1970 UTC
     /// where it has one of its own.
     ///

@@ -101,7 +101,11 @@ fn split<'p>(path: &'p [u8], separators: &[u8]) -> (&'p [u8], &'p [u8]) {
 /// Returns the order in which files are declared where the first of several
 /// equal names is the one that counts: the others come before all files, since
 /// the sink gives the plain name to the last one.
-pub(super) fn first_wins<'n>(names: impl Iterator<Item = &'n [u8]>) -> Vec<u32> {
+pub(super) fn first_wins<'n>(names: impl Iterator<Item = &'n [u8]> + Clone) -> Vec<u32> {
+    // Those that ascend are all different, which takes no table of them.
+    if names.clone().is_sorted_by(|one, next| one < next) {
+        return (0..).zip(names).map(|(number, _)| number).collect();
+    }
     let mut seen = HashSet::with_capacity(names.size_hint().0);
     let (first, mut order): (Vec<_>, Vec<_>) =
         (0..).zip(names).partition(|&(_, name)| seen.insert(name));

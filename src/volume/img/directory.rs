@@ -2,7 +2,7 @@
 
 use super::super::paths::{Span, until_nul};
 use super::SECTOR;
-use crate::io::{Cursor, Endian, Result, Warnings};
+use crate::io::Warnings;
 
 /// Length of a record in bytes.
 pub(super) const RECORD: usize = 32;
@@ -13,8 +13,6 @@ const NAME: usize = 24;
 /// Where records stand, and what they point into.
 #[derive(Clone, Copy)]
 pub(super) struct Layout {
-    /// Absolute offset of the first record.
-    pub(super) base: u64,
     /// Whether the size consists of two 16-bit numbers (version 2).
     pub(super) halves: bool,
     /// Length of the image in bytes.
@@ -23,70 +21,84 @@ pub(super) struct Layout {
     pub(super) directory_end: u64,
 }
 
+impl Layout {
+    /// Returns that of version 1, whose image is a file of its own.
+    pub(super) fn version_1(image: u64) -> Self {
+        Self {
+            halves: false,
+            image,
+            directory_end: 0,
+        }
+    }
+}
+
 /// A directory that has been read.
 pub(super) struct Directory {
     /// The files in its order.
     pub(super) files: Vec<Span>,
-    /// Their names, one after the other, and where each ends.
-    names: Vec<u8>,
-    ends: Vec<u32>,
+    /// Their records.
+    records: Vec<u8>,
 }
 
 impl Directory {
-    /// Name of the file of this number.
+    /// Returns the name of the file of this number.
     pub(super) fn name(&self, number: usize) -> &[u8] {
-        let start = match number.checked_sub(1) {
-            Some(before) => self.ends[before],
-            None => 0,
-        };
-        &self.names[start as usize..self.ends[number] as usize]
+        let (records, _) = self.records.as_chunks();
+        Record::of(&records[number]).name
     }
 
-    /// The names in the order of the files.
-    pub(super) fn names(&self) -> impl Iterator<Item = &[u8]> {
-        (0..self.files.len()).map(|number| self.name(number))
+    /// Returns the names in the order of the files.
+    pub(super) fn names(&self) -> impl Iterator<Item = &[u8]> + Clone {
+        let (records, _) = self.records.as_chunks();
+        records.iter().map(|record| Record::of(record).name)
+    }
+}
+
+/// The fields of a record.
+struct Record<'a> {
+    sector: u32,
+    /// The sectors in the stream and in the archive (version 2), or as one
+    /// number those of the file (version 1).
+    sectors: [u16; 2],
+    name: &'a [u8],
+}
+
+impl<'a> Record<'a> {
+    fn of(bytes: &'a [u8; RECORD]) -> Self {
+        let [a, b, c, d, e, f, g, h, name @ ..] = bytes;
+        Self {
+            sector: u32::from_le_bytes([*a, *b, *c, *d]),
+            sectors: [[*e, *f], [*g, *h]].map(u16::from_le_bytes),
+            name: until_nul(name),
+        }
+    }
+
+    /// Returns where its bytes are.
+    fn span(&self, layout: Layout) -> Span {
+        let sectors = match self.sectors {
+            // The size in the archive wins where there is one (IMG, 1).
+            [streaming, 0] if layout.halves => streaming.into(),
+            [_, archive] if layout.halves => archive.into(),
+            [low, high] => u32::from(low) | u32::from(high) << 16,
+        };
+        Span {
+            offset: u64::from(self.sector) * SECTOR,
+            size: u64::from(sectors) * SECTOR,
+        }
     }
 }
 
 /// Reads whole records.
-pub(super) fn read_records(
-    records: &[u8],
-    layout: Layout,
-    warnings: &mut Warnings,
-) -> Result<Directory> {
-    let mut cursor = Cursor::new(records, layout.base, Endian::Little);
-    let count = records.len() / RECORD;
-    let mut directory = Directory {
-        files: Vec::with_capacity(count),
-        names: Vec::with_capacity(count * NAME / 2),
-        ends: Vec::with_capacity(count),
-    };
-    for number in 0..count {
-        let sector = cursor.u32("sector")?;
-        let sectors = if layout.halves {
-            // The size in the archive wins where there is one (IMG, 1).
-            let streaming = cursor.u16("streaming sectors")?;
-            match cursor.u16("sectors in archive")? {
-                0 => streaming.into(),
-                archive => archive.into(),
-            }
-        } else {
-            cursor.u32("sectors")?
-        };
-        let field = cursor.take(NAME, "name")?;
-        let name = until_nul(field);
-        if name.len() == NAME {
+pub(super) fn read_records(records: Vec<u8>, layout: Layout, warnings: &mut Warnings) -> Directory {
+    let read = |(number, record)| {
+        let record = Record::of(record);
+        if record.name.len() == NAME {
             warnings.push(format!("entry {number}: its name has no end"));
         }
-        let span = Span {
-            offset: u64::from(sector) * SECTOR,
-            size: u64::from(sectors) * SECTOR,
-        };
-        directory.files.push(fit(span, number, layout, warnings));
-        directory.names.extend_from_slice(name);
-        directory.ends.push(directory.names.len() as u32);
-    }
-    Ok(directory)
+        fit(record.span(layout), number, layout, warnings)
+    };
+    let files = records.as_chunks().0.iter().enumerate().map(read).collect();
+    Directory { files, records }
 }
 
 /// A span as it is in the image: without what is missing of its last sector.
@@ -114,19 +126,12 @@ fn fit(span: Span, number: usize, layout: Layout, warnings: &mut Warnings) -> Sp
 /// that length: most records have a printable name with a dot, and lie in the
 /// image.
 pub(super) fn is_plausible(start: &[u8], image: u64) -> bool {
-    let records = start.chunks_exact(RECORD);
-    let count = records.len();
-    let plausible = records.filter(|record| is_plausible_record(record, image));
-    plausible.count() * 2 > count
-}
-
-fn is_plausible_record(record: &[u8], image: u64) -> bool {
-    let mut cursor = Cursor::new(record, 0, Endian::Little);
-    let (Ok(sector), Ok(sectors)) = (cursor.u32("sector"), cursor.u32("sectors")) else {
-        return false;
-    };
-    let name = until_nul(&record[RECORD - NAME..]);
-    let end = (u64::from(sector) + u64::from(sectors)) * SECTOR;
-    let is_printable = name.iter().all(|byte| (0x20..0x7F).contains(byte));
-    is_printable && name.contains(&b'.') && end < image + SECTOR
+    let (records, _) = start.as_chunks();
+    let plausible = records.iter().filter(|record| {
+        let record = Record::of(record);
+        let (name, span) = (record.name, record.span(Layout::version_1(image)));
+        let is_printable = name.iter().all(|byte| (0x20..0x7F).contains(byte));
+        is_printable && name.contains(&b'.') && span.offset + span.size < image + SECTOR
+    });
+    plausible.count() * 2 > records.len()
 }

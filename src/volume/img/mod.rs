@@ -127,12 +127,11 @@ fn version_2(source: &dyn ReadAt, warnings: &mut Warnings) -> Result<Directory> 
     let length = count * RECORD as u64;
     let records = read_vec(source, HEADER, length, "directory")?;
     let layout = directory::Layout {
-        base: HEADER,
         halves: true,
         image: source.len(),
         directory_end: HEADER + length,
     };
-    read_records(&records, layout, warnings)
+    Ok(read_records(records, layout, warnings))
 }
 
 fn version_1(pair: &Pair, warnings: &mut Warnings) -> Result<Directory> {
@@ -143,13 +142,8 @@ fn version_1(pair: &Pair, warnings: &mut Warnings) -> Result<Directory> {
         warnings.push(format!("the directory has {odd} bytes behind its records"));
     }
     let records = read_vec(&*pair.directory, 0, count * RECORD as u64, "directory")?;
-    let layout = directory::Layout {
-        base: 0,
-        halves: false,
-        image: pair.image.len(),
-        directory_end: 0,
-    };
-    read_records(&records, layout, warnings)
+    let layout = directory::Layout::version_1(pair.image.len());
+    Ok(read_records(records, layout, warnings))
 }
 
 fn check_count(count: u64) -> Result<u64> {
@@ -167,6 +161,7 @@ fn check_count(count: u64) -> Result<u64> {
 /// take the first.
 fn announce(directory: &Directory, sink: &mut dyn Sink) -> Result<()> {
     let root = sink.root();
+    sink.expect(directory.files.len());
     for number in first_wins(directory.names()) {
         let number = number as usize;
         let entry = plain_entry(number, directory.files[number].size);

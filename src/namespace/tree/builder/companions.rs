@@ -5,7 +5,7 @@ use super::{Label, NewInode, TreeBuilder};
 use crate::namespace::companion::{self, CONVERTED, Companions, Shows};
 use crate::namespace::tree::{Index, Kind, ROOT};
 use crate::text::file_name;
-use crate::volume::{Name, NodeId};
+use crate::volume::{Name, NodeId, Sink as _};
 
 /// A companion that is to be added: its directory, its name, and what it is.
 type Found = (Index, String, Kind);
@@ -112,6 +112,7 @@ impl TreeBuilder {
     }
 
     fn add_all(&mut self, found: Vec<Found>) {
+        self.expect(found.len());
         for (directory, name, kind) in found {
             let inode = NewInode {
                 kind,
@@ -142,7 +143,7 @@ impl TreeBuilder {
 mod tests {
     use super::*;
     use crate::namespace::tree::Tree;
-    use crate::volume::{Entry, FileId, Sink};
+    use crate::volume::{Entry, FileId};
 
     const INSIDE: Companions = Companions {
         inside: true,
