@@ -128,7 +128,7 @@ fn sounds(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Frames that do not end the sound.
+/// Returns the frames that do not end the sound.
 fn vag(frames: usize) -> Vec<u8> {
     let mut data = noise(16 * frames);
     for frame in data.chunks_exact_mut(16) {

@@ -34,7 +34,7 @@ fn sprite(pixel: usize) -> Option<u8> {
     }
 }
 
-/// Pixels without any pattern, for what is worst.
+/// Returns the pixels without any pattern, for what is worst.
 fn noise(pixel: usize) -> u8 {
     (pixel.wrapping_mul(0x9E37_79B9) >> 13) as u8
 }

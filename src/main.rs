@@ -1,5 +1,5 @@
-//! `hpimount SOURCE... MOUNTPOINT`: arguments, then the daemon, or what is done
-//! without it.
+//! `hpimount SOURCE... MOUNTPOINT`: parses the arguments and runs the daemon,
+//! or a command that needs no mount.
 
 use std::process::ExitCode;
 

@@ -75,7 +75,7 @@ fn a_half_read_file_has_the_facts_of_the_whole_one() {
         let partial = sample(name).unwrap().open().err().unwrap().partial;
         let mut known = whole[list].clone();
         if list == "models" {
-            // Their names stand after the chunks.
+            // Their names follow the chunks.
             for model in known.as_array_mut().unwrap() {
                 model["name"] = Value::Null;
             }

@@ -12,7 +12,8 @@ fn words(values: &[u32]) -> Vec<u8> {
     values.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// What stands between the models and the end: chunks, names, and textures.
+/// Returns what stands between the models and the end: chunks, names, and
+/// textures.
 fn meta(chunks: &[(u32, Vec<u8>)], models: usize, textures: &[Vec<u8>], before: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (tag, data) in chunks {
@@ -60,7 +61,7 @@ fn model_head(vertices: u16, faces: u16) -> Vec<u8> {
     bytes
 }
 
-/// Files of about a megabyte that make the most of what is in them.
+/// Returns the files of about a megabyte that make the most of what is in them.
 fn worst() -> Vec<(&'static str, Vec<u8>)> {
     let no_chunk = (0x99, Vec::new());
     let face = [words(&[20 << 16 | 3, 0, 0, 0]), words(&[0xFFFF])].concat();

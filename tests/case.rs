@@ -108,7 +108,7 @@ fn files_have_one_inode_and_directories_one_for_each_spelling() {
     assert_eq!(parent("maps"), inode("."));
 }
 
-/// A process that stands in a directory until it is dropped.
+/// A process that is in a directory until it is dropped.
 struct Standing(Child);
 
 impl Standing {

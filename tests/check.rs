@@ -17,7 +17,7 @@ use support::mount::{Fixture, Run, big, hpimount, run};
 use support::sources::{file, folder, ifp};
 use support::{container_seeds, noise, shared, text};
 
-/// What checking says; the lines are sorted, since threads find them.
+/// Returns what checking says; the lines are sorted, since threads find them.
 fn check(source: &Path, args: &[&str]) -> (Option<i32>, Vec<String>) {
     let Run {
         code,
@@ -146,7 +146,7 @@ fn the_checksum_of_a_file_of_kingdoms_is_compared() {
         "k.hpi",
         &built.patched(data + 7, [built.bytes[data + 7] ^ 1]),
     );
-    let line = format!("b.dat: damaged: file at {data:#x}: its bytes do not fit its checksum");
+    let line = format!("b.dat: damaged: file at {data:#x}: its data does not match its checksum");
     assert_eq!(findings(&fixture.archive), (Some(12), vec![line]));
 }
 

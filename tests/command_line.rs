@@ -202,8 +202,8 @@ fn the_completions_mention_every_option() {
     check(&THUMBNAILER);
 }
 
-/// What an interactive bash makes of typed lines, in which a tab completes:
-/// the arguments of each, separated by blanks.
+/// Returns what an interactive bash makes of typed lines, in which a tab
+/// completes: the arguments of each, separated by blanks.
 fn typed_in_bash(lines: &[&str]) -> Vec<String> {
     let dir = tempdir().unwrap();
     let mut setup = Generated::Bash.text(&HPIMOUNT);

@@ -1,4 +1,4 @@
-//! What stands beside archives and assets: `X.d` and `X.meta`.
+//! What is beside archives and assets: `X.d` and `X.meta`.
 
 mod support;
 

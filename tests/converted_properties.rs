@@ -39,9 +39,10 @@ struct Seen {
     bytes: Option<[u8; 32]>,
 }
 
-/// Everything below a directory, by path. Each listing is compared with what
-/// lookups find, and each size with what is read. Names are different; where
-/// those of the archive are that whatever their case, these are too.
+/// Returns everything below a directory, by path. Each listing is compared
+/// with what lookups find, and each size with what is read. Names are
+/// different; where those of the archive are that whatever their case, these
+/// are too.
 fn seen(root: &Path, in_any_case: bool) -> BTreeMap<PathBuf, Seen> {
     let mut all = BTreeMap::new();
     let mut left = vec![root.to_owned()];
@@ -54,7 +55,7 @@ fn seen(root: &Path, in_any_case: bool) -> BTreeMap<PathBuf, Seen> {
             if in_any_case {
                 name.make_ascii_lowercase();
             }
-            assert!(names.insert(name), "{} is there twice", path.display());
+            assert!(names.insert(name), "{} occurs twice", path.display());
             let found = fs::symlink_metadata(&path).unwrap();
             assert_eq!(found.ino(), entry.ino(), "{}", path.display());
             let kind = entry.file_type().unwrap();
@@ -234,7 +235,7 @@ fn the_tree_of_any_hpi_archive_is_as_it_is_listed() {
     });
 }
 
-/// What an asset of this type may contain on a console.
+/// Returns what an asset of this type may contain on a console.
 fn contents(code: &[u8; 4], platform: Platform, pick: Index) -> Option<Vec<u8>> {
     let of_platform = |name: &str| match platform {
         Platform::GameCube => name.starts_with('g'),

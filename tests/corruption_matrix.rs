@@ -43,7 +43,7 @@ struct Variant {
     bytes: Vec<u8>,
     kind: Kind,
     bench: Bench,
-    /// `/X.d` or `/X.meta` for what stands beside its file `X`.
+    /// `/X.d` or `/X.meta` for what is beside its file `X`.
     inside: String,
     /// How many of its bytes are damaged: of files whose headers are followed
     /// by nothing but pixels, not all.
@@ -100,8 +100,9 @@ impl Variant {
         compare(whole, &self.compared(seen))
     }
 
-    /// What is compared with the undamaged source: all but texts that tell of
-    /// the very fields that are damaged, and what assets are converted to.
+    /// Returns what is compared with the undamaged source: all but texts that
+    /// tell of the very fields that are damaged, and what assets are converted
+    /// to.
     fn compared(&self, mut seen: Vec<Seen>) -> Vec<Seen> {
         if matches!(self.kind, Kind::Hip) {
             let texts = ["/info.json", "/assets.tsv", "/types/Settings.ini"];
@@ -129,7 +130,7 @@ fn check_outside(seen: &[Seen], bytes: &[u8]) {
     assert!(found.as_deref() == Some(bytes));
 }
 
-/// What of `seen` is in the directory `top`, with paths from there.
+/// Returns what of `seen` is in the directory `top`, with paths from there.
 fn inside(seen: Vec<Seen>, top: &str) -> Vec<Seen> {
     if top.is_empty() {
         return seen;
@@ -143,7 +144,7 @@ fn inside(seen: Vec<Seen>, top: &str) -> Vec<Seen> {
     below.collect()
 }
 
-/// What a companion says where it cannot show what it stands for.
+/// Returns what a companion says where it cannot show what it stands for.
 fn problem(seen: &[Seen]) -> Option<String> {
     let told = seen.iter().find(|seen| seen.path == "/error.txt")?;
     let What::File { bytes, .. } = &told.what else {

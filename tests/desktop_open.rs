@@ -72,7 +72,7 @@ impl Session {
         run(&mut command)
     }
 
-    /// Lines of what a program was told.
+    /// Returns the lines of what a program was told.
     fn lines(&self, log: &str) -> Vec<String> {
         let text = fs::read_to_string(self.path(log)).unwrap_or_default();
         text.lines().map(str::to_owned).collect()

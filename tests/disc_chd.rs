@@ -37,14 +37,14 @@ fn open(path: &Path) -> Result<Box<dyn BlockImage>, Error> {
     (format.open)(source)
 }
 
-/// Everything that an image holds.
+/// Returns everything that an image holds.
 fn bytes(image: &dyn BlockImage) -> Vec<u8> {
     let blocks = image.len().div_ceil(image.block_size().into());
     let blocks = (0..blocks).map(|block| image.decode(block).unwrap());
     blocks.flatten().collect()
 }
 
-/// Runs MAME's program; false where it is not installed.
+/// Runs MAME's program; false if it is not installed.
 fn chdman(arguments: &[&str]) -> bool {
     let mut command = Command::new("chdman");
     command
@@ -63,8 +63,8 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Compares an image with what MAME's program extracts of it; false where that
-/// is not installed.
+/// Compares an image with what MAME's program extracts of it; false if that is
+/// not installed.
 fn compare_with_chdman(path: &Path) -> bool {
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("raw");

@@ -18,7 +18,7 @@ use walked::Walked;
 
 const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared");
 
-/// Returns the samples of a kind, sorted; none where they are not there.
+/// Returns the samples of a kind, sorted; none if they are not there.
 fn samples(kind: &str, prefixes: &[&str], extensions: &[&str]) -> Vec<PathBuf> {
     let directory = Path::new(SHARED).join("samples/containers").join(kind);
     let missing = format!("{} is missing", directory.display());
@@ -41,7 +41,7 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
 }
 
-/// What an independent reader says about a sample.
+/// Returns what an independent reader says about a sample.
 fn reference(reader: &str, path: &Path) -> Option<Value> {
     let script = Path::new(SHARED).join("oracle/containers").join(reader);
     let output = Command::new("python3").arg(script).arg(path).output();

@@ -23,7 +23,7 @@ fn assert_refused(ran: &Run, code: i32, words: &[&str]) {
     }
 }
 
-/// What mounting an archive with these bytes says.
+/// Returns what mounting an archive with these bytes says.
 fn mount_bytes(bytes: &[u8]) -> Run {
     let fixture = Fixture::new();
     fs::write(&fixture.archive, bytes).unwrap();

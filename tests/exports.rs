@@ -211,7 +211,7 @@ fn libpng_finds_nothing_wrong() {
     }
 }
 
-/// Vertices and triangles of a PSX model that `info.json` tells of.
+/// Returns the vertices and triangles of a PSX model that `info.json` tells of.
 fn psx_model(model: &Value) -> (u64, u64) {
     let triangles = number(model, "triangles") + 2 * number(model, "quads");
     (number(model, "vertices"), triangles)

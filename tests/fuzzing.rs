@@ -115,7 +115,7 @@ fn try_out(name: &str, times: u32) {
     );
 }
 
-/// What was found with a target.
+/// Returns what was found with a target.
 fn found(target: &Target) -> Vec<Vec<u8>> {
     let Ok(entries) = fs::read_dir(Path::new(REGRESSIONS).join(target.name)) else {
         return Vec::new();

@@ -16,7 +16,7 @@ use support::limits::peak_memory_of;
 use support::mount::{Mount, can_mount};
 use support::mounted::mounted;
 
-/// Returns an archive of that many assets of a type that are all the same
+/// Returns an archive of that many assets of a type that are nevertheless
 /// bytes.
 fn same(code: &[u8; 4], count: u32, bytes: &[u8]) -> Vec<u8> {
     let whole = 0..bytes.len() as u32;

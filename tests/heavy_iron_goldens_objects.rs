@@ -14,7 +14,8 @@ use hpimount::asset::heavy_iron::{Game, credits, tables};
 use hpimount::io::Warnings;
 use serde_json::{Value as Json, json};
 
-/// What the independent reader says about the assets of an archive, by name.
+/// Returns what the independent reader says about the assets of an archive, by
+/// name.
 fn known(archive: &Archive) -> BTreeMap<String, Json> {
     let mut known = BTreeMap::new();
     for (name, path) in archive.goldens() {

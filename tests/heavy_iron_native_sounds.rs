@@ -81,7 +81,7 @@ fn samples(wav: &Path) -> Vec<u8> {
     bytes[44..44 + size].to_vec()
 }
 
-/// What the independent reader makes of a file.
+/// Returns what the independent reader makes of a file.
 fn decoded(native: &Path) -> Option<Vec<u8>> {
     let readers = shared("oracle/hip_assets")?;
     let work_dir = tempfile::tempdir().unwrap();

@@ -41,7 +41,7 @@ for path in sys.argv[2:]:
     open(path + '.made', 'wb').write(made)
 ";
 
-/// Runs the independent readers over files; `false` where they are not here.
+/// Runs the independent readers over files; `false` if they are not here.
 fn run_readers(paths: &[std::path::PathBuf]) -> bool {
     let Some(readers) = shared("oracle/hip_assets") else {
         return false;

@@ -14,7 +14,7 @@ fn opened(hip: &Hip) -> Opened {
     open(hip.build(), Options::default()).expect("the builder's archive opens")
 }
 
-/// Rows of `assets.tsv`, by column.
+/// Returns the rows of `assets.tsv`, by column.
 fn table(archive: &Opened) -> Vec<BTreeMap<String, String>> {
     let text = archive.text("assets.tsv");
     let mut lines = text.lines().map(|line| line.split('\t').map(str::to_owned));

@@ -81,7 +81,7 @@ fn check_links(golden: &Golden, opened: &Opened) {
     assert_eq!(count.sum::<usize>(), assets, "{}", golden.name);
 }
 
-/// Returns an attribute, empty where the asset does not have it.
+/// Returns an attribute, empty if the asset does not have it.
 fn attribute(opened: &Opened, file: FileId, name: &str) -> String {
     let value = opened.archive.xattr(file, &format!("user.hip.{name}"));
     value.unwrap().unwrap_or_default()

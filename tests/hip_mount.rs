@@ -75,7 +75,7 @@ fn listed(directory: &Path) -> Vec<PathBuf> {
     entries.map(|entry| entry.unwrap().path()).collect()
 }
 
-/// Returns an attribute, empty where the asset does not have it.
+/// Returns an attribute, empty if the asset does not have it.
 fn attribute(path: &Path, name: &str) -> String {
     let value = xattr::get(path, format!("user.hip.{name}")).unwrap();
     String::from_utf8(value.unwrap_or_default()).unwrap()

@@ -79,7 +79,7 @@ fn check_assets(hip: &Hip, opened: &Opened) {
 }
 
 /// Reads `types/` with its `Settings.ini` by HipHopTool's rules, and finds in
-/// it the layers with all the assets that stand in any.
+/// it the layers with all the assets that are in any.
 fn check_settings(hip: &Hip, opened: &Opened) {
     let mut files = BTreeMap::new();
     for (folder, node) in opened.tree.list(opened.tree.find("types")) {

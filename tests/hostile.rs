@@ -99,7 +99,7 @@ impl Damage<'_> {
         assert!(start.elapsed() < PATIENCE, "{}", self.path.display());
     }
 
-    /// One read gives the right bytes, or an error where it touches damage.
+    /// One read gives the right bytes, or an error if it touches damage.
     fn check_read(&self, file: &File, range: Range<usize>, touches: bool) {
         let shown = format!("{} {range:?}", self.path.display());
         match read_at(file, range.start as u64, range.len()) {
@@ -189,7 +189,8 @@ fn archives_that_make_no_sense_are_refused() {
     }
 }
 
-/// What of the single file of `name` is damaged; it has chunks of 64 KiB.
+/// Returns what of the single file of `name` is damaged; it has chunks of 64
+/// KiB.
 fn damaged(name: &str, size: usize) -> Range<usize> {
     match name {
         "wrong marker"
@@ -462,7 +463,7 @@ fn with_force_damaged_directory_entries_are_left_out_and_reported() {
     assert_eq!(warnings.len(), 1);
     let warning = warnings[0].as_str().unwrap();
     assert!(
-        warning.starts_with("left out: entry name at 0x"),
+        warning.starts_with("skipped: entry name at 0x"),
         "{warning}"
     );
 }

@@ -42,8 +42,8 @@ fn samples() -> Option<Vec<(PathBuf, Value)>> {
     Some(found)
 }
 
-/// What the independent reader found: directories, and files with their sizes
-/// and digests.
+/// Returns what the independent reader found: directories, and files with their
+/// sizes and digests.
 fn described(golden: &Value) -> Vec<(String, Option<(u64, String)>)> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let directories = golden["dirs"].as_array().unwrap().iter();

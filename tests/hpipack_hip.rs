@@ -222,7 +222,7 @@ fn what_settings_does_not_list_is_left_out_and_named() {
     assert!(ran.status.success());
     assert!(fs::read(&out).unwrap() == expected);
     let said = stderr(&ran);
-    let why = ": left out: Settings.ini does not list it\n";
+    let why = ": skipped: Settings.ini does not list it\n";
     assert_eq!(said.matches(why).count(), 4, "{said}");
     assert!(said.contains("Timer/[12345678] new"), "{said}");
 }
@@ -254,15 +254,15 @@ fn what_cannot_be_packed_is_named() {
     );
     assert_eq!(
         broken(&|dir| fs::remove_file(dir.join("Settings.ini")).unwrap()),
-        "DIR/Settings.ini: is missing, which says how to make a HIP of the directory"
+        "DIR/Settings.ini: is missing; it describes how to make a HIP archive of the directory"
     );
     assert_eq!(
         broken(&|dir| fs::write(dir.join("Settings.ini"), "Game=BFBB\nEndLayer\n").unwrap()),
-        "DIR/Settings.ini: line 2: ends no layer"
+        "DIR/Settings.ini: line 2: does not end a layer"
     );
     assert_eq!(
         broken(&|dir| symlink("..", dir.join("Timer/around")).unwrap()),
-        "DIR/Timer/around: is a link to a directory that it is in"
+        "DIR/Timer/around: is a link to a directory that contains it"
     );
     assert!(
         broken(&|dir| {
@@ -337,7 +337,7 @@ fn kept(text: &[u8]) -> String {
     hpimount::text::windows_1252(&text).into_owned()
 }
 
-/// What is expected of an asset after packing.
+/// Returns what is expected of an asset after packing.
 fn repacked(asset: &Asset) -> AssetFacts {
     let right = CHECKSUM.checksum(&asset.bytes);
     AssetFacts {

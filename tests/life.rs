@@ -396,7 +396,7 @@ fn a_warning_is_silenced_by_quiet() {
         mount.daemon().wait();
         let fixture = mount.into_fixture();
         let ran = run(&mut fixture.command(&args));
-        let found = ran.stderr.contains("clearing away a dead mount");
+        let found = ran.stderr.contains("removing a dead mount");
         unmount_by(&["umount"], &fixture.point);
         assert_eq!((ran.code, found), (Some(0), said), "{args:?}: {ran:?}");
     }

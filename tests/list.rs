@@ -22,7 +22,7 @@ use support::mount::{
 use support::shared;
 use support::sources::{file, folder, hip, ifp};
 
-/// What hpimount says to these arguments and the source.
+/// Returns what hpimount says to these arguments and the source.
 fn on(source: &Path, option: &str, paths: &[&str]) -> Run {
     run(hpimount().arg(option).arg(source).args(paths))
 }
@@ -203,7 +203,7 @@ fn paths_lead_through_archives_assets_and_links() {
         String::from_utf8(info).unwrap().starts_with("IFP"),
         "{asset}"
     );
-    // What stands beside files of the source is not listed by itself.
+    // What is beside files of the source is not listed by itself.
     let all = on(&fixture.archive, "-l", &[]).stdout;
     assert_eq!(all.lines().count(), 5, "{all}");
     for path in ["away", "loop", "../source/link"] {
@@ -292,7 +292,7 @@ fn neither_needs_fuse() {
     );
 }
 
-/// What unmounting says.
+/// Returns what unmounting says.
 fn unmount(points: &[&Path]) -> Run {
     run(hpimount().arg("--unmount").args(points))
 }

@@ -14,7 +14,7 @@ use support::mount::{
 };
 use support::trial;
 
-/// What a process holds: open files, threads, and KiB of memory.
+/// Returns what a process holds: open files, threads, and KiB of memory.
 fn holds(mount: &Mount) -> [usize; 3] {
     let of = |name: &str| format!("/proc/{}/{name}", mount.pid());
     let count = |name| fs::read_dir(of(name)).unwrap().count();

@@ -150,7 +150,7 @@ fn directories_that_were_entered_are_given_up_and_keep_their_numbers() {
     let first = numbers(mount.path());
     let files = fan_out * fan_out * 3000;
     assert!(first.len() > files, "{}", first.len());
-    // Who stands in one keeps it.
+    // Who is in one keeps it.
     let below = mount.file("3.ufo.d/4.ufo.d");
     let standing = File::open(&below).unwrap();
     let again = numbers(mount.path());

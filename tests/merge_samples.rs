@@ -35,7 +35,7 @@ fn hash(bytes: &[u8]) -> Vec<u8> {
     Sha256::digest(bytes).to_vec()
 }
 
-/// What a directory holds, in the order in which it is listed.
+/// Returns what a directory holds, in the order in which it is listed.
 fn entries(directory: &Path) -> Entries {
     let entry = |entry: io::Result<fs::DirEntry>| {
         let entry = entry.unwrap();

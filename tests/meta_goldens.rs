@@ -21,8 +21,8 @@ fn write(samples: &[Sample], directory: &Path) {
     }
 }
 
-/// Checks the samples that stand in a directory of a mount, and what stands
-/// beside each.
+/// Checks the samples that are in a directory of a mount, and what is beside
+/// each.
 fn check(samples: &[Sample], directory: &Path) {
     let mut found = Vec::new();
     for sample in samples {

@@ -16,7 +16,7 @@ fn leaf(name: &[u8], data: &[u8]) -> Entry {
     file(name, File::new(data, Method::Zlib))
 }
 
-/// What is shown in the root: names, and what their files hold.
+/// Returns what is shown in the root: names, and what their files hold.
 fn shown(entries: Vec<Entry>) -> Option<BTreeMap<String, Vec<u8>>> {
     let mount = mounted(&V1::new(entries).build().bytes, "")?;
     let entries = fs::read_dir(mount.path()).unwrap().map(|entry| {
@@ -117,7 +117,7 @@ fn of_equal_names_the_last_has_the_name_and_the_others_have_numbers() {
 
 #[test]
 fn names_that_become_equal_are_numbered_as_well() {
-    // What is escaped in the one stands in the other.
+    // What is escaped in the one is in the other.
     let entries = vec![leaf(b"a/b", b"escaped"), leaf(b"a%2Fb", b"as it is")];
     let Some(found) = shown(entries) else { return };
     let expected = table([("a%2Fb (1)", "escaped"), ("a%2Fb", "as it is")]);

@@ -72,8 +72,8 @@ fn command(namespace: &Namespace, user: u32, options: &str) -> Command {
     command
 }
 
-/// What `user` gets, which must be the same for files and directories, those
-/// of the archive and our own.
+/// Returns what `user` gets, which must be the same for files and directories,
+/// those of the archive and our own.
 fn access(namespace: &Namespace, user: u32) -> Access {
     let point = &namespace.fixture.point;
     let ways = [

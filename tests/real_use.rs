@@ -42,8 +42,8 @@ fn tree() -> Vec<Entry> {
     entries
 }
 
-/// The tree as a mount and on disk; `None` where either or the programs cannot
-/// be read.
+/// The tree as a mount and on disk; `None` if either or the programs cannot be
+/// read.
 struct Both {
     mount: Mount,
     disk: TempDir,

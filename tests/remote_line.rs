@@ -144,7 +144,7 @@ fn count(mount: &Mount) -> usize {
         .sum()
 }
 
-/// Most memory that a mount has had, in bytes.
+/// Returns the peak memory of a mount, in bytes.
 fn peak(mount: &Mount) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", mount.pid())).unwrap();
     let line = status

@@ -48,7 +48,7 @@ fn assert_same(there: &Mount, here: &Mount) {
     assert!(held <= 1 << 20, "{held} bytes in the cache");
 }
 
-/// Everything in a mount by path, or why it cannot be read.
+/// Returns everything in a mount by path, or why it cannot be read.
 fn all_in(mount: &Mount) -> BTreeMap<PathBuf, Result<Found, ErrorKind>> {
     let found = |path: &Path| {
         let kind = path.symlink_metadata()?.file_type();

@@ -81,7 +81,7 @@ fn look(top: &Path) -> usize {
                 .map(|entry| entry.path())
                 .collect();
             let step = names.len().div_ceil(60).max(1);
-            // Companions stand at the end, and are looked at first.
+            // Companions are at the end, and are looked at first.
             left.extend(
                 names
                     .into_iter()
@@ -100,7 +100,7 @@ fn look(top: &Path) -> usize {
     seen
 }
 
-/// What an operation gives, which may fail with EIO, or because it is
+/// Returns what an operation gives, which may fail with EIO, or because it is
 /// encrypted, packed in an unsupported way, or too large for the cache.
 fn had<T>(path: &Path, result: io::Result<T>) -> Option<T> {
     const EXPECTED: [i32; 4] = [libc::EIO, libc::EACCES, libc::EOPNOTSUPP, libc::ENOMEM];
@@ -190,7 +190,7 @@ impl Needed {
     }
 }
 
-/// Time that the process has had of the processor.
+/// Returns the time that the process has had of the processor.
 fn processor_time(pid: &str) -> Duration {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let fields = stat.rsplit(')').next().unwrap();

@@ -175,7 +175,7 @@ fn a_full_disk_takes_the_log_and_nothing_else() {
     let mut fixture = Fixture::new();
     let (_tmpfs, disk) = tmpfs(&fixture, c"size=2m");
     fixture.archive = disk.join(ARCHIVE);
-    // The log stands beside the mount point.
+    // The log is beside the mount point.
     fixture.point = disk.join("mnt");
     fs::create_dir(&fixture.point).unwrap();
     fs::write(&fixture.archive, each_method::archive()).unwrap();

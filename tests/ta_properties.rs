@@ -16,7 +16,7 @@ fn name() -> impl Strategy<Value = String> {
     "[A-Za-z0-9_ ]{1,20}"
 }
 
-/// Pixels of a frame, `None` where it is transparent.
+/// Pixels of a frame, `None` if it is transparent.
 type Pixels = Vec<Option<u8>>;
 
 /// Returns a frame without layers: its size and origin, its pixels, and whether
@@ -45,7 +45,7 @@ fn frame() -> impl Strategy<Value = (ta::gaf::Frame, Pixels)> {
         })
 }
 
-/// Indices and mask of pixels.
+/// Returns the indices and mask of pixels.
 fn planes(pixels: &Pixels) -> (Vec<u8>, Vec<u8>) {
     let planes = pixels.iter().map(|pixel| match pixel {
         Some(index) => (*index, 255),

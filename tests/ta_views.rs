@@ -17,8 +17,8 @@ use support::shared;
 use support::sources::{folder, names};
 use support::ta::{bmp, cob, gaf, pcx, tdf, tdo, tnt};
 
-/// Returns a mount of the samples, where there are some, with the shades of
-/// grey as its palette, in which the independent readers show pictures.
+/// Returns a mount of the samples, if there are some, with the shades of grey
+/// as its palette, in which the independent readers show pictures.
 fn samples() -> Option<Mount> {
     let samples = shared("samples/ta")?;
     can_mount().then(|| {
@@ -258,7 +258,8 @@ fn scripts_and_their_facts_are_the_known_ones() {
     }
 }
 
-/// What the game reads of a section, as the independent reader lists it.
+/// Returns what the game reads of a section, as the independent reader lists
+/// it.
 fn counting(section: &Value) -> BTreeMap<String, String> {
     let keys = section["keys"].as_array().unwrap().iter();
     let pairs = keys.map(|pair| [0, 1].map(|part| pair[part].as_str().unwrap().to_owned()));

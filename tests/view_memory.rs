@@ -21,7 +21,7 @@ static ALLOCATOR: PeakAlloc = PeakAlloc;
 /// The allocator counts for the whole process: one test at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Runs `work`; gives what it returns, the bytes that are allocated longer
+/// Runs `work` and returns what it returns, the bytes that are allocated longer
 /// than it runs, and the most that were allocated while it ran.
 fn measured<T>(work: impl FnOnce() -> T) -> (T, usize, usize) {
     let before = ALLOCATOR.current_usage();

@@ -24,7 +24,7 @@ use support::skip;
 const DAMAGES: [fn(u8) -> u8; 3] = [|byte| byte ^ 1, |byte| byte ^ 0x80, |byte| !byte];
 
 /// Returns the files with their bytes; those that cannot be read are omitted.
-/// `None` where the container is refused.
+/// `None` if the container is refused.
 fn files(name: &str, bytes: Vec<u8>) -> Option<BTreeMap<String, Vec<u8>>> {
     let opened = open(name, bytes, &|_| None, true).ok()?;
     let mut files = BTreeMap::new();

@@ -34,7 +34,7 @@ const FOLDERS: [(&str, [usize; 2]); 9] = [
     ("foreign", [16, 16]),
 ];
 
-/// Files whose companions are listed, without what assets show.
+/// Returns the files whose companions are listed, without what assets show.
 fn files(path: &Path) -> BTreeMap<String, Walked> {
     let options = Options {
         meta: Meta::Off,
@@ -51,8 +51,8 @@ fn files_through_mount(path: &Path) -> BTreeMap<String, Walked> {
     without_reasons(walked::files_below(mount.path()))
 }
 
-/// Files without the reasons why they cannot be read: these have the places of
-/// what stands around them.
+/// Returns the files without the reasons why they cannot be read: these have
+/// the places of what stands around them.
 fn without_reasons(mut files: BTreeMap<String, Walked>) -> BTreeMap<String, Walked> {
     for file in files.values_mut() {
         file.sha256 = file.sha256.clone().map_err(|_| String::new());
@@ -60,7 +60,7 @@ fn without_reasons(mut files: BTreeMap<String, Walked>) -> BTreeMap<String, Walk
     files
 }
 
-/// Returns the good samples of a folder with all that stands beside them.
+/// Returns the good samples of a folder with all that is beside them.
 fn samples(folder: &str) -> Option<Vec<PathBuf>> {
     let samples = Path::new(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -80,8 +80,8 @@ fn name(path: &Path) -> &str {
     path.file_name().unwrap().to_str().unwrap()
 }
 
-/// Compares every sample that has an `X.d` in `outer` with what it is alone;
-/// gives their number.
+/// Compares every sample that has an `X.d` in `outer` with what it is alone and
+/// returns their number.
 fn compare(outer: &Path, samples: &[PathBuf]) -> usize {
     let nested = files(outer);
     if can_mount() {

@@ -107,7 +107,7 @@ fn entries(found: &Value, list: &str, path: fn(&Value) -> Vec<String>) -> Vec<Fi
     files
 }
 
-/// Returns a folder of what stands beside the project; without it the test is
+/// Returns a folder of what is beside the project; without it the test is
 /// skipped.
 fn shared(path: &str) -> Option<PathBuf> {
     let found = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).join(path);
@@ -115,7 +115,7 @@ fn shared(path: &str) -> Option<PathBuf> {
     possible(found.exists(), &missing).then_some(found)
 }
 
-/// What the independent reader says about a sample.
+/// Returns what the independent reader says about a sample.
 fn reference(reader: &Path, sample: &Path) -> Option<Value> {
     let mut python = Command::new("python3");
     python.arg(reader).arg(sample);

@@ -91,7 +91,7 @@ fn archives_that_are_cut_or_damaged_are_refused() {
     }
 }
 
-/// Files that are worth packing in several ways.
+/// Returns the files that are worth packing in several ways.
 fn sources(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut state = 7_u32;
     let mut noise = move || {
@@ -124,7 +124,7 @@ fn sources(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Packs a directory by 7-Zip; `None` where it is not installed.
+/// Packs a directory by 7-Zip; `None` if it is not installed.
 fn pack(directory: &Path, options: &[&str]) -> Option<PathBuf> {
     let out = tempfile::Builder::new().suffix(".7z").tempfile().unwrap();
     let out = out.into_temp_path().to_path_buf();

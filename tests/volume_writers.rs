@@ -31,7 +31,8 @@ fn mounted(path: &Path) -> BTreeMap<String, Walked> {
     walked::files(&vfs.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
-/// Files in `content` of a directory, with what is to be found of them.
+/// Returns the files in `content` of a directory, with what is to be found of
+/// them.
 fn content(directory: &Path, names: &[&str]) -> BTreeMap<String, Walked> {
     let mut expected = BTreeMap::new();
     for (number, name) in names.iter().enumerate() {

@@ -17,7 +17,7 @@ use support::mount::has_programs;
 use support::mounted::{mounted, output};
 use support::{noise, text};
 
-/// Returns all attributes of what stands at a path.
+/// Returns all attributes of what is at a path.
 fn attributes(path: &Path) -> BTreeMap<String, String> {
     let names = xattr::list(path).unwrap();
     names

@@ -67,8 +67,8 @@ fn assets(divisor: usize) -> Vec<Asset> {
     assets
 }
 
-/// Half of the textures are in blocks, a quarter each has a palette and
-/// colours.
+/// Returns the half of the textures are in blocks, a quarter each has a palette
+/// and colours.
 fn texture(number: usize) -> Bytes {
     let pixels = usize::from(EDGE).pow(2);
     let (format, bits, colors) = match number % 4 {

@@ -49,7 +49,7 @@ fn main() -> io::Result<()> {
     }
 }
 
-/// What all numbers of assets are divided by.
+/// Returns what all numbers of assets are divided by.
 fn divisor(quick: bool) -> usize {
     if quick { 10 } else { 1 }
 }

@@ -104,7 +104,8 @@ impl Generator {
     }
 }
 
-/// Lines of 3 to 14 words, of which few are frequent and many are rare.
+/// Returns the lines of 3 to 14 words, of which few are frequent and many are
+/// rare.
 fn prose(random: &mut Random) -> Vec<u8> {
     let word = |random: &mut Random| {
         let letters = 2 + random.below(10);

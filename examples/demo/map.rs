@@ -37,7 +37,7 @@ pub(super) fn files() -> Vec<NewFile> {
     ]
 }
 
-/// Height at a place of the map, both from 0 to 1.
+/// Returns the height at a place of the map, both from 0 to 1.
 fn height(x: f32, y: f32) -> f32 {
     let (from_middle_x, from_middle_y) = (x - 0.5, y - 0.5);
     let distance = from_middle_x.hypot(from_middle_y);

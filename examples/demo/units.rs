@@ -253,7 +253,7 @@ fn picture(Unit(_, body, turret): &Unit) -> Vec<u8> {
     pcx.file()
 }
 
-/// Half a second of noise that dies away.
+/// Returns the half a second of noise that dies away.
 fn bang() -> Vec<u8> {
     const RATE: u32 = 11_025;
     let length = RATE / 2;

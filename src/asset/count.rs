@@ -1,4 +1,4 @@
-//! Counts that stand in front of what they count.
+//! Counts that are in front of what they count.
 
 use crate::io::{Cursor, Error, Result};
 
@@ -40,7 +40,7 @@ pub fn fitting(
 /// `read` fails, so that what was found until then is not lost.
 ///
 /// # Errors
-/// Those of `read`.
+/// Returns the errors of `read`.
 pub fn fill<T: Default>(items: &mut Vec<T>, read: impl FnOnce(&mut T) -> Result<()>) -> Result<()> {
     let mut item = T::default();
     let result = read(&mut item);

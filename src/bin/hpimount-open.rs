@@ -12,7 +12,7 @@ fn main() -> ExitCode {
     let args = match PROGRAM.parse(std::env::args_os()) {
         Ok(args) => args,
         Err(Rejected::Parser(error)) => error.exit(),
-        Err(Rejected::Value(problem)) => return fail("Wrong command line", &problem, USAGE.code),
+        Err(Rejected::Value(problem)) => return fail("Invalid command line", &problem, USAGE.code),
     };
     if let Some(text) = args.common.generate {
         return match text.print(&PROGRAM) {

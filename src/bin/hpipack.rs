@@ -49,7 +49,7 @@ fn run(args: &Args) -> Result<(), Failure> {
     written?;
     if !args.quiet {
         for (path, why) in &archive.left_out {
-            eprintln!("hpipack: {}: left out: {why}", path.display());
+            eprintln!("hpipack: {}: skipped: {why}", path.display());
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Completions for shells.
 //!
-//! They are those of clap_complete, and what it cannot express: the values of
-//! `-o`, which are separated by commas.
+//! They are those of clap_complete, extended by the values of `-o`, which are
+//! separated by commas.
 
 use std::fmt::Write;
 
@@ -138,7 +138,7 @@ pub fn zsh<S>(program: &Program<S>) -> String {
     function += "        && return 0\n}\n\n";
     let action = format!(":{value}:");
     let script = script.replacen(&action, &format!("{action}_{name}_mount_options"), 1);
-    // What stands behind this runs when the function is loaded.
+    // Code after this line runs when the function is loaded.
     script.replacen("if [ \"$funcstack", &(function + "if [ \"$funcstack"), 1)
 }
 
@@ -183,14 +183,15 @@ fn generated<S>(program: &Program<S>, shell: Shell) -> String {
     String::from_utf8_lossy(&script).into_owned()
 }
 
-/// Returns the spelling of the option that takes mount options, if this is it.
+/// Returns the spelling of the option that takes mount options; `None` for
+/// others.
 fn list_flag<S>(option: &OptionSpec<S>) -> Option<String> {
     list_value(option)?;
     option.spellings().into_iter().next()
 }
 
-/// What stands for the value of the option that takes mount options, if this
-/// is it.
+/// Returns the placeholder for the value of the option that takes mount
+/// options; `None` for others.
 fn list_value<S>(option: &OptionSpec<S>) -> Option<&'static str> {
     match option.takes {
         Takes::MountOptions(value) => Some(value),

@@ -13,7 +13,7 @@ use crate::text::has_extension;
 use crate::volume::hip::FORMAT as HIP;
 use crate::volume::hpi::chunk::Method;
 
-/// The program, all that is said about it, and its options.
+/// The program, its options, and the texts about it.
 pub const PROGRAM: Program<Args> = Program {
     name: "hpipack",
     manual_section: "1",
@@ -28,13 +28,13 @@ pub const PROGRAM: Program<Args> = Program {
          OUT appears when it is complete, or not at all. Symbolic links are followed.",
         "Into an HPI archive goes everything that is in DIR. Names must be representable in \
          Windows-1252 and must not differ in case alone, because the games do not distinguish \
-         upper and lower case. Where OUT is inside DIR, it is left out. The archive ends with the \
+         upper and lower case. If OUT is inside DIR, it is skipped. The archive ends with the \
          copyright line without which the games do not load it.",
         "A HIP archive is made where DIR has a file `Settings.ini`, or the name of OUT ends in \
          `.hip` or `.hop`. DIR is a directory as HipHopTool extracts one, or `types/` of a \
          mounted archive: `Settings.ini` lists the assets, layer by layer, and each asset is a \
          file in one of the folders, whose name begins with the id of the asset, as in \
-         `[21641EA7] TIMER_01`. What `Settings.ini` does not list is left out. Layout, alignment \
+         `[21641EA7] TIMER_01`. Files that `Settings.ini` does not list are skipped. Layout, alignment \
          and padding are those of HipHopTool; the checksums are those of the bytes, but for \
          assets without one.",
         "With `--replace`, OUT is the HPI or HIP archive ARCHIVE with other bytes for some of its \
@@ -83,17 +83,17 @@ const METHODS: [(&str, Method); 3] = [
     ("zlib", Method::Zlib),
 ];
 
-/// The command line of `hpipack`, understood.
+/// The parsed command line of `hpipack`.
 #[derive(Debug, Default)]
 pub struct Args {
-    /// Operands, and what all programs do.
+    /// Operands, and the options of all programs.
     pub common: Common,
     game: Option<Game>,
     method: Option<Method>,
     key: Option<u8>,
-    /// What to replace in an archive; nothing where a directory is packed.
+    /// The files to replace in an archive; empty if a directory is packed.
     pub replacements: Vec<Replacement>,
-    /// Whether to replace OUT.
+    /// Whether to overwrite OUT.
     pub force: bool,
     /// Whether to print errors only.
     pub quiet: bool,
@@ -110,7 +110,7 @@ impl Args {
     /// to write.
     ///
     /// # Errors
-    /// A sentence about what is missing.
+    /// Returns a message if one is missing.
     pub fn paths(&self) -> Result<(PathBuf, PathBuf), String> {
         match self.common.operands.as_slice() {
             [dir, out] => Ok((dir.into(), out.into())),
@@ -118,11 +118,11 @@ impl Args {
         }
     }
 
-    /// Returns the format of the archive that is made of the directory `dir`
-    /// and written to `out`.
+    /// Returns the format of the archive that is packed from the directory
+    /// `dir` and written to `out`.
     ///
     /// # Errors
-    /// A sentence about options that contradict each other.
+    /// Returns a message if options contradict each other.
     pub fn format(&self, dir: &Path, out: &Path) -> Result<Format, String> {
         let out = out.as_os_str().as_bytes();
         let is_hip = || {
@@ -158,7 +158,7 @@ impl Args {
     }
 }
 
-/// Reads what to replace and the file to replace it with.
+/// Parses what to replace and the file to replace it with.
 fn replacement(value: &OsStr) -> Result<Replacement, String> {
     let bytes = value.as_bytes();
     let Some(sign) = bytes.iter().position(|&byte| byte == b'=') else {
@@ -171,7 +171,7 @@ fn replacement(value: &OsStr) -> Result<Replacement, String> {
     })
 }
 
-/// Reads a key, decimal or with `0x` before it.
+/// Parses a key, decimal or with `0x` before it.
 fn key(value: &OsStr) -> Result<u8, String> {
     let text = text(value)?;
     let number = match text.strip_prefix("0x") {
@@ -189,7 +189,7 @@ const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "The game that loads the archive",
         long_help: "The game that loads the archive.",
-        default: "hip where OUT or DIR is for it, else ta",
+        default: "hip if OUT or DIR is for it, else ta",
         ..OptionSpec::new(
             Name::Long("format"),
             Takes::Choice("GAME", GAME_CHOICES, |args, value| {
@@ -263,7 +263,7 @@ const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec::GENERATE,
 ];
 
-/// The values of `--format`, which are those of [`GAMES`].
+/// The values of `--format`, as in [`GAMES`].
 const GAME_CHOICES: &[Choice] = &[
     Choice {
         name: "ta",
@@ -275,15 +275,15 @@ const GAME_CHOICES: &[Choice] = &[
     },
     Choice {
         name: "hip",
-        help: "Any game of Heavy Iron Studios, as Settings.ini says",
+        help: "Any game of Heavy Iron Studios, according to Settings.ini",
     },
 ];
 
-/// The values of `--method`, which are those of [`METHODS`].
+/// The values of `--method`, as in [`METHODS`].
 const METHOD_CHOICES: &[Choice] = &[
     Choice {
         name: "stored",
-        help: "Not at all",
+        help: "Uncompressed",
     },
     Choice {
         name: "lz77",
@@ -295,7 +295,7 @@ const METHOD_CHOICES: &[Choice] = &[
     },
 ];
 
-/// All ways in which hpipack ends, by ascending code.
+/// The exit reasons of hpipack, by ascending code.
 const EXIT_REASONS: &[ExitReason] = &[
     ExitReason {
         code: 0,
@@ -307,11 +307,11 @@ const EXIT_REASONS: &[ExitReason] = &[
     },
     ExitReason {
         code: 2,
-        meaning: "The command line is wrong",
+        meaning: "Invalid command line",
     },
     ExitReason {
         code: 10,
-        meaning: "DIR, ARCHIVE or FILE cannot be read, or contains what cannot be packed",
+        meaning: "DIR, ARCHIVE or FILE cannot be read, or contains something that cannot be packed",
     },
     ExitReason {
         code: 20,
@@ -336,7 +336,7 @@ const LAST_SECTIONS: &[Section] = &[
                 "Pack it as the game's own archives are, compressed with LZ77 and enciphered:",
             ),
             Block::Code("hpipack --method lz77 --key 0x7D mymod mymod.ufo"),
-            Block::Text("Pack a mod for TA: Kingdoms, and replace the archive that is there:"),
+            Block::Text("Pack a mod for TA: Kingdoms, and overwrite the existing archive:"),
             Block::Code("hpipack --force --format kingdoms mymod mymod.hpi"),
             Block::Text("Change one file of a large archive, and nothing else:"),
             Block::Code("hpipack --replace units/armpw.fbi=armpw.fbi mymod.ufo changed.ufo"),
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hip_is_made_where_the_name_or_the_directory_says_so() {
+    fn a_hip_is_written_if_the_name_or_the_directory_says_so() {
         let directory = tempfile::tempdir().unwrap();
         let plain = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join(SETTINGS), "").unwrap();
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn what_to_replace_ends_at_the_first_equals_sign() {
+    fn the_name_to_replace_ends_at_the_first_equals_sign() {
         let line = ["--replace", "a b=c=d", "--replace=x=y", "in", "out"];
         let args = parse(&line).unwrap();
         let expected = [("a b", "c=d"), ("x", "y")].map(|(name, file)| Replacement {
@@ -475,14 +475,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_hip_cannot_have_is_named() {
+    fn an_unsupported_option_for_hip_is_named() {
         let problem = |option| format(&["--format", "hip", option]).unwrap_err();
         assert!(problem("--key=0").starts_with("--key: HIP"));
         assert!(problem("--method=zlib").starts_with("--method: HIP"));
     }
 
     #[test]
-    fn what_kingdoms_cannot_have_is_named() {
+    fn an_unsupported_option_for_kingdoms_is_named() {
         let problem = |option| format(&["--format", "kingdoms", option]).unwrap_err();
         assert!(problem("--key=7").starts_with("--key: "));
         assert!(problem("--method=lz77").starts_with("--method lz77: "));

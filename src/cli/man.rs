@@ -6,11 +6,10 @@ use clap_mangen::roff::{Inline, Roff, bold, italic, roman};
 use super::text::wrap;
 use super::{Block, OptionSpec, Program, Section};
 
-/// Maximum length of the line of the roff text in bytes, with two more for an
-/// escape.
+/// Maximum length of a line of roff in bytes, with two more for an escape.
 const WIDTH: usize = 76;
 
-/// When the pages were last changed.
+/// The date of the last change to the pages.
 const DATE: &str = "2026-11-22";
 
 /// Returns the man page of a program, in roff.
@@ -29,7 +28,7 @@ pub fn page<S>(program: &Program<S>) -> String {
     debug_assert!(rendered.is_ok(), "writing to memory does not fail");
 
     let mut body = Roff::new();
-    // Names of files and options are not to be hyphenated.
+    // Do not hyphenate names of files and options.
     body.control("nh", []).control("ad", ["l"]);
     description(&mut body, program);
     body.control("SH", ["OPTIONS"]);
@@ -39,7 +38,7 @@ pub fn page<S>(program: &Program<S>) -> String {
         roman("Print a summary of the options, or with "),
         bold("--help"),
     ]);
-    body.text([roman("all that is said about them here.")]);
+    body.text([roman("the full descriptions given here.")]);
     item(&mut body, vec![bold("-V"), roman(", "), bold("--version")]);
     body.text([roman("Print the version.")]);
     mount_options(&mut body, program);
@@ -51,14 +50,13 @@ pub fn page<S>(program: &Program<S>) -> String {
     }
     sections(&mut body, program.last_sections);
 
-    // Each part begins with the same definitions, which are needed once.
+    // Each part begins with the same definitions, which are needed only once.
     let definitions = Roff::new().render();
     let parts = String::from_utf8_lossy(&head).into_owned() + &body.render();
     definitions.clone() + &wrapped(&parts.replace(&definitions, ""))
 }
 
-/// Returns the page with its long lines broken, except for what is printed as
-/// it is.
+/// Breaks the long lines of a page, except for preformatted ones.
 fn wrapped(page: &str) -> String {
     let mut text = String::new();
     let mut literal = false;
@@ -70,7 +68,8 @@ fn wrapped(page: &str) -> String {
             continue;
         }
         for (number, part) in wrap(line, WIDTH).into_iter().enumerate() {
-            // A period or an apostrophe in front would make it a request.
+            // A period or an apostrophe at the start of a line would be a
+            // request.
             if number > 0 && part.starts_with(['.', '\'']) {
                 text += r"\&";
             }
@@ -115,7 +114,7 @@ fn mount_options<S>(body: &mut Roff, program: &Program<S>) {
     body.text(names);
 }
 
-/// An option with all that there is to say about it.
+/// Appends the full description of an option.
 fn entry<S>(body: &mut Roff, option: &OptionSpec<S>) {
     let mut term = Vec::new();
     for (number, spelling) in option.spellings().into_iter().enumerate() {
@@ -163,7 +162,7 @@ fn sections(body: &mut Roff, sections: &[Section]) {
     }
 }
 
-/// Begins a paragraph behind a term.
+/// Begins a paragraph after a term.
 fn item(body: &mut Roff, term: Vec<Inline>) {
     body.control("TP", []);
     body.text(term);
@@ -180,7 +179,7 @@ fn code(body: &mut Roff, lines: &str) {
     body.control("RE", []);
 }
 
-/// Returns a text in which what is in backticks becomes bold.
+/// Returns a text in which backticks become bold.
 fn marked(text: &str) -> Vec<Inline> {
     let parts = text.split('`').enumerate();
     parts

@@ -1,9 +1,9 @@
 //! The command lines of the programs.
 //!
 //! Each program is a [`Program`]: one table of options and the texts about it.
-//! The parser, `-h` and `--help`, the `-o` parser, the man page and the
-//! completions of shells are all made of it; tests check docs/OPTIONS.md against
-//! it. A new option is one entry in the table of its program.
+//! The parser, `-h` and `--help`, the `-o` parser, the man page and the shell
+//! completions are generated from it; tests check docs/OPTIONS.md against it. A
+//! new option is one entry in the table of its program.
 
 pub mod completions;
 pub mod hpimount;
@@ -23,7 +23,7 @@ pub use self::option::{Choice, Name, OptionSpec, Takes};
 pub use self::parse::{Common, Rejected, Settings};
 pub use self::program::{Block, Operand, Program, Section};
 
-/// A text for packagers that a program makes of its tables.
+/// A text for packagers that a program generates from its tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Generated {
     /// The man page.
@@ -37,7 +37,7 @@ pub enum Generated {
 }
 
 impl Generated {
-    /// All of them, by their names on the command line.
+    /// All of them, with their names on the command line.
     pub const NAMES: [(&str, Self); 4] = [
         ("man", Self::Man),
         ("complete-bash", Self::Bash),
@@ -45,7 +45,7 @@ impl Generated {
         ("complete-fish", Self::Fish),
     ];
 
-    /// The names with what they stand for, as an option's choices.
+    /// The names with descriptions, as an option's choices.
     pub(crate) const CHOICES: &[Choice] = &[
         Choice {
             name: "man",
@@ -78,7 +78,7 @@ impl Generated {
     /// Writes the text for a program to standard output.
     ///
     /// # Errors
-    /// Whatever the operating system reports.
+    /// Returns an error if writing fails.
     pub fn print<S>(self, program: &Program<S>) -> io::Result<()> {
         let mut stdout = io::stdout().lock();
         stdout.write_all(self.text(program).as_bytes())?;

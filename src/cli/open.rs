@@ -7,7 +7,7 @@ use super::values::local_file;
 use super::{Block, Common, Name, Operand, OptionSpec, Program, Section, Settings, Takes};
 use crate::daemon::ExitReason;
 
-/// The program, all that is said about it, and its options.
+/// The program, its options, and the texts about it.
 pub const PROGRAM: Program<Args> = Program {
     name: "hpimount-open",
     manual_section: "1",
@@ -33,16 +33,16 @@ pub const PROGRAM: Program<Args> = Program {
     last_sections: LAST_SECTIONS,
 };
 
-/// The command line of `hpimount-open`, understood.
+/// The parsed command line of `hpimount-open`.
 #[derive(Debug, Default)]
 pub struct Args {
-    /// Operands, and what all programs do.
+    /// Operands, and the options of all programs.
     pub common: Common,
     unmount: bool,
     unmount_all: bool,
 }
 
-/// What is to be done.
+/// The action to run.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Action {
     /// Mount files and show them.
@@ -60,10 +60,10 @@ impl Settings for Args {
 }
 
 impl Args {
-    /// What is to be done.
+    /// Returns the action.
     ///
     /// # Errors
-    /// A sentence about a FILE that is no local file.
+    /// Returns a message if a FILE is not a local file.
     pub fn action(&self) -> Result<Action, String> {
         if self.unmount_all {
             return Ok(Action::UnmountAll);
@@ -101,19 +101,19 @@ const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec::GENERATE,
 ];
 
-/// Something went wrong.
+/// An action failed.
 pub const FAILED: ExitReason = ExitReason {
     code: 1,
     meaning: "A FILE cannot be mounted, shown or unmounted",
 };
 
-/// The command line is not understood.
+/// The command line is invalid.
 pub const USAGE: ExitReason = ExitReason {
     code: 2,
-    meaning: "The command line is wrong",
+    meaning: "Invalid command line",
 };
 
-/// All ways in which the program ends, by ascending code.
+/// The exit reasons of the program, by ascending code.
 const EXIT_REASONS: &[ExitReason] = &[
     ExitReason {
         code: 0,
@@ -144,7 +144,7 @@ const LAST_SECTIONS: &[Section] = &[
         blocks: &[
             Block::Item(
                 "/usr/share/applications/hpimount-open.desktop",
-                "Offers the program for archives; its action unmounts all of them.",
+                "Offers the program for archives; its action unmounts them all.",
             ),
             Block::Item(
                 "/usr/share/applications/hpimount-unmount.desktop",

@@ -1,4 +1,4 @@
-//! What an entry in a table of options consists of.
+//! Entries of a table of options.
 
 use std::ffi::OsStr;
 
@@ -7,36 +7,35 @@ use clap::{Arg, ArgAction, ValueHint, builder::OsStringValueParser};
 use super::values::choice;
 use super::{Generated, Settings};
 
-/// Sets a value in the settings `S`, or says what is wrong with it.
+/// Sets a value in the settings `S`, or returns a message.
 pub type Apply<S> = fn(&mut S, &OsStr) -> Result<(), String>;
 
-/// The default of an option that does nothing unless it is given.
+/// The default of an option that has no effect unless it is given.
 pub(super) const NO_DEFAULT: &str = "none";
 
-/// One option of a program with the settings `S`, and everything that help,
-/// man page, completions and docs/OPTIONS.md say about it.
+/// One option of a program with the settings `S`, with its texts for help, man
+/// page, completions and docs/OPTIONS.md.
 #[derive(Debug)]
 pub struct OptionSpec<S: 'static> {
-    /// How it is written.
+    /// Its name.
     pub name: Name,
-    /// Its value, and what it does to the settings.
+    /// Its value and its effect on the settings.
     pub takes: Takes<S>,
     /// One line without a full stop.
     pub help: &'static str,
     /// A paragraph for the man page; names are in backticks.
     pub long_help: &'static str,
-    /// What holds without the option: a value or a few words.
+    /// The behaviour without the option: a value or a few words.
     pub default: &'static str,
-    /// Identifiers of the options that it cannot be given with.
+    /// Identifiers of the options that conflict with it.
     pub conflicts: &'static [&'static str],
-    /// Whether it is given alone, without operands too.
+    /// Whether it must be the only argument.
     pub exclusive: bool,
-    /// Whether `-h` and docs/OPTIONS.md leave it out.
+    /// Whether it is omitted from `-h` and docs/OPTIONS.md.
     pub hidden: bool,
 }
 
-/// How an option is written. Each has an identifier, which is its long name
-/// where it has one.
+/// The name of an option. Its identifier is its long name, if any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Name {
     /// `-s`, and the identifier.
@@ -49,30 +48,29 @@ pub enum Name {
     Mount(&'static str),
 }
 
-/// What stands behind an option, and what the option does to the settings.
+/// The value of an option, and its effect on the settings.
 #[derive(Debug)]
 pub enum Takes<S> {
-    /// Nothing.
+    /// No value.
     Nothing(fn(&mut S)),
-    /// Nothing; each time it is given counts.
+    /// No value; may be repeated, and each occurrence counts.
     Repeats(fn(&mut S)),
-    /// A value, called so in texts.
+    /// A value with this placeholder.
     Value(&'static str, Apply<S>),
-    /// A value; the option may be given several times.
+    /// A value; the option may be repeated.
     Values(&'static str, Apply<S>),
     /// A directory.
     Folder(&'static str, Apply<S>),
     /// One of these.
     Choice(&'static str, &'static [Choice], Apply<S>),
-    /// Mount options of the same table, separated by commas; it may be
-    /// repeated.
+    /// Mount options of the same table, separated by commas; may be repeated.
     MountOptions(&'static str),
 }
 
-/// A value that an option takes.
+/// A possible value of an option.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice {
-    /// As it is written.
+    /// Its name on the command line.
     pub name: &'static str,
     /// One line without a full stop.
     pub help: &'static str,
@@ -98,7 +96,7 @@ impl<S: Settings> OptionSpec<S> {
 }
 
 impl<S> OptionSpec<S> {
-    /// Returns the option with nothing but a name, to fill in the rest.
+    /// Creates an option with just a name, for struct update syntax.
     pub(super) const fn new(name: Name, takes: Takes<S>) -> Self {
         Self {
             name,
@@ -134,7 +132,7 @@ impl<S> OptionSpec<S> {
         }
     }
 
-    /// What stands for its value in texts.
+    /// Returns the placeholder for its value.
     pub fn value_name(&self) -> Option<String> {
         match &self.takes {
             Takes::Nothing(_) | Takes::Repeats(_) => None,
@@ -150,7 +148,7 @@ impl<S> OptionSpec<S> {
         }
     }
 
-    /// Returns the values that it takes, where there are but a few.
+    /// Returns its possible values, if they are a fixed set.
     pub fn choices(&self) -> &'static [Choice] {
         match self.takes {
             Takes::Choice(_, choices, _) => choices,
@@ -158,7 +156,7 @@ impl<S> OptionSpec<S> {
         }
     }
 
-    /// As it is written with its value: `--game FOLDER`, `uid=N`.
+    /// Returns its usage with the value: `--game FOLDER`, `uid=N`.
     pub fn usage(&self) -> String {
         let between = if self.is_mount_option() { "=" } else { " " };
         let value = self.value_name();
@@ -166,7 +164,7 @@ impl<S> OptionSpec<S> {
         format!("{}{value}", self.spellings().join(", "))
     }
 
-    /// Returns its one line, with the default where that is a value.
+    /// Returns its one-line help, with the default if that is a value.
     pub fn help_with_default(&self) -> String {
         match self.value_name() {
             Some(_) if self.default != NO_DEFAULT => {
@@ -181,7 +179,7 @@ impl<S> OptionSpec<S> {
         format!("{}\n\n[default: {}]", self.long_help, self.default)
     }
 
-    /// Returns the option as the parser wants it; `None` for a mount option.
+    /// Returns the option for the parser; `None` for a mount option.
     pub(super) fn arg(&self) -> Option<Arg> {
         let arg = Arg::new(self.id());
         let arg = match self.name {

@@ -1,4 +1,4 @@
-//! From a command line to settings, by the table of options.
+//! Parsing of a command line into settings, by the table of options.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -8,46 +8,46 @@ use clap::parser::ValueSource;
 
 use super::{Generated, OptionSpec, Program, Takes};
 
-/// Why a command line is not understood.
+/// Why a command line is rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum Rejected {
-    /// What the parser says, or the text of `--help` and `--version`.
+    /// A message of the parser, or the text of `--help` or `--version`.
     #[error(transparent)]
     Parser(#[from] clap::Error),
-    /// A sentence about a value.
+    /// A message about a value.
     #[error("{0}")]
     Value(String),
 }
 
-/// What a command line says, with the defaults of what it does not say.
+/// The settings of a command line, with defaults.
 pub trait Settings: Default + 'static {
-    /// What the command lines of all programs may have.
+    /// Returns the settings that are common to all programs.
     fn common(&mut self) -> &mut Common;
 }
 
-/// What the command lines of all programs may have.
+/// The settings that are common to all programs.
 #[derive(Debug, Default)]
 pub struct Common {
-    /// What stands besides options, in its order.
+    /// Operands, in order.
     pub(super) operands: Vec<OsString>,
     /// A text to print instead of doing anything else.
     pub generate: Option<Generated>,
 }
 
-/// An option as it was given.
+/// An option that was given.
 struct Given<S: 'static> {
-    /// Its place on the command line.
+    /// Its position on the command line.
     index: usize,
     option: &'static OptionSpec<S>,
     value: OsString,
 }
 
 impl<S: Settings> Program<S> {
-    /// Reads a command line, program name first. Options count in the order in
+    /// Parses a command line, program name first. Options apply in the order in
     /// which they are given.
     ///
     /// # Errors
-    /// The first thing that is not understood.
+    /// Returns the first problem.
     pub fn parse(&self, line: impl IntoIterator<Item = OsString>) -> Result<S, Rejected> {
         let mut settings = S::default();
         let matches = self.command().try_get_matches_from(line)?;
@@ -107,7 +107,7 @@ impl<S> Program<S> {
         let option = self
             .mount_options()
             .find(|option| option.id().as_bytes() == name)
-            .ok_or_else(|| format!("-o {text}: there is no such option"))?;
+            .ok_or_else(|| format!("-o {text}: unknown option"))?;
         let applied = match (&option.takes, value) {
             (Takes::Nothing(apply) | Takes::Repeats(apply), None) => {
                 apply(settings);
@@ -117,20 +117,20 @@ impl<S> Program<S> {
                 Takes::Value(_, apply) | Takes::Folder(_, apply) | Takes::Choice(_, _, apply),
                 Some(value),
             ) => apply(settings, value),
-            _ => Err(format!("is written {}", option.usage())),
+            _ => Err(format!("expected {}", option.usage())),
         };
         applied.map_err(|problem| format!("-o {text}: {problem}"))
     }
 
-    /// Returns whether an option is one of mount(8) and fstab(5) that changes
-    /// nothing here; `x-` begins those for other programs.
+    /// Returns whether an option is one of mount(8) and fstab(5) that is
+    /// ignored here; those that begin with `x-` are for other programs.
     fn ignores_mount_option(&self, name: &[u8]) -> bool {
         let mut ignored = self.ignored_mount_options.iter();
         name.starts_with(b"x-") || ignored.any(|ignored| ignored.as_bytes() == name)
     }
 }
 
-/// Returns all times that an option was given.
+/// Returns all occurrences of an option.
 fn occurrences<S>(option: &'static OptionSpec<S>, matches: &ArgMatches) -> Vec<Given<S>> {
     let id = option.id();
     if matches.value_source(id) != Some(ValueSource::CommandLine) {

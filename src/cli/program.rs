@@ -1,4 +1,4 @@
-//! A program as its help, man page and completions describe it.
+//! Description of a program for its help, man page and completions.
 
 use clap::builder::OsStringValueParser;
 use clap::{Arg, ArgAction, Command, ValueHint};
@@ -7,7 +7,7 @@ use super::OptionSpec;
 use super::text::wrap;
 use crate::daemon::ExitReason;
 
-/// Where the texts about mount options begin in `-h`, and how wide it is.
+/// Column of the descriptions of mount options in `-h`.
 const HELP_COLUMN: usize = 27;
 const HELP_WIDTH: usize = 80;
 
@@ -18,36 +18,36 @@ pub struct Program<S: 'static> {
     pub name: &'static str,
     /// Section of the manual.
     pub manual_section: &'static str,
-    /// What it does, in a few words, for the man page's NAME.
+    /// What it does, in a few words, for the NAME section of the man page.
     pub summary: &'static str,
-    /// The ways to call it, without its name.
+    /// Its synopses, without its name.
     pub usage: &'static [&'static str],
     /// Paragraphs about it; the first is in `-h` too. Names are in backticks.
     pub description: &'static [&'static str],
-    /// What stands on the command line besides options.
+    /// Its operands.
     pub operands: &'static [Operand],
-    /// All options, mount options too.
+    /// All options, including mount options.
     pub options: &'static [OptionSpec<S>],
-    /// Mount options that are accepted and change nothing.
+    /// Mount options that are accepted and ignored.
     pub ignored_mount_options: &'static [&'static str],
-    /// How it ends.
+    /// Its exit reasons.
     pub exit_reasons: &'static [ExitReason],
     /// Sections of the man page between those about options and EXIT STATUS.
     pub sections: &'static [Section],
-    /// Sections of the man page behind EXIT STATUS.
+    /// Sections of the man page after EXIT STATUS.
     pub last_sections: &'static [Section],
 }
 
-/// What stands on the command line besides options.
+/// An operand on the command line.
 #[derive(Debug, Clone, Copy)]
 pub struct Operand {
-    /// Its name in texts.
+    /// Its placeholder.
     pub name: &'static str,
     /// One line without a full stop.
     pub help: &'static str,
     /// Whether there may be more than one.
     pub many: bool,
-    /// Identifiers of the options with which the parser does not request it.
+    /// Identifiers of the options with which it is not required.
     pub not_needed_with: &'static [&'static str],
 }
 
@@ -56,7 +56,7 @@ pub struct Operand {
 pub struct Section {
     /// Its heading, in capitals.
     pub heading: &'static str,
-    /// What it consists of.
+    /// Its contents.
     pub blocks: &'static [Block],
 }
 
@@ -65,7 +65,7 @@ pub struct Section {
 pub enum Block {
     /// A paragraph.
     Text(&'static str),
-    /// Lines to type, or of a file, as they are.
+    /// Preformatted lines.
     Code(&'static str),
     /// A term and a paragraph about it.
     Item(&'static str, &'static str),
@@ -86,7 +86,7 @@ impl<S> Program<S> {
             .filter(|option| option.is_mount_option())
     }
 
-    /// Returns the program as the parser and the generators want it.
+    /// Returns the program for the parser and the generators.
     pub fn command(&self) -> Command {
         let usage: Vec<String> = self
             .usage
@@ -108,7 +108,7 @@ impl<S> Program<S> {
         command.args(self.flags().filter_map(OptionSpec::arg))
     }
 
-    /// Mount options and exit codes, one per line.
+    /// Returns mount options and exit codes, one per line.
     fn after_help(&self) -> String {
         let mut text = String::new();
         if self.mount_options().next().is_some() {
@@ -124,7 +124,7 @@ impl<S> Program<S> {
         text + &self.exit_codes()
     }
 
-    /// Mount options with their paragraphs, and exit codes.
+    /// Returns mount options with their paragraphs, and exit codes.
     fn after_long_help(&self) -> String {
         let mut text = String::new();
         if self.mount_options().next().is_some() {

@@ -1,7 +1,7 @@
-//! Breaking text into lines.
+//! Line breaking.
 
 /// Breaks a text at blanks into lines of at most `width` bytes; a longer word
-/// has a line of its own.
+/// has its own line.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_as_long_as_they_may_be() {
+    fn lines_are_filled_up_to_the_width() {
         assert_eq!(wrap("ab cd efg h", 5), ["ab cd", "efg h"]);
         assert_eq!(wrap("ab cd efg h", 4), ["ab", "cd", "efg", "h"]);
         assert_eq!(wrap("abcdef g", 3), ["abcdef", "g"]);

@@ -6,14 +6,14 @@ use super::values::{local_file, number};
 use super::{Block, Common, Name, Operand, OptionSpec, Program, Section, Settings, Takes};
 use crate::daemon::ExitReason;
 
-/// Largest size that is requested.
+/// Maximum size.
 const MAX_SIZE: u32 = 4096;
 
-/// The program, all that is said about it, and its options.
+/// The program, its options, and the texts about it.
 pub const PROGRAM: Program<Args> = Program {
     name: "hpimount-thumbnailer",
     manual_section: "1",
-    summary: "draw small pictures of game archives and their files",
+    summary: "render thumbnails of game archives and their files",
     usage: &["[OPTIONS] INPUT OUTPUT"],
     description: &[
         "`hpimount-thumbnailer` draws a picture of INPUT and writes it to OUTPUT as PNG. File \
@@ -28,7 +28,7 @@ pub const PROGRAM: Program<Args> = Program {
     operands: &[
         Operand {
             name: "INPUT",
-            help: "The file to draw, as a path or a file:// URI",
+            help: "The file to render, as a path or a file:// URI",
             many: false,
             not_needed_with: &[],
         },
@@ -46,12 +46,12 @@ pub const PROGRAM: Program<Args> = Program {
     last_sections: LAST_SECTIONS,
 };
 
-/// The command line of `hpimount-thumbnailer`, understood.
+/// The parsed command line of `hpimount-thumbnailer`.
 #[derive(Debug)]
 pub struct Args {
-    /// Operands, and what all programs do.
+    /// Operands, and the options of all programs.
     pub common: Common,
-    /// Most pixels of a side.
+    /// Maximum width and height in pixels.
     pub size: u32,
 }
 
@@ -71,10 +71,10 @@ impl Settings for Args {
 }
 
 impl Args {
-    /// Returns the file to draw and the picture to write.
+    /// Returns the file to render and the picture to write.
     ///
     /// # Errors
-    /// A sentence about what is missing or no local file.
+    /// Returns a message if one is missing or is not a local file.
     pub fn paths(&self) -> Result<(PathBuf, PathBuf), String> {
         match self.common.operands.as_slice() {
             [input, output] => Ok((local_file(input)?, output.into())),
@@ -85,7 +85,7 @@ impl Args {
 
 const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
-        help: "Most pixels in width and height",
+        help: "Maximum width and height in pixels",
         long_help: "Most pixels in width and height, from 1 to 4096. Smaller pictures are not \
             enlarged.",
         default: "128",
@@ -103,19 +103,19 @@ const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec::GENERATE,
 ];
 
-/// There is no picture.
+/// Nothing was rendered.
 pub const FAILED: ExitReason = ExitReason {
     code: 1,
-    meaning: "INPUT has nothing to show or cannot be read, or OUTPUT cannot be written",
+    meaning: "INPUT has no thumbnail or cannot be read, or OUTPUT cannot be written",
 };
 
-/// The command line is not understood.
+/// The command line is invalid.
 pub const USAGE: ExitReason = ExitReason {
     code: 2,
-    meaning: "The command line is wrong",
+    meaning: "Invalid command line",
 };
 
-/// All ways in which the program ends by itself, by ascending code.
+/// The exit reasons of the program, by ascending code.
 const EXIT_REASONS: &[ExitReason] = &[
     ExitReason {
         code: 0,
@@ -130,15 +130,15 @@ const LAST_SECTIONS: &[Section] = &[
         heading: "FILES",
         blocks: &[Block::Item(
             "/usr/share/thumbnailers/hpimount.thumbnailer",
-            "Tells file managers for which types of file to run the program.",
+            "Tells file managers for which file types to run the program.",
         )],
     },
     Section {
         heading: "EXAMPLES",
         blocks: &[
-            Block::Text("Draw what is in an archive:"),
+            Block::Text("Render a contact sheet of an archive:"),
             Block::Code("hpimount-thumbnailer -s 256 mymod.ufo mymod.png"),
-            Block::Text("Draw a model with its textures, from a mount:"),
+            Block::Text("Render a model with its textures, from a mount:"),
             Block::Code(
                 "hpimount mymod.ufo ~/ta\n\
                  hpimount-thumbnailer ~/ta/objects3d/tank.3do tank.png",

@@ -1,22 +1,22 @@
-//! Values of options, from text.
+//! Parsing of option values.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Returns the value as text.
+/// Returns a value as text.
 pub(super) fn text(value: &OsStr) -> Result<&str, String> {
     value.to_str().ok_or_else(|| "is not UTF-8".to_owned())
 }
 
-/// Returns a decimal number.
+/// Parses a decimal number.
 pub(super) fn number<T: FromStr>(value: &OsStr) -> Result<T, String> {
     let number = text(value)?.parse();
     number.map_err(|_| "is not a number".to_owned())
 }
 
-/// Permission bits in octal, at most 0777.
+/// Parses permission bits in octal, at most 0777.
 pub(super) fn permissions(value: &OsStr) -> Result<u16, String> {
     u16::from_str_radix(text(value)?, 8)
         .ok()
@@ -24,7 +24,7 @@ pub(super) fn permissions(value: &OsStr) -> Result<u16, String> {
         .ok_or_else(|| "is not an octal mask".to_owned())
 }
 
-/// Returns a number of bytes, with K, M or G for the powers of 1024.
+/// Parses a number of bytes, with K, M or G for the powers of 1024.
 pub(super) fn size<T: TryFrom<u64>>(value: &OsStr) -> Result<T, String> {
     let text = text(value)?;
     let unit = match text.as_bytes().last() {
@@ -44,7 +44,7 @@ pub(super) fn size<T: TryFrom<u64>>(value: &OsStr) -> Result<T, String> {
         .ok_or_else(|| "is too large".to_owned())
 }
 
-/// What a name stands for.
+/// Returns the value with this name.
 pub(super) fn choice<T: Copy>(value: &OsStr, known: &[(&str, T)]) -> Result<T, String> {
     let found = known.iter().find(|(name, _)| *name == value);
     found.map(|&(_, meaning)| meaning).ok_or_else(|| {
@@ -57,8 +57,7 @@ pub(super) fn choice<T: Copy>(value: &OsStr, known: &[(&str, T)]) -> Result<T, S
     })
 }
 
-/// Returns a file as desktops name it: a path, or a `file://` URI (RFC 8089) of
-/// this machine.
+/// Returns a file from a path or a `file://` URI (RFC 8089) of this machine.
 pub(super) fn local_file(value: &OsStr) -> Result<PathBuf, String> {
     let bytes = value.as_encoded_bytes();
     let Some(rest) = bytes.strip_prefix(b"file://") else {
@@ -68,11 +67,11 @@ pub(super) fn local_file(value: &OsStr) -> Result<PathBuf, String> {
     let path = percent_decoded(rest).filter(|path| path.starts_with(b"/"));
     match path {
         Some(path) => Ok(PathBuf::from(OsString::from_vec(path))),
-        None => Err(format!("{}: names no local file", value.display())),
+        None => Err(format!("{}: is not a local file", value.display())),
     }
 }
 
-/// Returns the bytes that a URI stands for (RFC 3986, section 2.1).
+/// Decodes percent-encoding (RFC 3986, section 2.1).
 fn percent_decoded(text: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_choices_are_named_where_none_fits() {
+    fn an_invalid_choice_is_answered_with_the_valid_ones() {
         let known = [("a", 1), ("b", 2), ("c", 3)];
         assert_eq!(choice(OsStr::new("b"), &known), Ok(2));
         assert_eq!(

@@ -195,7 +195,7 @@ impl Reader {
                 && file.volume.volume.version(file.file)?.len.is_none()
             {
                 // Not a fault that may pass, as it is of a file that changes.
-                let text = format!("its {length} bytes reach past the end at {end:#x}");
+                let text = format!("its {length} bytes extend past the end at {end:#x}");
                 return Err(Error::damaged(offset, "file", text));
             }
             return source

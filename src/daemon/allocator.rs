@@ -1,5 +1,5 @@
-//! Settings of the GNU C library's allocator (malloc tuning). It reads them from
-//! the environment before the program begins, so they take a restart.
+//! Settings of the GNU C library's allocator (malloc tuning). It reads them
+//! from the environment at program start, so setting them requires a restart.
 
 use std::env;
 use std::os::unix::process::CommandExt;
@@ -7,27 +7,27 @@ use std::process::Command;
 
 use super::cores;
 
-/// Bytes from which on a block of memory is mapped by itself and given back
-/// when it is freed, and which a heap may keep free at its end.
+/// Size from which a block of memory is mapped separately and unmapped when it
+/// is freed, and which a heap may keep free at its end, in bytes.
 const LARGE_BLOCK: usize = 1 << 20;
 
 fn settings() -> [(&'static str, usize); 3] {
     [
-        // By default it has eight heaps for each core and reserves 64 MiB for
-        // each, which is a large part of what an address space limit leaves,
-        // and scatters blocks.
+        // The default is eight heaps per core with 64 MiB of reserved address
+        // space each, which uses up much of an address space limit and
+        // fragments memory.
         ("MALLOC_ARENA_MAX", cores().max(2)),
-        // By default the limit grows to the largest block that was freed. The
-        // first is a buffer of 16 MiB for the kernel's requests, of which a
-        // page is used; the next of them would lie in a heap and be cleared,
-        // and heaps would keep twice as much free.
+        // By default the limit grows to the largest freed block. The first one
+        // is a buffer of 16 MiB for the kernel's requests, of which a page is
+        // used; later ones would be allocated from a heap and cleared, and
+        // heaps would retain twice as much free memory.
         ("MALLOC_MMAP_THRESHOLD_", LARGE_BLOCK),
         ("MALLOC_TRIM_THRESHOLD_", LARGE_BLOCK),
     ]
 }
 
-/// Sets them for a program that is about to be started, except for those that
-/// the user has set.
+/// Sets them for a program about to be started, except for those that the user
+/// has set.
 pub(super) fn tune(program: &mut Command) {
     for (variable, value) in settings() {
         if env::var_os(variable).is_none() {
@@ -36,9 +36,9 @@ pub(super) fn tune(program: &mut Command) {
     }
 }
 
-/// Starts this program again in its own place, as the same process, where its
-/// allocator has no settings yet. It returns where it was, and where that
-/// cannot be done, which costs only memory.
+/// Restarts this program in the same process if its allocator has no settings
+/// yet. Returns if it has, and if a restart is not possible, which only costs
+/// memory.
 pub fn settle_allocator() {
     let is_set = |(variable, _)| env::var_os(variable).is_some();
     if !cfg!(target_env = "gnu") || settings().into_iter().all(is_set) {

@@ -1,9 +1,9 @@
-//! Keeping the threads that parse sources and answer the kernel to what they
-//! need, by Landlock (landlock(7)).
+//! Confinement of the threads that parse sources and answer the kernel, by
+//! Landlock (landlock(7)).
 //!
-//! Landlock binds the thread that requests it, and those that this one starts
-//! afterwards. The threads that wait for signals and unmount stay free: a
-//! confined one can neither unmount nor run `fusermount3` with its rights.
+//! Landlock applies to the calling thread and those that it starts afterwards.
+//! The threads that wait for signals and unmount are not confined: they could
+//! neither unmount nor run `fusermount3` with its privileges.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -17,22 +17,22 @@ use landlock::{
 
 use crate::source::remote::Access;
 
-/// The latest version of Landlock whose restrictions are requested; a kernel
-/// that has fewer gives those that it has.
+/// The latest version of Landlock whose restrictions are requested; older
+/// kernels enforce those that they know.
 const VERSION: ABI = ABI::V9;
 
-/// What confined threads may do: read certain files and directories, and use
-/// what is open. Not write, execute or connect to anything, nor signal other
-/// processes.
+/// The permissions of confined threads: to read certain files and directories,
+/// and use open descriptors. They cannot write, execute or connect to anything,
+/// nor signal other processes.
 #[derive(Debug)]
 pub struct Confinement {
-    /// `None` where the kernel refuses it.
+    /// `None` if the kernel does not support it.
     rules: Option<RulesetCreated>,
 }
 
 impl Confinement {
-    /// Leaves the files and directories `readable`, with all that is below
-    /// these. Paths that lead nowhere are omitted.
+    /// Permits reading the files and directories `readable`, including
+    /// everything below these. Paths that do not exist are skipped.
     pub fn to(readable: &[PathBuf]) -> Self {
         let rules = rules(readable)
             .inspect_err(|error| log::debug!("not confined: {error}"))
@@ -40,7 +40,7 @@ impl Confinement {
         Self { rules }
     }
 
-    /// Leaves what threads need that talk to servers.
+    /// Permits what threads that talk to servers need.
     pub fn to_network(access: &Access) -> Self {
         let rules = network_rules(access)
             .inspect_err(|error| log::debug!("not confined: {error}"))
@@ -48,16 +48,16 @@ impl Confinement {
         Self { rules }
     }
 
-    /// Runs `work` in a confined thread, and waits for it. The threads that
+    /// Runs `work` in a confined thread and waits for it. The threads that
     /// `work` starts are confined as well.
     ///
-    /// Where the kernel does not have Landlock, `work` is run nevertheless.
+    /// If the kernel does not support Landlock, `work` is run nevertheless.
     ///
     /// # Errors
     /// Returns an error if a thread cannot be started.
     ///
     /// # Panics
-    /// Where `work` does.
+    /// Panics if `work` does.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         thread::scope(|scope| {
             let confined = || {
@@ -70,7 +70,7 @@ impl Confinement {
         })
     }
 
-    /// Confines this thread, and those that it starts.
+    /// Confines the current thread, and those that it starts.
     pub fn enter(&self) {
         let Some(rules) = &self.rules else {
             return;
@@ -80,7 +80,9 @@ impl Confinement {
             .map_err(|error| error.to_string())
             .and_then(|rules| rules.restrict_self().map_err(|error| error.to_string()));
         match entered.map(|status| status.ruleset) {
-            Ok(RulesetStatus::NotEnforced) => log::debug!("not confined: there is no Landlock"),
+            Ok(RulesetStatus::NotEnforced) => {
+                log::debug!("not confined: Landlock is not available")
+            }
             Ok(_) => log::debug!("confined to the sources"),
             Err(error) => log::debug!("not confined: {error}"),
         }
@@ -93,7 +95,7 @@ fn rules(readable: &[PathBuf]) -> Result<RulesetCreated, RulesetError> {
 }
 
 fn network_rules(access: &Access) -> Result<RulesetCreated, RulesetError> {
-    // The resolver of the system may stand behind a socket among what is read.
+    // The system's resolver may use a socket in a readable directory.
     let read = AccessFs::ReadFile | AccessFs::ReadDir | AccessFs::ResolveUnix;
     let write = AccessFs::ReadFile
         | AccessFs::ReadDir
@@ -112,7 +114,7 @@ fn network_rules(access: &Access) -> Result<RulesetCreated, RulesetError> {
         .add_rules(ports)
 }
 
-/// Rules that allow nothing.
+/// Returns rules that permit nothing.
 fn nothing() -> Result<RulesetCreated, RulesetError> {
     Ruleset::default()
         .handle_access(AccessFs::from_all(VERSION))?

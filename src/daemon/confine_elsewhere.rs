@@ -1,32 +1,32 @@
-//! Systems without Landlock: nothing is confined.
+//! Systems without Landlock: no confinement.
 
 use std::io;
 use std::path::PathBuf;
 
 use crate::source::remote::Access;
 
-/// What confined threads may do: here, everything.
+/// The permissions of confined threads: here, all.
 #[derive(Debug)]
 pub struct Confinement;
 
 impl Confinement {
-    /// Would leave the files and directories `readable`.
+    /// Has no effect.
     pub fn to(_readable: &[PathBuf]) -> Self {
         Self
     }
 
-    /// Would leave what threads need that talk to servers.
+    /// Has no effect.
     pub fn to_network(_access: &Access) -> Self {
         Self
     }
 
-    /// Does nothing.
+    /// Has no effect.
     pub fn enter(&self) {}
 
     /// Runs `work`.
     ///
     /// # Errors
-    /// None.
+    /// Never fails.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> io::Result<T> {
         Ok(work())
     }

@@ -1,4 +1,4 @@
-//! Why the program ends, and the exit code that says so.
+//! Reasons for exiting and their exit codes.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -7,25 +7,25 @@ use crate::inspect::{self, check::Summary};
 use crate::io;
 use crate::mount::{self, OpenCause, OpenError, Trouble};
 
-/// Why nothing is mounted. The texts are what the user sees.
+/// Why nothing is mounted, with the message for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The command line requests something that does not exist.
+    /// The command line is invalid.
     #[error("{0}")]
     Usage(String),
     /// A source cannot be mounted.
     #[error(transparent)]
     Source(#[from] OpenError),
-    /// The mount point is not one.
+    /// The mount point cannot be used.
     #[error("{0}")]
     MountPoint(String),
-    /// The system has no FUSE, or none for this user.
+    /// FUSE is not available, or not for this user.
     #[error("FUSE is not available: {0}")]
     NoFuse(String),
-    /// The system refuses the mount.
+    /// The system refused the mount.
     #[error("mount refused: {0}")]
     Refused(String),
-    /// The system does not unmount it.
+    /// The system refused to unmount.
     #[error("cannot unmount {0}")]
     NotUnmounted(String),
     /// Something in a source cannot be read.
@@ -36,20 +36,20 @@ pub enum Failure {
     Other(&'static str, std::io::Error),
 }
 
-/// A way in which the program ends.
+/// A reason for exiting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExitReason {
-    /// What the process returns to its parent.
+    /// The exit code.
     pub code: u8,
-    /// What it means, as help, man page and docs/OPTIONS.md say it.
+    /// Its meaning, for help, man page and docs/OPTIONS.md.
     pub meaning: &'static str,
 }
 
-/// The mount answers; with `--foreground`, it was unmounted.
+/// The mount is ready; with `--foreground`, it was unmounted.
 const MOUNTED: ExitReason = ExitReason {
     code: 0,
     meaning: "Mounted and answering; with --foreground: unmounted; with --check: nothing is \
-              damaged; otherwise: done",
+              damaged; otherwise: success",
 };
 const OTHER: ExitReason = ExitReason {
     code: 1,
@@ -57,7 +57,7 @@ const OTHER: ExitReason = ExitReason {
 };
 const USAGE: ExitReason = ExitReason {
     code: 2,
-    meaning: "The command line is wrong",
+    meaning: "Invalid command line",
 };
 const UNREADABLE: ExitReason = ExitReason {
     code: 10,
@@ -88,7 +88,7 @@ const REFUSED: ExitReason = ExitReason {
     meaning: "The system refused to mount or to unmount",
 };
 
-/// All ways in which hpimount ends, by ascending code.
+/// The exit reasons of hpimount, by ascending code.
 pub const EXIT_REASONS: &[ExitReason] = &[
     MOUNTED,
     OTHER,
@@ -103,7 +103,7 @@ pub const EXIT_REASONS: &[ExitReason] = &[
 ];
 
 impl Failure {
-    /// Returns how the program ends.
+    /// Returns the exit reason.
     pub fn reason(&self) -> ExitReason {
         match self {
             Self::Usage(_) => USAGE,
@@ -126,13 +126,13 @@ impl Failure {
 
     /// Writes the failure to standard error, and returns the exit code.
     pub fn report(&self) -> ExitCode {
-        // Not eprintln!, which panics where standard error is closed.
+        // Not eprintln!, which panics if standard error is closed.
         let _ = writeln!(std::io::stderr(), "hpimount: {self}");
         ExitCode::from(self.reason().code)
     }
 }
 
-/// What an error about the bytes of a source means.
+/// Returns the exit reason for an error about the data of a source.
 fn of_bytes(error: &io::Error) -> ExitReason {
     match error {
         io::Error::Read { .. } if error.is_fault() => UNREADABLE,
@@ -154,8 +154,8 @@ impl From<inspect::Error> for Failure {
     }
 }
 
-/// Returns how the program ends after a check: as the worst finding says, and
-/// of sources that could not be opened the first one.
+/// Returns the exit reason of a check: that of the worst finding, or that of
+/// the first source that could not be opened.
 pub(super) fn checked(summary: &Summary, unopened: Option<OpenError>) -> ExitReason {
     match unopened {
         _ if summary.damage.get() > 0 => DAMAGED,

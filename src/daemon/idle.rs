@@ -1,9 +1,9 @@
 //! Unmounting when the mount is idle.
 //!
-//! The kernel answers much by itself, and does not report files that are opened
-//! and closed. So it is made to request names again after a short time, by
-//! which every use of a path is noticed; and an unmount that is refused while
-//! something is open shows what is still in use.
+//! The kernel answers many requests from its caches, and does not report opens
+//! and closes. Therefore its entries expire after a short time, so that every
+//! use of a path is noticed; and an unmount that is refused because something
+//! is open shows what is still in use.
 
 use std::io;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use std::time::{Duration, Instant};
 use super::mount::Mount;
 use crate::mount::Vfs;
 
-/// Maximum length of the time for which a use may go unnoticed, and shortest.
+/// Maximum and minimum time for which a use may go unnoticed.
 const MAX_LIFETIME: Duration = Duration::from_secs(60);
 const MIN_LIFETIME: Duration = Duration::from_millis(100);
 
-/// Returns how long the kernel may answer by itself for a mount that is
-/// unmounted after `limit`.
+/// Returns how long the kernel may cache names of a mount that is unmounted
+/// after `limit`.
 pub(super) fn lifetime(limit: Duration) -> Duration {
     (limit / 10).clamp(MIN_LIFETIME, MAX_LIFETIME)
 }
 
-/// Unmounts when nothing has used the mount for `limit`.
+/// Unmounts when the mount has not been used for `limit`.
 ///
 /// # Errors
 /// Returns an error if a thread cannot be started.
@@ -38,13 +38,14 @@ pub(super) fn watch(vfs: Arc<Vfs>, mount: Arc<Mount>, limit: Duration) -> io::Re
             if now != uses {
                 uses = now;
                 last_use = Instant::now();
-            // The kernel may have answered for a lifetime after the last request.
+            // The kernel may have answered from its cache for a lifetime after
+            // the last request.
             } else if last_use.elapsed() >= limit + lifetime {
                 if mount.unmount_unused() {
-                    log::info!("unmounted: nothing has used it for {} s", limit.as_secs());
+                    log::info!("unmounted after {} s without use", limit.as_secs());
                     return;
                 }
-                // What is open is used.
+                // Open files count as use.
                 last_use = Instant::now();
             }
         }
@@ -58,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernel_answers_by_itself_for_a_tenth_of_the_time() {
+    fn the_kernel_caches_names_for_a_tenth_of_the_time() {
         let seconds = Duration::from_secs;
         assert_eq!(lifetime(seconds(600)), seconds(60));
         assert_eq!(lifetime(seconds(100)), seconds(10));

@@ -1,5 +1,5 @@
-//! Inspecting sources without mounting them, in threads as confined as those
-//! that answer for a mount.
+//! Inspection of sources without mounting them, in threads that are confined
+//! like those of a mount.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -17,18 +17,17 @@ use crate::inspect::{self, Error, Layout};
 use crate::mount::{Sources, Vfs};
 use crate::source::Location;
 
-/// What is done with sources instead of mounting them.
+/// An inspection of sources.
 #[derive(Debug)]
 pub enum Inspection {
-    /// Listing what these paths lead to, or everything.
+    /// List these paths, or everything.
     List(Vec<String>, Layout),
-    /// Printing the files at these paths.
+    /// Print the files at these paths.
     Cat(Vec<String>),
 }
 
 impl Inspection {
-    /// Returns the paths of the sources' entries; that of the root where none
-    /// is given.
+    /// Returns the paths of the entries; that of the root if none is given.
     fn paths(&self) -> Vec<&str> {
         match self {
             Self::List(paths, _) if paths.is_empty() => vec![""],
@@ -37,12 +36,11 @@ impl Inspection {
     }
 }
 
-/// Inspects sources. What is the matter with a path is said on standard error,
-/// and the others are inspected all the same; the exit code is that of the
-/// first.
+/// Inspects sources. A problem with a path is reported on standard error, and
+/// the others are still inspected; the exit code is that of the first problem.
 ///
 /// # Errors
-/// Returns an error if the sources cannot be opened, or nothing can be written.
+/// Returns an error if the sources cannot be opened, or if writing fails.
 pub fn inspect(
     sources: &Sources,
     inspection: &Inspection,
@@ -72,7 +70,7 @@ fn inspect_opened(vfs: &Vfs, inspection: &Inspection) -> Result<ExitCode, Error>
             Inspection::List(_, layout) => inspect::list(vfs, path, *layout, is_terminal, &mut out),
             Inspection::Cat(_) => inspect::cat(vfs, path, &mut out),
         };
-        // What is said of a path stands behind what was printed of it.
+        // So that an error message for a path comes after its output.
         out.flush().map_err(Error::Output)?;
         match inspected {
             Ok(()) => {}
@@ -86,23 +84,23 @@ fn inspect_opened(vfs: &Vfs, inspection: &Inspection) -> Result<ExitCode, Error>
     Ok(failed.unwrap_or(ExitCode::SUCCESS))
 }
 
-/// What is checked, and how it is reported.
+/// A check and its output options.
 #[derive(Debug)]
 pub struct Check {
-    /// The sources, each of which is checked by itself.
+    /// The sources, which are checked separately.
     pub sources: Vec<Location>,
-    /// The list that disc images are compared with.
+    /// The list to compare disc images with.
     pub list: Option<PathBuf>,
-    /// Whether findings are JSON.
+    /// Whether to print findings as JSON.
     pub json: bool,
-    /// Whether progress is shown on a terminal.
+    /// Whether to show progress on a terminal.
     pub progress: bool,
 }
 
-/// Checks all that sources hold. Findings go to standard output.
+/// Checks everything in the sources. Findings go to standard output.
 ///
 /// # Errors
-/// Returns an error if the list cannot be read, or nothing can be written.
+/// Returns an error if the list cannot be read, or if writing fails.
 pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure> {
     let open = |path: &PathBuf| {
         let opened = File::open(path);
@@ -157,8 +155,8 @@ fn given(locations: Vec<Location>) -> Sources {
     }
 }
 
-/// Returns the options with what confined threads could not open: a file for
-/// what is generated, and connections.
+/// Returns the options with resources that confined threads could not open: a
+/// file for generated data, and connections.
 fn vfs_options(
     sources: &Sources,
     options: &MountOptions,
@@ -170,7 +168,7 @@ fn vfs_options(
     })
 }
 
-/// Returns a bar for that many bytes, seen on terminals only.
+/// Returns a progress bar for this many bytes, shown only on terminals.
 pub fn progress_bar(bytes: u64, is_wanted: bool) -> ProgressBar {
     if !is_wanted {
         return ProgressBar::hidden();
@@ -180,13 +178,13 @@ pub fn progress_bar(bytes: u64, is_wanted: bool) -> ProgressBar {
     ProgressBar::new(bytes).with_style(style)
 }
 
-/// Ends the process as every other one in a pipeline ends, where the reader of
-/// standard output has gone.
+/// Terminates the process by SIGPIPE, like others in a pipeline, if the reader
+/// of standard output is gone.
 fn heed_broken_pipe(error: &Error) {
     if let Error::Output(error) = error
         && error.kind() == io::ErrorKind::BrokenPipe
     {
-        // It does not return; if it did, the error would be reported.
+        // Does not return; if it did, the error would be reported.
         let _ = emulate_default_handler(SIGPIPE);
     }
 }

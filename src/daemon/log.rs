@@ -1,5 +1,4 @@
-//! Where the log goes: standard error while it is read,
-//! the system log afterwards.
+//! The log: to standard error while that is read, to the system log afterwards.
 
 use std::sync::OnceLock;
 
@@ -10,14 +9,15 @@ static LOGGER: OnceLock<Logger> = OnceLock::new();
 
 struct Logger {
     stderr: env_logger::Logger,
-    /// Set when the process has gone into the background; `None` inside where
+    /// Set when the process has gone into the background; `None` inside if
     /// there is no system log.
     system: OnceLock<Option<syslog::BasicLogger>>,
 }
 
 /// Starts logging to standard error.
 pub(super) fn start(level: LevelFilter) {
-    // The session warns of every request that is rightly answered with ENOSYS.
+    // The session warns about every request that is correctly answered with
+    // ENOSYS.
     let session_level = match level {
         LevelFilter::Debug => LevelFilter::Debug,
         _ => LevelFilter::Error,
@@ -30,7 +30,7 @@ pub(super) fn start(level: LevelFilter) {
             .build(),
         system: OnceLock::new(),
     });
-    // Only a second start could fail, and there is none.
+    // Only a second start could fail.
     if log::set_logger(logger).is_ok() {
         log::set_max_level(level);
     }
@@ -45,7 +45,7 @@ pub(super) fn move_to_system_log() {
     };
     let system = syslog::unix(formatter).ok().map(syslog::BasicLogger::new);
     if let Some(logger) = LOGGER.get() {
-        // Only a second move could fail, and there is none.
+        // Only a second move could fail.
         let _ = logger.system.set(system);
     }
 }

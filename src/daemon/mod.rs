@@ -1,4 +1,4 @@
-//! Being a process: going into the background, signals, mounting, and ending
+//! The process: going into the background, signals, mounting, and exiting
 //! without leaving anything behind.
 
 mod allocator;
@@ -37,23 +37,22 @@ use crate::fuse::{Ownership, SessionOptions};
 use crate::mount::{Sources, Vfs};
 use crate::source::remote::{Access, Network, RemoteOptions};
 
-/// Set for the process that goes into the background; the value means
-/// nothing.
+/// Set for the process in the background, to any value.
 const IN_BACKGROUND: &str = "HPIMOUNT_IN_BACKGROUND";
 
-/// What the background process writes to its standard output when the mount
-/// answers.
+/// Written by the background process to its standard output when the mount is
+/// ready.
 const READY: [u8; 1] = *b"+";
 
-/// How long threads that answer may continue when the kernel has ended the
-/// mount, and how often it is asked whether it has.
+/// How long requests may continue after the kernel has ended the mount, and the
+/// interval at which that is checked.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Threads that answer requests where a source is on a server: they wait for
-/// it most of the time, and listing a directory should not.
+/// Number of threads that answer requests if a source is on a server: most of
+/// them wait for it, and listing a directory should not.
 const REMOTE_THREADS: usize = 16;
 
-/// What to mount, and where.
+/// A mount to make.
 #[derive(Debug)]
 pub struct Plan {
     /// The archives, or a game's folder.
@@ -64,7 +63,7 @@ pub struct Plan {
     pub options: MountOptions,
 }
 
-/// How the mount behaves, as the options say.
+/// The options of a mount.
 #[derive(Debug, Clone, Default)]
 pub struct MountOptions {
     /// Whether other users have access.
@@ -75,29 +74,28 @@ pub struct MountOptions {
     pub gid: Option<u32>,
     /// Permission bits to remove from all modes.
     pub umask: u16,
-    /// Threads that answer requests; as many as cores if there is none, or 16
-    /// with sources on servers.
+    /// Threads that answer requests; `None` for as many as cores, or 16 with
+    /// sources on servers.
     pub threads: Option<usize>,
-    /// Whether files are decoded only when they are read.
+    /// Whether to disable prefetching.
     pub no_prefetch: bool,
-    /// How long the mount is idle before it is unmounted; it stays if there is
-    /// none.
+    /// Idle time after which the mount is unmounted, if any.
     pub idle: Option<Duration>,
     /// How sources on servers are read.
     pub remote: RemoteOptions,
     /// File with the palette of pictures that have none of their own.
     pub palette: Option<PathBuf>,
-    /// How the tree behaves.
+    /// Options of the file tree.
     pub vfs: crate::mount::Options,
 }
 
-/// Says whether this process is the one that [`detach`] has started.
+/// Returns whether this process was started by [`detach`].
 pub fn is_background() -> bool {
     std::env::var_os(IN_BACKGROUND).is_some()
 }
 
-/// Returns the time `usual`, or the seconds that an environment variable says,
-/// so that tests need not wait. Not in released programs.
+/// Returns `usual`, or the seconds in an environment variable, so that tests
+/// need not wait. Not available in release builds.
 pub fn shortened(variable: &str, usual: Duration) -> Duration {
     let seconds = std::env::var(variable).ok();
     match seconds.and_then(|seconds| seconds.parse().ok()) {
@@ -111,14 +109,14 @@ pub fn start_log(level: LevelFilter) {
     log::start(level);
 }
 
-/// Runs this program once more, in the background, with the same arguments,
-/// and waits until its mount answers or it gives up.
+/// Starts this program again in the background, with the same arguments, and
+/// waits until its mount is ready or it fails.
 ///
-/// A second process instead of a fork: nothing of this one's state, threads
-/// and locks goes along.
+/// A new process instead of a fork, so that no state, threads or locks are
+/// inherited.
 ///
 /// # Errors
-/// [`Failure::Other`] where the program cannot be started.
+/// Returns [`Failure::Other`] if the program cannot be started.
 pub fn detach() -> Result<ExitCode, Failure> {
     let cannot = |error| Failure::Other("cannot go into the background", error);
     signals::reset_sigchld().map_err(cannot)?;
@@ -133,7 +131,7 @@ pub fn detach() -> Result<ExitCode, Failure> {
         .spawn()
         .map_err(cannot)?;
     let mut answer = [0];
-    // Exactly one byte: the end of the pipe may be held open by others.
+    // Exactly one byte: others may hold the end of the pipe open.
     let ready = child
         .stdout
         .take()
@@ -151,10 +149,10 @@ pub fn detach() -> Result<ExitCode, Failure> {
     }
 }
 
-/// Mounts, and serves until the mount is gone.
+/// Mounts, and serves until unmounted.
 ///
 /// # Errors
-/// Why nothing was mounted.
+/// Returns why nothing was mounted.
 pub fn run(plan: &Plan) -> Result<(), Failure> {
     let background = is_background();
     let unheeded = |error| Failure::Other("cannot handle signals", error);
@@ -174,8 +172,8 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
     let vfs = confinement
         .run(|| Vfs::open_prepared(&prepared, vfs_options))
         .map_err(|error| Failure::Other("cannot start a thread", error))??;
-    // Until here a signal ends the process at once, also one that waits for a
-    // slow source; from here on it has a mount to take away.
+    // Until here a signal terminates the process at once, even while it waits
+    // for a slow source; from here on there is a mount to remove.
     let mut signals = signals::catch().map_err(unheeded)?;
     let Serving { session, mount } = serve(plan, &point, vfs.clone(), &confinement)?;
     let handle = signals.handle();
@@ -187,7 +185,7 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
             for signal in &mut signals {
                 ::log::info!("signal {signal}");
                 if unmounted {
-                    // Asked twice.
+                    // Second signal.
                     mounted.cut_off();
                     std::process::exit(0);
                 }
@@ -211,7 +209,7 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
     if !background {
         supervisor::tell_ready();
     } else if let Err(error) = leave_terminal() {
-        // The process that requested the mount has stopped waiting for it.
+        // The process that started this one has stopped waiting.
         ::log::warn!("the parent process is gone: {error}");
         mount.unmount();
     }
@@ -227,11 +225,11 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
     handle.close();
     // It ends with the handle; a panic in it has been logged.
     let _ = signal_thread.join();
-    outcome.map_err(|error| Failure::Other("the session with the kernel broke off", error))
+    outcome.map_err(|error| Failure::Other("the FUSE session ended unexpectedly", error))
 }
 
-/// Returns the threads that talk to the servers of the sources, in a
-/// confinement of their own; none where all sources are on disk.
+/// Starts the threads that talk to the servers of the sources, with their own
+/// confinement; `None` if all sources are on disk.
 fn network(sources: &Sources, options: &MountOptions) -> Result<Option<Arc<Network>>, Failure> {
     if sources.urls().next().is_none() {
         return Ok(None);
@@ -241,20 +239,22 @@ fn network(sources: &Sources, options: &MountOptions) -> Result<Option<Arc<Netwo
     started.map(Some).map_err(Failure::Usage)
 }
 
-/// Returns a temporary file without a name for generated files. It is opened
-/// here, since the confined threads can open none.
+/// Opens an unnamed temporary file for generated files here, since the confined
+/// threads cannot.
 fn spool() -> Option<Arc<File>> {
     match tempfile::tempfile() {
         Ok(file) => Some(Arc::new(file)),
         Err(error) => {
-            ::log::warn!("large generated files cannot be read: no temporary file: {error}");
+            ::log::warn!(
+                "cannot create a temporary file, large generated files are unavailable: {error}"
+            );
             None
         }
     }
 }
 
-/// Ends the process when the kernel has ended the mount and threads still
-/// wait for a source that hangs. The readers are gone.
+/// Exits the process when the kernel has ended the mount and threads still wait
+/// for a source that hangs. There are no readers left.
 fn end_with(mount: Arc<mount::Mount>) -> io::Result<()> {
     let watch = move || {
         while mount.is_connected() {
@@ -269,14 +269,14 @@ fn end_with(mount: Arc<mount::Mount>) -> io::Result<()> {
     thread.spawn(watch).map(drop)
 }
 
-/// A mount that answers.
+/// A running mount.
 struct Serving {
     session: std::thread::JoinHandle<io::Result<()>>,
     mount: Arc<mount::Mount>,
 }
 
-/// Mounts, which takes rights that the confined threads do not have, and has
-/// confined threads answer.
+/// Mounts, which needs privileges that the confined threads do not have, and
+/// starts confined threads to answer requests.
 #[cfg(target_os = "linux")]
 fn serve(
     plan: &Plan,
@@ -348,19 +348,19 @@ fn session_options(plan: &Plan) -> SessionOptions {
     }
 }
 
-/// Leaves the terminal's session, reports to the waiting process that the mount
-/// answers, and lets go of the terminal, the pipe and the current directory.
+/// Leaves the terminal's session, notifies the waiting process that the mount
+/// is ready, and releases the terminal, the pipe and the current directory.
 ///
 /// # Errors
 /// Returns an error if the waiting process is gone.
 fn leave_terminal() -> io::Result<()> {
-    // Not before: until the mount answers, Ctrl-C means this process too.
-    // Refused only to the leader of a group, which this is not.
+    // Not earlier: until the mount is ready, Ctrl-C applies to this process
+    // too. Fails only for a process group leader, which this is not.
     let _ = rustix::process::setsid();
     let mut stdout = io::stdout();
     let written = stdout.write_all(&READY).and_then(|()| stdout.flush());
     log::move_to_system_log();
-    // What fails here leaves a descriptor as it is, which does no harm.
+    // A failure here leaves a descriptor open, which is harmless.
     let _ = std::env::set_current_dir("/");
     if let Ok(null) = rustix::fs::open("/dev/null", OFlags::RDWR, Mode::empty()) {
         let _ = rustix::stdio::dup2_stdout(&null);

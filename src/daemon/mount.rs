@@ -1,8 +1,8 @@
 //! Mounting and unmounting on Linux.
 //!
 //! The mount is made here and not by `fuser`, whose guard would unmount the
-//! path once more after another process has unmounted it, and with it whatever
-//! was mounted below.
+//! path again after another process has unmounted it, and with it anything
+//! mounted below.
 
 use std::ffi::CString;
 use std::fs;
@@ -25,48 +25,48 @@ use super::exit::Failure;
 use super::mount_table::{Entry, MountId, MountTable};
 use super::packages;
 
-/// The device through which the kernel talks.
+/// The FUSE device.
 const DEVICE: &str = "/dev/fuse";
 
-/// What a user needs to do with it.
+/// The required access to it.
 const DEVICE_ACCESS: Access = Access::READ_OK.union(Access::WRITE_OK);
 
 /// The program that mounts for ordinary users.
 const FUSERMOUNT: &str = "fusermount3";
 
-/// What can be done without FUSE.
+/// A hint for messages.
 const WITHOUT: &str = "; `--list`, `--cat` and `--check` work without";
 
 /// Type of our mounts in the mount table.
 const FS_TYPE: &str = "fuse.hpimount";
 
-/// How long another mount may take to say whether it is alive.
+/// How long to wait for another mount to respond.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A mount of ours.
+/// A mount of this process.
 #[derive(Debug)]
 pub(super) struct Mount {
     point: PathBuf,
     id: MountId,
     how: How,
-    /// The other end of the session, which shows whether it is kept up.
+    /// The device of the session, which shows whether it is alive.
     device: OwnedFd,
 }
 
-/// Who made the mount, and so has to undo it.
+/// How the mount was made, and so has to be undone.
 #[derive(Debug, Clone, Copy)]
 enum How {
     /// This process, by the system call.
     Directly,
-    /// `fusermount3`, for an ordinary user.
+    /// By `fusermount3`, for an ordinary user.
     ByHelper,
 }
 
-/// Mounts on `point`, which [`mount_point`] has checked; `name` is what the
-/// mount table shows as the source. Gives the device to serve as well.
+/// Mounts on `point`, which [`mount_point`] has checked; `name` is shown as the
+/// source in the mount table. Also returns the device to serve.
 ///
 /// # Errors
-/// [`Failure::NoFuse`] and [`Failure::Refused`].
+/// Returns [`Failure::NoFuse`] or [`Failure::Refused`].
 pub(super) fn mount(
     point: &Path,
     name: &str,
@@ -82,10 +82,10 @@ pub(super) fn mount(
         Ok(device) => (device, How::Directly),
         Err(Errno::NOENT | Errno::NODEV | Errno::NXIO) => {
             return Err(Failure::NoFuse(format!(
-                "there is no {DEVICE}; load the kernel module with `modprobe fuse`{WITHOUT}"
+                "{DEVICE} does not exist; load the kernel module with `modprobe fuse`{WITHOUT}"
             )));
         }
-        // Also what root gets in a container.
+        // Root in a container gets this too.
         Err(Errno::PERM | Errno::ACCESS) => {
             (mount_by_helper(point, name, allow_other)?, How::ByHelper)
         }
@@ -93,13 +93,13 @@ pub(super) fn mount(
     };
     let made = made(point, how, &device);
     if made.is_err() {
-        // It will not be served. What went wrong has been reported; no more can be done.
+        // No one will serve it. The error has been reported.
         let _ = detach(point, how);
     }
     Ok((made?, device))
 }
 
-/// Returns the mount that has just been made on `point`.
+/// Returns the mount that was just made on `point`.
 fn made(point: &Path, how: How, device: &OwnedFd) -> Result<Mount, Failure> {
     let table = mount_table()?;
     let top = table
@@ -132,8 +132,7 @@ fn mount_directly(point: &Path, name: &str, allow_other: bool) -> Result<OwnedFd
     Ok(device)
 }
 
-/// Has `fusermount3` make the mount, and takes the device from it over a
-/// socket.
+/// Lets `fusermount3` make the mount, and receives the device over a socket.
 fn mount_by_helper(point: &Path, name: &str, allow_other: bool) -> Result<OwnedFd, Failure> {
     let other = |error| Failure::Other("cannot talk to fusermount3", error);
     let (ours, theirs) = UnixStream::pair().map_err(other)?;
@@ -165,7 +164,7 @@ fn mount_by_helper(point: &Path, name: &str, allow_other: bool) -> Result<OwnedF
         return Err(match rustix::fs::access(DEVICE, DEVICE_ACCESS) {
             Ok(()) => Failure::Refused(message),
             Err(Errno::ACCESS) => Failure::NoFuse(format!(
-                "{message}; only users who may read and write {DEVICE} can mount"
+                "{message}; only users with read and write access to {DEVICE} can mount"
             )),
             Err(_) => Failure::NoFuse(message),
         });
@@ -173,7 +172,7 @@ fn mount_by_helper(point: &Path, name: &str, allow_other: bool) -> Result<OwnedF
     receive_device(&ours).map_err(other)
 }
 
-/// What is said where [`FUSERMOUNT`] is missing.
+/// Returns the error for a missing [`FUSERMOUNT`].
 fn no_helper() -> Failure {
     let advice = packages::advice();
     Failure::NoFuse(format!(
@@ -181,7 +180,7 @@ fn no_helper() -> Failure {
     ))
 }
 
-/// Takes over the one file descriptor that is sent on `socket`.
+/// Receives the one file descriptor that is sent on `socket`.
 fn receive_device(socket: &UnixStream) -> io::Result<OwnedFd> {
     let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
@@ -201,16 +200,16 @@ fn receive_device(socket: &UnixStream) -> io::Result<OwnedFd> {
         .ok_or_else(|| io::Error::other("no device was sent"))
 }
 
-/// Keeps a comma in a file name from beginning another mount option.
+/// Escapes a value, so that a comma in a file name does not begin another mount
+/// option.
 fn escape_option(value: &str) -> String {
     value.replace('\\', "\\\\").replace(',', "\\,")
 }
 
 impl Mount {
-    /// Unmounts, wherever the mount has been moved to, unless another mount
-    /// covers it. One that is in use is detached: it is gone from the tree at
-    /// once, and ends when the last user has finished. Says whether the mount
-    /// is gone.
+    /// Unmounts, even if the mount has been moved, unless another mount covers
+    /// it. A mount that is in use is detached: it disappears from the tree at
+    /// once, and ends with its last user. Returns whether the mount is gone.
     pub(super) fn unmount(&self) -> bool {
         self.try_unmount(true).unwrap_or_else(|error| {
             log::error!("cannot unmount {}: {error}", self.point.display());
@@ -218,31 +217,29 @@ impl Mount {
         })
     }
 
-    /// Clears away what is left of the mount when the session has ended. The
-    /// kernel can end it and leave the mount, as for `umount -f` of a busy
-    /// one.
+    /// Removes the mount if it is left after the session has ended. The kernel
+    /// can end a session and leave the mount, as for `umount -f` of a busy one.
     pub(super) fn clear_away(&self) {
         self.unmount();
     }
 
-    /// Aborts requests under way, before the process exits. A
-    /// thread that the kernel keeps in a read of a source that hangs would
-    /// keep the device with everything else that is open, and the kernel the
-    /// mount with the device.
+    /// Aborts pending requests before the process exits. A thread that the
+    /// kernel keeps in a hanging read would keep the device open, and with it
+    /// the mount.
     pub(super) fn cut_off(&self) {
         let open = fs::read_dir("/proc/self/fd").into_iter().flatten();
-        // By the names: asking what is open for more could hang as well.
+        // By name: requesting metadata could hang as well.
         let devices = open.flatten().filter(|entry| {
             fs::read_link(entry.path()).is_ok_and(|path| path == Path::new(DEVICE))
         });
         let numbers = devices.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         for number in Vec::<RawFd>::from_iter(numbers) {
-            // There is nothing to do about an error.
+            // Errors cannot be handled here.
             let _ = nix::unistd::close(number);
         }
     }
 
-    /// Unmounts unless the mount is in use. Says whether it is gone.
+    /// Unmounts unless the mount is in use. Returns whether it is gone.
     pub(super) fn unmount_unused(&self) -> bool {
         self.try_unmount(false).unwrap_or_else(|error| {
             log::debug!("{} stays mounted: {error}", self.point.display());
@@ -257,7 +254,7 @@ impl Mount {
             return Ok(true);
         };
         if !connected && !is_dead_mount(point) {
-            // That of another process, with the numbers of ours.
+            // The mount of another process with the same numbers.
             return Ok(true);
         }
         if table.topmost(point).is_some_and(|top| top.id != self.id) {
@@ -268,8 +265,8 @@ impl Mount {
         Ok(true)
     }
 
-    /// Says whether the kernel keeps up the session: not after the last
-    /// unmount. The numbers of the mount may be those of another one then.
+    /// Returns whether the kernel still serves the session: not after the last
+    /// unmount. Then the numbers of the mount may be those of another one.
     pub(super) fn is_connected(&self) -> bool {
         let mut device = [PollFd::new(&self.device, PollFlags::empty())];
         let polled = poll(&mut device, Some(&Timespec::default()));
@@ -277,13 +274,12 @@ impl Mount {
     }
 }
 
-/// Unmounts what is on top at `point`, also while it is in use.
+/// Unmounts the topmost mount at `point`, even if it is in use.
 fn detach(point: &Path, how: How) -> io::Result<()> {
     take_down(point, how, true)
 }
 
-/// Unmounts what is on top at `point`; while it is in use only if it is
-/// `lazy`.
+/// Unmounts the topmost mount at `point`; if it is in use, only if `lazy`.
 fn take_down(point: &Path, how: How, lazy: bool) -> io::Result<()> {
     match how {
         How::Directly => {
@@ -307,7 +303,7 @@ fn take_down(point: &Path, how: How, lazy: bool) -> io::Result<()> {
     }
 }
 
-/// Who unmounts what this user has mounted.
+/// Returns how this user's mounts are unmounted.
 fn how() -> How {
     match rustix::process::geteuid().is_root() {
         true => How::Directly,
@@ -315,11 +311,11 @@ fn how() -> How {
     }
 }
 
-/// Unmounts what hpimount has mounted at `path`, unless it is in use.
+/// Unmounts a mount of hpimount at `path`, unless it is in use.
 ///
 /// # Errors
-/// [`Failure::MountPoint`] where it has mounted nothing there, and
-/// [`Failure::NotUnmounted`] where the system refuses.
+/// Returns [`Failure::MountPoint`] if hpimount has mounted nothing there, and
+/// [`Failure::NotUnmounted`] if the system refuses.
 pub fn unmount(path: &Path) -> Result<(), Failure> {
     let nothing =
         |why: &dyn std::fmt::Display| Failure::MountPoint(format!("{}: {why}", path.display()));
@@ -327,14 +323,14 @@ pub fn unmount(path: &Path) -> Result<(), Failure> {
     let table = mount_table()?;
     let top = table.topmost(&point);
     if top.is_none_or(|top| top.fs_type != FS_TYPE) {
-        return Err(nothing(&"hpimount has nothing mounted there"));
+        return Err(nothing(&"nothing is mounted there by hpimount"));
     }
     take_down(&point, how(), false).map_err(|error| {
         let is_busy = Errno::from_io_error(&error) == Some(Errno::BUSY);
         match error.kind() {
             io::ErrorKind::NotFound => no_helper(),
             _ if is_busy => Failure::NotUnmounted(format!(
-                "{}: it is in use; `fuser -vm` shows by which programs",
+                "{}: is in use; `fuser -vm` shows by which programs",
                 point.display()
             )),
             _ => Failure::NotUnmounted(format!("{}: {error}", point.display())),
@@ -346,11 +342,11 @@ fn mount_table() -> Result<MountTable, Failure> {
     MountTable::read().map_err(|error| Failure::Other("cannot read the mount table", error))
 }
 
-/// Checks that something can be mounted on `path`, and makes it absolute. A
-/// mount of ours there whose daemon has died is cleared away first.
+/// Checks that `path` can be a mount point, and makes it absolute. Removes a
+/// mount of hpimount whose daemon has died.
 ///
 /// # Errors
-/// [`Failure::MountPoint`].
+/// Returns [`Failure::MountPoint`] if it cannot.
 pub(super) fn mount_point(path: &Path) -> Result<PathBuf, Failure> {
     let unusable = |why: &dyn std::fmt::Display| {
         Failure::MountPoint(format!("mount point {}: {why}", path.display()))
@@ -364,14 +360,14 @@ pub(super) fn mount_point(path: &Path) -> Result<PathBuf, Failure> {
             Err(error) if is_dead(&error) => {}
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                 return Err(unusable(
-                    &"the mount there does not answer; `umount -l` takes it away",
+                    &"the mount there does not answer; `umount -l` removes it",
                 ));
             }
             _ => return Err(unusable(&"an archive is mounted there already")),
         }
-        log::warn!("{}: clearing away a dead mount", point.display());
+        log::warn!("{}: removing a dead mount", point.display());
         detach(&point, how())
-            .map_err(|error| unusable(&format!("cannot clear away a dead mount: {error}")))?;
+            .map_err(|error| unusable(&format!("cannot remove a dead mount: {error}")))?;
     }
     match fs::metadata(&point) {
         Err(error) => Err(unusable(&error)),
@@ -380,8 +376,8 @@ pub(super) fn mount_point(path: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Makes a path absolute without asking the file system at its end, which may
-/// be a dead mount.
+/// Makes a path absolute without accessing its last component, which may be a
+/// dead mount.
 fn resolve(path: &Path) -> io::Result<PathBuf> {
     match fs::canonicalize(path) {
         Err(error) if is_dead(&error) => {
@@ -395,20 +391,19 @@ fn resolve(path: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Says whether a FUSE mount has lost its daemon.
+/// Returns whether a FUSE mount has lost its daemon.
 fn is_dead_mount(point: &Path) -> bool {
     answers(point).is_err_and(|error| is_dead(&error))
 }
 
-/// Waits for the answer of a FUSE mount. `statfs` is what the kernel never
-/// answers by itself; attributes and listings may come from its caches.
+/// Waits for a response of a FUSE mount. The kernel never answers `statfs` from
+/// its caches, unlike attributes and listings.
 fn answers(point: &Path) -> io::Result<()> {
     Ok(rustix::fs::statfs(point).map(drop)?)
 }
 
-/// The same for no longer than [`PATIENCE`]. Without its daemon a mount says
-/// so at once, but not as long as the kernel keeps a thread of the daemon in a
-/// read that hangs.
+/// Does the same for at most [`PATIENCE`]. A mount without a daemon fails at
+/// once, unless the kernel keeps a thread of the daemon in a hanging read.
 fn answers_soon(point: &Path) -> io::Result<()> {
     let (sender, receiver) = mpsc::channel();
     let point = point.to_owned();
@@ -418,7 +413,7 @@ fn answers_soon(point: &Path) -> io::Result<()> {
         .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
-/// What the kernel says of a FUSE mount without its daemon.
+/// Returns whether an error is that of a FUSE mount without a daemon.
 fn is_dead(error: &io::Error) -> bool {
     matches!(
         Errno::from_io_error(error),

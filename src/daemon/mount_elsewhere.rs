@@ -1,14 +1,14 @@
-//! Unmounting where `fuser` makes the mounts.
+//! Unmounting on systems where `fuser` mounts.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::exit::Failure;
 
-/// Checks that something can be mounted on `path`, and makes it absolute.
+/// Checks that `path` can be a mount point, and makes it absolute.
 ///
 /// # Errors
-/// [`Failure::MountPoint`].
+/// Returns [`Failure::MountPoint`] if it cannot.
 pub(super) fn mount_point(path: &Path) -> Result<PathBuf, Failure> {
     let unusable = |why: &dyn std::fmt::Display| {
         Failure::MountPoint(format!("mount point {}: {why}", path.display()))
@@ -20,10 +20,10 @@ pub(super) fn mount_point(path: &Path) -> Result<PathBuf, Failure> {
     Ok(point)
 }
 
-/// Unmounts what is mounted at `path`, unless it is in use.
+/// Unmounts the mount at `path`, unless it is in use.
 ///
 /// # Errors
-/// [`Failure::NotUnmounted`].
+/// Returns [`Failure::NotUnmounted`] if the system refuses.
 pub fn unmount(path: &Path) -> Result<(), Failure> {
     let failed =
         |why: &dyn std::fmt::Display| Failure::NotUnmounted(format!("{}: {why}", path.display()));
@@ -35,7 +35,8 @@ pub fn unmount(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// What a mount that was refused with this error lacks.
+/// Returns the failure for a mount that was refused with this error, with
+/// advice.
 pub(super) fn refused(point: &Path, error: &std::io::Error) -> Failure {
     let (driver, advice) = match cfg!(target_os = "macos") {
         true => (
@@ -47,12 +48,12 @@ pub(super) fn refused(point: &Path, error: &std::io::Error) -> Failure {
     match Path::new(driver).exists() {
         true => Failure::Refused(format!("{}: {error}", point.display())),
         false => Failure::NoFuse(format!(
-            "there is no {driver}; {advice}; `--list`, `--cat` and `--check` work without"
+            "{driver} is missing; {advice}; `--list`, `--cat` and `--check` work without"
         )),
     }
 }
 
-/// A mount of ours.
+/// A mount of this process.
 #[derive(Debug)]
 pub(super) struct Mount {
     point: PathBuf,
@@ -64,7 +65,7 @@ impl Mount {
         Self { point }
     }
 
-    /// Unmounts, also while it is in use. Says whether the mount is gone.
+    /// Unmounts, even if in use. Returns whether the mount is gone.
     pub(super) fn unmount(&self) -> bool {
         let outcome = Command::new("umount").arg("-f").arg(&self.point).status();
         match outcome {
@@ -76,20 +77,20 @@ impl Mount {
         }
     }
 
-    /// Unmounts unless the mount is in use. Says whether it is gone.
+    /// Unmounts unless the mount is in use. Returns whether it is gone.
     pub(super) fn unmount_unused(&self) -> bool {
         let outcome = Command::new("umount").arg(&self.point).output();
         outcome.is_ok_and(|output| output.status.success())
     }
 
-    /// Unmounting has done it.
+    /// Not needed: unmounting aborts requests.
     pub(super) fn cut_off(&self) {}
 
-    /// Not known here.
+    /// Unknown here.
     pub(super) fn is_connected(&self) -> bool {
         true
     }
 
-    /// The session has ended, and `fuser` has unmounted then.
+    /// Not needed: `fuser` has unmounted when the session ended.
     pub(super) fn clear_away(&self) {}
 }

@@ -6,8 +6,8 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// What distinguishes a mount from all others: the number of its
-/// device, and its own. Once it is gone, a later one may get the same numbers.
+/// Identifies a mount: the number of its device, and its id. Once it is gone, a
+/// later one may get the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MountId {
     mount: OsString,
@@ -17,23 +17,23 @@ pub(super) struct MountId {
 /// A line of the table.
 #[derive(Debug)]
 pub(super) struct Entry {
-    /// What distinguishes it from other mounts.
+    /// Its identity.
     pub(super) id: MountId,
-    /// Where it is now.
+    /// Its current mount point.
     pub(super) point: PathBuf,
     /// Type of the file system.
     pub(super) fs_type: OsString,
 }
 
-/// All mounts that this process sees.
+/// The mounts that are visible to this process.
 #[derive(Debug)]
 pub(super) struct MountTable {
-    /// A mount stands behind those that it covers.
+    /// A mount comes after those that it covers.
     entries: Vec<Entry>,
 }
 
 impl MountTable {
-    /// Returns the table as it is now.
+    /// Reads the current table.
     pub(super) fn read() -> io::Result<Self> {
         Ok(Self::parse(&fs::read("/proc/self/mountinfo")?))
     }
@@ -45,19 +45,19 @@ impl MountTable {
         }
     }
 
-    /// Returns the mount that is visible at `point`, an absolute path, if it is
-    /// a mount point at all.
+    /// Returns the mount that is visible at `point`, an absolute path; `None`
+    /// if it is not a mount point.
     pub(super) fn topmost(&self, point: &Path) -> Option<&Entry> {
         self.entries.iter().rfind(|entry| entry.point == point)
     }
 
-    /// Returns the mount with this `id`, wherever it is by now.
+    /// Returns the mount with this `id`, wherever it is now.
     pub(super) fn find(&self, id: &MountId) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.id == *id)
     }
 }
 
-/// One line of the table.
+/// Parses one line of the table.
 fn entry(line: &[u8]) -> Option<Entry> {
     let mut fields = line.split(|&byte| byte == b' ').map(OsStr::from_bytes);
     let mount = fields.next()?;
@@ -74,8 +74,7 @@ fn entry(line: &[u8]) -> Option<Entry> {
     })
 }
 
-/// Undoes the `\ooo` with which spaces, tabs, newlines and backslashes are
-/// written.
+/// Decodes the `\ooo` escapes of spaces, tabs, newlines and backslashes.
 fn unescape(field: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;

@@ -1,10 +1,10 @@
-//! Which package has what is missing, on the system available.
+//! Advice on the package to install for a missing program.
 
-/// Where systems say what they are (os-release(5)).
+/// Files that identify the system (os-release(5)).
 const OS_RELEASE: [&str; 2] = ["/etc/os-release", "/usr/lib/os-release"];
 
 /// Commands that install `fusermount3`, by the name of the system, or of one
-/// that it is like.
+/// that it is derived from.
 const COMMANDS: &[(&str, &str)] = &[
     ("debian", "apt install fuse3"),
     ("ubuntu", "apt install fuse3"),
@@ -20,7 +20,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("nixos", "nix-env -iA nixos.fuse3"),
 ];
 
-/// Returns how to install what mounts for ordinary users, as root.
+/// Returns how to install the program that mounts for ordinary users.
 pub(super) fn advice() -> String {
     let mut texts = OS_RELEASE
         .iter()
@@ -28,7 +28,7 @@ pub(super) fn advice() -> String {
     advice_for(&texts.next().unwrap_or_default())
 }
 
-/// Returns the same for the system that an os-release(5) describes.
+/// Returns the advice for the system that an os-release(5) describes.
 fn advice_for(os_release: &str) -> String {
     let names = ["ID=", "ID_LIKE="].into_iter().filter_map(|key| {
         let mut lines = os_release.lines();
@@ -36,14 +36,14 @@ fn advice_for(os_release: &str) -> String {
     });
     let mut names = names.flat_map(|value| value.trim_matches(['"', '\'']).split_whitespace());
     let command = names.find_map(|name| {
-        // `opensuse-leap` and the like.
+        // For example `opensuse-leap`.
         let family = name.split('-').next().unwrap_or(name);
         let mut known = COMMANDS.iter();
         known.find(|(system, _)| *system == family)
     });
     match command {
         Some((_, command)) => format!("install it with `{command}`"),
-        None => "install the package of FUSE 3, in most systems `fuse3`".to_owned(),
+        None => "install the package for FUSE 3, called `fuse3` on most systems".to_owned(),
     }
 }
 
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_package_is_that_of_the_system_or_of_one_it_is_like() {
+    fn the_package_is_that_of_the_system_or_of_its_base() {
         for (os_release, command) in [
             (
                 "PRETTY_NAME=\"Debian 13\"\nID=debian\n",
@@ -73,8 +73,8 @@ mod tests {
                 "ID=\"opensuse-tumbleweed\"\nID_LIKE=\"opensuse suse\"\n",
                 "`zypper install fuse3`",
             ),
-            ("ID=haiku\n", "in most systems `fuse3`"),
-            ("", "in most systems `fuse3`"),
+            ("ID=haiku\n", "called `fuse3` on most systems"),
+            ("", "called `fuse3` on most systems"),
         ] {
             let advice = advice_for(os_release);
             assert!(advice.contains(command), "{os_release}: {advice}");

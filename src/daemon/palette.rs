@@ -1,4 +1,4 @@
-//! The palette that the user has chosen, read before the process is confined.
+//! The palette chosen by the user, read before the process is confined.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,8 +12,8 @@ use crate::mount::ChosenPalette;
 /// Reads the palette in a file.
 ///
 /// # Errors
-/// [`Failure::Usage`] with the name of the file, where it cannot be read or is
-/// no palette.
+/// Returns [`Failure::Usage`] with the name of the file if it cannot be read or
+/// is not a palette.
 pub(super) fn read(path: &Path) -> Result<Arc<ChosenPalette>, Failure> {
     let failure = |problem: &dyn std::fmt::Display| {
         Failure::Usage(format!("-o palette={}: {problem}", path.display()))

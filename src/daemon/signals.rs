@@ -1,4 +1,4 @@
-//! Which signals end a mount in order, and which are left alone.
+//! The signals that unmount, and those that are left alone.
 
 use std::ffi::c_int;
 use std::fs;
@@ -12,14 +12,14 @@ use signal_hook::consts::{
 };
 use signal_hook::iterator::Signals;
 
-/// All that would end the process and leave a dead mount, except for SIGKILL
-/// and for those by which a fault of the process itself is reported.
+/// The signals that would terminate the process and leave a dead mount, except
+/// for SIGKILL and those that report a fault of the process itself.
 const ENDING: &[c_int] = &[
     SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
     SIGVTALRM, SIGXCPU, SIGXFSZ,
 ];
 
-/// Those that only Linux has.
+/// Returns the signals that only Linux has.
 #[cfg(target_os = "linux")]
 fn more() -> impl Iterator<Item = c_int> {
     [libc::SIGPWR, libc::SIGSTKFLT]
@@ -32,23 +32,24 @@ fn more() -> impl Iterator<Item = c_int> {
     std::iter::empty()
 }
 
-/// Catches the signals that end a mount. What was ignored when the program
-/// was started, as SIGHUP is by nohup(1), stays so.
+/// Catches the signals that unmount. Signals that are ignored at program start,
+/// such as SIGHUP by nohup(1), stay ignored.
 ///
 /// # Errors
-/// Whatever the operating system reports.
+/// Returns an error if the operating system does.
 pub(super) fn catch() -> io::Result<Signals> {
     let ignored = ignored();
     let heeded = |signal: &c_int| ignored >> (signal - 1) & 1 == 0;
-    // One that came between setting a handler and noting down what it is to do
-    // would be lost. This is the only thread now: they wait until both are.
+    // A signal that arrives after its handler is set and before its action is
+    // registered would be lost. This is the only thread now, so signals are
+    // blocked until both are done.
     let mask = SigSet::all().thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
     let signals = Signals::new(ENDING.iter().copied().chain(more()).filter(heeded));
     mask.thread_set_mask()?;
     signals
 }
 
-/// Returns the signals that this process ignores, a bit for each from 1 on.
+/// Returns the ignored signals of this process, one bit for each from 1 on.
 fn ignored() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -56,11 +57,11 @@ fn ignored() -> u64 {
         .unwrap_or(0)
 }
 
-/// Makes sure that children can be waited for. Who ignores SIGCHLD, as a
-/// program that starts this one may, never learns how they ended.
+/// Makes sure that child processes can be waited for. If SIGCHLD is ignored,
+/// which is inherited from the parent process, exit statuses are discarded.
 ///
 /// # Errors
-/// Whatever the operating system reports.
+/// Returns an error if the operating system does.
 pub(super) fn reset_sigchld() -> io::Result<()> {
     signal_hook::flag::register(SIGCHLD, Arc::default()).map(drop)
 }

@@ -1,14 +1,14 @@
-//! Telling a service manager that the mount answers, as sd_notify(3) says.
+//! Notification of a service manager that the mount is ready, see sd_notify(3).
 
 use std::env;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// Names the socket of the service manager, if there is one.
+/// The variable with the socket of the service manager.
 const SOCKET: &str = "NOTIFY_SOCKET";
 
-/// Notifies it. Without a listener nothing is lost.
+/// Notifies the service manager, if there is one.
 pub(super) fn tell_ready() {
     if let Some(Err(error)) = env::var_os(SOCKET).map(|socket| send(socket.as_bytes())) {
         log::warn!("cannot notify the service manager: {error}");

@@ -55,7 +55,7 @@ fn os(path: &Path) -> impl FnOnce(io::Error) -> Error {
     |error| Error::Os(path, error)
 }
 
-/// Returns the directory of the session, where there is a session.
+/// Returns the directory of the session, if there is a session.
 ///
 /// # Errors
 /// Returns [`Error::NoSession`].

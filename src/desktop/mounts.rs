@@ -79,7 +79,7 @@ impl Mounts {
     /// that has changed since is mounted again.
     ///
     /// # Errors
-    /// Why it cannot be mounted.
+    /// Returns why it cannot be mounted.
     pub fn open(&self, file: &Path) -> Result<PathBuf, Error> {
         let source = fs::canonicalize(file).map_err(os(file))?;
         let (current, changed) = self
@@ -160,7 +160,7 @@ impl Mounts {
     /// Unmounts all files.
     ///
     /// # Errors
-    /// The first that is in use; the others are unmounted.
+    /// Returns the first that is in use; the others are unmounted.
     pub fn close_all(&self) -> Result<(), Error> {
         let points = self.points().into_iter();
         let outcomes = points.filter(|point| source_at(point).is_some());
@@ -178,7 +178,7 @@ fn make_directory(path: &Path) -> Result<(), Error> {
 }
 
 /// Returns the source that is mounted on a mount point, by what the mount says
-/// of itself. `None` where nothing answers: for an empty directory, and for a
+/// of itself. `None` if nothing answers: for an empty directory, and for a
 /// mount whose process was killed, which the next mount replaces.
 fn source_at(point: &Path) -> Option<PathBuf> {
     let text = fs::read(point.join(".hpimount/info.json")).ok()?;
@@ -203,7 +203,8 @@ fn is_dead(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotConnected
 }
 
-/// What a program says, without its name and without what it logs before.
+/// Returns what a program says, without its name and without what it logs
+/// before.
 fn without_prefix(printed: &str) -> &str {
     let last = last_line(printed);
     last.strip_prefix("hpimount: ").unwrap_or(last)

@@ -37,7 +37,7 @@ pub struct Animation {
 /// off.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns the errors of `out`.
 pub fn write(
     animation: &Animation,
     frame: &mut dyn FnMut(u32) -> Frame,
@@ -90,7 +90,7 @@ struct Part {
 }
 
 impl Part {
-    /// What of a picture is inside the whole.
+    /// Returns what of a picture is inside the whole.
     fn of(picture: &Picture, at: (u32, u32), whole: (u32, u32)) -> Option<Self> {
         let inside = |start: u32, length: u32, whole: u32| {
             let left = whole.checked_sub(start)?.min(length);

@@ -18,7 +18,7 @@ const COMMON_ROOT: &str = "skeleton";
 /// no comments, and what the scene notes is lost.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns the errors of `out`.
 pub fn write(scene: &Scene<'_>, animation: &Animation<'_>, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"HIERARCHY\n")?;
     let order = hierarchy(scene, out)?;
@@ -154,8 +154,8 @@ fn motion(
     Ok(())
 }
 
-/// Angles in degrees about z, x and y whose turns, in order from the right
-/// (first y), are that of a quaternion.
+/// Returns the angles in degrees about z, x and y whose turns, in order from
+/// the right (first y), are that of a quaternion.
 fn angles(rotation: [f32; 4]) -> [f32; 3] {
     let m = rows(rotation);
     let sine = m[2][1].clamp(-1.0, 1.0);

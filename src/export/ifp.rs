@@ -26,7 +26,7 @@ const ANPK_NAME: usize = 28;
 /// is from.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns the errors of `out`.
 pub fn write(package: &Package, animation: &Animation, out: &mut dyn Write) -> io::Result<()> {
     match package.version {
         Version::Anpk => anpk(&package.name, animation, out),

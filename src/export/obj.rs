@@ -12,7 +12,7 @@ use super::scene::{Alpha, Material, Mesh, Texture, Wrap};
 /// programs read.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns the errors of `out`.
 pub fn write(scene: &Scene<'_>, library: &str, out: &mut dyn Write) -> io::Result<()> {
     comments(&scene.notes, out)?;
     writeln!(out, "mtllib {library}")?;
@@ -35,7 +35,7 @@ pub fn write(scene: &Scene<'_>, library: &str, out: &mut dyn Write) -> io::Resul
 /// the textures' files.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns the errors of `out`.
 pub fn write_materials(
     materials: &[Material],
     notes: &[String],

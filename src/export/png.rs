@@ -24,7 +24,7 @@ pub type AddRow<'a> = &'a mut dyn FnMut(u32, &mut Vec<u8>);
 /// picture as a whole. A row that `add_row` leaves short is filled up with 0.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns the errors of `out`.
 pub fn write_rows(
     (width, height): (u32, u32),
     tones: Tones<'_>,
@@ -63,7 +63,7 @@ pub(super) fn set_fast<W: Write>(encoder: &mut Encoder<'_, W>) {
     encoder.set_filter(Filter::Sub);
 }
 
-/// Returns the error of the writer below, where it is one.
+/// Returns the error of the writer below, if it is one.
 pub(super) fn io_error(error: EncodingError) -> io::Error {
     match error {
         EncodingError::IoError(error) => error,

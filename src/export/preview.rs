@@ -523,7 +523,7 @@ impl<'a> Shader<'a> {
     }
 
     /// Returns the colour at a point, given by the weights of the corners;
-    /// `None` where it is transparent.
+    /// `None` if it is transparent.
     fn colour(&self, parts: [f32; 3]) -> Option<[f32; 4]> {
         let [a, b, c] = &self.colours;
         let mut colour = *a;

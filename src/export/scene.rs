@@ -14,8 +14,8 @@ pub struct Scene<'a> {
     pub materials: Vec<Material>,
     /// Geometry.
     pub meshes: Vec<Mesh>,
-    /// Where the meshes are, and the joints that bend them. A parent may stand
-    /// after its children.
+    /// Where the meshes are, and the joints that bend them. A parent may follow
+    /// its children.
     pub nodes: Vec<Node>,
     /// The nodes that are joints, in the order in which [`Weight::joint`]
     /// counts; with the inverse of each one's place in the rest pose.
@@ -154,7 +154,7 @@ pub type Weights = [Weight; 4];
 /// How much of a point follows a joint.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub struct Weight {
-    /// Index in [`Scene::joints`]; 0 where the weight is 0.
+    /// Index in [`Scene::joints`]; 0 if the weight is 0.
     pub joint: u16,
     /// 0 to 1.
     pub weight: f32,

@@ -40,8 +40,8 @@ struct Line<'a> {
 }
 
 /// Lists what a path leads to, with all that is below it. What a mount shows
-/// beside the files of a source, as `X.d` and `X.meta`, is listed only where
-/// the path leads there. What `is_terminal` reads has no control characters.
+/// beside the files of a source, as `X.d` and `X.meta`, is listed only if the
+/// path leads there. What `is_terminal` reads has no control characters.
 ///
 /// # Errors
 /// Returns an error if there is no such entry, one of the directories cannot be
@@ -91,7 +91,7 @@ fn method(vfs: &Vfs, attr: Attr) -> Option<String> {
     }
     let names = vfs.xattr_names(attr.ino);
     let name = names.into_iter().find(|name| name.ends_with(".method"))?;
-    // What is damaged is listed all the same.
+    // What is damaged is listed nevertheless.
     let value = vfs.xattr(attr.ino, name).ok()?;
     String::from_utf8(value).ok()
 }

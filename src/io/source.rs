@@ -20,7 +20,7 @@ pub trait ReadAt: Send + Sync {
     /// operating system reports. Interrupted and short reads are continued.
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
 
-    /// Checks that `length` bytes at `offset` do not reach past the end.
+    /// Checks that `length` bytes at `offset` do not extend past the end.
     ///
     /// # Errors
     /// `UnexpectedEof` where they do.
@@ -62,7 +62,7 @@ impl ReadAt for Vec<u8> {
 /// before any memory is taken.
 ///
 /// # Errors
-/// [`Error::Damaged`] naming `field` where the range reaches past the end of
+/// [`Error::Damaged`] naming `field` where the range extends past the end of
 /// the source, [`Error::Read`] where the operating system fails.
 pub fn read_vec(
     source: &dyn ReadAt,
@@ -85,7 +85,7 @@ fn check_range(source: &dyn ReadAt, offset: u64, length: u64, field: &'static st
         return Err(Error::damaged(
             offset,
             field,
-            format!("its {length} bytes reach past the end of the file at {end:#x}"),
+            format!("its {length} bytes extend past the end of the file at {end:#x}"),
         ));
     }
     Ok(())
@@ -153,7 +153,7 @@ mod tests {
         let error = read_vec(&source, 1, u64::MAX, "directory").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "directory at 0x1: its 18446744073709551615 bytes reach past the end of the file at 0x3"
+            "directory at 0x1: its 18446744073709551615 bytes extend past the end of the file at 0x3"
         );
         assert_eq!(read_vec(&source, 1, 2, "directory").unwrap(), [2, 3]);
     }

@@ -1,17 +1,17 @@
-//! Finding inodes again by their numbers alone, as servers do that export the
-//! mount to other machines: their clients remember numbers for longer than
-//! the kernel here does.
+//! Lookup of inodes by number alone, as for NFS exports: clients remember
+//! numbers for longer than the local kernel does.
 
 use super::{Attr, Ino, Result, Vfs};
 use crate::io::sync::lock;
 
 impl Vfs {
-    /// Returns an inode that the kernel has forgotten, and one more lookup of
+    /// Returns an inode that the kernel has forgotten, and counts one lookup of
     /// it (see [`Vfs::forget`]).
     ///
     /// # Errors
-    /// Returns [`super::Error::NotFound`], also for what exists only while the
-    /// kernel knows it, such as another spelling of a directory.
+    /// Returns [`super::Error::NotFound`], also for inodes that exist only
+    /// while the kernel remembers them, such as another spelling of a
+    /// directory.
     pub fn lookup_again(&self, ino: Ino) -> Result<Attr> {
         if self.numbers.find(ino).is_none() {
             lock(&self.transients).look_again(ino);
@@ -19,8 +19,7 @@ impl Vfs {
         self.getattr(ino)
     }
 
-    /// Returns the directory in which a directory stands, and one more lookup
-    /// of it.
+    /// Returns the parent of a directory, and counts one lookup of it.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Vfs::parent`].

@@ -1,5 +1,5 @@
-//! The archives beside the one that an asset is in, into which references are
-//! followed (SEMANTICS, Names from other archives).
+//! The archives beside that of an asset, in which references are resolved
+//! (SEMANTICS, Names from other archives).
 
 use super::subtree::{Node, Subtree};
 use super::{Result, Vfs};
@@ -10,19 +10,19 @@ use crate::namespace::tree::{Index, Kind, ROOT};
 use crate::text::has_extension;
 use crate::volume::hip;
 
-/// Maximum number of archives of a folder that are entered to follow
+/// Maximum number of archives of a folder that are entered to resolve
 /// references.
 const MAX_ENTERED: usize = 16;
 
-/// What the files of archives that every level needs are called.
+/// Stem of the names of archives that every level needs.
 const BOOT: &str = "boot";
 
-/// How an archive belongs to another one, nearest first.
+/// How an archive is related to another one, nearest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     /// It has the same name except for the extension.
     Stem,
-    /// It has the same name with something after it: a language.
+    /// It has the same name followed by something, such as a language.
     Localized,
     /// Every level needs it.
     Boot,
@@ -31,8 +31,8 @@ enum Rank {
 }
 
 impl Rank {
-    /// Returns how the archive `other` belongs to the archive `own`, by their
-    /// names.
+    /// Returns the relation of the archive `other` to the archive `own`, by
+    /// their names.
     fn of(own: &str, other: &str) -> Self {
         let (own, other) = (stem(own), stem(other));
         let tail = other.strip_prefix(&*own);
@@ -66,7 +66,8 @@ impl Vfs {
     /// in the order in which they are searched.
     ///
     /// # Errors
-    /// Returns an error if one cannot be entered for a reason that may pass.
+    /// Returns an error if one of them cannot be entered because of a fault
+    /// that may pass.
     pub(super) fn archives_beside<'a>(&'a self, own: &Node<'a>) -> Result<Vec<Node<'a>>> {
         let mut found = Vec::new();
         let Some(volume) = archive_of(own.subtree()) else {
@@ -96,9 +97,8 @@ impl Vfs {
         Ok(found)
     }
 
-    /// Enters the archives that belong to the one which is the file `own`:
-    /// those beside it, and those of the directory above that every level
-    /// needs.
+    /// Enters the archives that are related to the archive `own`: those beside
+    /// it, and those in the parent directory that every level needs.
     fn enter_siblings<'a>(&'a self, own: &Node<'a>, found: &mut Vec<Node<'a>>) -> Result<()> {
         let own_name = own.tree().name(own.index).to_owned();
         let Some(inode) = own.tree().inode(own.index) else {
@@ -130,8 +130,8 @@ impl Vfs {
         Ok(())
     }
 
-    /// Returns the directory that a directory is in; none for the root of the
-    /// mount or of an archive.
+    /// Returns the parent of a directory; `None` for the root of the mount or
+    /// of an archive.
     fn directory_above<'a>(&'a self, directory: &Node<'a>) -> Result<Option<Node<'a>>> {
         let parent =
             |node: &Node<'a>| -> Option<Index> { Some(node.tree().inode(node.index)?.parent) };
@@ -149,14 +149,13 @@ impl Vfs {
     }
 }
 
-/// Returns the archive that a subtree is the tree of, where it is one of those
-/// that belong together.
+/// Returns the archive that a subtree shows, if it is a HIP archive.
 fn archive_of(subtree: &Subtree) -> Option<&OpenVolume> {
     let volume = subtree.volumes.first()?;
     (volume.format == hip::FORMAT.name).then_some(volume)
 }
 
-/// Returns the directory beside an archive that shows what is inside it.
+/// Returns the companion directory of an archive.
 fn companion<'a>(file: &Node<'a>) -> Option<Node<'a>> {
     let tree = file.tree();
     let name = Shows::Inside.name_beside(tree.name(file.index));

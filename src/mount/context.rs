@@ -1,4 +1,4 @@
-//! How the views of assets request other files of the mount.
+//! Access of views to other files of the mount.
 
 use std::cell::{OnceCell, RefCell};
 use std::sync::Arc;
@@ -19,22 +19,21 @@ use crate::view::{
 };
 use crate::volume::{AssetType, FileId, Volume};
 
-/// The surroundings of an asset.
+/// The environment of an asset: the files that its view may read.
 pub(super) struct Context<'a> {
     vfs: &'a Vfs,
     asset: &'a Node<'a>,
-    /// That of the asset whose view requests this one's model.
+    /// The context of the asset whose view requested the model of this one.
     outer: Option<&'a dyn Making>,
-    /// The roots of the archives beside that of the asset, once they were
-    /// requested.
+    /// The roots of the archives beside that of the asset, once requested.
     beside: OnceCell<Vec<Node<'a>>>,
-    /// Why something could not be read, where that may pass.
+    /// The first fault that made something unreadable.
     fault: RefCell<Option<io::Error>>,
 }
 
 impl<'a> Context<'a> {
-    /// Returns the surroundings of `asset`, which is a file, or for what is
-    /// made of many assets the directory from which paths are meant.
+    /// Creates the context of `asset`, which is a file, or for a report the
+    /// directory that paths are relative to.
     pub(super) fn new(vfs: &'a Vfs, asset: &'a Node<'a>) -> Self {
         Self {
             vfs,
@@ -45,7 +44,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Returns the surroundings of `asset`, whose model another view requests.
+    /// Creates the context of `asset`, whose model is requested by another
+    /// view.
     pub(super) fn within(outer: &'a Context<'_>, asset: &'a Node<'a>) -> Self {
         Self {
             outer: Some(outer),
@@ -58,12 +58,12 @@ impl<'a> Context<'a> {
         self.asset
     }
 
-    /// Returns why something that was requested could not be read.
+    /// Returns the first fault that made something unreadable.
     pub(super) fn fault(&self) -> Option<io::Error> {
         self.fault.borrow().clone()
     }
 
-    /// What `read` gives; a fault is remembered.
+    /// Returns the value of `read`; records a fault.
     fn noting<T>(&self, read: io::Result<T>) -> Option<T> {
         read.inspect_err(|error| {
             if error.is_fault() {
@@ -78,7 +78,7 @@ impl<'a> Context<'a> {
         self.vfs.node(Ino(ino)).ok()
     }
 
-    /// Returns the directory from which paths are meant.
+    /// Returns the directory that paths are relative to.
     fn root(&self) -> Result<Node<'a>, Error> {
         let mut root = self.asset.other(ROOT);
         while let Origin::Directory(directory) = root.subtree().range.origin {
@@ -95,7 +95,7 @@ impl<'a> Context<'a> {
         let names = path.split('/').filter(|name| !name.is_empty());
         let mut node = self.root().ok()?;
         for name in names {
-            // A companion is none of the files that an asset is made of.
+            // Companions are not part of the files that assets refer to.
             if matches!(node.kind(), Some(Kind::Companion { .. })) {
                 return None;
             }
@@ -106,8 +106,8 @@ impl<'a> Context<'a> {
         Some(node)
     }
 
-    /// Returns an asset by its id, in the archive of this one or in those
-    /// beside it.
+    /// Finds an asset by its id, in the archive of this one or in those beside
+    /// it.
     fn find_asset(&self, id: u32) -> Option<(&Node<'a>, FileId)> {
         let find = |archive: &'_ Node<'a>| archive.subtree().volumes.first()?.volume.find_id(id);
         if let Some(file) = find(self.asset) {
@@ -121,13 +121,14 @@ impl<'a> Context<'a> {
     fn beside(&self) -> &[Node<'a>] {
         self.beside.get_or_init(|| {
             let found = self.vfs.archives_beside(self.asset);
-            // Those that are damaged are no archives; what is left may pass.
+            // Damaged archives are not in the list; the remaining errors may
+            // pass.
             let fault = |error| io::Error::Listing(Arc::new(std::io::Error::other(error)));
             self.noting(found.map_err(fault)).unwrap_or_default()
         })
     }
 
-    /// Files of the volume that a node is in.
+    /// Returns the files of the volume that a node is in.
     fn files_of(
         &self,
         archive: &Node<'_>,
@@ -148,9 +149,9 @@ impl<'a> Context<'a> {
     }
 }
 
-/// What makes models of assets, each for the sake of another one.
+/// A chain of models that are being built, each for another one.
 trait Making {
-    /// Returns whether the model of this asset is being made.
+    /// Returns whether the model of this asset is being built.
     fn is_making(&self, asset: Ino) -> bool;
 }
 

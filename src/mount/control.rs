@@ -1,6 +1,6 @@
 //! `.hpimount/`, the directory that describes the mount itself.
 //!
-//! It can be entered by name and is never listed, as `.zfs` is.
+//! It can be looked up and is never listed, like `.zfs`.
 
 use std::io::Write;
 
@@ -13,14 +13,13 @@ use crate::volume::{Content, Entry, FileId, Generate, Name, NodeId, Sink, Volume
 /// Name of the directory in the root of the mount.
 pub(super) const NAME: &str = ".hpimount";
 
-/// The file with what does not change: sources, formats, warnings.
+/// The file with everything that does not change: sources, formats, warnings.
 const INFO: FileId = FileId(0);
 
-/// The file with the counters, made again for everybody who looks it up.
+/// The file with the counters, created again for each lookup.
 const STATS: FileId = FileId(1);
 
-/// Texts as a volume: file number `n` is text number `n`, and those without a
-/// text are empty.
+/// Texts as a volume: file `n` is text `n`; files without a text are empty.
 pub(super) struct Texts(Vec<Vec<u8>>);
 
 impl Texts {
@@ -49,9 +48,9 @@ impl Volume for Texts {
 }
 
 /// Returns the tree of the directory, whose `info.json` has `info_size` bytes,
-/// and the index of its `stats.json`. The files of the directory itself are of
-/// volume number `volume`; what is below `shadowed` is of the layers, by the
-/// names of their archives.
+/// and the index of its `stats.json`. The files of the directory itself are in
+/// volume `volume`; those below `shadowed` are in the layers, by the names of
+/// their archives.
 pub(super) fn tree(
     info_size: u64,
     volume: u32,

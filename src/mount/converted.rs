@@ -1,5 +1,5 @@
-//! Converted trees: the directories of the files once more, with what can be
-//! made of the assets in them (SEMANTICS, Converted trees).
+//! Converted trees: the same directories as those of the files, with the assets
+//! in converted form (SEMANTICS, Converted trees).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,15 +20,14 @@ use crate::view::report::REPORTS;
 use crate::view::{VIEW_FORMATS, ViewFormat};
 use crate::volume::{AssetName, AssetType, FileId, Name, NodeId, Sink};
 
-/// Entries that are looked at before the memory for them is accounted for
-/// again.
+/// Number of entries after which the memory charge is updated.
 const CHARGED_AT_ONCE: usize = 4096;
 
 /// A file of a directory that can be converted.
 struct Asset {
     index: Index,
     format: u8,
-    /// What the volume knows about it.
+    /// Its type, if the volume has one for it.
     known: Option<AssetType>,
 }
 
@@ -42,7 +41,7 @@ impl Asset {
     }
 }
 
-/// A directory of a converted tree in the making.
+/// A directory of a converted tree under construction.
 struct Draft {
     builder: TreeBuilder,
     files: Vec<ConvertedFile>,
@@ -52,9 +51,9 @@ struct Draft {
 }
 
 impl Vfs {
-    /// Returns whether a directory has a converted tree that is found by name:
-    /// the root of an archive, of a merged game or of another source, and the
-    /// control directory.
+    /// Returns whether a directory has a converted tree: the root of an
+    /// archive, of a merged game or of another source, and the control
+    /// directory.
     pub(super) fn has_converted(&self, directory: &Node<'_>) -> bool {
         directory.origin().is_some_and(|origin| match origin {
             Origin::Root | Origin::Files | Origin::Control => true,
@@ -65,7 +64,7 @@ impl Vfs {
         })
     }
 
-    /// Returns the directory of a converted tree that mirrors a directory of
+    /// Builds the directory of a converted tree that mirrors a directory of
     /// files.
     pub(super) fn build_converted(&self, directory: &Node<'_>, attr: Attr) -> Result<Built> {
         let directory = match directory.subtree().range.origin {
@@ -107,7 +106,7 @@ impl Vfs {
 }
 
 impl Draft {
-    /// The entries of a directory, as they are.
+    /// Adds the entries of a directory under their own paths.
     fn mirror(&mut self, directory: &Node<'_>) -> io::Result<()> {
         let tree = directory.tree();
         let mut taken = Vec::new();
@@ -151,8 +150,8 @@ impl Draft {
         Ok(())
     }
 
-    /// The assets of an archive whose directories mean nothing to people, in
-    /// a directory for each kind.
+    /// Adds the assets of an archive in a directory for each kind, for archives
+    /// whose own directories have no meaning for users.
     fn by_kind(&mut self, directory: &Node<'_>) -> io::Result<()> {
         let Some(volume) = directory.subtree().volumes.first() else {
             return Ok(());
@@ -204,7 +203,7 @@ impl Draft {
         Ok(())
     }
 
-    /// The files that are made of many assets, in the root of the tree.
+    /// Adds the reports to the root of the tree.
     fn reports(&mut self, context: &Context<'_>) -> io::Result<()> {
         let reports = REPORTS.iter().copied().flatten();
         for report in reports.filter(|report| (report.applies)(context)) {
@@ -218,7 +217,7 @@ impl Draft {
         Ok(())
     }
 
-    /// A directory of files as one that is entered on demand.
+    /// Adds a directory of files that is entered on demand.
     fn directory(&mut self, of: Ino, name: &str, tree: &Tree, index: Index) -> io::Result<()> {
         let shows = Shows::Converted;
         let inode = NewInode {
@@ -232,8 +231,8 @@ impl Draft {
         Ok(())
     }
 
-    /// What an asset is converted to: files with these names, and the
-    /// directory with all parts.
+    /// Adds the conversions of an asset: its files, and the directory with all
+    /// parts.
     fn asset(
         &mut self,
         parent: NodeId,
@@ -244,7 +243,7 @@ impl Draft {
     ) -> io::Result<()> {
         let modified = node.tree().inode(node.index).map(|inode| inode.modified);
         let converted = asset.converted();
-        // What cannot be found now will be an error when it is read.
+        // A failure here will be reported when the file is read.
         let stamp = node.file().and_then(|file| {
             let version = file.volume.volume.version(file.file);
             version.ok().map(|version| version.stamp)
@@ -297,8 +296,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Returns the directory at a path from another one on, made if there is
-    /// none.
+    /// Returns the directory at a path below another one, and creates it if
+    /// needed.
     fn folder(&mut self, from: NodeId, path: &str) -> io::Result<NodeId> {
         let mut folder = from;
         for name in path.split('/') {
@@ -316,8 +315,8 @@ impl Draft {
     }
 }
 
-/// Returns where an asset is in a tree by kind; `None` for what is converted to
-/// nothing.
+/// Returns the folder of an asset in a tree by kind; `None` if it is not
+/// converted.
 fn folder(asset: &Asset) -> Option<String> {
     let converted = asset.converted();
     if !converted.is_something() {
@@ -343,8 +342,8 @@ fn file(tree: &Tree, index: Index) -> Option<FileId> {
     }
 }
 
-/// Returns the formats of the files of a directory whose names do not show
-/// them: a lone source has a listed companion in any case.
+/// Returns the formats of the files of a directory that their names do not
+/// show: a single source has a listed companion in any case.
 fn shown_by_companions(tree: &Tree, directory: Index) -> HashMap<Index, u8> {
     let entries = tree.entries(directory, 0);
     let formats = entries.filter_map(|(_, index)| match tree.inode(index)?.kind {
@@ -357,7 +356,7 @@ fn shown_by_companions(tree: &Tree, directory: Index) -> HashMap<Index, u8> {
     formats.collect()
 }
 
-/// Returns the asset that a file is, where it is converted to something.
+/// Returns the asset of a file, if it can be converted.
 fn asset(node: &Node<'_>, name: &str, shown: &HashMap<Index, u8>) -> Option<Asset> {
     let file = node.file()?;
     let known = file.volume.volume.asset(file.file);
@@ -370,9 +369,9 @@ fn asset(node: &Node<'_>, name: &str, shown: &HashMap<Index, u8>) -> Option<Asse
     asset.converted().is_something().then_some(asset)
 }
 
-/// Returns whether an entry is a directory that stands in the converted tree
-/// too: one that is listed on demand, an archive, or one that has something to
-/// convert as far as that is known without entering any of these.
+/// Returns whether a directory is mirrored in the converted tree: one that is
+/// listed on demand, an archive, or one with something to convert as far as
+/// that is known without entering any of these.
 fn is_mirrored(directory: &Node<'_>, index: Index) -> bool {
     let tree = directory.tree();
     let kind = |index| tree.inode(index).map(|inode| inode.kind);
@@ -380,8 +379,8 @@ fn is_mirrored(directory: &Node<'_>, index: Index) -> bool {
         return kind(index).is_some_and(is_entered_on_demand);
     }
     let unknown = HashMap::new();
-    // What is left of the directories on the way down. It is as long as they
-    // are deep, however many entries they have.
+    // The iterators of the directories on the path: as many as it is deep,
+    // however many entries they have.
     let mut open = vec![tree.entries(index, 0)];
     while let Some(entries) = open.last_mut() {
         let Some((name, index)) = entries.next() else {
@@ -400,8 +399,8 @@ fn is_mirrored(directory: &Node<'_>, index: Index) -> bool {
     false
 }
 
-/// Returns whether an inode is a directory of files whose entries are not known
-/// before it is entered.
+/// Returns whether the entries of a directory of files are unknown before it is
+/// entered.
 fn is_entered_on_demand(kind: Kind) -> bool {
     match kind {
         Kind::Deferred { .. } | Kind::Grafted => true,

@@ -18,17 +18,17 @@ use crate::namespace::tree::{Kind, Label, NewInode, ROOT, TreeBuilder};
 use crate::view::{VIEW_FORMATS, View};
 use crate::volume::{self, FileId, Input, Name, NodeId, Sink, Version, Volume};
 
-/// Maximum nesting of archives in archives that is shown.
+/// Maximum nesting of archives in archives.
 pub(super) const MAX_NESTING: u8 = 16;
 
-/// What a subtree is made of, before it has numbers.
+/// The contents of a subtree before it has numbers.
 pub(super) struct Built {
     pub(super) builder: TreeBuilder,
     pub(super) volume: Option<NewVolume>,
     pub(super) rendered: Rendered,
-    /// Why there is nothing in it.
+    /// Why it is empty.
     pub(super) problem: Option<io::Error>,
-    /// Changes with the files that the entries stand for.
+    /// Changes when the files behind the entries change.
     pub(super) fingerprint: u64,
 }
 
@@ -45,12 +45,12 @@ pub(super) struct NewVolume {
 }
 
 impl NewVolume {
-    /// Returns the memory that is kept for it, in bytes.
+    /// Returns the memory that it holds, in bytes.
     fn memory(&self) -> usize {
         self.volume.memory() + self.images.memory
     }
 
-    /// Warnings about it and the block images around it.
+    /// Returns the warnings about it and the block images around it.
     pub(super) fn warnings(&self) -> impl Iterator<Item = &String> {
         self.images.warnings.iter().chain(self.volume.warnings())
     }
@@ -73,7 +73,7 @@ impl NewVolume {
 
 impl Vfs {
     /// Returns the node that holds the entries of a directory: itself, or the
-    /// root of the subtree that stands for it.
+    /// root of the subtree grafted at it.
     pub(super) fn enter<'a>(&'a self, node: Node<'a>) -> Result<Node<'a>> {
         match node.kind().ok_or(Error::NotFound)? {
             Kind::Dir { .. } => Ok(node),
@@ -94,8 +94,8 @@ impl Vfs {
         }
     }
 
-    /// Returns the subtree whose root is seen as `origin`, built where it is
-    /// not kept.
+    /// Returns the subtree that is grafted at `origin`, building it unless it
+    /// is cached.
     pub(super) fn subtree(&self, origin: Origin) -> Result<Arc<Subtree>> {
         self.subtrees.get(&origin, || self.build(origin))
     }
@@ -132,7 +132,7 @@ impl Vfs {
             .map_err(|error| self.failed(&node, &error))
     }
 
-    /// Returns a subtree its numbers, and accounts for its memory.
+    /// Assigns inode numbers to a subtree, and charges its memory.
     fn graft(&self, origin: Origin, built: Built) -> io::Result<Arc<Subtree>> {
         let (tree, mut charge) = built.builder.finish_charged()?;
         let volume_memory = built.volume.as_ref().map_or(0, NewVolume::memory);
@@ -161,8 +161,8 @@ impl Vfs {
         }))
     }
 
-    /// Finds out which files of a volume are archives, where their names do not
-    /// say so. With `in_blocks` it stands in a block image.
+    /// Detects which files of a volume are archives if their names are
+    /// ambiguous. `in_blocks` tells that the volume is in a block image.
     pub(super) fn probe(builder: &mut TreeBuilder, volume: &dyn Volume, in_blocks: bool) {
         match volume.is_remote() {
             true => builder.trust_extensions(),
@@ -170,15 +170,15 @@ impl Vfs {
         }
     }
 
-    /// Returns a builder whose tree counts in the budget.
+    /// Creates a builder whose tree counts towards the budget.
     pub(super) fn builder(&self, attr: Attr, companions: Companions) -> TreeBuilder {
         let mut builder = TreeBuilder::new(0, attr.modified, companions);
         builder.charge(self.reader.budget().empty_charge("the directory"));
         builder
     }
 
-    /// Returns which files of a volume that stands in that many archives have
-    /// listed companions.
+    /// Returns which files of a volume at this nesting depth have listed
+    /// companions.
     pub(super) fn companions(options: &super::Options, nesting: u8, plain: bool) -> Companions {
         Companions {
             inside: options.companions && nesting < MAX_NESTING,
@@ -192,15 +192,15 @@ impl Vfs {
         }
     }
 
-    /// Returns whether what can be made of the files of a volume that stands in
-    /// that many archives is listed in its root.
+    /// Returns whether `converted` is listed in the root of a volume at this
+    /// nesting depth.
     pub(super) fn lists_converted(
         options: &super::Options,
         volume: &dyn Volume,
         nesting: u8,
     ) -> bool {
         match options.meta {
-            // Its own directories are of no use to people.
+            // Its own directories have no meaning for users.
             Meta::Default => nesting == 0 && volume.names_of_assets(&[]).is_some(),
             Meta::Visible => true,
             Meta::Hidden | Meta::Off => false,
@@ -215,7 +215,7 @@ impl Vfs {
         }
     }
 
-    /// Returns the tree of an archive that is a file of the mount.
+    /// Builds the tree of an archive that is a file of the mount.
     fn build_inside(&self, file: &Node<'_>, attr: Attr) -> Result<Built> {
         let name = file.tree().name(file.index).to_owned();
         let (Some(outer), Some(Kind::File { file: number, .. })) = (file.volume(), file.kind())
@@ -232,7 +232,7 @@ impl Vfs {
             len: self.node_attr(file)?.size,
         };
         let source: Arc<dyn ReadAt> = Arc::new(BlockBuffer::new(Arc::new(member)));
-        // What is made of two files changes with either.
+        // The result depends on both files of a pair.
         let versions = Cell::new(version.stamp);
         let partner = |name: &str| {
             let (source, version) = self.partner(file, name)?;
@@ -265,7 +265,7 @@ impl Vfs {
         let mut problem = None;
         let (builder, volume) = match opened {
             Ok(opened) => opened,
-            // What follows from a fault is not kept: it may pass.
+            // Errors caused by a fault are not cached: it may pass.
             Err(error) if error.is_fault() => return Err(self.failed(file, &error)),
             Err(error) => {
                 log::warn!("{}: {error}", self.path(file)?);
@@ -283,7 +283,8 @@ impl Vfs {
         })
     }
 
-    /// Another file beside a file, as a source, and its version.
+    /// Returns another file in the directory of a file, as a source, and its
+    /// version.
     fn partner(&self, file: &Node<'_>, name: &str) -> Option<(Arc<dyn ReadAt>, Version)> {
         let directory = file.tree().inode(file.index)?.parent;
         let (_, index) = file.tree().find(directory, name, true)?;
@@ -302,7 +303,8 @@ impl Vfs {
         Some((Arc::new(member), version))
     }
 
-    /// In the place of an archive that cannot be opened: `error.txt`.
+    /// Returns the contents of `X.d` for an archive that cannot be opened:
+    /// `error.txt`.
     fn problem(&self, attr: Attr, error: &io::Error) -> io::Result<(TreeBuilder, NewVolume)> {
         let text = format!("{error}\n");
         let mut builder = self.builder(attr, Companions::NONE);
@@ -326,7 +328,7 @@ impl Vfs {
         Ok((builder, volume))
     }
 
-    /// Returns the tree of what an asset's view shows.
+    /// Builds the tree of the files that an asset's view generates.
     fn build_meta(&self, file: &Node<'_>, attr: Attr, format: u8) -> Result<Built> {
         let format = VIEW_FORMATS.get(format as usize).ok_or(Error::NotFound)?;
         let model = self
@@ -356,7 +358,7 @@ impl Vfs {
         })
     }
 
-    /// Returns the directory that a volume lists on demand.
+    /// Builds a directory that a volume lists on demand.
     fn list_deferred(&self, node: &Node<'_>, directory: FileId, attr: Attr) -> Result<Built> {
         let volume = node.volume().ok_or(Error::NotFound)?;
         let companions = Companions {
@@ -392,8 +394,8 @@ impl Vfs {
         })
     }
 
-    /// Returns a companion that no listing shows, by its name; with it, the
-    /// name as it would be listed.
+    /// Finds a companion that is not listed. Also returns the name under which
+    /// it would be listed.
     pub(super) fn hidden_companion<'a>(
         &'a self,
         directory: &Node<'a>,
@@ -431,7 +433,7 @@ impl Vfs {
     }
 }
 
-/// What the names of companions of assets end in.
+/// Suffix of the names of companions of assets.
 const META_SUFFIX: &str = ".meta";
 
 /// Adds the files of a view, with their directories.

@@ -1,8 +1,8 @@
-//! Why an operation on the mount fails, and the one table from there to errno.
+//! Errors of operations on the mount, and their only mapping to errno.
 
 use crate::io;
 
-/// Why an operation on an inode fails.
+/// Why an operation on an inode failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// No entry of this name, or no inode of this number.
@@ -20,26 +20,26 @@ pub enum Error {
     /// No extended attribute of this name.
     #[error("no such attribute")]
     NoAttribute,
-    /// Extended attributes of this kind are not kept here.
+    /// Extended attributes of this namespace are not supported.
     #[error("attributes of this kind are not supported")]
     AttributeKind,
-    /// It is encrypted.
+    /// The file is encrypted.
     #[error("permission denied")]
     Encrypted,
-    /// It is packed or laid out in a way that is not supported; the log says
+    /// The file is packed or laid out in an unsupported way; the log says
     /// which.
     #[error("operation not supported")]
     Unsupported,
-    /// The archive is damaged, or could not be read; the log says how.
+    /// The archive is damaged or could not be read; the log has the cause.
     #[error("input/output error")]
     Io,
     /// There are no inode numbers left.
     #[error("too many directories in use")]
     NoNumbers,
-    /// The memory budget is used up; the log says what for.
+    /// The memory budget is exhausted; the log says by what.
     #[error("out of memory")]
     NoMemory,
-    /// It was made from a file that has changed.
+    /// It was generated from a file that has changed.
     #[error("stale file handle")]
     Stale,
 }
@@ -57,7 +57,7 @@ impl From<&io::Error> for Error {
 }
 
 impl Error {
-    /// Returns the number that the kernel is answered with.
+    /// Returns the errno for the kernel.
     pub fn errno(self) -> i32 {
         match self {
             Self::NotFound => libc::ENOENT,
@@ -83,19 +83,19 @@ impl Error {
 #[derive(Debug, thiserror::Error)]
 #[error("{source_name}: {cause}")]
 pub struct OpenError {
-    /// The source, as users know it.
+    /// The source, as users refer to it.
     pub source_name: String,
-    /// What is the matter with it.
+    /// The cause.
     pub cause: OpenCause,
 }
 
-/// What is the matter with a source.
+/// Why a source cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenCause {
     /// It cannot be opened.
     #[error("cannot be opened: {0}")]
     Unreadable(std::io::Error),
-    /// It is no archive, a damaged one, or one of an unsupported kind.
+    /// It is not an archive, is damaged, or has an unsupported format.
     #[error("{0}")]
     Volume(#[from] io::Error),
 }

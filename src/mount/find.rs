@@ -1,16 +1,16 @@
-//! Finding files by their extensions, in all directories.
+//! Search for files by their extensions, in all directories.
 
 use super::subtree::Node;
 use super::{Ino, Vfs};
 use crate::namespace::tree::Kind;
 use crate::text::has_extension;
 
-/// Maximum number of entries that are looked at.
+/// Maximum number of entries that are examined.
 const MAX_FOUND: usize = 1 << 21;
 
-/// Returns the files with one of these extensions in the directories of `root`
-/// whose names begin with `folder`, ignoring ASCII case, and below them, in the
-/// order of their paths; with an empty `folder`, those in `root` itself too.
+/// Returns the files with one of these extensions in and below the directories
+/// of `root` whose names begin with `folder`, ignoring ASCII case, in the order
+/// of their paths; with an empty `folder`, also those in `root` itself.
 /// Directories that are listed on demand are entered; companions are not.
 pub(super) fn files_below(
     vfs: &Vfs,
@@ -21,7 +21,7 @@ pub(super) fn files_below(
     let search = Search { folder, extensions };
     let mut found = Vec::new();
     let mut left = MAX_FOUND;
-    // Numbers instead of nodes: what was entered may be evicted meanwhile.
+    // Inode numbers instead of nodes: subtrees may be evicted meanwhile.
     let mut open = search.within(root, true, &mut left);
     while let Some(ino) = open.pop() {
         let Ok(node) = vfs.node(ino) else {
@@ -36,22 +36,22 @@ pub(super) fn files_below(
     found
 }
 
-/// What is looked for.
+/// The criteria of a search.
 struct Search<'s> {
     folder: &'s str,
     extensions: &'s [&'s str],
 }
 
 impl Search<'_> {
-    /// Returns the files of a directory that are looked for, and its
-    /// directories, the last one first.
+    /// Returns the matching files of a directory, and its directories, the last
+    /// one first.
     fn within(&self, directory: &Node<'_>, is_root: bool, left: &mut usize) -> Vec<Ino> {
         let (tree, index) = (directory.tree(), directory.index);
         let entries = tree.entries_by_name(index).take(*left);
         let mut wanted = Vec::new();
         for (name, entry) in entries {
             *left -= 1;
-            // What has several names is found under the first one.
+            // A file with several links is reported under the first one.
             let inode = tree.inode(entry).filter(|inode| inode.parent == index);
             let is_wanted = match inode.map(|inode| inode.kind) {
                 Some(Kind::File { .. }) => {
@@ -89,7 +89,7 @@ mod tests {
     use crate::mount::{Options, Sources};
     use crate::namespace::tree::ROOT;
 
-    /// Returns the paths of what is found in a folder with these files.
+    /// Returns the paths that are found in a folder with these files.
     fn found(files: &[&str], folder: &str, extensions: &[&str]) -> Vec<String> {
         let source = tempfile::tempdir().unwrap();
         for file in files {

@@ -6,28 +6,28 @@ use crate::content::{Image, Reader};
 use crate::io::{Error, ReadAt, Result};
 use crate::source::image::{self, CdTrack};
 
-/// Maximum number of block images that stand around a volume.
+/// Maximum number of nested block images around a volume.
 const MAX_IMAGES: usize = 4;
 
-/// What there is to say about the block images around a volume.
+/// Facts about the block images around a volume.
 #[derive(Default)]
 pub(super) struct Images {
     /// Names of their formats, the outermost first.
     pub(super) formats: Vec<&'static str>,
     /// Memory that their tables take, in bytes.
     pub(super) memory: usize,
-    /// The tracks of the CD that the source is, of the innermost one.
+    /// The tracks of a CD, from the innermost image.
     pub(super) tracks: Vec<CdTrack>,
     /// Warnings about them.
     pub(super) warnings: Vec<String>,
 }
 
-/// Returns the source in the block images around it; `source` itself if there
-/// are none.
+/// Returns the source inside the block images around it; `source` itself if
+/// there are none.
 ///
 /// # Errors
-/// Returns an error if the tables of an image are damaged, or it stands in too
-/// many others.
+/// Returns an error if the tables of an image are damaged, or if images are
+/// nested too deep.
 pub(super) fn unwrap(
     reader: &Arc<Reader>,
     mut source: Arc<dyn ReadAt>,

@@ -1,5 +1,5 @@
-//! Going through everything in a mount without a kernel: what is after the
-//! entries, and why bytes cannot be read.
+//! Traversal of everything in a mount without a kernel, with the sources of
+//! entries and detailed errors.
 
 use super::context::Context;
 use super::subtree::Node;
@@ -11,22 +11,22 @@ use crate::namespace::tree::{Kind, ROOT};
 use crate::view::VIEW_FORMATS;
 use crate::volume::{Content, DiscImage, folder};
 
-/// Maximum length of the `info.json` whose warnings are taken, in bytes.
+/// Maximum size of an `info.json` whose warnings are read, in bytes.
 const MAX_INFO: usize = 16 << 20;
 
-/// What an entry is to those who go through all of them.
+/// The role of an entry in a traversal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// A directory of a source.
     Directory,
-    /// `X.d`, which shows what is inside an archive.
+    /// `X.d`, which shows the contents of an archive.
     Inside,
     /// A directory that shows assets.
     Shown,
-    /// A file whose bytes a source has.
+    /// A file whose data is in a source.
     File {
-        /// Whether there is a view of its kind of asset, and the mount shows
-        /// views at all.
+        /// Whether it is a kind of asset that has a view, and the mount shows
+        /// views.
         is_asset: bool,
     },
     /// A file that is generated.
@@ -42,52 +42,53 @@ pub struct Entry {
     pub name: String,
     /// Its inode number.
     pub ino: Ino,
-    /// What it is.
+    /// Its role.
     pub role: Role,
     /// Number of its links.
     pub links: u32,
-    /// Decoded size in bytes; 0 for what is no file, and for a generated file
-    /// whose size is not known.
+    /// Decoded size in bytes; 0 for anything but a file, and for a generated
+    /// file of unknown size.
     pub size: u64,
 }
 
-/// What stands in a directory that is the root of a source, or `X.d`.
+/// Properties of the root of a source, or of `X.d`.
 pub struct Archive {
     /// Whether it is more than a folder on disk.
     pub is_container: bool,
-    /// Why there is nothing in it.
+    /// Why it is empty.
     pub problem: Option<io::Error>,
     /// Warnings about it, one sentence each.
     pub warnings: Vec<String>,
-    /// The images that it is.
+    /// The disc images that it consists of.
     pub images: Vec<DiscImage>,
 }
 
-/// Why something cannot be read, in more words than the kernel gets.
+/// Why something is unavailable, with more detail than the kernel gets.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Trouble {
-    /// There is no such entry, or not of this kind.
+    /// There is no such entry, or it is of another kind.
     #[error(transparent)]
     Entry(#[from] Error),
-    /// The bytes of a source are at fault.
+    /// The data of a source is damaged or cannot be read.
     #[error(transparent)]
     Bytes(#[from] io::Error),
 }
 
-/// What parsing an asset has found.
+/// The result of parsing an asset.
 #[derive(Debug)]
 pub struct Parsed {
-    /// Why it could not be parsed to its end.
+    /// Why it could not be parsed completely.
     pub failure: Option<io::Error>,
     /// Warnings about it, one sentence each.
     pub warnings: Vec<String>,
 }
 
 impl Vfs {
-    /// At most `most` entries of a directory, from number `start` on.
+    /// Returns at most `most` entries of a directory, starting at number
+    /// `start`.
     ///
     /// # Errors
-    /// Returns [`Error::NotADirectory`], [`Error::NotFound`], and those of
+    /// Returns [`Error::NotADirectory`], [`Error::NotFound`], or an error of
     /// entering a directory that is built on demand.
     pub fn entries(&self, directory: Ino, start: usize, most: usize) -> Result<Vec<Entry>> {
         let (node, _) = self.directory(directory)?;
@@ -107,7 +108,7 @@ impl Vfs {
             .collect())
     }
 
-    /// What an inode is.
+    /// Returns the role of an inode.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`].
@@ -126,7 +127,8 @@ impl Vfs {
         }
     }
 
-    /// As [`Vfs::read`], but what is wrong is not logged, and returned whole.
+    /// Like [`Vfs::read`], but the error is returned in full instead of being
+    /// logged.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Vfs::read`].
@@ -140,8 +142,7 @@ impl Vfs {
         Ok(self.range_of_node(&self.node(ino)?, range)??)
     }
 
-    /// Returns whether the parts of a file can be read without those before
-    /// them.
+    /// Returns whether parts of a file can be read without those before them.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`].
@@ -155,7 +156,7 @@ impl Vfs {
         ))
     }
 
-    /// What stands in the root of a source, or in an `X.d`.
+    /// Returns the properties of the root of a source, or of an `X.d`.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Vfs::entries`].
@@ -173,12 +174,12 @@ impl Vfs {
         })
     }
 
-    /// Returns an image that the archive in a directory is: a disc, or a track
-    /// of one.
+    /// Returns an image of the archive in a directory: a disc, or a track of
+    /// one.
     ///
     /// # Errors
-    /// Returns [`Error::NotFound`] for a number that no image has, and as for
-    /// [`Vfs::entries`].
+    /// Returns [`Error::NotFound`] for a number without an image, and the
+    /// errors of [`Vfs::entries`].
     pub fn image(&self, directory: Ino, number: usize) -> Result<DiscImage> {
         let (node, _) = self.directory(directory)?;
         let volume = node.subtree().volumes.first().ok_or(Error::NotFound)?;
@@ -186,7 +187,7 @@ impl Vfs {
         images.nth(number).ok_or(Error::NotFound)
     }
 
-    /// Warnings about the bytes of a file, which is read for it.
+    /// Returns a warning about the data of a file, which is read for it.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
@@ -196,10 +197,10 @@ impl Vfs {
         Ok(file.volume.volume.oddity(file.file)?)
     }
 
-    /// Parses a file as the asset that its archive or its name says it is.
+    /// Parses a file as the asset type given by its archive or its name.
     ///
     /// # Errors
-    /// Returns an error if it cannot be read, or there is no memory for it.
+    /// Returns an error if it cannot be read, or if there is not enough memory.
     pub fn parse(&self, ino: Ino) -> std::result::Result<Parsed, Trouble> {
         let node = self.node(ino)?;
         let number = view_number(&node).ok_or(Error::NotFound)?;
@@ -214,7 +215,7 @@ impl Vfs {
         Ok(Parsed { failure, warnings })
     }
 
-    /// Returns the warnings that the `info.json` of a view has.
+    /// Returns the warnings in the `info.json` of a view.
     fn warnings_of(
         &self,
         view: &dyn crate::view::View,
@@ -233,7 +234,7 @@ impl Vfs {
         let _memory = budget.reserve("its warnings", info.most, true)?;
         if let Err(error) = view.render(number, context, &mut info) {
             return match error.kind() {
-                // Nothing that is odd enough to be reported is that long.
+                // No reported warning makes it that long.
                 std::io::ErrorKind::FileTooLarge => Ok(Vec::new()),
                 _ => Err(io::Error::of_output(&error)),
             };
@@ -247,7 +248,7 @@ impl Vfs {
         Ok(info.map(|info| info.warnings).unwrap_or_default())
     }
 
-    /// What an inode is.
+    /// Returns the role of an inode.
     fn role_of(&self, node: &Node<'_>) -> Option<Role> {
         if node.index == ROOT && node.subtree().is_rendered() {
             return Some(Role::Shown);
@@ -270,7 +271,7 @@ impl Vfs {
     }
 }
 
-/// Returns the number of the view of a file, if there is one.
+/// Returns the number of the view of a file, if it has one.
 fn view_number(node: &Node<'_>) -> Option<usize> {
     let file = node.file()?;
     let known = file.volume.volume.asset(file.file);
@@ -278,7 +279,7 @@ fn view_number(node: &Node<'_>) -> Option<usize> {
     number.map(usize::from)
 }
 
-/// Memory for a text that may be too long.
+/// A buffer for a text that may be too long.
 struct Bounded {
     bytes: Vec<u8>,
     most: usize,

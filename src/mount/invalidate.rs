@@ -1,24 +1,23 @@
-//! What the kernel must forget, because a file on disk that it was
-//! made from has changed.
+//! Entries that the kernel must forget because a file on disk has changed.
 
 use std::collections::VecDeque;
 
 use super::Ino;
 use crate::io::awaited::Awaited;
 
-/// Entries that wait to be sent to the kernel. Beyond them the oldest are
-/// dropped: what is read through them stays an error.
+/// Maximum number of entries waiting to be sent to the kernel. Beyond that the
+/// oldest are dropped; reads through them keep failing.
 const MAX_WAITING: usize = 4096;
 
-/// Directory entries that no longer lead to what they did.
+/// Directory entries that no longer lead to the same inode.
 ///
-/// The kernel is notified by a thread of its own: the request in which the change
-/// was found may hold the directory.
+/// The kernel is notified by a separate thread, because the request that found
+/// the change may hold the directory.
 #[derive(Default)]
 pub struct Invalidations(Awaited<VecDeque<(Ino, String)>>);
 
 impl Invalidations {
-    /// The entry `name` of `parent` is to be forgotten.
+    /// Queues the entry `name` of `parent`.
     pub(super) fn push(&self, parent: Ino, name: String) {
         self.0.change(|waiting| {
             waiting.push_back((parent, name));
@@ -29,12 +28,12 @@ impl Invalidations {
         });
     }
 
-    /// Waits for the next entry; `None` once there will be no more.
+    /// Waits for the next entry; `None` after [`close`](Self::close).
     pub fn next(&self) -> Option<(Ino, String)> {
         self.0.wait_for(VecDeque::pop_front)
     }
 
-    /// Ends all waiting.
+    /// Wakes all waiting threads.
     pub fn close(&self) {
         self.0.close();
     }

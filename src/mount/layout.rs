@@ -1,5 +1,5 @@
-//! How opened sources are laid out: one as the root, several merged or side by
-//! side, and the control directory with them.
+//! Layout of the opened sources: one as the root, several merged or side by
+//! side, and the control directory.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,31 +21,30 @@ use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Kind, Label, NewInode, ROOT, Tree, TreeBuilder};
 use crate::volume::{Name, NodeId};
 
-/// A source that was opened: its tree in the making, and what its files are
-/// read from.
+/// An opened source: its unfinished tree, and the volume of its files.
 pub(super) struct Opened {
     pub(super) builder: TreeBuilder,
     pub(super) volume: NewVolume,
-    /// Whether it can be laid over others.
+    /// Whether it can be merged with others.
     pub(super) is_layered: bool,
     pub(super) path: PathBuf,
 }
 
-/// The parts of a mount before they have numbers.
+/// The parts of a mount before they have inode numbers.
 pub(super) struct Layout {
     pub(super) tree: Tree,
     pub(super) volumes: Vec<NewVolume>,
-    /// Trees that take directories of `tree`, by their inodes there.
+    /// Trees that are grafted at directories of `tree`.
     pub(super) grafted: Vec<(NodeId, Tree, NewVolume)>,
-    /// The trees of the merged archives and what of them is hidden.
+    /// The trees of the merged archives and their hidden files.
     pub(super) layers: Vec<Tree>,
     pub(super) shadowed: Vec<Shadow>,
-    /// What `info.json` says about the order.
+    /// The `order` of `info.json`.
     pub(super) order: Value,
 }
 
 impl Layout {
-    /// One source, which is the root.
+    /// Lays out one source as the root.
     pub(super) fn single(opened: Vec<Opened>) -> Self {
         let mut layout = Self {
             tree: TreeBuilder::new(0, 0, Companions::NONE).finish(),
@@ -65,7 +64,7 @@ impl Layout {
         layout
     }
 
-    /// Returns each source in a directory that is named after its file.
+    /// Lays out each source in a directory that is named after its file.
     pub(super) fn side_by_side(sources: Vec<Opened>, options: &Options) -> Result<Self, OpenError> {
         let now = seconds(SystemTime::now());
         let companions = Vfs::companions(options, 0, true);
@@ -95,8 +94,7 @@ impl Layout {
         })
     }
 
-    /// Lays sources over each other, the last one on top, loose files above
-    /// all.
+    /// Merges sources, the last one on top, loose files above all.
     pub(super) fn merged(
         mut sources: Vec<Opened>,
         order: Order,
@@ -122,7 +120,7 @@ impl Layout {
         let mut layers = Vec::with_capacity(sources.len());
         let mut volumes = Vec::with_capacity(sources.len());
         for opened in sources {
-            // The merged tree has its own.
+            // The merged tree has companions instead.
             layers.push(opened.builder.without_companions().finish());
             volumes.push(opened.volume);
         }
@@ -143,8 +141,8 @@ impl Layout {
 }
 
 impl Vfs {
-    /// Gives the trees of a layout their numbers, and adds the control
-    /// directory, whose `info.json` says `info`.
+    /// Assigns inode numbers to the trees of a layout, and adds the control
+    /// directory with `info` as its `info.json`.
     pub(super) fn graft_layout(&self, layout: Layout, info: &Value) {
         let modified = layout.tree.inode(ROOT).map_or(0, |root| root.modified);
         let info = crate::view::json::pretty(info);
@@ -175,17 +173,17 @@ impl Vfs {
         }
         match control_tree {
             Ok((tree, stats)) => self.add_control(tree, stats, volumes, info),
-            Err(error) => log::error!("there is no {}: it {error}", control::NAME),
+            Err(error) => log::error!("{} is not available: it {error}", control::NAME),
         }
     }
 
-    /// Returns the root of the files: that of the mount, or after it where that
-    /// shows what can be made of them.
+    /// Returns the root of the files: the root of the mount, or the mirrored
+    /// directory if the root is a converted tree.
     pub(super) fn root_of_files(&self) -> Ino {
         Ino(Ino::ROOT.0 + u32::from(self.options.converted))
     }
 
-    /// Adds a subtree that is always there and returns its volumes.
+    /// Adds a subtree that is never evicted and returns its volumes.
     pub(super) fn add_fixed(
         &self,
         origin: Origin,
@@ -212,8 +210,8 @@ impl Vfs {
         volumes
     }
 
-    /// Adds the control directory, whose files are of the merged volumes and
-    /// of one with its texts.
+    /// Adds the control directory, whose files are in the merged volumes and in
+    /// one with its texts.
     fn add_control(
         &self,
         tree: Tree,
@@ -242,7 +240,7 @@ impl Vfs {
             problem: None,
             _charge: None,
         });
-        // The mount is new: it has not been set before.
+        // Cannot fail: the mount is new.
         let _ = self.control.set(ControlInodes {
             root: range.ino(ROOT),
             stats: range.ino(stats),
@@ -250,7 +248,7 @@ impl Vfs {
     }
 }
 
-/// What `.hpimount/info.json` says.
+/// Returns the contents of `.hpimount/info.json`.
 pub(super) fn describe(
     volumes: &[&NewVolume],
     skipped: &[OpenError],
@@ -280,7 +278,7 @@ pub(super) fn describe(
     })
 }
 
-/// Whole seconds since 1970 UTC, negative before.
+/// Returns whole seconds since 1970 UTC, negative before.
 pub(super) fn seconds(time: SystemTime) -> i64 {
     match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(after) => after.as_secs() as i64,

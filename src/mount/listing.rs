@@ -5,9 +5,9 @@ use super::{Attr, Error, FileKind, Ino, Result, Vfs, attr_of};
 use crate::namespace::tree::Kind;
 
 impl Vfs {
-    /// Lists the entries of a directory from `offset` on: name, inode, kind
-    /// and the offset of the entry after it, until `emit` says that it is
-    /// full. Nothing is counted as a lookup.
+    /// Lists the entries of a directory from `offset` on, with name, inode,
+    /// kind and the offset of the next entry, until `emit` returns that its
+    /// buffer is full. Lookups are not counted.
     ///
     /// # Errors
     /// Returns [`Error::NotADirectory`], [`Error::NotFound`].
@@ -32,16 +32,17 @@ impl Vfs {
         Ok(())
     }
 
-    /// As [`Vfs::readdir`], with the attributes of the entries. Each entry
-    /// that `emit` takes counts as one lookup.
+    /// Like [`Vfs::readdir`], with the attributes of the entries. Each entry
+    /// that `emit` accepts counts as one lookup.
     ///
-    /// Listing renders nothing: a generated file whose size is not known has
-    /// the size 0 here, and attributes that do not last, so that whoever wants
-    /// to know more looks it up.
+    /// Listing renders nothing: a generated file of unknown size is listed with
+    /// size 0 and with attributes that are not cached, so that users look it
+    /// up.
     ///
     /// # Errors
-    /// Returns [`Error::NotADirectory`], [`Error::NotFound`]; none once `emit`
-    /// has taken an entry, since the kernel would not know of its lookup.
+    /// Returns [`Error::NotADirectory`] or [`Error::NotFound`]; none once
+    /// `emit` has accepted an entry, since the kernel would not learn of its
+    /// lookup.
     pub fn readdir_plus(
         &self,
         ino: Ino,
@@ -69,8 +70,8 @@ impl Vfs {
         Ok(())
     }
 
-    /// Returns the attributes of a generated file whose size is not known, as a
-    /// listing shows them.
+    /// Returns the attributes of a generated file of unknown size for a
+    /// listing.
     fn unknown_size_attr(&self, node: &Node<'_>) -> Option<Attr> {
         let inode = node.tree().inode(node.index)?;
         let is_generated = inode.kind.file_kind() == FileKind::File && inode.size().is_none();

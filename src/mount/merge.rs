@@ -1,5 +1,5 @@
-//! Laying the trees of several archives over each other, as the games do
-//! (SEMANTICS, Merging).
+//! Merging of the trees of several archives, as the games do (SEMANTICS,
+//! Merging).
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{Hash, Hasher};
@@ -9,22 +9,22 @@ use crate::namespace::companion::Companions;
 use crate::namespace::tree::{Index, Kind, Label, NewInode, ROOT, Tree, TreeBuilder};
 use crate::volume::NodeId;
 
-/// Which of several files with the same path is seen.
+/// Which of several files with the same path wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rule {
     /// That of the highest layer.
     Highest,
-    /// The one with the newest date; of several, that of the highest layer.
-    /// Files of the layers above this number are seen in any case.
+    /// The one with the newest date; of equal dates, that of the highest layer.
+    /// Files of the layers above this number win in any case.
     NewestBelow(usize),
 }
 
-/// What merging gives.
+/// The result of merging.
 pub(super) struct Merged {
-    /// What is seen.
+    /// The visible files.
     pub(super) tree: TreeBuilder,
-    /// What is hidden: a directory for each layer that has something in it,
-    /// by the layer's number.
+    /// The hidden files: a directory for each layer that has any, by the
+    /// layer's number.
     pub(super) shadowed: Vec<Shadow>,
 }
 
@@ -43,7 +43,7 @@ struct Candidate {
     index: Index,
 }
 
-/// A name, the same in every spelling.
+/// A name compared without case.
 #[derive(Debug, Clone, Copy, Eq)]
 struct Folded<'a>(&'a str);
 
@@ -64,7 +64,7 @@ impl Hash for Folded<'_> {
 /// A directory that is being merged.
 struct Pending {
     node: NodeId,
-    /// The directories that become it, highest layer first.
+    /// The directories that are merged, highest layer first.
     directories: Vec<Candidate>,
 }
 
@@ -83,8 +83,8 @@ pub(super) fn merge(layers: &[Tree], rule: Rule, companions: Companions) -> io::
         shadowed: layers.iter().map(|_| Vec::new()).collect(),
     };
     let directories = (0..layers.len()).rev();
-    // Level by level, so that the directories come in the order of their
-    // numbers and the tree has nothing to sort.
+    // Breadth first, so that the directories come in the order of their numbers
+    // and the tree has nothing to sort.
     let mut pending = VecDeque::from([Pending {
         node: NodeId(ROOT),
         directories: directories
@@ -108,7 +108,7 @@ struct Merger<'a> {
     layers: &'a [Tree],
     rule: Rule,
     tree: TreeBuilder,
-    /// For each layer what of it is hidden.
+    /// The hidden entries of each layer.
     shadowed: Vec<Vec<Index>>,
 }
 
@@ -140,9 +140,9 @@ impl Merger<'_> {
         Ok(subdirectories)
     }
 
-    /// Returns the entries of several directories, and a number for each name.
-    /// Those whose names differ in the case of ASCII letters at most have the
-    /// same number and stand together, those of the highest layer first.
+    /// Returns the entries of several directories, with a number for each name.
+    /// Names that are equal except for ASCII case have the same number and are
+    /// adjacent, those of the highest layer first.
     fn entries_by_name(&self, directories: &[Candidate]) -> Vec<(usize, Candidate)> {
         let mut numbers: HashMap<Folded<'_>, usize> = HashMap::new();
         let mut found = Vec::new();
@@ -160,8 +160,8 @@ impl Merger<'_> {
         found
     }
 
-    /// Of several entries of one directory with the same name the last one
-    /// counts, as for the games; the others are hidden.
+    /// Keeps the last of several entries of one directory with the same name,
+    /// as the games do; hides the others.
     fn last_of_each_layer(&mut self, same_name: &[(usize, Candidate)]) -> Vec<Candidate> {
         let mut last: Vec<Candidate> = Vec::with_capacity(same_name.len());
         for &(_, entry) in same_name {
@@ -176,7 +176,8 @@ impl Merger<'_> {
         last
     }
 
-    /// Returns which of the entries of the same name, highest first, is seen.
+    /// Returns the entry that wins among those of the same name, which are
+    /// given highest first.
     fn winner(&self, candidates: &[Candidate]) -> Candidate {
         let highest = candidates[0];
         let Rule::NewestBelow(free) = self.rule else {
@@ -191,7 +192,8 @@ impl Merger<'_> {
                 .map(|inode| inode.modified)
         };
         let files = candidates.iter().filter(|&&entry| !self.is_dir(entry));
-        // Of equal ones `max_by_key` takes the last: go from the lowest up.
+        // Of equal dates `max_by_key` takes the last one, hence from the lowest
+        // up.
         let newest = files.rev().max_by_key(|entry| date(entry));
         newest.copied().unwrap_or(highest)
     }
@@ -206,7 +208,7 @@ impl Merger<'_> {
     }
 }
 
-/// Adds a copy of an entry of a layer, without what is below it.
+/// Adds a copy of an entry of a layer, without its children.
 fn copy_inode(
     builder: &mut TreeBuilder,
     parent: NodeId,
@@ -235,8 +237,8 @@ fn copy_inode(
     builder.add(parent, &label, inode)
 }
 
-/// Adds what of a layer is hidden below the directory `root`, each at its own
-/// path and in the order of the archive.
+/// Adds the hidden entries of a layer below the directory `root`, each at its
+/// own path and in the order of the archive.
 ///
 /// # Errors
 /// Returns an error if there are too many entries.
@@ -246,7 +248,7 @@ pub(super) fn add_shadow(
     tree: &Tree,
     shadow: &Shadow,
 ) -> io::Result<()> {
-    // The directories that lead to what is hidden and are not themselves.
+    // The parent directories of hidden entries that are not hidden themselves.
     let mut leading: HashMap<Index, NodeId> = HashMap::from([(ROOT, root)]);
     let layer = shadow.layer;
     let mut copy = |parent, index| copy_inode(builder, parent, tree, Candidate { layer, index });

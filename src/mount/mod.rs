@@ -1,38 +1,37 @@
-//! Assembling a mount from sources, and answering questions about it in the
-//! terms of a file system, without FUSE.
+//! A mount assembled from sources, with the operations of a file system but
+//! independent of FUSE.
 //!
-//! A [`Vfs`] is used by several threads at once. It never writes, and what it
-//! shows never changes except for the sources themselves. Its parts:
+//! A [`Vfs`] is shared by several threads. It never writes, and what it shows
+//! changes only with the sources themselves. Its parts:
 //!
-//! * subtrees: the trees of inodes (`namespace`) with the volumes that their
-//!   files are in. Those of the sources are always there; those of folders
-//!   below them, of companions (`X.d`, `X.meta`) and of the directories of
-//!   converted trees are built on demand,
-//!   count in the memory budget, and are evicted when it is short. They are
-//!   built again with the same inode numbers, so that it goes unnoticed;
-//! * the reader (`content`) for the bytes of their files;
-//! * transient inodes, which exist while the kernel knows them.
+//! * subtrees: the trees of inodes (`namespace`) with the volumes of their
+//!   files. Those of the sources are permanent; those of folders below them, of
+//!   companions (`X.d`, `X.meta`) and of the directories of converted trees are
+//!   built on demand, count towards the memory budget, and are evicted when
+//!   memory is short. They are rebuilt with the same inode numbers, so that
+//!   eviction is invisible;
+//! * the reader (`content`) for the data of their files;
+//! * transient inodes, which exist while the kernel remembers them.
 //!
 //! # Lock order
 //!
-//! A thread that holds one of these may take one that comes later, and none before:
+//! A thread that holds one of these may take only those that come later:
 //!
 //! 1. the flight of a subtree, while it is built: of an inner one, then of
 //!    those around it;
 //! 2. the flight of a rendering;
-//! 3. the flight of a model. Models that are made of each other do not wait
-//!    for each other (`Cache::get_without_waiting`), and memory is reserved
-//!    before the flight is entered. Who makes a model or a rendering may enter
-//!    folders and archives (1): what builds those takes no rendering and no
-//!    model, and what builds an `X.meta` is not entered from here;
-//! 4. the flight of a block, of an inner volume and then of those around it,
-//!    and between them the stream of a long chunk;
+//! 3. the flight of a model. Models that depend on each other do not wait for
+//!    each other (`Cache::get_without_waiting`), and memory is reserved before
+//!    the flight is entered. While a model or a rendering is made, folders and
+//!    archives (1) may be entered: building those takes no rendering and no
+//!    model, and an `X.meta` is never entered from here;
+//! 4. the flight of a block: of an inner volume, then of those around it, with
+//!    the stream of a long chunk between them;
 //! 5. all others: shards of the caches, the budget, the lists of numbers,
-//!    transient inodes, open files, errors, and what the prefetch waits for.
-//!    They are held for a few instructions.
+//!    transient inodes, open files, errors, and the state of the prefetch. They
+//!    are held for a few instructions.
 //!
-//! No lock is held while something is sent to the kernel, be it an answer or
-//! bytes for its page cache.
+//! No lock is held while replies or page cache data are sent to the kernel.
 
 mod again;
 mod beside;
@@ -94,46 +93,46 @@ use crate::volume;
 /// Result of an operation on an inode.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Maximum number of subtrees that are evicted together; more shards would only
-/// make the oldest harder to find.
+/// Number of shards of the cache of subtrees; with more, the oldest subtree
+/// would be harder to find.
 const SUBTREE_SHARDS: usize = 4;
 
-/// How a mount behaves.
+/// Options of a mount.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Names are found in their exact spelling only.
+    /// Find names only in their exact spelling.
     pub case_sensitive: bool,
     /// Memory budget in bytes.
     pub cache_size: usize,
-    /// Most bytes of generated files in a temporary file.
+    /// Maximum size of the temporary file for generated files.
     pub spool_size: u64,
-    /// The temporary file for them, opened before the process is confined;
-    /// without one it is opened when it is needed.
+    /// The temporary file, opened before the process is confined; if `None`, it
+    /// is opened on demand.
     pub spool: Option<Arc<DiskFile>>,
     /// Mount and read past damage as far as possible.
     pub force: bool,
     /// Compute checksums for listings.
     pub verify: bool,
-    /// Show what is inside archives in directories beside them.
+    /// Show the contents of archives in directories beside them.
     pub companions: bool,
-    /// Which companions of assets are shown, and whether `converted` is.
+    /// Which companions of assets are listed, and whether `converted` is.
     pub meta: Meta,
-    /// The root of the mount is its converted tree.
+    /// Use the converted tree as the root.
     pub converted: bool,
     /// The palette of all pictures that have none of their own.
     pub palette: Option<Arc<ChosenPalette>>,
-    /// Refuse to mount where one of several sources cannot be.
+    /// Refuse to mount if one of several sources cannot be mounted.
     pub strict: bool,
-    /// The threads that read sources on servers; without them they are started
-    /// when they are needed, and not confined.
+    /// The threads that read sources on servers; if `None`, they are started on
+    /// demand and not confined.
     pub network: Option<Arc<Network>>,
-    /// Where it will be mounted, as an absolute path without symbolic links:
-    /// a folder that it lies in does not show it.
+    /// The mount point, as an absolute path without symbolic links: a folder
+    /// that contains it does not show it.
     pub mount_point: Option<PathBuf>,
 }
 
 impl Options {
-    /// Returns how the volume called `name` is opened.
+    /// Returns the options for opening the volume called `name`.
     fn volume_options(&self, name: &str) -> volume::Options {
         volume::Options {
             name: name.to_owned(),
@@ -176,9 +175,9 @@ pub struct Attr {
     pub modified: i64,
     /// Number of its links.
     pub nlink: u32,
-    /// How often its number stood for something else before.
+    /// How often its number was used for something else before.
     pub reuse: u32,
-    /// Whether its name and attributes stay as they are while it is mounted.
+    /// Whether its name and attributes never change while mounted.
     pub lasting: bool,
 }
 
@@ -194,12 +193,12 @@ pub struct Extent {
 /// The mounted file system.
 pub struct Vfs {
     numbers: Numbers,
-    /// Accounts for the memory of `numbers`, which are never evicted.
+    /// The charge for the memory of `numbers`, which are never evicted.
     numbers_charge: Mutex<Charge>,
-    /// The subtrees that are always there: those of the sources and of
-    /// `.hpimount`. Their numbers come before all others.
+    /// The permanent subtrees: those of the sources and of `.hpimount`. Their
+    /// numbers precede all others.
     fixed: boxcar::Vec<Subtree>,
-    /// The others, as far as the budget goes.
+    /// The other subtrees, within the budget.
     subtrees: Arc<Cache<Origin, Arc<Subtree>, Error>>,
     control: OnceLock<ControlInodes>,
     transients: Mutex<Transients>,
@@ -214,7 +213,7 @@ pub struct Vfs {
 #[derive(Debug, Clone, Copy)]
 struct ControlInodes {
     root: Ino,
-    /// `stats.json` in listings; a lookup gives a snapshot instead.
+    /// `stats.json` in listings; a lookup returns a snapshot instead.
     stats: Ino,
 }
 
@@ -237,17 +236,17 @@ impl Vfs {
         }
     }
 
-    /// What the kernel must forget.
+    /// Returns the queue of entries that the kernel must forget.
     pub fn invalidations(&self) -> &Arc<Invalidations> {
         &self.invalidations
     }
 
-    /// Finds the entry `name` of a directory, and counts one lookup of what
-    /// it finds (see [`Vfs::forget`]).
+    /// Finds the entry `name` of a directory, and counts one lookup of the
+    /// result (see [`Vfs::forget`]).
     ///
     /// # Errors
-    /// Returns [`Error::NotFound`], and [`Error::NotADirectory`] for another
-    /// parent.
+    /// Returns [`Error::NotFound`], or [`Error::NotADirectory`] if the parent
+    /// is not a directory.
     pub fn lookup(&self, parent: Ino, name: &str) -> Result<Attr> {
         self.reader.stats.count(|stats| &stats.lookups);
         let (node, alias) = self.directory(parent)?;
@@ -266,7 +265,7 @@ impl Vfs {
         self.entry(parent, name, &companion, aliased)
     }
 
-    /// Returns the attributes of an entry that the kernel is going to remember.
+    /// Returns the attributes of an entry that the kernel will remember.
     fn entry(&self, parent: Ino, name: &str, node: &Node<'_>, aliased: bool) -> Result<Attr> {
         let ino = node.ino();
         if self
@@ -299,9 +298,10 @@ impl Vfs {
         }
     }
 
-    /// The kernel forgets `lookups` of the lookups of an inode.
+    /// Drops `lookups` of the lookups of an inode, which the kernel has
+    /// forgotten.
     pub fn forget(&self, ino: Ino, lookups: u64) {
-        // The numbers of subtrees are kept; only transient inodes are counted.
+        // Numbers of subtrees are permanent; only transient inodes are counted.
         if self.numbers.find(ino).is_none() {
             lock(&self.transients).forget(ino, lookups);
         }
@@ -310,8 +310,8 @@ impl Vfs {
     /// Returns the attributes of an inode.
     ///
     /// # Errors
-    /// Returns [`Error::NotFound`]; [`Error::Io`] if generated bytes cannot be
-    /// rendered to find their number.
+    /// Returns [`Error::NotFound`], or [`Error::Io`] if a generated file cannot
+    /// be rendered to determine its size.
     pub fn getattr(&self, ino: Ino) -> Result<Attr> {
         self.reader.stats.count(|stats| &stats.getattrs);
         match self.node(ino) {
@@ -337,7 +337,7 @@ impl Vfs {
         text.map(Cow::into_owned).ok_or(Error::NotALink)
     }
 
-    /// Returns the directory in which a directory stands.
+    /// Returns the parent of a directory.
     ///
     /// # Errors
     /// Returns [`Error::NotADirectory`], [`Error::NotFound`].
@@ -350,7 +350,8 @@ impl Vfs {
             return self.parent_of_root(origin);
         }
         let inode = node.tree().inode(node.index).ok_or(Error::NotFound)?;
-        // The root of a subtree is seen as the directory it is for.
+        // The root of a subtree is seen as the directory at which it is
+        // grafted.
         match node.subtree().range.origin {
             Origin::Directory(directory) if inode.parent == ROOT => Ok(directory),
             _ => Ok(node.ino_of(inode.parent)),
@@ -376,13 +377,13 @@ impl Vfs {
         }
     }
 
-    /// Reads at most `size` bytes of a file from `offset` on; fewer only at
-    /// its end.
+    /// Reads at most `size` bytes of a file from `offset` on; fewer only at its
+    /// end.
     ///
     /// # Errors
-    /// Returns [`Error::IsADirectory`], [`Error::NotFound`]; [`Error::Io`] if
-    /// one of the bytes cannot be read; [`Error::Stale`] if they are made from
-    /// a file that has changed.
+    /// Returns [`Error::IsADirectory`] or [`Error::NotFound`]; [`Error::Io`] if
+    /// a byte of the range is unavailable; [`Error::Stale`] if it is generated
+    /// from a file that has changed.
     pub fn read(&self, ino: Ino, offset: u64, size: u32) -> Result<Bytes> {
         self.reader.stats.count(|stats| &stats.reads);
         let range = offset..offset.saturating_add(size.into());
@@ -403,7 +404,8 @@ impl Vfs {
             .map_err(|error| self.failed(node, &error))
     }
 
-    /// What of a range lies inside a file; the inner error is about its bytes.
+    /// Reads the part of a range that is inside a file; the inner error is
+    /// about its data.
     fn range_of_node(&self, node: &Node<'_>, range: Range<u64>) -> Result<io::Result<Bytes>> {
         if !matches!(node.kind(), Some(Kind::File { .. })) {
             return Err(Error::IsADirectory);
@@ -420,8 +422,8 @@ impl Vfs {
         })
     }
 
-    /// Returns how often a name was looked up, attributes were requested,
-    /// listed or read; it grows with every use that reaches this process.
+    /// Returns the number of lookups, attribute requests, listings and reads so
+    /// far; it grows with every use that reaches this process.
     pub fn uses(&self) -> u64 {
         let stats = &self.reader.stats;
         let counters = [
@@ -461,7 +463,7 @@ impl Vfs {
     }
 
     /// Returns the node that holds the entries of a directory, and whether it
-    /// was reached by another spelling, so that its children must be too.
+    /// was reached by another spelling, which then applies to its children.
     fn directory(&self, ino: Ino) -> Result<(Node<'_>, bool)> {
         let (node, alias) = match self.node(ino) {
             Ok(node) => (node, false),
@@ -524,7 +526,7 @@ impl Vfs {
         })
     }
 
-    /// Returns the path of an inode from the mount point on.
+    /// Returns the path of an inode relative to the mount point.
     fn path(&self, node: &Node<'_>) -> Result<String> {
         let path = node.tree().path(node.index);
         let outer = match node.subtree().range.origin {
@@ -540,9 +542,9 @@ impl Vfs {
         Ok(joined(outer, &path))
     }
 
-    /// Returns the text of a symbolic link that leads to a directory from
-    /// beside it. It holds also where the directories above are spelt in
-    /// another way: it goes up to the mount point, and down by the right names.
+    /// Returns the text of a symbolic link to a directory from beside it. It is
+    /// also valid if the directories above are spelt differently: it goes up to
+    /// the mount point and down by the exact names.
     fn way_around(&self, directory: &Node<'_>) -> Result<String> {
         let path = self.path(directory)?;
         Ok("../".repeat(path.matches('/').count()) + &path)
@@ -572,7 +574,7 @@ impl Vfs {
     }
 }
 
-/// Returns a path from another one on.
+/// Joins two paths.
 fn joined(outer: String, path: &str) -> String {
     match (outer.is_empty(), path.is_empty()) {
         (_, true) => outer,

@@ -1,4 +1,4 @@
-//! From sources on disk to a mount.
+//! Opening of sources for a mount.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -29,22 +29,22 @@ use crate::volume::bucket::{BucketFolder, LoneObject};
 use crate::volume::folder::{self, Disk, Folder};
 use crate::volume::{self, Input, Volume};
 
-/// Maximum number of sources that are opened at the same time, where some are
-/// on servers.
+/// Maximum number of sources that are opened concurrently if some are on
+/// servers.
 const MAX_AT_ONCE: usize = 16;
 
 impl Vfs {
     /// Opens the sources and lays out their trees.
     ///
     /// # Errors
-    /// The first source that cannot be mounted, and why. Of several sources
-    /// those that can be are mounted, unless `options.strict`; then the
-    /// others are in the log and in `info.json`.
+    /// Returns the first source that cannot be mounted, and the cause. Of
+    /// several sources those that can be opened are mounted, unless
+    /// `options.strict`; the others are named in the log and in `info.json`.
     pub fn open(sources: &Sources, options: Options) -> Result<Arc<Self>, OpenError> {
         Self::open_prepared(&sources.prepare()?, options)
     }
 
-    /// As [`Vfs::open`], of sources that were prepared before.
+    /// Like [`Vfs::open`], for sources that are already prepared.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Vfs::open`].
@@ -79,7 +79,7 @@ impl Vfs {
         Ok(Arc::new(vfs))
     }
 
-    /// What reads sources on servers; nothing is started if there are none.
+    /// Starts the client for sources on servers, if there are any.
     fn connect(&self, prepared: &Prepared) -> Result<Option<Arc<Remote>>, OpenError> {
         let Some(first) = prepared.sources.urls().next() else {
             return Ok(None);
@@ -99,30 +99,30 @@ impl Vfs {
     }
 }
 
-/// Opens sources.
+/// The state of opening sources.
 struct Opener<'a> {
     remote: Option<&'a Arc<Remote>>,
     disk: &'a Arc<Disk>,
     reader: &'a Arc<Reader>,
     options: &'a Options,
-    /// Files that sources consist of beside themselves.
+    /// Additional files of sources that consist of several.
     partners: &'a [PathBuf],
     /// Sources that could not be opened.
     skipped: Vec<OpenError>,
 }
 
-/// A file that is going to be opened as a volume.
+/// A file that will be opened as a volume.
 struct Candidate {
-    /// Where it is on disk, or what is shown of its URL.
+    /// Its path on disk, or the displayed form of its URL.
     path: PathBuf,
-    /// Its name among the sources: that of the file, numbered where another
-    /// one has it.
+    /// Its name among the sources: that of the file, numbered if another source
+    /// has the same.
     name: String,
-    /// Where it is, as users know it.
+    /// Its location, as users refer to it.
     location: String,
-    /// Where it is, on a server.
+    /// Its URL, if it is on a server.
     url: Option<RemoteUrl>,
-    /// When it was changed last, in seconds since 1970 UTC.
+    /// Its modification time, in seconds since 1970 UTC.
     modified: i64,
     source: Arc<dyn ReadAt>,
 }
@@ -187,13 +187,13 @@ impl Opener<'_> {
         Layout::merged(opened, order, why, None, Vec::new(), self.options)
     }
 
-    /// Opens all of several sources, or one, each by `open`.
+    /// Opens all of several sources, or one, each with `open`.
     fn open_all<T: Sync>(
         &mut self,
         sources: &[T],
         open: impl Fn(&Self, &T) -> Result<Opened, OpenError> + Sync,
     ) -> Result<Vec<Opened>, OpenError> {
-        // Servers take their time, and each source has to wait several times.
+        // Servers have latency, and each source takes several round trips.
         let at_once = self.remote.map_or(1, |_| MAX_AT_ONCE);
         let mut opened = Vec::with_capacity(sources.len());
         for outcome in sources
@@ -216,7 +216,7 @@ impl Opener<'_> {
         }
     }
 
-    /// Opens several sources at the same time, or one.
+    /// Opens several sources concurrently, or one.
     fn open_some<T: Sync>(
         &self,
         sources: &[T],
@@ -238,13 +238,13 @@ impl Opener<'_> {
     }
 
     fn skip(&mut self, error: OpenError) {
-        log::error!("left out: {error}");
+        log::error!("skipped: {error}");
         self.skipped.push(error);
     }
 
     fn open(&self, name: &str, path: &Path) -> Result<Opened, OpenError> {
         let located = |cause| OpenError::new(path.to_string_lossy(), cause);
-        // Absolute, because the daemon does not stay in the current directory.
+        // Absolute, because the daemon changes its working directory.
         let path =
             std::path::absolute(path).map_err(|error| located(OpenCause::Unreadable(error)))?;
         let located = |cause| OpenError::new(path.to_string_lossy(), cause);
@@ -330,15 +330,13 @@ impl Opener<'_> {
         }
     }
 
-    /// Returns a builder for the tree of a source that was changed at this
-    /// time.
+    /// Creates a builder for the tree of a source with this modification time.
     fn builder(&self, modified: i64, is_plain_folder: bool) -> TreeBuilder {
         let companions = Vfs::companions(self.options, 0, is_plain_folder);
         TreeBuilder::new(0, modified, companions)
     }
 
-    /// Opens a source that is a volume; with `layered`, no other than one
-    /// that games lay over others.
+    /// Opens a source as a volume; with `layered`, only if it can be merged.
     fn open_volume(&self, candidate: &Candidate, layered: bool) -> Result<Opened, OpenCause> {
         let surroundings = match (self.remote, &candidate.url) {
             (Some(remote), Some(url)) => Surroundings::Server { remote, url },
@@ -352,8 +350,7 @@ impl Opener<'_> {
         opened.map_err(|cause| partners.explain(cause))
     }
 
-    /// Opens a source that is a volume, with the files that it consists of
-    /// beside itself.
+    /// Opens a source as a volume, together with its additional files.
     fn open_with(
         &self,
         candidate: &Candidate,
@@ -395,7 +392,7 @@ impl Opener<'_> {
         })
     }
 
-    /// Opens a lone asset: a folder in which nothing else is seen.
+    /// Opens a single asset: a folder that shows nothing else.
     fn open_asset(&self, candidate: &Candidate) -> Result<Opened, OpenCause> {
         let name = file_name(&candidate.path);
         let shows = lone_asset(&name, &*candidate.source)?;
@@ -419,7 +416,7 @@ impl Opener<'_> {
         })
     }
 
-    /// Returns the archives and loose files of a game's folder.
+    /// Opens the archives and loose files of a game's folder.
     fn game(&mut self, folder: &GameFolder, order: Option<Order>) -> Result<Layout, OpenError> {
         let located = |cause: OpenCause| OpenError::new(folder.path.to_string_lossy(), cause);
         let mut paths = folder.archives();
@@ -476,7 +473,7 @@ impl Opener<'_> {
         Layout::merged(opened, order, why, loose, warnings, self.options)
     }
 
-    /// Everything in the folder but the archives that are merged.
+    /// Returns everything in the folder except for the merged archives.
     fn loose_files(
         &self,
         folder: &GameFolder,
@@ -506,9 +503,8 @@ impl Opener<'_> {
     }
 }
 
-/// Returns the file names of sources, in which no two are the same, ignoring
-/// case: of several, the last one has the plain name, and the others are
-/// numbered in their order.
+/// Returns the file names of sources, made unique ignoring case: of equal
+/// names, the last one stays as it is, and the others are numbered in order.
 fn unique_names<P: AsRef<Path>>(paths: &[P]) -> Vec<String> {
     let plain: Vec<String> = paths.iter().map(|path| file_name(path.as_ref())).collect();
     let mut taken: HashSet<String> = plain.iter().map(|name| name.to_ascii_lowercase()).collect();
@@ -526,7 +522,7 @@ fn unique_names<P: AsRef<Path>>(paths: &[P]) -> Vec<String> {
     unique
 }
 
-/// When the file or directory at `path` was changed last.
+/// Returns the modification time of the file or directory at `path`.
 fn modified(path: &Path) -> Result<i64, OpenCause> {
     let metadata = fs::metadata(path).map_err(OpenCause::Unreadable)?;
     Ok(metadata.modified().map_or(0, seconds))
@@ -544,7 +540,7 @@ fn folder_volume(name: &str, location: &str, volume: Box<dyn Volume>) -> NewVolu
     }
 }
 
-/// Returns a folder's own error as one about the source.
+/// Converts a folder's own error to one about the source.
 fn unreadable(error: io::Error) -> OpenCause {
     match error {
         io::Error::Listing(cause) => {
@@ -554,8 +550,8 @@ fn unreadable(error: io::Error) -> OpenCause {
     }
 }
 
-/// What is to be shown of a file that is no archive: nothing more than its
-/// extension says, or what its content turns out to be.
+/// Returns how a file that is not an archive is shown, by its extension or its
+/// content.
 fn lone_asset(name: &str, source: &dyn ReadAt) -> Result<Option<Shows>, io::Error> {
     if companion::view_format(name, None).is_some() {
         return Ok(None);

@@ -14,39 +14,40 @@ use crate::io::{Error, ReadAt};
 use crate::source::remote::{Remote, RemoteUrl};
 use crate::source::{FilePool, FileSource};
 
-/// Where a source is, with what is beside it.
+/// The location of a source, and the files beside it.
 pub(super) enum Surroundings<'a> {
-    /// On disk, among files that it may consist of.
+    /// On disk.
     Disk {
-        /// These files.
+        /// The files that it may consist of.
         files: &'a [PathBuf],
-        /// What opens them.
+        /// Opens them.
         pool: &'a Arc<FilePool>,
     },
     /// On a server.
     Server {
-        /// What asks it.
+        /// The client.
         remote: &'a Arc<Remote>,
-        /// Where the source is.
+        /// The URL of the source.
         url: &'a RemoteUrl,
     },
 }
 
-/// The files beside a source, as far as a format requests them.
+/// The files beside a source that its format requests.
 pub(super) struct Partners<'a> {
     surroundings: Surroundings<'a>,
-    /// Where the source is, or what is shown of its URL.
+    /// The path of the source, or the displayed form of its URL.
     path: &'a Path,
     /// Its name among the sources.
     name: &'a str,
-    /// What was requested so far, by name.
+    /// The files requested so far, by name.
     found: RefCell<HashMap<String, Option<Arc<dyn ReadAt>>>>,
-    /// Why a file that may be there could not be had.
+    /// Why a file that may exist is unavailable.
     problem: RefCell<Option<io::Error>>,
 }
 
 impl<'a> Partners<'a> {
-    /// Those of the source at `path`, which is called `name` among the sources.
+    /// Creates the partners of the source at `path`, which is called `name`
+    /// among the sources.
     pub(super) fn of(path: &'a Path, name: &'a str, surroundings: Surroundings<'a>) -> Self {
         Self {
             surroundings,
@@ -57,9 +58,9 @@ impl<'a> Partners<'a> {
         }
     }
 
-    /// Returns the file with this name, ignoring ASCII case on disk, and in the
-    /// likely ones on a server. With the source's name among the sources it has
-    /// that of the source itself.
+    /// Finds the file with this name, ignoring ASCII case on disk, and in the
+    /// likely spellings on a server. The source's name among the sources is
+    /// replaced by its real name.
     pub(super) fn find(&self, name: &str) -> Option<Arc<dyn ReadAt>> {
         if let Some(known) = self.found.borrow().get(name) {
             return known.clone();
@@ -74,8 +75,8 @@ impl<'a> Partners<'a> {
         found
     }
 
-    /// Says of a source that could not be opened that the reason is a file
-    /// beside it, where it is.
+    /// Adds to the error of a source that could not be opened that the cause is
+    /// a file beside it.
     pub(super) fn explain(&self, cause: OpenCause) -> OpenCause {
         let may_lack_a_file = matches!(
             cause,
@@ -87,7 +88,7 @@ impl<'a> Partners<'a> {
         }
     }
 
-    /// Returns the name of the source itself with the extension of `name`.
+    /// Returns the real name of the source with the extension of `name`.
     fn of_pair(&self, name: &str) -> String {
         let extension = Path::new(name).extension().unwrap_or_default();
         file_name(&self.path.with_extension(extension))
@@ -150,7 +151,7 @@ impl<'a> Partners<'a> {
 }
 
 /// Returns a name as it is, with its extension in lower and in upper case, and
-/// all of it in either. Servers do not tell what names there are.
+/// all of it in lower and in upper case. Servers have no listings of names.
 fn spellings(name: &str) -> Vec<String> {
     let (lower, upper) = (name.to_ascii_lowercase(), name.to_ascii_uppercase());
     let stem = name.rfind('.').unwrap_or(name.len());

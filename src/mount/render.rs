@@ -22,7 +22,7 @@ impl Vfs {
         self.model_in(&Context::new(self, asset), format, Asked::ByRequest)
     }
 
-    /// As [`Vfs::model`], of the asset whose surroundings are `context`.
+    /// Like [`Vfs::model`], for the asset of `context`.
     pub(super) fn model_in(
         &self,
         context: &Context<'_>,
@@ -45,7 +45,7 @@ impl Vfs {
         }
         let parsed = self.reader.model(file, size, asked, |bytes| {
             let view = view::open(format, bytes, context);
-            // A model without what could not be read must not be kept.
+            // A model that lacks unreadable parts must not be cached.
             context.fault().map_or(Ok(view), Err)
         });
         let refused = |error| {
@@ -56,14 +56,14 @@ impl Vfs {
             Err(error @ io::Error::NoMemory { .. }) if !self.reader.may_parse(size) => {
                 refused(error)
             }
-            // Unlike a fault, damage of the asset's bytes stays.
+            // Unlike a fault, damage of the asset's data is permanent.
             Err(error @ io::Error::Damaged { .. }) => refused(error),
             parsed => parsed,
         }
     }
 
-    /// Calls `use_rendering` with how a generated file is rendered, and what
-    /// it is kept by.
+    /// Calls `use_rendering` with the renderer of a generated file and its
+    /// cache key.
     pub(super) fn with_rendering<T>(
         &self,
         node: &Node<'_>,
@@ -92,7 +92,7 @@ impl Vfs {
                 let (asset, model, part) = self.part_of(node, file)?;
                 match part {
                     Some(part) => self.render_part(&asset, &model, part, out),
-                    // The asset turned out not to have one.
+                    // The asset does not have this file.
                     None => Ok(()),
                 }
             }
@@ -116,8 +116,8 @@ impl Vfs {
         written(model.view.render(part, &context, out), &context)
     }
 
-    /// What a file of a converted tree is made of: the asset, its model, and
-    /// the number of the view's file, where the asset turns out to have it.
+    /// Returns the parts of a file of a converted tree: the asset, its model,
+    /// and the number of the view's file, if the asset has it.
     fn part_of(
         &self,
         node: &Node<'_>,
@@ -144,15 +144,15 @@ impl Vfs {
         Ok((asset, model, part))
     }
 
-    /// Returns the size of a generated file; nothing is rendered where the
-    /// model tells it.
+    /// Returns the size of a generated file; renders it only if the model does
+    /// not know.
     pub(super) fn rendered_size(&self, node: &Node<'_>) -> io::Result<u64> {
         if self.known_size(node).is_none()
             && let Some((RenderedFile::OfAsset(file), key)) = node.rendered()
         {
             let (_, model, part) = self.part_of(node, file)?;
             if let Some(size) = part.and_then(|part| model.view.size(part)) {
-                // For listings, which look into no asset.
+                // For listings, which parse no asset.
                 self.reader.keep_size(key, size);
                 return Ok(size);
             }
@@ -160,8 +160,7 @@ impl Vfs {
         self.with_rendering(node, |key, render| self.reader.rendered_size(key, render))
     }
 
-    /// Returns the size of a generated file where it is known without rendering
-    /// it.
+    /// Returns the size of a generated file if it is known without rendering.
     pub(super) fn known_size(&self, node: &Node<'_>) -> Option<u64> {
         let key = match node.file() {
             Some(file) => file.key(),
@@ -170,8 +169,8 @@ impl Vfs {
         self.reader.known_size(key)
     }
 
-    /// What the subtree of a node was made of has changed: it is built again,
-    /// with other numbers, for lookups by name.
+    /// Discards the subtree of a node whose source has changed: the next lookup
+    /// builds it with new numbers.
     pub(super) fn give_up(&self, node: &Node<'_>) {
         let origin = node.subtree().range.origin;
         self.subtrees.remove(&origin);
@@ -192,7 +191,8 @@ impl Vfs {
     }
 }
 
-/// What was rendered without something that may come back is not to be kept.
+/// Turns a result that depends on a fault into an error, so that it is not
+/// cached.
 fn written(rendered: std::io::Result<()>, context: &Context<'_>) -> io::Result<()> {
     rendered.map_err(|error| io::Error::of_output(&error))?;
     context.fault().map_or(Ok(()), Err)

@@ -1,4 +1,4 @@
-//! What is to be mounted.
+//! The sources of a mount.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,47 +9,46 @@ use crate::source::Location;
 use crate::source::remote::RemoteUrl;
 use crate::volume::{PAIRS, iso};
 
-/// Maximum length of the cue sheet that is parsed, in bytes.
+/// Maximum size of a cue sheet that is parsed, in bytes.
 const MAX_SHEET: u64 = 64 << 10;
 
-/// What to mount.
+/// The sources to mount.
 #[derive(Debug, Clone)]
 pub enum Sources {
-    /// Archives, folders and lone assets. Several archives of a game are
-    /// merged, unless `separate`; anything else stands side by side.
+    /// Archives, folders and single assets. Several archives of a game are
+    /// merged, unless `separate`; others are placed side by side.
     Given {
-        /// In their order, the last one on top.
+        /// In order, the last one on top.
         locations: Vec<Location>,
-        /// How to order them instead.
+        /// The order to use instead.
         order: Option<Order>,
         /// Merge nothing.
         separate: bool,
     },
-    /// A game's folder: its archives and loose files, merged as the game
-    /// does.
+    /// A game's folder: its archives and loose files, merged as the game does.
     Game {
         /// The folder.
         folder: PathBuf,
-        /// How to order them; `None` for as the game does whose archives
-        /// these are.
+        /// The order; `None` for that of the game that the archives are made
+        /// for.
         order: Option<Order>,
     },
 }
 
-/// Sources whose folders have been listed as far as it takes to know what
-/// will be read.
+/// Sources with their folders listed as far as needed to determine what will be
+/// read.
 #[derive(Debug, Clone)]
 pub struct Prepared {
     pub(super) sources: Sources,
     /// The folder of a game.
     pub(super) game: Option<GameFolder>,
-    /// Files that sources consist of beside themselves, absolute: the second
-    /// files of pairs, and the tracks of cue sheets. They are found before the
-    /// process is confined, which then can list no directory.
+    /// Additional files of sources, absolute: the second files of pairs, and
+    /// the tracks of cue sheets. They are found before the process is confined,
+    /// after which it cannot list directories.
     pub(super) partners: Vec<PathBuf>,
 }
 
-/// A game's folder, as it was when it was listed.
+/// A game's folder at the time when it was listed.
 #[derive(Debug, Clone)]
 pub(super) struct GameFolder {
     /// Its path, absolute and without symbolic links.
@@ -69,8 +68,8 @@ impl GameFolder {
         Ok(Self { path, names })
     }
 
-    /// Returns the files whose extensions a game gives to archives, by their
-    /// paths.
+    /// Returns the paths of the files with the extension of an archive of some
+    /// game.
     pub(super) fn archives(&self) -> Vec<PathBuf> {
         let paths = self.names.iter().map(|name| self.path.join(name));
         paths
@@ -79,7 +78,7 @@ impl GameFolder {
     }
 }
 
-/// Returns the files beside a cue sheet that have its tracks.
+/// Returns the files beside a cue sheet that contain its tracks.
 fn tracks_beside(path: &Path) -> Vec<PathBuf> {
     let is_small = path
         .metadata()
@@ -95,7 +94,7 @@ fn tracks_beside(path: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Returns the file beside `path` that has a name, ignoring ASCII case.
+/// Returns the file beside `path` with this name, ignoring ASCII case.
 fn find_beside(path: &Path, name: &str) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     let entries = std::fs::read_dir(path.parent()?).ok()?;
@@ -106,7 +105,7 @@ fn find_beside(path: &Path, name: &str) -> Option<PathBuf> {
     found.into_iter().next()
 }
 
-/// Returns whether the file at `path` has a name, ignoring ASCII case.
+/// Returns whether the file at `path` has this name, ignoring ASCII case.
 pub(super) fn has_name(path: &Path, name: &str) -> bool {
     let found = path.file_name();
     found.is_some_and(|found| found.eq_ignore_ascii_case(name))
@@ -143,8 +142,8 @@ impl Sources {
         })
     }
 
-    /// Returns the first source, as the mount table shows it: by its absolute
-    /// path, or by what of its URL is not secret.
+    /// Returns the first source for the mount table: its absolute path, or its
+    /// URL without secrets.
     pub fn name(&self) -> String {
         let path = match self {
             Self::Given { locations, .. } => match locations.first() {
@@ -169,8 +168,8 @@ impl Sources {
 }
 
 impl Prepared {
-    /// Returns all that is read from disk: files, and directories with what is
-    /// below them. Links lead out of them by none but these paths.
+    /// Returns everything that is read from disk: files, and directories
+    /// including their contents. Links lead out of them only to these paths.
     pub fn paths(&self) -> Vec<PathBuf> {
         match (&self.sources, &self.game) {
             (Sources::Given { locations, .. }, _) => {
@@ -189,8 +188,8 @@ impl Prepared {
     }
 }
 
-/// Returns the files beside the one at `path` with which it can be a pair: of
-/// the same name ignoring ASCII case, and with the other extension of the pair.
+/// Returns the files beside the one at `path` that it can form a pair with: the
+/// same name, ignoring ASCII case, with the other extension of the pair.
 fn partners(path: &Path) -> Vec<PathBuf> {
     let found = || {
         let path = std::path::absolute(path).ok()?;

@@ -13,29 +13,30 @@ use crate::view::ViewFormat;
 use crate::view::report::Report;
 use crate::volume::{FileId, Version};
 
-/// A tree of the mount, with what its files are read from.
+/// A tree of the mount, with the volumes of its files.
 pub(super) struct Subtree {
     /// Its inode numbers.
     pub(super) range: Range,
     /// Its inodes and their names.
     pub(super) tree: Tree,
-    /// What its files are in, by the number that they have there.
+    /// The volumes of its files, by their numbers.
     pub(super) volumes: Vec<Arc<OpenVolume>>,
-    /// What its files are rendered from, where they are.
+    /// The model that its files are rendered from, if any.
     pub(super) rendered: Rendered,
-    /// Why the archive that it is the inside of cannot be opened.
+    /// Why the archive that it shows cannot be opened.
     pub(super) problem: Option<io::Error>,
-    /// Accounts for the memory of the tree.
+    /// The charge for the memory of the tree.
     pub(super) _charge: Option<Charge>,
 }
 
-/// What the files of a subtree are rendered from.
+/// The origin of the files of a subtree.
 pub(super) enum Rendered {
-    /// They are not: they are in volumes.
+    /// They are in volumes.
     No,
-    /// From an asset: their numbers are those of its view.
+    /// They are rendered from an asset: file numbers are those of its view.
     View(Viewed),
-    /// From many: their numbers are places in the list.
+    /// They are rendered from many assets: file numbers are indices of the
+    /// list.
     Converted(Converted),
 }
 
@@ -49,28 +50,28 @@ pub(super) struct Converted {
 
 /// A file of a converted tree.
 pub(super) enum ConvertedFile {
-    /// It is made of an asset.
+    /// It is converted from an asset.
     Asset(FileOfAsset),
-    /// It is made of many assets of the directory that is mirrored.
+    /// It combines many assets of the mirrored directory.
     Report(&'static Report),
 }
 
-/// A file that is made of an asset as a whole.
+/// A file that is converted from an asset.
 #[derive(Clone, Copy)]
 pub(super) struct FileOfAsset {
     /// The asset.
     pub(super) asset: Ino,
-    /// What shows it.
+    /// The format that shows it.
     pub(super) format: &'static ViewFormat,
-    /// Its place in what the format converts the asset to.
+    /// Its index in the format's list of conversions.
     pub(super) position: u8,
-    /// The version of the asset when the directory was listed, where its
-    /// volume said.
+    /// The version of the asset when the directory was listed, if its volume
+    /// has versions.
     pub(super) stamp: Option<u64>,
 }
 
 impl Rendered {
-    /// Returns the memory that it takes, in bytes.
+    /// Returns its memory, in bytes.
     pub(super) fn memory(&self) -> usize {
         match self {
             Self::No => 0,
@@ -80,13 +81,13 @@ impl Rendered {
     }
 }
 
-/// A file that is rendered.
+/// A rendered file.
 pub(super) enum RenderedFile<'a> {
-    /// The file of this number of an asset's view.
+    /// The file with this number in an asset's view.
     OfView(&'a Viewed, FileId),
-    /// One of a converted tree.
+    /// A file of a converted tree.
     OfAsset(&'a FileOfAsset),
-    /// One that is made of many assets of a directory of files.
+    /// A report about a directory of files.
     Report(&'static Report, Ino),
 }
 
@@ -94,11 +95,11 @@ pub(super) enum RenderedFile<'a> {
 pub(super) struct Viewed {
     /// The asset.
     pub(super) asset: Ino,
-    /// What shows it.
+    /// The format that shows it.
     pub(super) format: &'static ViewFormat,
-    /// The version of the asset that the files were found in.
+    /// The version of the asset that the files were determined from.
     pub(super) version: Version,
-    /// Those of its files that stand in a converted tree too, by their places
+    /// Those of its files that are also in a converted tree, by their index
     /// there.
     pub(super) converted: Vec<(u8, FileId)>,
 }
@@ -112,7 +113,7 @@ impl Subtree {
 
 impl Value for Arc<Subtree> {
     fn weight(&self) -> usize {
-        // Its memory is charged by itself, except for what is small.
+        // Larger memory is charged separately.
         size_of::<Subtree>()
     }
 
@@ -121,10 +122,10 @@ impl Value for Arc<Subtree> {
     }
 }
 
-/// A subtree that stays while it is looked at.
+/// A reference to a subtree that keeps it alive.
 #[derive(Clone)]
 enum Held<'a> {
-    /// One that is always there.
+    /// A permanent one.
     Fixed(&'a Subtree),
     /// One that other threads may evict meanwhile.
     Entered(Arc<Subtree>),
@@ -145,12 +146,12 @@ impl Deref for Held<'_> {
 #[derive(Clone)]
 pub(super) struct Node<'a> {
     subtree: Held<'a>,
-    /// Its number there.
+    /// Its index there.
     pub(super) index: Index,
 }
 
 impl<'a> Node<'a> {
-    /// Creates an inode of a subtree that is always there.
+    /// Creates a node of a permanent subtree.
     pub(super) fn fixed(subtree: &'a Subtree, index: Index) -> Self {
         Self {
             subtree: Held::Fixed(subtree),
@@ -158,7 +159,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Creates an inode of a subtree that was entered.
+    /// Creates a node of a subtree that was entered.
     pub(super) fn entered(subtree: Arc<Subtree>, index: Index) -> Self {
         Self {
             subtree: Held::Entered(subtree),
@@ -166,17 +167,17 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the subtree that it is in.
+    /// Returns its subtree.
     pub(super) fn subtree(&self) -> &Subtree {
         &self.subtree
     }
 
-    /// Returns the tree that it is in.
+    /// Returns its tree.
     pub(super) fn tree(&self) -> &Tree {
         &self.subtree.tree
     }
 
-    /// What the inode is.
+    /// Returns the kind of the inode.
     pub(super) fn kind(&self) -> Option<Kind> {
         self.tree().inode(self.index).map(|inode| inode.kind)
     }
@@ -191,7 +192,7 @@ impl<'a> Node<'a> {
         self.subtree.range.ino(index)
     }
 
-    /// Another inode of the same subtree.
+    /// Returns another inode of the same subtree.
     pub(super) fn other(&self, index: Index) -> Self {
         Self {
             index,
@@ -199,14 +200,14 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the inode as what this one is seen from outside, where it is the
-    /// root of a subtree that stands in another one.
+    /// Returns how the inode is seen from outside, if it is the root of a
+    /// subtree that is grafted in another one.
     pub(super) fn origin(&self) -> Option<Origin> {
         (self.index == ROOT).then_some(self.subtree.range.origin)
     }
 
-    /// Returns the volume that a file, or a directory that is listed on demand,
-    /// is in.
+    /// Returns the volume of a file, or of a directory that is listed on
+    /// demand.
     pub(super) fn volume(&self) -> Option<&Arc<OpenVolume>> {
         match self.kind()? {
             Kind::File { volume, .. } | Kind::Deferred { volume, .. } => {
@@ -216,8 +217,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns the file of a volume that it is; `None` where it is rendered
-    /// from a view, and where it is no file.
+    /// Returns the file of a volume; `None` if the node is rendered or is not a
+    /// file.
     pub(super) fn file(&self) -> Option<File<'_>> {
         let Kind::File { file, .. } = self.kind()? else {
             return None;
@@ -228,7 +229,7 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// What it is rendered from, where it is, and what it is kept by.
+    /// Returns the file that is rendered, if it is, and its cache key.
     pub(super) fn rendered(&self) -> Option<(RenderedFile<'_>, Key)> {
         let Kind::File { file, .. } = self.kind()? else {
             return None;
@@ -262,9 +263,9 @@ impl<'a> Node<'a> {
     }
 }
 
-/// What the file at `position` of what an asset is converted to is kept by,
-/// wherever it is shown. No volume is called so: their numbers begin with
-/// those of directories.
+/// Returns the cache key of conversion `position` of an asset, wherever it is
+/// shown. It cannot collide with a volume, whose ids are numbers of
+/// directories.
 fn key_of(asset: Ino, stamp: u64, position: u8) -> Key {
     let stamp = (stamp ^ stamp >> 32) & u64::from(u32::MAX);
     Key {
@@ -273,8 +274,8 @@ fn key_of(asset: Ino, stamp: u64, position: u8) -> Key {
     }
 }
 
-/// Returns the number of a volume of a subtree with these inode numbers. It is
-/// the same whenever the subtree is.
+/// Returns the id of a volume of a subtree with these inode numbers. It is the
+/// same whenever the subtree is rebuilt.
 pub(super) fn volume_id(range: Range, number: usize) -> VolumeId {
     VolumeId(u64::from(range.first) << 32 | number as u64)
 }

@@ -1,4 +1,4 @@
-//! What cannot be brought about through the kernel in a short time.
+//! Cases that are hard to reach through the kernel.
 
 use super::*;
 use crate::namespace::companion::{Companions, Shows};
@@ -7,7 +7,7 @@ use crate::pack::hpi::{self as pack, v1};
 use crate::volume::hpi::chunk::Method;
 use crate::volume::{Name, Sink};
 
-/// Returns a mount of the directories `MAPS/Sub` that has few aliases.
+/// Creates a mount with the directories `MAPS/Sub` and room for few aliases.
 fn with_aliases(max_aliases: usize) -> Vfs {
     let mut builder = TreeBuilder::new(0, 0, Companions::NONE);
     let maps = builder
@@ -20,7 +20,7 @@ fn with_aliases(max_aliases: usize) -> Vfs {
     vfs
 }
 
-/// Looks up what must be a symbolic link and returns its text.
+/// Looks up a name that must be a symbolic link, and returns its text.
 fn shortcut(vfs: &Vfs, parent: Ino, name: &str) -> String {
     let attr = vfs.lookup(parent, name).unwrap();
     assert_eq!(attr.kind, FileKind::Symlink);
@@ -68,7 +68,7 @@ fn a_listing_that_fails_in_the_middle_gives_what_it_has() {
     };
     let vfs = Vfs::open(&sources, Options::default()).unwrap();
     let control = vfs.lookup(Ino::ROOT, ".hpimount").unwrap();
-    // No number is left for a snapshot of the counters.
+    // Leaves no number for a snapshot of the counters.
     let others = (1 << 31) - 1 - vfs.numbers.single().unwrap().0 - 1;
     vfs.numbers
         .assign(Origin::Hidden(Ino(1), Shows::Inside), others, 0);

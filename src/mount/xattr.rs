@@ -6,7 +6,7 @@ use crate::namespace::companion;
 use crate::namespace::numbers::Origin;
 use crate::view::VIEW_FORMATS;
 
-/// The bytes that the archive has for a name.
+/// The original bytes of a name.
 const RAW_NAME: &str = "user.hpimount.raw_name";
 
 /// File name of the archive that a file comes from.
@@ -15,8 +15,8 @@ const SOURCE: &str = "user.hpimount.source";
 /// File names, one per line, of the archives in which an entry hides another.
 const SHADOWS: &str = "user.hpimount.shadows";
 
-/// Why an asset of an archive cannot be shown. It is not among the names that
-/// are listed: to know whether an asset has it takes reading the asset.
+/// Why an asset of an archive cannot be shown. It is not listed, because
+/// computing it requires reading the asset.
 const ERROR: &str = "user.hip.error";
 
 impl Vfs {
@@ -27,8 +27,8 @@ impl Vfs {
             return names;
         };
         if node.tree().link(node.index).is_some() {
-            // Linux never requests a `user.` attribute of a symbolic link, so
-            // what is listed here could not be had.
+            // Linux never requests a `user.` attribute of a symbolic link, so a
+            // listed name could not be read.
             return names;
         }
         if self.raw_name(&node).is_some() {
@@ -50,12 +50,12 @@ impl Vfs {
     ///
     /// # Errors
     /// Returns [`Error::NoAttribute`], [`Error::AttributeKind`] for names
-    /// outside `user.`, [`Error::NotFound`]; [`Error::Io`] if the archive must
-    /// be read for it and cannot be.
+    /// outside `user.`, or [`Error::NotFound`]; [`Error::Io`] if the archive
+    /// has to be read and cannot be.
     pub fn xattr(&self, ino: Ino, name: &str) -> Result<Vec<u8>> {
         if !name.starts_with("user.") {
-            // A kind that is not kept, rather than an absent attribute: `ls`
-            // then asks once for the whole mount, and not for every file.
+            // "Not supported" instead of "no such attribute": `ls` then asks
+            // once for the whole mount, and not for every file.
             return Err(Error::AttributeKind);
         }
         let node = self.attribute_node(ino)?;
@@ -79,7 +79,7 @@ impl Vfs {
         }
     }
 
-    /// Returns why an asset cannot be shown, where it cannot.
+    /// Returns why an asset cannot be shown, if so.
     fn error_of(&self, node: &Node<'_>) -> Result<Vec<u8>> {
         let file = node.file().ok_or(Error::NoAttribute)?;
         let asset = file.volume.volume.asset(file.file);
@@ -97,8 +97,8 @@ impl Vfs {
         }
     }
 
-    /// Returns the bytes that the archive has for the name of an inode; those
-    /// of the name itself for a companion.
+    /// Returns the original bytes of the name of an inode; those of the shown
+    /// name for a companion.
     fn raw_name(&self, node: &Node<'_>) -> Option<Vec<u8>> {
         match node.origin() {
             None => Some(node.tree().raw_name(node.index).to_owned()),
@@ -111,9 +111,9 @@ impl Vfs {
         }
     }
 
-    /// Returns the name of the file that a file is in: of the archive, or of
-    /// the asset that it shows; of a file that is made of many assets, that of
-    /// their archive, or of the lowest of several.
+    /// Returns the name of the file that a file comes from: its archive, or the
+    /// asset that it shows; for a report, the archive of the assets, the lowest
+    /// of several.
     fn source_name(&self, node: &Node<'_>) -> Result<Vec<u8>> {
         if let Some(file) = node.file() {
             return Ok(file.volume.name.clone().into_bytes());

@@ -1,4 +1,4 @@
-//! Directories that show what is inside files: `X.d` beside an archive,
+//! Directories that show the contents of files: `X.d` beside an archive,
 //! `X.meta` beside an asset, and `converted` in the root of an archive.
 
 use std::collections::BTreeMap;
@@ -9,29 +9,28 @@ use crate::text::has_extension;
 use crate::view::{VIEW_FORMATS, ViewFormat};
 use crate::volume::{AssetType, FORMATS, PAIRS};
 
-/// What a companion shows of its file.
+/// What a companion shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Shows {
     /// The tree of an archive.
     Inside,
-    /// What the asset format of this number in [`VIEW_FORMATS`] makes of it.
+    /// The view of an asset by the format with this number in [`VIEW_FORMATS`].
     Meta(u8),
-    /// What can be made of the files of a directory.
+    /// The converted files of a directory.
     Converted,
 }
 
-/// Name of the directory that shows what can be made of the files of an
-/// archive.
+/// Name of the directory with the converted files of an archive.
 pub const CONVERTED: &str = "converted";
 
 impl Shows {
-    /// Returns whether a name ends as those of the companions of files.
+    /// Returns whether a name has the suffix of a companion of a file.
     pub fn may_name(name: &str) -> bool {
         name.ends_with(".d") || name.ends_with(".meta")
     }
 
-    /// Returns the name of the companion of the file `name`; of a directory,
-    /// whose companion is inside, that inside.
+    /// Returns the name of the companion of the file `name`; for `converted`,
+    /// its name inside the directory.
     pub fn name_beside(self, name: &str) -> String {
         match self {
             Self::Inside => [name, ".d"].concat(),
@@ -41,22 +40,21 @@ impl Shows {
     }
 }
 
-/// Which companions of assets are shown.
+/// Which companions of assets are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Meta {
-    /// They are listed in folders and in containers that are folders in all
-    /// but name, and found by name elsewhere.
+    /// They are listed in folders and in most containers, and hidden elsewhere.
     #[default]
     Default,
     /// They are listed everywhere.
     Visible,
-    /// They are found by name and listed nowhere.
+    /// They can be looked up but are never listed.
     Hidden,
     /// There are none.
     Off,
 }
 
-/// Which files of a tree have companions that are listed.
+/// Which files of a tree have listed companions.
 #[derive(Debug, Clone, Copy)]
 pub struct Companions {
     /// Whether archives have them.
@@ -65,7 +63,7 @@ pub struct Companions {
     pub meta: bool,
     /// Whether the root has one.
     pub converted: bool,
-    /// What every other file has: set for a lone asset that does not have the
+    /// The companion of all other files: set for a single asset without the
     /// extension of its format.
     pub others: Option<Shows>,
 }
@@ -79,8 +77,8 @@ impl Companions {
         others: None,
     };
 
-    /// What the companion of a file with this name shows, if it has one by
-    /// what its volume says of the content, or else by its extension alone.
+    /// Returns what the companion of a file shows, by the type that its volume
+    /// gives it, or else by its extension alone.
     pub fn of(self, name: &str, asset: Option<AssetType>) -> Option<Shows> {
         let known = known(name);
         if self.inside && known.is_archive {
@@ -95,7 +93,7 @@ impl Companions {
     }
 }
 
-/// What a file is by its extension alone.
+/// The properties of a file that follow from its extension.
 #[derive(Debug, Clone, Copy, Default)]
 struct Known {
     is_archive: bool,
@@ -127,15 +125,15 @@ static KNOWN: LazyLock<Vec<(u64, Known)>> = LazyLock::new(|| {
 });
 
 /// Returns an extension of at most [`MAX_EXTENSION`] bytes, in lower case, as a
-/// number that no other one has.
+/// unique number.
 fn number_of(extension: &[u8]) -> u64 {
     extension.iter().fold(1, |number, letter| {
         number << 8 | u64::from(letter.to_ascii_lowercase())
     })
 }
 
-/// What a file with this name is by its extension, which may have a dot in it.
-/// A file that is called `.hpi` has none.
+/// Returns the properties of a file with this name by its extension, which may
+/// contain a dot. A file called `.hpi` has none.
 fn known(name: &str) -> Known {
     let name = name.as_bytes().get(1..).unwrap_or_default();
     let mut end = [0; MAX_EXTENSION + 1];
@@ -154,14 +152,13 @@ fn known(name: &str) -> Known {
     found.next().unwrap_or_default()
 }
 
-/// Returns whether a name has an extension. A file that is called `.hpi` has
-/// none.
+/// Returns whether a name has an extension. A file called `.hpi` has none.
 fn is_named(name: &str, extension: &str) -> bool {
     has_extension(name.as_bytes(), extension) && name.len() > extension.len() + 1
 }
 
-/// For a file whose extension archives and others have: the name of the file
-/// beside it with which it is an archive (SEMANTICS, Companions).
+/// Returns the name of the second file of a pair, for a file with an ambiguous
+/// extension that is an archive only together with it (SEMANTICS, Companions).
 pub fn partner(name: &str) -> Option<String> {
     let mut pairs = PAIRS.iter();
     let (bytes, directory) = pairs.find(|(bytes, _)| is_named(name, bytes))?;
@@ -169,17 +166,17 @@ pub fn partner(name: &str) -> Option<String> {
     Some(format!("{stem}{directory}"))
 }
 
-/// For a file that may be the sectors of a CD: the name of the cue sheet beside
-/// it that has the companion in its place.
+/// Returns the name of the cue sheet that has the companion instead of a file
+/// that may be a CD image.
 pub fn sheet(name: &str) -> Option<String> {
     let stem = is_named(name, BIN).then(|| &name[..name.len() - BIN.len()])?;
     Some(format!("{stem}cue"))
 }
 
-/// For a file of `size` bytes whose extension archives and others have: whether
-/// its first bytes make it an archive. Whether a `.bin` is the sectors of a CD
-/// is asked only where it has whole frames, since discs are full of other ones,
-/// and where it costs little: in a disc image in blocks every look decodes one.
+/// Returns the test of the first bytes for a file of `size` bytes with an
+/// ambiguous extension. A `.bin` is tested only if it consists of whole frames,
+/// since discs are full of other ones, and if that is cheap: in a disc image in
+/// blocks every read decodes one.
 pub fn test_of_head(name: &str, size: u64, looks_for_discs: bool) -> Option<HeadTest> {
     let may_be = |extension| extension != BIN || looks_for_discs && has_frames(size);
     let mut known = HEADS.iter();
@@ -189,37 +186,36 @@ pub fn test_of_head(name: &str, size: u64, looks_for_discs: bool) -> Option<Head
         .map(|&(_, test)| test)
 }
 
-/// Returns whether a file of `size` bytes consists of the frames of a CD, as
-/// many as it takes for the descriptors of a disc.
+/// Returns whether a file of `size` bytes consists of CD frames, with enough of
+/// them for the descriptors of a disc.
 fn has_frames(size: u64) -> bool {
     [2352, 2448]
         .into_iter()
         .any(|frame| size >= 18 * frame && size.is_multiple_of(frame))
 }
 
-/// Extension of the sectors of a CD, and of much else.
+/// Extension of CD images, and of many other files.
 const BIN: &str = "bin";
 
-/// Whether the first bytes of a file make it an archive.
+/// Tells whether the first bytes of a file are those of an archive.
 pub type HeadTest = fn(&[u8]) -> bool;
 
-/// Extensions that archives and others have, and what the first bytes of the
-/// archives are.
+/// Ambiguous extensions, with the tests for archives.
 const HEADS: [(&str, HeadTest); 3] = [("img", is_img), (BIN, is_raw_disc), ("pre", is_pre)];
 
-/// Returns a GTA archive of version 2, one of version 1 is recognised by its
-/// partner; or sectors of a CD.
+/// Returns whether it is a GTA archive of version 2 (one of version 1 is
+/// recognised by its partner) or a raw CD image.
 fn is_img(head: &[u8]) -> bool {
     head.starts_with(b"VER2") || is_raw_disc(head)
 }
 
-/// Sectors of a CD: what each begins with.
+/// Returns whether it is a raw CD image, by the start of a sector.
 fn is_raw_disc(head: &[u8]) -> bool {
     head.starts_with(&[0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0])
 }
 
-/// Returns a PRE archive: one with a magic, or a small number and the start of
-/// a printable name.
+/// Returns whether it is a PRE archive: one with a magic, or a small number and
+/// the start of a printable name.
 fn is_pre(head: &[u8]) -> bool {
     let number = |at: usize| {
         let bytes = head.get(at..at + 4)?.try_into().ok()?;
@@ -233,8 +229,8 @@ fn is_pre(head: &[u8]) -> bool {
     has_magic || has_name && (1..0x1_0000).contains(&files)
 }
 
-/// Returns the number in [`VIEW_FORMATS`] of the format that shows a file: that
-/// of the type that its volume says it has, or else that of its extension.
+/// Returns the number in [`VIEW_FORMATS`] of the format that shows a file: by
+/// the type that its volume gives it, or else by its extension.
 pub fn view_format(name: &str, asset: Option<AssetType>) -> Option<u8> {
     view_of(asset).or_else(|| known(name).view)
 }
@@ -252,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn companions_go_by_the_extension_in_any_case() {
+    fn companions_follow_from_the_extension_ignoring_case() {
         let all = Companions {
             inside: true,
             meta: true,

@@ -7,43 +7,42 @@ use crate::text::has_extension;
 use crate::view::ViewFormat;
 use crate::view::converted::ConvertedFile;
 
-/// How often names are compared with each other. Once finds assets that have
-/// one name; the second time finds the asset that is called as a file of one
-/// of these.
+/// Number of rounds in which names are compared. The first finds assets with
+/// equal names, the second an asset whose name equals a file of one of these.
 const ROUNDS: usize = 2;
 
-/// Maximum number of memory that [`names`] takes for a name while it compares
-/// them, in bytes: a place of a hash table, of which more than half may be
-/// free.
+/// Memory that [`names`] takes for each name during the comparison, in bytes:
+/// an entry of a hash table, of which more than half may be free.
 pub const MEMORY_OF_NAME: usize = 3 * (size_of::<(u64, u32)>() + 1);
 
 /// An asset in a directory of a converted tree.
 #[derive(Debug, Clone, Copy)]
 pub struct Named<'a> {
-    /// Its whole name.
+    /// Its full name.
     pub name: &'a str,
     /// Its name without the extension.
     pub stem: &'a str,
-    /// The files that are made of it.
+    /// The files that it is converted to.
     pub files: &'static [ConvertedFile],
 }
 
 impl Named<'_> {
-    /// Returns the name of one of its files, of the asset's stem or whole name.
+    /// Returns the name of one of its files, from the asset's stem or full
+    /// name.
     fn file_name(&self, file: &ConvertedFile, whole: bool) -> String {
         let stem = if whole { self.name } else { self.stem };
         format!("{stem}.{}", file.extension)
     }
 }
 
-/// Returns the name of a file without the extension by which a format shows it,
-/// or without any.
+/// Returns the name of a file without the extension of its format, or of
+/// another one.
 pub fn stem<'a>(name: &'a str, format: &ViewFormat) -> &'a str {
     let mut extensions = format.extensions.iter();
     let known = extensions
         .find(|known| has_extension(name.as_bytes(), known))
         .map(|known| name.len() - known.len() - 1);
-    // A file that is called `.hgo` has no extension.
+    // A file called `.hgo` has no extension.
     let dot = known.or_else(|| name.rfind('.')).filter(|&dot| dot > 0);
     dot.map_or(name, |dot| &name[..dot])
 }
@@ -52,8 +51,8 @@ pub fn stem<'a>(name: &'a str, format: &ViewFormat) -> &'a str {
 /// in the order of its files.
 ///
 /// A file is called `stem.ext`. If several would have the same name, ignoring
-/// ASCII case, or where a directory has it (`taken`), all of these files have
-/// the whole name of the asset instead of the stem.
+/// ASCII case, or a directory has it (`taken`), all of these files get the full
+/// name of the asset instead of the stem.
 pub fn names<'a>(
     assets: &'a [Named<'a>],
     taken: &[&str],
@@ -63,7 +62,7 @@ pub fn names<'a>(
         let assets = assets.iter();
         assets.flat_map(|asset| asset.files.iter().map(move |file| (asset, file)))
     };
-    // Of each of the files, whether it has the whole name.
+    // For each file, whether it gets the full name.
     let mut whole = vec![false; files().count()];
     let key_of = |(asset, file): (&Named<'_>, &ConvertedFile), whole: bool| {
         key(file.folder, &asset.file_name(file, whole))
@@ -87,9 +86,9 @@ pub fn names<'a>(
     })
 }
 
-/// What stands for a name in a folder when names are compared, ignoring ASCII
-/// case. If two names have the same one by chance, their files have the whole
-/// names of their assets, which are as good.
+/// Returns the hash by which names in a folder are compared, ignoring ASCII
+/// case. If two different names collide, their files get the full names of
+/// their assets, which is harmless.
 fn key(folder: Option<&str>, name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (folder, name.to_ascii_lowercase()).hash(&mut hasher);
@@ -126,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn files_of_one_name_have_the_whole_name_of_their_asset() {
+    fn files_with_equal_names_get_the_full_name_of_their_asset() {
         let assets = [("a.3do", MODEL), ("A.pcx", PNG), ("b.pcx", PNG)];
         let expected = ["a.3do.png", "a.glb", "A.pcx.png", "b.png"];
         assert_eq!(named(&assets, &[]), expected);
     }
 
     #[test]
-    fn a_file_that_has_the_name_of_another_s_whole_name_gives_way() {
+    fn a_file_whose_name_is_another_s_full_name_gets_its_own_full_name() {
         let assets = [("a.pcx", PNG), ("a.gaf", PNG), ("a.pcx.gaf", PNG)];
         let expected = ["a.pcx.png", "a.gaf.png", "a.pcx.gaf.png"];
         assert_eq!(named(&assets, &[]), expected);
@@ -145,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_other_folders_are_not_in_the_way() {
+    fn files_of_other_folders_do_not_collide() {
         const NATIVE: &[ConvertedFile] = &[ConvertedFile {
             folder: Some("native"),
             ..ConvertedFile::first("png")

@@ -1,6 +1,6 @@
-//! Inodes, names and directories: what is called what in a mount, and where.
+//! Inodes, names and directories of a mount.
 //!
-//! Nothing here knows the bytes of a file.
+//! Nothing here depends on the bytes of a file.
 
 pub mod companion;
 pub mod converted;
@@ -16,9 +16,9 @@ impl Ino {
     /// The root directory.
     pub const ROOT: Self = Self(1);
 
-    /// Marks the number of a shortcut: a symbolic link to the directory whose
-    /// number the other bits are. It stands in for an alias when there are
-    /// too many.
+    /// Marks the number of a shortcut: a symbolic link to the directory with
+    /// the number in the other bits. It replaces an alias when there are too
+    /// many.
     pub const SHORTCUT: u32 = 1 << 31;
 }
 

@@ -1,10 +1,9 @@
-//! The inode numbers of a mount: a range for every subtree, kept for as long
-//! as the mount lives.
+//! The inode numbers of a mount: a range for every subtree, which is valid as
+//! long as the mount.
 //!
-//! A subtree that was evicted and is built again has the numbers that it had,
-//! so that what the kernel and the clients of a server remember stays good.
-//! Only when its source has changed meanwhile it gets others, and the old ones
-//! are stale.
+//! A subtree that was evicted and is rebuilt gets the same numbers, so that
+//! those held by the kernel and by NFS clients stay valid. Only if its source
+//! has changed meanwhile it gets new ones, and the old ones are stale.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -14,24 +13,23 @@ use super::companion::Shows;
 use super::tree::Index;
 use crate::io::sync::lock;
 
-/// Highest inode number. The top bit stays free for numbers that are derived
-/// from others, and no number needs more than 32 bits: 32-bit programs could
-/// not stat such a file.
+/// Highest inode number. The top bit is reserved for numbers derived from
+/// others, and numbers have at most 32 bits because 32-bit programs could not
+/// stat larger ones.
 const LAST_INO: u32 = (1 << 31) - 1;
 
-/// As what the root of a subtree is seen.
+/// How the root of a subtree is seen from outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// The root of the mount.
     Root,
-    /// The root of the files, where the root of the mount shows what can be
-    /// made of them.
+    /// The root of the files, if the root of the mount is the converted tree.
     Files,
     /// The control directory.
     Control,
     /// A directory of another subtree.
     Directory(Ino),
-    /// A companion of this file or directory that no listing shows.
+    /// A companion of this file or directory that is not listed.
     Hidden(Ino, Shows),
 }
 
@@ -42,14 +40,14 @@ pub struct Range {
     /// Number of its root.
     pub first: u32,
     len: u32,
-    /// As what its root is seen.
+    /// How its root is seen from outside.
     pub origin: Origin,
-    /// Changes with what the numbers stand for.
+    /// Changes when the numbers refer to other inodes.
     fingerprint: u64,
 }
 
 impl Range {
-    /// Memory of a range and of what finds it, in bytes.
+    /// Memory of a range and of its index entries, in bytes.
     pub const MEMORY: usize = 2 * size_of::<Self>() + size_of::<(Origin, u32)>();
 
     /// Returns the number of the inode with this index.
@@ -58,22 +56,22 @@ impl Range {
     }
 }
 
-/// All numbers that were given away.
+/// All numbers that have been assigned.
 pub struct Numbers {
-    /// In the order of their first numbers.
+    /// Sorted by their first numbers.
     ranges: boxcar::Vec<Range>,
     state: Mutex<State>,
 }
 
 struct State {
-    /// The lowest number that was never given away.
+    /// The lowest number that was never assigned.
     next: u32,
-    /// The latest range of every origin, by its place in `ranges`.
+    /// The latest range of every origin, as an index of `ranges`.
     by_origin: HashMap<Origin, usize>,
 }
 
 impl Default for Numbers {
-    /// No numbers yet. The first one will be that of [`Ino::ROOT`].
+    /// Creates an empty set. The first number will be that of [`Ino::ROOT`].
     fn default() -> Self {
         Self {
             ranges: boxcar::Vec::new(),
@@ -86,9 +84,9 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// Returns the range of a subtree of `len` inodes: the one that it had,
-    /// where the fingerprint is the same; whether it is a new one; `None` where
-    /// there are no numbers left.
+    /// Returns the range for a subtree of `len` inodes, and whether it is a new
+    /// one: the previous range if the fingerprint is the same. Returns `None`
+    /// if there are no numbers left.
     pub fn assign(&self, origin: Origin, len: u32, fingerprint: u64) -> Option<(Range, bool)> {
         let mut state = lock(&self.state);
         let latest = state.by_origin.get(&origin);
@@ -108,12 +106,12 @@ impl Numbers {
         Some((range, true))
     }
 
-    /// Returns a number that no inode has had; `None` if there are none left.
+    /// Returns a new number; `None` if there are none left.
     pub fn single(&self) -> Option<Ino> {
         take(&mut lock(&self.state).next, 1).map(Ino)
     }
 
-    /// Returns the range that holds a number, and its place among all.
+    /// Returns the range that contains a number, and its index.
     pub fn find(&self, ino: Ino) -> Option<(usize, Range)> {
         let (mut low, mut high) = (0, self.ranges.count());
         while low < high {
@@ -128,7 +126,7 @@ impl Numbers {
         (ino.0 - range.first < range.len).then_some((position, *range))
     }
 
-    /// Returns the number of inodes that have had numbers in subtrees.
+    /// Returns how many inodes have had numbers in subtrees.
     pub fn inodes(&self) -> u64 {
         self.ranges
             .iter()

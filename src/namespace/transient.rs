@@ -1,11 +1,11 @@
-//! Inodes that exist only while the kernel knows them.
+//! Inodes that exist only while the kernel remembers them.
 //!
 //! A directory inode may have one live dentry. If a directory had one inode
 //! under all spellings of its name, looking it up as `maps` would rename the
 //! live dentry `MAPS`, and with it the working directory of every process in
-//! it. So a directory that is reached by another spelling has an inode of its
-//! own, an alias, for as long as the kernel holds it. What is found below an
-//! alias is aliased too.
+//! it. Therefore a directory that is reached by another spelling has a separate
+//! inode, an alias, for as long as the kernel holds it. Everything found below
+//! an alias is aliased too.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -14,58 +14,60 @@ use std::time::{Duration, Instant};
 use super::Ino;
 use super::numbers::Numbers;
 
-/// Maximum number of aliases that are alive at once, at about 300 bytes each.
-/// Beyond them another spelling of a directory is answered with a symbolic link
-/// to the right one, which needs no memory.
+/// Maximum number of live aliases, at about 300 bytes each. Beyond that another
+/// spelling of a directory is answered with a symbolic link to the exact one,
+/// which needs no memory.
 const MAX_ALIASES: usize = 65_536;
 
-/// Numbers that rest before the first of them is used again.
+/// Number of released inode numbers that are kept before the first of them is
+/// reused.
 const MAX_FREE: usize = 65_536;
 
-/// How long a text that has not been read yet is valid.
+/// How long a snapshot that has not been read yet is valid.
 const UNREAD: Duration = Duration::from_secs(1);
 
 /// The transient inodes of a mount.
 pub struct Transients {
     by_ino: HashMap<Ino, Transient>,
     aliases: HashMap<(Ino, Box<str>), Ino>,
-    /// Most aliases that are alive at once.
+    /// Maximum number of live aliases.
     pub max_aliases: usize,
-    /// Numbers that rest before the first is used again.
+    /// Number of released inode numbers that are kept before the first is
+    /// reused.
     max_free: usize,
     /// The last text that was looked up, until it is read.
     unread: Option<(Ino, Instant)>,
-    /// Numbers that were released, the longest unused first, and how often
-    /// each was used again.
+    /// Released numbers, the longest unused first, and how often each was
+    /// reused.
     free: VecDeque<(Ino, u32)>,
 }
 
 struct Transient {
     kind: TransientKind,
-    /// How many lookups of it the kernel has not forgotten.
+    /// The number of lookups that the kernel has not forgotten.
     lookups: u64,
-    /// How many others had its number before.
+    /// How many inodes had its number before.
     reuse: u32,
 }
 
-/// What a transient inode is.
+/// The kind of a transient inode.
 #[derive(Clone)]
 pub enum TransientKind {
-    /// A directory under another spelling, or below one.
+    /// A directory under another spelling, or below such a directory.
     Alias {
         /// The directory itself.
         directory: Ino,
-        /// The directory in which it was looked up, itself perhaps an alias.
+        /// The directory in which it was looked up, possibly an alias.
         parent: Ino,
-        /// How it was spelt.
+        /// The spelling.
         spelling: Box<str>,
     },
-    /// A text as it was when it was looked up.
+    /// The text of a file as it was when it was looked up.
     Snapshot(Arc<Vec<u8>>),
 }
 
 impl Default for Transients {
-    /// No inodes yet.
+    /// Creates an empty set.
     fn default() -> Self {
         Self {
             by_ino: HashMap::new(),
@@ -79,19 +81,19 @@ impl Default for Transients {
 }
 
 impl Transients {
-    /// What the inode with this number is.
+    /// Returns the inode with this number.
     pub fn get(&self, ino: Ino) -> Option<&TransientKind> {
         self.by_ino.get(&ino).map(|inode| &inode.kind)
     }
 
-    /// Returns how many others had the number of an inode before: a part of the
-    /// generation by which the clients of a server distinguish them.
+    /// Returns how many inodes had the number of an inode before: a part of the
+    /// generation by which NFS clients distinguish them.
     pub fn reuse(&self, ino: Ino) -> u32 {
         self.by_ino.get(&ino).map_or(0, |inode| inode.reuse)
     }
 
     /// Returns the alias of `directory` for its name `spelling` in `parent`,
-    /// and one more lookup of it; `None` where there are too many.
+    /// and counts one lookup of it; `None` if there are too many.
     pub fn alias(
         &mut self,
         numbers: &Numbers,
@@ -117,9 +119,9 @@ impl Transients {
         Some(ino)
     }
 
-    /// Returns a text as it is now, and one more lookup of it. A program that
-    /// looks at a file before it opens it, as `cp` does, must find the same one
-    /// again, so a text is given out until it is read.
+    /// Returns a snapshot of a text, and counts one lookup of it. A program
+    /// that stats a file before it opens it, as `cp` does, must get the same
+    /// one again, so a snapshot is returned until it is read.
     pub fn snapshot(&mut self, numbers: &Numbers, text: impl FnOnce() -> Vec<u8>) -> Option<Ino> {
         if let Some((ino, since)) = self.unread
             && since.elapsed() < UNREAD
@@ -133,7 +135,7 @@ impl Transients {
         Some(ino)
     }
 
-    /// Returns the text of a snapshot, which is read.
+    /// Returns the text of a snapshot, and marks it as read.
     pub fn read(&mut self, ino: Ino) -> Option<Arc<Vec<u8>>> {
         let TransientKind::Snapshot(text) = self.get(ino)? else {
             return None;
@@ -143,14 +145,15 @@ impl Transients {
         Some(text)
     }
 
-    /// One more lookup of an inode, if it is still there.
+    /// Counts one more lookup of an inode, if it still exists.
     pub fn look_again(&mut self, ino: Ino) {
         if let Some(inode) = self.by_ino.get_mut(&ino) {
             inode.lookups += 1;
         }
     }
 
-    /// The kernel forgets `lookups` lookups; an inode without any is gone.
+    /// Drops `lookups` lookups that the kernel has forgotten; an inode without
+    /// any is removed.
     pub fn forget(&mut self, ino: Ino, lookups: u64) {
         let Some(inode) = self.by_ino.get_mut(&ino) else {
             return;

@@ -1,4 +1,4 @@
-//! Copying bytes into an archive, piece by piece.
+//! Copying data into an archive piece by piece.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,12 +7,12 @@ use std::path::Path;
 use super::{Error, Result};
 use crate::volume::hip::CHECKSUM;
 
-/// Bytes that are copied at a time.
+/// Number of bytes copied at a time.
 pub(super) const PIECE: usize = 256 << 10;
 
-/// Passes the bytes of a file of `size` bytes to `append`, and returns the checksum
-/// that HIP archives have for them. `progress` is called with the number of bytes
-/// that were read.
+/// Passes the bytes of a file of `size` bytes to `append`, and returns their
+/// checksum in HIP archives. `progress` is called with the number of bytes that
+/// were read.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read or has another size, or `append`

@@ -1,5 +1,5 @@
-//! What `hpipack` does: a directory on disk becomes an archive, or an archive
-//! becomes another one in which some files have other bytes.
+//! Packing: a directory on disk becomes an archive, or files of an archive are
+//! replaced.
 
 mod copy;
 pub mod hip;
@@ -19,7 +19,7 @@ use walk::walk;
 use self::hpi::{Directory, v1, v2};
 use crate::volume::hpi::chunk::Method;
 
-/// Which game an archive is for, and how it is packed.
+/// The game that an archive is for, and how it is packed.
 #[derive(Debug, Clone, Copy)]
 pub enum Format {
     /// Total Annihilation.
@@ -34,33 +34,33 @@ pub enum Format {
         /// Whether data is packed with zlib.
         packed: bool,
     },
-    /// A game of Heavy Iron Studios, as `Settings.ini` says.
+    /// A game of Heavy Iron Studios, according to `Settings.ini`.
     Hip,
 }
 
-/// Why a directory did not become an archive.
+/// Why an archive could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Something in the directory cannot be read, or cannot be packed.
+    /// Something in the directory cannot be read or packed.
     #[error("{}: {problem}", path.display())]
     Source {
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// The archive cannot be put where it should be.
+    /// The target cannot be written.
     #[error("{}: {problem}", path.display())]
     Target {
-        /// Where it should be.
+        /// Its path.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
-    /// The archive cannot be made.
+    /// The archive cannot be written.
     #[error(transparent)]
     Archive(#[from] hpi::Error),
-    /// A HIP archive grows to 2 GiB.
+    /// A HIP archive would reach 2 GiB.
     #[error("the archive would be larger than 2 GiB, the most that the games can address")]
     TooLarge,
     /// The archive could not be written.
@@ -86,8 +86,8 @@ impl Error {
         }
     }
 
-    /// Returns the exit code of the process: 10 where the directory is at
-    /// fault, 20 where the place for the archive is.
+    /// Returns the exit code of the process: 10 for an error of the directory,
+    /// 20 for one of the target.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Target { .. } | Self::Output(_) | Self::Archive(hpi::Error::Output(_)) => 20,
@@ -102,7 +102,7 @@ pub struct Archive {
     plan: Plan,
     /// Number of bytes that will be read.
     pub bytes: u64,
-    /// Files that do not become part of the archive, and why.
+    /// Files that are not packed, and why.
     pub left_out: Vec<(PathBuf, &'static str)>,
 }
 
@@ -116,12 +116,11 @@ enum Plan {
 }
 
 impl Archive {
-    /// Returns an archive of what is in `directory`, except for a file that is
-    /// at `target`, the place of the archive to be made.
+    /// Prepares an archive of the contents of `directory`, except for a file at
+    /// `target`, the path of the new archive.
     ///
     /// # Errors
-    /// Returns an error if the directory cannot be read or made into an
-    /// archive.
+    /// Returns an error if the directory cannot be read or packed.
     pub fn of_directory(directory: &Path, target: &Path, format: Format) -> Result<Self> {
         let walked = walk(directory, target)?;
         let left_out = walked.left_out.into_iter();
@@ -149,13 +148,13 @@ impl Archive {
         })
     }
 
-    /// Returns the archive at `path` with other bytes for some of its files.
-    /// All else is copied as it is.
+    /// Prepares a copy of the archive at `path` with some of its files
+    /// replaced. Everything else is copied unchanged.
     ///
     /// # Errors
-    /// Returns [`Error::Source`] if the archive cannot be read, a name stands
-    /// for no file or for several, two stand for the same one, or a file on
-    /// disk cannot be read.
+    /// Returns [`Error::Source`] if the archive cannot be read, if a name
+    /// matches no file or several, if two names match the same file, or if a
+    /// file on disk cannot be read.
     pub fn with_replacements(path: &Path, replacements: &[Replacement]) -> Result<Self> {
         let plan = replace::Plan::new(path, replacements)?;
         Ok(Self {
@@ -165,13 +164,12 @@ impl Archive {
         })
     }
 
-    /// Writes the archive into the target. `progress` is called with the
-    /// number of bytes that have been read since it was last called.
+    /// Writes the archive to the target. `progress` is called with the number
+    /// of bytes that have been read since the last call.
     ///
     /// # Errors
-    /// Returns an error if a file cannot be read, or the target cannot be
-    /// written. Nothing is at the target's place then, or what was there
-    /// before.
+    /// Returns an error if a file cannot be read, or if the target cannot be
+    /// written. The path of the target is then unchanged.
     pub fn write(&self, target: Target, progress: &mut dyn FnMut(u64)) -> Result<()> {
         let out = BufWriter::with_capacity(256 << 10, target.file());
         match &self.plan {
@@ -184,7 +182,7 @@ impl Archive {
     }
 }
 
-/// What distinguishes a file from every other.
+/// Returns the identity of a file.
 fn identity(metadata: &std::fs::Metadata) -> (u64, u64) {
     use std::os::unix::fs::MetadataExt;
     (metadata.dev(), metadata.ino())

@@ -1,4 +1,4 @@
-//! The archive's place on disk, where it appears whole or not at all.
+//! The file of a new archive, which is created atomically.
 
 use std::fs::{File, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -8,8 +8,8 @@ use tempfile::{Builder, NamedTempFile};
 
 use super::{Error, Result};
 
-/// A file that will appear at its place when it is complete. Until then it
-/// has another name in the same directory, and it is gone when it is dropped.
+/// A file that appears at its path when it is complete. Until then it has a
+/// temporary name in the same directory, and is deleted when dropped.
 #[derive(Debug)]
 pub struct Target {
     file: NamedTempFile,
@@ -18,11 +18,11 @@ pub struct Target {
 }
 
 impl Target {
-    /// Starts a file that is to appear at `path`, taking the place of one that
-    /// is there already only with `force`.
+    /// Creates a file for `path`, which replaces an existing one only with
+    /// `force`.
     ///
     /// # Errors
-    /// Returns [`Error::Target`] if the place is taken or cannot be written to.
+    /// Returns [`Error::Target`] if the path exists or cannot be written to.
     pub fn new(path: &Path, force: bool) -> Result<Self> {
         let problem = |problem: &str| Err(Error::target(path, problem));
         match path.symlink_metadata() {
@@ -51,16 +51,16 @@ impl Target {
         self.file.as_file()
     }
 
-    /// Returns the name that the file has until it is complete.
+    /// Returns the temporary path.
     pub fn temporary(&self) -> &Path {
         self.file.path()
     }
 
-    /// Makes the file appear at its place.
+    /// Renames the file to its path.
     ///
     /// # Errors
-    /// Returns [`Error::Target`] if the file cannot be brought to disk, or the
-    /// place has been taken meanwhile.
+    /// Returns [`Error::Target`] if the file cannot be written to disk, or if
+    /// the path exists by now.
     pub fn keep(self) -> Result<()> {
         let failed = |cause| Error::target(&self.path, cause);
         self.file.as_file().sync_all().map_err(failed)?;

@@ -1,4 +1,4 @@
-//! Finding out what is in a directory on disk.
+//! Walking a directory on disk.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -8,7 +8,7 @@ use super::{Error, Result, identity};
 use crate::pack::hpi::{Directory, File, Node, Source};
 use crate::volume::MAX_DEPTH;
 
-/// What is in a directory on disk.
+/// The contents of a directory on disk.
 #[derive(Debug, Default)]
 pub(super) struct Walked {
     /// The tree; its files are opened when they are packed.
@@ -17,19 +17,19 @@ pub(super) struct Walked {
     pub(super) files: u64,
     /// Sum of their sizes in bytes.
     pub(super) bytes: u64,
-    /// Files that were omitted because they are the archive itself.
+    /// Files that were skipped because they are the archive itself.
     pub(super) left_out: Vec<PathBuf>,
 }
 
-/// Finds out what is in `directory`, except for a file that is at `target`,
-/// the place of the archive to be made.
+/// Lists `directory` recursively, except for a file at `target`, the path of
+/// the new archive.
 ///
 /// Symbolic links are followed, because an archive cannot hold them.
 ///
 /// # Errors
-/// Returns [`Error::Source`] for what cannot be read or is neither a file nor a
-/// directory, for a link that leads nowhere or around in a circle, and for a
-/// name that is not UTF-8.
+/// Returns [`Error::Source`] for anything that cannot be read or is neither a
+/// file nor a directory, for a dangling or circular link, and for a name that
+/// is not UTF-8.
 pub(super) fn walk(directory: &Path, target: &Path) -> Result<Walked> {
     let mut walk = Walk {
         found: Walked::default(),
@@ -44,12 +44,12 @@ pub(super) fn walk(directory: &Path, target: &Path) -> Result<Walked> {
     Ok(walk.found)
 }
 
-/// A walk that is under way.
+/// The state of a walk.
 struct Walk {
     found: Walked,
-    /// Identity of the file that is omitted.
+    /// Identity of the skipped file.
     target: Option<(u64, u64)>,
-    /// Identities of the directories that lead to where the walk is.
+    /// Identities of the current directory and its ancestors.
     ancestors: Vec<(u64, u64)>,
 }
 
@@ -59,11 +59,11 @@ impl Walk {
         if self.ancestors.contains(&identity) {
             return Err(Error::source(
                 path,
-                "is a link to a directory that it is in",
+                "is a link to a directory that contains it",
             ));
         }
         if self.ancestors.len() > MAX_DEPTH {
-            let problem = format!("lies more than {MAX_DEPTH} directories deep");
+            let problem = format!("is nested more than {MAX_DEPTH} directories deep");
             return Err(Error::source(path, problem));
         }
         self.ancestors.push(identity);
@@ -84,7 +84,7 @@ impl Walk {
         Ok(directory)
     }
 
-    /// What stands at `path`; nothing for the archive itself.
+    /// Returns the node at `path`; `None` for the archive itself.
     fn node(&mut self, path: &Path) -> Result<Option<Node>> {
         let metadata = metadata(path)?;
         if metadata.is_dir() {
@@ -106,19 +106,19 @@ impl Walk {
     }
 }
 
-/// Returns the last part of a path.
+/// Returns the last component of a path.
 fn name(path: &Path) -> Result<String> {
     let name = path.file_name().and_then(|name| name.to_str());
     let name = name.ok_or_else(|| Error::source(path, "its name is not UTF-8"))?;
     Ok(name.to_owned())
 }
 
-/// Time of the last change as archives have it, in seconds since 1970 UTC.
+/// Returns the modification time for archives, in seconds since 1970 UTC.
 pub(super) fn modified(metadata: &Metadata) -> u32 {
     metadata.mtime().clamp(0, u32::MAX.into()) as u32
 }
 
-/// What the path, or the link there, leads to.
+/// Returns the metadata of the target of a path, following links.
 pub(super) fn metadata(path: &Path) -> Result<Metadata> {
     path.metadata().map_err(|cause| Error::source(path, cause))
 }
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_to_nowhere_or_in_a_circle_is_refused() {
+    fn a_dangling_or_circular_link_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let link = directory.path().join("link");
         symlink("nowhere", &link).unwrap();
@@ -158,12 +158,12 @@ mod tests {
         symlink(".", &link).unwrap();
         assert_eq!(
             problem(directory.path()),
-            "DIR/link: is a link to a directory that it is in"
+            "DIR/link: is a link to a directory that contains it"
         );
     }
 
     #[test]
-    fn what_is_not_a_file_is_refused() {
+    fn other_than_files_are_refused() {
         let directory = tempfile::tempdir().unwrap();
         let socket = directory.path().join("socket");
         let _listener = std::os::unix::net::UnixListener::bind(socket).unwrap();
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_archive_itself_is_left_out() {
+    fn the_archive_itself_is_skipped() {
         let directory = tempfile::tempdir().unwrap();
         let target = directory.path().join("mod.hpi");
         fs::write(&target, "old").unwrap();

@@ -1,4 +1,4 @@
-//! Opening files below a directory, and nowhere else.
+//! Opening files below a directory and nowhere else.
 
 use std::ffi::OsStr;
 use std::io;
@@ -9,12 +9,12 @@ use rustix::fs::{Mode, OFlags, openat};
 
 use super::DIRECTORY_HANDLE;
 
-/// Opens what is at the relative path `path` below `directory`. No part of the
-/// path is followed where it is a symbolic link, so exchanging a
-/// directory for a link leads out of nothing.
+/// Opens the relative path `path` below `directory`. Symbolic links are not
+/// followed in any component, so replacing a directory by a link cannot lead
+/// out of it.
 ///
 /// # Errors
-/// Whatever the operating system reports: `ELOOP` for a symbolic link, on
+/// Returns the error of the operating system: `ELOOP` for a symbolic link, on
 /// Linux also `EXDEV` for a path that leads out.
 pub fn open_beneath(directory: impl AsFd, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -31,7 +31,7 @@ pub fn open_beneath(directory: impl AsFd, path: &Path, flags: OFlags) -> io::Res
             path
         };
         match openat2(directory, target, flags, Mode::empty(), resolve) {
-            // Kernels before 5.6, and sandboxes that do not know the call.
+            // Kernels before 5.6, and sandboxes that do not allow the call.
             Err(Errno::NOSYS | Errno::PERM) => {}
             opened => return Ok(opened?),
         }
@@ -39,7 +39,7 @@ pub fn open_beneath(directory: impl AsFd, path: &Path, flags: OFlags) -> io::Res
     open_by_parts(directory, path, flags)
 }
 
-/// As [`open_beneath`], a part of the path at a time.
+/// Like [`open_beneath`], one component at a time.
 fn open_by_parts(directory: BorrowedFd<'_>, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
     let mut parts = Vec::new();
     for part in path.components() {
@@ -67,7 +67,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn no_part_of_a_path_is_followed_where_it_is_a_link() {
+    fn no_component_of_a_path_is_followed_if_it_is_a_link() {
         let root = tempfile::tempdir().unwrap();
         let path = |name: &str| root.path().join(name);
         fs::create_dir_all(path("inside/deep")).unwrap();

@@ -1,4 +1,4 @@
-//! Files on disk, opened when they are read and a bounded number at a time.
+//! Files on disk, opened on demand with a bounded number open at a time.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -16,21 +16,20 @@ use thread_local::ThreadLocal;
 
 use crate::io::ReadAt;
 
-/// Files that a pool keeps open. A thousand archives need no more; what is
-/// read in turns is opened again, which costs microseconds.
+/// Maximum number of files that a pool keeps open. More is not needed even for
+/// a thousand archives: reopening costs microseconds.
 const MAX_OPEN: usize = 32;
 
-/// How a directory is opened for others to be opened from it, whatever
-/// is mounted on it later. On Linux that needs no right to list it.
+/// Flags to open a directory for opening others relative to it, whatever is
+/// mounted on it later. On Linux this needs no permission to list it.
 #[cfg(target_os = "linux")]
 pub const DIRECTORY_HANDLE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-/// The same where it does.
+/// The same on other systems, where it does.
 #[cfg(not(target_os = "linux"))]
 pub const DIRECTORY_HANDLE: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 
-/// What distinguishes a file from all others, whatever its name: device and
-/// inode number, and when the inode came into being, since file systems use
-/// inode numbers again.
+/// The identity of a file, independent of its name: device and inode number,
+/// and the age of the inode, since file systems reuse inode numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileIdentity {
     device: u64,
@@ -38,23 +37,22 @@ pub struct FileIdentity {
     age: Age,
 }
 
-/// How an inode differs from others that had its number before.
+/// Distinguishes an inode from earlier ones with the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Age {
-    /// The time of its birth, in seconds and nanoseconds. It stays when the
+    /// The birth time, in seconds and nanoseconds. It does not change when the
     /// file is moved, grows or changes its mode.
     Born(i64, u32),
-    /// The time of its last change and its size, where the file system knows
-    /// no time of birth.
+    /// The change time and the size, if the file system has no birth times.
     Changed(i64, i64, u64),
 }
 
-/// What there is to know of a file without opening it.
+/// The metadata of a file that is available without opening it.
 #[derive(Debug, Clone, Copy)]
 pub struct FileStat {
-    /// Which file it is.
+    /// Its identity.
     pub identity: FileIdentity,
-    /// What it is.
+    /// Its type.
     pub kind: FileType,
     /// Its size in bytes.
     pub size: u64,
@@ -66,32 +64,33 @@ pub struct FileStat {
 }
 
 impl FileStat {
-    /// Looks at `path` below the directory `at`; not through a symbolic link
-    /// in its last part.
+    /// Returns the metadata of `path` below the directory `at`, without
+    /// following a symbolic link in the last component.
     ///
     /// # Errors
-    /// Whatever the operating system reports.
+    /// Returns the error of the operating system.
     pub fn at(at: BorrowedFd<'_>, path: &Path) -> rustix::io::Result<Self> {
         stat::at(at, path, AtFlags::SYMLINK_NOFOLLOW)
     }
 
-    /// As [`FileStat::at`], through symbolic links.
+    /// Like [`FileStat::at`], following symbolic links.
     ///
     /// # Errors
-    /// Whatever the operating system reports.
+    /// Returns the error of the operating system.
     pub fn through_links(at: BorrowedFd<'_>, path: &Path) -> rustix::io::Result<Self> {
         stat::at(at, path, AtFlags::empty())
     }
 
-    /// Looks at an open file.
+    /// Returns the metadata of an open file.
     ///
     /// # Errors
-    /// Whatever the operating system reports.
+    /// Returns the error of the operating system.
     pub fn of(file: impl AsFd) -> rustix::io::Result<Self> {
         stat::of(file.as_fd())
     }
 
-    /// Returns a number that changes when the bytes of the file may have.
+    /// Returns a number that changes whenever the contents of the file may have
+    /// changed.
     pub fn version(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.identity, self.size, self.modified, self.times).hash(&mut hasher);
@@ -155,7 +154,7 @@ mod stat {
         Ok(from(&fstat(file)?))
     }
 
-    // The numbers have other widths on other systems.
+    // Integer widths differ between systems.
     #[allow(clippy::unnecessary_cast)]
     fn from(stat: &Stat) -> FileStat {
         let changed = (stat.st_ctime as i64, stat.st_ctime_nsec as i64);
@@ -173,39 +172,40 @@ mod stat {
     }
 }
 
-/// Keeps the files open that were read last.
+/// Keeps the most recently used files open.
 #[derive(Debug, Default)]
 pub struct FilePool {
     /// At most [`MAX_OPEN`].
     open: Mutex<Vec<Arc<OpenFile>>>,
-    /// Grows with each look at `open`: the clock by which a file was used.
+    /// Incremented with each lookup in `open`: the clock for the times of use.
     clock: AtomicU64,
-    /// The file that each thread read last. Threads that read one file again
-    /// and again meet neither at the lock nor at the counter of an [`Arc`].
+    /// The file that each thread read last. Threads that read the same file
+    /// repeatedly contend neither for the lock nor for the counter of an
+    /// [`Arc`].
     last: ThreadLocal<RefCell<Option<Arc<OpenFile>>>>,
-    /// A directory, by its canonical path, that files below it are opened
-    /// from.
+    /// A directory, by its canonical path, that is held open to open files
+    /// below it.
     held: Option<(PathBuf, OwnedFd)>,
 }
 
-/// A file of a pool.
+/// An open file of a pool.
 #[derive(Debug)]
 struct OpenFile {
     file: File,
     identity: FileIdentity,
-    /// When it was used last.
+    /// The time of its last use.
     used: AtomicU64,
     /// Whether it is still in the pool.
     is_kept: AtomicBool,
 }
 
 impl FilePool {
-    /// Returns a pool that finds the files below `directory` even when
+    /// Creates a pool that finds the files below `directory` even when
     /// something is mounted on it: a mount that opened its own archive through
-    /// itself would wait for its own answer.
+    /// itself would deadlock.
     ///
     /// # Errors
-    /// Whatever the operating system reports of the directory.
+    /// Returns the error of opening the directory.
     pub fn holding(directory: &Path) -> io::Result<Self> {
         let held = rustix::fs::open(directory, DIRECTORY_HANDLE, Mode::empty())?;
         Ok(Self {
@@ -217,7 +217,7 @@ impl FilePool {
     /// Returns the file with this identity, opened by `open` if it is not open.
     ///
     /// # Errors
-    /// Whatever `open` reports, and `NotFound` where it opens another file.
+    /// Returns the error of `open`, or `NotFound` if it opens another file.
     fn get(
         &self,
         identity: FileIdentity,
@@ -233,8 +233,8 @@ impl FilePool {
         Ok(file)
     }
 
-    /// Opens a file, which takes the place of the one with the same identity,
-    /// or else of the one that was not used for longest.
+    /// Opens a file, which replaces the entry with the same identity, or else
+    /// the least recently used one.
     fn open(
         &self,
         identity: FileIdentity,
@@ -264,8 +264,8 @@ impl FilePool {
         Ok(file)
     }
 
-    /// Calls `read` with the file with this identity, opened by `open` if it
-    /// is not open. Errors of opening come before those of reading.
+    /// Calls `read` with the file with this identity, opened by `open` if it is
+    /// not open. Errors of opening take precedence over those of reading.
     fn with_file<T>(
         &self,
         identity: FileIdentity,
@@ -277,13 +277,13 @@ impl FilePool {
             .as_ref()
             .is_some_and(|last| last.identity == identity && last.is_kept.load(Ordering::Relaxed));
         if !is_last {
-            // The other one may be closed now.
+            // The previous file may be closed now.
             *last = None;
             *last = Some(self.get(identity, open)?);
         }
         let file = last.as_ref().ok_or_else(replaced)?;
         let now = self.clock.load(Ordering::Relaxed);
-        // Written only where something else was used meanwhile.
+        // Written only if another file was used meanwhile.
         if file.used.load(Ordering::Relaxed) != now {
             file.used.store(now, Ordering::Relaxed);
         }
@@ -292,13 +292,13 @@ impl FilePool {
 
     /// Fills `buf` with the bytes at `offset` of the file with this identity.
     ///
-    /// Where a file that is open cannot be read, it is opened once more: its
-    /// file system may have been away and be back. What is open is let go only
-    /// for the same file, so that a deleted one is not lost.
+    /// If reading an open file fails, it is opened again, because its file
+    /// system may have been gone and be back. The old descriptor is released
+    /// only for the same file, so that a deleted one is not lost.
     ///
     /// # Errors
-    /// Whatever `open` reports, `NotFound` where it opens another file, and
-    /// whatever the operating system reports of the reading.
+    /// Returns the error of `open`, `NotFound` if it opens another file, or the
+    /// error of reading.
     pub fn read(
         &self,
         identity: FileIdentity,
@@ -318,7 +318,7 @@ impl FilePool {
         }
     }
 
-    /// Returns the present state of the file with this identity.
+    /// Returns the current metadata of the file with this identity.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`FilePool::read`].
@@ -333,14 +333,13 @@ impl FilePool {
 
     /// Opens the file with this identity at a canonical path.
     fn open_path(&self, path: &Path, identity: FileIdentity) -> io::Result<File> {
-        // Without waiting: a pipe may be there by now, and nothing writes to
-        // it.
+        // Without blocking: it may be a pipe by now, without a writer.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let (directory, path) = self.place(path);
         match rustix::fs::openat(directory, path, flags, Mode::empty()) {
             Ok(file) => Ok(file.into()),
-            // What may not be opened is another file, as for who is confined
-            // to this one.
+            // A file that must not be opened is another file, since the process
+            // is confined to this one.
             Err(Errno::ACCESS)
                 if FileStat::through_links(directory, path)
                     .is_ok_and(|found| found.identity != identity) =>
@@ -351,7 +350,8 @@ impl FilePool {
         }
     }
 
-    /// From where a canonical path is to be followed, and how.
+    /// Returns the directory and the relative path by which a canonical path is
+    /// opened.
     fn place<'a>(&'a self, path: &'a Path) -> (BorrowedFd<'a>, &'a Path) {
         let held = self.held.as_ref();
         held.and_then(|(held, directory)| Some((directory.as_fd(), path.strip_prefix(held).ok()?)))
@@ -380,11 +380,11 @@ impl FileSource {
     /// Opens the file at `path`.
     ///
     /// # Errors
-    /// Whatever the operating system reports; `InvalidInput` for what is not
-    /// a regular file.
+    /// Returns the error of the operating system, or `InvalidInput` if it is
+    /// not a regular file.
     pub fn open(path: &Path, pool: &Arc<FilePool>) -> io::Result<Self> {
-        // What has no path of its own, as an open file in /proc that was
-        // deleted, keeps the one it was given by.
+        // A file without a path, such as a deleted one in /proc, keeps the path
+        // that was given.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let stat = FileStat::through_links(CWD, &path)?;
         if stat.kind != FileType::RegularFile {
@@ -460,13 +460,13 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_any_more_is_opened_again() {
+    fn a_file_that_cannot_be_read_anymore_is_reopened() {
         let dir = tempfile::tempdir().unwrap();
         let pool = Arc::new(FilePool::default());
         let path = dir.path().join("a");
         std::fs::write(&path, "abc").unwrap();
         let source = FileSource::open(&path, &pool).unwrap();
-        // Open for writing only, every read of it fails.
+        // Open for writing only, so that every read fails.
         let break_it = || {
             let open = || File::options().write(true).open(&path);
             pool.open(source.identity, open).unwrap()
@@ -476,7 +476,7 @@ mod tests {
         source.read_exact_at(&mut bytes, 0).unwrap();
         assert_eq!(&bytes, b"abc");
 
-        // Not where another file has its place: the old one stays open.
+        // Not if another file is at its path: the old one stays open.
         break_it();
         std::fs::write(dir.path().join("b"), "new").unwrap();
         std::fs::rename(dir.path().join("b"), &path).unwrap();
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replaced_file_is_not_read_for_the_old_one() {
+    fn a_replacement_is_not_mistaken_for_the_old_file() {
         let dir = tempfile::tempdir().unwrap();
         let pool = Arc::new(FilePool::default());
         let path = dir.path().join("a");

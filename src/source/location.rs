@@ -1,4 +1,4 @@
-//! What a SOURCE of the command line names.
+//! Sources on the command line.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 
 use super::remote::RemoteUrl;
 
-/// Maximum length of the file with a URL, in bytes.
+/// Maximum length of a file with a URL, in bytes.
 const MAX_URL: u64 = 64 << 10;
 
-/// Where a source is.
+/// The location of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// A file or directory of the local file system.
@@ -21,20 +21,20 @@ pub enum Location {
 }
 
 impl Location {
-    /// Reads a SOURCE as it is written on the command line: a URL where it
-    /// begins with a scheme and `://`, `@FILE` for a file that holds a URL, a
-    /// path otherwise. A file whose path begins in one of these ways is
-    /// written `./http://...` or `./@...`.
+    /// Parses a SOURCE of the command line: a URL if it begins with a scheme
+    /// and `://`, `@FILE` for a file that contains a URL, a path otherwise. A
+    /// path that begins in one of these ways is written `./http://...` or
+    /// `./@...`.
     ///
     /// # Errors
-    /// A sentence about a URL that is not supported, or a file without one.
+    /// Returns a message if a URL is not supported, or a file contains none.
     pub fn parse(text: &OsStr) -> Result<Self, String> {
         if let Some(file) = text.as_bytes().strip_prefix(b"@") {
             let file = Path::new(OsStr::from_bytes(file));
             let url = secret_line(file)?;
             return match scheme(OsStr::new(&url)) {
                 Some(_) => Self::remote(&url),
-                None => Err(format!("{}: its first line is no URL", file.display())),
+                None => Err(format!("{}: its first line is not a URL", file.display())),
             };
         }
         match scheme(text) {
@@ -58,7 +58,7 @@ impl Location {
         }
     }
 
-    /// What messages call the source.
+    /// Returns the name of the source in messages.
     pub fn display_name(&self) -> String {
         match self {
             Self::Path(path) => path.display().to_string(),
@@ -83,7 +83,8 @@ impl Location {
     }
 }
 
-/// The path, or what is shown of a URL: its last part is the name of the file.
+/// The path, or the displayed form of a URL, whose last component is the name
+/// of the file.
 impl AsRef<Path> for Location {
     fn as_ref(&self) -> &Path {
         match self {
@@ -99,11 +100,11 @@ impl From<PathBuf> for Location {
     }
 }
 
-/// Returns the first line of a file that holds something secret, without the
-/// white space around it.
+/// Returns the first line of a file that contains a secret, without surrounding
+/// white space.
 ///
 /// # Errors
-/// A sentence about why it cannot be read.
+/// Returns a message if it cannot be read.
 pub(super) fn secret_line(file: &Path) -> Result<String, String> {
     let mut text = String::new();
     let read = File::open(file).and_then(|file| file.take(MAX_URL).read_to_string(&mut text));
@@ -111,8 +112,8 @@ pub(super) fn secret_line(file: &Path) -> Result<String, String> {
     Ok(text.lines().next().unwrap_or_default().trim().to_owned())
 }
 
-/// Returns the scheme of a URL (RFC 3986, section 3.1), where `text` begins
-/// with one.
+/// Returns the scheme of a URL (RFC 3986, section 3.1), if `text` begins with
+/// one.
 fn scheme(text: &OsStr) -> Option<&str> {
     let bytes = text.as_encoded_bytes();
     let end = bytes.windows(3).position(|window| window == b"://")?;
@@ -128,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_a_path_whatever_is_in_it() {
+    fn a_path_may_contain_anything() {
         for text in [
             "a.hpi",
             "/games/a.hpi",
@@ -148,7 +149,7 @@ mod tests {
 
     #[cfg(feature = "remote")]
     #[test]
-    fn a_url_can_stand_in_a_file() {
+    fn a_url_can_be_read_from_a_file() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         let source = || {
             let mut text = std::ffi::OsString::from("@");
@@ -158,7 +159,7 @@ mod tests {
         assert!(
             Location::parse(&source())
                 .unwrap_err()
-                .ends_with("is no URL")
+                .ends_with("is not a URL")
         );
         std::io::Write::write_all(&mut file, b"  https://host/a.hpi?secret \nmore\n").unwrap();
         let mut text = std::ffi::OsString::from("@");

@@ -1,5 +1,5 @@
-//! Where bytes come from: files on disk, by what identifies them rather than
-//! by their names, and objects on servers.
+//! Sources of bytes: files on disk, by identity rather than by name, and
+//! objects on servers.
 
 mod beneath;
 mod file;

@@ -17,12 +17,12 @@ const CP437: [char; 128] = [
     '≥', '≤', '⌠', '⌡', '÷', '≈', '°', '∙', '·', '√', 'ⁿ', '²', '■', '\u{a0}',
 ];
 
-/// A character set. Different names are different texts in each.
+/// A character set. It maps different names to different texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Charset {
-    /// Windows-1252, the western European one of Windows.
+    /// Windows-1252, for western Europe.
     Windows1252,
-    /// Code page 437, the one of the IBM PC. The first 128 are ASCII.
+    /// Code page 437 of the IBM PC. The first 128 characters are ASCII.
     Cp437,
     /// Shift-JIS as Windows has it.
     ShiftJis,
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn utf_8_that_is_none_is_windows_1252() {
+    fn invalid_utf_8_is_windows_1252() {
         assert_eq!(Charset::Utf8.decode("é".as_bytes()), "é");
         assert_eq!(Charset::Utf8.decode(b"\xe9"), "é");
     }

@@ -1,5 +1,5 @@
-//! From the names in archives to names that a file system can have
-//! (SEMANTICS, Names).
+//! Conversion of names in archives to valid names in a file system (SEMANTICS,
+//! Names).
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -11,20 +11,19 @@ use super::{Charset, windows_1252};
 /// Maximum length of the name of a directory entry in bytes.
 const MAX_LENGTH: usize = 255;
 
-/// Maximum length of the extension, with its dot, that is kept when a name is
-/// cut.
+/// Maximum length of an extension, with its dot, that is kept when a name is
+/// truncated.
 const MAX_EXTENSION: usize = 16;
 
-/// The name of an entry: as text, and as the bytes that the container has.
+/// The name of an entry: as text, and as the original bytes of the container.
 #[derive(Debug, Clone)]
 pub struct Name<'a> {
-    /// The name as text; characters that no file name can have are the sink's
-    /// business.
+    /// The name as text, not yet escaped for a file system.
     pub text: Cow<'a, str>,
     /// The bytes of the name in the container.
     pub raw: &'a [u8],
-    /// Whether every `%` of the name must be escaped, since some of it already
-    /// is.
+    /// Whether every `%` of the name must be escaped, because it contains
+    /// escapes already.
     pub escaped: bool,
 }
 
@@ -38,7 +37,7 @@ impl<'a> Name<'a> {
         }
     }
 
-    /// Creates a name of the host: UTF-8, with `%XX` for bytes that are not.
+    /// Creates a name of the host: UTF-8, with `%XX` for other bytes.
     pub fn host(name: &'a OsStr) -> Self {
         let raw = name.as_bytes();
         let (text, escaped) = match name.to_str() {
@@ -73,8 +72,7 @@ impl<'a> From<&'a [u8]> for Name<'a> {
     }
 }
 
-/// Returns the bytes as UTF-8, with `%XX` for those that are not, and `%25` for
-/// `%`.
+/// Returns the bytes as UTF-8, with `%XX` for invalid ones, and `%25` for `%`.
 fn escape_invalid(raw: &[u8]) -> String {
     let mut escaped = String::with_capacity(raw.len());
     for chunk in raw.utf8_chunks() {
@@ -90,7 +88,7 @@ fn escape_invalid(raw: &[u8]) -> String {
 ///
 /// * `/` and control bytes become `%XX`, as do the names ``, `.` and `..` as
 ///   a whole (the empty one becomes `%00`); in such a name `%` becomes `%25`.
-/// * What is then longer than 255 bytes is cut and marked with `~` and a hash
+/// * A result longer than 255 bytes is truncated and marked with `~` and a hash
 ///   of the raw name; the extension stays.
 pub fn file_name(name: Name<'_>) -> Cow<'_, str> {
     let text = if name.escaped {
@@ -116,8 +114,7 @@ fn shorten<'a>(name: Cow<'a, str>, raw: &[u8]) -> Cow<'a, str> {
     Cow::Owned(format!("{}{mark}{extension}", cut(stem, room)))
 }
 
-/// Returns the name for the one more entry with the same name: ` (number)`
-/// before the extension.
+/// Returns the name for a duplicate: ` (number)` before the extension.
 pub fn numbered(name: &str, number: usize) -> String {
     let mark = format!(" ({number})");
     let (stem, extension) = split_extension(name);
@@ -127,7 +124,7 @@ pub fn numbered(name: &str, number: usize) -> String {
 
 fn escape(name: Cow<'_, str>) -> Cow<'_, str> {
     let reserved = matches!(&*name, "" | "." | "..");
-    // Of characters that are not ASCII no byte is one of these.
+    // Bytes of non-ASCII characters are never among these.
     let is_special = |byte: u8| byte == b'/' || byte.is_ascii_control();
     if !reserved && !name.bytes().any(is_special) {
         return name;
@@ -147,7 +144,7 @@ fn escape(name: Cow<'_, str>) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Splits before the last dot; a dot in front does not begin an extension.
+/// Splits before the last dot; a leading dot does not begin an extension.
 fn split_extension(name: &str) -> (&str, &str) {
     match name.rfind('.') {
         Some(dot) if dot > 0 => name.split_at(dot),
@@ -155,12 +152,14 @@ fn split_extension(name: &str) -> (&str, &str) {
     }
 }
 
-/// At most `length` bytes from the start of `text`, in whole characters.
+/// Returns at most `length` bytes from the start of `text`, in whole
+/// characters.
 fn cut(text: &str, length: usize) -> &str {
     &text[..text.floor_char_boundary(length)]
 }
 
-/// FNV-1a. It only has to distinguish names whose first 240 bytes are equal.
+/// Returns the FNV-1a hash, which only has to distinguish names with equal
+/// first 240 bytes.
 fn hash(raw: &[u8]) -> u32 {
     raw.iter().fold(0x811C_9DC5, |hash, &byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
@@ -212,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_cut_keep_their_extension_and_stay_apart() {
+    fn long_names_are_truncated_keep_their_extension_and_stay_distinct() {
         let long = |end: &str| [&[b'n'; 300], end.as_bytes()].concat();
         let (first, second) = (long("1.txt"), long("2.txt"));
         let (first, second) = (display_name(&first), display_name(&second));
@@ -230,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stand_before_the_extension() {
+    fn numbers_come_before_the_extension() {
         assert_eq!(numbered("a.txt", 1), "a (1).txt");
         assert_eq!(numbered("dir", 2), "dir (2)");
         assert_eq!(numbered(".hidden", 1), ".hidden (1)");

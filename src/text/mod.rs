@@ -1,5 +1,5 @@
-//! Text that several layers write and read: tab-separated tables, and the
-//! single-byte names of the archives and assets.
+//! Text used by several layers: tab-separated tables, and the single-byte names
+//! of archives and assets.
 
 mod charset;
 mod file_name;
@@ -14,13 +14,13 @@ use std::borrow::Cow;
 
 use encoding_rs::WINDOWS_1252;
 
-/// Returns the text of a single-byte name, treated as Windows-1252. Every byte
-/// is a character, so that different names are different texts.
+/// Returns the text of a single-byte name in Windows-1252. Every byte is a
+/// character, so different names are different texts.
 pub fn windows_1252(name: &[u8]) -> Cow<'_, str> {
     WINDOWS_1252.decode_without_bom_handling(name).0
 }
 
-/// Returns the single bytes of a text that [`windows_1252`] gave.
+/// Returns the single-byte form of a text from [`windows_1252`].
 pub fn to_windows_1252(text: &str) -> Cow<'_, [u8]> {
     WINDOWS_1252.encode(text).0
 }

@@ -6,12 +6,12 @@ use std::io::{self, Write};
 /// A table that is written row by row.
 ///
 /// In text cells, tab, newline and carriage return are escaped as `\t`, `\n`
-/// and `\r`, so that a line is a row and a tab ends a cell. A backslash stays
-/// what it is, so that paths of Windows are found as they are. A row that ends
-/// early ends with empty cells.
+/// and `\r`, so that a line is a row and a tab ends a cell. Backslashes are not
+/// escaped, so that Windows paths can be searched for. Missing cells at the end
+/// of a row are empty.
 pub struct Table<'w> {
     out: &'w mut dyn Write,
-    /// The row that is being filled.
+    /// The current row.
     row: String,
     columns: usize,
     /// Number of cells of the row so far.
@@ -22,7 +22,7 @@ impl<'w> Table<'w> {
     /// Writes the line with the column names.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Returns the errors of `out`.
     pub fn new(out: &'w mut dyn Write, columns: &[&str]) -> io::Result<Self> {
         let mut row = columns.join("\t");
         row.push('\n');
@@ -43,7 +43,7 @@ impl<'w> Table<'w> {
         self
     }
 
-    /// Adds a cell that is left empty where there is no value.
+    /// Adds a cell that is empty if there is no value.
     pub fn optional(&mut self, value: Option<impl std::fmt::Display>) -> &mut Self {
         match value {
             Some(value) => self.cell(value),
@@ -58,13 +58,13 @@ impl<'w> Table<'w> {
         self
     }
 
-    /// Adds a cell with a name that there may not be.
+    /// Adds a cell with an optional name.
     pub fn optional_text(&mut self, value: Option<&str>) -> &mut Self {
         self.text(value.unwrap_or_default())
     }
 
-    /// Adds a cell with a floating-point number, shortest-exact; `null` for
-    /// what is not a number or infinite.
+    /// Adds a cell with a floating-point number in its shortest exact form;
+    /// `null` for NaN and infinities.
     pub fn float(&mut self, value: f32) -> &mut Self {
         if value.is_finite() {
             self.cell(value)
@@ -76,7 +76,7 @@ impl<'w> Table<'w> {
     /// Ends the row and writes it.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Returns the errors of the writer.
     pub fn end_row(&mut self) -> io::Result<()> {
         while self.cells < self.columns {
             self.separate();
@@ -96,7 +96,7 @@ impl<'w> Table<'w> {
     }
 }
 
-/// Appends a text in the form that cells have.
+/// Appends a text in escaped form.
 pub(crate) fn push_escaped(text: &mut String, value: &str) {
     let is_escaped = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r');
     if !value.as_bytes().iter().any(is_escaped) {
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_row_stays_one_line_whatever_the_names_hold() {
+    fn a_row_stays_one_line_for_any_names() {
         let mut bytes = Vec::new();
         let mut table = Table::new(&mut bytes, &["index", "name", "size", "note"]).unwrap();
         table.cell(1).text("a\tb\nc\\d").float(f32::NAN);

@@ -35,7 +35,7 @@ pub fn is_worker() -> bool {
 }
 
 /// Runs this program once more with the same arguments, as the process that
-/// does the work; `None` where it took too long and was killed.
+/// does the work; `None` if it took too long and was killed.
 ///
 /// # Errors
 /// Returns an error if it cannot be started.

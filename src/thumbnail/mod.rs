@@ -44,7 +44,7 @@ pub enum Error {
 /// What is not finished at `deadline` is omitted from a contact sheet.
 ///
 /// # Errors
-/// Why there is no picture.
+/// Returns why there is no picture.
 pub fn png_of(input: &Path, size: u32, deadline: Instant) -> Result<Vec<u8>, Error> {
     let os = |error| Error::Os(input.display().to_string(), error);
     // Resolved here, because a confined thread cannot follow links elsewhere.

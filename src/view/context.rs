@@ -62,10 +62,10 @@ pub type MakeShared<'a> = &'a dyn Fn(&dyn AssetContext) -> Box<dyn Shared>;
 /// for a file that does not exist, that is too large, or that cannot be read;
 /// if the last is a fault that may pass, what is made meanwhile is not kept.
 pub trait AssetContext {
-    /// Returns the name of the asset itself; empty where it is not known.
+    /// Returns the name of the asset itself; empty if it is not known.
     fn name(&self) -> &str;
 
-    /// What the volume of the asset knows about it.
+    /// Returns what the volume of the asset knows about it.
     fn asset(&self) -> Option<AssetType> {
         None
     }
@@ -93,7 +93,7 @@ pub trait AssetContext {
         Vec::new()
     }
 
-    /// What the archive of a file knows about it.
+    /// Returns what the archive of a file knows about it.
     fn asset_of(&self, file: AssetRef) -> Option<AssetType> {
         let _ = file;
         None

@@ -53,8 +53,8 @@ impl Conversion {
     /// Of assets that are in no converted tree.
     pub const NOTHING: Self = Self::Always(Converted::NONE);
 
-    /// What a converted tree has of an asset, about which the volume knows
-    /// this.
+    /// Returns what a converted tree has of an asset, about which the volume
+    /// knows this.
     pub fn of(&self, asset: Option<AssetType>) -> Converted {
         match self {
             Self::Always(converted) => *converted,
@@ -117,7 +117,7 @@ impl ConvertedFile {
         }
     }
 
-    /// Returns the number of the view's file that it is; `None` where the asset
+    /// Returns the number of the view's file that it is; `None` if the asset
     /// turns out not to have one.
     pub fn find(&self, view: &dyn View) -> Option<usize> {
         let has = |file: &ViewFile| has_extension(file.name.as_bytes(), self.extension);

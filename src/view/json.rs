@@ -17,18 +17,18 @@ use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 /// The text is written in many small pieces; `out` should have a buffer.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns the errors of `out`.
 pub fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     write_lines(value, usize::MAX, out)
 }
 
-/// As [`write_pretty`], but objects and lists that are `depth` deep are written
-/// on one line, whatever is in them. The outermost value is 0 deep.
+/// Like [`write_pretty`], but objects and lists that are `depth` deep are
+/// written on one line, whatever is in them. The outermost value is 0 deep.
 ///
 /// For long lists of small objects, such as keyframes.
 ///
 /// # Errors
-/// Those of `out`.
+/// Returns the errors of `out`.
 pub fn write_lines(value: &impl Serialize, depth: usize, out: &mut dyn Write) -> io::Result<()> {
     let mut serializer = serde_json::Serializer::with_formatter(&mut *out, Lines::new(depth));
     value.serialize(&mut serializer)?;
@@ -76,7 +76,7 @@ pub fn value(value: &impl Serialize) -> serde_json::Value {
 /// form: a [`serde_json::Value`] takes ten times as much memory as its text.
 const MAX_FULL: usize = 1 << 20;
 
-/// As [`value`], but of `brief` where `full` would take much memory.
+/// Like [`value`], but of `brief` where `full` would take much memory.
 pub fn bounded_value(full: &impl Serialize, brief: &impl Serialize) -> serde_json::Value {
     let mut text = Bounded(Vec::new());
     match write_lines(full, 0, &mut text) {

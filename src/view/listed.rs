@@ -23,7 +23,7 @@ pub(super) enum Render<M> {
     Whole(Whole<M>),
     /// Of the part of it with this number.
     Part(Part<M>, usize),
-    /// As [`Render::Part`], with the files around the asset.
+    /// Like [`Render::Part`], with the files around the asset.
     InContext(InContext<M>, usize),
 }
 
@@ -67,7 +67,8 @@ impl<M> Listed<M> {
     }
 }
 
-/// Files in `X.meta` itself by their names, each made of the whole model.
+/// Returns the files in `X.meta` itself by their names, each made of the whole
+/// model.
 pub(super) fn whole_files<M>(files: &[(&'static str, Whole<M>)]) -> Vec<Listed<M>> {
     let files = files.iter();
     files

@@ -61,8 +61,8 @@ pub trait View: Send + Sync {
         out: &mut dyn Write,
     ) -> io::Result<()>;
 
-    /// Returns the size of the file with number `index` in bytes, where it is
-    /// known without rendering the file.
+    /// Returns the size of the file with number `index` in bytes, if known
+    /// without rendering the file.
     fn size(&self, index: usize) -> Option<u64> {
         let _ = index;
         None

@@ -61,7 +61,7 @@ impl Summary {
     /// Adds the warnings and writes the summary.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Returns the errors of `out`.
     pub fn write(mut self, warnings: &Warnings, out: &mut dyn Write) -> io::Result<()> {
         self.add_warnings(warnings);
         out.write_all(self.text.as_bytes())

@@ -1,4 +1,5 @@
-//! Folders of a bucket as volumes, a directory at a time, and lone objects.
+//! Folders of a bucket as volumes, listed one directory at a time, and single
+//! objects.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use super::{Content, Entry, FileId, MAX_ENTRIES, Name, Sink, Version, Volume, no
 use crate::io::{Error, ReadAt, Result};
 use crate::source::remote::{ListedFile, RemoteEntry, RemoteFile, RemoteFolder};
 
-/// A folder of a bucket, as it was when it was listed.
+/// A folder of a bucket as it was when it was listed.
 pub struct BucketFolder {
     folder: RemoteFolder,
     /// A [`FileId`] is an index here.
@@ -103,7 +104,7 @@ impl Volume for BucketFolder {
     }
 
     fn memory(&self) -> usize {
-        // A name stands in the entry and at the end of its key.
+        // A name is stored in the entry and at the end of its key.
         let names = self.entries.iter().map(|entry| 2 * name_of(entry).len());
         let key = self.folder.shown().len();
         size_of::<Self>()
@@ -112,14 +113,14 @@ impl Volume for BucketFolder {
     }
 }
 
-/// An object that is no archive, as the only file of a folder.
+/// An object that is not an archive, as the only file of a folder.
 pub struct LoneObject(Arc<dyn ReadAt>);
 
 impl LoneObject {
-    /// Shows `source` by its name.
+    /// Shows `source` under its name.
     ///
     /// # Errors
-    /// Those of `sink`.
+    /// Returns the errors of `sink`.
     pub fn open(source: Arc<dyn ReadAt>, name: &str, sink: &mut dyn Sink) -> Result<Self> {
         let root = sink.root();
         let entry = Entry {

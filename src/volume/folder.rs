@@ -1,4 +1,4 @@
-//! Folders on disk as volumes: a directory at a time, or all of it.
+//! Folders on disk as volumes: listed one directory at a time, or completely.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
@@ -22,18 +22,17 @@ pub const FORMAT_NAME: &str = "folder";
 /// How directories are opened.
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
-/// What all folders of a mount have in common.
+/// State shared by all folders of a mount.
 #[derive(Debug, Default)]
 pub struct Disk {
     /// The files that are open.
     pub pool: Arc<FilePool>,
-    /// Where the mount itself is, which no folder shows: it would be seen in
-    /// itself without end.
+    /// The mount point, which no folder shows, because it would contain itself.
     mount_point: Option<PathBuf>,
 }
 
 impl Disk {
-    /// Returns the disk as the mount at `mount_point` reads it.
+    /// Creates the state for the mount at `mount_point`.
     ///
     /// # Errors
     /// Returns an error if the mount point cannot be opened.
@@ -51,14 +50,14 @@ impl Disk {
 /// A directory on disk as it was when it was listed.
 pub struct Folder {
     root: Arc<Root>,
-    /// Path from the root on; empty for the root itself.
+    /// Path relative to the root; empty for the root itself.
     path: PathBuf,
     /// The files and subdirectories; a [`FileId`] is an index here.
     entries: Vec<FolderEntry>,
 }
 
-/// The directory that is the source. It is held open, so that it stays the
-/// same whatever is mounted over it, be it this mount.
+/// The source directory. It is held open, so that it stays the same if
+/// something, such as this mount, is mounted over it.
 struct Root {
     directory: OwnedFd,
     path: PathBuf,
@@ -68,22 +67,22 @@ struct Root {
 /// A file or a subdirectory of a folder.
 struct FolderEntry {
     root: Arc<Root>,
-    /// Path from the root on.
+    /// Path relative to the root.
     path: PathBuf,
     identity: FileIdentity,
     len: u64,
 }
 
-/// What becomes of the directories in a directory.
+/// How subdirectories are handled.
 enum Subdirectories<'a> {
     /// Each is listed on demand.
     OnDemand,
-    /// They are listed as well. Those beside each other whose names differ in
-    /// ASCII case only become one.
+    /// They are listed as well. Siblings with names that differ only in ASCII
+    /// case are merged.
     Listed(&'a mut CaseMerge),
 }
 
-/// Directories by the directory they are in and their names in lower case.
+/// Directories by parent and lower-case name.
 #[derive(Default)]
 struct CaseMerge {
     nodes: HashMap<(NodeId, String), (NodeId, PathBuf)>,
@@ -124,16 +123,16 @@ struct Listing {
 }
 
 impl Folder {
-    /// Lists the directory at `path`, a source; its subdirectories are listed
+    /// Lists the directory at `path` as a source; its subdirectories are listed
     /// on demand. Entries are sorted by name.
     ///
     /// Symbolic links stay symbolic links and are not followed; sockets,
     /// devices and pipes are omitted.
     ///
     /// # Errors
-    /// Returns [`Error::Listing`] if the directory cannot be read, and where a
-    /// fault of the file system hides what its entries are. Entries that vanish
-    /// meanwhile are omitted.
+    /// Returns [`Error::Listing`] if the directory cannot be read, or if a
+    /// fault of the file system prevents reading its entries. Entries that
+    /// vanish meanwhile are omitted.
     pub fn open(path: &Path, disk: &Arc<Disk>, sink: &mut dyn Sink) -> io::Result<Self> {
         let mut folder = Self::new(path, disk).map_err(Error::listing)?;
         let root = folder.root_listing(sink)?;
@@ -141,12 +140,13 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Lists the entries `names` of the directory at `path` and all below
-    /// them. Directories beside each other whose names differ in ASCII case
-    /// only become one, with a warning.
+    /// Lists the entries `names` of the directory at `path` and everything
+    /// below them. Siblings with names that differ only in ASCII case are
+    /// merged, with a warning.
     ///
     /// # Errors
-    /// As for [`Folder::open`]. Subdirectories that cannot be read are empty.
+    /// Returns an error under the same conditions as [`Folder::open`].
+    /// Subdirectories that cannot be read are empty.
     pub fn open_all(
         path: &Path,
         names: Vec<OsString>,
@@ -176,12 +176,12 @@ impl Folder {
         Ok(folder)
     }
 
-    /// Returns a folder in which nothing but the file at `path` is seen.
+    /// Returns a folder that shows only the file at `path`.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Folder::open`].
     pub fn of_one_file(path: &Path, disk: &Arc<Disk>, sink: &mut dyn Sink) -> io::Result<Self> {
-        // A link to the file is shown by its own name.
+        // A link to the file is shown under its own name.
         let none = || Error::listing(std::io::ErrorKind::NotFound.into());
         let file = path.canonicalize().map_err(Error::listing)?;
         let shown = path.file_name().ok_or_else(none)?;
@@ -219,7 +219,7 @@ impl Folder {
         })
     }
 
-    /// Lists one directory into its node, or some of its entries and returns
+    /// Lists one directory, or some of its entries, into its node, and returns
     /// the subdirectories that are still to be listed.
     fn list_into(
         &mut self,
@@ -305,7 +305,7 @@ impl Folder {
 }
 
 impl Root {
-    /// Opens what is at `path` below the root, if it is what it was.
+    /// Opens `path` below the root, if it is still the same file.
     fn open(&self, path: &Path, identity: FileIdentity, flags: OFlags) -> std::io::Result<OwnedFd> {
         let opened = open_beneath(&self.directory, path, flags)?;
         if FileStat::of(&opened)?.identity != identity {
@@ -318,7 +318,7 @@ impl Root {
     }
 
     fn path_of(&self, relative: &Path) -> PathBuf {
-        // Not `join` alone: with an empty path it adds a slash.
+        // With an empty path, `join` alone would add a slash.
         self.path.iter().chain(relative).collect()
     }
 
@@ -328,14 +328,14 @@ impl Root {
     }
 }
 
-/// Returns whether an entry that cannot be looked at is omitted from the
-/// listing, which is kept: not where the whole file system has a fault, which
-/// may pass.
+/// Returns whether an entry that cannot be examined is omitted from the
+/// listing. It is not if the whole file system has a fault, because that may
+/// pass and the listing is kept.
 fn is_left_out(directory: &OwnedFd, error: Errno) -> bool {
     match error {
-        // It has vanished, has become something else, or is not for us.
+        // It has vanished, has become something else, or is not accessible.
         Errno::NOENT | Errno::INVAL | Errno::ACCESS => true,
-        // A mount that has died, unless it is the one that the directory is on.
+        // A dead mount, unless it is the one that contains the directory.
         Errno::NOTCONN => rustix::fs::fstatfs(directory).is_ok(),
         _ => false,
     }
@@ -356,7 +356,7 @@ fn names(directory: &OwnedFd) -> std::io::Result<Vec<OsString>> {
 
 impl FolderEntry {
     fn open(&self) -> std::io::Result<File> {
-        // Without waiting: a pipe may be there by now, and nothing writes to it.
+        // Without blocking: it may be a pipe by now, without a writer.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;
         open_beneath(&self.root.directory, &self.path, flags).map(File::from)
     }

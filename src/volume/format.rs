@@ -1,4 +1,4 @@
-//! The table of container formats, and which of them a source has.
+//! The table of container formats, and detection of a source's format.
 
 use std::sync::Arc;
 
@@ -9,34 +9,34 @@ use super::{
 use crate::io::{Error, ReadAt, Result, read_vec};
 use crate::source::image::CdTrack;
 
-/// How a volume is opened.
+/// Options for opening a volume.
 #[derive(Debug, Default, Clone)]
 pub struct Options {
     /// Name of the volume's file, as users know it.
     pub name: String,
     /// Mount and read past damage as far as possible (`-o force`).
     pub force: bool,
-    /// Compute checksums for listings as well, not only when one is requested
-    /// (`-o verify`).
+    /// Compute checksums for listings as well, not only on request (`-o
+    /// verify`).
     pub verify: bool,
 }
 
-/// A source whose format is to be detected, or that is to be opened.
+/// A source to be detected or opened.
 pub struct Input<'a> {
     /// The source.
     pub source: Arc<dyn ReadAt>,
-    /// Finds another file beside the source by its name, ignoring ASCII case:
-    /// the second file of a format that consists of two.
+    /// Finds another file beside the source by name, ignoring ASCII case: the
+    /// second file of a pair.
     pub partner: &'a dyn Fn(&str) -> Option<Arc<dyn ReadAt>>,
-    /// The tracks of the CD that the source is, in frames of 2448 bytes; none
-    /// where it is no CD, or they are not known.
+    /// The tracks, if the source is a CD in frames of 2448 bytes; empty if it
+    /// is not or they are unknown.
     pub tracks: &'a [CdTrack],
-    /// How it is opened.
+    /// The options.
     pub options: Options,
 }
 
 impl Input<'_> {
-    /// Creates a source that stands alone.
+    /// Creates an input without other files.
     pub fn alone(source: Arc<dyn ReadAt>, options: Options) -> Self {
         Self {
             source,
@@ -46,7 +46,7 @@ impl Input<'_> {
         }
     }
 
-    /// Returns the bytes at `offset` of the source; fewer where it ends before.
+    /// Returns the bytes at `offset` of the source; fewer at its end.
     ///
     /// # Errors
     /// Returns [`Error::Read`] if the source cannot be read.
@@ -61,15 +61,15 @@ impl Input<'_> {
     }
 }
 
-/// Extensions of formats that consist of two files: of the one with the
-/// bytes, and of the one with the directory.
+/// Extensions of formats that consist of two files: that of the data, and that
+/// of the directory.
 pub const PAIRS: &[(&str, &str)] = &[("img", "dir"), ("wad", "hed")];
 
-/// Bytes by which a file is detected whose extension is ambiguous.
+/// Number of bytes by which a file with an ambiguous extension is detected.
 pub const HEAD: u64 = 16;
 
-/// Returns the first bytes of a file of `size` bytes that is not packed; `None`
-/// for any other, and where they cannot be read.
+/// Returns the first bytes of a stored file of `size` bytes; `None` for other
+/// files, or if they cannot be read.
 pub fn head(volume: &dyn Volume, file: FileId, size: u64) -> Option<Vec<u8>> {
     let Ok(Content::Extent { source, offset }) = volume.content(file) else {
         return None;
@@ -81,20 +81,19 @@ pub fn head(volume: &dyn Volume, file: FileId, size: u64) -> Option<Vec<u8>> {
 
 /// A container format: how it is detected and how it is opened.
 pub struct Format {
-    /// Short name, as `info.json` shows it.
+    /// Short name, as shown in `info.json`.
     pub name: &'static str,
     /// Extensions of its files, in lower case, without the dot.
     pub extensions: &'static [&'static str],
-    /// Whether a source is of the format. It may read anywhere in the source,
-    /// a few bytes.
+    /// Returns whether a source has the format. It may read a few bytes
+    /// anywhere in the source.
     pub matches: fn(&Input<'_>) -> Result<bool>,
-    /// Reads the directory of a source and declares it to the sink; what comes
-    /// back can read the files.
+    /// Reads the directory of a source, declares it to the sink, and returns
+    /// the volume.
     pub open: fn(Input<'_>, &mut dyn Sink) -> Result<Box<dyn Volume>>,
-    /// Whether it is a folder in all but name, in which the companions of
-    /// assets are listed.
+    /// Whether companions of assets are listed in it, as in a folder.
     pub is_plain_folder: bool,
-    /// Whether games lay several of them over each other.
+    /// Whether games merge several of them.
     pub is_layered: bool,
 }
 
@@ -107,12 +106,12 @@ pub const FORMATS: &[Format] = &[
     seven_zip::FORMAT,
     pre::PACKED_FORMAT,
     gcm::FORMAT,
-    // Before ISO 9660: a disc for the Xbox may have a file system for players
-    // of films in front.
+    // Before ISO 9660: an Xbox disc may start with a file system for DVD
+    // players.
     xdvdfs::FORMAT,
     iso::FORMAT,
     iso::CUE,
-    // These are detected by a second file or by a walk through the whole.
+    // These are detected by a second file or by scanning the whole source.
     img::FORMAT,
     wad::FORMAT,
     pre::FLAT_FORMAT,
@@ -122,18 +121,18 @@ pub const FORMATS: &[Format] = &[
 /// Returns the format of a source, by its content.
 ///
 /// # Errors
-/// Returns [`Error::UnknownFormat`] if no format recognises it, [`Error::Read`]
-/// if the source cannot be read, or a part of it by which no format recognises
-/// it.
+/// Returns [`Error::UnknownFormat`] if no format matches, or [`Error::Read`] if
+/// the source, or a part of it that detection needs, cannot be read.
 pub fn detect(input: &Input<'_>) -> Result<&'static Format> {
     let mut unreadable = None;
     for format in FORMATS {
         match (format.matches)(input) {
             Ok(true) => return Ok(format),
             Err(error) if error.is_fault() => return Err(error),
-            // A part of the source is damaged, not what is detected by it.
+            // A part of the source is unreadable; another format may still
+            // match.
             Err(error @ Error::Read { .. }) => unreadable = unreadable.or(Some(error)),
-            // What contradicts a format is not of the format.
+            // A contradiction means another format.
             Ok(false) | Err(_) => {}
         }
     }

@@ -1,14 +1,15 @@
-//! A sink for the unit tests of the formats: what was declared, as paths.
+//! A sink for the unit tests of the formats, which records the declared entries
+//! as paths.
 
 use super::{Entry, Format, Input, Name, NodeId, Options, Sink, Volume};
 use crate::io::{Error, ReadAt, Result};
 use std::sync::Arc;
 
-/// What was declared, in that order.
+/// The declared entries, in order.
 #[derive(Default)]
 pub(super) struct Listing {
-    /// Path of each node but the root, which is node 0; directories end in a
-    /// slash.
+    /// Path of each node except for the root, which is node 0; directories end
+    /// in a slash.
     nodes: Vec<(String, Option<Entry>)>,
 }
 
@@ -63,7 +64,7 @@ fn unexpected() -> Error {
 /// Another file beside a source, by its name.
 pub(super) type Beside = Option<(&'static str, Vec<u8>)>;
 
-/// Opens the file `name` with `format`, where the format recognises it.
+/// Opens the file `name` with `format`, if the format detects it.
 pub(super) fn open(
     format: &Format,
     name: &str,

@@ -1,5 +1,4 @@
-//! From names with paths in them to directories, and what volumes of plain
-//! files have in common.
+//! Paths of entries, and common code of volumes with plain files.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,18 +6,18 @@ use super::{Content, Entry, FileId, MAX_DEPTH, Name, NodeId, Sink, no_such_file}
 use crate::io::{Error, ReadAt, Result};
 use crate::text::Charset;
 
-/// Announces files by their paths; directories are added as they occur.
+/// Declares files by their paths; directories are added as they occur.
 ///
-/// Empty components and `.` are dropped, so that an absolute path is one from
-/// the root of the volume. A component `..` is a name like any other, which
-/// the sink escapes: no path leads out of the volume.
+/// Empty components and `.` are dropped, so that absolute paths are relative to
+/// the root of the volume. A component `..` is an ordinary name, which the sink
+/// escapes: no path leads out of the volume.
 pub(super) struct Paths<'a> {
     sink: &'a mut dyn Sink,
     directories: HashMap<(NodeId, Box<[u8]>), NodeId>,
 }
 
 impl<'a> Paths<'a> {
-    /// No directories yet.
+    /// Creates a set without directories.
     pub(super) fn new(sink: &'a mut dyn Sink) -> Self {
         Self {
             sink,
@@ -26,11 +25,11 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// Returns the directory at `path`, whose components are separated by one
+    /// Returns the directory at `path`, whose components are separated by any
     /// of `separators`.
     ///
     /// # Errors
-    /// Returns an error if it is nested too deep, and those of the sink.
+    /// Returns an error if it is nested too deep, or the errors of the sink.
     pub(super) fn directory(
         &mut self,
         path: &[u8],
@@ -59,8 +58,8 @@ impl<'a> Paths<'a> {
         Ok(node)
     }
 
-    /// Announces the file at `path`. One whose last component is dropped has
-    /// an empty name.
+    /// Declares the file at `path`. If its last component is dropped, its name
+    /// is empty.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Paths::directory`].
@@ -78,19 +77,19 @@ impl<'a> Paths<'a> {
         Ok(())
     }
 
-    /// What it declares to.
+    /// Returns the sink.
     pub(super) fn sink(&mut self) -> &mut dyn Sink {
         self.sink
     }
 }
 
-/// Returns the components of a path that count.
+/// Returns the effective components of a path.
 fn components<'p>(path: &'p [u8], separators: &[u8]) -> impl Iterator<Item = &'p [u8]> {
     path.split(|byte| separators.contains(byte))
         .filter(|component| !matches!(*component, b"" | b"."))
 }
 
-/// Returns a path as that of the directory and the name in it.
+/// Splits a path into the directory and the name.
 fn split<'p>(path: &'p [u8], separators: &[u8]) -> (&'p [u8], &'p [u8]) {
     match path.iter().rposition(|byte| separators.contains(byte)) {
         Some(at) => (&path[..at], &path[at + 1..]),
@@ -98,11 +97,11 @@ fn split<'p>(path: &'p [u8], separators: &[u8]) -> (&'p [u8], &'p [u8]) {
     }
 }
 
-/// Returns the order in which files are declared where the first of several
-/// equal names is the one that counts: the others come before all files, since
-/// the sink gives the plain name to the last one.
+/// Returns the order in which files are declared if the first of equal names
+/// should get the plain name: the others come before all files, since the sink
+/// gives the plain name to the last one.
 pub(super) fn first_wins<'n>(names: impl Iterator<Item = &'n [u8]> + Clone) -> Vec<u32> {
-    // Those that ascend are all different, which takes no table of them.
+    // Ascending names are distinct, so no table is needed.
     if names.clone().is_sorted_by(|one, next| one < next) {
         return (0..).zip(names).map(|(number, _)| number).collect();
     }
@@ -113,7 +112,7 @@ pub(super) fn first_wins<'n>(names: impl Iterator<Item = &'n [u8]> + Clone) -> V
     order.into_iter().map(|(number, _)| number).collect()
 }
 
-/// Where the bytes of a file stand one for one.
+/// The extent of a stored file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Span {
     /// Absolute offset in the source of the first byte.
@@ -123,17 +122,17 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Returns whether it lies in a source of `length` bytes.
+    /// Returns whether it is inside a source of `length` bytes.
     pub(super) fn is_inside(self, length: u64) -> bool {
         let end = self.offset.checked_add(self.size);
         end.is_some_and(|end| end <= length)
     }
 
-    /// Returns the bytes of the file as content. With `force`, a span that is
-    /// cut short by the end of the source can be read up to there.
+    /// Returns the extent as content. With `force`, an extent that is cut off
+    /// by the end of the source can be read up to there.
     ///
     /// # Errors
-    /// Returns an error if the bytes reach past the end of the source.
+    /// Returns an error if it extends past the end of the source.
     pub(super) fn content(self, source: &dyn ReadAt, force: bool) -> Result<Content<'_>> {
         if !self.is_inside(source.len()) && !force {
             return Err(self.outside(source.len()));
@@ -144,13 +143,13 @@ impl Span {
         })
     }
 
-    /// Returns the error of a span that reaches past the end of a source.
+    /// Returns the error for an extent past the end of a source.
     pub(super) fn outside(self, length: u64) -> Error {
         let Self { offset, size } = self;
         Error::damaged(
             offset,
             "file",
-            format!("its {size} bytes reach past the end at {length:#x}"),
+            format!("its {size} bytes extend past the end at {length:#x}"),
         )
     }
 }
@@ -160,7 +159,7 @@ pub(super) fn record<T>(files: &[T], file: FileId) -> Result<&T> {
     files.get(file.0 as usize).ok_or_else(|| no_such_file(file))
 }
 
-/// Returns the entry of a file of known size that has no more.
+/// Returns the entry of a file of known size without further metadata.
 pub(super) fn plain_entry(number: usize, size: u64) -> Entry {
     Entry {
         // No list is longer than the source divided by the size of a record,
@@ -196,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_announced_once_whatever_the_separators() {
+    fn a_directory_is_declared_once_for_all_separators() {
         let found = announce(&["a\\b\\c.txt", "/a/b//d.txt", "./e.txt"]);
         assert_eq!(found, ["a/", "a/b/", "a/b/c.txt", "a/b/d.txt", "e.txt"]);
     }
@@ -217,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_equal_names_is_announced_last() {
+    fn the_first_of_equal_names_is_declared_last() {
         let names: [&[u8]; 5] = [b"a", b"b", b"a", b"c", b"a"];
         assert_eq!(first_wins(names.into_iter()), [2, 4, 0, 1, 3]);
     }

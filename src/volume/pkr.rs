@@ -29,14 +29,14 @@ const MAGIC_LENGTH: u64 = 4;
 /// Length of the field for a name.
 const NAME: usize = 32;
 
-/// Length of the counts in front of the directories.
+/// Length of the counts before the directories.
 const COUNTS: u64 = 12;
 
 /// Length of a directory's record.
 const DIRECTORY: usize = 40;
 
-/// What a file's record says of one that is not packed. The games take
-/// everything else for zlib (PKR, 2).
+/// Compression value of a file that is not packed. The games treat all other
+/// values as zlib (PKR, 2).
 const RAW: u32 = 0xFFFF_FFFE;
 
 /// Separators in the names of directories.
@@ -45,10 +45,10 @@ const SEPARATORS: &[u8] = b"/\\";
 /// The two versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Version {
-    /// A directory's record has the absolute offset of its first file's.
+    /// A directory's record has the absolute offset of its first file's record.
     Two,
     /// A directory's record has the number of its first file, and a file's
-    /// has a checksum.
+    /// record has a checksum.
     Three,
 }
 
@@ -157,7 +157,7 @@ impl Reader {
         })
     }
 
-    /// Announces all directories with their files and returns the files.
+    /// Declares all directories with their files and returns the files.
     fn announce(&mut self, sink: &mut dyn Sink) -> Result<Vec<Member>> {
         let announced = self.files.len() / self.version.record();
         let mut paths = Paths::new(sink);
@@ -172,7 +172,7 @@ impl Reader {
             let at = self.first_file(first);
             if at != Some(members.len()) {
                 self.warnings.push(format!(
-                    "directory {number}: its files are not behind those of the one before"
+                    "directory {number}: its files do not follow those of the previous one"
                 ));
             }
             let in_table = at.and_then(|at| at.checked_add(count));
@@ -194,14 +194,14 @@ impl Reader {
         if members.len() != announced {
             let found = members.len();
             self.warnings.push(format!(
-                "the directories have {found} files, {announced} are announced"
+                "the directories have {found} files, {announced} are declared"
             ));
         }
         Ok(members)
     }
 
-    /// Returns the number of a directory's first file; `None` where its record
-    /// does not lie in the table.
+    /// Returns the number of a directory's first file; `None` if its record is
+    /// not in the table.
     fn first_file(&self, word: u32) -> Option<usize> {
         match self.version {
             Version::Three => Some(word as usize),
@@ -213,7 +213,7 @@ impl Reader {
         }
     }
 
-    /// Returns the record of a file that is in the table.
+    /// Returns the record of a file in the table.
     fn file(&self, number: usize) -> Result<(&[u8], Member)> {
         let length = self.version.record();
         let bytes = &self.files[number * length..][..length];
@@ -242,7 +242,7 @@ impl Reader {
             member.stored
         };
         if u64::from(member.offset) + u64::from(length) > self.end {
-            let text = format!("file {number} reaches past the end of the archive");
+            let text = format!("file {number} extends past the end of the archive");
             self.warnings.push(text);
         } else if member.is_raw && member.size != member.stored {
             self.warnings.push(format!(
@@ -336,7 +336,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// Returns a PKR3 with two directories: one file as it is, one packed.
+    /// Returns a PKR3 with two directories: one stored file, one packed.
     fn pkr3(crc: u32, size: u32) -> Vec<u8> {
         let packed = zlib(&[b'x'; 1000]);
         let directory = 8 + 3 + packed.len() as u32;
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn other_versions_are_refused_by_name() {
+    fn other_versions_are_refused_with_a_message() {
         let error = open(&FORMAT, "x", b"PKR4    ".to_vec(), None).err();
         assert!(error.unwrap().to_string().contains("PKR4"));
     }

@@ -1,9 +1,9 @@
-//! Archives that other programs unpack, refused by their names.
+//! Detection of archives for other programs, which are refused with a message.
 
 use super::{Format, Input, Sink, Volume};
 use crate::io::{Error, Result};
 
-/// The entry for the table of formats. Its files have no companions.
+/// The entry for the table of formats. Such files have no companions.
 pub(super) const FORMAT: Format = Format {
     name: "not supported",
     extensions: &[],
@@ -13,11 +13,11 @@ pub(super) const FORMAT: Format = Format {
     is_layered: false,
 };
 
-/// Bytes at the start of a program in which Inno Setup's marks are looked for.
-/// The program that unpacks is smaller; the data stand after it.
+/// Number of bytes at the start of a program in which Inno Setup's marks are
+/// searched for. The extracting program is smaller; the data follows it.
 const PROGRAM: u64 = 2 << 20;
 
-/// What archives begin with, what they are, and what unpacks them.
+/// Magic bytes of archives, their names, and the programs that unpack them.
 const KNOWN: [(&[u8], &str, &str); 4] = [
     (
         b"Rar!\x1A\x07",
@@ -37,11 +37,11 @@ const KNOWN: [(&[u8], &str, &str); 4] = [
     (b"MSCF", "a cabinet", "`cabextract` unpacks it"),
 ];
 
-/// What stands in the programs that Inno Setup makes: a name in the manifest,
-/// and the head of the table that says where the data are.
+/// Marks of programs made by Inno Setup: a name in the manifest, and the header
+/// of the table with the position of the data.
 const INNO: [&[u8]; 2] = [b"JR.Inno.Setup", b"rDlPtS"];
 
-/// What a source is and what unpacks it, where that is known.
+/// Returns what a source is and which program unpacks it, if known.
 fn known(input: &Input<'_>) -> Result<Option<(&'static str, &'static str)>> {
     let head = input.bytes(0, 8)?;
     let found = KNOWN.iter().find(|(magic, ..)| head.starts_with(magic));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_named_with_the_program_that_unpacks_it() {
+    fn a_refusal_names_the_format_and_the_program_that_unpacks_it() {
         assert!(refusal(b"Rar!\x1A\x07\x01\0").contains("`unrar x`"));
         assert!(refusal(b"ISc(\0\0\0\0").contains("`unshield x`"));
         assert!(refusal(b"\x13\x5D\x65\x8C\0\0").contains("InstallShield 3"));
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn other_programs_are_of_no_known_format() {
+    fn other_programs_have_an_unknown_format() {
         assert_eq!(refusal(b"MZ\x90\0"), Error::UnknownFormat.to_string());
         assert_eq!(refusal(b""), Error::UnknownFormat.to_string());
     }

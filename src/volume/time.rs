@@ -3,16 +3,16 @@
 /// Seconds from 1601, where FILETIME begins, to 1970.
 const FILETIME_EPOCH: i64 = 11_644_473_600;
 
-/// Windows' FILETIME: units of 100 ns since 1601 UTC. `None` for 0, which
-/// stands for no time.
+/// Returns the seconds since 1970 UTC of a FILETIME of Windows: units of 100 ns
+/// since 1601 UTC. `None` for 0, which means no time.
 pub(super) fn filetime(time: u64) -> Option<i64> {
-    // A 64th of the range of `i64` is left.
+    // At most a 64th of the range of `i64`.
     (time != 0).then(|| (time / 10_000_000) as i64 - FILETIME_EPOCH)
 }
 
-/// Returns a date (year, month, day) with a time (hour, minute, second), both
-/// UTC or treated as it where the zone is not known. `None` where it is no
-/// date.
+/// Returns the seconds of a date (year, month, day) and time (hour, minute,
+/// second), which are UTC or treated as UTC if the zone is unknown. `None` if
+/// it is not a date.
 pub(super) fn seconds(date: [u16; 3], time: [u8; 3]) -> Option<i64> {
     let [year, month, day] = date;
     let [hour, minute, second] = time;
@@ -23,7 +23,7 @@ pub(super) fn seconds(date: [u16; 3], time: [u8; 3]) -> Option<i64> {
     })
 }
 
-/// Days from 1970-01-01 to a day of the Gregorian calendar.
+/// Returns the days from 1970-01-01 to a day of the Gregorian calendar.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     // Years that begin in March, so that the leap day is their last.
     let (year, month) = match month {

@@ -1,6 +1,6 @@
 //! Small files that request far more than they are: archives and assets with
 //! huge counts, sizes and names, chunks and directories that unpack to much,
-//! directories in circles, archives in archives without end. A number makes
+//! directories in circles, archives in archives endlessly. A number makes
 //! always the same bomb.
 
 use std::sync::LazyLock;
@@ -253,7 +253,7 @@ fn huge_numbers_2(dice: &mut Dice) -> Vec<u8> {
         ])
     };
     let mut bytes = archive.build().bytes;
-    // The directory stands at the end.
+    // The directory is at the end.
     bytes.reverse();
     bytes = strewn(bytes, dice);
     bytes.reverse();

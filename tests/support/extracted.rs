@@ -85,7 +85,8 @@ pub fn layers(opened: &Opened) -> Vec<(u64, BTreeSet<String>)> {
         .collect()
 }
 
-/// What an archive says about itself, without what follows from its layout.
+/// Returns what an archive says about itself, without what follows from its
+/// layout.
 pub fn package(opened: &Opened) -> Value {
     let mut info = opened.archive.info();
     let mut package = info["PACK"].take();

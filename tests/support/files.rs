@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::hpi::{Content, Entry};
 
-/// What stands at a path.
+/// What is at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
     Directory,
@@ -20,7 +20,7 @@ pub enum Found {
     Link(PathBuf),
 }
 
-/// Everything below a directory, by path.
+/// Returns everything below a directory, by path.
 pub fn contents(directory: &Path) -> BTreeMap<PathBuf, Found> {
     let read = |path: &Path| {
         let kind = path.symlink_metadata().unwrap().file_type();
@@ -56,8 +56,8 @@ pub fn walk(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What [`contents`] finds where these entries, whose names are those of
-/// files, are mounted.
+/// Returns what [`contents`] finds where these entries, whose names are those
+/// of files, are mounted.
 pub fn expected(entries: &[Entry]) -> BTreeMap<PathBuf, Found> {
     let mut found = BTreeMap::new();
     let mut left = vec![(PathBuf::new(), entries)];
@@ -89,8 +89,7 @@ pub fn unpack(found: &BTreeMap<PathBuf, Found>, directory: &Path) {
     }
 }
 
-/// Returns the bytes that the archive has for the name of what stands at
-/// `path`.
+/// Returns the bytes that the archive has for the name of what is at `path`.
 pub fn raw_name(path: &Path) -> Vec<u8> {
     let name = xattr::get(path, "user.hpimount.raw_name").unwrap();
     name.unwrap_or_else(|| panic!("{} has no raw name", path.display()))
@@ -120,7 +119,7 @@ pub fn forget_pages(file: &File) {
     rustix::fs::fadvise(file, 0, None, Advice::DontNeed).unwrap();
 }
 
-/// What one read gives.
+/// Returns what one read gives.
 pub fn read_at(file: &File, offset: u64, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; length];
     let length = file.read_at(&mut bytes, offset)?;

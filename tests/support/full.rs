@@ -91,7 +91,7 @@ pub fn full_hgo_files() -> Vec<(&'static str, Vec<u8>)> {
         let head = block(b"HGOF", 8 + table.len() + size);
         [head, table.clone(), block(b"TAS0", size), big(&[count, 0])].concat()
     });
-    // Geometry of a single joint: what stands before the number of meshes.
+    // Geometry of a single joint: what precedes the number of meshes.
     let skeleton = [
         vec![1],
         vec![0; 210],

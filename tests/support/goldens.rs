@@ -25,7 +25,7 @@ pub struct Sample {
     pub known: Value,
 }
 
-/// Returns the samples in a folder, by name; none where there is no such folder
+/// Returns the samples in a folder, by name; none if there is no such folder
 /// here.
 pub fn samples(folder: &str) -> Vec<Sample> {
     let (Some(samples), Some(goldens)) = (
@@ -67,11 +67,11 @@ impl Sample {
         (self.format().open)(&self.bytes, &Alone)
     }
 
-    /// What `info.json` tells otherwise than it is known, one per line.
+    /// Returns what `info.json` tells otherwise than it is known, one per line.
     ///
     /// The known facts of PSX have an object's `flags` and `inquiry` as one
-    /// 32-bit number; `inquiry` is 0 in all samples, so that they are equal all
-    /// the same. What else is meant differently is in [`adapt`].
+    /// 32-bit number; `inquiry` is 0 in all samples, so that they are equal
+    /// nevertheless. What else is meant differently is in [`adapt`].
     pub fn differences(&self, info: &[u8]) -> Vec<String> {
         let mut known = self.known.clone();
         let mut ours: Value = serde_json::from_slice(info).unwrap();

@@ -19,7 +19,7 @@ pub struct Golden {
     expected: Value,
 }
 
-/// Returns all samples; `None` where they are absent.
+/// Returns all samples; `None` if they are absent.
 pub fn samples() -> Option<Vec<Golden>> {
     let (golden, samples) = (shared("golden/hip")?, shared("samples/hip")?);
     let mut all = Vec::new();
@@ -85,7 +85,8 @@ impl Golden {
         assert_eq!(found["PLAT"], expected["PLAT"], "{}", self.name);
     }
 
-    /// Seconds since 1970 at which the archive says that it was made.
+    /// Returns the seconds since 1970 at which the archive says that it was
+    /// made.
     pub fn created(&self) -> Option<i64> {
         self.expected["pack"]["PCRT"]["time"].as_i64()
     }
@@ -123,8 +124,8 @@ impl Golden {
         list(&self.expected["assets"])
     }
 
-    /// Compares the attributes of an asset; `named` gives one of them, empty
-    /// where the asset does not have it.
+    /// Compares the attributes of an asset; `named` gives one of them, empty if
+    /// the asset does not have it.
     pub fn check_attributes(&self, asset: &Value, named: impl Fn(&str) -> String) {
         let shown = self.shown(asset);
         let layers: Vec<String> = list(&asset["layers"])
@@ -184,7 +185,7 @@ pub fn size(asset: &Value) -> u64 {
     asset["size"].as_u64().unwrap()
 }
 
-/// Returns whether an asset reaches past the end of an archive of that many
+/// Returns whether an asset extends past the end of an archive of that many
 /// bytes. The independent reader cuts it off; here the bytes that are not there
 /// are an error.
 pub fn reaches_past(asset: &Value, end: u64) -> bool {
@@ -196,7 +197,7 @@ pub fn digest(asset: &Value) -> String {
     text(&asset["sha256"])
 }
 
-/// What is said about the checksum of an asset.
+/// Returns what is said about the checksum of an asset.
 pub fn verdict(asset: &Value) -> String {
     let verdict = asset["crc_ok"].as_bool();
     verdict.map_or("unset".to_owned(), |ok| ok.to_string())

@@ -12,7 +12,7 @@ pub fn hpipack(options: &[&str], dir: &Path, out: &Path) -> Output {
     command.args(options).arg(dir).arg(out).output().unwrap()
 }
 
-/// What it wrote to standard error.
+/// Returns what it wrote to standard error.
 pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }

@@ -33,7 +33,7 @@ impl Damage {
         }
     }
 
-    /// Returns whether it touches what stands before `end`.
+    /// Returns whether it touches what precedes `end`.
     pub fn is_before(self, end: usize) -> bool {
         match self {
             Self::Byte(at, _) | Self::Cut(at) => at < end,
@@ -121,7 +121,7 @@ pub enum What {
     Link(Vec<u8>),
     File {
         size: u64,
-        /// `None` where reading ends with EIO.
+        /// `None` if reading ends with EIO.
         bytes: Option<Vec<u8>>,
     },
 }
@@ -215,8 +215,8 @@ pub enum Outcome {
 /// How often each [`Outcome`] came about, in their order.
 pub type Counts = [usize; 5];
 
-/// What is different from an undamaged source: nothing, reads that fail, or
-/// what is there.
+/// Returns what is different from an undamaged source: nothing, reads that
+/// fail, or what is there.
 pub fn compare(whole: &[Seen], now: &[Seen]) -> Outcome {
     let unread = |(whole, now): (&Seen, &Seen)| {
         let same_place = (&whole.path, &whole.raw) == (&now.path, &now.raw);

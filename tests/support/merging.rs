@@ -89,7 +89,7 @@ impl Folder {
         self.mount(&["--game", "{}"])
     }
 
-    /// What the program says when it must not mount.
+    /// Returns what the program says when it must not mount.
     ///
     /// # Panics
     /// Where it mounts.
@@ -114,7 +114,7 @@ pub fn folder(name: &str, entries: Vec<Entry>) -> Entry {
     dir(name.as_bytes(), entries)
 }
 
-/// Everything below a directory. Symbolic links are not expected.
+/// Returns everything below a directory. Symbolic links are not expected.
 pub fn tree(root: &Path) -> Tree {
     let mut found = Tree::new();
     let mut pending = vec![(String::new(), root.to_owned())];
@@ -149,7 +149,7 @@ pub fn lines(tree: &Tree) -> Vec<String> {
     tree.iter().map(line).collect()
 }
 
-/// What is hidden in a mount.
+/// Returns what is hidden in a mount.
 pub fn shadowed(mount: &Mount) -> Tree {
     tree(&mount.file(".hpimount/shadowed"))
 }

@@ -49,7 +49,7 @@ use std::path::PathBuf;
 
 pub use patterns::{noise, text};
 
-/// Returns a file or folder of the samples that stand beside the project, which
+/// Returns a file or folder of the samples that are beside the project, which
 /// are not part of it. If they are absent the test that asks is skipped, and
 /// says so; with `CI=true` it fails.
 pub fn shared(path: &str) -> Option<PathBuf> {

@@ -48,7 +48,7 @@ pub fn big() -> Vec<u8> {
     noise(0, BIG_SIZE)
 }
 
-/// Says whether mounts are possible here; where they are not, the test is
+/// Returns whether mounts are possible here; where they are not, the test is
 /// skipped, said on stderr.
 ///
 /// # Panics
@@ -61,7 +61,7 @@ pub fn can_mount() -> bool {
     )
 }
 
-/// Says whether all of these programs are there, as [`can_mount`] does.
+/// Returns whether all of these programs are there, as [`can_mount`] does.
 #[must_use]
 pub fn has_programs(programs: &[&str]) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
@@ -105,7 +105,7 @@ pub fn mounts_in(pid: &str, point: &Path) -> Vec<String> {
     table.into_iter().map(|(_, line)| line).collect()
 }
 
-/// What is mounted below `directory`, from the bottom to the top.
+/// Returns what is mounted below `directory`, from the bottom to the top.
 pub fn mounts_below(directory: &Path) -> Vec<PathBuf> {
     let points = mount_table("self").into_iter().map(|(point, _)| point);
     points
@@ -198,7 +198,7 @@ impl Fixture {
         command
     }
 
-    /// What the program says when it must not mount.
+    /// Returns what the program says when it must not mount.
     pub fn run(&self, args: &[&str]) -> Run {
         run(&mut self.command(args))
     }
@@ -266,7 +266,7 @@ impl Fixture {
         mount
     }
 
-    /// What a program in the foreground has said so far.
+    /// Returns what a program in the foreground has said so far.
     pub fn log(&self) -> String {
         fs::read_to_string(self.dir().join("log")).unwrap()
     }
@@ -325,7 +325,7 @@ impl Mount {
         self.daemon().signal(signal);
     }
 
-    /// Mounts that stand at the mount point.
+    /// Mounts that are at the mount point.
     pub fn layers(&self) -> usize {
         mounts_at(self.path()).len()
     }

@@ -59,7 +59,7 @@ pub fn few_cases() -> Config {
     }
 }
 
-/// What a file in `.hpimount` says.
+/// Returns what a file in `.hpimount` says.
 fn control(mount: &Mount, name: &str) -> Value {
     let path = mount.path().join(".hpimount").join(name);
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
@@ -75,12 +75,12 @@ pub fn counter(mount: &Mount, name: &str) -> u64 {
     stats(mount)[name].as_u64().unwrap()
 }
 
-/// What does not change about a mount.
+/// Returns what does not change about a mount.
 pub fn info(mount: &Mount) -> Value {
     control(mount, "info.json")
 }
 
-/// What a command prints, which must succeed.
+/// Returns what a command prints, which must succeed.
 pub fn output(program: &str, arguments: &[&str], directory: &Path) -> String {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(directory);

@@ -43,7 +43,7 @@ fn show_range(offset: usize, length: usize) -> String {
     format!("{length} bytes at {offset}")
 }
 
-/// Places around the bounds of chunks and pages, and past the end.
+/// Returns the places around the bounds of chunks and pages, and past the end.
 fn odd_ranges(size: usize, thread: usize) -> Vec<(usize, usize)> {
     let step = 65_536 - 1 + thread;
     let mut ranges = vec![

@@ -19,7 +19,7 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
     pub size: u64,
-    /// `None` where a chunk says that it is damaged, or bytes are missing.
+    /// `None` if a chunk says that it is damaged, or bytes are missing.
     pub bytes: Option<Vec<u8>>,
 }
 
@@ -335,12 +335,12 @@ pub struct Asset {
     pub size: u32,
     /// `None` without ADBG.
     pub name: Option<Vec<u8>>,
-    /// `None` where the archive ends before them.
+    /// `None` if the archive ends before them.
     pub bytes: Option<Vec<u8>>,
 }
 
-/// Returns the assets of a HIP archive, in its order; `None` where an AHDR or
-/// an LHDR is too short.
+/// Returns the assets of a HIP archive, in its order; `None` if an AHDR or an
+/// LHDR is too short.
 pub fn hip(bytes: &[u8]) -> Option<Vec<Asset>> {
     let mut assets = Vec::new();
     let mut at = 0;

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use super::skip;
 
-/// Runs a program in a directory; false where it is not installed.
+/// Runs a program in a directory; false if it is not installed.
 pub fn run_in(directory: &Path, program: &str, arguments: &[&str]) -> bool {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(directory);

@@ -106,7 +106,7 @@ impl Sink for Recorder {
     }
 }
 
-/// Reads bytes of a file that stands in its source one for one.
+/// Reads bytes of a file that is in its source one for one.
 pub fn read_extent(volume: &dyn Volume, file: FileId, position: u64, buf: &mut [u8]) -> Result<()> {
     let Content::Extent { source, offset } = volume.content(file)? else {
         panic!("file {} does not stand in the source", file.0);

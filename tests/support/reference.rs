@@ -1,4 +1,4 @@
-//! The independent reader that stands beside the repository.
+//! The independent reader that is beside the repository.
 
 use std::path::Path;
 use std::process::Command;
@@ -22,10 +22,10 @@ for path in sys.argv[2:]:
         print('null')
 ";
 
-/// What the independent reader says about HPI archives: a report on each as a
-/// whole and its files; `None` for those that it cannot open. The outer `None`
-/// is for no reader. All archives go to one process, since to start it takes
-/// longer than to read most of them.
+/// Returns what the independent reader says about HPI archives: a report on
+/// each as a whole and its files; `None` for those that it cannot open. The
+/// outer `None` is for no reader. All archives go to one process, since to
+/// start it takes longer than to read most of them.
 pub fn reports(archives: &[impl AsRef<Path>]) -> Option<Vec<Option<Value>>> {
     let reader = shared("oracle/hpi_ref.py")?;
     let mut command = Command::new("python3");

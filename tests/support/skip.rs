@@ -15,8 +15,8 @@ pub fn skip(why: &str) {
 pub fn skip_anywhere(why: &str) {
     let thread = std::thread::current();
     let line = format!("skipped: {}: {why}\n", thread.name().unwrap_or("a thread"));
-    // Not by `eprintln!`, which the test harness keeps from those who look at
-    // tests that pass.
+    // Not by `eprintln!`, which the test harness keeps from callers that look
+    // at tests that pass.
     std::io::stderr().write_all(line.as_bytes()).unwrap();
 }
 

@@ -85,7 +85,7 @@ pub fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// What a JSON file says.
+/// Returns what a JSON file says.
 pub fn json(path: &Path) -> Value {
     let text = fs::read(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
     serde_json::from_slice(&text).unwrap()

@@ -63,7 +63,7 @@ fn walk(vfs: &Vfs, directory: Ino, path: &str, files: &mut BTreeMap<String, Walk
     }
 }
 
-/// As [`files`], of a mount at `point`.
+/// Like [`files`], of a mount at `point`.
 pub fn files_below(point: &Path) -> BTreeMap<String, Walked> {
     let mut files = BTreeMap::new();
     let mut pending = vec![point.to_owned()];

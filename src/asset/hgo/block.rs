@@ -12,8 +12,8 @@ const HEADER_SIZE: u64 = 8;
 /// A block of the file.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Block {
-    /// Its type as the tools call it, `NTBL`; on GameCube the bytes stand in
-    /// the file in reverse.
+    /// Its type as the tools call it, `NTBL`; on GameCube the bytes are in the
+    /// file in reverse.
     pub tag: [u8; 4],
     /// 0 for the root, 1 for the blocks in it, 2 for those of the texture set.
     pub depth: u8,
@@ -63,7 +63,7 @@ impl BlockKind {
         }
     }
 
-    /// What it is, in a word or two.
+    /// Returns what it is, in a word or two.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Root => "whole file",
@@ -121,7 +121,7 @@ pub(super) fn read_file(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<()> {
 
 /// Reads the blocks of one depth to the end of `cursor`.
 ///
-/// A block that reaches past the end of what it is in is cut there.
+/// A block that extends past the end of what it is in is cut there.
 pub(super) fn read_blocks(
     cursor: &mut Cursor<'_>,
     hgo: &mut Hgo,

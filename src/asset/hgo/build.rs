@@ -45,7 +45,7 @@ impl Build {
         self.block(b"HGOF", &blocks.concat())
     }
 
-    /// What is in a name table.
+    /// Returns what is in a name table.
     pub(crate) fn names(&self, names: &[&str]) -> Vec<u8> {
         let text: Vec<u8> = names
             .iter()

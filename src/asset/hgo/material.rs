@@ -56,9 +56,9 @@ pub struct Attributes {
     values: [u8; ATTRIBUTES.len()],
 }
 
-/// The attributes and the number of bits of each. The first stands in the
-/// highest bits of a big-endian file (as compilers for the GameCube do it),
-/// and in the lowest of a little-endian one.
+/// The attributes and the number of bits of each. The first is in the highest
+/// bits of a big-endian file (as compilers for the GameCube do it), and in the
+/// lowest of a little-endian one.
 const ATTRIBUTES: [(&str, u32); 14] = [
     ("alpha", 2),
     ("filter", 2),
@@ -206,7 +206,7 @@ fn read_texture_animation(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<Text
     })
 }
 
-/// Reads floats that stand in order.
+/// Reads floats that are in order.
 pub(super) fn floats<const N: usize>(
     cursor: &mut Cursor<'_>,
     field: &'static str,

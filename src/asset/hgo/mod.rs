@@ -58,7 +58,7 @@ pub struct Hgo {
     pub texture_animations: Vec<TextureAnimation>,
     /// Numbers of textures that the texture animations go through.
     pub texture_ids: Vec<i16>,
-    /// Joints; a parent usually stands before its children.
+    /// Joints; a parent usually precedes its children.
     pub joints: Vec<Joint>,
     /// Joint numbers under which animations know the joints.
     pub joint_index: Vec<u8>,
@@ -100,7 +100,7 @@ impl Hgo {
     }
 }
 
-/// The bytes that the names stand in, each with a NUL after it.
+/// The bytes that the names are in, each with a NUL after it.
 #[derive(Debug, Default, GetSize)]
 pub struct NameTable {
     /// A slice of the file.
@@ -161,7 +161,7 @@ impl NameTable {
         }
         if self.looked_up + length > MAX_LOOKED_UP {
             warnings.push(format!(
-                "name at {at:#x}: is left out, the file has too many long names"
+                "name at {at:#x}: is skipped, the file has too many long names"
             ));
             return None;
         }
@@ -173,8 +173,8 @@ impl NameTable {
 /// Type of the root block as a number: `HGOF`, first character lowest.
 const ROOT: [u8; 4] = *b"HGOF";
 
-/// Returns the byte order of a file that starts with these bytes, or `None`
-/// where they do not start an HGO file.
+/// Returns the byte order of a file that starts with these bytes, or `None` if
+/// they do not start an HGO file.
 pub fn endian(head: &[u8]) -> Option<Endian> {
     let mut reversed = ROOT;
     reversed.reverse();
@@ -330,7 +330,7 @@ mod tests {
         assert_eq!(table.zero_based(0x24, 0, &mut warnings), None);
         assert_eq!(
             warnings.texts(),
-            ["name at 0x24: is left out, the file has too many long names"]
+            ["name at 0x24: is skipped, the file has too many long names"]
         );
     }
 

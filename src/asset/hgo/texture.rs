@@ -101,8 +101,8 @@ impl TextureFormat {
         }
     }
 
-    /// Returns the bytes that a picture of this size takes. `None` where that
-    /// is unknown or no number of bytes.
+    /// Returns the bytes that a picture of this size takes. `None` if that is
+    /// unknown or no number of bytes.
     fn data_size(self, width: i32, height: i32) -> Option<u64> {
         let (tile, bits) = match self {
             Self::Rgb16 | Self::Rgba16 => (1, 16),

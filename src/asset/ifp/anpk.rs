@@ -21,7 +21,7 @@ const ANIMATION_SIZE: usize = 28;
 
 /// Bytes that bound the number of objects: the headers of `CPAN` and `ANIM`.
 /// Objects have more, but the first ones of a file that was cut off should be
-/// found all the same.
+/// found nevertheless.
 const OBJECT_SIZE: usize = 16;
 
 /// Maximum number of bytes of a package's or animation's name that are kept.
@@ -156,7 +156,7 @@ fn read_object(
         Ok(0) => {}
         Ok(frames) => read_keys(cursor, file, object, count_offset, frames)?,
         Err(_) => warnings.push(format!(
-            "frame count at {count_offset:#x}: is {frames}, taken for 0"
+            "frame count at {count_offset:#x}: is {frames}, treated as 0"
         )),
     }
     object.end_mismatch = Mismatch::between(declared_end, cursor.offset());
@@ -343,7 +343,7 @@ mod tests {
         bytes[at..at + 4].fill(0xff);
         let ifp = parse(&bytes.clone().into()).unwrap();
         assert_eq!(ifp.animations().next().unwrap().frames(), 0);
-        let warning = format!("frame count at {at:#x}: is -1, taken for 0");
+        let warning = format!("frame count at {at:#x}: is -1, treated as 0");
         assert_eq!(ifp.warnings.texts(), [warning]);
     }
 }

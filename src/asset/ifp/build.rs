@@ -119,7 +119,7 @@ fn tagged(tag: &[u8; 4], body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// As [`tagged`], padded to a multiple of 4.
+/// Like [`tagged`], padded to a multiple of 4.
 fn section(tag: &[u8; 4], body: &[u8]) -> Vec<u8> {
     let mut bytes = tagged(tag, body);
     bytes.resize(bytes.len().next_multiple_of(4), 0);

@@ -117,7 +117,7 @@ records! {
     Type2 { rotation: [F32; 4], time: F32, translation: [F32; 3], }
     /// Rotation in 1/4096, time in 1/60 s.
     Type3 { rotation: [I16; 4], time: I16, }
-    /// As [`Type3`]; translation in 1/1024 m.
+    /// Like [`Type3`]; translation in 1/1024 m.
     Type4 { rotation: [I16; 4], time: I16, translation: [I16; 3], }
 }
 
@@ -150,8 +150,8 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Keys from their stored bytes. An incomplete key at the end is omitted
-    /// from everything but [`Keys::bytes`].
+    /// Returns the keys from their stored bytes. An incomplete key at the end
+    /// is omitted from everything but [`Keys::bytes`].
     pub fn new(kind: KeyKind, bytes: Bytes) -> Self {
         Self { kind, bytes }
     }

@@ -49,7 +49,7 @@ pub enum Version {
     /// of San Andreas.
     #[default]
     Anpk,
-    /// As [`Version::Anp3`], without size and flags in an animation.
+    /// Like [`Version::Anp3`], without size and flags in an animation.
     Anp2,
     /// Fixed headers, keys usually as 16-bit numbers: San Andreas.
     Anp3,
@@ -86,7 +86,7 @@ pub struct Package {
 }
 
 impl Package {
-    /// Absolute offset where the package ends by its own header.
+    /// Returns the absolute offset where the package ends by its own header.
     pub fn declared_end(&self) -> u64 {
         self.offset + 8 + u64::from(self.declared_size)
     }
@@ -185,7 +185,7 @@ pub struct Object {
     pub end_mismatch: Option<Mismatch>,
     /// `ANPK`: the size that the key section claims, where it is wrong.
     pub key_size_mismatch: Option<Mismatch>,
-    /// The keys; `None` where the object has no key section at all.
+    /// The keys; `None` if the object has no key section at all.
     pub keys: Option<Keys>,
 }
 
@@ -195,13 +195,13 @@ impl Object {
         self.keys.as_ref().map_or(0, Keys::len)
     }
 
-    /// Time of the first key in seconds, 0 without keys.
+    /// Returns the time of the first key in seconds, 0 without keys.
     pub fn start_time(&self) -> f32 {
         let first = self.keys.as_ref().and_then(|keys| keys.get(0));
         first.map_or(0.0, |key| key.time)
     }
 
-    /// Time of the last key in seconds, 0 without keys.
+    /// Returns the time of the last key in seconds, 0 without keys.
     pub fn end_time(&self) -> f32 {
         let last = self.keys.as_ref().and_then(Keys::last);
         last.map_or(0.0, |key| key.time)

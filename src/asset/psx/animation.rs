@@ -22,7 +22,7 @@ pub struct AnimationV1 {
     pub tween: u16,
     /// The stored poses of all objects for each stored frame: those of the
     /// first frame, then those of the second, and so on. A slice of the file,
-    /// empty where the chunk is damaged.
+    /// empty if the chunk is damaged.
     #[get_size(ignore)]
     poses: Bytes,
 }

@@ -1,7 +1,7 @@
 //! Small PSX files for tests.
 
-/// What a file is made of. Models and textures stand in it in this order, and
-/// are pointed to once each.
+/// What a file is made of. Models and textures are in it in this order, and are
+/// pointed to once each.
 #[derive(Clone)]
 pub(crate) struct File {
     pub(crate) version: u32,

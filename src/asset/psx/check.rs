@@ -98,7 +98,7 @@ fn textures(psx: &Psx, warnings: &mut Warnings) {
 
 impl Psx {
     /// Returns the vertices that stitched vertices refer to by their place in
-    /// this list: sources in file order, those of models that stand in for
+    /// this list: sources in file order, those of models that are in for
     /// another one at a distance omitted.
     pub fn stitch_sources(&self) -> Vec<VertexRef> {
         let mut stands_in = vec![false; self.models.len()];

@@ -45,7 +45,7 @@ pub enum Content {
     Colours(Vec<[u8; 3]>),
     /// `HIER`: the parent of each of the first objects; a root is its own.
     Hierarchy(Vec<u16>),
-    /// 0x0A: which objects stand in which cell of a grid.
+    /// 0x0A: which objects are in which cell of a grid.
     BlockMap(BlockMap),
     /// 0x2A: keyframe animations.
     AnimationsV1(Vec<AnimationV1>),
@@ -89,7 +89,7 @@ pub struct BlockMap {
 /// Texture coordinates of an object that move.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Wibble {
-    /// Index of the object; nothing where the number is no object's place.
+    /// Index of the object; nothing if the number is no object's place.
     pub object: Option<u32>,
     /// Speed to the right.
     pub u_velocity: i16,
@@ -193,8 +193,8 @@ impl Content {
 }
 
 /// Reads chunks up to the end of the list and moves after it. Data that
-/// contradict themselves are a warning, because the next chunk is found all the
-/// same.
+/// contradict themselves are a warning, because the next chunk is found
+/// nevertheless.
 pub(super) fn read_all(
     cursor: &mut Cursor,
     file: &Bytes,

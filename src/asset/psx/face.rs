@@ -53,7 +53,7 @@ impl Face {
 
     /// Reads a face and moves after it, as far as its length says. A field that
     /// the length leaves no room for is not there, whatever the flags say; what
-    /// stands after the known fields is skipped.
+    /// follows the known fields is skipped.
     pub(super) fn read(cursor: &mut Cursor, version: Version) -> Result<Self> {
         let mut head = cursor.clone();
         let flags = head.u16("flags")?;

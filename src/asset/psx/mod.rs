@@ -86,7 +86,7 @@ pub struct Psx {
     pub meta_offset: u32,
     /// Placed models, or the parts of a character.
     pub objects: Vec<Object>,
-    /// Offset after the table of model pointers; 0 where that was not reached.
+    /// Offset after the table of model pointers; 0 if that was not reached.
     pub pointer_table_end: u64,
     /// For version 3: whether model headers have the LOD words (FORMATS,
     /// PSX 3). Nothing where the file has no models.
@@ -183,7 +183,7 @@ impl Psx {
         Ok(())
     }
 
-    /// Follows the model pointers, which stand at `pointers_at`.
+    /// Follows the model pointers, which are at `pointers_at`.
     fn read_models(
         &mut self,
         file: &Cursor,
@@ -234,7 +234,7 @@ impl Psx {
         texture::read_textures(self, &mut cursor, bytes, budget)
     }
 
-    /// What the file is for.
+    /// Returns what the file is for.
     pub fn kind(&self) -> Kind {
         if self.objects.is_empty() && self.models.is_empty() {
             let sprites = |chunk: &Chunk| matches!(chunk.content, Content::Sprites(_));

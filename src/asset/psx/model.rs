@@ -20,7 +20,7 @@ pub struct Model {
     pub radius: u32,
     /// Box around the model, in vertex units.
     pub bounds: Bounds,
-    /// When a coarser model stands in. Apocalypse does not have it.
+    /// When a coarser model is in. Apocalypse does not have it.
     pub lod: Option<Lod>,
     /// Corners of the faces.
     pub vertices: Vec<Vertex>,
@@ -52,7 +52,7 @@ pub struct Lod {
 }
 
 impl Lod {
-    /// Index of the next model, if there is one.
+    /// Returns the index of the next model, if there is one.
     pub fn next_model(self) -> Option<usize> {
         (self.next != 0xFFFF).then_some(self.next.into())
     }

@@ -96,7 +96,7 @@ pub enum TextureData {
 }
 
 impl TextureData {
-    /// Bits that each pixel has, where that is known.
+    /// Returns the bits that each pixel has, if known.
     pub fn bits(&self) -> Option<u8> {
         match self {
             Self::Indexed { bits, .. } => Some(*bits),
@@ -213,7 +213,7 @@ impl Texture {
         self
     }
 
-    /// Reads a record and its pixels; returns the offset where they end by
+    /// Reads a record and its pixels and returns the offset where they end by
     /// their own account.
     fn read(cursor: &mut Cursor, file: &Bytes, warnings: &mut Warnings) -> Result<(Self, u64)> {
         let offset = cursor.offset();

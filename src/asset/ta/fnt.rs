@@ -55,7 +55,7 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Fnt, Box<Incomplete<Fnt>>> {
 }
 
 impl Fnt {
-    /// Returns the picture of a character; `None` where the font has none.
+    /// Returns the picture of a character; `None` if the font has none.
     pub fn glyph(&self, character: u8) -> Option<Glyph> {
         let (width, bits) = self.stored(character)?;
         let pixels = (0..usize::from(width) * usize::from(self.height)).map(|pixel| {
@@ -68,7 +68,7 @@ impl Fnt {
         })
     }
 
-    /// Width of a character in pixels; `None` where the font has none.
+    /// Returns the width of a character in pixels; `None` if the font has none.
     pub fn width(&self, character: u8) -> Option<u8> {
         Some(self.stored(character)?.0)
     }
@@ -100,8 +100,8 @@ impl Fnt {
         u16_at(&self.table, character.into()).unwrap_or_default()
     }
 
-    /// Width and bits of a glyph. Rows are not padded: the next one begins in
-    /// the byte in which one ends.
+    /// Returns the width and bits of a glyph. Rows are not padded: the next one
+    /// begins in the byte in which one ends.
     fn stored(&self, character: u8) -> Option<(u8, &[u8])> {
         let pointer = self.pointer(character);
         if pointer < FIRST_GLYPH {

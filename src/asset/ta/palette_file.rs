@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::asset::ta::build;
 
-    /// Colours that are all different.
+    /// Returns the colours that are all different.
     fn colors() -> Palette {
         Palette(std::array::from_fn(|index| {
             [index as u8, 255 - index as u8, 7]

@@ -40,12 +40,12 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Sct, Box<Incomplete<Sct>>> {
 }
 
 impl Sct {
-    /// Width in cells, of which a tile has two.
+    /// Returns the width in cells, of which a tile has two.
     pub fn width(&self) -> u32 {
         2 * self.terrain.width
     }
 
-    /// Height in cells.
+    /// Returns the height in cells.
     pub fn height(&self) -> u32 {
         2 * self.terrain.height
     }

@@ -90,7 +90,7 @@ impl Object {
 /// A face; with two corners a line, with one a point.
 #[derive(Debug, Clone, Default)]
 pub struct Primitive {
-    /// Palette index. It stands for nothing where there is a texture.
+    /// Palette index. It stands for nothing if there is a texture.
     pub color: u32,
     /// Corners, as indices into the object's vertices. A warning says where
     /// some are too large.
@@ -117,7 +117,7 @@ pub enum Surface {
 }
 
 impl Primitive {
-    /// What it looks like. A texture is drawn whatever the flag says.
+    /// Returns what it looks like. A texture is drawn whatever the flag says.
     pub fn surface(&self) -> Surface {
         match (&self.texture, self.flag) {
             (Some(_), _) => Surface::Textured,

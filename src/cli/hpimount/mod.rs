@@ -15,7 +15,7 @@ use crate::inspect::Layout;
 use crate::mount::{Order, Sources};
 use crate::source::Location;
 
-/// The program, all that is said about it, and its options.
+/// The program, its options, and the texts about it.
 pub const PROGRAM: Program<Args> = Program {
     name: "hpimount",
     manual_section: "8",
@@ -42,7 +42,7 @@ pub const PROGRAM: Program<Args> = Program {
     last_sections: page::LAST_SECTIONS,
 };
 
-/// What is done instead of mounting, as the options say.
+/// The job to do instead of mounting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Job {
     List,
@@ -51,23 +51,23 @@ enum Job {
     Unmount,
 }
 
-/// What is to be done.
+/// The action to run.
 #[derive(Debug)]
 pub enum Action {
-    /// Mounting sources.
+    /// Mount sources.
     Mount(Sources, PathBuf),
-    /// Something with sources, without mounting them.
+    /// List or print sources without mounting them.
     Inspect(Sources, Inspection),
-    /// Checking all that sources hold.
+    /// Check everything in sources.
     Check(Check),
-    /// Unmounting what is mounted at these places.
+    /// Unmount these mount points.
     Unmount(Vec<PathBuf>),
 }
 
-/// The command line of `hpimount`, understood.
+/// The parsed command line of `hpimount`.
 #[derive(Debug, Default)]
 pub struct Args {
-    /// Operands, and what all programs do.
+    /// Operands, and the options of all programs.
     pub common: Common,
     game: Option<OsString>,
     order: Option<Order>,
@@ -77,7 +77,7 @@ pub struct Args {
     dat: Option<OsString>,
     verbosity: u8,
     quiet: bool,
-    /// How the mount behaves.
+    /// Options of the mount.
     pub mount: MountOptions,
     /// Whether to stay in the foreground.
     pub foreground: bool,
@@ -90,16 +90,16 @@ impl Settings for Args {
 }
 
 impl Args {
-    /// What is to be done, and what with.
+    /// Returns the action with its arguments.
     ///
     /// # Errors
-    /// A sentence about what is missing, superfluous or not supported.
+    /// Returns a message if something is missing, superfluous or not supported.
     pub fn action(&self) -> Result<Action, String> {
         if self.json && !matches!(self.job, Some(Job::List | Job::Check)) {
-            return Err("--json goes with --check and --list".to_owned());
+            return Err("--json requires --check or --list".to_owned());
         }
         if self.dat.is_some() && self.job != Some(Job::Check) {
-            return Err("--dat goes with --check".to_owned());
+            return Err("--dat requires --check".to_owned());
         }
         let Some(job) = self.job else {
             let (mount_point, sources) = self
@@ -158,7 +158,7 @@ impl Args {
         let paths = paths.iter().map(|path| match path.to_str() {
             Some(path) => Ok(path.to_owned()),
             None => Err(format!(
-                "{}: is not UTF-8, as all paths are",
+                "{}: is not UTF-8, as all paths must be",
                 path.display()
             )),
         });
@@ -189,11 +189,11 @@ impl Args {
         })
     }
 
-    /// Returns how much is logged.
+    /// Returns the log level.
     pub fn log_level(&self) -> log::LevelFilter {
         match (self.quiet, self.verbosity) {
             (true, _) => log::LevelFilter::Error,
-            // Warnings about a source matters to those who mount it.
+            // Warnings about a source matter only to callers that mount it.
             (_, 0) if self.job.is_some() => log::LevelFilter::Error,
             (_, 0) => log::LevelFilter::Warn,
             (_, 1) => log::LevelFilter::Info,
@@ -207,7 +207,7 @@ fn locations(sources: &[OsString]) -> Result<Vec<Location>, String> {
     sources.map(|source| Location::parse(source)).collect()
 }
 
-/// Returns the path of a game's folder, which is not looked for on servers.
+/// Returns the path of a game's folder, which must be on disk.
 fn local_path(location: &Location) -> Result<PathBuf, String> {
     let path = location.path().map(Path::to_owned);
     let name = || location.display_name();

@@ -1,4 +1,4 @@
-//! The options of `hpimount`, those of `-o` too.
+//! The options of `hpimount`, including those of `-o`.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::cli::values::{choice, number, permissions, size, text};
 use crate::cli::{Choice, Name, OptionSpec, Takes};
 use crate::mount::{Meta, Order};
 
-/// Maximum number of threads that `-o threads=` takes.
+/// Maximum value of `-o threads=`.
 pub const MAX_THREADS: usize = 256;
 
 /// The values of `-o meta=`.
@@ -61,9 +61,9 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
-        help: "Give each archive a directory of its own instead of merging them",
-        long_help: "Give each archive a directory of its own in the root of the mount, named \
-            after the archive's file, instead of merging them.",
+        help: "Give each archive its own directory instead of merging them",
+        long_help: "Give each archive its own directory in the root of the mount, named after the \
+            archive's file, instead of merging them.",
         default: "HPI archives are merged",
         conflicts: &["game"],
         ..OptionSpec::new(
@@ -75,7 +75,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         help: "Mount nothing if one of several sources cannot be mounted",
         long_help: "Mount nothing if one of several sources is damaged, unreadable or of no \
             known format. The exit status is that of the first such source.",
-        default: "such sources are left out, with a message",
+        default: "such sources are skipped with a message",
         ..OptionSpec::new(
             Name::Long("strict"),
             Takes::Nothing(|args| args.mount.vfs.strict = true),
@@ -84,8 +84,8 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "Mount the assets converted to pictures, models, sounds, texts and tables",
         long_help: "Mount the converted tree instead of the files: the same directories with \
-            the assets converted to pictures, models, sounds, texts and tables. Without the \
-            option it is the directory `converted` in the root, which can be entered by name.",
+            the assets converted to pictures, models, sounds, texts and tables. Without this \
+            option it is the directory `converted` in the root.",
         default: "the files are mounted",
         ..OptionSpec::new(
             Name::Long("converted"),
@@ -95,7 +95,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "Show no X.d and X.meta directories beside archives and assets",
         long_help: "Show neither directories `X.d` beside archives nor anything made from \
-            assets. This is `-o meta=off`, and also leaves out `X.d`.",
+            assets. This is `-o meta=off`, and also hides `X.d`.",
         default: "they are shown",
         ..OptionSpec::new(
             Name::Long("no-meta"),
@@ -107,11 +107,10 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     },
     OptionSpec {
         help: "List what is in a source, or below a PATH in it, without mounting",
-        long_help: "Mount nothing, and list what is in SOURCE: mode, size, date (UTC), packing \
-            method and path of each file and directory, a line each. With PATHs, list these and \
-            what is below them. A PATH is what a file has in the mount, in any spelling, such as \
-            `boot.HIP.d/layers`; directories `X.d` and `X.meta` are listed only when a PATH leads \
-            into them. No FUSE is needed.",
+        long_help: "Mount nothing, and list the contents of SOURCE: mode, size, date (UTC), compression \
+            method and path of each file and directory, one per line. With PATHs, list these and \
+            everything below them. A PATH is the path of a file in the mount, ignoring case, such as \
+            `boot.HIP.d/layers`; directories `X.d` and `X.meta` are listed only if a PATH leads into them. No FUSE is needed.",
         default: NO_DEFAULT,
         conflicts: &["cat", "unmount"],
         ..OptionSpec::new(
@@ -121,9 +120,8 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     },
     OptionSpec {
         help: "Print files of a source without mounting",
-        long_help: "Mount nothing, and print the files at the PATHs in SOURCE, one behind the \
-            other, to standard output. A PATH is what a file has in the mount, in any spelling; \
-            it may lead into `X.d` and `X.meta`. No FUSE is needed.",
+        long_help: "Mount nothing, and print the files at the PATHs in SOURCE, in order, \
+            to standard output. A PATH is the path of a file in the mount, ignoring case; it may lead into `X.d` and `X.meta`. No FUSE is needed.",
         default: NO_DEFAULT,
         conflicts: &["unmount"],
         ..OptionSpec::new(
@@ -133,10 +131,9 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     },
     OptionSpec {
         help: "Read and check everything in sources without mounting",
-        long_help: "Mount nothing, and check all that each SOURCE holds, archives in archives \
-            too, on all cores: everything is decoded, checksums are compared, and assets are \
-            parsed. Each finding is a line with file, offset and cause; a summary follows. \
-            Of disc images and their tracks CRC-32, MD5 and SHA-1 are printed. \
+        long_help: "Mount nothing, and check everything in each SOURCE, including nested archives, \
+            on all cores: everything is decoded, checksums are compared, and assets are parsed. Each finding is a line with file, offset and cause; a summary follows. \
+            For disc images and their tracks, CRC-32, MD5 and SHA-1 are printed. \
             `-o cachesize` and `-o threads` apply here too; with `-o meta=off` assets are \
             not parsed. No FUSE is needed.",
         default: NO_DEFAULT,
@@ -149,8 +146,8 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "With --check, compare disc images with a list of Redump or No-Intro",
         long_help: "With `--check`: compare disc images and their tracks with the list in FILE \
-            (Logiqx XML or clrmamepro's text), as published by Redump and No-Intro. One that \
-            is not in the list is damaged.",
+            (Logiqx XML or clrmamepro's text), as published by Redump and No-Intro. An image \
+            that is not in the list is reported as damaged.",
         default: NO_DEFAULT,
         ..OptionSpec::new(
             Name::Long("dat"),
@@ -161,16 +158,16 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
-        help: "Write JSON, an object a line",
-        long_help: "With `--check` and `--list`: write JSON, an object a line.",
+        help: "Write JSON, one object per line",
+        long_help: "With `--check` and `--list`: write JSON, one object per line.",
         default: "plain text",
         conflicts: &["cat", "unmount"],
         ..OptionSpec::new(Name::Long("json"), Takes::Nothing(|args| args.json = true))
     },
     OptionSpec {
-        help: "Unmount what is mounted at each MOUNTPOINT",
-        long_help: "Unmount what `hpimount` has mounted at each MOUNTPOINT, as \
-            `fusermount3 -u` and `umount(8)` do. A mount that is in use stays.",
+        help: "Unmount each MOUNTPOINT",
+        long_help: "Unmount the mount of `hpimount` at each MOUNTPOINT, as `fusermount3 -u` and \
+            `umount(8)` do. A mount that is in use stays mounted.",
         default: NO_DEFAULT,
         ..OptionSpec::new(
             Name::Long("unmount"),
@@ -209,7 +206,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec::GENERATE,
     OptionSpec {
         help: "Give other users access",
-        long_help: "Give other users access, root included, as far as `umask` permits. \
+        long_help: "Give other users access, including root, as far as `umask` permits. \
             Users other than root need the line `user_allow_other` in `/etc/fuse.conf`. \
             Then all users can read what root mounts, even if they cannot read the source.",
         default: "only the mounting user has access",
@@ -258,7 +255,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "Memory budget for decoded data",
         long_help: "Memory budget for decoded data, in bytes, or with `K`, `M` or `G` in powers \
-            of 1024. Data that was evicted is decoded again when it is read again.",
+            of 1024. Evicted data is decoded again on demand.",
         default: "64M",
         ..OptionSpec::new(
             Name::Mount("cachesize"),
@@ -270,9 +267,9 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     },
     OptionSpec {
         help: "Limit of temporary files for generated files beyond the memory budget",
-        long_help: "Most bytes of temporary file, in bytes, or with `K`, `M` or `G` in powers of \
-            1024, that hold generated files, such as pictures and models, for which \
-            `cachesize` is too small. With 0 there is no temporary file.",
+        long_help: "Maximum size of the temporary file, in bytes, or with `K`, `M` or `G` in \
+            powers of 1024, for generated files, such as pictures and models, that do not fit in \
+            `cachesize`. With 0 there is no temporary file.",
         default: "1G",
         ..OptionSpec::new(
             Name::Mount("spoolsize"),
@@ -284,9 +281,8 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     },
     OptionSpec {
         help: "Threads that answer requests",
-        long_help: "Number of threads that answer requests, from 1 to 256. More of them help \
-            where sources are slow.",
-        default: "as many as cores; 16 where a source is on a server",
+        long_help: "Number of threads that answer requests, from 1 to 256. More threads help if sources are slow.",
+        default: "as many as cores; 16 if a source is on a server",
         ..OptionSpec::new(
             Name::Mount("threads"),
             Takes::Value("N", |args, value| {
@@ -300,10 +296,10 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
-        help: "Unmount when nothing has used the mount for so many seconds",
-        long_help: "Unmount when nothing has used the mount for this number of seconds, at least \
-            1: no name was looked up, nothing was listed or read, no file is open, and no program \
-            has its current directory there. Up to a fifth of the time may be added.",
+        help: "Unmount after this many seconds without use",
+        long_help: "Unmount when the mount has not been used for this number of seconds, at least \
+            1: no lookups, listings or reads, no open files, and no current directory of a program. \
+            It may take up to a fifth longer.",
         default: "it stays mounted",
         ..OptionSpec::new(
             Name::Mount("idle"),
@@ -319,7 +315,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     },
     OptionSpec {
         help: "Limit of read-ahead from a server",
-        long_help: "Most bytes that are fetched from a server ahead of sequential reads, \
+        long_help: "Maximum number of bytes that are fetched from a server ahead of sequential reads, \
             or with `K`, `M` or `G` in powers of 1024, but no more than a quarter of \
             `cachesize`. With 0 there is no read-ahead.",
         default: "8M",
@@ -334,7 +330,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "How long a server may be silent",
         long_help: "Seconds without a byte from a server, from 1 to 3600, after which a read \
-            fails with EIO. Until then requests that fail are tried again.",
+            fails with EIO. Until then failed requests are retried.",
         default: "10",
         ..OptionSpec::new(
             Name::Mount("timeout"),
@@ -350,9 +346,8 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     },
     OptionSpec {
         help: "Cache data from servers in a directory",
-        long_help: "Keep blocks of objects on servers in a directory, for other mounts and the \
-            next one. It is made where there is none, and refused where others than its owner \
-            can write to it. Only objects with a strong ETag are kept.",
+        long_help: "Keep blocks of objects on servers in a directory, for concurrent and later \
+            mounts. It is created if needed, and refused if anyone but its owner can write to it. Only objects with a strong ETag are kept.",
         default: "blocks are kept in memory only",
         ..OptionSpec::new(
             Name::Mount("blockcache"),
@@ -366,8 +361,8 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     },
     OptionSpec {
         help: "Size limit of the directory of blockcache=",
-        long_help: "Most bytes that the directory of `blockcache=` may hold, or with `K`, `M` or \
-            `G` in powers of 1024. What was used least recently is removed.",
+        long_help: "Maximum size of the directory of `blockcache=` in bytes, or with `K`, `M` or \
+            `G` in powers of 1024. The least recently used blocks are removed.",
         default: "1G",
         ..OptionSpec::new(
             Name::Mount("blockcachesize"),
@@ -387,7 +382,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
             Name::Mount("header"),
             Takes::Value("@FILE", |args, value| {
                 let file = text(value)?.strip_prefix('@');
-                let file = file.ok_or("is written header=@FILE")?;
+                let file = file.ok_or("expected header=@FILE")?;
                 args.mount.remote.header = Some(file.into());
                 Ok(())
             }),
@@ -396,8 +391,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "Do not decode files before they are read",
         long_help: "Do not decode files before they are read.",
-        default: "where files of a directory are read one after the other, the next ones are \
-            decoded ahead",
+        default: "sequential reads of the files of a directory are prefetched",
         ..OptionSpec::new(
             Name::Mount("noprefetch"),
             Takes::Nothing(|args| args.mount.no_prefetch = true),
@@ -406,7 +400,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "Find names in their exact spelling only",
         long_help: "Find names in their exact spelling only.",
-        default: "upper and lower case are the same in lookups, as in the games",
+        default: "lookups ignore case, as in the games",
         ..OptionSpec::new(
             Name::Mount("case_sensitive"),
             Takes::Nothing(|args| args.mount.vfs.case_sensitive = true),
@@ -414,12 +408,11 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     },
     OptionSpec {
         help: "Whether X.meta and converted directories are listed",
-        long_help: "Whether the directories `X.meta`, which show what an asset `X` holds, and \
-            `converted`, which show all assets converted, are listed. Without the \
-            option that depends on where they are, so that recursive copies and searches of an \
-            archive see its own files only. Directories that are not listed \
-            can be entered by name.",
-        default: "by the kind of source",
+        long_help: "Whether the directories `X.meta`, which show the contents of an asset `X`, and \
+            `converted`, which shows all assets converted, are listed. The default depends on \
+            the kind of source, so that recursive copies and searches of an archive see only its \
+            own files. Directories that are not listed can still be entered.",
+        default: "depends on the kind of source",
         ..OptionSpec::new(
             Name::Mount("meta"),
             Takes::Choice("META", METAS, |args, value| {
@@ -446,7 +439,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
         help: "Mount and read damaged archives as far as possible",
         long_help: "Mount and read damaged archives as far as possible: wrong checksums are \
             only logged, data that cannot be decoded is read as zeros, and damaged directories are \
-            left out. For rescuing data.",
+            skipped. Intended for rescuing data.",
         default: "damage is an error",
         ..OptionSpec::new(
             Name::Mount("force"),
@@ -465,8 +458,8 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     },
 ];
 
-/// Options of mount(8) and fstab(5) that are accepted and change nothing: the
-/// mount is read-only, `nosuid` and `nodev` in any case.
+/// Options of mount(8) and fstab(5) that are accepted and ignored: the mount is
+/// always read-only, `nosuid` and `nodev`.
 pub(super) const IGNORED: &[&str] = &[
     "async",
     "atime",
@@ -497,7 +490,7 @@ pub(super) const IGNORED: &[&str] = &[
     "_netdev",
 ];
 
-/// The values of `--order`, which are those of [`Order::NAMES`].
+/// The values of `--order`, as in [`Order::NAMES`].
 const ORDERS: &[Choice] = &[
     Choice {
         name: "ta",
@@ -517,7 +510,7 @@ const ORDERS: &[Choice] = &[
     },
 ];
 
-/// The values of `-o meta=`, which are those of [`META`].
+/// The values of `-o meta=`, as in [`META`].
 const METAS: &[Choice] = &[
     Choice {
         name: "visible",
@@ -525,10 +518,10 @@ const METAS: &[Choice] = &[
     },
     Choice {
         name: "hidden",
-        help: "They are listed nowhere, and can be entered by name",
+        help: "They are never listed, but can be entered",
     },
     Choice {
         name: "off",
-        help: "There are none",
+        help: "They do not exist",
     },
 ];

@@ -1,4 +1,4 @@
-//! The man page of `hpimount`, without what comes from its tables.
+//! The man page of `hpimount`, except for the parts generated from tables.
 
 use crate::cli::{Block, Section};
 
@@ -7,28 +7,29 @@ pub(super) const DESCRIPTION: &[&str] = &[
      an archive (HPI, UFO, CCX, GP3 and KMP of Total Annihilation and TA: Kingdoms; HIP and HOP \
      of Heavy Iron's games; IMG of Grand Theft Auto; WAD, PKR and PRE of Neversoft's games; zip, 7z), \
      a disc image (GameCube, ISO 9660, Xbox), a folder, or a single asset, such as a PSX or HGO \
-     model. The type is detected from the content, but for formats without a signature, which \
-     need their extension.",
+     model. The type is detected from the content, except for formats without a signature, \
+     which need their extension.",
     "A SOURCE can also be the URL of a file on a web server (`https://`, `http://`), of an object \
      in a bucket (`s3://BUCKET/KEY`) or of a folder there (`s3://BUCKET/PREFIX/`). Only what is \
-     read is fetched. `@FILE` stands for the URL in the first line of FILE, which is then not in \
-     the list of processes. A file whose name begins like that is written `./@FILE`.",
+     read is fetched. `@FILE` means the URL in the first line of FILE, which keeps it out of the \
+     process list. A file name that begins with `@` is written `./@FILE`.",
     "A single SOURCE is the root of the mount. Several HPI archives are merged: the tree has the \
-     files of all of them, and where files have the same name, the one of the last archive on \
-     the command line is seen. Several sources of which one is not an HPI archive each have a \
-     directory of their own.",
-    "Beside every archive `X` in a folder or in another archive, a directory `X.d` shows what is \
-     inside it. Beside an asset `X` of a format that `hpimount` knows, a directory `X.meta` shows \
-     what it holds as text, tables, pictures, sounds and models; in archives it is not listed, \
-     but found by name. Nothing is decoded before it is read.",
+     files of all of them, and among files with the same name, the one of the last archive on \
+     the command line wins. If one of several sources is not an HPI archive, each source has \
+     its own directory.",
+    "Every archive `X` in a folder or in another archive has a directory `X.d` beside it with \
+     its contents. Every asset `X` of a known format has a directory `X.meta` with its contents \
+     as text, tables, pictures, sounds and models; in HPI and HIP archives it can be entered \
+     but is not listed. Files are decoded on demand.",
     "The directory `converted` in the root of an archive or game has the same directories with \
-     the assets converted: one file for a picture, a sound or a text, and for \
-     others a directory `X` with the parts beside a preview. It is listed in the root of a mounted \
-     HIP archive, where it has a directory for each kind of asset, and elsewhere found by name; \
-     `--converted` mounts it alone.",
+     the assets converted: one file for a picture, a sound or a text, and a preview and a \
+     directory `X` with the parts for others. In the root of a mounted HIP archive it is \
+     listed, and has a directory for each kind of asset; elsewhere it can be entered but is \
+     not listed. `--converted` mounts it alone.",
     "The command returns when the file system is mounted and answers requests; a process in the \
      background serves it until it is unmounted with `hpimount --unmount` MOUNTPOINT, \
-     `fusermount3 -u` MOUNTPOINT or `umount` MOUNTPOINT. Unless the command is run by root, it mounts by `fusermount3(1)`.",
+     `fusermount3 -u` MOUNTPOINT or `umount` MOUNTPOINT. Unless the command is \
+     run by root, it mounts through `fusermount3(1)`.",
 ];
 
 pub(super) const SECTIONS: &[Section] = &[Section {
@@ -36,12 +37,12 @@ pub(super) const SECTIONS: &[Section] = &[Section {
     blocks: &[
         Block::Text(
             "The directory `.hpimount` in the root of the mount describes the mount itself. It is \
-             not listed, so that recursive copies and searches leave it out, but can be entered.",
+             not listed, so that recursive copies and searches skip it, but can be entered.",
         ),
         Block::Item(
             ".hpimount/info.json",
-            "The sources, their formats, everything unusual about them, sources that were left \
-             out, the order in which archives were merged, and the options.",
+            "The sources, their formats, warnings about them, skipped sources, the order in \
+             which archives were merged, and the options.",
         ),
         Block::Item(
             ".hpimount/stats.json",
@@ -50,13 +51,11 @@ pub(super) const SECTIONS: &[Section] = &[Section {
         ),
         Block::Item(
             ".hpimount/shadowed/ARCHIVE/",
-            "Where archives were merged: the files of an archive that are hidden by those of \
-             archives above it.",
+            "The files of a merged archive that are hidden by those of archives above it.",
         ),
         Block::Item(
             ".hpimount/converted/",
-            "The assets converted, also where the archive has a directory `converted` \
-             of its own.",
+            "The converted assets, even if the archive contains a directory `converted`.",
         ),
         Block::Text(
             "Extended attributes of files show where and how an archive stores them; \
@@ -71,13 +70,13 @@ pub(super) const LAST_SECTIONS: &[Section] = &[
         heading: "SIGNALS",
         blocks: &[
             Block::Text(
-                "Every signal that would end the process and can be caught unmounts the file \
-                 system first, unless it was ignored when `hpimount` was started, as `nohup(1)` \
-                 does with SIGHUP. Signals that report a fault of the process, such as SIGSEGV, \
+                "Every signal that would terminate the process and can be caught unmounts the file \
+                 system first, unless it was ignored when `hpimount` was started, as SIGHUP is \
+                 by `nohup(1)`. Signals that report a fault of the process, such as SIGSEGV, \
                  are not caught.",
             ),
             Block::Text(
-                "Where the file system is in use, it is detached from the directory tree, and \
+                "If the file system is in use, it is detached from the directory tree, and \
                  the process ends when the last user has finished. A second signal ends the \
                  process at once; programs that still use the file system get errors. After \
                  SIGKILL the mount point does not answer; mounting there again replaces it.",
@@ -87,7 +86,10 @@ pub(super) const LAST_SECTIONS: &[Section] = &[
     Section {
         heading: "ENVIRONMENT",
         blocks: &[
-            Block::Item("PATH", "Where `fusermount3(1)` is looked for."),
+            Block::Item(
+                "PATH",
+                "Directories that are searched for `fusermount3(1)`.",
+            ),
             Block::Item(
                 "AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_PROFILE",
                 "Keys for `s3://`, or the profile of `~/.aws/credentials` that has them. Without \
@@ -100,11 +102,11 @@ pub(super) const LAST_SECTIONS: &[Section] = &[
             ),
             Block::Item(
                 "SSL_CERT_FILE, SSL_CERT_DIR",
-                "Roots of trust for `https://` instead of those of the system.",
+                "Trusted certificates for `https://` instead of those of the system.",
             ),
             Block::Item(
                 "HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY",
-                "Proxies for requests, and hosts that are asked without one.",
+                "Proxies for requests, and hosts that are contacted without one.",
             ),
             Block::Item(
                 "NOTIFY_SOCKET",
@@ -127,7 +129,7 @@ pub(super) const LAST_SECTIONS: &[Section] = &[
             ),
             Block::Item(
                 "/etc/fuse.conf",
-                "Must contain the line `user_allow_other` where users other than root mount with \
+                "Must contain the line `user_allow_other` for users other than root to mount with \
                  `-o allow_other`.",
             ),
             Block::Item(
@@ -167,14 +169,14 @@ pub(super) const LAST_SECTIONS: &[Section] = &[
                  ls ~/look/boot.HIP.d/layers\n\
                  cat ~/look/level.psx.meta/info.txt",
             ),
-            Block::Text("See what is in an archive, and print a file of it, without mounting it:"),
+            Block::Text("List an archive and print one of its files without mounting it:"),
             Block::Code(
                 "hpimount --list totala1.hpi units\n\
                  hpimount --cat totala1.hpi units/armcom.fbi",
             ),
             Block::Text("Look at the pictures, models and maps of a whole game in a file manager:"),
             Block::Code("hpimount --converted --game ~/TotalAnnihilation ~/look"),
-            Block::Text("Look into an archive on a web server, and into those of a bucket:"),
+            Block::Text("Mount an archive on a web server, and those in a bucket:"),
             Block::Code(
                 "hpimount https://example.org/mods/my.ufo ~/mod\n\
                  hpimount -o blockcache=$HOME/.cache/hpimount s3://bucket/mods/ ~/mods",
@@ -186,7 +188,7 @@ pub(super) const LAST_SECTIONS: &[Section] = &[
                 "hpimount --check ~/TotalAnnihilation\n\
                  hpimount --check --dat gamecube.dat game.rvz",
             ),
-            Block::Text("Copy what can be read of a damaged archive:"),
+            Block::Text("Copy everything that can be read from a damaged archive:"),
             Block::Code("hpimount -o force broken.hpi ~/ta && cp -r ~/ta rescued"),
             Block::Text("Lines of `/etc/fstab`: at boot for all users, and on first access:"),
             Block::Code(

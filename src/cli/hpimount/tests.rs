@@ -1,4 +1,4 @@
-//! Command lines, and what becomes of them.
+//! Parsing of command lines.
 
 use super::*;
 use crate::cli::Rejected;
@@ -55,7 +55,7 @@ fn a_game_has_a_mount_point_and_no_sources() {
 }
 
 #[test]
-fn behind_the_source_of_list_and_cat_stand_paths_in_it() {
+fn the_source_of_list_and_cat_is_followed_by_paths_in_it() {
     let paths = |line: &[&str]| match parse(line).unwrap().action()? {
         Action::Inspect(_, Inspection::List(paths, _) | Inspection::Cat(paths)) => Ok(paths),
         action => Err(format!("{action:?}")),
@@ -81,7 +81,7 @@ fn behind_the_source_of_list_and_cat_stand_paths_in_it() {
 }
 
 #[test]
-fn a_url_is_refused_in_a_sentence() {
+fn an_invalid_url_is_refused_with_a_message() {
     for (line, refusal) in [
         (&["gopher://mods/a.hpi", "mnt"][..], "sources are files"),
         #[cfg(feature = "remote")]
@@ -211,7 +211,7 @@ fn the_defaults_are_those_of_the_table() {
 }
 
 #[test]
-fn of_options_that_contradict_each_other_the_last_one_counts() {
+fn of_contradictory_options_the_last_one_wins() {
     let meta = |line: &[&str]| {
         let vfs = parse(&[line, &["a", "mnt"]].concat()).unwrap().mount.vfs;
         (vfs.meta, vfs.companions)
@@ -237,7 +237,7 @@ fn of_options_that_contradict_each_other_the_last_one_counts() {
 }
 
 #[test]
-fn what_mount_and_fstab_add_is_accepted() {
+fn options_that_mount_and_fstab_add_are_accepted() {
     options("rw,nosuid,nodev,noatime,nofail,x-systemd.automount,_netdev,comment=ta").unwrap();
     options(",,ro,").unwrap();
     for ignored in PROGRAM.ignored_mount_options {
@@ -248,9 +248,9 @@ fn what_mount_and_fstab_add_is_accepted() {
 #[test]
 fn mistakes_are_named() {
     for (text, message) in [
-        ("cahcesize=1M", "-o cahcesize=1M: there is no such option"),
-        ("umask", "-o umask: is written umask=OOO"),
-        ("force=1", "-o force=1: is written force"),
+        ("cahcesize=1M", "-o cahcesize=1M: unknown option"),
+        ("umask", "-o umask: expected umask=OOO"),
+        ("force=1", "-o force=1: expected force"),
         ("umask=9", "-o umask=9: is not an octal mask"),
         ("umask=1000", "-o umask=1000: is not an octal mask"),
         ("threads=0", "-o threads=0: must be from 1 to 256"),
@@ -261,14 +261,14 @@ fn mistakes_are_named() {
             "meta=shown",
             "-o meta=shown: must be visible, hidden or off",
         ),
-        ("meta", "-o meta: is written meta=visible|hidden|off"),
+        ("meta", "-o meta: expected meta=visible|hidden|off"),
     ] {
         assert_eq!(options(text).unwrap_err(), message);
     }
 }
 
 #[test]
-fn the_texts_give_the_limits_that_hold() {
+fn the_texts_state_the_actual_limits() {
     let threads = PROGRAM
         .mount_options()
         .find(|option| option.id() == "threads");

@@ -179,7 +179,7 @@ impl<'a> Buffer<'a> {
         self.accessor(root, &bytes, values.len(), layout)
     }
 
-    /// Corners of triangles.
+    /// Returns the corners of triangles.
     pub(super) fn triangles(&mut self, root: &mut Root, values: &[[u32; 3]]) -> Index<Accessor> {
         let parts = values.as_flattened().iter();
         let bytes: Vec<u8> = parts.flat_map(|part| part.to_le_bytes()).collect();

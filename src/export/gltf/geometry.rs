@@ -142,7 +142,7 @@ impl Writer<'_> {
     }
 }
 
-/// What each corner's point has.
+/// Returns what each corner's point has.
 fn spread<T: Copy + Default>(mesh: &Mesh, of_points: &[T]) -> Vec<T> {
     let of_corner = |point: u32| of_points.get(point as usize).copied().unwrap_or_default();
     let corners = mesh.corners.iter();

@@ -49,7 +49,7 @@ impl Piece {
     }
 }
 
-/// A level in the making.
+/// A level under construction.
 #[derive(Default)]
 pub struct Level {
     scene: Scene<'static>,
@@ -85,7 +85,7 @@ impl Level {
         let corners = self.corners + scene.meshes.iter().map(grows).sum::<usize>();
         if corners > MAX_CORNERS {
             self.left_out(format!(
-                "{name} is left out: with it, the level has more than {MAX_CORNERS} corners."
+                "{name} is omitted: with it, the level has more than {MAX_CORNERS} corners."
             ));
             return Vec::new();
         }
@@ -98,7 +98,7 @@ impl Level {
         let first = self.scene.meshes.len();
         let meshes = scene.meshes.into_iter().filter(|mesh| mesh.triangles() > 0);
         self.scene.meshes.extend(meshes.map(|mut mesh| {
-            // What stands in a level does not bend.
+            // What is in a level does not bend.
             mesh.weights = Vec::new();
             mesh.name = format!("{name} {}", mesh.name);
             for part in &mut mesh.parts {
@@ -219,7 +219,7 @@ impl Level {
         if self.objects_left_out > 0 {
             let count = self.objects_left_out;
             self.scene.notes.push(format!(
-                "{count} objects are left out: the level has more than {MAX_NODES} nodes."
+                "{count} objects are omitted: the level has more than {MAX_NODES} nodes."
             ));
         }
         if self.textures.len() == MAX_TEXTURES {
@@ -361,7 +361,7 @@ mod tests {
         let (scene, _) = level.finish();
         assert_eq!(scene.nodes.len(), MAX_NODES);
         assert!(scene.notes.len() < 2000, "{}", scene.notes.len());
-        let text = format!("{MAX_NODES} objects are left out: ");
+        let text = format!("{MAX_NODES} objects are omitted: ");
         assert!(scene.notes.iter().any(|note| note.starts_with(&text)));
     }
 

@@ -88,7 +88,8 @@ pub struct ExportPlan {
 type FirstMaterials = HashMap<(usize, usize), usize>;
 
 impl ExportPlan {
-    /// What of `model` can be shown. `find` finds a texture by its name.
+    /// Returns what of `model` can be shown. `find` finds a texture by its
+    /// name.
     pub fn new(model: &Model, mut find: impl FnMut(&str) -> TextureState) -> Self {
         let mut plan = Self::default();
         for (number, _) in model.worlds.iter().enumerate() {
@@ -166,7 +167,7 @@ impl ExportPlan {
             + self.atomics.capacity() * size_of::<(usize, usize)>()
     }
 
-    /// What a reader of the files must know.
+    /// Returns what a reader of the files must know.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![
             "x is right, y up, z back, as in the game; lengths are in the game's units.".to_owned(),
@@ -406,8 +407,8 @@ fn mesh_of(
     })
 }
 
-/// Returns how joints bend the points of an atomic; nothing where it has no
-/// skin for as many bones and points.
+/// Returns how joints bend the points of an atomic; nothing if it has no skin
+/// for as many bones and points.
 fn weights_of(clump: &Clump, atomic: &Atomic, points: usize, bones: usize) -> Vec<Weights> {
     let geometry = clump.geometries.get(atomic.geometry);
     let skin = geometry.and_then(|geometry| geometry.skin.as_ref());

@@ -13,7 +13,7 @@ use crate::export::scene::{Joint, Node, Scene, Weight, Weights};
 
 use super::level::transform_of;
 
-/// For each bone of a clump's skeleton its frame; nothing where there is no
+/// For each bone of a clump's skeleton its frame; nothing if there is no
 /// skeleton, or one that is not whole.
 pub(super) fn bones(clump: &Clump) -> Option<Vec<usize>> {
     let nodes = clump.frames.iter().enumerate();
@@ -34,8 +34,8 @@ pub(super) fn bones(clump: &Clump) -> Option<Vec<usize>> {
     (frames.len() == count && count <= MAX_JOINTS).then_some(known)
 }
 
-/// Adds the frames of a clump to a scene as nodes, and of these the ones of
-/// the bones as joints. False where a frame leads to no place.
+/// Adds the frames of a clump to a scene as nodes, and of these the ones of the
+/// bones as joints. False if a frame leads to no place.
 pub(super) fn add_joints(clump: &Clump, bones: &[usize], scene: &mut Scene<'_>) -> bool {
     let first = scene.nodes.len();
     for (number, frame) in clump.frames.iter().enumerate() {

@@ -16,8 +16,8 @@ pub(super) struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Adds each mesh with a node of its own: in the joint that a rigid part
-    /// is fixed to, or in none where the mesh is bent.
+    /// Adds each mesh with a node of its own: in the joint that a rigid part is
+    /// fixed to, or in none if the mesh is bent.
     pub(super) fn add(&mut self) {
         let part = self.part;
         let joint = part.joint.map(usize::from);

@@ -26,7 +26,7 @@ pub struct ExportPlan {
 }
 
 impl ExportPlan {
-    /// What of `hgo` can be shown.
+    /// Returns what of `hgo` can be shown.
     pub fn new(hgo: &Hgo) -> Self {
         let mut plan = Self {
             textures: Vec::new(),
@@ -211,8 +211,8 @@ fn has_triangles(mesh: &Mesh) -> bool {
     !mesh.vertices.is_empty() && corners.sum::<usize>() > 2
 }
 
-/// Vertices and corners of triangles of a layer, and the vectors of shapes:
-/// what its file grows with.
+/// Returns the vertices and corners of triangles of a layer, and the vectors of
+/// shapes: what its file grows with.
 fn corners(layer: &Layer) -> usize {
     let of_mesh = |mesh: &Mesh| {
         let indices = mesh.primitives.iter().map(|p| p.indices.len());

@@ -147,9 +147,9 @@ fn rgb565(colour: u16) -> [u8; 4] {
     ]
 }
 
-/// Indices row by row, with 4 bits the left one in the low half, and a
-/// palette of red, green, blue and alpha. No file of the games has them; this
-/// is how the same engine stores them elsewhere.
+/// Returns the indices row by row, with 4 bits the left one in the low half,
+/// and a palette of red, green, blue and alpha. No file of the games has them;
+/// this is how the same engine stores them elsewhere.
 fn indexed(texture: &Texture, (width, height): (usize, usize)) -> Pixels {
     let index = |pixel_number: usize| match texture.format {
         TextureFormat::Pal4 => {

@@ -150,8 +150,8 @@ impl Clip<'_> {
         }
     }
 
-    /// Rotation in the space of the character, and the translation as it is
-    /// stored, both with y up.
+    /// Returns the rotation in the space of the character, and the translation
+    /// as it is stored, both with y up.
     fn pose(&self, plan: &ExportPlan, frame: usize, object: usize) -> Transform {
         let index = frame * self.objects + object;
         match &self.poses {

@@ -50,7 +50,7 @@ pub struct ExportPlan {
 }
 
 impl ExportPlan {
-    /// What of `psx` can be shown, with what its neighbours have.
+    /// Returns what of `psx` can be shown, with what its neighbours have.
     pub fn new(psx: &Psx, neighbours: Vec<Psx>) -> Self {
         let mut textures = TextureSet::new(psx, neighbours);
         let mut object_of = vec![None; psx.models.len()];
@@ -289,7 +289,7 @@ impl ExportPlan {
     }
 }
 
-/// Corners of the faces whose corners exist.
+/// Returns the corners of the faces whose corners exist.
 fn sound_corners(model: &Model) -> usize {
     let faces = model.faces.iter().filter(|face| is_sound(model, face));
     faces.map(|face| face.corners()).sum()

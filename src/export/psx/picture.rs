@@ -50,8 +50,8 @@ pub(super) fn picture(texture: &Texture, palette: Option<&Palette>) -> Option<Pi
     })
 }
 
-/// Rows without what they are padded with, and with the left pixel of a byte
-/// in its high half.
+/// Returns the rows without what they are padded with, and with the left pixel
+/// of a byte in its high half.
 fn packed(bits: u8, width: usize, row_size: usize, rows: &[u8]) -> Option<Vec<u8>> {
     let shown = (width * usize::from(bits)).div_ceil(8);
     let rows = rows.chunks_exact(row_size.max(1));

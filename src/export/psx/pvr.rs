@@ -16,11 +16,11 @@ enum Colour {
 enum Arrangement {
     /// Along a curve through the square; a rectangle is several squares.
     Twiddled,
-    /// As [`Arrangement::Twiddled`], after its smaller copies.
+    /// Like [`Arrangement::Twiddled`], after its smaller copies.
     TwiddledMips,
     /// Blocks of 2 by 2 from a table, along the curve.
     Compressed,
-    /// As [`Arrangement::Compressed`], with smaller copies.
+    /// Like [`Arrangement::Compressed`], with smaller copies.
     CompressedMips,
     /// Row by row.
     Rows,
@@ -134,8 +134,8 @@ pub(super) fn pixels(format: u32, width: u32, height: u32, data: &[u8]) -> Optio
     Some(all.map(|(x, y)| colour.rgba(pixel(x, y))).collect())
 }
 
-/// Place of a pixel on the curve: the bits of y and x in turns, those of y
-/// first. The squares of a rectangle follow each other.
+/// Returns the place of a pixel on the curve: the bits of y and x in turns,
+/// those of y first. The squares of a rectangle follow each other.
 fn twiddled(x: usize, y: usize, width: usize, height: usize) -> usize {
     let side = width.min(height).max(1);
     let square = (x / side).max(y / side);

@@ -51,7 +51,7 @@ impl Surfaces {
         }
     }
 
-    /// Index of the material of a face.
+    /// Returns the index of the material of a face.
     pub(super) fn of(&mut self, psx: &Psx, textures: &TextureSet, face: &Face) -> usize {
         let texture = face.texture.filter(|_| face.uv.is_some());
         let texture = texture.and_then(|index| textures.of_face(index));
@@ -76,8 +76,8 @@ impl Surfaces {
     }
 }
 
-/// Returns how much a face covers, in quarters: nothing where it is not drawn,
-/// a half where it is blended, a quarter where a quarter of it is added.
+/// Returns how much a face covers, in quarters: nothing if it is not drawn, a
+/// half where it is blended, a quarter where a quarter of it is added.
 fn opacity(face: &Face) -> u8 {
     match (face.is_invisible(), face.is_semi_transparent()) {
         (true, _) => 0,

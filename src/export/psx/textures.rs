@@ -267,7 +267,7 @@ impl TextureSet {
         self.by_id_index.get(&id_index).copied()
     }
 
-    /// What a material must know of a texture.
+    /// Returns what a material must know of a texture.
     pub(super) fn size(&self, psx: &Psx, index: usize) -> Option<Size> {
         let (texture, palette) = self.texture(psx, index)?;
         let transparent = |palette: &Palette| {

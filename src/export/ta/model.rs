@@ -24,7 +24,7 @@ const PLACEHOLDER: f32 = 0.6;
 pub struct Texture {
     /// Name of the file with its picture, without extension.
     pub file: String,
-    /// What its alpha does; `None` where there is no picture.
+    /// What its alpha does; `None` if there is no picture.
     pub alpha: Option<Alpha>,
 }
 
@@ -61,8 +61,8 @@ pub fn corners(model: &Model) -> usize {
     drawn + plates.map(|plate| plate.indices.len()).sum::<usize>()
 }
 
-/// What of an object is drawn: primitives with a surface, without the ground
-/// plate and those that name vertices which do not exist.
+/// Returns what of an object is drawn: primitives with a surface, without the
+/// ground plate and those that name vertices which do not exist.
 fn drawn(object: &Object) -> impl Iterator<Item = (usize, &Primitive)> {
     let plate = object.ground_plate();
     let primitives = object.primitives.iter().enumerate();
@@ -261,9 +261,9 @@ fn plain(name: String, colour: [f32; 4]) -> Material {
     }
 }
 
-/// Place on the texture of a corner of the file. A quad has the whole picture,
-/// from the top left corner clockwise; other faces have their corners along
-/// its edge in the same way.
+/// Returns the place on the texture of a corner of the file. A quad has the
+/// whole picture, from the top left corner clockwise; other faces have their
+/// corners along its edge in the same way.
 fn uv(corner: usize, count: usize) -> [f32; 2] {
     let along = 4.0 * corner as f32 / count as f32;
     let rest = along.fract();

@@ -25,7 +25,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    /// CRC-32 in hexadecimal digits.
+    /// Returns the CRC-32 in hexadecimal digits.
     pub(super) fn crc32(&self) -> String {
         format!("{:08x}", self.crc32)
     }

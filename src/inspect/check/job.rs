@@ -147,7 +147,7 @@ impl<'a, 'r> Worker<'a, 'r> {
         Ok(())
     }
 
-    /// Reads a range of a file. False where some of it cannot be read.
+    /// Reads a range of a file. False if some of it cannot be read.
     fn read(&self, ino: Ino, range: &Range<u64>, findings: &mut Findings<'_, '_>) -> bool {
         let mut offset = range.start;
         // Up to here it is read in sectors.

@@ -185,7 +185,7 @@ impl<'a, 'r> Check<'a, 'r> {
         }
     }
 
-    /// Looks at an archive as a whole. False where there is nothing in it.
+    /// Looks at an archive as a whole. False if there is nothing in it.
     fn archive(&self, directory: Ino, path: &str, jobs: &SyncSender<Job>) -> bool {
         let find = |severity, cause| self.report.finding(severity, self.source, path, cause);
         let archive = match self.vfs.archive(directory) {

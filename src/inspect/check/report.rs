@@ -40,7 +40,7 @@ pub(super) enum Severity {
 }
 
 impl Severity {
-    /// What an error about bytes means.
+    /// Returns what an error about bytes means.
     pub(super) fn of(error: &BytesError) -> Self {
         match error {
             error if is_end(error) => Self::Damage,
@@ -82,7 +82,7 @@ impl Cause {
         };
         let text = match error {
             BytesError::Read { offset, length, .. } if is_end(error) => {
-                format!("the {length} bytes at {offset:#x} reach past the end")
+                format!("the {length} bytes at {offset:#x} extend past the end")
             }
             error => error.to_string(),
         };
@@ -324,7 +324,7 @@ pub(super) struct Image<'a> {
     pub(super) listed: Option<String>,
 }
 
-/// What something in a source is called.
+/// Returns what something in a source is called.
 fn location(source: &str, path: &str) -> String {
     match path {
         "" => source.to_owned(),

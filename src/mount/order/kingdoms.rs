@@ -3,7 +3,7 @@
 use super::Rules;
 use crate::volume::hpi;
 
-/// A `.kmp` holds one map; against which others it would win is not known.
+/// A `.kmp` holds one map; its precedence over others is unknown.
 pub(super) const RULES: Rules = Rules {
     groups: &["kmp", "ufo", "hpi"],
     newest_wins: true,

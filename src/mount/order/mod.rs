@@ -1,5 +1,5 @@
-//! Which archives of a folder a game mounts, and which of them win
-//! (SEMANTICS, Merging). Each game is a module with its [`Rules`].
+//! Which archives of a folder a game mounts, and their precedence (SEMANTICS,
+//! Merging). Each game is a module with its [`Rules`].
 
 mod kingdoms;
 mod rwe;
@@ -29,34 +29,34 @@ pub enum Order {
     Cli,
 }
 
-/// Whether an archive is made for a game.
+/// Tells whether an archive is made for a game.
 type MadeFor = fn(&Input<'_>) -> io::Result<bool>;
 
 /// How a game orders its archives.
 struct Rules {
     /// Extensions that are mounted, from the lowest group to the highest.
     groups: &'static [&'static str],
-    /// Whether of several files of the same path the newest is seen, and not
+    /// Whether the newest of several files with the same path wins, instead of
     /// that of the highest archive.
     newest_wins: bool,
-    /// Most archives of an extension that the game mounts.
+    /// Maximum number of archives with an extension that the game mounts.
     limit: Option<(&'static str, usize)>,
-    /// Why the game does not mount an archive that its groups have; the
-    /// archives of the folder are available.
+    /// Returns why the game does not mount an archive of its groups; the second
+    /// argument are the archives of the folder.
     leaves_out: fn(&Path, &[PathBuf]) -> Option<String>,
-    /// Whether an archive is made for the game, and what is said of a folder
-    /// where most are.
+    /// Tells whether an archive is made for the game, with the reason shown if
+    /// most of a folder are.
     made_for: Option<(MadeFor, &'static str)>,
 }
 
-/// The orders of games, with what is said where nothing else decides.
+/// The orders of games, with the reason shown if nothing else decides.
 const GAMES: [(Order, &Rules); 3] = [
     (Order::Ta, &ta::RULES),
     (Order::Kingdoms, &kingdoms::RULES),
     (Order::Rwe, &rwe::RULES),
 ];
 
-/// The order of archives as they are given.
+/// The order given on the command line.
 const GIVEN: Rules = Rules {
     groups: &[],
     newest_wins: false,
@@ -79,8 +79,8 @@ impl Order {
         found.map_or(&GIVEN, |(_, rules)| rules)
     }
 
-    /// Returns the group of an archive, higher ones winning; `None` for one
-    /// that is not mounted.
+    /// Returns the group of an archive, higher ones win; `None` if it is not
+    /// mounted.
     fn group(self, path: &Path) -> Option<usize> {
         let extension = path.extension().and_then(OsStr::to_str)?;
         self.rules()
@@ -89,8 +89,8 @@ impl Order {
             .position(|group| extension.eq_ignore_ascii_case(group))
     }
 
-    /// Brings archives into order, the winner last. Those that are not
-    /// mounted come first, where the command line names them all the same.
+    /// Sorts archives, the winner last. Those that are not mounted come first,
+    /// if the command line names them.
     pub(super) fn sort<P: AsRef<Path>>(self, archives: &mut [P]) {
         if self == Self::Cli {
             return;
@@ -102,8 +102,8 @@ impl Order {
         });
     }
 
-    /// Returns which of several files with the same path is seen, in that many
-    /// merged archives.
+    /// Returns which of several files with the same path wins, for this number
+    /// of merged archives.
     pub(super) fn rule(self, archives: usize) -> Rule {
         if self.rules().newest_wins {
             Rule::NewestBelow(archives)
@@ -112,8 +112,8 @@ impl Order {
         }
     }
 
-    /// Leaves only what the game of this order mounts. Gives a warning for
-    /// each archive that it does not.
+    /// Retains only the archives that the game of this order mounts. Returns a
+    /// warning for each of the others.
     pub(super) fn restrict(self, archives: &mut Vec<PathBuf>) -> Vec<String> {
         let all = archives.clone();
         let mut warnings = Vec::new();
@@ -133,8 +133,7 @@ impl Order {
         warnings
     }
 
-    /// Returns a warning where the game would leave archives out that are
-    /// merged here, the highest ones last.
+    /// Returns a warning if the game would skip archives that are merged here.
     pub(super) fn beyond_the_limit(self, archives: &[PathBuf]) -> Option<String> {
         let (extension, limit) = self.rules().limit?;
         let archives = archives.iter().rev();
@@ -152,7 +151,7 @@ impl Order {
     }
 
     /// Returns the order of the game that most of the archives are made for,
-    /// and why. If as many are made for several, that of the first one.
+    /// and the reason. In a tie, the first game wins.
     pub(super) fn of(archives: &[Input<'_>]) -> (Self, &'static str) {
         let mut best = (0, GAMES[0].0, "");
         for (order, rules) in GAMES {
@@ -171,13 +170,13 @@ impl Order {
     }
 }
 
-/// Returns whether some game gives the extension of a file to archives.
+/// Returns whether some game uses the extension of a file for archives.
 pub(super) fn is_archive_of_any(path: &Path) -> bool {
     GAMES.iter().any(|(order, _)| order.group(path).is_some())
 }
 
-/// What file names are compared by: upper case, as the games' file systems
-/// do, then the spelling.
+/// Returns the sort key of file names: upper case, as in the games' file
+/// systems, then the spelling.
 fn sort_key(path: &Path) -> (String, OsString) {
     let name = path.file_name().unwrap_or_default();
     (name.to_string_lossy().to_uppercase(), name.to_owned())
@@ -188,7 +187,7 @@ fn has_extension(path: &Path, wanted: &str) -> bool {
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case(wanted))
 }
 
-/// Returns the last part of a path, as text.
+/// Returns the last component of a path, as text.
 pub(super) fn file_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     name.to_string_lossy().into_owned()

@@ -5,10 +5,10 @@ use std::path::Path;
 use super::{Rules, has_extension};
 use crate::volume::hpi;
 
-/// The patch archive that TotalA.exe looks for by its name.
+/// The patch archive that TotalA.exe looks for.
 const PATCH: &str = "rev31.gp3";
 
-/// Any other `.gp3` counts only where the game's own patch is absent.
+/// Another `.gp3` is mounted only if the game's own patch is absent.
 pub(super) const RULES: Rules = Rules {
     groups: &["hpi", "ufo", "ccx", "gp3"],
     newest_wins: false,

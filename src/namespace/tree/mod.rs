@@ -1,9 +1,9 @@
-//! The tree of a mount: inodes and directory entries, packed.
+//! The tree of a mount: inodes and directory entries in compact form.
 //!
-//! A tree is built once, by a [`TreeBuilder`] that archives declare their
-//! entries to, and does not change afterwards. An inode takes 40 bytes, a
-//! directory entry 16 and its name. Beside them stands what the archive keeps
-//! to find a file's bytes: 16 bytes for HPI, about 60 for HIP.
+//! A tree is built once by a [`TreeBuilder`], to which volumes declare their
+//! entries, and is immutable afterwards. An inode takes 40 bytes, a directory
+//! entry 16 and its name. In addition the volume keeps what it needs to find a
+//! file's data: 16 bytes for HPI, about 60 for HIP.
 
 mod builder;
 mod raw_names;
@@ -26,13 +26,13 @@ pub type Index = u32;
 /// The root of every tree.
 pub const ROOT: Index = 0;
 
-/// Size of a generated text that has not been requested yet.
+/// Size of a generated text before it is generated.
 const NOT_MADE: u64 = u64::MAX;
 
-/// What an inode is.
+/// The kind of an inode.
 #[derive(Debug, Clone, Copy, Hash)]
 pub enum Kind {
-    /// A directory whose entries stand together.
+    /// A directory with contiguous entries.
     Dir {
         /// First of them in `Tree::dentries`.
         first: u32,
@@ -51,7 +51,7 @@ pub enum Kind {
         /// What it leads to.
         target: Index,
     },
-    /// A symbolic link whose text is given.
+    /// A symbolic link with a given text.
     Verbatim {
         /// Where the text begins in `Tree::links`.
         start: u32,
@@ -65,27 +65,27 @@ pub enum Kind {
         /// The directory's number in the volume.
         directory: FileId,
     },
-    /// A directory whose entries are another tree, which is always there.
+    /// A directory whose entries are another tree, which is permanent.
     Grafted,
-    /// A directory that shows what is inside a file, or what can be made of
-    /// the files of a directory. It is made on demand.
+    /// A directory that shows the contents of a file, or the converted files of
+    /// a directory. It is built on demand.
     Companion {
         /// The file or directory.
         of: Index,
-        /// What of it is shown.
+        /// What it shows.
         shows: Shows,
     },
-    /// As [`Kind::Companion`], of an inode of another tree.
+    /// Like [`Kind::Companion`], of an inode of another tree.
     Shown {
         /// Its number in the mount.
         of: Ino,
-        /// What of it is shown.
+        /// What it shows.
         shows: Shows,
     },
 }
 
 impl Kind {
-    /// Returns the kind that users see.
+    /// Returns the kind for users.
     pub fn file_kind(self) -> FileKind {
         match self {
             Self::Dir { .. }
@@ -108,18 +108,19 @@ pub struct Inode {
     size: u64,
     /// Modification time in seconds since 1970 UTC.
     pub modified: i64,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// The directory of its first entry; the root's is the root.
+    /// The directory of its first entry; the root itself for the root.
     pub parent: Index,
-    /// Its first entry in `Tree::dentries`; the root has none.
+    /// Its first entry in `Tree::dentries`; unused for the root.
     dentry: u32,
-    /// Number of its entries (for a directory: 2 and its subdirectories).
+    /// Number of its entries (for a directory: 2 plus its subdirectories).
     pub nlink: u32,
 }
 
 impl Inode {
-    /// Decoded size in bytes; `None` for a text that is yet to be made.
+    /// Returns the decoded size in bytes; `None` for a text that is not
+    /// generated yet.
     pub fn size(&self) -> Option<u64> {
         (self.size != NOT_MADE).then_some(self.size)
     }
@@ -133,8 +134,8 @@ struct Dentry {
     /// Bytes of the name.
     length: u8,
     inode: Index,
-    /// Place `n` of a directory holds the number of the entry that is `n`th
-    /// by name.
+    /// Element `n` of a directory is the number of its `n`th entry in name
+    /// order.
     by_name: u32,
 }
 
@@ -144,17 +145,16 @@ pub struct Tree {
     inodes: Vec<Inode>,
     dentries: Vec<Dentry>,
     names: String,
-    /// Texts of the symbolic links whose texts are given.
+    /// Texts of the symbolic links with given texts.
     links: Vec<u8>,
-    /// Raw names of the inodes that are not shown under them, letter for
-    /// letter.
+    /// Raw names of the inodes whose shown name differs.
     raw_names: RawNames,
     /// Names of the numbered duplicates without their numbers.
     plain_names: HashMap<Index, Box<[u8]>>,
-    /// The inodes of a merged tree that hide something, in their order, each
-    /// with the end of its archives in `hidden_volumes`.
+    /// The inodes of a merged tree that hide something, in order, each with the
+    /// end of its archives in `hidden_volumes`.
     hiding: Vec<(Index, u32)>,
-    /// Numbers in the tree of the archives in which something is hidden.
+    /// Numbers of the archives in which something is hidden.
     hidden_volumes: Vec<u32>,
     /// The assets of the first volume, sorted by their numbers there.
     assets: Vec<(FileId, Index)>,
@@ -173,20 +173,20 @@ impl Tree {
         self.inodes.len() as u32
     }
 
-    /// Decoded bytes of all files together.
+    /// Returns the decoded bytes of all files together.
     pub fn total_size(&self) -> u64 {
         self.total_size
     }
 
     /// Returns the inode of an asset (see
-    /// [`Entry::asset`](crate::volume::Entry)) with this number of the tree's
+    /// [`Entry::asset`](crate::volume::Entry)) with this number in the tree's
     /// first volume.
     pub fn asset(&self, wanted: FileId) -> Option<Index> {
         let found = self.assets.binary_search_by_key(&wanted, |&(file, _)| file);
         Some(self.assets[found.ok()?].1)
     }
 
-    /// Returns the memory that the tree takes, in bytes.
+    /// Returns the memory of the tree, in bytes.
     pub fn memory(&self) -> usize {
         self.inodes.capacity() * size_of::<Inode>()
             + self.dentries.capacity() * size_of::<Dentry>()
@@ -199,8 +199,8 @@ impl Tree {
             + heap(&self.plain_names)
     }
 
-    /// Returns a number that shows whether another tree has the same inodes
-    /// under the same names.
+    /// Returns a hash that shows whether another tree has the same inodes under
+    /// the same names.
     pub fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.names.hash(&mut hasher);
@@ -221,13 +221,13 @@ impl Tree {
             .map_or("", |dentry| self.dentry_name(dentry))
     }
 
-    /// Returns the bytes that the archive has for the name of the inode.
+    /// Returns the original bytes of the name of the inode.
     pub fn raw_name(&self, index: Index) -> &[u8] {
         let raw = self.raw_names.get(index);
         raw.unwrap_or_else(|| self.name(index).as_bytes())
     }
 
-    /// Returns the name that the inode would have if no other had it.
+    /// Returns the name that the inode would have without its duplicates.
     pub fn plain_name(&self, index: Index) -> &str {
         match self.plain_names.get(&index) {
             Some(name) => str::from_utf8(name).unwrap_or_default(),
@@ -248,7 +248,7 @@ impl Tree {
         &self.hidden_volumes[start..end(position)]
     }
 
-    /// Returns the directories on the way to an inode, from the root's on down.
+    /// Returns the directories on the path to an inode, from the root down.
     pub fn directories_to(&self, index: Index) -> Vec<Index> {
         let parent = |&at: &Index| self.inode(at).map(|inode| inode.parent);
         let up = std::iter::successors(parent(&index), parent);
@@ -265,7 +265,7 @@ impl Tree {
     }
 
     /// Returns the directory of the inode's first entry, and the number of the
-    /// entry there; `None` for the root.
+    /// entry in it; `None` for the root.
     pub fn position(&self, index: Index) -> Option<(Index, usize)> {
         let inode = self.inode(index).filter(|_| index != ROOT)?;
         let first = self.range(inode.parent).start;
@@ -309,8 +309,8 @@ impl Tree {
             .map(|dentry| (self.dentry_name(dentry), dentry.inode))
     }
 
-    /// Returns the entries of a directory in the order of their names, the case
-    /// of ASCII letters aside.
+    /// Returns the entries of a directory in the order of their names, ignoring
+    /// ASCII case.
     pub fn entries_by_name(&self, directory: Index) -> impl Iterator<Item = (&str, Index)> {
         let dentries = &self.dentries[self.range(directory)];
         dentries.iter().map(|position| {
@@ -320,7 +320,7 @@ impl Tree {
     }
 
     /// Finds an entry by its name: the exact spelling first, then, if `fold`,
-    /// the last entry that differs from it in the case of ASCII letters.
+    /// the last entry that differs from it only in ASCII case.
     pub fn find(&self, directory: Index, name: &str, fold: bool) -> Option<(&str, Index)> {
         let dentries = &self.dentries[self.range(directory)];
         let nth = |position: &Dentry| &dentries[position.by_name as usize];
@@ -351,7 +351,7 @@ impl Tree {
         &self.names[start..start + usize::from(dentry.length)]
     }
 
-    /// Order of the names in a directory: by folded name, then by spelling.
+    /// Compares the names of a directory: by folded name, then by spelling.
     fn compare(&self, a: &Dentry, b: &Dentry) -> Ordering {
         let (a, b) = (self.dentry_name(a), self.dentry_name(b));
         compare_folded(a, b).then_with(|| a.cmp(b))
@@ -361,11 +361,11 @@ impl Tree {
 /// Returns the memory of a map with slices on the heap, in bytes.
 fn heap<T: AsRef<[u8]>>(map: &HashMap<Index, T>) -> usize {
     let values = map.values().map(|value| value.as_ref().len());
-    // A table has at least an eighth of its places free, and a byte for each.
+    // A table has at least an eighth of its slots free, and a byte for each.
     map.capacity() * (size_of::<(Index, T)>() + 1) * 8 / 7 + values.sum::<usize>()
 }
 
-/// Compares two names without regard to the case of ASCII letters.
+/// Compares two names, ignoring ASCII case.
 fn compare_folded(a: &str, b: &str) -> Ordering {
     let fold = u8::to_ascii_lowercase;
     let (a, b) = (a.as_bytes().iter(), b.as_bytes().iter());

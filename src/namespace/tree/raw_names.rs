@@ -1,5 +1,5 @@
-//! The names of inodes as archives have them, where they are shown under
-//! others. On discs these are all names.
+//! The original names of inodes that are shown under others. On discs these are
+//! all names.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,11 @@ use super::{Index, heap};
 /// Raw names by inodes.
 #[derive(Debug, Default)]
 pub(super) struct RawNames {
-    /// Names that came in the order of their inodes, in order.
+    /// Names that were added in the order of their inodes.
     bytes: Vec<u8>,
     /// Their inodes in ascending order, each with the end of its name.
     names_of: Vec<(Index, u32)>,
-    /// Names that came later than those of higher inodes.
+    /// Names that were added after those of higher inodes.
     others: HashMap<Index, Box<[u8]>>,
 }
 
@@ -59,7 +59,7 @@ impl RawNames {
         self.names_of.shrink_to_fit();
     }
 
-    /// Returns the memory that the names take, in bytes.
+    /// Returns the memory of the names, in bytes.
     pub(super) fn memory(&self) -> usize {
         self.bytes.capacity()
             + self.names_of.capacity() * size_of::<(Index, u32)>()
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_name_of_an_inode_is_kept_in_whatever_order_they_come() {
+    fn the_first_name_of_an_inode_is_kept_in_any_order() {
         let mut names = RawNames::default();
         for (index, raw) in [
             (2, "two"),

@@ -1,22 +1,22 @@
-//! Where the assets stand in an archive (FORMATS, HIP 11).
+//! Layout of the assets in an archive (FORMATS, HIP 11).
 
 use super::settings::{Asset, Settings};
 use super::{Content, MAX_ARCHIVE_LENGTH, order, tables};
 use crate::pack::{Error, Result};
 use crate::volume::hip::{Platform, layer_name};
 
-/// Alignment of assets without one of their own, in bytes.
+/// Default alignment of assets, in bytes.
 const STEP: u64 = 16;
 
-/// Alignment of layers on GameCube, and on the other consoles, in bytes. The
-/// second suits GameCube too.
+/// Alignment of layers on GameCube and on the other consoles, in bytes. The
+/// second is valid on GameCube too.
 const LAYER_GAMECUBE: u64 = 32;
 const LAYER: u64 = 2048;
 
-/// ADBG's alignment of the types that leave it to the game.
+/// ADBG's alignment of types for which the game decides.
 const BY_TYPE: i32 = -1;
 
-/// Where an asset stands.
+/// The position of an asset.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Extent {
     /// Absolute offset in the archive.
@@ -29,7 +29,7 @@ pub(super) struct Extent {
     pub(super) align: i32,
 }
 
-/// An asset to be written, and how many bytes of padding are after it.
+/// An asset to be written, and the number of padding bytes after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     /// Its number in [`Settings::assets`].
@@ -40,22 +40,22 @@ pub(super) struct Step {
 /// The layout of an archive.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// Where each asset stands.
+    /// The position of each asset.
     pub(super) extents: Vec<Extent>,
     /// The numbers of the assets in the order of the table, by id.
     pub(super) table: Vec<usize>,
     /// For each layer its assets, in order.
     pub(super) layers: Vec<Vec<usize>>,
-    /// The assets in the order of their bytes.
+    /// The assets in the order of their data.
     pub(super) steps: Vec<Step>,
-    /// Padding in front of the first asset, in bytes.
+    /// Padding before the first asset, in bytes.
     pub(super) padding: u32,
-    /// Length of all assets with their padding, in bytes.
+    /// Length of all assets including padding, in bytes.
     pub(super) data: u32,
 }
 
 impl Layout {
-    /// Lays out the assets of an archive, whose contents are these.
+    /// Lays out the assets of an archive with these contents.
     pub(super) fn new(settings: &Settings, contents: &[Content]) -> Result<Self> {
         let assets = &settings.assets;
         let mut table: Vec<usize> = (0..assets.len()).collect();
@@ -74,7 +74,7 @@ impl Layout {
             padding: 0,
             data: 0,
         };
-        // The length of the head does not depend on the numbers in it.
+        // The length of the head does not depend on the values in it.
         let head = tables::head(settings, &layout, &vec![0; assets.len()]).len() as u64;
         let start = head.next_multiple_of(layer_alignment(settings.platform));
         layout.padding = (start - head) as u32;
@@ -94,8 +94,8 @@ impl Layout {
             .sum()
     }
 
-    /// Places the assets of all layers and then those of none from `start` on;
-    /// returns where they end.
+    /// Returns the places the assets of all layers and then the unlayered ones
+    /// from `start` on, and returns the end.
     fn place_layers(&mut self, settings: &Settings, start: u64) -> Result<u64> {
         let mut placed = vec![false; self.extents.len()];
         let mut end = start;
@@ -110,7 +110,8 @@ impl Layout {
         self.place(settings, &rest, false, end)
     }
 
-    /// Places the assets of a layer from `start` on; returns where it ends.
+    /// Returns the places the assets of a layer from `start` on, and returns
+    /// the end.
     fn place(
         &mut self,
         settings: &Settings,
@@ -138,7 +139,7 @@ impl Layout {
                 plus = size.next_multiple_of(step) - size;
                 padding = plus;
             }
-            // The streamed sounds after the others begin at a sector.
+            // The streamed sounds after it begin at a sector.
             if separate && last_sound == Some(index) && index + 1 < members.len() {
                 let length = end + size + padding - start;
                 plus = length.next_multiple_of(LAYER) - length;
@@ -174,7 +175,7 @@ fn sorted(settings: &Settings, contents: &[Content]) -> Vec<Vec<usize>> {
     layers.collect()
 }
 
-/// Alignment of layers, in bytes.
+/// Returns the alignment of layers, in bytes.
 pub(in crate::pack) fn layer_alignment(platform: Platform) -> u64 {
     match platform {
         Platform::GameCube => LAYER_GAMECUBE,

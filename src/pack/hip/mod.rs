@@ -1,8 +1,8 @@
 //! Packing HIP archives, as HipHopTool lays them out (FORMATS, HIP 11).
 //!
-//! What goes in is a directory as HipHopTool extracts one, or `types/` of a
-//! mount: `Settings.ini`, and beside it folders with the assets, each in a
-//! file whose name begins with its id in brackets.
+//! The input is a directory as extracted by HipHopTool, or `types/` of a mount:
+//! `Settings.ini`, and folders with the assets, each in a file whose name
+//! begins with its id in brackets.
 
 mod layout;
 mod order;
@@ -24,16 +24,16 @@ use super::hpi::{Directory, Node, Source};
 use super::{Error, Result};
 use crate::volume::hip::Type;
 
-/// The file that says what an archive consists of.
+/// The file that describes the archive.
 pub const SETTINGS: &str = "Settings.ini";
 
-/// Maximum length of the [`SETTINGS`] that is read, in bytes.
+/// Maximum length of [`SETTINGS`], in bytes.
 const MAX_SETTINGS_LENGTH: u64 = 256 << 20;
 
-/// Byte with which gaps between assets are filled.
+/// The byte that fills gaps between assets.
 pub(super) const FILLER: u8 = 0x33;
 
-/// The most bytes of an archive: the games count them in signed 32 bits.
+/// Maximum size of an archive: the games use signed 32-bit sizes.
 pub(super) const MAX_ARCHIVE_LENGTH: u64 = i32::MAX as u64;
 
 /// An archive that is ready to be written.
@@ -43,17 +43,17 @@ pub struct Plan {
     /// The file of each asset.
     files: Vec<PathBuf>,
     layout: Layout,
-    /// Files in the directory that do not become part of the archive.
+    /// Files in the directory that are not packed.
     pub left_out: Vec<PathBuf>,
 }
 
 impl Plan {
-    /// Reads [`SETTINGS`] in `directory`, of which `root` is the tree, and
-    /// finds the file of each asset.
+    /// Reads [`SETTINGS`] in `directory`, whose tree is `root`, and finds the
+    /// file of each asset.
     ///
     /// # Errors
-    /// Returns [`Error::Source`] if [`SETTINGS`] is missing or cannot be
-    /// understood, and where an asset has no file or several.
+    /// Returns [`Error::Source`] if [`SETTINGS`] is missing or invalid, or if
+    /// an asset has no file or several.
     pub fn new(directory: &Path, root: &Directory) -> Result<Self> {
         let path = directory.join(SETTINGS);
         let settings = read_settings(&path)?;
@@ -77,14 +77,14 @@ impl Plan {
         self.layout.bytes()
     }
 
-    /// Writes the archive to `out`, from the start of `out` on.
+    /// Writes the archive to `out`, from the current position on.
     ///
     /// `progress` is called with the number of bytes of assets that have been
     /// read since it was last called.
     ///
     /// # Errors
-    /// Returns an error if a file cannot be read or has another length than
-    /// before, or writing fails. What is in `out` then is of no use.
+    /// Returns an error if a file cannot be read or has changed its length, or
+    /// if writing fails. The contents of `out` are then incomplete.
     pub fn write(&self, mut out: impl Write + Seek, progress: &mut dyn FnMut(u64)) -> Result<()> {
         let mut checksums = vec![0; self.files.len()];
         let head = tables::head(&self.settings, &self.layout, &checksums);
@@ -109,7 +109,7 @@ impl Plan {
     }
 }
 
-/// Writes that many bytes of [`FILLER`].
+/// Writes this many bytes of [`FILLER`].
 fn fill(out: &mut impl Write, count: u64) -> Result<()> {
     std::io::copy(&mut std::io::repeat(FILLER).take(count), out).map_err(Error::Output)?;
     Ok(())
@@ -120,7 +120,7 @@ fn read_settings(path: &Path) -> Result<Settings> {
     let file = File::open(path).map_err(|cause| match cause.kind() {
         std::io::ErrorKind::NotFound => Error::source(
             path,
-            "is missing, which says how to make a HIP of the directory",
+            "is missing; it describes how to make a HIP archive of the directory",
         ),
         _ => Error::source(path, cause),
     })?;
@@ -136,15 +136,14 @@ fn read_settings(path: &Path) -> Result<Settings> {
 /// The files of a directory.
 #[derive(Default)]
 struct Found {
-    /// Those whose names begin with an id, in a folder of the directory.
+    /// Files whose names begin with an id, in a folder of the directory.
     by_id: HashMap<u32, PathBuf>,
-    /// The others, without [`SETTINGS`].
+    /// The others, except for [`SETTINGS`].
     others: Vec<PathBuf>,
 }
 
 impl Found {
-    /// Collects the files of a directory, which is at this depth in the one that
-    /// is packed.
+    /// Collects the files of a directory at this depth below the packed one.
     fn collect(&mut self, directory: &Directory, depth: usize) -> Result<()> {
         for (name, node) in &directory.entries {
             let file = match node {
@@ -205,7 +204,7 @@ fn id_of(name: &str) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok().filter(|_| is_id)
 }
 
-/// What the layout depends on of the content of an asset.
+/// The properties of an asset's data that the layout depends on.
 struct Content {
     /// Length in bytes.
     size: u32,
@@ -228,7 +227,7 @@ fn contents(settings: &Settings, files: &[PathBuf]) -> Result<Vec<Content>> {
 pub(super) fn file_size(path: &Path) -> Result<u32> {
     let metadata = super::walk::metadata(path)?;
     if !metadata.is_file() {
-        return Err(Error::source(path, "is no file"));
+        return Err(Error::source(path, "is not a file"));
     }
     let size = metadata.len();
     let fits = u32::try_from(size).ok();

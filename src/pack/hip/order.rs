@@ -1,18 +1,17 @@
-//! In which order assets stand in a layer (FORMATS, HIP 11).
+//! The order of assets in a layer (FORMATS, HIP 11).
 
 use crate::volume::hip::{Game, Type};
 
-/// The camera that a level begins with, which stands before the others.
+/// The initial camera of a level, which comes before the others.
 const START_CAMERA: (&[u8], &str) = (b"STARTCAM", "Camera STARTCAM");
 
-/// Where an asset of type PLAT says which kind of platform it is, in bytes
-/// from its start: in Battle for Bikini Bottom, and in the other games.
+/// Offset of the kind of platform in an asset of type PLAT, in bytes: in Battle
+/// for Bikini Bottom, and in the other games.
 const PLATFORM_KIND_BFBB: u64 = 0x54;
 const PLATFORM_KIND: u64 = 0x50;
 
-/// HipHopTool's order: folders of types, with [`START_CAMERA`] and the kinds
-/// of platforms of [`platform_group`] between them. What is not here comes
-/// first.
+/// HipHopTool's order: folders of types, with [`START_CAMERA`] and the kinds of
+/// platforms of [`platform_group`] among them. Anything else comes first.
 const ORDER: [&str; 204] = [
     "Texture",
     "BSP",
@@ -220,7 +219,7 @@ const ORDER: [&str; 204] = [
     "SoundInfo",
 ];
 
-/// Offset of a byte in the content of an asset that its order depends on.
+/// Returns the offset of the byte in an asset's data that its order depends on.
 pub(super) fn sort_byte_offset(game: Game, kind: Type) -> Option<u64> {
     match (&kind.code, game) {
         (b"PLAT", Game::Bfbb) => Some(PLATFORM_KIND_BFBB),
@@ -229,9 +228,9 @@ pub(super) fn sort_byte_offset(game: Game, kind: Type) -> Option<u64> {
     }
 }
 
-/// Returns the place of an asset among those of its layer; equal for assets
-/// that stay in the order in which they were. `sort_byte` is the byte at
-/// [`sort_byte_offset`], where the asset is long enough to have it.
+/// Returns the rank of an asset in its layer; assets of equal rank keep their
+/// order. `sort_byte` is the byte at [`sort_byte_offset`], if the asset is long
+/// enough.
 pub(super) fn rank(kind: Type, name: &[u8], sort_byte: Option<u8>) -> usize {
     let folder = kind.folder();
     let row = match &kind.code {
@@ -269,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_is_a_type_or_a_group_and_there_once() {
+    fn every_row_is_a_type_or_a_group_and_unique() {
         let rows: std::collections::HashSet<_> = ORDER.iter().collect();
         assert_eq!(rows.len(), ORDER.len());
         let types = ORDER.iter().filter(|row| !row.contains(' '));
@@ -284,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_camera_and_moving_platforms_have_places_of_their_own() {
+    fn the_first_camera_and_moving_platforms_have_their_own_ranks() {
         assert!(rank_of("Camera", "STARTCAM", None) < rank_of("Camera", "CAM_01", None));
         assert!(rank_of("Platform", "", Some(2)) < rank_of("Marker", "", None));
         assert!(rank_of("Platform", "", Some(12)) > rank_of("SDFX", "", None));

@@ -1,22 +1,22 @@
-//! Reading `Settings.ini`, in which HipHopTool and the mount say what an
-//! archive consists of (FORMATS, HIP 11).
+//! Parsing of `Settings.ini`, in which HipHopTool and the mount describe an
+//! archive (FORMATS, HIP 11).
 
 use std::collections::HashMap;
 
 use crate::volume::MAX_ENTRIES;
 use crate::volume::hip::{Game, Hipb, Platform, Type};
 
-/// The version of the file that is known.
+/// The supported version of the file.
 const VERSION: u32 = 2;
 
-/// Maximum length of the string that the games read, in bytes; their buffers
-/// have room for one more, which ends it.
+/// Maximum length of a string that the games read, in bytes; their buffers have
+/// room for one more, the terminator.
 const MAX_NAME_LENGTH: usize = 255;
 
-/// Maximum length of the string of PLAT that the games read, in bytes.
+/// Maximum length of a string of PLAT that the games read, in bytes.
 const MAX_PLAT_LENGTH: usize = 31;
 
-/// What `Settings.ini` says.
+/// The contents of `Settings.ini`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     pub(super) game: Game,
@@ -29,8 +29,8 @@ pub struct Settings {
     pub(super) created: u32,
     /// The date of PCRT in words.
     pub(super) date: Vec<u8>,
-    /// The strings of PLAT in the order of the archive; none where the game
-    /// has no PLAT.
+    /// The strings of PLAT in the order of the archive; empty if the game has
+    /// no PLAT.
     pub(super) plat: Vec<Vec<u8>>,
     /// AINF.
     pub(super) asset_info: u32,
@@ -67,27 +67,27 @@ pub(super) struct Layer {
     pub(super) members: Vec<usize>,
 }
 
-/// What is wrong with a `Settings.ini`.
+/// A problem with `Settings.ini`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// A line cannot be understood.
+    /// A line is invalid.
     #[error("line {line}: {problem}")]
     Line {
         /// Its number, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// The file as a whole does not make an archive.
+    /// The file as a whole is invalid.
     #[error("{0}")]
     File(String),
 }
 
-/// Reads the bytes of a `Settings.ini`. Lines with other keys than those of
-/// HipHopTool and the mount are skipped, as HipHopTool does.
+/// Parses the bytes of `Settings.ini`. Lines with other keys than those of
+/// HipHopTool and the mount are skipped, as by HipHopTool.
 ///
 /// # Errors
-/// The first thing that cannot be understood.
+/// Returns the first problem.
 pub fn parse(bytes: &[u8]) -> Result<Settings, Problem> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     let mut reader = Reader::default();
@@ -101,7 +101,7 @@ pub fn parse(bytes: &[u8]) -> Result<Settings, Problem> {
     reader.finish().map_err(Problem::File)
 }
 
-/// The settings while lines are read.
+/// The state of parsing.
 #[derive(Default)]
 struct Reader {
     has_version: bool,
@@ -111,17 +111,17 @@ struct Reader {
     flags: u32,
     created: u32,
     date: Vec<u8>,
-    /// The strings of PLAT by their names here.
+    /// The strings of PLAT by their keys.
     plat: HashMap<String, Vec<u8>>,
     asset_info: u32,
     layer_info: u32,
     assets: Vec<Asset>,
-    /// Numbers of the assets by their ids.
+    /// Indices of the assets by id.
     by_id: HashMap<u32, usize>,
     layers: Vec<Layer>,
-    /// The layer that has not ended.
+    /// The layer that has not ended yet.
     open: Option<Layer>,
-    /// Number of all members of all layers.
+    /// Number of members of all layers.
     members: usize,
     stream_debug: Option<u32>,
     hipb: Option<Hipb>,
@@ -135,13 +135,15 @@ impl Reader {
             "IniVersion" => {
                 let version = number(value)?;
                 if version != VERSION {
-                    return Err(format!("IniVersion is {version}, known is {VERSION}"));
+                    return Err(format!(
+                        "IniVersion is {version}, only {VERSION} is supported"
+                    ));
                 }
                 self.has_version = true;
             }
             "Platform" => {
                 let platform = Platform::of_name(value.as_bytes());
-                let unknown = || format!("{value} is no known platform: gc, ps2 or xbox");
+                let unknown = || format!("{value} is not a known platform: gc, ps2 or xbox");
                 self.platform = Some(platform.ok_or_else(unknown)?);
             }
             "PACK.PVER" => self.version = Some(numbers(value)?),
@@ -163,7 +165,7 @@ impl Reader {
             }
             "Shared" => {
                 let id = id(value)?;
-                let unknown = || format!("no line before this one describes asset {id:08X}");
+                let unknown = || format!("asset {id:08X} is not described by an earlier line");
                 let asset = *self.by_id.get(&id).ok_or_else(unknown)?;
                 self.add_member(asset)?;
             }
@@ -172,7 +174,7 @@ impl Reader {
             }
             "EndLayer" => {
                 let layer = self.open.take();
-                self.layers.push(layer.ok_or("ends no layer")?);
+                self.layers.push(layer.ok_or("does not end a layer")?);
             }
             "HIPB" => {
                 let [version, hidden, scooby_platform, game] = numbers(value)?;
@@ -187,7 +189,7 @@ impl Reader {
             "HIPB.LayerName" => {
                 let (layer, name) = value.split_once(';').unwrap_or((value, ""));
                 let (layer, name) = (number(layer)?, string(name, MAX_NAME_LENGTH)?);
-                let hipb = self.hipb.as_mut().ok_or("there is no HIPB line above")?;
+                let hipb = self.hipb.as_mut().ok_or("is not preceded by a HIPB line")?;
                 hipb.layer_names.insert(layer, name);
             }
             _ => {
@@ -202,7 +204,7 @@ impl Reader {
 
     fn begin_layer(&mut self, value: &str) -> Result<(), String> {
         if self.open.is_some() {
-            return Err("the layer before has no EndLayer".to_owned());
+            return Err("the previous layer has no EndLayer".to_owned());
         }
         if self.layers.len() >= MAX_ENTRIES {
             return Err(format!("there are more than {MAX_ENTRIES} layers"));
@@ -219,7 +221,7 @@ impl Reader {
 
     fn layer(&mut self) -> Result<&mut Layer, String> {
         let layer = self.open.as_mut();
-        layer.ok_or_else(|| "stands in no layer".to_owned())
+        layer.ok_or_else(|| "is not in a layer".to_owned())
     }
 
     fn add_member(&mut self, asset: usize) -> Result<(), String> {
@@ -231,18 +233,18 @@ impl Reader {
         Ok(())
     }
 
-    /// Adds the asset that a line describes; returns its number.
+    /// Adds the asset that a line describes, and returns its index.
     fn asset(&mut self, value: &str) -> Result<usize, String> {
         let fields: Vec<&str> = value.splitn(6, ';').collect();
-        // HipHopTool leaves semicolons in the names of source files.
+        // HipHopTool does not escape semicolons in the names of source files.
         let [asset_id, folder, flags, align, name, rest] = fields[..] else {
-            return Err(format!("has {} values of 7", fields.len()));
+            return Err(format!("has {} of 7 values", fields.len()));
         };
-        let (source_file, checksum) = rest.rsplit_once(';').ok_or("has 6 values of 7")?;
+        let (source_file, checksum) = rest.rsplit_once(';').ok_or("has 6 of 7 values")?;
         let asset = Asset {
             id: id(asset_id)?,
             kind: Type::of_folder(folder)
-                .ok_or_else(|| format!("{folder} is no type of assets"))?,
+                .ok_or_else(|| format!("{folder} is not a type of assets"))?,
             flags: number(flags)?,
             align: number(align)?.cast_signed(),
             name: string(name, MAX_NAME_LENGTH)?,
@@ -254,7 +256,7 @@ impl Reader {
         }
         let index = self.assets.len();
         if self.by_id.insert(asset.id, index).is_some() {
-            return Err(format!("asset {:08X} is there twice", asset.id));
+            return Err(format!("asset {:08X} occurs twice", asset.id));
         }
         self.assets.push(asset);
         Ok(index)
@@ -272,7 +274,7 @@ impl Reader {
         let version = self.version.ok_or_else(|| missing("PACK.PVER"))?;
         let game = game.of_client(version[1]);
         let plat = self.plat(game);
-        // Scooby's dates end in a line end, which a line cannot hold.
+        // Scooby-Doo's dates end in a line end, which a line cannot contain.
         if game.is_scooby() && !self.date.is_empty() {
             self.date.push(b'\n');
         }
@@ -312,8 +314,8 @@ impl Reader {
         fields.iter().map(take).collect()
     }
 
-    /// Returns the platform, which PLAT names; else the line `Platform`, or the
-    /// date.
+    /// Returns the platform, as named by PLAT, or else by the line `Platform`,
+    /// or else implied by the date.
     fn find_platform(&self, game: Game, plat: &[Vec<u8>]) -> Platform {
         if !plat.is_empty() {
             let named = plat.iter().take(2).map(|text| Platform::from_plat(text));
@@ -331,40 +333,40 @@ impl Reader {
 fn game(value: &str) -> Result<Game, String> {
     let known = "Scooby, BFBB, Incredibles, ROTU, RatProto";
     let game = Game::of_hiphoptool_name(value.as_bytes());
-    game.ok_or_else(|| format!("{value} is no known game: {known}"))
+    game.ok_or_else(|| format!("{value} is not a known game: {known}"))
 }
 
-/// Returns a number of 32 bits, which may be written as a signed one.
+/// Parses a number of 32 bits, which may be written as a signed one.
 fn number(text: &str) -> Result<u32, String> {
     let text = text.trim();
     let signed = text.parse::<i32>().map(i32::cast_unsigned);
     let number = signed.or_else(|_| text.parse());
-    number.map_err(|_| format!("{text:?} is no number of 32 bits"))
+    number.map_err(|_| format!("{text:?} is not a 32-bit number"))
 }
 
-/// Exactly `N` numbers.
+/// Parses exactly `N` numbers.
 fn numbers<const N: usize>(text: &str) -> Result<[u32; N], String> {
     let numbers: Vec<u32> = text.split(';').map(number).collect::<Result<_, _>>()?;
     let count = numbers.len();
     let numbers = numbers.try_into();
-    numbers.map_err(|_| format!("has {count} numbers of {N}"))
+    numbers.map_err(|_| format!("has {count} of {N} numbers"))
 }
 
-/// Returns an id or a checksum, in hexadecimal digits.
+/// Parses an id or a checksum, in hexadecimal digits.
 fn id(text: &str) -> Result<u32, String> {
     let digits = text.len() <= 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let id = digits.then(|| u32::from_str_radix(text, 16).ok()).flatten();
-    id.ok_or_else(|| format!("{text:?} are not 8 hexadecimal digits"))
+    id.ok_or_else(|| format!("{text:?} is not 8 hexadecimal digits"))
 }
 
-/// Returns the bytes of a string, in which every character stands for the byte
-/// with its number.
+/// Returns the bytes of a string, in which every character is the byte with its
+/// number.
 fn string(text: &str, longest: usize) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(text.len());
     for character in text.chars() {
         match u8::try_from(u32::from(character)) {
             Ok(0) | Err(_) => {
-                return Err(format!("{character:?} is no character of a name"));
+                return Err(format!("{character:?} is not valid in a name"));
             }
             Ok(byte) => bytes.push(byte),
         }
@@ -382,7 +384,7 @@ fn string(text: &str, longest: usize) -> Result<Vec<u8>, String> {
 mod tests {
     use super::*;
 
-    /// Returns a file with these lines after those that must be there.
+    /// Parses a file with these lines after the mandatory ones.
     fn read(lines: &str) -> Result<Settings, String> {
         let text = format!("Game=BFBB\r\nIniVersion=2\nPACK.PVER=2;655375;1\n{lines}");
         parse(text.as_bytes()).map_err(|problem| problem.to_string())
@@ -420,48 +422,54 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_make_no_sense_are_named() {
+    fn invalid_lines_are_named() {
         for (lines, expected) in [
-            ("Asset=1;Text;0;0;;;0", "line 4: stands in no layer"),
-            ("EndLayer", "line 4: ends no layer"),
+            ("Asset=1;Text;0;0;;;0", "line 4: is not in a layer"),
+            ("EndLayer", "line 4: does not end a layer"),
             ("LayerType=0", "its last layer has no EndLayer"),
             (
                 "LayerType=0\nLayerType=0",
-                "line 5: the layer before has no EndLayer",
+                "line 5: the previous layer has no EndLayer",
             ),
-            ("LayerType=x", "line 4: \"x\" is no number of 32 bits"),
-            ("PACK.PVER=1;2", "line 4: has 2 numbers of 3"),
-            ("Unlayered=1;Text;0;0", "line 4: has 4 values of 7"),
+            ("LayerType=x", "line 4: \"x\" is not a 32-bit number"),
+            ("PACK.PVER=1;2", "line 4: has 2 of 3 numbers"),
+            ("Unlayered=1;Text;0;0", "line 4: has 4 of 7 values"),
             (
                 "Unlayered=1;Text;0;0;name;file",
-                "line 4: has 6 values of 7",
+                "line 4: has 6 of 7 values",
             ),
             (
                 "Unlayered=1;No type;0;0;;;0",
-                "line 4: No type is no type of assets",
+                "line 4: No type is not a type of assets",
             ),
             (
                 "Unlayered=xyz;Text;0;0;;;0",
-                "line 4: \"xyz\" are not 8 hexadecimal digits",
+                "line 4: \"xyz\" is not 8 hexadecimal digits",
             ),
             (
                 "Unlayered=1;Text;0;0;\u{20ac};;0",
-                "line 4: '\u{20ac}' is no character of a name",
+                "line 4: '\u{20ac}' is not valid in a name",
             ),
             (
                 "Unlayered=1;Text;0;0;;;0\nUnlayered=1;Text;0;0;;;0",
-                "line 5: asset 00000001 is there twice",
+                "line 5: asset 00000001 occurs twice",
             ),
             (
                 "LayerType=0\nShared=7",
-                "line 5: no line before this one describes asset 00000007",
+                "line 5: asset 00000007 is not described by an earlier line",
             ),
             (
                 "Game=Halo",
-                "line 4: Halo is no known game: Scooby, BFBB, Incredibles, ROTU, RatProto",
+                "line 4: Halo is not a known game: Scooby, BFBB, Incredibles, ROTU, RatProto",
             ),
-            ("IniVersion=1", "line 4: IniVersion is 1, known is 2"),
-            ("HIPB.LayerName=0;x", "line 4: there is no HIPB line above"),
+            (
+                "IniVersion=1",
+                "line 4: IniVersion is 1, only 2 is supported",
+            ),
+            (
+                "HIPB.LayerName=0;x",
+                "line 4: is not preceded by a HIPB line",
+            ),
         ] {
             assert_eq!(problem(lines), expected);
         }
@@ -488,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn the_platform_is_found_where_the_mount_finds_it() {
+    fn the_platform_is_determined_as_by_the_mount() {
         let of = |text: &str| {
             let text = format!("IniVersion=2\n{text}");
             let settings = parse(text.as_bytes()).unwrap();

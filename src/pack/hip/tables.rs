@@ -1,16 +1,16 @@
-//! The blocks of an archive except for the bytes of the assets (FORMATS, HIP 1
+//! The blocks of an archive except for the data of the assets (FORMATS, HIP 1
 //! to 7).
 
 use super::FILLER;
 use super::layout::Layout;
 use super::settings::Settings;
 
-/// Archives with a `subVersion` below have no date in words, no checksums and
+/// Archives with a lower `subVersion` have no date in words, no checksums and
 /// no LDBG value.
 const SUB_VERSION_2: u32 = 2;
 
-/// Everything in front of the first asset. Its length does not depend on the
-/// layout except for its padding, nor on the checksums.
+/// Returns everything before the first asset. Its length depends neither on the
+/// layout, except for the padding, nor on the checksums.
 pub(super) fn head(settings: &Settings, layout: &Layout, checksums: &[u32]) -> Vec<u8> {
     let mut out = Blocks(Vec::new());
     out.block(b"HIPA", |_| {});
@@ -70,7 +70,7 @@ fn package(out: &mut Blocks, settings: &Settings) {
     out.block(b"PVER", |out| out.numbers(&settings.version));
     out.block(b"PFLG", |out| out.number(settings.flags));
     let counts = [settings.assets.len(), settings.layers.len(), 0, 0, 0];
-    // The maxima are zeros, as in everything that HipHopTool writes.
+    // The maxima are zeros, as in all output of HipHopTool.
     out.block(b"PCNT", |out| {
         out.numbers(&counts.map(|count| count as u32));
     });
@@ -122,23 +122,23 @@ fn layer(out: &mut Blocks, settings: &Settings, layout: &Layout, number: usize) 
     });
 }
 
-/// Blocks in the making.
+/// Blocks under construction.
 struct Blocks(Vec<u8>);
 
 impl Blocks {
-    /// Appends a block with what `body` appends.
+    /// Appends a block with the contents that `body` appends.
     fn block(&mut self, name: &[u8; 4], body: impl FnOnce(&mut Self)) {
         self.growing_block(name, 0, body);
     }
 
-    /// Appends a block of which `more` bytes are written later.
+    /// Appends a block, `more` bytes of which are written later.
     fn growing_block(&mut self, name: &[u8; 4], more: u32, body: impl FnOnce(&mut Self)) {
         self.0.extend(name);
         let size = self.0.len();
         self.number(0);
         let start = self.0.len();
         body(self);
-        // The layout has checked that all of it together is below 2 GiB.
+        // The layout has checked that the total is below 2 GiB.
         let length = (self.0.len() - start) as u32;
         let length = length.wrapping_add(more);
         self.0[size..start].copy_from_slice(&length.to_be_bytes());
@@ -154,7 +154,7 @@ impl Blocks {
         }
     }
 
-    /// Appends bytes, a NUL, and one more NUL where the bytes are even.
+    /// Appends bytes, a NUL, and a second NUL if their number is even.
     fn string(&mut self, bytes: &[u8]) {
         self.0.extend(bytes);
         self.0.push(0);

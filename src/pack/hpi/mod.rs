@@ -1,12 +1,12 @@
-//! Writing archives, as `hpipack` and the tests do.
+//! Writer of HPI archives, for `hpipack` and the tests.
 //!
-//! What goes in is a tree of names and of places to get bytes from; what
-//! comes out is written as it is made, so that neither a file nor an archive
-//! is ever in memory as a whole. Directories stand in front of what they
-//! point to, so the output must be able to seek back.
+//! The input is a tree of names and sources of data. Output is written as it is
+//! produced, so that neither a file nor an archive is ever held in memory as a
+//! whole. Directories precede the data that they point to, so the output must
+//! be seekable.
 //!
 //! Unlike the rest of the layer this uses threads: chunks are packed on all
-//! cores. The output is the same whatever their number.
+//! cores. The output does not depend on their number.
 
 mod block;
 pub(super) mod output;
@@ -24,24 +24,27 @@ pub use tree::{Directory, File, Node, Source};
 /// Why an archive could not be written. Paths are those inside the archive.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A name that an archive cannot hold.
+    /// A name that cannot be stored in an archive.
     #[error("{path}: {problem}")]
     Name {
         /// The path that ends in the name.
         path: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
-    /// Two names that are the same to the games.
+    /// Two names that are equal to the games.
     #[error("{first} and {second} are the same name to the game, which would see only one of them")]
     Ambiguous {
-        /// The path that ends in the one name.
+        /// The path that ends in the first name.
         first: String,
-        /// The path that ends in the other name.
+        /// The path that ends in the second name.
         second: String,
     },
-    /// Directories stand too deep inside each other.
-    #[error("{path}: lies more than {} directories deep", crate::volume::MAX_DEPTH)]
+    /// Directories are nested too deep.
+    #[error(
+        "{path}: is nested more than {} directories deep",
+        crate::volume::MAX_DEPTH
+    )]
     TooDeep {
         /// The first path that is too deep.
         path: String,
@@ -54,7 +57,7 @@ pub enum Error {
         /// Its size in bytes.
         size: u64,
     },
-    /// The archive grows to 4 GiB.
+    /// The archive would reach 4 GiB.
     #[error("the archive would be larger than 4 GiB, the most that the format can address")]
     ArchiveTooLarge,
     /// A file could not be read.
@@ -62,7 +65,7 @@ pub enum Error {
     Source {
         /// The file on disk.
         file: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         cause: io::Error,
     },
     /// A file grew or shrank while it was read.
@@ -79,7 +82,7 @@ pub enum Error {
 /// Result with the writer's [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Returns a length or an offset as the format stores it.
+/// Returns a length or an offset as stored by the format.
 pub(super) fn number(value: impl TryInto<u32>) -> Result<u32> {
     value.try_into().map_err(|_| Error::ArchiveTooLarge)
 }
@@ -92,7 +95,7 @@ mod tests {
     use super::*;
     use crate::volume::hpi::chunk::Method;
 
-    /// What writing an archive of one file on disk gives.
+    /// Returns an archive of one file on disk, or the error of writing it.
     fn written(path: &Path) -> Result<Vec<u8>> {
         let file = File {
             source: Source::Path(path.to_owned()),
@@ -112,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_file_that_grows_while_it_is_read_is_an_error() {
-        // Such files declare no bytes and have some.
+        // Such files report no size and have contents.
         let error = written(Path::new("/proc/self/stat")).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -137,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_of_one_file_is_laid_out_as_the_game_has_it() {
+    fn an_archive_of_one_file_has_the_layout_of_the_game() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "x").unwrap();
         let header = b"HAPI\0\0\x01\0\x33\0\0\0\0\0\0\0\x14\0\0\0";

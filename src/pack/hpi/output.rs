@@ -1,12 +1,12 @@
-//! The archive as it is written: where it ends, what is enciphered.
+//! The output file of an archive, with the cipher.
 
 use std::io::{Seek, SeekFrom, Write};
 
 use super::{Error, Result, number};
 use crate::volume::hpi::cipher::Cipher;
 
-/// An archive in the making. It grows at its end, and what could not be known
-/// before is written over later.
+/// An archive under construction. It grows at its end, and values that are
+/// known only later are overwritten.
 pub(in crate::pack) struct Output<W> {
     out: W,
     cipher: Cipher,
@@ -14,7 +14,7 @@ pub(in crate::pack) struct Output<W> {
 }
 
 impl<W: Write + Seek> Output<W> {
-    /// Creates an archive that begins where `out` begins, enciphered as a
+    /// Creates an archive that begins at the start of `out`, enciphered as a
     /// whole.
     pub(in crate::pack) fn new(out: W, cipher: Cipher) -> Self {
         Self {
@@ -24,25 +24,24 @@ impl<W: Write + Seek> Output<W> {
         }
     }
 
-    /// Absolute offset of what will be appended next.
+    /// Returns the absolute offset of the next append.
     pub(in crate::pack) fn end(&self) -> u32 {
         self.end
     }
 
-    /// Appends bytes that are enciphered.
+    /// Appends bytes, enciphered.
     pub(in crate::pack) fn append(&mut self, mut bytes: Vec<u8>) -> Result<()> {
         self.cipher.apply(self.end.into(), &mut bytes);
         self.append_plain(&bytes)
     }
 
-    /// Appends bytes that are enciphered for `offset`, where they stood
-    /// before.
+    /// Appends bytes that are enciphered for their old `offset`.
     pub(in crate::pack) fn append_moved(&mut self, offset: u64, mut bytes: Vec<u8>) -> Result<()> {
         self.cipher.apply(offset, &mut bytes);
         self.append(bytes)
     }
 
-    /// Appends bytes as they are.
+    /// Appends bytes without enciphering them.
     pub(in crate::pack) fn append_plain(&mut self, bytes: &[u8]) -> Result<()> {
         let end = number(u64::from(self.end) + bytes.len() as u64)?;
         self.out.write_all(bytes).map_err(Error::Output)?;
@@ -50,13 +49,13 @@ impl<W: Write + Seek> Output<W> {
         Ok(())
     }
 
-    /// Writes bytes that are enciphered over earlier ones at `offset`.
+    /// Overwrites bytes at `offset`, enciphered.
     pub(in crate::pack) fn overwrite(&mut self, offset: u32, mut bytes: Vec<u8>) -> Result<()> {
         self.cipher.apply(offset.into(), &mut bytes);
         self.overwrite_plain(offset, &bytes)
     }
 
-    /// Writes bytes as they are over earlier ones at `offset`.
+    /// Overwrites bytes at `offset` without enciphering them.
     pub(in crate::pack) fn overwrite_plain(&mut self, offset: u32, bytes: &[u8]) -> Result<()> {
         let mut write = || {
             self.out.seek(SeekFrom::Start(offset.into()))?;
@@ -67,7 +66,7 @@ impl<W: Write + Seek> Output<W> {
         Ok(())
     }
 
-    /// Hands all bytes on to the operating system.
+    /// Flushes all bytes to the operating system.
     pub(in crate::pack) fn finish(mut self) -> Result<()> {
         self.out.flush().map_err(Error::Output)
     }
@@ -92,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_overwritten_is_enciphered_for_its_place() {
+    fn overwritten_bytes_are_enciphered_for_their_offset() {
         let cipher = Cipher::from_header(0x7D);
         let mut written = Cursor::new(Vec::new());
         let mut out = Output::new(&mut written, cipher);

@@ -12,14 +12,14 @@ use crate::volume::hpi::lz77;
 /// The version that all known chunks have.
 const CHUNK_VERSION: u8 = 2;
 
-/// The first two bytes of all known zlib payloads. They say that the encoder
-/// made the default effort, which decoders have no use for.
+/// The first two bytes of all known zlib payloads. They encode the default
+/// effort, which decoders ignore.
 const ZLIB_HEADER: [u8; 2] = [0x78, 0x9C];
 
 /// Packs `plain` into a chunk, header and payload.
 ///
-/// The payload is packed even where that makes it longer, as it is in known
-/// archives: Total Annihilation refuses chunks of [`Method::Stored`].
+/// The payload is packed even if that makes it longer, as in known archives:
+/// Total Annihilation refuses chunks of [`Method::Stored`].
 pub(in crate::pack) fn chunk(plain: &[u8], method: Method, scrambled: bool) -> Vec<u8> {
     let mut payload = match method {
         Method::Stored => plain.to_vec(),
@@ -47,7 +47,7 @@ fn length(bytes: &[u8]) -> u32 {
     bytes.len() as u32
 }
 
-/// Packs `plain` as zlib does at its best.
+/// Packs `plain` with zlib at the best level.
 fn zlib(plain: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
     let packed = encoder.write_all(plain).and_then(|()| encoder.finish());
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn every_method_gives_the_bytes_back() {
+    fn every_method_is_lossless() {
         let plain = b"Copyright Copyright 1997".repeat(99);
         let length = plain.len();
         for scrambled in [false, true] {
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_shrink_is_packed_all_the_same() {
+    fn incompressible_data_is_packed_too() {
         for method in [Method::Lz77, Method::Zlib] {
             let (header, _) = opened(&chunk(b"x", method, true));
             assert_eq!(header.method, method.number());

@@ -16,35 +16,35 @@ use crate::volume::hpi::file_sum::FileSum;
 /// How the data of files is packed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Packing {
-    /// [`Method::Stored`] stands for data that is not in chunks at all.
+    /// [`Method::Stored`] means data without chunks.
     pub(super) method: Method,
     pub(super) scrambled: bool,
 }
 
-/// What happens to the archive, in its order.
+/// A step of writing an archive, in order.
 pub(super) enum Step {
     /// The data of the next file begins; it has this decoded size.
     Begin { size: u32 },
-    /// The next 64 KiB of the file as they go into the archive: a chunk with
-    /// its header, or the bytes themselves.
+    /// The next 64 KiB of the file in archived form: a chunk with its header,
+    /// or the bytes themselves.
     Data(Vec<u8>),
     /// The file is complete.
     End { checksum: u32 },
 }
 
-/// A step that may have to be waited for.
+/// A step that may not be finished.
 enum Pending {
     Ready(Step),
     Packing(Receiver<Vec<u8>>),
 }
 
-/// A piece of a file to be packed, and where the chunk goes.
+/// A piece of a file to be packed, and the channel for the chunk.
 type Job = (Vec<u8>, Sender<Vec<u8>>);
 
-/// Reads `inputs` in order and hands their packed data to `consume`, in order.
+/// Reads `inputs` in order and passes their packed data to `consume`, in order.
 /// `progress` is called with the number of bytes that have been read.
 ///
-/// Only a few chunks for every core are under way at a time.
+/// Only a few chunks per core are in progress at a time.
 pub(super) fn run(
     inputs: &[&Input],
     packing: Packing,
@@ -75,30 +75,30 @@ pub(super) fn run(
     })
 }
 
-/// Packs what is in the queue until nothing more will come.
+/// Packs pieces from the queue until it is closed.
 fn work(queue: &Mutex<Receiver<Job>>, packing: Packing) {
     loop {
-        // A statement of its own, so that the lock is not held while packing.
+        // A separate statement, so that the lock is not held while packing.
         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((plain, reply)) = job else { return };
-        // Nothing waits for the chunk where the writing has failed.
+        // The receiver is gone if writing has failed.
         let _ = reply.send(pack::chunk(&plain, packing.method, packing.scrambled));
     }
 }
 
-/// The reading side, which also hands on what is done.
+/// The reading side, which also passes on finished steps.
 struct Feeder<'a> {
     jobs: Sender<Job>,
     packing: Packing,
     pending: VecDeque<Pending>,
-    /// Most steps that may be pending.
+    /// Maximum number of pending steps.
     limit: usize,
     progress: &'a mut dyn FnMut(u64),
     consume: &'a mut dyn FnMut(Step) -> Result<()>,
 }
 
 impl Feeder<'_> {
-    /// Hands on the oldest steps until `most` are left.
+    /// Passes on the oldest steps until at most `most` are pending.
     fn drain(&mut self, most: usize) -> Result<()> {
         while self.pending.len() > most {
             let step = match self.pending.pop_front() {
@@ -118,7 +118,7 @@ impl Feeder<'_> {
         self.drain(self.limit)
     }
 
-    /// Reads a file and sets its chunks going.
+    /// Reads a file and queues its chunks.
     fn file(&mut self, input: &Input) -> Result<()> {
         let source = &input.file.source;
         let (mut bytes, length) = source.open()?;
@@ -146,7 +146,7 @@ impl Feeder<'_> {
         self.push(Pending::Ready(Step::End { checksum }))
     }
 
-    /// Sets a piece of a file going.
+    /// Queues a piece of a file.
     fn piece(&mut self, plain: Vec<u8>) -> Result<()> {
         if self.packing.method == Method::Stored {
             return self.push(Pending::Ready(Step::Data(plain)));
@@ -160,7 +160,7 @@ impl Feeder<'_> {
 }
 
 impl Source {
-    /// Starts reading; returns the length as well.
+    /// Opens the file for reading, and returns its length as well.
     fn open(&self) -> Result<(Box<dyn Read + '_>, u64)> {
         match self {
             Self::Bytes(bytes) => Ok((Box::new(bytes.as_slice()), bytes.len() as u64)),
@@ -175,7 +175,7 @@ impl Source {
         }
     }
 
-    /// What to say when reading has failed.
+    /// Returns the error for a failed read.
     fn error(&self, cause: io::Error) -> Error {
         let file = match self {
             Self::Bytes(_) => PathBuf::new(),

@@ -1,4 +1,4 @@
-//! What goes into an archive, and making it ready for one.
+//! The tree to be archived, and its preparation.
 
 use std::path::PathBuf;
 
@@ -10,11 +10,11 @@ use crate::volume::MAX_DEPTH;
 /// A directory to be written. The order of its entries does not matter.
 #[derive(Debug, Default, Clone)]
 pub struct Directory {
-    /// Names and what they stand for.
+    /// Names and their contents.
     pub entries: Vec<(String, Node)>,
 }
 
-/// What a name stands for.
+/// The contents of a name.
 #[derive(Debug, Clone)]
 pub enum Node {
     /// A directory.
@@ -26,30 +26,29 @@ pub enum Node {
 /// A file to be written.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// Where its bytes come from.
+    /// The source of its data.
     pub source: Source,
-    /// Time of the last change, in seconds since 1970 UTC. Version 1 does not
-    /// keep it.
+    /// Modification time, in seconds since 1970 UTC. Not stored in version 1.
     pub modified: u32,
 }
 
-/// Where the bytes of a file come from.
+/// The source of a file's data.
 #[derive(Debug, Clone)]
 pub enum Source {
     /// From memory.
     Bytes(Vec<u8>),
-    /// From a file on disk, which is opened when its turn comes.
+    /// A file on disk, which is opened when it is packed.
     Path(PathBuf),
 }
 
-/// A name that is ready for an archive, and what it stands for.
+/// A name in the form of an archive, and its contents.
 pub(super) struct Entry<'a> {
     /// In Windows-1252.
     pub(super) name: Vec<u8>,
     pub(super) content: Content<'a>,
 }
 
-/// What an [`Entry`] stands for.
+/// The contents of an [`Entry`].
 pub(super) enum Content<'a> {
     Directory(Vec<Entry<'a>>),
     File(Input<'a>),
@@ -62,8 +61,8 @@ pub(in crate::pack) struct Input<'a> {
     pub(in crate::pack) path: String,
 }
 
-/// Checks a tree and puts it into the order of an archive: by name, ASCII
-/// letters counting as upper case, as the game compares them.
+/// Checks a tree and sorts it in archive order: by name in upper case, as the
+/// game compares them.
 pub(super) fn prepare(root: &Directory) -> Result<Vec<Entry<'_>>> {
     directory(root, "", 1)
 }
@@ -96,7 +95,7 @@ fn directory<'a>(source: &'a Directory, parent: &str, depth: usize) -> Result<Ve
     entries.collect()
 }
 
-/// Returns the bytes of a name as archives hold them.
+/// Returns the bytes of a name in archives.
 fn encoded(name: &str, path: &str) -> Result<Vec<u8>> {
     let wrong = |problem| {
         Err(Error::Name {
@@ -108,11 +107,11 @@ fn encoded(name: &str, path: &str) -> Result<Vec<u8>> {
         return wrong("is not a name");
     }
     if name.contains(['/', '\\', '\0']) {
-        return wrong("its name has a slash, a backslash or a NUL in it");
+        return wrong("its name contains a slash, a backslash or a NUL");
     }
     match WINDOWS_1252.encode(name) {
         (bytes, _, false) => Ok(bytes.into_owned()),
-        _ => wrong("its name has letters that Windows-1252 does not have"),
+        _ => wrong("its name has characters that are not in Windows-1252"),
     }
 }
 
@@ -158,11 +157,11 @@ mod tests {
         };
         assert_eq!(
             problem(&outer),
-            "maps/\u{416}.tnt: its name has letters that Windows-1252 does not have"
+            "maps/\u{416}.tnt: its name has characters that are not in Windows-1252"
         );
         assert_eq!(
             problem(&tree(&["a\\b"])),
-            "a\\b: its name has a slash, a backslash or a NUL in it"
+            "a\\b: its name contains a slash, a backslash or a NUL"
         );
         assert_eq!(problem(&tree(&[".."])), "..: is not a name");
     }

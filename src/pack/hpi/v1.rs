@@ -14,28 +14,28 @@ use crate::volume::hpi::chunk::{CHUNK_SIZE, Method};
 use crate::volume::hpi::cipher::Cipher;
 use crate::volume::hpi::record::{Entry1, File1, Header1, MAGIC, Node1, VERSION_1};
 
-/// The last bytes of an archive. The game does not take it without them.
+/// The last bytes of an archive. The game refuses archives without them.
 const TRAILER: &[u8] = b"Copyright 1997 Cavedog Entertainment";
 
-/// How a version 1 archive is made.
+/// Options for a version 1 archive.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// How files are packed. [`Method::Stored`] writes their bytes without
-    /// any chunks, for the game refuses stored chunks.
+    /// chunks, because the game refuses stored chunks.
     pub method: Method,
     /// Key of the cipher; 0 for none. The game and other readers disagree
     /// about 0xFF, which should not be used.
     pub key: u8,
 }
 
-/// Writes an archive to `out`, from the start of `out` on.
+/// Writes an archive to `out`, from the current position on.
 ///
 /// `progress` is called with the number of bytes of files that have been read
 /// since it was last called.
 ///
 /// # Errors
 /// Returns [`super::Error`] if a name or a size does not fit into the format,
-/// or reading or writing fails. What is in `out` then is of no use.
+/// or if reading or writing fails. The contents of `out` are then incomplete.
 pub fn write(
     root: &Directory,
     options: Options,
@@ -56,8 +56,8 @@ pub fn write(
     };
     layout.block.put(0, &header);
 
-    // The directory takes its room now, and is written when the offsets that
-    // belong into it are known.
+    // Space for the directory is reserved now and filled in when the offsets
+    // are known.
     let mut out = Output::new(out, Cipher::from_header(options.key));
     out.append_plain(layout.block.bytes())?;
     let mut offsets = layout.records.iter();
@@ -79,7 +79,7 @@ pub fn write(
     out.finish()
 }
 
-/// Writes the data of files; `placed` gets the record of each.
+/// Writes the data of files; `placed` receives the record of each.
 pub(in crate::pack) fn write_files<W: Write + Seek>(
     out: &mut Output<W>,
     inputs: &[&Input],
@@ -101,8 +101,8 @@ pub(in crate::pack) fn write_files<W: Write + Seek>(
     pipeline::run(inputs, packing, progress, &mut |step| files.take(step))
 }
 
-/// The directory of an archive in the making. Offsets in the block are
-/// absolute, because the header is in it.
+/// The directory of an archive under construction. Offsets in the block are
+/// absolute, because it includes the header.
 #[derive(Default)]
 struct Layout<'a> {
     block: Block,
@@ -113,7 +113,7 @@ struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// Appends a directory with all that is in it; returns its offset.
+    /// Appends a directory with its contents, and returns its offset.
     fn directory(&mut self, entries: &'a [Entry<'a>]) -> Result<u32> {
         let node = self.block.reserve::<Node1>(1)?;
         let list = self.block.reserve::<Entry1>(entries.len())?;
@@ -138,7 +138,7 @@ impl<'a> Layout<'a> {
         Ok(node)
     }
 
-    /// Appends room for the record of a file; returns its offset.
+    /// Appends room for the record of a file, and returns its offset.
     fn file(&mut self, input: &'a Input<'a>) -> Result<u32> {
         let record = self.block.reserve::<File1>(1)?;
         self.inputs.push(input);
@@ -147,7 +147,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Writes the data of the files, and makes their records.
+/// Writes the data of the files, and creates their records.
 struct Files<'a, W> {
     out: &'a mut Output<W>,
     placed: &'a mut dyn FnMut(File1),

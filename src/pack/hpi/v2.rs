@@ -13,29 +13,29 @@ use crate::volume::hpi::chunk::Method;
 use crate::volume::hpi::cipher::Cipher;
 use crate::volume::hpi::record::{Dir2, File2, Header2, MAGIC, VERSION_2};
 
-/// The last bytes of an archive, as all known ones have them.
+/// The last bytes of all known archives.
 const TRAILER: &[u8] = b"Copyright 1999 Cavedog Entertainment";
 
 /// Where data starts in known archives: after the header and the offset of a
 /// signature, which is 0 if there is none.
 const DATA_START: u32 = size_of::<Header2>() as u32 + 4;
 
-/// How a version 2 archive is made.
+/// Options for a version 2 archive.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
-    /// Whether files and directory are packed with zlib, as they are in known
-    /// archives, or stand as they are.
+    /// Whether files and directory are packed with zlib, as in known archives,
+    /// or stored.
     pub packed: bool,
 }
 
-/// Writes an archive to `out`, from the start of `out` on.
+/// Writes an archive to `out`, from the current position on.
 ///
 /// `progress` is called with the number of bytes of files that have been read
 /// since it was last called.
 ///
 /// # Errors
 /// Returns [`super::Error`] if a name or a size does not fit into the format,
-/// or reading or writing fails. What is in `out` then is of no use.
+/// or if reading or writing fails. The contents of `out` are then incomplete.
 pub fn write(
     root: &Directory,
     options: Options,
@@ -92,7 +92,7 @@ pub fn write(
     out.finish()
 }
 
-/// Writes the data of files; `placed` gets the record of each, without its
+/// Writes the data of files; `placed` receives the record of each, without its
 /// name and date.
 pub(in crate::pack) fn write_files<W: Write + Seek>(
     out: &mut Output<W>,
@@ -114,19 +114,19 @@ pub(in crate::pack) fn write_files<W: Write + Seek>(
     pipeline::run(inputs, packing, progress, &mut |step| files.take(step))
 }
 
-/// Directory and names of an archive in the making.
+/// Directory and names of an archive under construction.
 #[derive(Default)]
 struct Layout<'a> {
     directories: Block,
     names: Block,
     /// All files, in the order of the archive.
     inputs: Vec<&'a Input<'a>>,
-    /// Where the record of each is, and the record as far as it is known.
+    /// The offset of each record, and the record as far as it is known.
     records: Vec<(u32, File2)>,
 }
 
 impl<'a> Layout<'a> {
-    /// Lays out a tree. The root comes first, and its name is nothing.
+    /// Lays out a tree. The root comes first, with an empty name.
     fn new(root: &'a [Entry<'a>]) -> Result<Self> {
         let mut layout = Self::default();
         let root_name = layout.names.append_name(b"")?;
@@ -135,7 +135,8 @@ impl<'a> Layout<'a> {
         Ok(layout)
     }
 
-    /// Appends what is in a directory and puts its own record at `offset`.
+    /// Appends the contents of a directory, and fills in its own record at
+    /// `offset`.
     fn directory(&mut self, entries: &'a [Entry<'a>], name_offset: u32, offset: u32) -> Result<()> {
         let mut subdirectories = Vec::new();
         let mut files = Vec::new();
@@ -175,7 +176,7 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// Writes the data of the files, and makes their records.
+/// Writes the data of the files, and creates their records.
 struct Files<'a, W> {
     out: &'a mut Output<W>,
     placed: &'a mut dyn FnMut(File2),

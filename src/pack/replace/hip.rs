@@ -1,7 +1,7 @@
-//! Other bytes for assets of a HIP archive.
+//! Replacing assets of a HIP archive.
 //!
-//! Everything after an asset that has another length moves by a multiple of the
-//! alignment of layers, so that nothing else loses its own.
+//! Everything after a replaced asset moves by a multiple of the alignment of
+//! layers, so that all alignments are kept.
 
 use std::io::{Seek, Write};
 use std::path::PathBuf;
@@ -19,35 +19,34 @@ const OFFSET: u64 = 8;
 const SIZE: u64 = 12;
 const PLUS: u64 = 16;
 
-/// The flag of assets that count for `maxXformAssetSize`.
+/// The flag of assets that `maxXformAssetSize` includes.
 const READ_TRANSFORM: u32 = 4;
 
-/// Assets to be replaced, and the archive that they are in.
+/// Assets to be replaced, and their archive.
 pub(in crate::pack) struct Plan {
     source: Source,
     offsets: Offsets,
     changes: Vec<Change>,
 }
 
-/// An asset with other bytes.
+/// A replaced asset.
 #[derive(Debug)]
 struct Change {
     asset: u32,
     file: PathBuf,
     /// Length of the file in bytes.
     size: u32,
-    /// The bytes of the archive that go: those of the asset and the padding
-    /// after it. Nothing at the end of all assets, where others need its bytes.
+    /// The removed range of the archive: the asset and the padding after it.
+    /// Empty at the end of all assets if others share its bytes.
     start: u64,
     end: u64,
     kind: Kind,
 }
 
-/// Where the bytes of a change go.
+/// The position of the new data.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    /// In the place of the old ones, with that many bytes of padding after
-    /// them.
+    /// At the old position, followed by this many bytes of padding.
     InPlace {
         padding: u32,
         /// Whether more of the layer follows, so that the padding is `plus`.
@@ -58,7 +57,7 @@ enum Kind {
 }
 
 impl Plan {
-    /// Plans to put the bytes of each file in the place of an asset's.
+    /// Plans to replace assets with the contents of files.
     pub(super) fn new(
         source: Source,
         offsets: Offsets,
@@ -73,7 +72,7 @@ impl Plan {
             && let Some(cut_off) = cut_off(&offsets, &changes)
         {
             return Err(source.error(format!(
-                "asset {cut_off:08X} reaches past the end, so that nothing can be put there"
+                "asset {cut_off:08X} extends past the end of the archive, so nothing can be appended"
             )));
         }
         changes.sort_by_key(|change| (change.start, change.end));
@@ -127,7 +126,7 @@ impl Plan {
             return Err(Error::TooLarge);
         }
         for asset in &mut assets {
-            // One that lay past the end still does.
+            // An asset past the end stays past the end.
             let offset = splice.moved(asset.offset.into());
             asset.offset = u32::try_from(offset).unwrap_or(u32::MAX);
         }
@@ -141,7 +140,7 @@ impl Plan {
         Ok(splice.out.finish()?)
     }
 
-    /// Returns the numbers that are others than before, and where they stood.
+    /// Returns the changed numbers and their positions.
     fn numbers<W: Write + Seek>(
         &self,
         assets: &[AssetOffsets],
@@ -171,7 +170,7 @@ impl Plan {
             }
         }
         for (field, body) in &self.offsets.sizes {
-            // A size that cannot be right stays as it is.
+            // An impossible size is left unchanged.
             if body.end <= self.source.len() {
                 let size = splice
                     .moved(body.end)
@@ -205,8 +204,8 @@ impl Plan {
     }
 }
 
-/// Returns the id of an asset that stays and has bytes after the end of all
-/// assets, where others would become its own.
+/// Returns the id of an unchanged asset that extends past the end of all
+/// assets, where appended data would become part of it.
 fn cut_off(offsets: &Offsets, changes: &[Change]) -> Option<u32> {
     let assets = (0..).zip(&offsets.assets);
     let stays = |&(number, _): &(u32, _)| changes.iter().all(|change| change.asset != number);
@@ -218,7 +217,7 @@ fn cut_off(offsets: &Offsets, changes: &[Change]) -> Option<u32> {
     cut_off.next().map(|(_, asset)| asset.id)
 }
 
-/// Plans to put the bytes of a file in the place of an asset's.
+/// Plans to replace an asset with the contents of a file.
 fn change(offsets: &Offsets, asset: u32, file: PathBuf) -> Result<Change> {
     let alignment = layer_alignment(offsets.platform);
     let place = &offsets.assets[asset as usize];
@@ -244,9 +243,9 @@ fn change(offsets: &Offsets, asset: u32, file: PathBuf) -> Result<Change> {
     let following = others.iter().map(|other| u64::from(other.offset));
     let next = following.filter(|&offset| offset >= end).min();
     let next = next.unwrap_or(offsets.data_end).min(offsets.data_end);
-    // More than padding can be is something else, and stays.
+    // A longer gap is not padding, and is kept.
     let next = if next - end < alignment { next } else { end };
-    // As much as makes what follows move by a multiple of the alignment.
+    // So that everything after it moves by a multiple of the alignment.
     let padding = (next - start).wrapping_sub(size.into()) % alignment;
     let is_neighbour = |&&number: &&u32| {
         let other = &offsets.assets[number as usize];
@@ -268,15 +267,14 @@ fn change(offsets: &Offsets, asset: u32, file: PathBuf) -> Result<Change> {
     })
 }
 
-/// Returns whether bytes of an asset lie in a range, or around it.
+/// Returns whether an asset overlaps a range or contains it.
 fn overlaps(asset: &AssetOffsets, start: u64, end: u64) -> bool {
     let first = u64::from(asset.offset);
     let last = first + u64::from(asset.size);
     first < last && first < end.max(start + 1) && last > start && !(start == end && first == start)
 }
 
-/// Writes new bytes with their padding; returns where they begin, and their
-/// checksum.
+/// Writes new data with its padding, and returns its offset and checksum.
 fn write<W: Write + Seek>(
     change: &Change,
     alignment: u64,
@@ -286,7 +284,7 @@ fn write<W: Write + Seek>(
     let end = u64::from(out.end());
     let (before, behind) = match change.kind {
         Kind::InPlace { padding, .. } => (0, padding.into()),
-        // What is after it, if anything, moves by a multiple here too.
+        // Data after it, if any, moves by a multiple here too.
         Kind::Appended => {
             let before = end.next_multiple_of(alignment) - end;
             let length = before + u64::from(change.size);

@@ -1,7 +1,7 @@
-//! Other bytes for files of an HPI archive.
+//! Replacing files of an HPI archive.
 //!
-//! The directory of version 1 stands in front of all data and keeps its length.
-//! That of version 2 is written again after the data.
+//! The directory of version 1 precedes all data and keeps its length. That of
+//! version 2 is written again after the data.
 
 use std::io::{Seek, Write};
 use std::ops::Range;
@@ -18,32 +18,32 @@ use crate::volume::hpi::chunk::{MARKER, Method};
 use crate::volume::hpi::record::{File2, Header1, Header2};
 use crate::volume::hpi::{Directory, Offsets};
 
-/// Files to be replaced, and the archive that they are in.
+/// Files to be replaced, and their archive.
 pub(in crate::pack) struct Plan {
     source: Source,
     offsets: Offsets,
     changes: Vec<Change>,
-    /// Of version 2 the old directory block, where it can go.
+    /// The old directory block of version 2, if it can be removed.
     old_directory: Option<Range<u64>>,
     /// Number of bytes that will be read.
     pub(in crate::pack) bytes: u64,
 }
 
-/// A file with other bytes.
+/// A replaced file.
 struct Change {
     id: FileId,
     file: File,
     /// Its path in the archive.
     path: String,
     method: Method,
-    /// The bytes of the archive that go; nothing at the end of all data,
-    /// where others need them.
+    /// The removed range of the archive; empty at the end of all data if others
+    /// share the bytes.
     old: Range<u64>,
 }
 
 impl Plan {
-    /// Plans to put the bytes of each file in the place of another's, which
-    /// has this number and path.
+    /// Plans to replace files, given by number and path, with the contents of
+    /// others.
     pub(super) fn new(
         source: Source,
         offsets: Offsets,
@@ -56,7 +56,7 @@ impl Plan {
             let record = offsets.records[id.0 as usize];
             let same = offsets.records.iter().filter(|&&other| other == record);
             if same.count() > 1 {
-                let problem = format!("{path}: has its record in common with other files");
+                let problem = format!("{path}: shares its record with other files");
                 return Err(source.error(problem));
             }
             let mut old = all[id.0 as usize].clone();
@@ -224,7 +224,7 @@ impl Change {
     }
 }
 
-/// Returns the bytes of all files.
+/// Returns the ranges of all files.
 fn extents(source: &Source, offsets: &Offsets) -> Result<Vec<Range<u64>>> {
     let files = (0..offsets.records.len() as u32).map(FileId);
     files
@@ -232,7 +232,7 @@ fn extents(source: &Source, offsets: &Offsets) -> Result<Vec<Range<u64>>> {
         .collect()
 }
 
-/// Returns the first byte that can be of a file.
+/// Returns the lowest possible offset of file data.
 fn data_start(offsets: &Offsets) -> u64 {
     match offsets.directory {
         Directory::Version1 { end } => end.max(size_of::<Header1>() as u64),
@@ -240,7 +240,7 @@ fn data_start(offsets: &Offsets) -> u64 {
     }
 }
 
-/// Returns the blocks that are not of files, in the midst of which none can be.
+/// Returns the ranges that are not file data, inside which no file can be.
 fn blocks(offsets: &Offsets) -> Vec<Range<u64>> {
     match &offsets.directory {
         Directory::Version1 { .. } => Vec::new(),
@@ -260,8 +260,7 @@ fn version_2_blocks(header: &Header2) -> [Range<u64>; 2] {
     })
 }
 
-/// Returns whether two ranges have bytes in common, or an empty `place` is in
-/// the midst of the other.
+/// Returns whether two ranges overlap, or an empty `place` is inside the other.
 fn overlap(other: &Range<u64>, place: &Range<u64>) -> bool {
     match place.is_empty() {
         true => other.start < place.start && place.start < other.end,

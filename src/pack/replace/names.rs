@@ -1,4 +1,4 @@
-//! Finding the file that a name on the command line means.
+//! Resolving names on the command line to files of an archive.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::volume::{Entry, FileId, Name, NodeId, Sink};
 /// Maximum number of files that an error lists.
 const MAX_LISTED: usize = 20;
 
-/// The names of an archive's files, as a mount shows them.
+/// The names of an archive's files in a mount.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     /// Node 0 is the root.
@@ -20,16 +20,16 @@ pub(super) struct Names {
 struct Node {
     parent: u32,
     name: Box<str>,
-    /// The file that it is or leads to.
+    /// The file, also for a link to it.
     file: Option<FileId>,
 }
 
-/// How well a path fits a name, from the best.
+/// How well a path matches a name, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Fit {
-    /// It is the name.
+    /// It is equal.
     Path,
-    /// It is the name except for upper and lower case.
+    /// It is equal, ignoring case.
     PathInOtherCase,
     /// It ends in the name.
     End,
@@ -45,11 +45,11 @@ impl Names {
         Self { nodes: vec![root] }
     }
 
-    /// Returns the file that `name` means: its path, or the end of its path.
-    /// `by_id` are the files that have the name for their id.
+    /// Returns the file that `name` refers to: by its path, or by the end of
+    /// its path. `by_id` are the files with the name as their id.
     ///
     /// # Errors
-    /// A sentence if there is none, or if there are several.
+    /// Returns a message if there is none, or if there are several.
     pub(super) fn find(
         &self,
         name: &str,
@@ -58,7 +58,7 @@ impl Names {
         let parts = name.split('/').filter(|part| !matches!(*part, "" | "."));
         let wanted: Vec<&str> = parts.collect();
         let folded: Vec<String> = wanted.iter().map(|part| part.to_lowercase()).collect();
-        // The best fit of each file, and the node that has it.
+        // The best match of each file, and its node.
         let mut fits: BTreeMap<u32, (Fit, usize)> = BTreeMap::new();
         for (number, node) in self.nodes.iter().enumerate() {
             let (Some(file), Some(fit)) = (node.file, self.fit(number, &wanted, &folded)) else {
@@ -96,8 +96,8 @@ impl Names {
         }
     }
 
-    /// Returns how the path of a node fits a name in parts, and in folded
-    /// parts.
+    /// Returns how the path of a node matches a name, given in components and
+    /// in folded components.
     fn fit(&self, node: usize, wanted: &[&str], folded: &[String]) -> Option<Fit> {
         let mut fit = Fit::Path;
         let mut node = node;
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(find("Units/ARMPW.fbi"), Ok(FileId(0)));
         assert_eq!(find("/units/./armpw.FBI"), Ok(FileId(0)));
         assert_eq!(find("lone"), Ok(FileId(1)));
-        // Its own spelling comes before others.
+        // The exact spelling takes precedence.
         assert_eq!(find("other/TWIN"), Ok(FileId(4)));
         for name in ["", "nits/lone", "x/Units/lone", "Units"] {
             assert_eq!(find(name).unwrap_err(), "the archive has no such file");

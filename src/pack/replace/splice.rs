@@ -1,4 +1,4 @@
-//! Copying an archive with other bytes in some places.
+//! Copying an archive with some ranges replaced.
 
 use std::io::{Seek, Write};
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::pack::{Error, Result};
 /// The archive that is copied.
 pub(in crate::pack) struct Source {
     pub(super) bytes: Arc<dyn ReadAt>,
-    /// Where it is.
+    /// Its path.
     pub(super) path: PathBuf,
 }
 
@@ -23,31 +23,31 @@ impl Source {
         self.bytes.len()
     }
 
-    /// Returns the error that its path belongs to.
+    /// Returns an error about its path.
     pub(super) fn error(&self, problem: impl ToString) -> Error {
         Error::source(&self.path, problem)
     }
 }
 
-/// A copy in the making. What lies between the places is copied as it is, and
-/// enciphered for where it comes to stand.
+/// A copy under construction. Data between the replaced ranges is copied, and
+/// enciphered for its new offset.
 pub(super) struct Splice<'a, W> {
     source: &'a Source,
     /// The copy.
     pub(super) out: Output<W>,
-    /// The bytes of the source that are enciphered.
+    /// The range of the source that is enciphered.
     enciphered: Range<u64>,
-    /// Absolute offset in the source of what comes next.
+    /// Absolute offset in the source of the next byte.
     at: u64,
-    /// Where cuts ended in the source, and by how much what is after them has
-    /// moved.
+    /// The ends of the replaced ranges in the source, and by how much the data
+    /// after each has moved.
     moves: Vec<(u64, i64)>,
     progress: &'a mut dyn FnMut(u64),
 }
 
 impl<'a, W: Write + Seek> Splice<'a, W> {
-    /// Creates a copy of `source` to `out`. `progress` is called with the
-    /// number of bytes that were copied.
+    /// Begins to copy `source` to `out`. `progress` is called with the number
+    /// of bytes that were copied.
     pub(super) fn new(
         source: &'a Source,
         out: Output<W>,
@@ -85,16 +85,16 @@ impl<'a, W: Write + Seek> Splice<'a, W> {
         Ok(())
     }
 
-    /// Goes on after the absolute offset `end` of the source, after what stands
-    /// in the place of the bytes before has been written.
+    /// Continues at the absolute offset `end` of the source, after the
+    /// replacement has been written.
     pub(super) fn go_on_at(&mut self, end: u64) {
         self.at = end;
         let moved = i64::from(self.out.end()) - end as i64;
         self.moves.push((end, moved));
     }
 
-    /// Returns where a byte of the source that lies in no cut, and not after
-    /// what was copied, has come to stand.
+    /// Returns the new offset of a byte of the source that is not in a replaced
+    /// range and not after the copied part.
     pub(super) fn moved(&self, offset: u64) -> u64 {
         let before = self.moves.iter().rev().find(|&&(end, _)| end <= offset);
         offset.saturating_add_signed(before.map_or(0, |&(_, by)| by))

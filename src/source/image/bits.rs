@@ -1,26 +1,26 @@
-//! Bits of a packed stream, from the highest of each byte on.
+//! Reading of bits, from the highest of each byte on.
 
 use super::codec::Decoded;
 
-/// Bits that are read in order.
+/// A bit reader.
 pub(super) struct Bits<'a> {
     bytes: &'a [u8],
-    /// In bits.
+    /// Position in bits.
     position: usize,
 }
 
 impl<'a> Bits<'a> {
-    /// From the first bit on.
+    /// Creates a reader at the first bit.
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, position: 0 }
     }
 
-    /// Returns the number of bytes of which a bit was taken.
+    /// Returns the number of bytes that were used at least partly.
     pub(super) fn bytes_taken(&self) -> usize {
         self.position.div_ceil(8)
     }
 
-    /// Goes on at the next whole byte.
+    /// Skips to the next whole byte.
     pub(super) fn align(&mut self) {
         self.position = self.position.next_multiple_of(8);
     }
@@ -46,10 +46,10 @@ impl<'a> Bits<'a> {
         (self.window() >> 1 >> (63 - count)) as u32
     }
 
-    /// Passes over `count` bits.
+    /// Skips `count` bits.
     ///
     /// # Errors
-    /// In words, where there are not that many.
+    /// Returns a message if there are fewer.
     pub(super) fn skip(&mut self, count: usize) -> Decoded<()> {
         let end = self.position + count;
         if end > self.bytes.len() * 8 {
@@ -59,7 +59,7 @@ impl<'a> Bits<'a> {
         Ok(())
     }
 
-    /// Takes `count` bits, at most 32.
+    /// Reads `count` bits, at most 32.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Bits::skip`].
@@ -69,7 +69,7 @@ impl<'a> Bits<'a> {
         Ok(bits)
     }
 
-    /// Takes a bit.
+    /// Reads one bit.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Bits::skip`].
@@ -77,7 +77,8 @@ impl<'a> Bits<'a> {
         Ok(self.take(1)? == 1)
     }
 
-    /// Takes zeros up to and including the next one; gives their number.
+    /// Reads zeros up to and including the next one bit, and returns their
+    /// number.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Bits::skip`].
@@ -90,7 +91,7 @@ impl<'a> Bits<'a> {
                 self.skip(more as usize + 1)?;
                 return Ok(zeros + more);
             }
-            // The window has at least that many bits of the stream.
+            // The window contains at least that many bits of the stream.
             self.skip(57)?;
             zeros += 57;
         }

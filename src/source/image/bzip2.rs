@@ -1,9 +1,10 @@
-//! Decoding bzip2, within a number of bytes.
+//! Decoder for bzip2 with bounded output.
 //!
 //! A stream is `BZh` and a digit, the size of a block in units of 100,000
-//! bytes, then blocks. A block is run lengths, sorted (Burrows-Wheeler), moved
-//! to front, run lengths of zeros, and Huffman codes of which another table
-//! may be used after every 50 symbols. Bits come from the highest on.
+//! bytes, then blocks. A block is run-length encoded, sorted (Burrows-Wheeler),
+//! move-to-front coded, with run lengths of zeros, and Huffman coded with a
+//! table that may change after every 50 symbols. Bits are read from the highest
+//! on.
 
 use crc::{CRC_32_BZIP2, Crc, Table};
 
@@ -15,19 +16,19 @@ const CRC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_BZIP2);
 const BLOCK_MAGIC: u64 = 0x3141_5926_5359;
 const END_MAGIC: u64 = 0x1772_4538_5090;
 
-/// Maximum length of the Huffman code in bits.
+/// Maximum length of a Huffman code in bits.
 const MAX_CODE: usize = 20;
 
-/// Symbols that are coded by the same table.
+/// Number of symbols coded by the same table.
 const GROUP: usize = 50;
 
 /// Maximum number of selectors that a block can use.
 const MAX_SELECTORS: usize = 900_000 / GROUP + 2;
 
-/// Decodes the first `wanted` bytes of a stream; fewer where it ends before.
+/// Decodes the first `wanted` bytes of a stream; fewer if it ends earlier.
 ///
 /// # Errors
-/// Returns an error if the stream is damaged, in words.
+/// Returns a message if the stream is damaged.
 pub(super) fn decode(packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
     let mut bits = Bits::new(packed);
     if bits.take(24)? != 0x42_5A68 {
@@ -62,7 +63,7 @@ pub(super) fn decode(packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
 struct Codes {
     /// After the last code of each length, at that length.
     limits: [u32; MAX_CODE + 1],
-    /// What is added to a code of each length for its place in `symbols`.
+    /// The offset from a code of each length to its index in `symbols`.
     bases: [i64; MAX_CODE + 1],
     symbols: Vec<u16>,
 }
@@ -108,10 +109,10 @@ impl Codes {
     }
 }
 
-/// A block as it was sorted.
+/// A sorted block.
 struct Sorted {
     bytes: Vec<u8>,
-    /// The place of the unsorted block's first byte.
+    /// The index of the unsorted block's first byte.
     origin: usize,
 }
 
@@ -136,8 +137,8 @@ impl Sorted {
         let mut selectors = selectors.into_iter();
         let mut codes = None;
         let mut left = 0;
-        // A run of the byte in front: its length, and what the next digit
-        // of the length is worth.
+        // A run of the previous byte: its length, and the weight of the next
+        // digit of the length.
         let (mut run, mut worth) = (0_usize, 1_usize);
         loop {
             if left == 0 {
@@ -182,8 +183,8 @@ impl Sorted {
         Ok(Self { bytes, origin })
     }
 
-    /// Restores the order and the runs, until `out` has `wanted` bytes. False
-    /// where something of the block was omitted.
+    /// Restores order and runs, until `out` has `wanted` bytes. Returns false
+    /// if a part of the block was not needed.
     fn restore(&self, out: &mut Vec<u8>, wanted: usize) -> Decoded<bool> {
         let mut starts = [0_u32; 256];
         for &byte in &self.bytes {
@@ -208,7 +209,7 @@ impl Sorted {
             let byte = self.bytes[index];
             index = next[index] as usize;
             if repeats == 4 {
-                // After four equal bytes: how many more there are.
+                // After four equal bytes: the number of further ones.
                 let length = (out.len() + usize::from(byte)).min(wanted);
                 let is_cut = length < out.len() + usize::from(byte);
                 out.resize(length, last.unwrap_or(0));
@@ -226,8 +227,8 @@ impl Sorted {
     }
 }
 
-/// Returns the bytes that a block has, in ascending order: a map of 16 maps of
-/// 16.
+/// Returns the bytes that occur in a block, in ascending order: a map of 16
+/// maps of 16.
 fn used_bytes(bits: &mut Bits<'_>) -> Decoded<Vec<u8>> {
     let mut used = Vec::new();
     let rows = bits.take(16)?;
@@ -242,8 +243,8 @@ fn used_bytes(bits: &mut Bits<'_>) -> Decoded<Vec<u8>> {
     Ok(used)
 }
 
-/// Returns the numbers of the tables that the groups use, which are moved to
-/// front.
+/// Returns the numbers of the tables of the groups, which are move-to-front
+/// coded.
 fn selectors(bits: &mut Bits<'_>, tables: usize) -> Decoded<Vec<u8>> {
     let count = bits.take(15)? as usize;
     let mut order: Vec<u8> = (0..tables as u8).collect();
@@ -257,7 +258,7 @@ fn selectors(bits: &mut Bits<'_>, tables: usize) -> Decoded<Vec<u8>> {
             }
         }
         order[..=index].rotate_right(1);
-        // Some writers have more than a block can use.
+        // Some writers store more than a block can use.
         if selectors.len() < MAX_SELECTORS {
             selectors.push(order[0]);
         }
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_stream_is_refused() {
+    fn other_data_is_refused() {
         assert!(decode(b"", 10).is_err());
         assert!(decode(b"BZh0", 10).is_err());
         assert!(decode(b"BZx9123456", 10).is_err());

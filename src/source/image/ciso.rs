@@ -1,7 +1,7 @@
 //! CISO, a GameCube or Wii disc without its empty blocks.
 //!
 //! `"CISO"`, the block size (u32, little-endian) and a map of 0x7FF8 bytes, 1
-//! for each block that is there. Those blocks follow in order. The compressed
+//! for each block that is present. Those blocks follow in order. The compressed
 //! CSO of other consoles has the same magic (see [`super::cso`]).
 
 use std::sync::Arc;
@@ -26,24 +26,24 @@ const DATA: u64 = 0x8000;
 /// Block sizes in bytes; powers of two.
 const BLOCK_SIZES: std::ops::RangeInclusive<u32> = 0x8000..=1 << 27;
 
-/// Bytes that are read at once: nothing is compressed, so that a block can be
-/// read in parts.
+/// Number of bytes read at once: nothing is compressed, so blocks can be read
+/// in parts.
 const PIECE: u32 = 0x1_0000;
 
-/// In the place of the position of a block that is not there.
+/// The number of an absent block.
 const ABSENT: u16 = u16::MAX;
 
 struct Ciso {
     source: Arc<dyn ReadAt>,
     /// Bytes in a block.
     unit: u32,
-    /// The number of each block among those that are there, or [`ABSENT`].
+    /// The index of each block among those present, or [`ABSENT`].
     numbers: Vec<u16>,
-    /// Number of blocks that are there.
+    /// Number of present blocks.
     there: u16,
 }
 
-/// Returns the block size of a source that is not the other CISO.
+/// Returns the block size, if the source is not a CSO.
 fn block_size(head: &[u8]) -> Option<u32> {
     let size = head.strip_prefix(MAGIC)?.first_chunk()?;
     let size = u32::from_le_bytes(*size);
@@ -84,8 +84,8 @@ fn open(source: Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>> {
 }
 
 impl BlockImage for Ciso {
-    /// Returns the true length is not in the file: it is that of the used
-    /// blocks.
+    /// Returns the length of the used blocks, since the true one is not
+    /// recorded.
     fn len(&self) -> u64 {
         self.numbers.len() as u64 * u64::from(self.unit)
     }
@@ -106,12 +106,12 @@ impl BlockImage for Ciso {
         let offset = DATA + u64::from(number) * unit + start % unit;
         let left = self.source.len().saturating_sub(offset);
         let length = left.min(bytes.len() as u64);
-        // Writers cut the last block where the disc ends.
+        // Writers cut the last block at the end of the disc.
         if length < bytes.len() as u64 && number + 1 != self.there {
             return Err(block_error(
                 u64::from(number),
                 offset,
-                "reaches past the end of the file",
+                "extends past the end of the file",
             ));
         }
         self.source
@@ -129,7 +129,7 @@ impl BlockImage for Ciso {
 mod tests {
     use super::*;
 
-    /// Returns an image with blocks of 32 KiB; the given ones are there.
+    /// Returns an image with blocks of 32 KiB; `map` tells which are present.
     fn image(map: &[u8], blocks: &[&[u8]]) -> Vec<u8> {
         let mut bytes = [MAGIC.as_slice(), &0x8000_u32.to_le_bytes(), map].concat();
         bytes.resize(DATA as usize, 0);
@@ -157,7 +157,7 @@ mod tests {
     fn a_block_before_the_last_one_is_not_cut() {
         let image = opened(image(&[1, 1], &[&[1; 100]])).unwrap();
         let error = image.decode(0).unwrap_err().to_string();
-        assert_eq!(error, "block 0 at 0x8000: reaches past the end of the file");
+        assert_eq!(error, "block 0 at 0x8000: extends past the end of the file");
     }
 
     #[test]

@@ -1,8 +1,7 @@
-//! Decompression of blocks, within the number of bytes that a block has.
+//! Decompression of blocks with bounded output.
 //!
-//! Everything returned is as long as was wanted; memory is taken as far as
-//! there are decoded bytes, and a dictionary is never larger than what it is
-//! for.
+//! The output always has the requested length; memory is used only for decoded
+//! bytes, and a dictionary is never larger than the output.
 
 use std::io::Read;
 
@@ -11,14 +10,14 @@ use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, get_error_name};
 
 use super::bzip2;
 
-/// Smallest dictionary that LZMA knows, in bytes.
+/// Smallest LZMA dictionary, in bytes.
 const MIN_DICTIONARY: u32 = 4096;
 
 /// Largest window of Zstandard that is always accepted, in bytes: what every
 /// decoder must support (RFC 8878, 3.1.1.1.2).
 const ZSTD_WINDOW: usize = 8 << 20;
 
-/// What was decoded, or in words why it could not be.
+/// Decoded data, or a message.
 pub(super) type Decoded<T> = Result<T, String>;
 
 /// How blocks are compressed.
@@ -38,7 +37,7 @@ pub(super) enum Codec {
 }
 
 impl Codec {
-    /// LZMA with its 5 bytes of properties.
+    /// Returns LZMA with its 5 bytes of properties.
     pub(super) fn lzma(properties: &[u8]) -> Option<Self> {
         let (&first, dictionary) = properties.split_first()?;
         Some(Self::Lzma {
@@ -47,7 +46,7 @@ impl Codec {
         })
     }
 
-    /// LZMA2 with its byte of properties.
+    /// Returns LZMA2 with its byte of properties.
     pub(super) fn lzma2(properties: &[u8]) -> Option<Self> {
         let byte = u32::from(*properties.first()?);
         let dictionary = match byte {
@@ -61,7 +60,7 @@ impl Codec {
     /// Decodes the first `wanted` bytes.
     ///
     /// # Errors
-    /// In words, where the bytes are damaged or too few.
+    /// Returns a message if the bytes are damaged or too few.
     pub(super) fn decode(self, packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
         let window = |dictionary: u32| {
             let useful = u32::try_from(wanted).unwrap_or(u32::MAX);
@@ -92,8 +91,8 @@ impl Codec {
 
 /// Decodes up to `wanted` bytes of a frame.
 ///
-/// A frame that says its length and is no longer than `wanted` is decoded in
-/// place; for others the decoder allocates a window of at most the limit.
+/// A frame that declares a length of at most `wanted` is decoded in place; for
+/// others the decoder allocates a window of at most the limit.
 fn zstandard(packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
     let in_words = |code| get_error_name(code).to_owned();
     let window = ZSTD_WINDOW.max(wanted.next_power_of_two());
@@ -101,7 +100,7 @@ fn zstandard(packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
     decoder
         .set_parameter(DParameter::WindowLogMax(window.ilog2()))
         .map_err(in_words)?;
-    // Memory is not touched before there are bytes for it.
+    // Memory is touched only as bytes are decoded.
     let mut bytes = Vec::with_capacity(wanted);
     let mut output = OutBuffer::around(&mut bytes);
     let mut input = InBuffer::around(packed);

@@ -30,20 +30,20 @@ const HEADER: u64 = 24;
 /// Block sizes in bytes; powers of two. Writers use 2 KiB and 16 KiB.
 const BLOCK_SIZES: std::ops::RangeInclusive<u32> = 512..=1 << 20;
 
-/// Maximum number of bytes that one byte of deflate, or of LZ4, can stand for.
+/// Maximum number of bytes that one byte of deflate or LZ4 can decode to.
 const MAX_RATIO: u64 = 1032;
 
-/// In the position of a block that is stored otherwise than most are.
+/// Set in the position of a block that does not use the default method.
 const FLAG: u32 = 1 << 31;
 
 struct Cso {
     source: Arc<dyn ReadAt>,
     len: u64,
     block_size: u32,
-    /// Blocks are LZ4 unless they are raw (ZSO).
+    /// Blocks are LZ4 unless stored (ZSO).
     is_lz4: bool,
     version: u8,
-    /// What positions are shifted by.
+    /// The shift of positions.
     shift: u8,
     /// Positions of the blocks and of the end, with [`FLAG`].
     index: Vec<u32>,
@@ -133,8 +133,7 @@ impl BlockImage for Cso {
             let problem = format!("has {stored} bytes, too few for {wanted}");
             return Err(block_error(block, offset, problem));
         }
-        // What is after twice the block is padding, and there can be much of
-        // it.
+        // Anything beyond twice the block is padding, possibly a lot.
         let read = stored.min(2 * u64::from(self.block_size));
         let bytes = read_vec(&*self.source, offset, read, "block")?;
         let mut out = vec![0; self.block_size as usize];
@@ -159,7 +158,7 @@ impl BlockImage for Cso {
     }
 }
 
-/// Inflates a block without a header; what follows it is padding.
+/// Inflates a block without a header; anything after it is padding.
 fn inflate(bytes: &[u8], out: &mut [u8]) -> Option<usize> {
     Decompressor::new().deflate_decompress(bytes, out).ok()
 }
@@ -198,8 +197,7 @@ fn lz4(mut bytes: &[u8], out: &mut [u8]) -> Option<usize> {
     Some(filled)
 }
 
-/// Returns a length of LZ4: 15 continues in bytes, of which 255 continue as
-/// well.
+/// Reads a length of LZ4: 15 continues in bytes, of which 255 continue as well.
 fn run(first: usize, bytes: &mut &[u8]) -> Option<usize> {
     let mut length = first;
     if first == 15 {
@@ -253,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_behind_a_block_is_not_read() {
+    fn padding_after_a_block_is_not_read() {
         /// A source that refuses long reads.
         struct Short(Vec<u8>);
 
@@ -304,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_the_file_cannot_hold_are_refused() {
+    fn numbers_beyond_the_file_are_refused() {
         let good = image(b"CISO", 2048, 1, &[(vec![6; 2048], true)]);
         let with = |offset: usize, value: &[u8]| {
             let mut bytes = good.clone();

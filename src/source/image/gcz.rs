@@ -22,16 +22,16 @@ const MAGIC: [u8; 4] = 0xB10B_C001_u32.to_le_bytes();
 /// Length of the header in bytes.
 const HEADER: u64 = 32;
 
-/// Bytes that the tables have for a block: its offset and its checksum.
+/// Bytes per block in the tables: its offset and its checksum.
 const PER_BLOCK: u64 = 12;
 
 /// Block sizes in bytes. Known writers use 16 KiB to 128 KiB.
 const BLOCK_SIZES: std::ops::RangeInclusive<u32> = 512..=1 << 24;
 
-/// Set in the offset of a block that is stored as it is.
+/// Set in the offset of a stored block.
 const STORED: u64 = 1 << 63;
 
-/// Maximum number of bytes that one byte of deflate can stand for.
+/// Maximum number of bytes that one byte of deflate can decode to.
 const MAX_RATIO: u64 = 1032;
 
 struct Gcz {
@@ -169,7 +169,7 @@ mod tests {
         packed
     }
 
-    /// Returns an image of `len` bytes with these packed blocks, of which some
+    /// Returns an image of `len` bytes with these packed blocks, some of which
     /// are stored.
     fn image(len: u64, blocks: &[(Vec<u8>, bool)]) -> Vec<u8> {
         let data: Vec<u8> = blocks.iter().flat_map(|(block, _)| block.clone()).collect();
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_the_file_cannot_hold_are_refused() {
+    fn numbers_beyond_the_file_are_refused() {
         let good = image(UNIT as u64, &[(zlib(&[7; UNIT]), false)]);
         let with = |offset: usize, value: &[u8]| {
             let mut bytes = good.clone();

@@ -1,13 +1,13 @@
-//! Block images: sources that hold another source in blocks, most of them
+//! Block images: sources that contain another source in blocks, most of them
 //! compressed (GCZ, CISO, WIA, RVZ, CSO, CHD).
 //!
-//! Each format is one module here and one line in [`IMAGES`]. A format reads
-//! its tables once; from then on every block decodes on its own. What is kept
-//! of the decoded blocks is not decided here.
+//! Each format is a module here and a line in [`IMAGES`]. A format reads its
+//! tables once; then every block decodes independently. Caching of decoded
+//! blocks is left to the caller.
 //!
-//! The facts are those of `docs/formats/images.md`. All numbers are checked
-//! against the length of the source, or that length times the greatest ratio of
-//! the compression, before memory is treated as them.
+//! The formats are described in `docs/formats/images.md`. All numbers are
+//! checked against the length of the source, or that length times the maximum
+//! compression ratio, before memory is allocated for them.
 
 mod bits;
 mod bzip2;
@@ -26,45 +26,45 @@ use crate::io::{Error, ReadAt, Result, read_vec};
 /// Largest block that is decoded, in bytes.
 pub const MAX_BLOCK: u32 = 64 << 20;
 
-/// A source whose bytes stand in blocks.
+/// A source whose data is stored in blocks.
 pub trait BlockImage: Send + Sync {
-    /// Returns the length in bytes of what the image holds.
+    /// Returns the length of the contained source, in bytes.
     fn len(&self) -> u64;
 
-    /// Returns the length in bytes of every block but the last one; at most
+    /// Returns the length in bytes of every block except the last; at most
     /// [`MAX_BLOCK`], and not 0.
     fn block_size(&self) -> u32;
 
     /// Decodes the block with this number, which is below
-    /// `len.div_ceil(block_size)`: the whole block, or of the last one as much
-    /// as lies before the end.
+    /// `len.div_ceil(block_size)`: the whole block, or of the last one the part
+    /// before the end.
     ///
     /// # Errors
     /// Returns an error if the block is damaged or the source cannot be read.
     fn decode(&self, block: u64) -> Result<Vec<u8>>;
 
-    /// Returns the memory that is kept for the tables, in bytes.
+    /// Returns the memory of the tables, in bytes.
     fn memory(&self) -> usize;
 
-    /// Warnings about the image, one sentence each.
+    /// Returns the warnings about the image, one sentence each.
     fn warnings(&self) -> &[String] {
         &[]
     }
 
-    /// Returns the tracks of a CD, in their order; none where the image does
-    /// not say them.
+    /// Returns the tracks of a CD, in order; empty if the image does not
+    /// describe them.
     fn tracks(&self) -> &[CdTrack] {
         &[]
     }
 
-    /// Returns whether the image holds no bytes.
+    /// Returns whether the length is 0.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
 /// Length in bytes of the frames of a [`CdTrack`]: a sector of up to 2352 bytes
-/// at the start, its subchannels in the last 96 bytes.
+/// at the start, and its subchannels in the last 96 bytes.
 pub const FRAME: u64 = 2448;
 
 /// A track of a CD in a block image.
@@ -74,14 +74,13 @@ pub struct CdTrack {
     pub number: u8,
     /// Whether its sectors are samples: 16 bits, stereo, big-endian.
     pub is_audio: bool,
-    /// Offset in the image of its first frame, after the pause before it.
+    /// Offset in the image of its first frame, after the pregap.
     pub start: u64,
-    /// Offset in the image after its last frame.
+    /// Offset in the image of the end of its last frame.
     pub end: u64,
 }
 
-/// Returns the number of bytes that block `block` of an image of `len` bytes
-/// has.
+/// Returns the length of block `block` of an image of `len` bytes.
 pub fn block_length(len: u64, block_size: u32, block: u64) -> usize {
     let start = block.saturating_mul(block_size.into());
     len.saturating_sub(start).min(block_size.into()) as usize
@@ -92,11 +91,11 @@ pub type OpenImage = fn(Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>>;
 
 /// A format of block images: how it is detected and how it is opened.
 pub struct ImageFormat {
-    /// Short name, as `info.json` shows it.
+    /// Short name, as shown in `info.json`.
     pub name: &'static str,
     /// Extensions of its files, in lower case, without the dot.
     pub extensions: &'static [&'static str],
-    /// Whether a source is of the format.
+    /// Returns whether a source has the format.
     pub matches: fn(&dyn ReadAt) -> Result<bool>,
     /// Reads the tables of a source.
     pub open: OpenImage,
@@ -113,8 +112,8 @@ pub const IMAGES: &[ImageFormat] = &[
     chd::FORMAT,
 ];
 
-/// Returns the format of a block image, by its content; `None` where the source
-/// is none.
+/// Returns the format of a block image, by its content; `None` if the source is
+/// not one.
 ///
 /// # Errors
 /// Returns [`Error::Read`] if the source cannot be read.
@@ -123,14 +122,14 @@ pub fn detect(source: &dyn ReadAt) -> Result<Option<&'static ImageFormat>> {
         match (format.matches)(source) {
             Ok(true) => return Ok(Some(format)),
             Err(error) if error.is_fault() => return Err(error),
-            // What contradicts a format is not of the format.
+            // A contradiction means another format.
             Ok(false) | Err(_) => {}
         }
     }
     Ok(None)
 }
 
-/// Returns the first `length` bytes of a source; fewer where it ends before.
+/// Returns the first `length` bytes of a source; fewer if it ends earlier.
 fn head(source: &dyn ReadAt, length: u64) -> Result<Vec<u8>> {
     read_vec(source, 0, length.min(source.len()), "header")
 }
@@ -158,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_image_has_no_format() {
+    fn other_data_has_no_format() {
         assert!(detect(&Vec::new()).unwrap().is_none());
         assert!(detect(&b"CIS".to_vec()).unwrap().is_none());
     }

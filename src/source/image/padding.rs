@@ -1,5 +1,5 @@
-//! The padding between the files of GameCube discs, which is generated from
-//! 17 words (a lagged Fibonacci generator).
+//! The padding between the files of GameCube discs, which is generated from 17
+//! words by a lagged Fibonacci generator.
 
 /// Length of the seed in bytes.
 pub(super) const SEED: usize = 17 * 4;
@@ -8,11 +8,11 @@ pub(super) const SEED: usize = 17 * 4;
 const WORDS: usize = 521;
 const LAG: usize = 32;
 
-/// The generator begins again at every such position of the disc.
+/// The generator restarts at every multiple of this offset of the disc.
 pub(super) const PERIOD: u64 = 0x8000;
 
-/// Appends `length` bytes of padding to `out`: those that the generator has
-/// from byte `skip` on.
+/// Appends `length` bytes of padding to `out`, from byte `skip` of the
+/// generator's output on.
 pub(super) fn generate(seed: &[u8; SEED], skip: usize, length: usize, out: &mut Vec<u8>) {
     let mut words = [0_u32; WORDS];
     let (seed, _) = seed.as_chunks();
@@ -48,7 +48,7 @@ fn turn(words: &mut [u32; WORDS]) {
     }
 }
 
-/// Returns the second byte is not where one would expect it.
+/// Returns the bytes of a word; the second one is not if one would expect it.
 fn bytes_of(word: u32) -> [u8; 4] {
     [word >> 24, word >> 18, word >> 8, word].map(|shifted| shifted as u8)
 }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_skipped_is_the_beginning_of_the_same_bytes() {
+    fn skipped_bytes_are_the_beginning_of_the_output() {
         let seed = std::array::from_fn(|i| (i * 37 + 1) as u8);
         let mut whole = Vec::new();
         generate(&seed, 0, 10_000, &mut whole);

@@ -1,9 +1,9 @@
 //! WIA and RVZ, Wiimm's and Dolphin's compressed disc images (big-endian), of
 //! GameCube discs: those have raw areas only, no partitions.
 //!
-//! An area of the disc is cut into chunks of one size, each a group of the
-//! file: all zeros, or compressed bytes. RVZ also packs the padding between
-//! the files to the seeds that it was generated from.
+//! An area of the disc is divided into chunks of one size, each a group of the
+//! file: all zeros, or compressed bytes. RVZ also replaces the padding between
+//! the files by its seeds.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -35,18 +35,19 @@ pub(super) const WIA: ImageFormat = ImageFormat {
 const MAGIC_RVZ: &[u8; 4] = b"RVZ\x01";
 const MAGIC_WIA: &[u8; 4] = b"WIA\x01";
 
-/// Length of the first header, whose last 20 bytes are the SHA-1 of the rest.
+/// Length of the first header; its last 20 bytes are the SHA-1 of the rest.
 const HEADER: u64 = 0x48;
 
-/// Lengths that the second header, about the disc, can have. Missing fields
-/// are zeros.
+/// Possible lengths of the second header, about the disc. Missing fields are
+/// zeros.
 const DISC: Range<u64> = 0xD4..0x1001;
 const FULL_DISC: usize = 0xDC;
 
-/// Bytes of the disc that stand in the second header.
+/// Bytes of the disc that are stored in the second header.
 const DISC_HEAD: usize = 0x80;
 
-/// Areas begin at multiples of this; the first one says otherwise.
+/// Areas begin at multiples of this, although the first one declares another
+/// offset.
 const ALIGNMENT: u64 = 0x8000;
 
 /// Maximum number of groups and areas of an image: 32 GiB in the smallest
@@ -62,13 +63,13 @@ struct Wia {
     chunk: u32,
     compression: Compression,
     disc_head: [u8; DISC_HEAD],
-    /// In ascending order, none over another.
+    /// In ascending order, without overlaps.
     areas: Vec<Area>,
     groups: Vec<Group>,
     warnings: Vec<String>,
 }
 
-/// A part of the disc that is stored in groups of its own.
+/// A part of the disc that is stored in its own groups.
 struct Area {
     range: Range<u64>,
     first_group: u32,
@@ -82,7 +83,7 @@ struct Group {
     /// 0 for a chunk of zeros.
     size: u32,
     is_compressed: bool,
-    /// Length before the padding is unpacked; 0 where none is packed.
+    /// Length before the padding is unpacked; 0 if none is packed.
     packed: u32,
 }
 
@@ -151,7 +152,7 @@ struct Disc {
     groups: Table,
 }
 
-/// Where a table is.
+/// The position of a table.
 struct Table {
     count: u32,
     offset: u64,
@@ -226,7 +227,7 @@ impl Compression {
         codec.map(Self::Codec).ok_or_else(error)
     }
 
-    /// Returns the first `wanted` bytes of what was compressed.
+    /// Returns the first `wanted` decompressed bytes.
     fn decode<'a>(self, bytes: &'a [u8], wanted: usize) -> Decoded<Cow<'a, [u8]>> {
         match self {
             Self::None => match bytes.get(..wanted) {
@@ -239,8 +240,8 @@ impl Compression {
     }
 }
 
-/// What "purge" leaves are segments with their positions and lengths, then the
-/// SHA-1 of all of them.
+/// Decodes "purge": segments with their positions and lengths, then the SHA-1
+/// of all of them.
 fn restore_zeros(bytes: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
     let split = bytes.len().checked_sub(SHA1);
     let (mut rest, sum) = bytes.split_at(split.ok_or("is too short")?);
@@ -309,7 +310,7 @@ impl Tables<'_> {
         areas.sort_by_key(|area| area.range.start);
         let mut pairs = areas.iter().zip(areas.iter().skip(1));
         if pairs.any(|(area, next)| area.range.end > next.range.start) {
-            return Err(Error::damaged(table.offset, "areas", "lie over each other"));
+            return Err(Error::damaged(table.offset, "areas", "overlap"));
         }
         Ok(areas)
     }
@@ -332,8 +333,8 @@ impl Tables<'_> {
 }
 
 impl Wia {
-    /// Returns the `length` bytes of a group that stands for those at
-    /// `position` of the disc.
+    /// Returns the `length` bytes at `position` of the disc, which a group
+    /// contains.
     fn group(&self, number: u64, position: u64, length: usize) -> Result<Vec<u8>> {
         let group = usize::try_from(number).ok();
         let group = group.and_then(|number| self.groups.get(number));
@@ -342,9 +343,9 @@ impl Wia {
             return Ok(vec![0; length]);
         }
         let damaged = |problem: String| block_error(number, group.offset, problem);
-        // What is packed has a number for every run, each at least a byte.
+        // Packed data has a number for every run of at least one byte.
         let most = 2 * u64::from(self.chunk) + SEED as u64;
-        // Compressed bytes may be a little more than what they stand for.
+        // Compressed data may be slightly larger than its contents.
         if u64::from(group.size) > 2 * most || u64::from(group.packed) > most {
             return Err(damaged(format!("has {} bytes", group.size)));
         }
@@ -366,7 +367,7 @@ impl Wia {
     }
 }
 
-/// Undoes RVZ's packing of padding, in a chunk at `position` of the disc.
+/// Undoes RVZ's packing of padding in a chunk at `position` of the disc.
 fn unpack(mut packed: &[u8], position: u64, length: usize) -> Decoded<Vec<u8>> {
     const GENERATED: u32 = 1 << 31;
     let mut out = Vec::new();
@@ -413,7 +414,7 @@ impl BlockImage for Wia {
         let mut out = Vec::new();
         let first = self.areas.partition_point(|area| area.range.end <= start);
         for area in &self.areas[first..] {
-            // The chunks of an area need not be where blocks are.
+            // Chunks of an area need not be aligned to blocks.
             let mut position = area.range.start.max(start);
             while position < area.range.end.min(end) {
                 let index = (position - area.range.start) / chunk;
@@ -466,8 +467,8 @@ mod tests {
         [&(bytes.len() as u32).to_be_bytes(), bytes].concat()
     }
 
-    /// Returns an RVZ without compression: of each chunk its stored bytes, and
-    /// how long it is when it is packed.
+    /// Returns an RVZ without compression: for each chunk its stored bytes, and
+    /// its length if it is packed.
     fn rvz(len: u64, chunks: &[(&[u8], u32)]) -> Vec<u8> {
         let mut data = Vec::new();
         let mut groups = Vec::new();
@@ -521,7 +522,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_padding_goes_on_where_the_generator_would_be() {
+    fn packed_padding_continues_at_the_generators_position() {
         let seed = [7; SEED];
         let generated = |length: u32| [&(1 << 31 | length).to_be_bytes()[..], &seed].concat();
         let packed = [literal(b"abcde"), generated(100), literal(b"z")].concat();

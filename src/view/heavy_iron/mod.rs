@@ -40,7 +40,7 @@ use crate::volume::{self, AssetType, hip};
 struct Origin {
     /// Four letters that stand for the type; zeros where they are not known.
     code: [u8; 4],
-    /// Id of the asset, where it is known.
+    /// Id of the asset, if known.
     id: Option<u32>,
     /// Name of the game, as the archive's `info.json` says it.
     game: &'static str,

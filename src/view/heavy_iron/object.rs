@@ -240,8 +240,8 @@ impl Typed {
         }
     }
 
-    /// What a number in a field stands for, which is shown beside it, and the
-    /// name under which it is shown.
+    /// Returns what a number in a field stands for, which is shown beside it,
+    /// and the name under which it is shown.
     pub(super) fn meaning(
         &self,
         field: &str,

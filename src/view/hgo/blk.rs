@@ -56,7 +56,7 @@ struct EntryFacts {
     mismatch: Option<String>,
 }
 
-/// What `info.json` has, with these entries of the table.
+/// Returns what `info.json` has, with these entries of the table.
 fn facts<'a>(table: &BlockTable, entries: &'a [Entry]) -> impl Serialize + use<'a> {
     let fact = |entry: &Entry| EntryFacts {
         kind: tag(entry.tag),
@@ -70,7 +70,7 @@ fn facts<'a>(table: &BlockTable, entries: &'a [Entry]) -> impl Serialize + use<'
     }
 }
 
-/// What is known of a damaged table.
+/// Returns what is known of a damaged table.
 fn partial(table: &BlockTable) -> serde_json::Value {
     json::bounded_value(&facts(table, &table.entries), &facts(table, &[]))
 }

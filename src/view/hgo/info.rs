@@ -22,7 +22,7 @@ pub(super) fn json(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     json::write_pretty(&facts(hgo), out)
 }
 
-/// What is known of a damaged model.
+/// Returns what is known of a damaged model.
 pub(super) fn partial(hgo: &Hgo) -> serde_json::Value {
     json::bounded_value(&facts(hgo), &Head::new(hgo))
 }

@@ -6,7 +6,7 @@ use crate::asset::hgo::{Attributes, BlockKind, Geometry, Hgo, Layer, Matrix, Mes
 use crate::text::push_escaped;
 use crate::view::Table;
 
-/// Place of a matrix.
+/// Returns the place of a matrix.
 pub(super) fn translation(matrix: &Matrix) -> [f32; 3] {
     [matrix[12], matrix[13], matrix[14]]
 }
@@ -268,7 +268,7 @@ pub(super) fn tag(tag: [u8; 4]) -> String {
     tag.escape_ascii().to_string()
 }
 
-/// What a block of this type is.
+/// Returns what a block of this type is.
 pub(super) fn meaning(tag: [u8; 4]) -> &'static str {
     BlockKind::from_tag(tag).map_or("unknown", BlockKind::meaning)
 }

@@ -18,7 +18,7 @@ pub(super) fn json(ifp: &Ifp, out: &mut dyn Write) -> io::Result<()> {
     json::write_pretty(&facts(ifp), out)
 }
 
-/// What is known of a damaged package.
+/// Returns what is known of a damaged package.
 pub(super) fn partial(ifp: &Ifp) -> Value {
     let objects = ifp.animations().map(|animation| animation.objects.len());
     let brief = Brief {
@@ -33,7 +33,7 @@ pub(super) fn partial(ifp: &Ifp) -> Value {
     json::bounded_value(&facts(ifp), &brief)
 }
 
-/// Returns the first four characters, where they are known.
+/// Returns the first four characters, if known.
 fn format(ifp: &Ifp) -> Option<&'static str> {
     if ifp.is_list {
         return Some("ANLF");

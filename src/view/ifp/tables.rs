@@ -41,7 +41,7 @@ pub(super) fn bones(ifp: &Ifp, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A bone by its number, where it has one, and its name.
+/// A bone by its number, if it has one, and its name.
 pub(super) type Bone<'a> = (Option<i32>, &'a str);
 
 /// Returns all bones, and the number of animations that each is in.

@@ -20,9 +20,9 @@ pub(super) fn json(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
 /// What follows from the whole of a file.
 const CONCLUSIONS: [&str; 4] = ["kind", "end", "animated", "vertex_scale"];
 
-/// What is known of a file that could not be read to its end. What is empty or
-/// 0 may be so because it was not reached, and is omitted, as are all lists
-/// where they are very long.
+/// Returns what is known of a file that could not be read to its end. What is
+/// empty or 0 may be so because it was not reached, and is omitted, as are all
+/// lists where they are very long.
 pub(super) fn partial(psx: &Psx) -> Value {
     let mut facts = json::bounded_value(&Facts::new(psx), &Head::new(psx));
     if let Value::Object(fields) = &mut facts {

@@ -162,7 +162,7 @@ pub(super) fn tag(tag: u32) -> String {
     }
 }
 
-/// What a chunk is, and how much is in it.
+/// Returns what a chunk is, and how much is in it.
 fn meaning(chunk: &Chunk) -> String {
     let what = match &chunk.content {
         Content::Colours(list) => format!("gouraud colours: {}", list.len()),

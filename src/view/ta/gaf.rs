@@ -270,7 +270,7 @@ struct SequenceFacts<'a> {
     loops: bool,
     loop_word: u16,
     unknown_4: u32,
-    /// Of all frames, where it is known of each.
+    /// Of all frames, if known of each.
     seconds: Option<f64>,
 }
 

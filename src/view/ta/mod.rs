@@ -47,7 +47,7 @@ impl<M: Send + Sync + 'static> Shown<M> {
     }
 }
 
-/// What is shown of an asset whose structure is lost.
+/// Returns what is shown of an asset whose structure is lost.
 fn failure<M>(incomplete: Incomplete<M>, partial: impl FnOnce(&M) -> Value) -> Box<Failure> {
     let Incomplete { error, model } = incomplete;
     let partial = partial(&model);

@@ -42,8 +42,8 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
     Ok(shown.view(whole_files(&[("info.json", info), ("info.txt", page)])))
 }
 
-/// What is known of a text that could not be read to its end, without what is
-/// in its sections where they are too deep for a value.
+/// Returns what is known of a text that could not be read to its end, without
+/// what is in its sections where they are too deep for a value.
 fn partial(tdf: &Tdf) -> Value {
     let brief = json!({"format": FORMAT.name, "depth": tdf.depth, "entries": tdf.len()});
     if tdf.depth > MAX_VALUE_DEPTH {

@@ -10,8 +10,8 @@ use crate::export::png::{self, Tones};
 /// Pixels of the map for one of the small picture, along an edge.
 pub(super) const REDUCED: u32 = 8;
 
-/// Width and height of the picture of the ground in pixels. At most `MAX_CELLS`
-/// tiles are in it, so that they fit.
+/// Returns the width and height of the picture of the ground in pixels. At most
+/// `MAX_CELLS` tiles are in it, so that they fit.
 pub(super) fn size(terrain: &Terrain) -> (u32, u32) {
     let edge = |tiles: u32| tiles.saturating_mul(TILE_EDGE);
     (edge(terrain.width), edge(terrain.height))

@@ -1,5 +1,5 @@
-//! What a map looks like: its ground, its minimap, its heights, and what
-//! stands on it.
+//! What a map looks like: its ground, its minimap, its heights, and what is on
+//! it.
 
 use std::io::{self, Write};
 
@@ -68,17 +68,18 @@ fn version(tnt: &Tnt) -> &'static str {
     }
 }
 
-/// Width and height of the ground in tiles, each of which covers four cells.
+/// Returns the width and height of the ground in tiles, each of which covers
+/// four cells.
 fn tiles(tnt: &Tnt) -> [u32; 2] {
     [tnt.width / 2, tnt.height / 2]
 }
 
-/// Width and height of the ground in pixels.
+/// Returns the width and height of the ground in pixels.
 fn size(tnt: &Tnt) -> [u32; 2] {
     tiles(tnt).map(|tiles| tiles.saturating_mul(TILE_EDGE))
 }
 
-/// What is known without a look at the cells.
+/// Returns what is known without a look at the cells.
 fn head(tnt: &Tnt) -> Value {
     let minimap = tnt.minimap.as_ref();
     let used = tnt.minimap_used().map(|(width, height)| [width, height]);

@@ -34,7 +34,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
     Ok(shown.view(whole_files(&[("info.json", info), ("info.txt", page)])))
 }
 
-/// Samples of each channel, and how long they last, where that is known.
+/// Returns the samples of each channel, and how long they last, if known.
 fn length(wav: &Wav) -> Option<(usize, f64)> {
     let format = wav.format.filter(|format| format.encoding == PCM)?;
     let size = usize::from(format.channels) * usize::from(format.bits.div_ceil(8));

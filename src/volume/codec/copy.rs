@@ -1,10 +1,9 @@
-//! Bytes that are not packed.
+//! Stored bytes.
 
 use super::{Codec, Packed};
 use crate::io::Result;
 
-/// Gives the stored bytes as they are; of use where a checksum of them is to
-/// be compared.
+/// Copies the stored bytes; used to verify their checksum.
 #[derive(Clone)]
 pub(in crate::volume) struct Copy;
 

@@ -14,7 +14,7 @@ use crate::io::Result;
 /// Bytes that a match can reach back to.
 const WINDOW: usize = 32 << 10;
 
-/// What stands around a deflate stream.
+/// The container of a deflate stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::volume) enum Wrapping {
     /// Nothing.
@@ -27,16 +27,16 @@ pub(in crate::volume) enum Wrapping {
 #[derive(Clone)]
 pub(in crate::volume) struct Inflate {
     state: Box<DecompressorOxide>,
-    /// The bytes that were decoded last, as a ring.
+    /// The last decoded bytes, as a ring.
     window: Box<[u8]>,
-    /// Those of them that were not given out.
+    /// The part of them that was not returned yet.
     pending: Range<usize>,
     flags: u32,
     has_ended: bool,
 }
 
 impl Inflate {
-    /// At the start of a stream.
+    /// Creates the state at the start of a stream.
     pub(in crate::volume) fn new(wrapping: Wrapping) -> Self {
         Self {
             state: Box::default(),

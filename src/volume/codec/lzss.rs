@@ -6,7 +6,7 @@ use crate::io::Result;
 /// Length of the ring of decoded bytes.
 const RING: usize = 4096;
 
-/// Where in the ring the first decoded byte goes.
+/// Position in the ring of the first decoded byte.
 const START: usize = 0xFEE;
 
 /// Length of the shortest match.
@@ -16,18 +16,19 @@ const MIN_MATCH: u8 = 3;
 #[derive(Clone)]
 pub(in crate::volume) struct Lzss {
     ring: Box<[u8; RING]>,
-    /// Where in the ring the next byte goes.
+    /// Position in the ring of the next byte.
     at: usize,
-    /// Flags of the next items, lowest bit first, below a bit that marks
-    /// where they end.
+    /// Flags of the next items, lowest bit first, below a bit that marks their
+    /// end.
     flags: u16,
-    /// Where in the ring a match is copied from, and bytes left of it.
+    /// Position in the ring from which a match is copied, and its remaining
+    /// length.
     from: usize,
     run: u8,
 }
 
 impl Lzss {
-    /// At the start of a stream.
+    /// Creates the state at the start of a stream.
     pub(in crate::volume) fn new() -> Self {
         Self {
             ring: Box::new([b' '; RING]),
@@ -38,8 +39,8 @@ impl Lzss {
         }
     }
 
-    /// Most bytes that `packed` bytes become: two bytes and an eighth become
-    /// 18.
+    /// Returns the maximum decoded size of `packed` bytes: two bytes and an
+    /// eighth become 18.
     pub(in crate::volume) fn longest(packed: u64) -> u64 {
         packed.saturating_mul(9).saturating_add(18)
     }
@@ -81,7 +82,7 @@ impl Lzss {
 }
 
 impl Codec for Lzss {
-    // Decoding stops at the size, whatever follows (PRE, 4).
+    // Decoding stops at the declared size (PRE, 4).
     const RUNS_ON: bool = true;
 
     fn decode(&mut self, packed: &mut Packed, out: &mut [u8]) -> Result<usize> {

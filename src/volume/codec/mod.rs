@@ -1,6 +1,6 @@
-//! Decoders of packed files that go forward from any byte at which they were
-//! copied. A copy is a checkpoint: it has the state of the codec and of the
-//! checksum, and no buffer of what is still to be decoded.
+//! Decoders of packed files. A decoder can be copied at any byte, and the copy
+//! continues from there: it is a checkpoint with the state of the codec and of
+//! the checksum, but without buffers.
 
 mod copy;
 mod inflate;
@@ -17,11 +17,11 @@ pub(super) use self::copy::Copy;
 pub(super) use self::inflate::{Inflate, Wrapping};
 pub(super) use self::lzss::Lzss;
 
-/// Packed bytes that are read at a time.
+/// Number of packed bytes read at a time.
 const PIECE: u64 = 32 << 10;
 
-/// Maximum number of bytes that one packed byte becomes by deflate: a match of
-/// 258 bytes takes two bits.
+/// Maximum number of bytes per packed byte of deflate: a match of 258 bytes
+/// takes two bits.
 pub(super) const MAX_DEFLATE_RATIO: u64 = 1032;
 
 /// A packed file in a source.
@@ -35,33 +35,33 @@ pub(super) struct PackedFile {
     pub(super) stored: u64,
     /// Number of decoded bytes.
     pub(super) size: u64,
-    /// CRC-32 of the decoded bytes, where it is known.
+    /// CRC-32 of the decoded bytes, if known.
     pub(super) crc: Option<u32>,
     /// Whether a wrong checksum is only logged.
     pub(super) force: bool,
 }
 
 impl PackedFile {
-    /// Checks that the decoded size is one that that many packed bytes can
-    /// have, and that they lie in the source.
+    /// Checks that the decoded size is possible for the packed size, and that
+    /// the packed bytes are inside the source.
     ///
     /// # Errors
-    /// Returns an error if they cannot, and where they do not.
+    /// Returns an error if one of these is not the case.
     pub(super) fn check(&self, decoded_at_most: u64) -> Result<()> {
         let end = self.source.len();
         let reaches = self.offset.checked_add(self.stored);
         if reaches.is_none_or(|reaches| reaches > end) {
-            let problem = format!("its {} bytes reach past the end at {end:#x}", self.stored);
+            let problem = format!("its {} bytes extend past the end at {end:#x}", self.stored);
             return Err(Error::damaged(self.offset, "packed data", problem));
         }
         if self.size > decoded_at_most {
-            let problem = format!("{} bytes cannot become {}", self.stored, self.size);
+            let problem = format!("{} bytes cannot decode to {}", self.stored, self.size);
             return Err(Error::damaged(self.offset, "packed data", problem));
         }
         Ok(())
     }
 
-    /// Decodes it by `codec`.
+    /// Returns a decoder for it with `codec`.
     pub(super) fn decoder<C: Codec>(self, codec: C) -> Box<dyn Decoder> {
         Box::new(Stream {
             codec,
@@ -84,11 +84,11 @@ pub(super) trait Codec: Clone + Send + Sync + 'static {
     /// Whether the stream may continue after the last byte of the file.
     const RUNS_ON: bool;
 
-    /// Decodes the next bytes into `out`, which is not empty; 0 where the
-    /// stream has come to its end.
+    /// Decodes the next bytes into `out`, which is not empty; returns 0 at the
+    /// end of the stream.
     ///
     /// # Errors
-    /// Returns an error if the stream is damaged, or ends without its end.
+    /// Returns an error if the stream is damaged or truncated.
     fn decode(&mut self, packed: &mut Packed, out: &mut [u8]) -> Result<usize>;
 
     /// Returns the memory that it takes, in bytes.
@@ -102,7 +102,7 @@ pub(super) struct Packed {
     next: u64,
     end: u64,
     buffer: Vec<u8>,
-    /// Bytes of the buffer that were consumed.
+    /// Number of consumed bytes of the buffer.
     taken: usize,
 }
 
@@ -126,8 +126,7 @@ impl Packed {
         Ok(&self.buffer[self.taken..])
     }
 
-    /// The first `count` of the bytes that [`Packed::fill`] gave are done
-    /// with.
+    /// Consumes the first `count` of the bytes returned by [`Packed::fill`].
     fn consume(&mut self, count: usize) {
         self.taken += count;
     }
@@ -145,22 +144,22 @@ impl Packed {
         Ok(Some(byte))
     }
 
-    /// Returns whether nothing follows the bytes that [`Packed::fill`] gave.
+    /// Returns whether no bytes follow those returned by [`Packed::fill`].
     fn is_last(&self) -> bool {
         self.next == self.end
     }
 
-    /// Absolute offset in the source of the next byte.
+    /// Returns the absolute offset in the source of the next byte.
     fn position(&self) -> u64 {
         self.next - (self.buffer.len() - self.taken) as u64
     }
 
-    /// What is wrong with the packed bytes from here on.
+    /// Returns an error about the packed bytes at the current position.
     fn problem(&self, problem: impl Into<String>) -> Error {
         Error::damaged(self.position(), "packed data", problem)
     }
 
-    /// Returns the same bytes, yet to be read.
+    /// Returns a reader of the same bytes with an empty buffer.
     fn unread(&self) -> Self {
         Self {
             source: self.source.clone(),
@@ -176,18 +175,18 @@ impl Packed {
 struct Stream<C> {
     codec: C,
     packed: Packed,
-    /// Decoded bytes that are still to come.
+    /// Number of decoded bytes that remain.
     left: u64,
-    /// The checksum of those that came, and what it should be in the end.
+    /// The checksum so far, and its expected final value.
     sum: Option<(Hasher, u32)>,
     force: bool,
 }
 
 impl<C: Codec> Stream<C> {
-    /// Checks what can be checked when the last byte was decoded.
+    /// Runs the checks that are possible once the last byte was decoded.
     fn finish(&mut self) -> Result<()> {
         if !C::RUNS_ON && self.codec.decode(&mut self.packed, &mut [0])? > 0 {
-            return Err(self.packed.problem("goes on behind the end of the file"));
+            return Err(self.packed.problem("continues past the end of the file"));
         }
         let Some((hasher, should_be)) = &self.sum else {
             return Ok(());
@@ -201,7 +200,7 @@ impl<C: Codec> Stream<C> {
         if !self.force {
             return Err(error);
         }
-        log::warn!("{error}; read all the same");
+        log::warn!("{error}; ignored");
         Ok(())
     }
 }
@@ -258,7 +257,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// Returns the bytes that neither repeat soon nor are noise.
+    /// Returns bytes that are neither repetitive nor noise.
     fn sample(length: usize) -> Vec<u8> {
         let mut state = 1_u32;
         let next = |_| {
@@ -284,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_goes_on_from_any_byte_with_the_checksum_of_what_was_before() {
+    fn a_copy_continues_from_any_byte_with_the_checksum_so_far() {
         let bytes = sample(300_000);
         let packed = deflated(&bytes);
         let mut decoder = inflate(file(packed, bytes.len(), Some(crc32fast::hash(&bytes))));
@@ -299,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_checksum_is_found_with_the_last_byte_and_only_logged_by_force() {
+    fn a_wrong_checksum_is_found_with_the_last_byte_and_only_logged_with_force() {
         let bytes = sample(1000);
         let mut wrong = file(deflated(&bytes), bytes.len(), Some(7));
         let mut decoder = inflate(wrong.clone());
@@ -331,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_no_stream_can_have_are_refused_before_anything_is_read() {
+    fn impossible_sizes_are_refused_before_anything_is_read() {
         let mut file = file(vec![0; 10], 10 * 1032, None);
         assert!(file.check(10 * MAX_DEFLATE_RATIO).is_ok());
         file.size += 1;

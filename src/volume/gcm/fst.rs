@@ -1,9 +1,9 @@
 //! The FST: the files and directories of a disc in one table.
 //!
-//! Each entry has 12 bytes: its kind and the offset of its name, then of a file
-//! its offset and size, of a directory the number of its parent and the number
-//! after its last entry. The names stand after the entries. Entry 0 is the
-//! root, whose last number is that of all entries.
+//! Each entry has 12 bytes: its kind and the offset of its name; then for a
+//! file its offset and size, for a directory the number of its parent and the
+//! number after its last entry. The names follow the entries. Entry 0 is the
+//! root, whose last number is the number of entries.
 
 use std::ops::ControlFlow;
 
@@ -17,7 +17,7 @@ const ENTRY: usize = 12;
 const FILE: u8 = 0;
 const DIRECTORY: u8 = 1;
 
-/// An FST whose count was checked.
+/// An FST with a validated number of entries.
 pub(super) struct Fst<'a> {
     entries: &'a [[u8; ENTRY]],
     names: &'a [u8],
@@ -37,7 +37,7 @@ pub(super) enum Item<'a> {
 }
 
 impl<'a> Fst<'a> {
-    /// Returns the FST in `bytes`, which stand at `base` in the source.
+    /// Returns the FST in `bytes`, which are at `base` in the source.
     ///
     /// # Errors
     /// Returns an error if it has no root, or more entries than bytes.
@@ -59,17 +59,17 @@ impl<'a> Fst<'a> {
         })
     }
 
-    /// Visits all entries in their order. The visitor gets how many
-    /// directories an entry is in, the root among them; it may stop the walk.
+    /// Visits all entries in order, each with the number of directories around
+    /// it, including the root. The visitor may stop the walk.
     ///
     /// # Errors
-    /// The one with which the visitor stopped.
+    /// Returns the error of the visitor.
     pub(super) fn walk(
         &self,
         warnings: &mut Warnings,
         mut visit: impl FnMut(Item<'a>, usize, &mut Warnings) -> ControlFlow<Error>,
     ) -> Result<()> {
-        // The directories that are open: number, and that after the last entry.
+        // The open directories: number, and the number after the last entry.
         // The root stays.
         let mut open = vec![(0, self.entries.len())];
         for (number, entry) in self.entries.iter().enumerate().skip(1) {
@@ -95,14 +95,14 @@ impl<'a> Fst<'a> {
                     let end = (last as usize).clamp(number + 1, parent_end.max(number + 1));
                     if end != last as usize {
                         warnings.push(format!(
-                            "FST entry {number}: is a directory that ends at {last}, taken for {end}"
+                            "FST entry {number}: is a directory that ends at {last}, treated as {end}"
                         ));
                     }
                     open.push((number, end));
                     Item::Directory { name }
                 }
                 kind => {
-                    warnings.push(format!("FST entry {number}: is of kind {kind}, left out"));
+                    warnings.push(format!("FST entry {number}: is of kind {kind}, skipped"));
                     continue;
                 }
             };
@@ -137,8 +137,7 @@ mod tests {
         [first, middle, last].map(u32::to_be_bytes).concat()
     }
 
-    /// Returns the entries as they are visited, with their depths, and the
-    /// warnings.
+    /// Returns the visited entries with their depths, and the warnings.
     fn visited(entries: &[Vec<u8>], names: &[u8]) -> (Vec<String>, Vec<String>) {
         let bytes = [entries.concat(), names.to_vec()].concat();
         let mut warnings = Warnings::default();

@@ -1,8 +1,8 @@
 //! GameCube discs (GCM, ISO; NKit v01; TGC, a disc inside a disc).
 //!
-//! The tree is the one that Dolphin extracts, so that it boots the mount by
-//! `sys/main.dol`: `sys/` with the parts of the disc that are no files, and
-//! `files/`. All numbers are big-endian. The facts are those of
+//! The tree is the same as extracted by Dolphin, so that Dolphin can boot the
+//! mount by `sys/main.dol`: `sys/` with the parts of the disc that are not
+//! files, and `files/`. All numbers are big-endian. The format is described in
 //! `docs/formats/gcm.md`.
 
 mod fst;
@@ -44,7 +44,7 @@ const APPLOADER_HEADER: u32 = 0x20;
 const DOL_HEADER: u64 = 0x100;
 const DOL_SECTIONS: usize = 18;
 
-/// Largest FST: the console, which keeps it whole, has 24 MiB of memory.
+/// Maximum size of an FST: the console, which keeps it in memory, has 24 MiB.
 const MAX_FST: u32 = 24 << 20;
 
 /// A disc whose FST has been read.
@@ -56,8 +56,8 @@ struct Disc {
     warnings: Vec<String>,
 }
 
-/// Where the parts of a disc are in its source. A TGC has a header of its own
-/// in front, and its files elsewhere than its FST says.
+/// Positions of the parts of a disc in its source. A TGC has its own header
+/// before the disc, and its files at other offsets than in its FST.
 struct Layout {
     /// Offset of the disc's header.
     start: u64,
@@ -163,7 +163,7 @@ impl Disc {
         u32::try_from(size.min(left)).unwrap_or(u32::MAX)
     }
 
-    /// The parts of the disc that are no files.
+    /// Adds the parts of the disc that are not files.
     fn add_system(
         &mut self,
         layout: &Layout,
@@ -199,7 +199,7 @@ impl Disc {
                 let clipped = self.clipped(layout.dol, length);
                 if u64::from(clipped) < length {
                     warnings.push(format!(
-                        "main.dol at {:#x}: its {length} bytes reach past the end of the disc",
+                        "main.dol at {:#x}: its {length} bytes extend past the end of the disc",
                         layout.dol
                     ));
                 }
@@ -210,7 +210,7 @@ impl Disc {
         Ok(())
     }
 
-    /// The files that the FST lists.
+    /// Adds the files of the FST.
     fn add_files(
         &mut self,
         layout: &Layout,
@@ -236,7 +236,7 @@ impl Disc {
             };
             let parent = parents.last().copied().unwrap_or(root);
             match item {
-                // One level more is taken by `files`.
+                // `files` takes one level.
                 Item::Directory { .. } if depth >= MAX_DEPTH => {
                     let problem = format!("is more than {MAX_DEPTH} directories deep");
                     return ControlFlow::Break(Error::damaged(layout.fst, "FST", problem));
@@ -249,7 +249,7 @@ impl Disc {
                     let at = u64::from(offset).saturating_add_signed(layout.shift);
                     if at.saturating_add(size.into()) > end {
                         warnings.push(format!(
-                            "{}: its {size} bytes at {at:#x} reach past the end of the disc",
+                            "{}: its {size} bytes at {at:#x} extend past the end of the disc",
                             name.text
                         ));
                     }
@@ -263,7 +263,7 @@ impl Disc {
     }
 }
 
-/// Keeps what is missing from a disc as a warning, and nothing else.
+/// Turns missing data of a disc into a warning, and returns other errors.
 fn tolerate(error: Error, warnings: &mut Warnings) -> Result<()> {
     if error.is_fault() {
         return Err(error);
@@ -272,9 +272,8 @@ fn tolerate(error: Error, warnings: &mut Warnings) -> Result<()> {
     Ok(())
 }
 
-/// Returns the length of a DOL: where the last of its sections ends. The header
-/// has the offsets of 7 text and 11 data sections at 0, and their sizes at
-/// 0x90.
+/// Returns the length of a DOL: the end of its last section. The header has the
+/// offsets of 7 text and 11 data sections at 0, and their sizes at 0x90.
 fn dol_length(header: &[u8]) -> u64 {
     let offsets: [u32; DOL_SECTIONS] = numbers(header, 0).unwrap_or_default();
     let sizes: [u32; DOL_SECTIONS] = numbers(header, 0x90).unwrap_or_default();
@@ -283,7 +282,7 @@ fn dol_length(header: &[u8]) -> u64 {
     ends.max().unwrap_or(0).max(DOL_HEADER)
 }
 
-/// What `info.json` says about a disc.
+/// Returns the properties of a disc for `info.json`.
 fn describe(boot: &[u8], size: u64) -> serde_json::Value {
     let text = |field: &[u8]| {
         let text = SHIFT_JIS.decode_without_bom_handling(until_nul(field)).0;

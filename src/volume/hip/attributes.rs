@@ -1,4 +1,4 @@
-//! Extended attributes of assets: what the archive knows about each.
+//! Extended attributes of assets.
 
 use crate::io::Result;
 use crate::text::windows_1252;
@@ -24,15 +24,15 @@ const NAMES: [&str; 12] = [
 /// The attribute whose value is computed from all bytes of the asset.
 const CHECKSUM_OK: &str = "user.hip.checksum_ok";
 
-/// Returns the attributes that the asset has. An asset in no layer has no
-/// layer, and one without ADBG has none of its fields.
+/// Returns the attributes of the asset. Without a layer or ADBG, their
+/// attributes are missing.
 pub(super) fn names(hip: &Hip, number: u32) -> Vec<&'static str> {
     let there = |name: &&str| *name == CHECKSUM_OK || plain(hip, number, name).is_some();
     NAMES.into_iter().filter(there).collect()
 }
 
-/// Returns the value of an attribute. Of an asset in several layers, `layer`
-/// and `layer_name` list all of them, with commas.
+/// Returns the value of an attribute. If an asset is in several layers, `layer`
+/// and `layer_name` list all of them, separated by commas.
 pub(super) fn value(hip: &Hip, number: u32, name: &str) -> Result<Option<String>> {
     if name == CHECKSUM_OK {
         let fits = hip.checksum_fits(hip.asset(number))?;
@@ -41,7 +41,7 @@ pub(super) fn value(hip: &Hip, number: u32, name: &str) -> Result<Option<String>
     Ok(plain(hip, number, name))
 }
 
-/// Returns how the outcome of a checksum is shown: an asset may have none.
+/// Returns how the result of a checksum is shown; an asset may have none.
 pub(super) fn verdict(fits: Option<bool>) -> &'static str {
     match fits {
         Some(true) => "true",
@@ -50,7 +50,7 @@ pub(super) fn verdict(fits: Option<bool>) -> &'static str {
     }
 }
 
-/// Returns the value of an attribute that stands in the tables.
+/// Returns the value of an attribute that is stored in the tables.
 fn plain(hip: &Hip, number: u32, name: &str) -> Option<String> {
     let asset = hip.asset(number);
     let toc = &hip.contents.toc;

@@ -5,7 +5,7 @@ use crate::io::{Cursor, Endian, Error, ReadAt, Result};
 
 use crate::io::Warnings;
 
-/// Bytes of a block in front of its body: its name and its size.
+/// Bytes of a block before its body: its name and its size.
 pub(super) const HEADER: u64 = 8;
 
 /// Name of a block, four capital letters.
@@ -18,13 +18,13 @@ pub(super) struct Header {
     pub(super) name: Name,
     /// Absolute offset of the header in the source.
     pub(super) offset: u64,
-    /// Length of the body as the header says.
+    /// Length of the body according to the header.
     pub(super) size: u32,
 }
 
 impl Header {
-    /// Reads the header at `offset`; `None` where less than a header is left,
-    /// or where what stands there cannot be the name of a block.
+    /// Reads the header at `offset`; `None` if less than a header is left, or
+    /// if it does not begin with a valid name of a block.
     pub(super) fn read(source: &dyn ReadAt, offset: u64) -> Result<Option<Self>> {
         if source.len().saturating_sub(offset) < HEADER {
             return Ok(None);
@@ -39,13 +39,13 @@ impl Header {
             .then_some(Self { name, offset, size }))
     }
 
-    /// Absolute offset of the body.
+    /// Returns the absolute offset of the body.
     pub(super) fn body(&self) -> u64 {
         self.offset + HEADER
     }
 
-    /// Absolute offset at which the next block begins: blocks begin at even
-    /// distances from the body of the one before.
+    /// Returns the absolute offset of the next block: blocks are aligned to
+    /// even distances from the previous body.
     pub(super) fn next(&self) -> u64 {
         self.body() + u64::from(self.size) + u64::from(self.size & 1)
     }
@@ -58,14 +58,14 @@ pub(super) struct Block<'a> {
     pub(super) name: Name,
     /// Absolute offset of its header.
     pub(super) offset: u64,
-    /// Its body, as far as the block around it reaches.
+    /// Its body, limited by the parent block.
     pub(super) body: Cursor<'a>,
 }
 
 /// Reads the blocks in the rest of `parent`, in order.
 ///
-/// A block that claims to be longer than what is left ends where its parent
-/// ends, with a warning; less than a header at the end is ignored.
+/// A block that is longer than the rest of its parent ends there, with a
+/// warning; less than a header at the end is ignored.
 pub(super) fn next<'a>(
     parent: &mut Cursor<'a>,
     warnings: &mut Warnings,
@@ -81,7 +81,7 @@ pub(super) fn next<'a>(
     if size as usize != length {
         let shown = String::from_utf8_lossy(&name);
         warnings.push(format!(
-            "{shown} at {offset:#x}: its {size} bytes reach past the {left} that are left"
+            "{shown} at {offset:#x}: its {size} bytes exceed the {left} that are left"
         ));
     }
     let body = parent.section(length, "block")?;
@@ -91,9 +91,9 @@ pub(super) fn next<'a>(
     Ok(Some(Block { name, offset, body }))
 }
 
-/// Takes a string: bytes, a NUL, and one more NUL where the bytes alone are
-/// an even number. A string without its NUL ends with the block, and a second
-/// NUL may be missing there.
+/// Reads a string: bytes, a NUL, and a second NUL if the number of bytes is
+/// even. A string without its NUL ends with the block, and a second NUL may be
+/// missing there.
 pub(super) fn take_string<'a>(body: &mut Cursor<'a>, field: &'static str) -> Result<&'a [u8]> {
     let Ok(string) = body.c_string(field) else {
         return body.take(body.remaining(), field);
@@ -104,7 +104,7 @@ pub(super) fn take_string<'a>(body: &mut Cursor<'a>, field: &'static str) -> Res
     Ok(string)
 }
 
-/// Returns the number at the start of a block's body, where it has one.
+/// Reads the number at the start of a block's body, if there is one.
 pub(super) fn number(body: &mut Cursor, field: &'static str) -> Option<u32> {
     body.u32(field).ok()
 }
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(block.body.remaining(), 3);
         assert_eq!(
             warnings.texts(),
-            ["AHDR at 0x10: its 2147483647 bytes reach past the 3 that are left"]
+            ["AHDR at 0x10: its 2147483647 bytes exceed the 3 that are left"]
         );
     }
 
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_block_ends_the_search() {
+    fn an_invalid_block_ends_the_search() {
         let source = b"HIPA\0\0\0\x01..3333\0\0\0\0".to_vec();
         let header = Header::read(&source, 0).unwrap().unwrap();
         assert_eq!((header.body(), header.next()), (8, 10));

@@ -1,4 +1,4 @@
-//! The blocks that stand consecutively in the archive (FORMATS, HIP 1 and 7).
+//! The top-level blocks of an archive (FORMATS, HIP 1 and 7).
 
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
@@ -8,17 +8,16 @@ use super::package::Package;
 use super::toc::Toc;
 use crate::io::Warnings;
 
-/// Maximum number of blocks that are looked at; archives have five.
+/// Maximum number of blocks that are read; archives have five.
 const MAX_BLOCKS: usize = 64;
 
-/// Maximum length of the PACK and HIPB that are read, in bytes.
+/// Maximum length of PACK and HIPB, in bytes.
 pub(super) const MAX_HEADER_LENGTH: u64 = 1 << 20;
 
-/// Maximum length of the DICT that is read, in bytes: enough for two million
-/// assets.
+/// Maximum length of DICT, in bytes: enough for two million assets.
 pub(super) const MAX_DICT_LENGTH: u64 = 1 << 28;
 
-/// Everything in an archive but the bytes of its assets.
+/// Everything in an archive except the data of its assets.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     /// PACK.
@@ -33,17 +32,17 @@ pub(super) struct Contents {
     pub(super) blocks: Vec<Header>,
 }
 
-/// STRM, of which nothing is needed: where the bytes of an asset are, its
-/// AHDR says.
+/// STRM, which is not needed to find data: the position of an asset is in its
+/// AHDR.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Stream {
-    /// Length as its header says.
+    /// Length according to its header.
     pub(super) size: u32,
     /// DHDR's value.
     pub(super) debug: Option<u32>,
     /// DPAK.
     pub(super) data: Option<Header>,
-    /// Length of the padding at DPAK's start, as it says.
+    /// Length of the padding at DPAK's start, as stored.
     pub(super) padding: Option<u32>,
 }
 
@@ -51,8 +50,8 @@ impl Contents {
     /// Reads the blocks of `source`.
     ///
     /// # Errors
-    /// Returns an error if the source cannot be read; where DICT is damaged,
-    /// unless `force`.
+    /// Returns an error if the source cannot be read, or, unless `force`, if
+    /// DICT is damaged.
     pub(super) fn read(source: &dyn ReadAt, force: bool, warnings: &mut Warnings) -> Result<Self> {
         let mut contents = Self::default();
         let (mut has_package, mut has_toc) = (false, false);
@@ -109,8 +108,8 @@ impl Stream {
             ..Self::default()
         };
         let mut offset = header.body();
-        // The size of STRM is not to be trusted, but the two blocks in it
-        // always stand at its start.
+        // The size of STRM is unreliable, but its two blocks are always at its
+        // start.
         for _ in 0..2 {
             let Some(child) = Header::read(source, offset)? else {
                 break;
@@ -129,8 +128,8 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Returns where the next block begins: after STRM or, where its size is
-    /// wrong, after the DPAK in it. Else nothing follows.
+    /// Returns the offset of the next block: after STRM or, if its size is
+    /// wrong, after its DPAK. Otherwise nothing follows.
     fn end(&self, source: &dyn ReadAt, header: Header, warnings: &mut Warnings) -> Result<u64> {
         let length = source.len();
         let stated = header.next();
@@ -148,18 +147,18 @@ impl Stream {
         if stated.max(data_end) > length {
             warnings.push(format!("STRM is cut off at {length:#x}"));
         }
-        // Whatever else is there, the engine does not look at it.
+        // The engine ignores anything else.
         Ok(stated.max(data_end).min(length))
     }
 }
 
-/// Returns whether a block may stand after STRM. Other names could be bytes of
-/// an asset, where the size of STRM is wrong.
+/// Returns whether a block may follow STRM. If the size of STRM is wrong, other
+/// names could be data of an asset.
 fn is_known(header: Option<Header>) -> bool {
     header.is_some_and(|header| matches!(&header.name, b"HIPB" | b"PACK" | b"DICT"))
 }
 
-/// Returns the body of a block, as far as the source has it.
+/// Returns the body of a block, limited by the source.
 pub(super) fn body(
     source: &dyn ReadAt,
     header: Header,
@@ -175,14 +174,14 @@ pub(super) fn body(
     }
     if length < u64::from(header.size) {
         warnings.push(format!(
-            "{name} at {:#x}: its {} bytes reach past the {left} that are left",
+            "{name} at {:#x}: its {} bytes exceed the {left} that are left",
             header.offset, header.size
         ));
     }
     read_vec(source, header.body(), length, "block")
 }
 
-/// Returns the first number in a block's body, where it has one.
+/// Returns the first number in a block's body, if there is one.
 fn first_number(source: &dyn ReadAt, header: Header) -> Result<Option<u32>> {
     if header.size < 4 || source.len().saturating_sub(header.body()) < 4 {
         return Ok(None);
@@ -206,8 +205,8 @@ mod tests {
         (contents, warnings.texts())
     }
 
-    /// Returns an archive whose STRM claims `stream` bytes and whose DPAK
-    /// claims `data`, followed by a HIPB. True would be 30 and 10.
+    /// Returns an archive whose STRM declares `stream` bytes and whose DPAK
+    /// declares `data`, followed by a HIPB. The correct values are 30 and 10.
     fn archive(stream: u32, data: u32) -> Vec<u8> {
         [
             block("HIPA", 0, b""),
@@ -222,11 +221,11 @@ mod tests {
     }
 
     #[test]
-    fn hipb_is_found_behind_strm_or_behind_dpak() {
+    fn hipb_is_found_after_strm_or_after_dpak() {
         for (stream, data) in [(30, 10), (30, 0x7FFF_FFFF), (4, 10), (u32::MAX, 10)] {
             let (contents, warnings) = read(archive(stream, data));
             assert!(contents.hipb.is_some(), "{stream} {data}");
-            // Only the first of them agrees with itself.
+            // Only the first one is consistent.
             assert_eq!(warnings.is_empty(), (stream, data) == (30, 10));
             let found = contents.stream.unwrap();
             assert_eq!((found.debug, found.padding), (Some(u32::MAX), Some(4)));
@@ -241,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_assets_are_not_taken_for_blocks() {
+    fn data_of_assets_is_not_mistaken_for_blocks() {
         let mut bytes = archive(26, 10);
         bytes[58..62].copy_from_slice(b"HELP");
         let (contents, warnings) = read(bytes);
@@ -250,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_block_ends_the_archive() {
+    fn an_invalid_block_ends_the_archive() {
         let garbage = [archive(30, 10), b"3333333333".to_vec()].concat();
         let (contents, warnings) = read(garbage);
         assert!(contents.hipb.is_some());
@@ -267,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_nothing_but_blocks_ends_somewhere() {
+    fn the_number_of_blocks_is_bounded() {
         let (_, warnings) = read(block("NULL", 0, b"").repeat(1000));
         assert_eq!(warnings.len(), 3);
     }

@@ -1,4 +1,4 @@
-//! Which game and platform an archive was made for (FORMATS, HIP 4).
+//! Detection of the game and platform of an archive (FORMATS, HIP 4).
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ const CLIENT_SCOOBY_PROTOTYPE: u32 = 1;
 /// `clientVersion` of Scooby-Doo.
 const CLIENT_SCOOBY: u32 = 0x0004_0006;
 
-/// Seconds since 1970 UTC of the first and the next of some months and years.
+/// Start and end of some months and years, in seconds since 1970 UTC.
 const APRIL_2002: Range<u32> = 1_017_619_200..1_020_211_200;
 const AUGUST_2002: Range<u32> = 1_028_160_000..1_030_838_400;
 const YEAR_2003: Range<u32> = 1_041_379_200..1_072_915_200;
@@ -40,7 +40,7 @@ pub enum Game {
 }
 
 impl Game {
-    /// Returns the name that `info.json` shows.
+    /// Returns the name in `info.json`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Scooby => "scooby",
@@ -53,9 +53,9 @@ impl Game {
         }
     }
 
-    /// Returns the name that HipHopTool's `Settings.ini` has for it. The
-    /// prototype is called Scooby, because HipHopTool has no name for it and
-    /// its own version numbers stand in the file.
+    /// Returns the name in HipHopTool's `Settings.ini`. The prototype is called
+    /// Scooby, because HipHopTool has no name for it and the file contains its
+    /// version numbers.
     pub fn hiphoptool_name(self) -> &'static str {
         match self {
             Self::Scooby | Self::ScoobyPrototype => "Scooby",
@@ -83,7 +83,7 @@ impl Game {
         .find(|game| game.hiphoptool_name().as_bytes() == name)
     }
 
-    /// Returns the game, or its prototype where `clientVersion` is that of the
+    /// Returns the game, or its prototype if `clientVersion` is that of the
     /// prototype.
     pub(crate) fn of_client(self, client: u32) -> Self {
         match self {
@@ -128,7 +128,7 @@ pub enum Platform {
 }
 
 impl Platform {
-    /// Returns the name that `info.json` shows.
+    /// Returns the name in `info.json`.
     pub fn name(self) -> &'static str {
         match self {
             Self::GameCube => "gc",
@@ -168,12 +168,12 @@ impl Platform {
     }
 }
 
-/// A value that was detected, and what shows it.
+/// A detected value, and the evidence for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Detected<T> {
     /// The value.
     pub(super) value: T,
-    /// What it was detected from, in words.
+    /// The evidence, in words.
     pub(super) evidence: &'static str,
 }
 
@@ -232,8 +232,8 @@ fn family(package: &Package, hipb: Option<&Hipb>) -> Detected<Game> {
     }
 }
 
-/// Detects the platform: by PLAT if there is one, else by what tools left or by
-/// the date, and in the end by how the first asset is aligned, which stands at
+/// Detects the platform: by PLAT if there is one, else by data of tools or by
+/// the date, and at last by the alignment of the first asset, which is at
 /// `first_data` in the source.
 pub(super) fn platform(
     package: &Package,
@@ -316,7 +316,8 @@ mod tests {
         let strings = ["XB", "Xbox", "NTSC", "US Common", "Sponge Bob"];
         let bfbb = package(Some(&strings), 0xA000F, 0);
         assert_eq!(both(&bfbb, None, None), (Game::Bfbb, Platform::Xbox));
-        // A name of the platform is enough, whatever the number of strings.
+        // A name of the platform is enough, regardless of the number of
+        // strings.
         let cut = package(Some(&strings[..2]), 0xA000F, 0);
         assert_eq!(both(&cut, None, None), (Game::Bfbb, Platform::Xbox));
         let odd = package(Some(&["WII", "Wii", "PAL", "French", "Game"]), 0xA000F, 0);
@@ -365,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn without_any_other_sign_the_alignment_tells() {
+    fn without_other_evidence_the_alignment_decides() {
         let package = package(None, CLIENT_SCOOBY, 0);
         let found = |first| both(&package, None, Some(first)).1;
         assert_eq!(found(0x460), Platform::GameCube);

@@ -150,8 +150,7 @@ const NAMED: [(&str, &str); 130] = [
     ("ui:text", "UserInterfaceText"),
 ];
 
-/// Numbers of DYNA types whose names are not known, and HipHopTool's folder
-/// for each.
+/// Numbers of DYNA types with unknown names, and HipHopTool's folder for each.
 const UNNAMED: [(u32, &str); 3] = [
     (0xEBC0_4E7B, "Unknown_EBC04E7B"),
     (0xFABD_B3B3, "SceneProperties"),
@@ -173,7 +172,8 @@ const FOLDERS: [(u32, &str); NAMED.len() + UNNAMED.len()] = {
     folders
 };
 
-/// HipHopTool's folder for the DYNA type with this number, where it has one.
+/// Returns HipHopTool's folder for the DYNA type with this number, if there is
+/// one.
 pub(super) fn folder(hash: u32) -> Option<&'static str> {
     let &(_, folder) = FOLDERS.iter().find(|&&(number, _)| number == hash)?;
     Some(folder)
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_the_hashes_that_archives_hold() {
+    fn numbers_are_the_hashes_in_archives() {
         for (hash, expected) in [
             (0x70AD_B7F9, "TeleportBox"),
             (0x8F01_2778, "BusStop"),

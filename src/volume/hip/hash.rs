@@ -1,4 +1,4 @@
-//! The hash that makes ids of names, and the checksum of an asset's bytes
+//! The hash that turns names into ids, and the checksum of an asset's data
 //! (FORMATS, HIP 8).
 
 use crc::{CRC_32_MPEG_2, Crc, Table};
@@ -7,8 +7,7 @@ use crc::{CRC_32_MPEG_2, Crc, Table};
 /// 04C11DB7, initial value FFFFFFFF, not reflected, no final exclusive or.
 pub static CHECKSUM: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_MPEG_2);
 
-/// Returns the id that the engine makes of a name: `hash * 131 + byte`, modulo
-/// 2^32.
+/// Returns the id for a name: `hash * 131 + byte`, modulo 2^32.
 ///
 /// Every byte with both bits 0x60 set loses 0x20 first. That folds a to z,
 /// and also `` ` { | } ~ `` DEL and the bytes from 0xE0 on.

@@ -1,4 +1,4 @@
-//! HIPB: what modding tools add after the archive (FORMATS, HIP 7).
+//! HIPB: data that modding tools append (FORMATS, HIP 7).
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use crate::io::{Cursor, Result};
 use super::block;
 use crate::io::Warnings;
 
-/// Version of HIPB that is known in full. Later ones begin in the same way.
+/// Newest known version of HIPB. Later ones begin in the same way.
 const KNOWN_VERSION: u32 = 3;
 
-/// Bytes of the shortest layer name: its layer and an empty string.
+/// Minimum length of a layer name: its layer and an empty string.
 const MIN_NAME_LENGTH: usize = 6;
 
 /// The fields of HIPB. Later fields are missing from earlier versions.
@@ -22,7 +22,7 @@ pub(crate) struct Hipb {
     pub(crate) no_layers: bool,
     /// The platform of a Scooby archive: 1 PlayStation 2, 2 GameCube, 3 Xbox.
     pub(crate) scooby_platform: u32,
-    /// Names that people gave to layers, by the layer's number.
+    /// Names of layers given by users, by the layer's number.
     pub(crate) layer_names: BTreeMap<u32, Vec<u8>>,
     /// The game: 1 Scooby, 2 Battle for Bikini Bottom, 3 Incredibles or The
     /// Movie, 4 Rise of the Underminer, 5 Ratatouille prototype.
@@ -30,7 +30,7 @@ pub(crate) struct Hipb {
 }
 
 impl Hipb {
-    /// Reads HIPB's body; what is cut off keeps the value that says nothing.
+    /// Reads HIPB's body; fields that are cut off keep their default.
     pub(super) fn read(mut body: Cursor, warnings: &mut Warnings) -> Self {
         let mut hipb = Self::default();
         if let Err(error) = hipb.read_fields(&mut body) {
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_of_names_that_cannot_be_is_not_believed() {
+    fn an_impossible_count_of_names_is_ignored() {
         let (hipb, warnings) = read(b"\0\0\0\x02\0\0\0\0\0\0\0\x03\xff\xff\xff\xff");
         assert_eq!((hipb.version, hipb.scooby_platform), (2, 3));
         assert_eq!(warnings.len(), 1);

@@ -1,5 +1,4 @@
-//! Types of assets: what they are called and which extension their files
-//! have (FORMATS, HIP 9).
+//! Types of assets: their names, folders and extensions (FORMATS, HIP 9).
 
 use std::borrow::Cow;
 
@@ -20,7 +19,7 @@ pub(super) struct Kind {
     folder: &'static str,
     /// Extension that its files get, without the dot.
     extension: &'static str,
-    /// Other extensions with which names of such assets are seen.
+    /// Other extensions that occur in names of such assets.
     also: &'static [&'static str],
 }
 
@@ -146,8 +145,8 @@ pub(super) const JSP_INFO: u32 = 1;
 pub(crate) struct Type {
     /// Its code.
     pub(crate) code: Code,
-    /// Of a DYNA asset the hash of its type's name, of a JSP asset
-    /// [`JSP_INFO`] where it is that; else 0.
+    /// For a DYNA asset the hash of its type's name, for a JSP asset
+    /// [`JSP_INFO`] if it is that; otherwise 0.
     pub(crate) subtype: u32,
 }
 
@@ -157,10 +156,10 @@ impl Type {
         windows_1252(trimmed(&self.code)).into_owned()
     }
 
-    /// HipHopTool's folder for it. HipHopTool refuses unknown types; here
-    /// they get a folder with the code, and unknown DYNA types one with the
-    /// hash, `DYNA_` and eight hexadecimal digits. A DYNA asset too short to hold its
-    /// hash is in `DYNA`.
+    /// Returns HipHopTool's folder for it. HipHopTool refuses unknown types;
+    /// here they get a folder with the code, and unknown DYNA types one with
+    /// the hash, `DYNA_` and eight hexadecimal digits. A DYNA asset too short
+    /// for its hash is in `DYNA`.
     pub(crate) fn folder(self) -> Cow<'static, str> {
         match (&self.code, self.subtype) {
             (b"JSP ", JSP_INFO) => "JSPInfo".into(),
@@ -175,9 +174,8 @@ impl Type {
         }
     }
 
-    /// Returns the type that has this folder, or whose code this is; the other
-    /// way round from [`Type::folder`], except for characters that make no good
-    /// folder and became `_`.
+    /// Returns the type with this folder or this code; the inverse of
+    /// [`Type::folder`], except for characters that were replaced by `_`.
     pub(crate) fn of_folder(folder: &str) -> Option<Self> {
         let plain = |code| Self { code, subtype: 0 };
         let dyna = |subtype| Self {
@@ -208,8 +206,8 @@ impl Type {
         Some(plain(code))
     }
 
-    /// Extension that its files get on `platform`; empty where the code of an
-    /// unknown type does not make one.
+    /// Returns the extension of its files on `platform`; empty if the code of
+    /// an unknown type is not suitable.
     pub(super) fn extension(self, platform: Platform) -> Cow<'static, str> {
         match (&self.code, platform) {
             (b"JSP ", _) if self.subtype == JSP_INFO => "jspinfo".into(),
@@ -226,8 +224,8 @@ impl Type {
         }
     }
 
-    /// Returns the length of the extension that `name` already carries, the dot
-    /// included; 0 where it is neither one that such assets have nor one of
+    /// Returns the length of the extension that `name` already has, including
+    /// the dot; 0 if it is neither one of such assets nor one of
     /// [`OTHER_EXTENSIONS`].
     pub(super) fn carried(self, name: &[u8], platform: Platform) -> usize {
         let own = self.extension(platform);
@@ -243,8 +241,8 @@ impl Type {
     }
 }
 
-/// Extensions of other games' formats. Files with such a name that were packed
-/// keep it, by which they are detected.
+/// Extensions of other games' formats. Packed files with such names keep them,
+/// so that they are detected.
 const OTHER_EXTENSIONS: &[&str] = &["hgo", "hgo.blk", "ifp", "psx"];
 
 /// Returns a code without the spaces after it.
@@ -258,7 +256,7 @@ fn find(code: Code) -> Option<&'static Kind> {
     KINDS.get(index)
 }
 
-/// Returns a code in characters that no file system minds, at least one.
+/// Returns a code in characters that are valid in file names, at least one.
 fn safe(code: Code) -> String {
     let code = trimmed(&code);
     if code.is_empty() {
@@ -285,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_sorted_and_every_folder_is_its_own() {
+    fn the_table_is_sorted_and_every_folder_is_unique() {
         assert!(KINDS.windows(2).all(|pair| pair[0].code < pair[1].code));
         let folders: std::collections::HashSet<_> = KINDS.iter().map(|kind| kind.folder).collect();
         assert_eq!(folders.len(), KINDS.len());
@@ -311,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_stands_for_its_type() {
+    fn a_folder_identifies_its_type() {
         let known = KINDS.iter().map(|kind| plain(&kind.code));
         let others = [
             (b"JSP ", JSP_INFO),

@@ -1,4 +1,4 @@
-//! What the types of layers are called (FORMATS, HIP 6).
+//! Names of layer types (FORMATS, HIP 6).
 
 use super::detect::Game;
 
@@ -22,10 +22,10 @@ const NAMES: [&str; 12] = [
 /// Number of the layer type that earlier games do not have.
 const TEXTURE_STREAM: usize = 2;
 
-/// Last type of a layer in which HipHopTool takes JSP assets for geometry.
+/// Last type of a layer in which HipHopTool treats JSP assets as geometry.
 const LAST_GEOMETRY: i32 = 9;
 
-/// Returns the name of layer type `number` in `game`, where it has one.
+/// Returns the name of layer type `number` in `game`, if there is one.
 pub fn name(game: Game, number: u32) -> Option<&'static str> {
     let number = usize::try_from(number).ok()?;
     let earlier = !game.is_incredibles_or_later() && number >= TEXTURE_STREAM;
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_incredibles_put_texture_streams_in_between() {
+    fn the_incredibles_insert_texture_streams() {
         assert_eq!(name(Game::Bfbb, 2), Some("BSP"));
         assert_eq!(name(Game::Bfbb, 10), Some("JSPINFO"));
         assert_eq!(name(Game::Unknown, 3), Some("MODEL"));

@@ -1,4 +1,4 @@
-//! Which assets stand in which layer (FORMATS, HIP 6).
+//! Assignment of assets to layers (FORMATS, HIP 6).
 
 use super::kinds::JSP_INFO;
 use super::layer;
@@ -10,24 +10,24 @@ use crate::io::Warnings;
 pub(super) struct Layout {
     /// For every layer its assets, in order and each once.
     pub(super) layers: Vec<Vec<u32>>,
-    /// For every layer, how many ids it lists that the archive lacks.
+    /// For every layer, how many of its ids are missing from the archive.
     pub(super) missing: Vec<usize>,
-    /// The assets that no layer lists.
+    /// The assets that are in no layer.
     pub(super) unlayered: Vec<u32>,
-    /// Assets that have the id of an asset before them, and how many such
-    /// there are before each.
+    /// Assets that repeat the id of an earlier asset, and how many earlier ones
+    /// there are.
     pub(super) repeated: Vec<(u32, u32)>,
     /// The assets, sorted by id and then by number.
     by_id: Vec<u32>,
 }
 
-/// Marks an asset that no layer has listed yet.
+/// Marks an asset that is in no layer yet.
 const NOWHERE: u32 = u32::MAX;
 
 impl Layout {
-    /// Finds the assets of the layers by their ids. Of several assets with
-    /// one id, layers mean the first. JSP assets are JSPINFO where the first
-    /// layer that lists them is for it.
+    /// Finds the assets of the layers by id. If several assets have the same
+    /// id, layers refer to the first. JSP assets are JSPINFO if the first layer
+    /// that lists them is for it.
     pub(super) fn new(toc: &mut Toc, warnings: &mut Warnings) -> Self {
         let by_id = sorted(toc);
         let mut layout = Self {
@@ -125,7 +125,7 @@ fn repeated(toc: &Toc, by_id: &[u32], warnings: &mut Warnings) -> Vec<(u32, u32)
     for same in by_id.chunk_by(|&left, &right| id(left) == id(right)) {
         if same.len() > 1 {
             let id = id(same[0]);
-            warnings.push(format!("asset {id:08X} is there {} times", same.len()));
+            warnings.push(format!("asset {id:08X} occurs {} times", same.len()));
         }
         repeated.extend(
             (0..)

@@ -3,10 +3,10 @@
 //! SpongeBob SquarePants Movie, The Incredibles, Rise of the Underminer and
 //! the Ratatouille prototype.
 //!
-//! Section numbers in the comments below this module are those of
-//! `docs/FORMATS.md`, chapter HIP. If an asset's bytes are, its AHDR block
-//! says, and nothing else is relied on: counts, sizes, paddings, orders and
-//! checksums are shown and, where they are wrong, warned about.
+//! Section numbers in the comments of this module are those of
+//! `docs/formats/hip.md`. The position of an asset's data is taken from its
+//! AHDR block only: counts, sizes, paddings, orders and checksums are shown
+//! and, if they are wrong, warned about.
 
 mod attributes;
 mod block;
@@ -61,11 +61,10 @@ pub const FORMAT: Format = Format {
 /// The first bytes of every archive, a block without a body.
 const MAGIC: &[u8; 4] = b"HIPA";
 
-/// Bytes that are read at a time to compute a checksum.
+/// Number of bytes read at a time to compute a checksum.
 const PIECE: usize = 64 * 1024;
 
-/// Where a DYNA asset has the hash of its type's name, in bytes from its
-/// start, and the length of that hash.
+/// Range of the hash of its type's name in a DYNA asset.
 const DYNA_HASH: std::ops::Range<u32> = 8..12;
 
 /// A HIP archive whose tables have been read.
@@ -77,12 +76,12 @@ struct Hip {
     platform: Detected<Platform>,
     /// Whether `assets.tsv` shows computed checksums.
     verify: bool,
-    /// Whether what is left of damaged assets is shown.
+    /// Whether the remaining data of damaged assets is shown.
     force: bool,
     warnings: Vec<String>,
 }
 
-/// What a file of the archive is.
+/// A file of the archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Item {
     /// The asset with this number.
@@ -158,9 +157,8 @@ impl Hip {
         &self.contents.toc.assets[number as usize]
     }
 
-    /// Returns the size of the file that shows an asset: with `force`, of an
-    /// asset that reaches past the end of the archive, of the bytes that are
-    /// there.
+    /// Returns the size of the file that shows an asset; with `force`, an asset
+    /// that extends past the end of the archive is cut there.
     fn shown_size(&self, number: u32) -> u64 {
         let asset = self.asset(number);
         let size = u64::from(asset.size);
@@ -170,7 +168,7 @@ impl Hip {
         }
     }
 
-    /// What the archive knows about the content of an asset.
+    /// Returns the type of an asset.
     fn asset_type(&self, number: u32) -> Option<AssetType> {
         let (platform, endian) = match self.platform.value {
             Platform::GameCube => (Some(super::Platform::GameCube), Endian::Big),
@@ -189,14 +187,14 @@ impl Hip {
         })
     }
 
-    /// Modification time of everything: that of PCRT.
+    /// Returns the modification time of all files: that of PCRT.
     fn modified(&self) -> Option<i64> {
         let created = self.contents.package.created.as_ref()?;
         Some(created.time.into())
     }
 
-    /// Reads bytes of an asset. The source is asked even where it is known to
-    /// be too short, so that the error is its own.
+    /// Reads bytes of an asset. The source is read even if it is known to be
+    /// too short, so that the error is the source's.
     fn read_asset(&self, asset: &Asset, position: u64, buf: &mut [u8]) -> Result<()> {
         let offset = u64::from(asset.offset) + position;
         self.source
@@ -204,7 +202,7 @@ impl Hip {
             .map_err(|cause| read_error(offset, buf.len() as u64, cause))
     }
 
-    /// Returns whether the checksum of an asset fits its bytes; `None` where it
+    /// Returns whether the checksum of an asset matches its data; `None` if it
     /// has none.
     fn checksum_fits(&self, asset: &Asset) -> Result<Option<bool>> {
         let Some(stored) = asset.checksum.filter(|&checksum| checksum != 0) else {
@@ -229,7 +227,7 @@ impl Hip {
     }
 }
 
-/// Warns about numbers that do not fit each other.
+/// Warns about inconsistent numbers.
 fn check(contents: &Contents, length: u64, warnings: &mut Warnings) {
     let toc = &contents.toc;
     if let Some(counts) = contents.package.counts {
@@ -248,16 +246,16 @@ fn check(contents: &Contents, length: u64, warnings: &mut Warnings) {
         let end = u64::from(asset.offset) + u64::from(asset.size);
         if end > length {
             warnings.push(format!(
-                "asset {:08X} ends at {end:#x}, behind the end of the file at {length:#x}",
+                "asset {:08X} ends at {end:#x}, after the end of the file at {length:#x}",
                 asset.id
             ));
         }
     }
 }
 
-/// Finds out the types of the DYNA assets, which stand in their contents in
-/// the byte order of the platform (FORMATS, HIP 10). An asset whose hash
-/// lies past the end of the source is one without a type.
+/// Determines the types of the DYNA assets, which are stored in their data in
+/// the byte order of the platform (FORMATS, HIP 10). An asset whose hash is
+/// past the end of the source has no type.
 fn find_dyna_types(assets: &mut [Asset], source: &dyn ReadAt, platform: Platform) -> Result<()> {
     let dynas = assets.iter_mut();
     for asset in dynas.filter(|asset| &asset.kind.code == b"DYNA" && asset.size >= DYNA_HASH.end) {
@@ -275,8 +273,8 @@ fn find_dyna_types(assets: &mut [Asset], source: &dyn ReadAt, platform: Platform
     Ok(())
 }
 
-/// Returns the number of a DYNA type. If the platform is not known, the byte
-/// order is the one that makes a known type.
+/// Returns the number of a DYNA type. If the platform is unknown, the byte
+/// order is the one that results in a known type.
 fn dyna_type(hash: [u8; 4], platform: Platform) -> u32 {
     let (big, little) = (u32::from_be_bytes(hash), u32::from_le_bytes(hash));
     match platform {

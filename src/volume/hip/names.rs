@@ -1,7 +1,7 @@
 //! Names of the folders and files that show an archive.
 //!
-//! They are raw bytes, as the assets' names are; what a file system cannot
-//! take is escaped where they are taken in.
+//! They are raw bytes, like the assets' names; the sink escapes invalid
+//! characters.
 
 use std::collections::HashMap;
 
@@ -11,18 +11,17 @@ use super::toc::{Asset, Toc};
 use crate::text::windows_1252;
 use crate::volume::AssetName;
 
-/// How often names are compared with each other. Once finds assets that have
-/// one name; the second time finds the name that looks as if an id had been
-/// added to it.
+/// Number of rounds in which names are compared. The first finds assets with
+/// equal names, the second a name that equals another one with an id added.
 const ROUNDS: usize = 2;
 
-/// Returns the name of a layer's type, or its number where it has no name.
+/// Returns the name of a layer's type, or its number if it has no name.
 pub(super) fn layer_type(game: Game, kind: u32) -> String {
     layer::name(game, kind).map_or_else(|| format!("TYPE_{kind}"), str::to_owned)
 }
 
-/// Returns the name of the folder of layer `number`, with the name that people
-/// gave it.
+/// Returns the name of the folder of layer `number`, with its name given by
+/// users.
 pub(super) fn layer_folder(number: usize, kind: &str, given: Option<&[u8]>) -> Vec<u8> {
     let mut name = format!("{number:02}-{kind}").into_bytes();
     if let Some(given) = given.filter(|given| !given.is_empty()) {
@@ -33,7 +32,7 @@ pub(super) fn layer_folder(number: usize, kind: &str, given: Option<&[u8]>) -> V
 }
 
 /// Returns the name of an asset in HipHopTool's folders. On Linux HipHopTool
-/// replaces nothing but `/` and NUL, and adds no extension.
+/// replaces only `/` and NUL, and adds no extension.
 pub(super) fn hiphoptool_file(asset: &Asset, name: &[u8]) -> Vec<u8> {
     let name = name.iter().map(|&byte| match byte {
         b'/' | 0 => b'_',
@@ -48,16 +47,16 @@ pub(super) fn hiphoptool_file(asset: &Asset, name: &[u8]) -> Vec<u8> {
 
 /// Returns the names of the files of one layer, for its assets `members`.
 ///
-/// A name is the asset's name and, unless it already carries one, the extension
-/// of its type. If names of a layer are equal except for ASCII case, all of
-/// them get ` [ID]` before the extension. An asset without a name is called
-/// `[ID]`, so that its file is not a hidden one.
+/// A name is the asset's name and the extension of its type, unless it already
+/// has one. If names in a layer are equal except for ASCII case, all of them
+/// get ` [ID]` before the extension. An asset without a name is called `[ID]`,
+/// so that its file is not hidden.
 pub(super) fn files(toc: &Toc, members: &[u32], platform: Platform) -> Vec<Vec<u8>> {
     let names = distinct(toc, members, platform, FileName::bytes);
     names.iter().map(FileName::bytes).collect()
 }
 
-/// As [`files`], where names that are equal except for their extensions get `
+/// Like [`files`], but names that are equal except for their extensions get `
 /// [ID]` too.
 pub(super) fn with_own_stems(toc: &Toc, members: &[u32], platform: Platform) -> Vec<AssetName> {
     let text = |bytes: &[u8]| windows_1252(bytes).into_owned();
@@ -69,8 +68,7 @@ pub(super) fn with_own_stems(toc: &Toc, members: &[u32], platform: Platform) -> 
     names.collect()
 }
 
-/// Returns the names of files, of which no two have the same `part`, ignoring
-/// ASCII case.
+/// Returns the names of files, made unique by `part`, ignoring ASCII case.
 fn distinct<'a>(
     toc: &'a Toc,
     members: &[u32],

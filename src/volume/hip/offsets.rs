@@ -1,5 +1,4 @@
-//! Where the numbers about assets stand, for those who put other bytes into
-//! an archive.
+//! Offsets of the tables' numbers about assets, for replacing data.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,13 +9,13 @@ use super::detect::Platform;
 use super::{Hip, Options};
 use crate::io::{Cursor, Endian, ReadAt, Result, Warnings};
 
-/// Bytes of AHDR in front of ADBG.
+/// Bytes of AHDR before ADBG.
 const ASSET_HEADER: usize = 24;
 
-/// Where the maxima are in PCNT, in bytes from the start of its body.
+/// Offset of the maxima in the body of PCNT.
 const MAXIMA: u64 = 8;
 
-/// What must be known of an archive to put other bytes into it.
+/// The facts about an archive that are needed to replace data.
 #[derive(Debug)]
 pub(crate) struct Offsets {
     pub(crate) platform: Platform,
@@ -28,15 +27,15 @@ pub(crate) struct Offsets {
     /// `maxLayerSize`, `maxXformAssetSize`.
     pub(crate) maxima: Option<(u64, [u32; 3])>,
     /// STRM, then DPAK: the offset of the size in the header, and the body
-    /// as the header says.
+    /// according to the header.
     pub(crate) sizes: Vec<(u64, Range<u64>)>,
-    /// Absolute offset of the byte in front of which no asset stands.
+    /// Absolute offset before which there is no asset.
     pub(crate) data_start: u64,
-    /// Absolute offset of the byte after which no asset stands.
+    /// Absolute offset after which there is no asset.
     pub(crate) data_end: u64,
 }
 
-/// An asset, and where its AHDR is.
+/// An asset, and the position of its AHDR.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AssetOffsets {
     pub(crate) id: u32,
@@ -65,7 +64,7 @@ impl Offsets {
                 b"DICT" => MAX_DICT_LENGTH,
                 _ => continue,
             };
-            // What is odd was said when the tables were read.
+            // These warnings were reported when the tables were read.
             let mut ignored = Warnings::default();
             let body = contents::body(&**source, header, longest, &mut ignored)?;
             let cursor = Cursor::new(&body, header.body(), Endian::Big);
@@ -111,8 +110,8 @@ impl Offsets {
     }
 }
 
-/// Returns where the bytes of assets begin and end: DPAK's, or where its size
-/// cannot be right, all up to HIPB or the end of the source.
+/// Returns the range of the assets' data: that of DPAK, or if its size cannot
+/// be right, everything up to HIPB or the end of the source.
 fn data(hip: &Hip, assets: &[AssetOffsets]) -> (u64, u64) {
     let blocks = &hip.contents.blocks;
     let block = |name: &[u8; 4]| blocks.iter().find(|block| &block.name == name);
@@ -150,8 +149,7 @@ fn find_maxima(mut body: Cursor) -> Result<Option<(u64, [u32; 3])>> {
     Ok(found)
 }
 
-/// Finds the AHDR blocks in the body of DICT, and in each the checksum, as the
-/// tables are read.
+/// Finds the AHDR blocks in the body of DICT, and the checksum in each.
 fn find_assets(mut body: Cursor, found: &mut Vec<(u64, Option<u64>)>) -> Result<()> {
     let mut ignored = Warnings::default();
     while let Some(mut table) = block::next(&mut body, &mut ignored)? {

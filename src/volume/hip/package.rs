@@ -1,12 +1,11 @@
-//! PACK: what the archive says about itself (FORMATS, HIP 3).
+//! PACK: metadata of the archive (FORMATS, HIP 3).
 
 use crate::io::{Cursor, Result};
 
 use super::block;
 use crate::io::Warnings;
 
-/// Maximum number of strings of a PLAT block that are read; games have four or
-/// five.
+/// Maximum number of strings of a PLAT block; games have four or five.
 const MAX_STRINGS: usize = 16;
 
 /// The fields of PACK. Every block in it may be missing.
@@ -29,11 +28,11 @@ pub(super) struct Package {
 /// PVER.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Version {
-    /// `subVersion`, 2 in all games; below it there are no checksums.
+    /// `subVersion`, 2 in all games; lower ones have no checksums.
     pub(super) sub: u32,
     /// `clientVersion`, of the tool that wrote the archive.
     pub(super) client: u32,
-    /// `compatVersion`, 1 where it is missing.
+    /// `compatVersion`, 1 if it is missing.
     pub(super) compat: u32,
 }
 
@@ -57,8 +56,7 @@ pub(super) struct Counts {
 pub(super) struct Created {
     /// Seconds since 1970 UTC.
     pub(super) time: u32,
-    /// The same in words, in the time of California; empty where it is
-    /// missing.
+    /// The same in words, in the time of California; empty if it is missing.
     pub(super) text: Vec<u8>,
 }
 
@@ -85,7 +83,7 @@ impl Package {
     }
 }
 
-/// Puts in what was read; says whether there was anything.
+/// Sets a field to the value that was read; returns whether there was one.
 fn replace<T>(field: &mut Option<T>, value: Option<T>) -> bool {
     let found = value.is_some();
     if found {

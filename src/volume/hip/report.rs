@@ -1,4 +1,4 @@
-//! The texts about an archive: `info.json` and `assets.tsv`.
+//! The generated files of an archive: `info.json` and `assets.tsv`.
 
 use std::collections::BTreeMap;
 
@@ -30,13 +30,13 @@ const COLUMNS: [&str; 14] = [
     "checksum_ok",
 ];
 
-/// `info.json`, a field a line.
+/// Returns `info.json`, with one field per line.
 pub(super) fn info_file(hip: &Hip) -> Vec<u8> {
     let text = serde_json::to_string_pretty(&info(hip)).expect("a JSON value is always written");
     (text + "\n").into_bytes()
 }
 
-/// Everything there is to know about the archive as a whole.
+/// Returns the metadata of the archive.
 pub(super) fn info(hip: &Hip) -> Value {
     let contents = &hip.contents;
     json!({
@@ -61,8 +61,8 @@ pub(super) fn info(hip: &Hip) -> Value {
     })
 }
 
-/// What is unusual about the archive and no reason to warn anybody: editors
-/// leave archives so.
+/// Returns a note about an irregularity that needs no warning, because editors
+/// leave archives like this.
 fn notes(hip: &Hip) -> Option<&'static str> {
     let is_sorted = hip.contents.toc.assets.is_sorted_by_key(|asset| asset.id);
     (!is_sorted).then_some("the assets are not sorted by id")
@@ -148,14 +148,13 @@ fn layers(hip: &Hip) -> Vec<Value> {
         .collect()
 }
 
-/// `assets.tsv`: a row for every file in `layers/`, in order. `file` is the
-/// name of the file there. `checksum_ok` is blank
-/// unless checksums are to be verified; an asset that reaches past the end of
-/// the archive is `unreadable` there.
+/// Returns `assets.tsv`: a row for every file in `layers/`, in order, with
+/// `file` as its name there. `checksum_ok` is empty unless checksums are
+/// verified; it is `unreadable` for an asset that extends past the end of the
+/// archive.
 ///
 /// # Errors
-/// Returns an error if checksums are to be verified and the source cannot be
-/// read.
+/// Returns an error if checksums are verified and the source cannot be read.
 pub(super) fn assets(hip: &Hip) -> Result<Vec<u8>> {
     let mut text = Vec::new();
     let mut table = Table::new(&mut text, &COLUMNS).expect("writing to memory cannot fail");

@@ -1,25 +1,24 @@
-//! `Settings.ini`, from which HipHopTool packs an archive again
-//! (FORMATS, HIP 11).
+//! `Settings.ini`, from which HipHopTool repacks an archive (FORMATS, HIP 11).
 
 use std::fmt::Write;
 
 use super::toc::Asset;
 use super::{Game, Hip, Platform};
 
-/// Value of a field that the archive does not have: of PVER, PFLG, PCRT, AINF
-/// and LINF.
+/// Value of a field of PVER, PFLG, PCRT, AINF or LINF that is missing from the
+/// archive.
 const NOTHING: u32 = 0;
 
-/// LDBG and DHDR where the archive does not have them.
+/// Value of a missing LDBG or DHDR.
 const NO_DEBUG: u32 = u32::MAX;
 
 /// Returns the text for this archive.
 ///
-/// HipHopTool reads every asset that a layer names from the folders beside the
-/// file and lays the bytes out again. It refuses an asset that stands in two
-/// layers, so here it stands in the first one only. What HipHopTool does not
-/// keep is in lines that it skips and `hpipack` reads: `Platform`, `Shared`,
-/// `Unlayered`, `HIPB` and `HIPB.LayerName`.
+/// HipHopTool reads every asset of a layer from the folders beside the file and
+/// lays out the data anew. It refuses an asset in two layers, so only the first
+/// one lists it. Data that HipHopTool does not keep is in lines that it skips
+/// and `hpipack` reads: `Platform`, `Shared`, `Unlayered`, `HIPB` and
+/// `HIPB.LayerName`.
 pub(super) fn ini(hip: &Hip) -> String {
     let mut text = String::new();
     write_settings(hip, &mut text).expect("writing to a String cannot fail");
@@ -60,7 +59,7 @@ fn write_package(hip: &Hip, text: &mut String) -> std::fmt::Result {
     let flags = package.flags.unwrap_or(NOTHING).cast_signed();
     writeln!(text, "PACK.PFLG={flags}")?;
     let (time, words) = match &package.created {
-        // Scooby's dates end in a line end, which a line cannot hold.
+        // Scooby-Doo's dates end in a line end, which a line cannot contain.
         Some(created) => (
             created.time.cast_signed(),
             value(created.text.trim_ascii_end()),
@@ -76,7 +75,7 @@ fn write_package(hip: &Hip, text: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// HipHopTool's names for the strings of PLAT, and where each stands in it.
+/// Returns HipHopTool's names for the strings of PLAT, and the index of each.
 fn plat_fields(game: Game) -> &'static [(&'static str, usize)] {
     match game {
         Game::Bfbb => &[
@@ -124,8 +123,8 @@ fn write_layer(
     writeln!(text, "EndLayer\n")
 }
 
-/// Returns the assets that no layer lists. Of those with one id, only the first
-/// is distinguished from the others by its file.
+/// Writes the assets that are in no layer. If several have the same id, only
+/// the file distinguishes the first from the others.
 fn write_unlayered(hip: &Hip, text: &mut String) -> std::fmt::Result {
     let toc = &hip.contents.toc;
     let first = |&&number: &&u32| hip.layout.find(toc, hip.asset(number).id) == Some(number);
@@ -164,9 +163,9 @@ fn write_asset(hip: &Hip, key: &str, asset: &Asset, text: &mut String) -> std::f
     )
 }
 
-/// Returns a string as HipHopTool reads it back. It takes every byte for the
-/// character with that number, and splits lines at `=` and `;`: like its own
-/// `;` in names, these and line ends become `_`.
+/// Returns a string in the form that HipHopTool reads: every byte is the
+/// character with that number. HipHopTool splits lines at `=` and `;`, so these
+/// and line ends become `_`, as it does itself for `;` in names.
 fn value(string: &[u8]) -> String {
     string
         .iter()

@@ -27,7 +27,7 @@ struct AssetHeader {
 pub(super) struct Asset {
     /// Its id, usually the hash of its name.
     pub(super) id: u32,
-    /// Its type. The subtype is not in DICT and is 0 until it is found out.
+    /// Its type. The subtype is not in DICT and is 0 until it is determined.
     pub(super) kind: Type,
     /// Absolute offset of its bytes in the source.
     pub(super) offset: u32,
@@ -39,10 +39,10 @@ pub(super) struct Asset {
     pub(super) flags: u32,
     /// Alignment in bytes, 0 and less for the type's own; `None` without ADBG.
     pub(super) align: Option<i32>,
-    /// CRC-32/MPEG-2 of its bytes, 0 for none; `None` where archives of the
-    /// first version end before it.
+    /// CRC-32/MPEG-2 of its data, 0 for none; `None` in archives of the first
+    /// version, which have none.
     pub(super) checksum: Option<u32>,
-    /// Where its name and then its source file stand in [`Toc::texts`].
+    /// Position of its name, followed by its source file, in [`Toc::texts`].
     text: u32,
     name_length: u32,
     source_length: u32,
@@ -55,7 +55,7 @@ pub(super) struct Layer {
     pub(super) kind: u32,
     /// LDBG's value.
     pub(super) debug: Option<u32>,
-    /// Where its asset ids stand in [`Toc::ids`].
+    /// Position of its asset ids in [`Toc::ids`].
     first: u32,
     count: u32,
 }
@@ -86,8 +86,8 @@ impl Toc {
             + self.texts.capacity()
     }
 
-    /// Reads the blocks of DICT's body. A header that is cut off is damage;
-    /// with `force` it is omitted instead.
+    /// Reads the blocks of DICT's body. A truncated header is damage; with
+    /// `force` it is skipped instead.
     pub(super) fn read(
         &mut self,
         mut body: Cursor,
@@ -196,7 +196,7 @@ impl Toc {
         let listed = room.min(count as usize);
         if listed < count as usize {
             warnings.push(format!(
-                "LHDR at {:#x}: its {count} assets do not fit, {room} do",
+                "LHDR at {:#x}: its {count} assets do not fit, only {room} do",
                 entry.offset
             ));
         }
@@ -222,8 +222,8 @@ impl Toc {
         Ok(())
     }
 
-    /// Takes in the single numbers of the tables. An LDBG that follows its
-    /// LHDR, instead of standing in it, belongs to it all the same.
+    /// Reads the single numbers of the tables. An LDBG that follows its LHDR,
+    /// instead of being inside it, belongs to it too.
     fn read_value(&mut self, table: &block::Name, mut entry: Block) {
         let value = block::number(&mut entry.body, "value");
         match (table, &entry.name) {
@@ -239,7 +239,7 @@ impl Toc {
     }
 }
 
-/// Returns a code whose padding is spaces, with which some tools do not bother.
+/// Returns a code padded with spaces, which some tools omit.
 fn padded(mut code: Code) -> Code {
     for byte in code.iter_mut().rev() {
         match byte {
@@ -328,13 +328,13 @@ mod tests {
     }
 
     #[test]
-    fn a_layer_may_lie_about_its_assets() {
+    fn a_layer_with_a_wrong_count_has_the_assets_that_fit() {
         let ids = b"\0\0\0\x03\xff\xff\xff\xff\0\0\0\x01\0\0\0\x02";
         let (toc, warnings) = read(&block("LTOC", &block("LHDR", ids)), false).unwrap();
         assert_eq!(toc.ids(&toc.layers[0]), [1, 2]);
         assert_eq!(
             warnings,
-            ["LHDR at 0x108: its 4294967295 assets do not fit, 2 do"]
+            ["LHDR at 0x108: its 4294967295 assets do not fit, only 2 do"]
         );
     }
 

@@ -1,5 +1,5 @@
-//! The tree that shows an archive: `layers/` with the files, and `types/`,
-//! `ids/`, `info.json` and `assets.tsv` about them.
+//! The tree of an archive: `layers/` with the files, and `types/`, `ids/`,
+//! `info.json` and `assets.tsv` about them.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::volume::{Entry, Name, NodeId, Sink};
 
 use super::{Hip, Item, names};
 
-/// Announces everything in the archive to the sink.
+/// Declares everything in the archive to the sink.
 pub(super) fn announce(hip: &Hip, sink: &mut dyn Sink) -> Result<()> {
     let root = sink.root();
     let nodes = layers(hip, sink, root)?;
@@ -18,7 +18,7 @@ pub(super) fn announce(hip: &Hip, sink: &mut dyn Sink) -> Result<()> {
     generated(hip, sink, root, b"assets.tsv", Item::Table)
 }
 
-/// `layers/`; what comes back are the nodes of the assets.
+/// Declares `layers/`, and returns the nodes of the assets.
 fn layers(hip: &Hip, sink: &mut dyn Sink, root: NodeId) -> Result<Vec<NodeId>> {
     let layers = sink.dir(root, Name::windows_1252(b"layers"), None)?;
     let mut nodes = vec![None; hip.contents.toc.assets.len()];
@@ -31,12 +31,12 @@ fn layers(hip: &Hip, sink: &mut dyn Sink, root: NodeId) -> Result<Vec<NodeId>> {
         let folder = sink.dir(layers, Name::windows_1252(b"unlayered"), None)?;
         fill(hip, sink, folder, unlayered, &mut nodes)?;
     }
-    // Every asset is in a layer or in none, so that all of them have a node.
+    // Every asset is in a layer or unlayered, so all of them have a node.
     Ok(nodes.into_iter().flatten().collect())
 }
 
-/// Puts files into the folder of a layer. An asset that has a file in another
-/// folder gets one more name for that file.
+/// Adds files to the folder of a layer. An asset with a file in another folder
+/// gets one more link to that file.
 fn fill(
     hip: &Hip,
     sink: &mut dyn Sink,
@@ -62,7 +62,7 @@ fn fill(
     Ok(())
 }
 
-/// `types/`, as HipHopTool extracts.
+/// Declares `types/`, as extracted by HipHopTool.
 fn types(hip: &Hip, sink: &mut dyn Sink, root: NodeId, nodes: &[NodeId]) -> Result<()> {
     let types = sink.dir(root, Name::windows_1252(b"types"), None)?;
     let mut folders = HashMap::new();
@@ -82,8 +82,8 @@ fn types(hip: &Hip, sink: &mut dyn Sink, root: NodeId, nodes: &[NodeId]) -> Resu
     generated(hip, sink, types, b"Settings.ini", Item::Settings)
 }
 
-/// `ids/`. Of assets that share an id, the one that layers mean has the bare
-/// id for its name.
+/// Declares `ids/`. Of assets with the same id, the one that layers refer to
+/// gets the plain id as its name.
 fn ids(hip: &Hip, sink: &mut dyn Sink, root: NodeId, nodes: &[NodeId]) -> Result<()> {
     let ids = sink.dir(root, Name::windows_1252(b"ids"), None)?;
     let repeated: HashMap<u32, u32> = hip.layout.repeated.iter().copied().collect();

@@ -1,15 +1,15 @@
-//! SQSH chunks: the unit in which both versions pack data (FORMATS, HPI 5).
+//! SQSH chunks: the unit of packing in both versions (FORMATS, HPI 5).
 
 use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Decoded length of every chunk of a version 1 file but its last.
+/// Decoded length of every chunk of a version 1 file except for the last.
 pub const CHUNK_SIZE: usize = 65536;
 
 /// `SQSH`, the first four bytes of a chunk.
 pub const MARKER: [u8; 4] = *b"SQSH";
 
-/// The 19 bytes in front of a chunk's payload. All numbers are little-endian.
+/// The 19 bytes before a chunk's payload. All numbers are little-endian.
 #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct ChunkHeader {
@@ -32,7 +32,7 @@ pub struct ChunkHeader {
 /// How a payload is packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// Not at all.
+    /// Uncompressed.
     Stored,
     /// The games' own LZ77.
     Lz77,
@@ -60,7 +60,7 @@ impl Method {
         }
     }
 
-    /// Returns the name that users see and give.
+    /// Returns the name for users.
     pub fn name(self) -> &'static str {
         match self {
             Self::Stored => "stored",
@@ -70,7 +70,7 @@ impl Method {
     }
 }
 
-/// Sum of the bytes of a payload, modulo 2^32.
+/// Returns the sum of the bytes of a payload, modulo 2^32.
 pub fn checksum(payload: &[u8]) -> u32 {
     payload
         .iter()

@@ -10,23 +10,23 @@ use crate::io::ReadAt;
 pub struct Cipher(Option<u8>);
 
 impl Cipher {
-    /// Leaves every byte as it is.
+    /// Does not change bytes.
     pub const PLAIN: Self = Self(None);
 
     /// Returns the cipher for byte 12 of the header. Only this byte matters to
-    /// the games, whatever the other three bytes of the key field hold; 0
-    /// stands for an archive that is not enciphered.
+    /// the games, whatever the other three bytes of the key field contain; 0
+    /// means that the archive is not enciphered.
     pub fn from_header(key: u8) -> Self {
         Self((key != 0).then_some(key.rotate_left(2)))
     }
 
-    /// Returns whether bytes stay as they are.
+    /// Returns whether bytes are unchanged.
     pub fn is_plain(self) -> bool {
         self.0.is_none()
     }
 
-    /// Enciphers or deciphers `bytes`, the first of which stands at the
-    /// absolute offset `offset` in the archive.
+    /// Enciphers or deciphers `bytes`, the first of which is at the absolute
+    /// offset `offset` in the archive.
     pub fn apply(self, offset: u64, bytes: &mut [u8]) {
         let Some(key) = self.0 else { return };
         // Counting in wrapping bytes lets the compiler use vector instructions.
@@ -38,7 +38,7 @@ impl Cipher {
     }
 }
 
-/// A source whose bytes are deciphered as they are read.
+/// A source whose data is deciphered on the fly.
 struct Deciphered {
     source: Arc<dyn ReadAt>,
     cipher: Cipher,
@@ -56,7 +56,7 @@ impl ReadAt for Deciphered {
     }
 }
 
-/// Returns the source as it is without the cipher.
+/// Returns a source without the cipher.
 pub(super) fn deciphered(source: &Arc<dyn ReadAt>, cipher: Cipher) -> Arc<dyn ReadAt> {
     if cipher.is_plain() {
         return source.clone();

@@ -1,8 +1,8 @@
-//! From stored chunks to decoded bytes (HPI 5).
+//! Decoding of chunks (HPI 5).
 //!
-//! Chunks of at most 64 KiB, which is all of version 1, are decoded whole
-//! from one buffer into another. Longer ones, which occur in version 2, are
-//! decoded as a stream, so that memory stays bounded whatever their length.
+//! Chunks of at most 64 KiB, which includes all of version 1, are decoded from
+//! one buffer into another. Longer ones, which occur in version 2, are decoded
+//! as a stream, so that memory is bounded.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -22,11 +22,11 @@ use crate::volume::Chunk;
 /// Length of the header in bytes.
 const HEADER_SIZE: usize = size_of::<ChunkHeader>();
 
-/// What decoding needs and what is worth keeping from one chunk to the next.
+/// Buffers that are reused from one chunk to the next.
 struct Scratch {
     /// The whole-buffer zlib decoder.
     inflate: libdeflater::Decompressor,
-    /// Stored bytes of the chunk being decoded.
+    /// Stored bytes of the current chunk.
     stored: Vec<u8>,
 }
 
@@ -40,9 +40,8 @@ impl Default for Scratch {
 }
 
 thread_local! {
-    /// Each thread decodes with buffers of its own. They are taken out while
-    /// they are in use: an archive inside an archive is read while the outer
-    /// one decodes.
+    /// The buffers of each thread. They are taken out while they are in use: a
+    /// nested archive is read while the outer one decodes.
     static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
 }
 
@@ -87,7 +86,7 @@ fn chunk_name(chunk: Chunk) -> String {
     format!("chunk {}", chunk.index)
 }
 
-/// Makes the errors of one chunk.
+/// Creates errors about one chunk.
 #[derive(Clone, Copy)]
 struct Problem {
     chunk: Chunk,
@@ -103,7 +102,7 @@ impl Problem {
             .ok_or_else(|| self.error(format!("method is {}, known are 0 to 2", header.method)))
     }
 
-    /// Checks the sizes of a header against the table's idea of the chunk.
+    /// Checks the sizes of a header against those of the chunk table.
     fn check_sizes(self, header: &ChunkHeader) -> Result<()> {
         let room = (self.chunk.stored as usize).saturating_sub(HEADER_SIZE);
         let compressed_size = header.compressed_size.get();
@@ -122,7 +121,7 @@ impl Problem {
         Ok(())
     }
 
-    /// Compares checksums; under `force` a wrong one is only logged.
+    /// Compares checksums; with `force` a mismatch is only logged.
     fn check_sum(self, header: &ChunkHeader, sum: u32, force: bool) -> Result<()> {
         let stored = header.checksum.get();
         if sum == stored {
@@ -132,15 +131,15 @@ impl Problem {
         if !force {
             return Err(error);
         }
-        log::warn!("{error}; read all the same");
+        log::warn!("{error}; ignored");
         Ok(())
     }
 }
 
 /// Decodes a whole chunk of at most 64 KiB.
 ///
-/// Under `force` a wrong checksum is only logged, and of a damaged zlib stream
-/// what can be decoded is returned with zeros after it.
+/// With `force`, a wrong checksum is only logged, and a damaged zlib stream is
+/// decoded as far as possible and padded with zeros.
 pub(super) fn chunk(
     source: &dyn ReadAt,
     cipher: Cipher,
@@ -204,7 +203,7 @@ fn decode(
     match outcome {
         Ok(()) => Ok(decoded),
         Err(text) if force && method == Method::Zlib => {
-            log::warn!("{}; what can be decoded is kept", problem.error(text));
+            log::warn!("{}; decoded as far as possible", problem.error(text));
             salvage(payload, &mut decoded);
             Ok(decoded)
         }
@@ -212,7 +211,7 @@ fn decode(
     }
 }
 
-/// Decodes as much of a damaged zlib stream as there is; zeros follow.
+/// Decodes a damaged zlib stream as far as possible; the rest is zeros.
 fn salvage(payload: &[u8], decoded: &mut [u8]) {
     decoded.fill(0);
     let mut stream = ZlibDecoder::new(payload);
@@ -227,9 +226,9 @@ fn salvage(payload: &[u8], decoded: &mut [u8]) {
 
 /// Opens a chunk of any length as a stream of its decoded bytes.
 ///
-/// The checksum is verified first. The stream fails with `InvalidData` where
-/// the packed data is damaged, and also where it does not end exactly at the
-/// chunk's decoded length.
+/// The checksum is verified first. The stream fails with `InvalidData` if the
+/// packed data is damaged, or if it does not end exactly at the chunk's decoded
+/// length.
 pub(super) fn open(
     source: &Arc<dyn ReadAt>,
     cipher: Cipher,
@@ -270,9 +269,9 @@ pub(super) fn open(
 /// Read-ahead of the streams in bytes.
 const BUFFER: usize = 32 << 10;
 
-/// Decodes a chunk that stands at `offset` and fills `size` bytes, and is not
-/// part of a file. Its decoded length is taken from its header, and may be at
-/// most `limit`.
+/// Decodes a chunk that is at `offset` with `size` bytes and not part of a
+/// file. Its decoded length is taken from its header, and may be at most
+/// `limit`.
 pub(super) fn block(
     source: &Arc<dyn ReadAt>,
     offset: u64,
@@ -292,7 +291,7 @@ pub(super) fn block(
     if u64::from(length) > limit {
         return Err(problem.error(format!("decodes to {length} bytes")));
     }
-    // The vector grows with what really comes out, not with what is promised.
+    // The vector grows with the decoded data, not with the declared length.
     let mut decoded = Vec::new();
     open(source, Cipher::PLAIN, chunk, false)?
         .read_to_end(&mut decoded)
@@ -304,7 +303,7 @@ pub(super) fn block(
 struct Payload {
     reader: SourceReader,
     cipher: Cipher,
-    /// Position in the payload of the next byte, where it is scrambled.
+    /// Position in the payload of the next byte, if it is scrambled.
     scrambled: Option<u64>,
 }
 
@@ -334,7 +333,7 @@ fn stream_sum(mut payload: Payload) -> std::io::Result<u32> {
     }
 }
 
-/// A stream that must have exactly that many bytes.
+/// A stream that must have exactly the declared number of bytes.
 struct Exact<R> {
     reader: R,
     left: u64,

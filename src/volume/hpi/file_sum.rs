@@ -1,9 +1,9 @@
-//! The checksum that version 2 keeps for every file (FORMATS, HPI 7).
+//! The checksum of a file in version 2 (FORMATS, HPI 7).
 
-/// Checksum over the decoded bytes of a file, in the making.
+/// The checksum over the decoded bytes of a file so far.
 ///
-/// Four sums of a byte each: of the bytes, by addition and by exclusive or,
-/// and of the bytes combined with their positions, likewise.
+/// Four sums of a byte each: of the bytes, by addition and by exclusive or, and
+/// of the bytes combined with their positions, likewise.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct FileSum {
     sums: [u8; 4],
@@ -12,7 +12,7 @@ pub struct FileSum {
 }
 
 impl FileSum {
-    /// Takes in the next bytes of the file.
+    /// Adds the next bytes of the file.
     pub fn update(&mut self, bytes: &[u8]) {
         let [mut added, mut toggled, mut added_at, mut toggled_at] = self.sums;
         let mut position = self.position;
@@ -27,7 +27,7 @@ impl FileSum {
         self.position = position;
     }
 
-    /// Returns the checksum of what was taken in, as it is in a file record.
+    /// Returns the checksum, as in a file record.
     pub fn value(self) -> u32 {
         u32::from_le_bytes(self.sums)
     }

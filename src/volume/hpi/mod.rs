@@ -44,11 +44,10 @@ pub const FORMAT: Format = Format {
 /// The attribute whose value is computed from all bytes of the file.
 const CHECKSUM_OK: &str = "user.hpi.checksum_ok";
 
-/// Bytes that are read at a time to compute a checksum.
+/// Number of bytes read at a time to compute a checksum.
 const SUMMED_AT_ONCE: u64 = 64 << 10;
 
-/// Maximum length of the directory that is read. The largest of a game has 1
-/// MiB.
+/// Maximum length of a directory. The largest of a game has 1 MiB.
 const MAX_DIRECTORY: u64 = 128 << 20;
 
 /// The first eight bytes of every version (HPI 1).
@@ -59,7 +58,7 @@ struct Preamble {
     version: U32,
 }
 
-/// Where a file's bytes are, and how they are packed.
+/// The position of a file's data, and how it is packed.
 #[derive(Debug, Clone, Copy)]
 struct FileRecord {
     /// Absolute offset of the file's first byte in the archive.
@@ -69,36 +68,35 @@ struct FileRecord {
     packing: Packing,
 }
 
-/// What the two versions say about the packing of a file.
+/// How the two versions store the packing of a file.
 #[derive(Debug, Clone, Copy)]
 enum Packing {
-    /// The bytes stand as they are.
+    /// The bytes are stored unchanged.
     Stored,
     /// Version 1: a table of chunk sizes, then the chunks.
     Table,
-    /// Version 2: chunks consecutively in that many bytes.
+    /// Version 2: consecutive chunks of this total size.
     Run { stored_size: u32 },
 }
 
 /// An HPI archive of either version.
 struct Hpi {
     source: Arc<dyn ReadAt>,
-    /// The source as the stored files are read from it, deciphered.
+    /// The source for stored files, deciphered.
     plain: Arc<dyn ReadAt>,
     options: Options,
     cipher: Cipher,
     files: Vec<FileRecord>,
     /// Version 2: the checksum of every file, in the order of `files`.
     file_sums: Vec<u32>,
-    /// Whether those fit, as far as it was asked for; empty where it is
-    /// unknown.
+    /// Whether the checksums match, once computed; empty if they are unknown.
     verdicts: Vec<OnceLock<bool>>,
     info: serde_json::Value,
     warnings: Vec<String>,
 }
 
-/// Returns the version of an archive, by its header alone; `None` for what is
-/// none.
+/// Returns the version of an archive, by its header alone; `None` if it is not
+/// one.
 pub fn version(source: &dyn ReadAt) -> Option<u32> {
     let bytes = io::read_vec(source, 0, size_of::<Preamble>() as u64, "header").ok()?;
     let (preamble, _) = Preamble::ref_from_prefix(&bytes).ok()?;
@@ -125,11 +123,10 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     }
 }
 
-/// The line with which archives end. Its year is not compared (HPI 6).
+/// The line at the end of archives. Its year is not compared (HPI 6).
 const TRAILER: &[u8; 36] = b"Copyright 0000 Cavedog Entertainment";
 
-/// Says whether the archive ends with the line that the games request before
-/// they mount it.
+/// Returns whether the archive ends with the line that the games require.
 fn has_trailer(source: &dyn ReadAt) -> Result<bool> {
     const YEAR: std::ops::Range<usize> = 10..14;
     let length = TRAILER.len() as u64;
@@ -155,8 +152,8 @@ impl Hpi {
             .ok_or_else(|| no_such_file(file))
     }
 
-    /// Returns the bytes that the file takes in the archive, headers and tables
-    /// included.
+    /// Returns the size of the file in the archive, including headers and
+    /// tables.
     fn stored_size(&self, file: FileId) -> Result<u64> {
         let record = self.record(file)?;
         Ok(match record.packing {
@@ -169,8 +166,8 @@ impl Hpi {
         })
     }
 
-    /// Returns the number of chunks of a file; `None` where the first of them
-    /// is damaged, so that it is unknown.
+    /// Returns the number of chunks of a file; `None` if it is unknown because
+    /// the first of them is damaged.
     fn chunk_count(&self, file: FileId) -> Result<Option<usize>> {
         let record = self.record(file)?;
         if matches!(record.packing, Packing::Stored) {
@@ -180,8 +177,8 @@ impl Hpi {
         Ok((count > 0 || record.size == 0).then_some(count))
     }
 
-    /// Returns whether the checksum of a whole file fits its bytes; `None`
-    /// where the archive has none. If a chunk cannot be decoded, it does not.
+    /// Returns whether the checksum of a whole file matches its data; `None` if
+    /// the archive has none. If a chunk cannot be decoded, it does not.
     fn sum_fits(&self, file: FileId) -> Result<Option<bool>> {
         let Some(&stored) = self.file_sums.get(file.0 as usize) else {
             return Ok(None);
@@ -231,7 +228,7 @@ impl Hpi {
         Ok(sum.value())
     }
 
-    /// Checks the checksum of a whole file, the first time it is asked for.
+    /// Verifies the checksum of a whole file, when it is first needed.
     fn verify(&self, file: FileId) -> Result<()> {
         let Some(verdict) = self.verdicts.get(file.0 as usize) else {
             return Ok(());
@@ -240,10 +237,10 @@ impl Hpi {
             let fits = match (self.file_sum(file), self.file_sums.get(file.0 as usize)) {
                 (Ok(sum), Some(&stored)) => sum == stored,
                 (Err(error), _) if error.is_fault() => return Err(error),
-                // The reads of a damaged chunk report it by themselves.
+                // Reads of a damaged chunk report it themselves.
                 (Err(_), _) | (Ok(_), None) => true,
             };
-            // Another thread has come to the same verdict.
+            // Another thread computed the same result.
             let _ = verdict.set(fits);
         }
         if verdict.get() == Some(&true) || self.options.force {
@@ -253,7 +250,7 @@ impl Hpi {
         Err(Error::damaged(
             offset.into(),
             "file",
-            "its bytes do not fit its checksum",
+            "its data does not match its checksum",
         ))
     }
 
@@ -317,7 +314,7 @@ impl Volume for Hpi {
             "user.hpi.method",
             "user.hpi.encrypted",
         ];
-        // A fault may pass; the caller gets it.
+        // A fault may pass, so it is returned.
         if !matches!(self.chunk_count(file), Ok(None)) {
             names.push("user.hpi.chunks");
         }

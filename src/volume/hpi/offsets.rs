@@ -1,5 +1,4 @@
-//! Where files and their records are, for those who put other bytes into an
-//! archive.
+//! Offsets of files and their records, for replacing data.
 
 use std::mem::offset_of;
 use std::ops::Range;
@@ -15,14 +14,14 @@ use crate::volume::{FileId, Options, Sink};
 /// Offset of `compression` in a record of version 1.
 const COMPRESSION: u64 = offset_of!(File1, compression) as u64;
 
-/// What must be known of an archive to put other bytes into it.
+/// The facts about an archive that are needed to replace data.
 pub(crate) struct Offsets {
     hpi: Hpi,
-    /// Where the record of each file stands: its absolute offset, or of
-    /// version 2 its offset in the decoded directory block.
+    /// The position of each file's record: its absolute offset, or in version 2
+    /// its offset in the decoded directory block.
     pub(crate) records: Vec<u32>,
     pub(crate) directory: Directory,
-    /// Absolute offset of the line at the end, or of the end.
+    /// Absolute offset of the line at the end, or of the end of the source.
     pub(crate) end: u64,
 }
 
@@ -38,8 +37,8 @@ impl Offsets {
     /// Reads the directory of an archive of either version.
     ///
     /// # Errors
-    /// Returns an error if the source cannot be read, is no archive, or is
-    /// damaged.
+    /// Returns an error if the source cannot be read, is not an HPI archive, or
+    /// is damaged.
     pub(crate) fn read(source: &Arc<dyn ReadAt>, sink: &mut dyn Sink) -> Result<Self> {
         let options = Options::default();
         let (hpi, records, directory) = match version(&**source) {
@@ -65,7 +64,8 @@ impl Offsets {
         self.hpi.cipher
     }
 
-    /// Absolute offset of the first byte of a file, or of its chunk table.
+    /// Returns the absolute offset of the first byte of a file, or of its chunk
+    /// table.
     ///
     /// # Errors
     /// Returns an error if there is no such file.
@@ -73,8 +73,8 @@ impl Offsets {
         Ok(self.hpi.record(file)?.data_offset.into())
     }
 
-    /// Returns the bytes that a file takes, its chunk table included, as far as
-    /// they can be told.
+    /// Returns the range of a file's data, including its chunk table, as far as
+    /// it is known.
     ///
     /// # Errors
     /// Returns an error if there is no such file, or the source cannot be read.
@@ -87,8 +87,8 @@ impl Offsets {
         }
     }
 
-    /// Returns how a file is packed: a method of version 1, or of version 2
-    /// [`Method::Zlib`] for any.
+    /// Returns how a file is packed: a method of version 1, or [`Method::Zlib`]
+    /// for any of version 2.
     ///
     /// # Errors
     /// Returns an error if there is no such file, or the source cannot be read.
@@ -96,7 +96,7 @@ impl Offsets {
         match self.hpi.record(file)?.packing {
             Packing::Stored => Ok(Method::Stored),
             Packing::Run { .. } => Ok(Method::Zlib),
-            // What the record says is not that of the chunks in all archives.
+            // In some archives the record differs from the chunks.
             Packing::Table => match self.hpi.method(file) {
                 Ok(name) if name == Method::Lz77.name() => Ok(Method::Lz77),
                 Ok(name) if name == Method::Zlib.name() => Ok(Method::Zlib),
@@ -106,7 +106,7 @@ impl Offsets {
         }
     }
 
-    /// Returns the method that the record of a file of version 1 states.
+    /// Returns the method in the record of a file of version 1.
     fn stated_method(&self, file: FileId) -> Result<Method> {
         let record = self.records.get(file.0 as usize).copied();
         let offset = u64::from(record.unwrap_or_default()) + COMPRESSION;

@@ -57,7 +57,7 @@ records! {
         name_offset: U32,
         /// Absolute offset of the [`Node1`] or the [`File1`].
         data_offset: U32,
-        /// [`IS_DIRECTORY`], or nothing that the games care for.
+        /// [`IS_DIRECTORY`], or bits that the games ignore.
         flags: u8,
     }
 
@@ -67,7 +67,7 @@ records! {
         data_offset: U32,
         /// Decoded size in bytes.
         size: U32,
-        /// 0: as it is. Not 0: in chunks.
+        /// 0 for stored data, otherwise chunks.
         compression: u8,
     }
 
@@ -86,7 +86,7 @@ records! {
         /// Length of the name block as stored, in bytes.
         name_size: U32,
         /// Absolute offset of the files' data. Some writers begin it here;
-        /// others put the absolute offset of a signature between, or 0.
+        /// others insert the absolute offset of a signature, or 0.
         data_start: U32,
     }
 
@@ -113,10 +113,10 @@ records! {
         start: U32,
         /// Decoded size in bytes.
         size: U32,
-        /// Length of the file's chunks with their headers, in bytes; 0 where
-        /// the data stands as it is.
+        /// Length of the file's chunks with their headers, in bytes; 0 for
+        /// stored data.
         stored_size: U32,
-        /// Time of the last change, in seconds since 1970 UTC.
+        /// Modification time, in seconds since 1970 UTC.
         date: U32,
         /// [`FileSum`](super::file_sum::FileSum) of the decoded data.
         checksum: U32,

@@ -19,7 +19,7 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
     Ok(read(source, sink, options)?.0)
 }
 
-/// Returns the same, also with the offsets of the directory.
+/// Reads a version 1 archive, with the offsets of its directory.
 pub(super) fn read(
     source: Arc<dyn ReadAt>,
     sink: &mut dyn Sink,
@@ -88,8 +88,8 @@ pub(super) fn read(
     Ok((hpi, records, Directory::Version1 { end: end.into() }))
 }
 
-/// Deciphers the directory. Key 0xFF is ambiguous: the game takes it for "not
-/// enciphered", other writers encipher with it; whichever gives a sound root
+/// Deciphers the directory. Key 0xFF is ambiguous: the game treats it as "not
+/// enciphered", other writers encipher with it; the variant with a valid root
 /// node is right (HPI 2).
 fn decipher(key: u8, start: u32, stored: Vec<u8>) -> (Cipher, Vec<u8>) {
     if key == 0xFF && root_is_sound(&stored, start) {
@@ -101,7 +101,7 @@ fn decipher(key: u8, start: u32, stored: Vec<u8>) -> (Cipher, Vec<u8>) {
     (cipher, directory)
 }
 
-/// Returns whether the root node and the names of its entries lie inside the
+/// Returns whether the root node and the names of its entries are inside the
 /// directory.
 fn root_is_sound(directory: &[u8], start: u32) -> bool {
     let mut cursor = Cursor::new(directory, start.into(), Endian::Little);
@@ -140,7 +140,7 @@ fn read_node(walk: &mut Walk, directory: &Cursor, pending: &Pending) -> Result<(
     if count > i32::MAX as u32 {
         // The game reads the count as signed and finds no entries.
         walk.warnings.push(format!(
-            "directory node at {:#x}: count is {}, taken for an empty directory",
+            "directory node at {:#x}: count is {}, treated as an empty directory",
             pending.offset, count as i32
         ));
         return Ok(());
@@ -159,7 +159,7 @@ fn read_node(walk: &mut Walk, directory: &Cursor, pending: &Pending) -> Result<(
     Ok(())
 }
 
-/// Reads one entry of a list, which stands at `entry_offset`.
+/// Reads one entry of a list, which is at `entry_offset`.
 fn read_entry(
     walk: &mut Walk,
     directory: &Cursor,
@@ -189,11 +189,11 @@ fn read_entry(
     walk.file(parent, name, data_offset, record, None)
 }
 
-/// Reads the table of chunk sizes in front of a file's chunks (HPI 4).
+/// Reads the table of chunk sizes before a file's chunks (HPI 4).
 ///
 /// # Errors
-/// Returns an error if the table itself cannot be read. A size that cannot be
-/// right breaks the table off at its chunk.
+/// Returns an error if the table itself cannot be read. The table ends at a
+/// chunk with an impossible size.
 pub(super) fn chunk_table(
     source: &dyn ReadAt,
     cipher: Cipher,

@@ -14,9 +14,9 @@ use super::{FileRecord, Hpi, Packing, announce_trailer, decode, has_trailer};
 use crate::io::{self, Cursor, Endian, Error, ReadAt, Result};
 use crate::volume::{ChunkTable, Options, Sink};
 
-/// Maximum length of the directory or name block, decoded: as many records as
-/// there may be entries, and some. A packed block can be a thousandth of that,
-/// so that a longer one would let a small archive take much memory.
+/// Maximum decoded length of the directory or name block: enough for the
+/// maximum number of entries. A packed block can be a thousandth of that, so a
+/// higher limit would let a small archive take much memory.
 const MAX_BLOCK: u64 = 64 << 20;
 
 /// Opens a version 2 archive.
@@ -24,7 +24,7 @@ pub(super) fn open(source: Arc<dyn ReadAt>, sink: &mut dyn Sink, options: Option
     Ok(read(source, sink, options)?.0)
 }
 
-/// Returns the same, also with the offsets of the directory.
+/// Reads a version 2 archive, with the offsets of its directory.
 pub(super) fn read(
     source: Arc<dyn ReadAt>,
     sink: &mut dyn Sink,
@@ -180,8 +180,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Moves to a list of `count` records and checks that they are there. If there
-/// are none, the offset may be anything.
+/// Moves to a list of `count` records and checks that they exist. If there are
+/// none, the offset is not checked.
 fn list<T>(cursor: &mut Cursor, first: U32, count: U32, field: &'static str) -> Result<usize> {
     if count.get() == 0 {
         return Ok(0);
@@ -190,10 +190,10 @@ fn list<T>(cursor: &mut Cursor, first: U32, count: U32, field: &'static str) -> 
     cursor.check_count(count.get().into(), size_of::<T>(), field)
 }
 
-/// Finds the chunks of a file by going from header to header.
+/// Finds the chunks of a file by following their headers.
 ///
-/// A header that cannot be right breaks the table off at its chunk; one that
-/// cannot be read leaves no table, which would be kept.
+/// The table ends at a chunk with an impossible header; if a header cannot be
+/// read, no table is returned, since it would be kept.
 pub(super) fn chunk_table(
     source: &dyn ReadAt,
     record: FileRecord,
@@ -201,7 +201,7 @@ pub(super) fn chunk_table(
 ) -> Result<ChunkTable> {
     let mut table = ChunkTable::starting_at(record.data_offset.into());
     let run_end = u64::from(record.data_offset) + u64::from(stored_size);
-    // A chunk that reached further would be read as far as it goes.
+    // A chunk that extends further would be read as far as possible.
     let run_end = run_end.min(source.len());
     while table.end().1 < record.size.into() {
         match next_chunk(source, &mut table, run_end, record.size) {
@@ -216,7 +216,7 @@ pub(super) fn chunk_table(
     Ok(table)
 }
 
-/// Adds the chunk that stands after the last one of the table.
+/// Adds the chunk that follows the last one of the table.
 fn next_chunk(source: &dyn ReadAt, table: &mut ChunkTable, run_end: u64, size: u32) -> Result<()> {
     let (offset, start) = table.end();
     let name = format!("chunk {}", table.len());
@@ -226,7 +226,7 @@ fn next_chunk(source: &dyn ReadAt, table: &mut ChunkTable, run_end: u64, size: u
     let left = u64::from(size) - start;
     let problem = match stored {
         Some(stored) if offset + u64::from(stored) > run_end => {
-            format!("its {stored} bytes reach past the file's data at {run_end:#x}")
+            format!("its {stored} bytes extend past the file's data at {run_end:#x}")
         }
         _ if u64::from(length) > left => {
             format!("decodes to {length} bytes, {left} are left of the file")

@@ -1,5 +1,5 @@
-//! What reading the directories of both versions has in common: the queue,
-//! the guards against endless ones, and the hand-over to the sink.
+//! The common parts of reading the directories of both versions: the queue, the
+//! protection against endless ones, and passing entries to the sink.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -8,9 +8,9 @@ use crate::io::Warnings;
 use crate::io::{Error, Result};
 use crate::volume::{Entry, FileId, MAX_DEPTH, NodeId, Sink};
 
-/// A directory that waits to be read.
+/// A directory that is yet to be read.
 pub(super) struct Pending {
-    /// Where its node or record stands.
+    /// The position of its node or record.
     pub(super) offset: u32,
     node: NodeId,
     depth: usize,
@@ -21,29 +21,28 @@ pub(super) struct Walk<'a> {
     sink: &'a mut dyn Sink,
     force: bool,
     pending: VecDeque<Pending>,
-    /// Offsets of the directories that were entered. Each may be entered
-    /// once: a cycle or a fan-out of shared nodes would have no end.
+    /// Offsets of the directories that were entered. Each may be entered once,
+    /// since a cycle or a fan-out of shared nodes would be endless.
     entered: HashSet<u32>,
-    /// How many more entries the directory has room for. Lists that overlap
-    /// could have any number.
+    /// How many more entries fit in the directory. Overlapping lists could have
+    /// any number.
     room: usize,
-    /// How many more bytes of names there can be. Entries that share a long
+    /// How many more bytes of names are possible. Entries that share a long
     /// name could have any number.
     name_room: usize,
     /// The files in the order of their [`FileId`]s.
     pub(super) files: Vec<FileRecord>,
-    /// Where the record of each of them stands.
+    /// The position of the record of each file.
     pub(super) records: Vec<u32>,
-    /// Number of directories without the root.
+    /// Number of directories except for the root.
     pub(super) directories: u32,
-    /// What was odd.
+    /// The warnings.
     pub(super) warnings: Warnings,
 }
 
 impl<'a> Walk<'a> {
     /// Creates a walk that begins with the root directory at `root`, in a
-    /// directory that has room for that many entries, and for that many bytes
-    /// of names.
+    /// directory with room for this many entries and bytes of names.
     pub(super) fn new(
         sink: &'a mut dyn Sink,
         force: bool,
@@ -75,11 +74,11 @@ impl<'a> Walk<'a> {
         self.pending.pop_front()
     }
 
-    /// Notes that the `entries` of a directory are going to be read.
+    /// Registers that the `entries` of a directory are about to be read.
     ///
     /// # Errors
-    /// Returns an error if they were read before, are nested too deep, or are
-    /// more than all lists together can have.
+    /// Returns an error if they were read before, are nested too deep, or
+    /// exceed the possible number of entries.
     pub(super) fn enter(&mut self, directory: &Pending, entries: usize) -> Result<()> {
         let problem = if entries > self.room {
             "has entries that belong to other directories".to_owned()
@@ -98,11 +97,10 @@ impl<'a> Walk<'a> {
         ))
     }
 
-    /// Notes that the directory has an entry of this name.
+    /// Registers that the directory has an entry with this name.
     ///
     /// # Errors
-    /// Returns an error if all names together are longer than what they stand
-    /// in.
+    /// Returns an error if all names together are longer than their block.
     fn take_name(&mut self, directory: &Pending, name: &[u8]) -> Result<()> {
         let Some(left) = self.name_room.checked_sub(name.len()) else {
             return Err(Error::damaged(
@@ -128,7 +126,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Adds a file, whose record stands at `record_offset`.
+    /// Adds a file, whose record is at `record_offset`.
     pub(super) fn file(
         &mut self,
         parent: &Pending,
@@ -150,12 +148,12 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Under `force`, turns damage into a warning; what is damaged stays out
-    /// of the tree.
+    /// With `force`, turns damage into a warning; damaged entries are not added
+    /// to the tree.
     pub(super) fn tolerate(&mut self, result: Result<()>) -> Result<()> {
         match result {
             Err(error @ Error::Damaged { .. }) if self.force => {
-                self.warnings.push(format!("left out: {error}"));
+                self.warnings.push(format!("skipped: {error}"));
                 Ok(())
             }
             other => other,

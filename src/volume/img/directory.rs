@@ -118,7 +118,7 @@ fn fit(span: Span, number: usize, layout: Layout, warnings: &mut Warnings) -> Sp
             ..span
         };
     }
-    warnings.push(format!("entry {number} reaches past the end of the image"));
+    warnings.push(format!("entry {number} extends past the end of the image"));
     span
 }
 

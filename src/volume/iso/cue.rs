@@ -2,14 +2,14 @@
 
 use crate::io::{Error, Result};
 
-/// Maximum length of the cue sheet in bytes, and most tracks of a disc.
+/// Maximum length of a cue sheet in bytes, and maximum number of tracks.
 pub(super) const MAX_SHEET: u64 = 64 << 10;
 const MAX_TRACKS: usize = 99;
 
-/// What a track holds.
+/// What a track contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Frames of that many bytes.
+    /// Frames of this many bytes.
     Data(u64),
     Audio,
     Other,
@@ -22,9 +22,9 @@ pub(super) struct Track {
     pub(super) kind: Kind,
     /// Name of its file, without directories.
     pub(super) file: String,
-    /// Whether the file is bare sectors.
+    /// Whether the file consists of bare sectors.
     pub(super) is_binary: bool,
-    /// Sectors of the file before its gap, and before the track itself.
+    /// Sectors of the file before its pregap, and before the track itself.
     pub(super) gap: u64,
     pub(super) start: u64,
 }
@@ -108,7 +108,7 @@ pub(super) fn parse(sheet: &[u8]) -> Result<Vec<Track>> {
                         Ok(0_u8) => track.gap = time,
                         Ok(1) => {
                             track.start = time;
-                            // Without an INDEX 00 there is no gap.
+                            // Without an INDEX 00 there is no pregap.
                             track.gap = if track.gap == 0 { time } else { track.gap };
                         }
                         _ => {}
@@ -135,8 +135,8 @@ fn kind_of(kind: &str) -> Kind {
     }
 }
 
-/// Returns whether a file that begins with `head` may be a cue sheet: text with
-/// one of the commands that a sheet begins with.
+/// Returns whether a file that begins with `head` may be a cue sheet: text that
+/// starts with one of its commands.
 pub(super) fn begins_sheet(head: &[u8]) -> bool {
     const COMMANDS: [&str; 9] = [
         "REM",

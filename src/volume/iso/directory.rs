@@ -1,6 +1,6 @@
 //! Directory records, and the walk over all directories.
 //!
-//! Numbers stand in both byte orders; the little-endian ones count.
+//! Numbers are stored in both byte orders; the little-endian ones are used.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -14,11 +14,11 @@ use crate::volume::{MAX_DEPTH, Name, NodeId, time};
 /// Length of a record before its name.
 pub(super) const RECORD: usize = 33;
 
-/// Bytes of directories that are read at once; records end with a sector.
+/// Number of bytes of directories read at once; records do not cross sectors.
 const PIECE: u64 = 32 * SECTOR;
 
-/// Maximum number of bytes of directories that are read in all: directories
-/// that lie over each other could otherwise be read without end.
+/// Maximum number of bytes of directories in total: overlapping directories
+/// could otherwise be read endlessly.
 const MAX_BYTES: u64 = 256 << 20;
 
 const DIRECTORY: u8 = 2;
@@ -29,14 +29,14 @@ const XA_FORM_2: u16 = 0x3000;
 
 /// A directory record.
 pub(super) struct Record<'a> {
-    /// Number of the first logical block, extended attributes omitted.
+    /// Number of the first logical block, without extended attributes.
     pub(super) block: u64,
     pub(super) size: u64,
     flags: u8,
     is_interleaved: bool,
     modified: Option<i64>,
     name: &'a [u8],
-    /// Attributes of CD-ROM XA, where it has them.
+    /// Attributes of CD-ROM XA, if any.
     xa: Option<u16>,
 }
 
@@ -50,10 +50,10 @@ fn be32(bytes: &[u8], at: usize) -> u32 {
 }
 
 impl<'a> Record<'a> {
-    /// Returns the record in `bytes`, its length byte included.
+    /// Parses the record in `bytes`, including its length byte.
     ///
     /// # Errors
-    /// In words, where the name does not fit.
+    /// Returns a message if the name does not fit.
     pub(super) fn parse(
         bytes: &'a [u8],
         odd: &mut dyn FnMut(String),
@@ -86,15 +86,15 @@ impl<'a> Record<'a> {
         })
     }
 
-    /// Returns whether it stands for its own directory or the one above.
+    /// Returns whether it is the entry for its own directory or the parent.
     fn is_dot(&self) -> bool {
         matches!(self.name, [0 | 1])
     }
 }
 
-/// Seconds since 1970 UTC of a date: years since 1900, month, day, hour,
-/// minute, second, and the offset from UTC in quarters of an hour. `None`
-/// where it is no date.
+/// Returns the seconds since 1970 UTC of a date: years since 1900, month, day,
+/// hour, minute, second, and the offset from UTC in quarters of an hour. `None`
+/// if it is not a date.
 fn date(date: &[u8]) -> Option<i64> {
     let &[year, month, day, hour, minute, second, zone] = date else {
         return None;
@@ -104,18 +104,18 @@ fn date(date: &[u8]) -> Option<i64> {
     Some(local - i64::from(zone as i8) * 15 * 60)
 }
 
-/// A file that a directory lists.
+/// A file in a directory.
 pub(super) struct Found<'a> {
     pub(super) parent: NodeId,
     pub(super) name: Name<'a>,
     pub(super) modified: Option<i64>,
     /// Offsets in the user data, and lengths.
     pub(super) extents: &'a [(u64, u64)],
-    /// Whether it has sectors of Form 2, as its record says.
+    /// Whether it has sectors of Form 2, according to its record.
     pub(super) is_form_2: bool,
 }
 
-/// Takes in what the walk finds.
+/// Receives the results of the walk.
 pub(super) trait Visit {
     fn directory(
         &mut self,
@@ -135,7 +135,7 @@ struct Pending {
     depth: usize,
 }
 
-/// A file of which more extents may follow.
+/// A file that may have more extents.
 struct Unfinished {
     name: Vec<u8>,
     modified: Option<i64>,
@@ -179,7 +179,7 @@ impl Walk<'_> {
             if !is_inside || size > left {
                 let problem = match is_inside {
                     true => format!("directories have more than {MAX_BYTES} bytes"),
-                    false => "reaches past the end of the image".to_owned(),
+                    false => "extends past the end of the image".to_owned(),
                 };
                 let field = format!("directory /{}", directory.path);
                 let error = Error::damaged(start, field, problem);
@@ -196,7 +196,7 @@ impl Walk<'_> {
             for at in first..pending.len() {
                 let found = &pending[at];
                 if !seen.insert(found.extent) {
-                    let text = format!("/{}: was shown before, left empty", found.path);
+                    let text = format!("/{}: was shown before and is left empty", found.path);
                     self.warnings.push(text);
                 } else if found.depth > MAX_DEPTH {
                     let text = format!("/{}: is deeper than {MAX_DEPTH}", found.path);
@@ -207,7 +207,7 @@ impl Walk<'_> {
                 }
             }
             pending.truncate(kept);
-            // The first one is the next.
+            // The first one comes next.
             pending[first..].reverse();
         }
         Ok(())
@@ -357,7 +357,7 @@ impl Walk<'_> {
         let end = self.sectors.len();
         let is_inside = |&(offset, size): &(u64, u64)| size == 0 || offset + size <= end;
         if !found.extents.iter().all(is_inside) {
-            let text = "reaches past the end of the image";
+            let text = "extends past the end of the image";
             let path = &directory.path;
             self.warnings
                 .push(format!("/{path}{}: {text}", found.name.text));
@@ -373,7 +373,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns a name without its version, and of the primary tree without the
+    /// Returns a name without its version and, in the primary tree, without the
     /// dot of an empty extension.
     fn text<'n>(&self, raw: &'n [u8]) -> Cow<'n, str> {
         let text = match self.is_joliet {

@@ -1,5 +1,5 @@
 //! ISO 9660 discs, plain and as raw CD images, with Joliet names, and cue
-//! sheets with their tracks. The facts are those of `docs/formats/iso.md`.
+//! sheets with their tracks. The format is described in `docs/formats/iso.md`.
 
 mod cue;
 mod directory;
@@ -39,17 +39,17 @@ pub const CUE: Format = Format {
     is_layered: false,
 };
 
-/// Maximum number of volume descriptors that are looked at.
+/// Maximum number of volume descriptors.
 const MAX_DESCRIPTORS: u64 = 32;
 
 const PRIMARY: u8 = 1;
 const SUPPLEMENTARY: u8 = 2;
 const TERMINATOR: u8 = 255;
 
-/// What the escape sequences of a Joliet descriptor are.
+/// Escape sequences of a Joliet descriptor.
 const JOLIET: [&[u8]; 3] = [b"%/@", b"%/C", b"%/E"];
 
-/// What UDF discs without ISO 9660 have where the first descriptor would be.
+/// Identifiers of UDF discs without ISO 9660 in place of the first descriptor.
 const UDF: [&[u8]; 2] = [b"BEA01", b"NSR02"];
 
 /// A disc whose directories have been read.
@@ -60,13 +60,13 @@ struct Disc {
     images: Vec<DiscImage>,
     info: serde_json::Value,
     warnings: Vec<String>,
-    /// Memory of the files that are more than a number.
+    /// Memory of the files that are not plain extents.
     other_memory: usize,
     /// The directory of the audio tracks.
     tracks: Option<NodeId>,
 }
 
-/// Where the bytes of a file are.
+/// The data of a file.
 enum Bytes {
     /// At this offset of the user data.
     At(u64),
@@ -80,8 +80,8 @@ fn matches(input: &Input<'_>) -> Result<bool> {
     Ok(data_form(input)?.is_some() || is_udf(input)?)
 }
 
-/// Returns where the first data track begins and ends: the whole source where
-/// no tracks are known. `None` where all of them are audio.
+/// Returns the range of the first data track: the whole source if no tracks are
+/// known; `None` if all of them are audio.
 fn data_range(input: &Input<'_>) -> Option<(u64, u64)> {
     if input.tracks.is_empty() {
         return Some((0, input.source.len()));
@@ -155,14 +155,14 @@ fn open_cue(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     }
     disc.add_audio(&input, &tracks, sink, &mut warnings)?;
     if disc.files.is_empty() && data.is_none() {
-        let text = "is a cue sheet of no data and no audio tracks";
+        let text = "is a cue sheet without data or audio tracks";
         return Err(Error::Unsupported(text.into()));
     }
     Ok(disc.finish(warnings))
 }
 
-/// Returns the names of the files that a cue sheet needs beside it; none where
-/// `sheet` is no cue sheet.
+/// Returns the names of the files that a cue sheet refers to; empty if `sheet`
+/// is not a cue sheet.
 pub fn sheet_files(sheet: &[u8]) -> Vec<String> {
     if sheet.len() as u64 > cue::MAX_SHEET || !cue::begins_sheet(sheet) {
         return Vec::new();
@@ -173,7 +173,7 @@ pub fn sheet_files(sheet: &[u8]) -> Vec<String> {
     names
 }
 
-/// Returns the file of a track, and where in it the track begins and ends.
+/// Returns the file of a track, and the range of the track in it.
 fn track_bytes(
     input: &Input<'_>,
     tracks: &[Track],
@@ -194,8 +194,8 @@ fn track_bytes(
     Ok((source, (start, end)))
 }
 
-/// Returns the files of a cue sheet that are bare sectors, and after a file of
-/// several tracks, these: each from its gap on.
+/// Returns the files of a cue sheet that are bare sectors, each followed by its
+/// tracks if it has several, including their pregaps.
 fn images(input: &Input<'_>, tracks: &[Track]) -> Vec<DiscImage> {
     let mut images = Vec::new();
     let of_one_file = |one: &Track, other: &Track| one.file.eq_ignore_ascii_case(&other.file);
@@ -259,7 +259,7 @@ impl Descriptors {
             }
         }
         if !ended {
-            warnings.push("the volume descriptors have no end");
+            warnings.push("the volume descriptors have no terminator");
         }
         let is_xa = primary
             .as_ref()
@@ -286,7 +286,7 @@ impl Descriptors {
     }
 }
 
-/// Adds what the walk finds to a disc.
+/// Adds the results of the walk to a disc.
 struct Adder<'a> {
     disc: &'a mut Disc,
     sectors: &'a Arc<Sectors>,

@@ -1,11 +1,11 @@
 //! CD sectors: 2048 bytes of user data each, in frames of 2048, 2336, 2352 or
 //! 2448 bytes.
 //!
-//! A raw frame has a sync, an address and a mode in front, and an EDC after the
-//! user data. Mode 2 has two forms: Form 2, for movies and sound, has 2324
+//! A raw frame has a sync, an address and a mode before the user data, and an
+//! EDC after it. Mode 2 has two forms: Form 2, for movies and sound, has 2324
 //! bytes and no error correction. Frames of 2336 bytes are Mode 2 without sync
-//! and address; those of 2448 have 96 bytes of subchannels after, or are the
-//! frames of a CHD with any of the others in them.
+//! and address; those of 2448 have 96 bytes of subchannels at the end, or are
+//! the frames of a CHD, which contain any of the others.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ pub(super) const SECTOR: u64 = 2048;
 /// Number of the first sector that has a volume descriptor.
 pub(super) const DESCRIPTORS: u64 = 16;
 
-/// Bytes of a frame that stand for a sector of a movie: subheader and data.
+/// Bytes of a frame of Mode 2: subheader and data.
 pub(super) const MODE_2: u64 = 2336;
 
-/// What a frame with a sync begins with.
+/// The sync at the start of a raw frame.
 const SYNC: [u8; 12] = [0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0];
 
 /// Length of a raw frame.
@@ -36,10 +36,10 @@ const RAW_HEADER: usize = 16;
 /// Set in the submode of a sector of Form 2.
 const FORM_2: u8 = 0x20;
 
-/// Sectors that are read at once.
+/// Number of sectors read at once.
 pub(super) const RUN: u64 = 32;
 
-/// Wrong checksums of an image that are logged.
+/// Maximum number of wrong checksums that are logged for an image.
 const MAX_LOGGED: u32 = 16;
 
 const EDC: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_CD_ROM_EDC);
@@ -63,7 +63,7 @@ enum Kind {
 }
 
 impl Form {
-    /// Frames of `step` bytes as a cue sheet describes them.
+    /// Returns the form of frames of `step` bytes in a cue sheet.
     pub(super) fn of_step(step: u64) -> Self {
         let kind = match step {
             SECTOR => Kind::Cooked,
@@ -73,8 +73,8 @@ impl Form {
         Self { step, kind }
     }
 
-    /// Returns the form of the sectors from `start` of a source on; `None`
-    /// where they are no sectors, or have no volume descriptor.
+    /// Detects the form of the sectors from `start` of a source on; `None` if
+    /// they are not sectors, or have no volume descriptor.
     ///
     /// # Errors
     /// Returns [`Error::Read`] if the source cannot be read.
@@ -124,11 +124,11 @@ pub(super) struct Sectors {
     len: u64,
     /// Whether a wrong checksum is an error.
     verify: bool,
-    /// Wrong checksums that were logged.
+    /// Number of wrong checksums that were logged.
     logged: AtomicU32,
 }
 
-/// What of a frame is read.
+/// The part of a frame to read.
 #[derive(Clone, Copy)]
 enum Part {
     /// The 2048 bytes of user data.
@@ -147,7 +147,7 @@ impl Part {
 }
 
 impl Sectors {
-    /// Returns the sectors of `source` from the byte `start` on, up to `end`.
+    /// Creates the sectors of `source` in the range from `start` to `end`.
     pub(super) fn new(
         source: Arc<dyn ReadAt>,
         form: Form,
@@ -170,13 +170,12 @@ impl Sectors {
         }
     }
 
-    /// Returns whether the frames have what stands in a `.raw2336`.
+    /// Returns whether the frames have the contents of a `.raw2336`.
     pub(super) fn has_mode_2(&self) -> bool {
         self.form.kind != Kind::Cooked
     }
 
-    /// Fills `buf` from byte `offset` on of the given parts of all frames, in
-    /// order.
+    /// Fills `buf` from byte `offset` on of the given part of all frames.
     fn read(&self, part: Part, buf: &mut [u8], offset: u64) -> Result<()> {
         let unit = part.length() as u64;
         let mut filled = 0;
@@ -273,18 +272,18 @@ impl ReadAt for Sectors {
     }
 }
 
-/// A file of movies or sound with all that its sectors hold: 2336 bytes of
-/// each, the subheader first.
+/// A file of movies or sound with the whole contents of its sectors: 2336 bytes
+/// of each, the subheader first.
 pub(super) struct Mode2File {
     sectors: Arc<Sectors>,
-    /// Number of its first sector, and how many it has.
+    /// Number of its first sector, and its number of sectors.
     first: u64,
     count: u64,
 }
 
 impl Mode2File {
-    /// Returns the sectors that hold the `size` bytes at `offset` of the user
-    /// data; `None` where some of them do not exist.
+    /// Creates the file of the sectors that contain the `size` bytes at
+    /// `offset` of the user data; `None` if some of them do not exist.
     pub(super) fn new(sectors: &Arc<Sectors>, offset: u64, size: u64) -> Option<Self> {
         let end = offset.checked_add(size)?;
         if !offset.is_multiple_of(SECTOR) || end > sectors.len {
@@ -311,16 +310,16 @@ impl ReadAt for Mode2File {
     }
 }
 
-/// A file whose bytes stand in several places, consecutively.
+/// A file in several extents.
 pub(super) struct Spliced {
     sectors: Arc<Sectors>,
-    /// Position in the file, offset in the user data and length.
+    /// Position in the file, offset in the user data and length of each extent.
     extents: Vec<(u64, u64, u64)>,
     len: u64,
 }
 
 impl Spliced {
-    /// Returns the file of these offsets and lengths.
+    /// Creates the file of these offsets and lengths.
     pub(super) fn new(sectors: &Arc<Sectors>, extents: &[(u64, u64)]) -> Self {
         let mut len = 0;
         let extents = extents.iter().map(|&(offset, length)| {
@@ -380,8 +379,8 @@ pub(super) struct Slice {
 }
 
 impl Slice {
-    /// Returns the bytes of `source` in a range that lies inside it; none where
-    /// it ends before it begins.
+    /// Creates the part of `source` in a range that is inside it; empty if the
+    /// range ends before it begins.
     pub(super) fn new(source: Arc<dyn ReadAt>, range: Range<u64>) -> Self {
         Self { source, range }
     }

@@ -39,7 +39,7 @@ pub(super) struct Wav {
 }
 
 impl Wav {
-    /// Returns the track in these bytes of `source`.
+    /// Creates the track in these bytes of `source`.
     pub(super) fn new(source: Arc<dyn ReadAt>, (start, end): (u64, u64), samples: Samples) -> Self {
         let sectors = end.min(source.len()).saturating_sub(start) / samples.step();
         let length = (sectors * RAW).min(u64::from(u32::MAX) / RAW * RAW - RAW) as u32;
@@ -68,7 +68,7 @@ impl Wav {
         }
     }
 
-    /// Fills `buf` with samples from the byte `into` of them on.
+    /// Fills `buf` with samples from byte `into` on.
     fn read_samples(&self, buf: &mut [u8], into: u64) -> std::io::Result<()> {
         if self.samples == Samples::Bare {
             return self.source.read_exact_at(buf, self.start + into);

@@ -18,14 +18,14 @@ pub(in crate::volume) const FORMAT: Format = Format {
 /// Length of the number of files.
 const HEADER: u64 = 4;
 
-/// Least bytes of a file's header: the shortest name with its padding, and
+/// Minimum length of a file's header: the shortest name with its padding, and
 /// the size.
 const FILE_HEADER: u64 = 8;
 
 /// Maximum length of the name, with its NUL. The games have shorter ones.
 const MAX_NAME: u64 = 256;
 
-/// There is no magic: it is one by its extension, where all headers can be
+/// There is no magic: a file matches by its extension, if all headers can be
 /// read.
 fn matches(input: &Input<'_>) -> Result<bool> {
     if !has_extension(input.options.name.as_bytes(), "pre") {

@@ -57,7 +57,7 @@ struct Pre {
     warnings: Vec<String>,
 }
 
-/// Takes in the files of an archive.
+/// Receives the files of an archive.
 struct Files<'a> {
     paths: Paths<'a>,
     members: Vec<Member>,
@@ -94,8 +94,8 @@ impl<'a> Files<'a> {
     }
 }
 
-/// Checks a number of files, whose headers have at least `header` bytes each
-/// and stand in `length` bytes.
+/// Checks a number of files, whose headers have at least `header` bytes each,
+/// against `length`.
 fn check_count(count: u32, length: u64, header: u64, offset: u64) -> Result<()> {
     let most = (length / header).min(MAX_ENTRIES as u64);
     if u64::from(count) > most {

@@ -27,8 +27,8 @@ const FILE_HEADER: u64 = 12;
 /// Length of the checksum of a name in form 3.
 const CHECKSUM: u64 = 4;
 
-/// First bytes of the modules of the PlayStation 3 and the PSP, which are
-/// called `.prx` too.
+/// First bytes of modules of the PlayStation 3 and the PSP, which have the
+/// extension `.prx` too.
 const MODULES: [&[u8; 4]; 2] = [b"~PSP", b"\x7FELF"];
 
 fn matches(input: &Input<'_>) -> Result<bool> {
@@ -80,8 +80,8 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     Ok(files.into_volume(input.source, input.options, form))
 }
 
-/// Returns the name of the file whose header stands at `offset`, and where its
-/// data is.
+/// Returns the name of the file whose header is at `offset`, and the position
+/// of its data.
 fn file(source: &dyn crate::io::ReadAt, offset: u64, header: u64) -> Result<(Vec<u8>, Member)> {
     let bytes = read_vec(source, offset, header, "header")?;
     let mut cursor = Cursor::new(&bytes, offset, Endian::Little);

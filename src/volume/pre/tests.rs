@@ -5,7 +5,7 @@ fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Returns an archive of form 2 with one file whose stored bytes these are.
+/// Returns an archive of form 2 with one file with these stored bytes.
 fn form_2(name: &[u8], size: u32, packed: u32, stored: &[u8]) -> Vec<u8> {
     let mut bytes = words(&[0, 0xABCD_0002, 1, size, packed, name.len() as u32]);
     bytes.extend_from_slice(name);
@@ -29,8 +29,8 @@ fn padding_counts_from_the_start_of_the_data() {
 
 #[test]
 fn lzss_matches_reach_into_the_spaces_before_the_data() {
-    // A literal, 3 bytes of the ring of spaces, and 18 that repeat what they
-    // make.
+    // A literal, 3 bytes of the ring of spaces, and 18 that repeat their own
+    // output.
     let stored = [0b001, b'x', 0x00, 0x00, 0xEE, 0xFF];
     let expected = [&b"x   "[..], &b"x   x   x   x   x "[..]].concat();
     let bytes = form_2(b"a\0", expected.len() as u32, 6, &stored);
@@ -80,7 +80,7 @@ fn the_flat_form_is_detected_by_its_extension_and_a_whole_walk() {
 }
 
 #[test]
-fn names_and_counts_that_cannot_be_are_refused() {
+fn impossible_names_and_counts_are_refused() {
     let mut bytes = form_2(b"a\0", 1, 0, b"x");
     bytes[8..12].fill(0xFF);
     assert!(open(&PACKED_FORMAT, "x.prx", bytes, None).is_err());
@@ -91,7 +91,7 @@ fn names_and_counts_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn modules_of_consoles_are_no_archives() {
+fn modules_of_consoles_are_not_archives() {
     let mut bytes = form_2(b"a\0", 1, 0, b"x");
     bytes[..4].copy_from_slice(b"~PSP");
     assert!(open(&PACKED_FORMAT, "x.prx", bytes, None).is_err());

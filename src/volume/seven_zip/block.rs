@@ -1,4 +1,4 @@
-//! Files that are packed together, and the coders that unpack them.
+//! Solid blocks, and their coders.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,17 +14,17 @@ const MIN_DICTIONARY: u32 = 4096;
 /// A coder of a block.
 #[derive(Debug)]
 pub(super) struct Coder {
-    /// The id of what it does.
+    /// The id of its method.
     pub(super) method: Vec<u8>,
-    /// Numbers of the streams that go into it.
+    /// Number of its first input stream.
     pub(super) first_input: usize,
     pub(super) inputs: usize,
     pub(super) properties: Vec<u8>,
-    /// Bytes that come out of it.
+    /// Size of its output in bytes.
     pub(super) size: u64,
 }
 
-/// What a coder does.
+/// The method of a coder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     Copy,
@@ -39,9 +39,9 @@ pub(super) enum Method {
     Delta {
         distance: usize,
     },
-    /// What programs jump to, made relative again.
+    /// Makes branch targets of programs relative again.
     Branches(Processor),
-    /// The same of an x86, in four streams.
+    /// The same for x86, in four streams.
     Bcj2,
 }
 
@@ -58,10 +58,10 @@ pub(super) enum Processor {
 }
 
 impl Coder {
-    /// What it does.
+    /// Returns its method.
     ///
     /// # Errors
-    /// Returns an error if that is not supported.
+    /// Returns an error if it is not supported.
     pub(super) fn method(&self) -> std::result::Result<Method, Problem> {
         let branches = |processor| Ok(Method::Branches(processor));
         let unsupported = |name: &str| Err(Problem::Unsupported(format!("is packed by {name}")));
@@ -113,7 +113,7 @@ impl Coder {
         }
     }
 
-    /// Returns the dictionary that is needed of one that is declared.
+    /// Returns the dictionary size that is needed, given the declared one.
     fn dictionary(&self, announced: u32) -> std::result::Result<u32, Problem> {
         let size = u32::try_from(self.size).unwrap_or(u32::MAX);
         let needed = announced.min(size).max(MIN_DICTIONARY);
@@ -126,12 +126,12 @@ impl Coder {
 }
 
 impl Method {
-    /// Streams that go into it.
+    /// Returns the number of its input streams.
     fn inputs(self) -> usize {
         if self == Self::Bcj2 { 4 } else { 1 }
     }
 
-    /// Returns the memory that it takes, in bytes, except for a few buffers.
+    /// Returns its memory in bytes, without small buffers.
     fn memory(self) -> usize {
         match self {
             Self::Lzma {
@@ -152,19 +152,19 @@ impl Method {
 struct FileEnd {
     /// Offset in the decoded block after its last byte.
     end: u64,
-    /// CRC-32 of its bytes, where it is known.
+    /// CRC-32 of its data, if known.
     sum: Option<u32>,
-    /// Whether its bytes were found to have another one.
+    /// Whether its data was found not to match it.
     is_wrong: AtomicBool,
 }
 
-/// Files that are packed together.
+/// A solid block: files that are packed together.
 #[derive(Debug)]
 pub(super) struct Block {
     pub(super) coders: Vec<Coder>,
-    /// Streams that are bound: what goes in, and the coder it comes out of.
+    /// Bound streams: the input, and the coder that it comes from.
     bound: Vec<(usize, usize)>,
-    /// The streams that packed ones go into, in the order of those.
+    /// The inputs of the packed streams, in their order.
     packed: Vec<usize>,
     /// Absolute offset and length of the packed streams.
     locations: Vec<(u64, u64)>,
@@ -175,7 +175,7 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// Creates a block that has no place and no files.
+    /// Creates a block without positions and files.
     pub(super) fn new(coders: Vec<Coder>, bound: Vec<(usize, usize)>, packed: Vec<usize>) -> Self {
         Self {
             coders,
@@ -188,12 +188,12 @@ impl Block {
         }
     }
 
-    /// Returns the number of packed streams that it takes.
+    /// Returns its number of packed streams.
     pub(super) fn packed_count(&self) -> usize {
         self.packed.len()
     }
 
-    /// Says where the packed streams are. From now on it is known whether the
+    /// Sets the positions of the packed streams, and determines whether the
     /// block can be decoded.
     pub(super) fn location(&mut self, locations: Vec<(u64, u64)>) {
         self.locations = locations;
@@ -201,7 +201,7 @@ impl Block {
     }
 
     fn find_problem(&self) -> Option<Problem> {
-        // What encrypts stands after what packs.
+        // Encryption is applied after compression.
         let methods: Vec<_> = self.coders.iter().map(Coder::method).collect();
         if methods.contains(&Err(Problem::Encrypted)) {
             return Some(Problem::Encrypted);
@@ -224,25 +224,24 @@ impl Block {
         self.problem.as_ref()
     }
 
-    /// Absolute offset of its first packed stream.
+    /// Returns the absolute offset of its first packed stream.
     pub(super) fn offset(&self) -> u64 {
         self.locations.first().map_or(0, |(offset, _)| *offset)
     }
 
-    /// Returns the coder that the decoded bytes come out of: the one that is
-    /// not bound.
+    /// Returns the coder that is not bound, which produces the decoded data.
     pub(super) fn last_coder(&self) -> Option<usize> {
         let is_bound = |coder: &usize| self.bound.iter().any(|(_, output)| output == coder);
         (0..self.coders.len()).find(|coder| !is_bound(coder))
     }
 
-    /// Returns the coder that the stream `input` comes out of.
+    /// Returns the coder that produces the stream `input`.
     pub(super) fn coder_before(&self, input: usize) -> Option<usize> {
         let bound = self.bound.iter().find(|(bound, _)| *bound == input);
         bound.map(|(_, output)| *output)
     }
 
-    /// Absolute offset and length of the packed stream that goes in as
+    /// Returns the absolute offset and length of the packed stream that is
     /// `input`.
     pub(super) fn packed_at(&self, input: usize) -> Option<(u64, u64)> {
         let number = self.packed.iter().position(|packed| *packed == input)?;
@@ -255,7 +254,8 @@ impl Block {
         last.map_or(0, |coder| coder.size)
     }
 
-    /// Returns where the decoded bytes stand one for one, if they do.
+    /// Returns the offset of the decoded data in the source, if it is stored
+    /// unchanged.
     pub(super) fn stored_at(&self) -> Option<u64> {
         match &self.coders[..] {
             [coder] if coder.method() == Ok(Method::Copy) => {
@@ -266,13 +266,13 @@ impl Block {
         }
     }
 
-    /// Returns the memory that a decoder of it takes, in bytes.
+    /// Returns the memory of a decoder for it, in bytes.
     pub(super) fn decoder_memory(&self) -> usize {
         let methods = self.coders.iter().filter_map(|coder| coder.method().ok());
         methods.map(Method::memory).sum()
     }
 
-    /// CRC-32 of all decoded bytes, where it is known.
+    /// Returns the CRC-32 of all decoded data, if known.
     pub(super) fn sum(&self) -> Option<u32> {
         self.sum
     }
@@ -281,14 +281,14 @@ impl Block {
         self.sum = sum;
     }
 
-    /// Says that the block is one file.
+    /// Declares the block as one file.
     pub(super) fn hold_one_file(&mut self) {
         self.hold_files(&[self.size()]);
     }
 
-    /// Says which files are in the block, consecutively.
+    /// Declares the files of the block, which are consecutive.
     pub(super) fn hold_files(&mut self, sizes: &[u64]) {
-        // The checksum of the only file is that of the block.
+        // If there is only one file, its checksum is that of the block.
         let sum = self.sum.filter(|_| sizes.len() == 1);
         let mut end = 0;
         let files = sizes.iter().map(|size| {
@@ -302,7 +302,7 @@ impl Block {
         self.files = files.collect();
     }
 
-    /// Returns the checksums that the database has after those of the blocks.
+    /// Returns the checksums that follow those of the blocks in the database.
     pub(super) fn sums_to_be_told(&mut self) -> impl Iterator<Item = &mut Option<u32>> {
         let are_told = self.files.len() == 1 && self.sum.is_some();
         let files = self.files.iter_mut().filter(move |_| !are_told);
@@ -313,7 +313,7 @@ impl Block {
         self.files.len()
     }
 
-    /// Offset in the decoded block and size of a file.
+    /// Returns the offset in the decoded block and size of a file.
     pub(super) fn file(&self, number: usize) -> Option<(u64, u64)> {
         let end = self.files.get(number)?.end;
         let before = number
@@ -323,13 +323,13 @@ impl Block {
         Some((start, end - start))
     }
 
-    /// Offset after a file.
+    /// Returns the offset after a file.
     pub(super) fn file_end(&self, number: usize) -> Option<u64> {
         Some(self.files.get(number)?.end)
     }
 
-    /// Says which checksum the bytes of a file have. A wrong one is remembered
-    /// unless `force` is set.
+    /// Records the checksum of a file's data. A mismatch is remembered unless
+    /// `force` is set.
     pub(super) fn found_sum(&self, number: usize, found: u32, force: bool) {
         let Some(file) = self.files.get(number) else {
             return;
@@ -338,15 +338,15 @@ impl Block {
             return;
         }
         match force {
-            true => log::warn!("{}; read all the same", self.wrong_sum(number)),
+            true => log::warn!("{}; ignored", self.wrong_sum(number)),
             false => file.is_wrong.store(true, Ordering::Relaxed),
         }
     }
 
-    /// Whether the bytes of a file were not found to be damaged.
+    /// Checks that the data of a file was not found to be damaged.
     ///
     /// # Errors
-    /// Returns an error if they were.
+    /// Returns an error if it was.
     pub(super) fn check_sum(&self, number: usize) -> Result<()> {
         let file = self.files.get(number);
         match file.is_some_and(|file| file.is_wrong.load(Ordering::Relaxed)) {

@@ -1,12 +1,11 @@
-//! The database of a 7z archive: its packed streams, the blocks that they are
-//! decoded to, and the files in those.
+//! The database of a 7z archive: packed streams, blocks, and files.
 
 use super::block::{Block, Coder};
 use super::header::HEADER;
 use crate::io::{Cursor, Error, Result};
 use crate::volume::{MAX_ENTRIES, time};
 
-/// Ids of the parts.
+/// Ids of the database's parts.
 mod id {
     pub(super) const END: u8 = 0x00;
     pub(super) const ARCHIVE_PROPERTIES: u8 = 0x02;
@@ -28,10 +27,10 @@ mod id {
     pub(super) const MODIFIED: u8 = 0x14;
 }
 
-/// Maximum number of coders of a block, and most streams that go into them.
+/// Maximum number of coders of a block, and of their input streams.
 const MAX_CODERS: u64 = 32;
 
-/// What an archive holds.
+/// The contents of an archive.
 #[derive(Debug, Default)]
 pub(super) struct Database {
     pub(super) blocks: Vec<Block>,
@@ -45,11 +44,12 @@ pub(super) struct Item {
     pub(super) is_directory: bool,
     /// Seconds since 1970 UTC.
     pub(super) modified: Option<i64>,
-    /// Numbers of its block and of the file in that; `None` where it is empty.
+    /// Numbers of its block and of the file in the block; `None` if it is
+    /// empty.
     pub(super) location: Option<(u32, u32)>,
 }
 
-/// Packed streams and what they are decoded to.
+/// Packed streams and the blocks that use them.
 #[derive(Debug, Default)]
 pub(super) struct StreamsInfo {
     /// Absolute offset and length of each packed stream.
@@ -58,8 +58,7 @@ pub(super) struct StreamsInfo {
 }
 
 impl StreamsInfo {
-    /// Returns the blocks with their packed streams, which they take in their
-    /// order.
+    /// Returns the blocks, with the packed streams assigned to them in order.
     pub(super) fn into_blocks(self) -> Result<Vec<Block>> {
         let mut blocks = self.blocks;
         let mut packed = self.packed.into_iter();
@@ -76,7 +75,7 @@ impl StreamsInfo {
     }
 }
 
-/// Fields of the database.
+/// Parsing of database fields.
 trait Fields {
     fn number(&mut self, field: &'static str) -> Result<u64>;
     fn count(&mut self, most: u64, field: &'static str) -> Result<usize>;
@@ -88,8 +87,8 @@ trait Fields {
 }
 
 impl Fields for Cursor<'_> {
-    /// Returns a number of one to nine bytes: the ones that the first begins
-    /// with say how many follow.
+    /// Reads a number of one to nine bytes: the number of leading one bits in
+    /// the first byte is the number of bytes that follow.
     fn number(&mut self, field: &'static str) -> Result<u64> {
         let first = self.u8(field)?;
         let mut number = 0;
@@ -104,7 +103,7 @@ impl Fields for Cursor<'_> {
         Ok(number)
     }
 
-    /// Returns a number of things, each of which takes a byte or more.
+    /// Reads a count of items that take at least a byte each.
     fn count(&mut self, most: u64, field: &'static str) -> Result<usize> {
         let count = self.number(field)?;
         if count > most {
@@ -119,7 +118,7 @@ impl Fields for Cursor<'_> {
         Ok((0..count).map(bit).collect())
     }
 
-    /// Of which of that many things something is said.
+    /// Reads for which of this many items a value is defined.
     fn defined(&mut self, count: usize, field: &'static str) -> Result<Vec<bool>> {
         match self.u8(field)? {
             0 => self.bits(count, field),
@@ -158,7 +157,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Database> {
             id::MAIN_STREAMS => blocks = read_streams(cursor)?.into_blocks()?,
             id::FILES => {
                 items = read_files(cursor, &blocks)?;
-                // Nothing of use follows.
+                // The rest is not needed.
                 break;
             }
             id => return Err(cursor.wrong("database", format!("has a part of id {id:#x}"))),
@@ -180,7 +179,7 @@ fn skip(cursor: &mut Cursor<'_>, size: u64, field: &'static str) -> Result<()> {
     cursor.take(size, field).map(drop)
 }
 
-/// Reads what is said of streams.
+/// Reads the description of streams.
 pub(super) fn read_streams(cursor: &mut Cursor<'_>) -> Result<StreamsInfo> {
     let mut info = StreamsInfo::default();
     let mut has_substreams = false;
@@ -202,7 +201,7 @@ pub(super) fn read_streams(cursor: &mut Cursor<'_>) -> Result<StreamsInfo> {
     Ok(info)
 }
 
-/// Offsets and lengths of the packed streams.
+/// Returns the offsets and lengths of the packed streams.
 fn read_packed(cursor: &mut Cursor<'_>) -> Result<Vec<(u64, u64)>> {
     let offset = cursor.number("packed offset")?;
     let mut offset = HEADER.saturating_add(offset);
@@ -255,7 +254,8 @@ fn read_blocks(cursor: &mut Cursor<'_>) -> Result<Vec<Block>> {
     }
 }
 
-/// Set in the first byte of a coder: it has numbers of streams, and properties.
+/// Set in the first byte of a coder with explicit numbers of streams, and in
+/// one with properties.
 const IS_COMPLEX: u8 = 0x10;
 const HAS_PROPERTIES: u8 = 0x20;
 
@@ -277,7 +277,7 @@ fn read_block(cursor: &mut Cursor<'_>) -> Result<Block> {
             coder.inputs = cursor.count(MAX_CODERS, "streams of a coder")?;
             let outputs = cursor.number("streams of a coder")?;
             if outputs != 1 {
-                let problem = format!("come out of it, {outputs} at a time");
+                let problem = format!("are {outputs} outputs");
                 return Err(cursor.wrong("streams of a coder", problem));
             }
         }
@@ -301,7 +301,7 @@ fn read_block(cursor: &mut Cursor<'_>) -> Result<Block> {
     }
     let packed_count = inputs.checked_sub(bound.len()).filter(|&count| count > 0);
     let Some(packed_count) = packed_count else {
-        return Err(cursor.wrong("coders", "take no packed stream".to_owned()));
+        return Err(cursor.wrong("coders", "have no packed stream as input".to_owned()));
     };
     let packed = match packed_count {
         1 => {
@@ -334,7 +334,7 @@ fn read_substreams(cursor: &mut Cursor<'_>, blocks: &mut [Block]) -> Result<()> 
     }
     let has_sizes = next == id::SIZE;
     for (block, &count) in blocks.iter_mut().zip(&counts) {
-        // Of the last file in a block the size is what is left.
+        // The size of the last file in a block is the rest.
         let mut sizes = Vec::new();
         for _ in 1..count {
             if !has_sizes {
@@ -373,11 +373,11 @@ fn read_substreams(cursor: &mut Cursor<'_>, blocks: &mut [Block]) -> Result<()> 
     Ok(())
 }
 
-/// What is said of the files, each in a list of its own.
+/// Properties of the files, each in a separate list.
 #[derive(Default)]
 struct Lists {
     is_empty: Vec<bool>,
-    /// Of the empty ones: which are files, and which stand for a deletion.
+    /// For empty entries: which are files, and which are deletions.
     is_file: Vec<bool>,
     is_anti: Vec<bool>,
     names: Vec<String>,
@@ -404,7 +404,7 @@ fn read_files(cursor: &mut Cursor<'_>, blocks: &[Block]) -> Result<Vec<Item>> {
             id::ANTI => lists.is_anti = fields.bits(empty(), "deleted files")?,
             id::NAMES => lists.names = read_names(&mut fields, count)?,
             id::MODIFIED => lists.modified = read_times(&mut fields, count)?,
-            // Other times, attributes, filling.
+            // Other times, attributes, padding.
             _ => {}
         }
     }
@@ -415,8 +415,8 @@ fn read_files(cursor: &mut Cursor<'_>, blocks: &[Block]) -> Result<Vec<Item>> {
 }
 
 impl Lists {
-    /// Returns the files and directories; those that are not empty have the
-    /// files of the blocks, in their order.
+    /// Returns the files and directories; non-empty files are assigned the
+    /// files of the blocks in order.
     fn items(self, count: usize, blocks: &[Block], cursor: &Cursor<'_>) -> Result<Vec<Item>> {
         let locations = blocks.iter().enumerate().flat_map(|(number, block)| {
             (0..block.file_count()).map(move |file| (number as u32, file as u32))
@@ -450,7 +450,7 @@ impl Lists {
     }
 }
 
-/// Returns the names in UTF-16, each with a NUL.
+/// Reads the names in UTF-16, each terminated by a NUL.
 fn read_names(fields: &mut Cursor<'_>, count: usize) -> Result<Vec<String>> {
     if fields.u8("names")? != 0 {
         return Err(fields.wrong("names", "stand elsewhere".to_owned()));

@@ -1,4 +1,4 @@
-//! Decoding a block from its start on.
+//! Decoding of a block from its start.
 
 use std::io::{BufReader, Read};
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use super::block::{Block, Method, Processor};
 use crate::io::{Error, ReadAt, Result, read_error};
 use crate::volume::Decoder;
 
-/// Packed bytes that are read at a time.
+/// Number of packed bytes read at a time.
 const PIECE: usize = 32 << 10;
 
-/// Memory of a decoder beside that of its methods, in bytes, at least.
+/// Minimum memory of a decoder besides that of its methods, in bytes.
 const BUFFERS: usize = 2 * PIECE;
 
-/// What a block, or a stream on the way to it, is read from.
+/// The input of a block or of a coder.
 type Stream = Box<dyn Read + Send + Sync>;
 
 /// A packed stream of a source.
@@ -35,7 +35,8 @@ impl Read for Packed {
         let left = usize::try_from(self.end - self.next).unwrap_or(usize::MAX);
         let length = buf.len().min(left);
         let read = self.source.read_exact_at(&mut buf[..length], self.next);
-        // As an error of the source's, to be found again by `Error::of_reader`.
+        // Wrapped, so that `Error::of_reader` finds the error of the source
+        // again.
         read.map_err(|cause| std::io::Error::other(read_error(self.next, length as u64, cause)))?;
         self.next += length as u64;
         Ok(length)
@@ -45,8 +46,8 @@ impl Read for Packed {
 /// Returns a reader of the decoded bytes of a block.
 ///
 /// # Errors
-/// Returns an error if its coders make no chain, or its packed bytes lie
-/// outside.
+/// Returns an error if its coders do not form a chain, or if its packed data is
+/// outside the source.
 pub(super) fn reader(source: &Arc<dyn ReadAt>, block: &Block) -> Result<Stream> {
     if let Some(problem) = block.problem() {
         return Err(problem.error());
@@ -62,7 +63,7 @@ pub(super) fn reader(source: &Arc<dyn ReadAt>, block: &Block) -> Result<Stream> 
     }
 }
 
-/// The coders of a block, of which each can be used once.
+/// The coders of a block, each of which can be used once.
 struct Chain<'a> {
     source: &'a Arc<dyn ReadAt>,
     block: &'a Block,
@@ -75,7 +76,7 @@ impl Chain<'_> {
         Error::damaged(self.block.offset(), "block", problem)
     }
 
-    /// What comes out of a coder.
+    /// Returns the output of a coder.
     fn coder(&mut self, number: usize) -> Result<Stream> {
         let block = self.block;
         let (Some(coder), Some(used)) = (block.coders.get(number), self.used.get_mut(number))
@@ -123,7 +124,7 @@ impl Chain<'_> {
         })
     }
 
-    /// What goes into a coder: a packed stream, or what comes out of another
+    /// Returns the input of a coder: a packed stream, or the output of another
     /// coder.
     fn input(&mut self, input: usize) -> Result<Stream> {
         if let Some(before) = self.block.coder_before(input) {
@@ -134,7 +135,7 @@ impl Chain<'_> {
             .checked_add(length)
             .filter(|&end| end <= self.source.len());
         let Some(end) = end else {
-            let problem = format!("its {length} bytes reach past the end of the archive");
+            let problem = format!("its {length} bytes extend past the end of the archive");
             return Err(Error::damaged(offset, "packed stream", problem));
         };
         let packed = Packed {
@@ -162,20 +163,20 @@ pub(super) fn open(
     }))
 }
 
-/// A block that is being decoded.
+/// A decoder of a block.
 struct Solid {
     reader: Stream,
     block: Arc<Block>,
     /// Offset in the decoded block of the next byte.
     position: u64,
-    /// The file that it is in, and the checksum of what came of that.
+    /// The file at that position, and its checksum so far.
     file: usize,
     hasher: Hasher,
     force: bool,
 }
 
 impl Solid {
-    /// Takes decoded bytes into the checksums of the files that they are of.
+    /// Adds decoded bytes to the checksums of their files.
     fn sum(&mut self, mut bytes: &[u8]) {
         while let Some(end) = self.block.file_end(self.file) {
             let left = usize::try_from(end - self.position).unwrap_or(usize::MAX);
@@ -204,7 +205,7 @@ impl Decoder for Solid {
         self.reader.read_exact(out).map_err(|error| {
             Error::of_reader(&error, |text| {
                 let position = self.position;
-                let problem = format!("behind byte {position} of the block: {text}");
+                let problem = format!("after byte {position} of the block: {text}");
                 Error::damaged(self.block.offset(), "packed stream", problem)
             })
         })?;
@@ -212,7 +213,7 @@ impl Decoder for Solid {
         Ok(())
     }
 
-    /// None: a copy would take as much memory again.
+    /// Not supported: a copy would take the same memory again.
     fn fork(&self) -> Option<Box<dyn Decoder>> {
         None
     }

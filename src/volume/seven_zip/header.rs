@@ -1,5 +1,5 @@
-//! The headers of a 7z archive: the one in front says where the database is,
-//! which may be packed itself.
+//! The headers of a 7z archive: the one at the start has the position of the
+//! database, which may be packed itself.
 
 use std::io::Read;
 use std::sync::Arc;
@@ -13,16 +13,16 @@ use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 /// First bytes of an archive.
 pub(super) const MAGIC: &[u8; 6] = b"7z\xBC\xAF\x27\x1C";
 
-/// Length of the header in front. Offsets count from behind it.
+/// Length of the first header. Offsets count from its end.
 pub(super) const HEADER: u64 = 32;
 
 /// Maximum length of the database in bytes, packed or not.
 const MAX_DATABASE: u64 = 64 << 20;
 
-/// How a database may be packed in another one.
+/// Maximum nesting of packed databases.
 const MAX_PACKED: usize = 4;
 
-/// Ids with which a database begins: one to be read, and one that is packed.
+/// Ids of a plain and of a packed database.
 const PLAIN: u8 = 0x01;
 const PACKED: u8 = 0x17;
 
@@ -82,7 +82,7 @@ fn check_length(length: u64, offset: u64) -> Result<()> {
     Ok(())
 }
 
-/// Decodes a block that holds a database.
+/// Decodes a block with a database.
 fn unpack(source: &Arc<dyn ReadAt>, block: &Block) -> Result<Vec<u8>> {
     let offset = block.offset();
     match block.problem() {
@@ -114,7 +114,7 @@ fn unpack(source: &Arc<dyn ReadAt>, block: &Block) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Compares a CRC-32.
+/// Verifies a CRC-32.
 fn check_sum(bytes: &[u8], stored: u32, offset: u64, field: &'static str) -> Result<()> {
     let found = crc32fast::hash(bytes);
     if found != stored {

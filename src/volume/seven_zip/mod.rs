@@ -1,6 +1,6 @@
-//! 7z archives. Files stand in blocks that are packed as one (7-Zip calls them
-//! folders), each by a chain of coders, so that a file is decoded from the
-//! start of its block on. See `docs/formats/7z.md`.
+//! 7z archives. Files are in solid blocks (7-Zip calls them folders), each
+//! packed by a chain of coders, so that a file is decoded from the start of its
+//! block. See `docs/formats/7z.md`.
 
 mod block;
 mod database;
@@ -86,7 +86,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
 }
 
 impl SevenZip {
-    /// Returns the block that a number after those of the files stands for.
+    /// Returns the block for a number above those of the files.
     fn block(&self, file: FileId) -> Result<&Arc<Block>> {
         let number = (file.0 as usize).checked_sub(self.members.len());
         let block = number.and_then(|number| self.blocks.get(number));

@@ -3,16 +3,16 @@
 use super::super::paths::Span;
 use crate::io::{Cursor, Endian, Error, Result};
 
-/// Length of a sector, in which the directories of THAW count.
+/// Length of a sector, the unit of offsets in THAW.
 const SECTOR: u64 = 2048;
 
 /// The part of an offset that counts sectors.
 const SECTOR_BITS: u32 = 0x00FF_FFFF;
 
-/// The bit of a size that says that the file stands elsewhere.
+/// The bit of a size that marks a file outside the WAD.
 const ELSEWHERE: u32 = 0x8000_0000;
 
-/// Neighbours that are looked at to distinguish sectors from bytes.
+/// Number of neighbours that are examined to distinguish sectors from bytes.
 const NEIGHBOURS: usize = 20;
 
 /// Length of a record of the hashed form.
@@ -40,7 +40,7 @@ impl Form {
     }
 }
 
-/// What a record says about the name of a file.
+/// The name of a file in a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FileName<'a> {
     /// The name.
@@ -55,7 +55,7 @@ pub(super) struct Record<'a> {
     pub(super) name: FileName<'a>,
     pub(super) offset: u32,
     pub(super) size: u32,
-    /// Whether it does not stand in the WAD.
+    /// Whether it is not in the WAD.
     pub(super) is_elsewhere: bool,
 }
 
@@ -64,14 +64,14 @@ pub(super) struct Record<'a> {
 pub(super) struct Directory<'a> {
     pub(super) form: Form,
     pub(super) records: Vec<Record<'a>>,
-    /// Bytes after it that are no filling.
+    /// Number of bytes after it that are not padding.
     pub(super) trailing: usize,
     /// Whether the offsets count sectors.
     in_sectors: bool,
 }
 
 impl Directory<'_> {
-    /// Returns where a file stands.
+    /// Returns the extent of a file.
     pub(super) fn span(&self, record: &Record<'_>) -> Span {
         Span {
             offset: match self.in_sectors {
@@ -83,13 +83,13 @@ impl Directory<'_> {
     }
 }
 
-/// The records of a form and what follows them.
+/// The records of a form, and the bytes after them.
 type Records<'a> = (Vec<Record<'a>>, &'a [u8]);
 
-/// Reads a directory of a WAD of that length, in whichever form it has.
+/// Reads a directory for a WAD of this length, trying all forms.
 ///
 /// # Errors
-/// Returns [`Error::UnknownFormat`] if it has none of them.
+/// Returns [`Error::UnknownFormat`] if no form matches.
 pub(super) fn read(hed: &[u8], wad: u64) -> Result<Directory<'_>> {
     let forms = [
         (Form::Names, names(hed)),
@@ -115,8 +115,7 @@ pub(super) fn read(hed: &[u8], wad: u64) -> Result<Directory<'_>> {
     Err(Error::UnknownFormat)
 }
 
-/// Returns the form with names first. It ends with a byte 0xFF, or with the
-/// file.
+/// Reads the form with names first. It ends with a byte 0xFF, or with the file.
 fn names(hed: &[u8]) -> Result<Records<'_>> {
     let mut cursor = Cursor::new(hed, 0, Endian::Little);
     let mut records = Vec::new();
@@ -137,7 +136,7 @@ fn names(hed: &[u8]) -> Result<Records<'_>> {
     }
 }
 
-/// Returns the form with offsets first. It ends with 0xFFFFFFFF, or with the
+/// Reads the form with offsets first. It ends with 0xFFFFFFFF, or with the
 /// file.
 fn offsets(hed: &[u8]) -> Result<Records<'_>> {
     let mut cursor = Cursor::new(hed, 0, Endian::Little);
@@ -158,7 +157,7 @@ fn offsets(hed: &[u8]) -> Result<Records<'_>> {
     Ok((records, &hed[cursor.offset() as usize..]))
 }
 
-/// Returns the form with hashes. It ends with a record of zeros, or with the
+/// Reads the form with hashes. It ends with a record of zeros, or with the
 /// file.
 fn hashed(hed: &[u8]) -> Result<Records<'_>> {
     let mut cursor = Cursor::new(hed, 0, Endian::Little);
@@ -181,13 +180,13 @@ fn hashed(hed: &[u8]) -> Result<Records<'_>> {
     }
     let rest = &hed[cursor.offset() as usize..];
     if rest.iter().any(|&byte| byte != 0) {
-        let problem = format!("{} bytes are no record", rest.len());
+        let problem = format!("{} bytes are not a record", rest.len());
         return Err(Error::damaged(cursor.offset(), "record", problem));
     }
     Ok((records, rest))
 }
 
-/// Returns a printable name with its NUL, and the padding to a multiple of four
+/// Reads a printable name with its NUL, and the padding to a multiple of four
 /// bytes from the start of the directory; the last one may lack it.
 fn name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8]> {
     let offset = cursor.offset();
@@ -201,8 +200,8 @@ fn name<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8]> {
     Ok(name)
 }
 
-/// Returns whether most files lie in a WAD of that length: bytes of any kind
-/// can be treated as hashes.
+/// Returns whether most files are inside a WAD of this length, since any bytes
+/// can be read as hashes.
 fn mostly_inside(records: &[Record<'_>], wad: u64) -> bool {
     let outside = records.iter().filter(|record| {
         let end = u64::from(record.offset) + u64::from(record.size);
@@ -212,7 +211,7 @@ fn mostly_inside(records: &[Record<'_>], wad: u64) -> bool {
 }
 
 /// Returns whether offsets count sectors, as in THAW: two neighbours would
-/// overlap where they counted bytes (WAD, 4).
+/// overlap if they counted bytes (WAD, 4).
 fn counts_sectors(records: &[Record<'_>]) -> bool {
     let pairs = records.windows(2).take(NEIGHBOURS);
     for pair in pairs {

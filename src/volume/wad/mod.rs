@@ -15,8 +15,8 @@ use super::{Content, FileId, Format, Input, Options, Sink, Volume};
 use crate::io::{Error, ReadAt, Result, Warnings, read_vec};
 use crate::text::{Charset, has_extension};
 
-/// The entry for the table of formats. `.wad` is the extension of other
-/// games' files as well.
+/// The entry for the table of formats. `.wad` is also the extension of other
+/// formats.
 pub(super) const FORMAT: Format = Format {
     name: "HED/WAD",
     extensions: &[],
@@ -26,13 +26,13 @@ pub(super) const FORMAT: Format = Format {
     is_layered: false,
 };
 
-/// Maximum length of the directory that is read.
+/// Maximum length of a directory.
 const MAX_DIRECTORY: u64 = 8 << 20;
 
 /// Separators in names.
 const SEPARATORS: &[u8] = b"/\\";
 
-/// Files with the same extension: their first bytes, and what they are.
+/// Other formats with the same extension: magic bytes and name.
 const OTHER_WADS: [(&[u8], &str); 5] = [
     (b"IWAD", "Doom"),
     (b"PWAD", "Doom"),
@@ -41,7 +41,7 @@ const OTHER_WADS: [(&[u8], &str); 5] = [
     (b"\x00\x00\x00\x20\x49\x73", "the Wii"),
 ];
 
-/// A pair of a directory and its bytes.
+/// A directory and its data file.
 struct Wad {
     bytes: Arc<dyn ReadAt>,
     files: Vec<Span>,
@@ -57,7 +57,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Returns the source and its partner, whichever of the two it is.
+    /// Finds both files, given either as the source.
     fn read(input: &Input<'_>) -> Result<Option<Self>> {
         let name = &input.options.name;
         let partner = |extension: &str| {
@@ -93,7 +93,7 @@ fn matches(input: &Input<'_>) -> Result<bool> {
     Ok(directory::read(&pair.directory, pair.bytes.len()).is_ok())
 }
 
-/// What a `.wad` of another game is of.
+/// Returns the game that a `.wad` of another format is for.
 fn other_wad(input: &Input<'_>) -> Result<Option<&'static str>> {
     if !has_extension(input.options.name.as_bytes(), "wad") {
         return Ok(None);
@@ -121,7 +121,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     }))
 }
 
-/// Announces the files that stand in the WAD; gives where.
+/// Declares the files in the WAD, and returns their extents.
 fn announce(
     directory: &Directory<'_>,
     bytes: &dyn ReadAt,
@@ -139,12 +139,12 @@ fn announce(
         let name = name(record, span, bytes)?;
         if record.is_elsewhere {
             let name = name.escape_ascii();
-            warnings.push(format!("{name} stands beside the WAD, on the disc"));
+            warnings.push(format!("{name} is beside the WAD on the disc"));
             continue;
         }
         if !span.is_inside(bytes.len()) {
             let name = name.escape_ascii();
-            warnings.push(format!("{name} reaches past the end of the WAD"));
+            warnings.push(format!("{name} extends past the end of the WAD"));
         }
         let entry = plain_entry(files.len(), span.size);
         paths.file(&name, SEPARATORS, Charset::Windows1252, entry)?;
@@ -154,8 +154,8 @@ fn announce(
     Ok(files)
 }
 
-/// Returns the name of a file: that of its record, the one that has its hash,
-/// or its hash with the extension of what it begins with.
+/// Returns the name of a file: that of its record, the known name with its
+/// hash, or its hash with an extension by its first bytes.
 fn name<'a>(record: &Record<'a>, span: Span, bytes: &dyn ReadAt) -> Result<Cow<'a, [u8]>> {
     let hash = match record.name {
         directory::FileName::Plain(name) => return Ok(Cow::Borrowed(name)),

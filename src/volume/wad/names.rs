@@ -1,19 +1,19 @@
-//! Names of files of which only the hash is known (WAD, 3).
+//! Names of files that are stored as hashes (WAD, 3).
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Bytes of a file by which its extension is found.
+/// Number of bytes that determine a file's extension.
 pub(super) const HEAD: u64 = 4;
 
-/// Names of files that are known to be in WADs, one a line.
+/// Known names of files in WADs, one per line.
 const LIST: &str = include_str!("names.txt");
 
-/// The names by their hashes.
+/// The known names by hash.
 static NAMES: LazyLock<HashMap<u32, &str>> =
     LazyLock::new(|| LIST.lines().map(|name| (hash(name), name)).collect());
 
-/// What files of a type begin with, and their extension.
+/// First bytes of file types, and their extensions.
 const EXTENSIONS: [([u8; 4], &str); 6] = [
     ([3, 0, 2, 0], "psx"),
     ([4, 0, 2, 0], "psx"),
@@ -23,19 +23,19 @@ const EXTENSIONS: [([u8; 4], &str); 6] = [
     ([0x60, 0x01, 0x01, 0x80], "str"),
 ];
 
-/// Returns the name that has a hash, where it is known.
+/// Returns the name with this hash, if known.
 pub(super) fn find(hash: u32) -> Option<&'static str> {
     NAMES.get(&hash).copied()
 }
 
-/// Returns the extension of a file that begins so.
+/// Returns the extension of a file with these first bytes.
 pub(super) fn extension(head: &[u8]) -> &'static str {
     let known = EXTENSIONS.iter().find(|(magic, _)| head == magic);
     known.map_or("bin", |(_, extension)| extension)
 }
 
-/// Returns the hash of a name in lower case: a CRC-32 whose register turns
-/// instead of being shifted, and that turns eight times for a byte.
+/// Returns the hash of a lower-case name: a CRC-32 with a register that is
+/// rotated instead of shifted, eight times for each byte.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(u32::MAX, |register, byte| {
         let mut bits = (register ^ u32::from(byte)) & 0xFF;

@@ -12,7 +12,7 @@ fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Opens a WAD whose bytes are those of its sectors' numbers.
+/// Lists a WAD whose sectors are filled with their numbers.
 fn listed(hed: Vec<u8>, sectors: usize) -> Result<(Vec<String>, Vec<Vec<u8>>)> {
     let bytes: Vec<u8> = (0..sectors * 2048).map(|at| (at / 2048) as u8).collect();
     let beside: Beside = Some(("cd.hed", hed));
@@ -32,7 +32,7 @@ fn names_may_come_first() {
 }
 
 #[test]
-fn offsets_may_come_first_and_files_stand_elsewhere() {
+fn offsets_may_come_first_and_files_may_be_outside() {
     let hed = [
         words(&[2048, 1]),
         text("\\levels\\x.psx"),
@@ -60,14 +60,14 @@ fn offsets_may_count_sectors() {
 }
 
 #[test]
-fn names_of_hashes_are_known_or_found_by_the_first_bytes() {
+fn hashes_are_resolved_or_get_an_extension_by_the_first_bytes() {
     let hed = words(&[0x31A1_EA54, 0, 1, 0xFFFF_0000, 2048, 1, 0, 0, 0]);
     let (paths, _) = listed(hed, 2).unwrap();
     assert_eq!(paths, ["bits.psx", "FFFF0000.bin"]);
 }
 
 #[test]
-fn noise_and_text_are_no_directories() {
+fn noise_and_text_are_not_directories() {
     let noise: Vec<u8> = (0..240_u32).map(|at| (at * 167 + 13) as u8).collect();
     assert!(listed(noise, 2).is_err());
     assert!(listed(b"A line of text.\r\n".to_vec(), 2).is_err());
@@ -83,7 +83,7 @@ fn a_file_past_the_end_is_listed_and_damaged() {
 }
 
 #[test]
-fn wads_of_other_games_are_refused_by_name() {
+fn wads_of_other_games_are_refused_with_a_message() {
     let error = open(&FORMAT, "doom.wad", b"IWAD\0\0\0\0".to_vec(), None).err();
     assert!(error.unwrap().to_string().contains("Doom"));
 }

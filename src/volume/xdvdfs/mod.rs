@@ -1,5 +1,5 @@
-//! XDVDFS, the file system of Xbox discs: images of the game alone (XISO) and
-//! of whole discs (redump). See `docs/formats/xdvdfs.md`.
+//! XDVDFS, the file system of Xbox discs: images of it alone (XISO) and of
+//! whole discs (redump). See `docs/formats/xdvdfs.md`.
 
 mod table;
 
@@ -16,8 +16,8 @@ use super::{
 };
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 
-/// The entry for the table of formats. A disc's `.iso` is not necessarily
-/// one of an Xbox.
+/// The entry for the table of formats. An `.iso` is not necessarily one of an
+/// Xbox.
 pub(super) const FORMAT: Format = Format {
     name: "XDVDFS",
     extensions: &["xiso", "iso"],
@@ -30,21 +30,20 @@ pub(super) const FORMAT: Format = Format {
 /// Length of a sector in bytes.
 const SECTOR: u64 = 2048;
 
-/// First bytes of the volume descriptor, which it also ends with.
+/// Magic at the start and end of the volume descriptor.
 const MAGIC: &[u8; 20] = b"MICROSOFT*XBOX*MEDIA";
 
-/// Where in the volume descriptor the magic stands again.
+/// Offset of the second magic in the volume descriptor.
 const SECOND_MAGIC: usize = 0x7EC;
 
 /// Sector of the volume descriptor.
 const DESCRIPTOR: u64 = 32;
 
-/// Where the file system begins: in images of it alone, in those of Xbox
-/// discs, and of Xbox 360 discs of two generations (XDVDFS, 1).
+/// Offsets of the file system: in images of it alone, in those of Xbox discs,
+/// and of Xbox 360 discs of two generations (XDVDFS, 1).
 const BASES: [u64; 4] = [0, 0x1830_0000, 0x0FD9_0000, 0x0208_0000];
 
-/// Maximum length of the table of a directory that is read: one with some
-/// 200,000 files.
+/// Maximum length of a directory's table: one with some 200,000 files.
 const MAX_TABLE: u64 = 8 << 20;
 
 /// Maximum number of bytes of all tables together.
@@ -63,7 +62,7 @@ fn matches(input: &Input<'_>) -> Result<bool> {
     Ok(base(&*input.source)?.is_some())
 }
 
-/// Returns where the file system begins, if there is one.
+/// Returns the offset of the file system, if there is one.
 fn base(source: &dyn ReadAt) -> Result<Option<u64>> {
     for base in BASES {
         let descriptor = base + DESCRIPTOR * SECTOR;
@@ -123,7 +122,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     }))
 }
 
-/// Where a directory table or a file stands.
+/// The extent of a directory table or a file.
 #[derive(Clone, Copy)]
 struct Extent {
     /// First sector, from the base on.
@@ -132,7 +131,7 @@ struct Extent {
     size: u32,
 }
 
-/// A directory that waits to be read.
+/// A directory that is yet to be read.
 struct Pending {
     table: Extent,
     node: NodeId,
@@ -145,12 +144,12 @@ struct Walk<'a> {
     base: u64,
     modified: Option<i64>,
     force: bool,
-    /// Those that were found and not read; the next one is the last.
+    /// Directories that are yet to be read; the next one is the last.
     pending: Vec<Pending>,
-    /// Sectors of the tables that were read. Each is read once: a directory
-    /// in itself would have no end.
+    /// Sectors of the tables that were read. Each is read once, so that cycles
+    /// end.
     entered: HashSet<u32>,
-    /// Bytes that the tables to come may have.
+    /// Number of bytes that further tables may have.
     room: u64,
     files: Vec<Span>,
     warnings: Warnings,
@@ -167,7 +166,7 @@ impl Walk<'_> {
         self.tolerate(read)?;
         while let Some(directory) = self.pending.pop() {
             match self.directory(&directory, sink) {
-                // The others can be read all the same.
+                // The others can still be read.
                 Err(error @ Error::Damaged { .. }) => {
                     self.warnings.push(format!("a directory is empty: {error}"));
                 }
@@ -177,7 +176,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Under `force`, makes damage a warning.
+    /// With `force`, turns damage into a warning.
     fn tolerate(&mut self, read: Result<()>) -> Result<()> {
         match read {
             Err(error @ Error::Damaged { .. }) if self.force => {
@@ -203,7 +202,7 @@ impl Walk<'_> {
             format!("has {size} bytes, more than are read")
         } else {
             self.room -= size;
-            // The end of a table is filling, which a cut image may lack.
+            // The end of a table is padding, which a truncated image may lack.
             let there = self.source.len().saturating_sub(offset).min(size);
             if there > 0 && there < size {
                 let missing = size - there;
@@ -250,7 +249,7 @@ impl Walk<'_> {
             let span = self.span(node.extent);
             self.files.push(span);
         }
-        // In their order, and before those that were found earlier.
+        // In order, and before those that were found earlier.
         self.pending[before..].reverse();
         Ok(())
     }
@@ -263,7 +262,7 @@ impl Walk<'_> {
         if span.size > 0 && !span.is_inside(self.source.len()) {
             let number = self.files.len();
             self.warnings
-                .push(format!("file {number} reaches past the end of the image"));
+                .push(format!("file {number} extends past the end of the image"));
         }
         span
     }
@@ -300,7 +299,7 @@ mod tests {
     const ROOT: u32 = 33;
     const DATA: u32 = 34;
 
-    /// Returns an entry of a table, to be put where its parent says.
+    /// Returns an entry of a table, to be placed where its parent links to.
     fn node(links: [u16; 2], extent: [u32; 2], attributes: u8, name: &[u8]) -> Vec<u8> {
         let mut bytes: Vec<u8> = links.iter().flat_map(|link| link.to_le_bytes()).collect();
         bytes.extend(extent.iter().flat_map(|number| number.to_le_bytes()));
@@ -349,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_reaches_past_the_table_or_the_image_is_left_out() {
+    fn nodes_past_the_table_or_the_image_are_skipped() {
         let far = node([0, 0x7FFF], [0xFFFF_FFF0, 0xFFFF_FFFF], 0x20, b"a.txt");
         let (listing, volume) = open(&FORMAT, "x.iso", image(&far), None).unwrap();
         let (_, entry) = listing.files().next().unwrap();
@@ -387,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn sectors_of_a_whole_disc_count_from_behind_its_video_part() {
+    fn sectors_of_a_whole_disc_count_from_the_end_of_its_video_part() {
         let table = node([0, 0], [DATA, 3], 0x20, b"a.txt");
         let input = Input::alone(Arc::new(Disc(image(&table))), Options::default());
         assert!(matches(&input).unwrap());
@@ -398,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_is_cut_has_the_nodes_that_are_there() {
+    fn a_truncated_table_has_the_remaining_nodes() {
         let mut table = node([5, 0], [DATA, 1], 0x20, b"m.txt");
         table.extend(node([0, 0], [DATA, 1], 0x20, b"a.txt"));
         table.resize(2048, 0xFF);

@@ -14,10 +14,10 @@ const LINK_UNIT: usize = 4;
 /// The attribute of directories.
 const DIRECTORY: u8 = 0x10;
 
-/// Links that lead nowhere.
+/// Invalid links.
 const NO_LINKS: [u16; 2] = [0, 0xFFFF];
 
-/// The first sector of the node that stands for no nodes.
+/// The first sector of an empty node.
 const NO_SECTOR: u32 = 0xFFFF_FFFF;
 
 /// An entry of a directory.
@@ -27,8 +27,8 @@ pub(super) struct Node<'a> {
     pub(super) is_directory: bool,
 }
 
-/// Returns the entries of a table that stands at `offset`, in the order of
-/// their upper-case names. What is damaged is omitted with a warning.
+/// Returns the entries of the table at `offset`, in the order of their
+/// upper-case names. Damaged ones are skipped with a warning.
 pub(super) fn nodes<'a>(table: &'a [u8], offset: u64, warnings: &mut Warnings) -> Vec<Node<'a>> {
     let mut found = Vec::new();
     let mut seen = HashSet::new();
@@ -56,7 +56,7 @@ pub(super) fn nodes<'a>(table: &'a [u8], offset: u64, warnings: &mut Warnings) -
 }
 
 /// Returns the links of a node, and its entry if it has one: the others can be
-/// found also where that is damaged.
+/// found also if that is damaged.
 fn node(table: &[u8], offset: u64, link: u16) -> Result<([u16; 2], Option<Result<Node<'_>>>)> {
     let at = offset + u64::from(link) * LINK_UNIT as u64;
     let mut cursor = Cursor::new(table, offset, Endian::Little);

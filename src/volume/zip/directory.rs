@@ -99,7 +99,7 @@ pub(super) fn read(source: &dyn ReadAt, sink: &mut dyn Sink) -> Result<Directory
     } = reader;
     if count != announced {
         warnings.push(format!(
-            "the directory has {count} entries, {announced} are announced"
+            "the directory has {count} entries, {announced} are declared"
         ));
     }
     members.shrink_to_fit();
@@ -170,7 +170,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the name in UTF-8 that stands in the extra fields (0x7075), if it
+/// Returns the name in UTF-8 that is in the extra fields (0x7075), if it
 /// belongs to the name that the directory has.
 fn unicode_path<'a>(fields: ExtraFields<'a>, name: &[u8]) -> Option<&'a [u8]> {
     let mut fields = fields;
@@ -191,8 +191,8 @@ fn charset(record: &ZipFileHeaderRecord<'_>, name: &[u8]) -> Charset {
     }
 }
 
-/// What separates the components of a path. Some programs on Windows write
-/// backslashes; on Unix a name can have them.
+/// Returns what separates the components of a path. Some programs on Windows
+/// write backslashes; on Unix a name can have them.
 fn separators(record: &ZipFileHeaderRecord<'_>, path: &[u8]) -> &'static [u8] {
     if is_of_unix(record) || path.contains(&b'/') {
         b"/"
@@ -206,7 +206,8 @@ fn is_of_unix(record: &ZipFileHeaderRecord<'_>) -> bool {
     system == CreatorSystem::UNIX || system.as_u8() == MACOS
 }
 
-/// Modification time: of the extra fields, which say UTC, or that of DOS.
+/// Returns the modification time: of the extra fields, which say UTC, or that
+/// of DOS.
 fn modified(record: &ZipFileHeaderRecord<'_>) -> Option<i64> {
     match record.last_modified() {
         rawzip::time::ZipDateTimeKind::Utc(time) => Some(time.to_unix()),

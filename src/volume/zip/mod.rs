@@ -102,7 +102,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
 }
 
 impl Zip {
-    /// Absolute offset of the first byte of a file's data.
+    /// Returns the absolute offset of the first byte of a file's data.
     fn data_offset(&self, member: &Member) -> Result<u64> {
         let known = member.data.load(Ordering::Relaxed);
         if known != UNKNOWN {

@@ -251,7 +251,7 @@ impl Examiner<'_> {
     }
 }
 
-/// What a stream gives, at most about `most` bytes of it.
+/// Returns what a stream gives, at most about `most` bytes of it.
 fn streamed(mut stream: impl Read, most: usize) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut part = vec![0; 777];

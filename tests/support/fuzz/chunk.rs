@@ -146,7 +146,7 @@ pub fn lz77(data: &[u8]) {
     assert_eq!(both(&again, packed.len(), step).unwrap(), packed);
 }
 
-/// Decodes in both ways, which must agree to the letter.
+/// Decodes in both ways, which must agree exactly.
 fn both(packed: &[u8], length: usize, step: usize) -> Result<Vec<u8>, Lz77Error> {
     let mut whole = vec![0xEE; length];
     let whole = lz77::decode(packed, &mut whole).map(|()| whole);

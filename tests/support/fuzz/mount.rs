@@ -20,12 +20,12 @@ const ENTRIES: usize = 100;
 /// Maximum number of bytes that are read.
 const BYTES: usize = 1 << 20;
 
-/// Name of the second file, where there are two.
+/// Name of the second file, if there are two.
 const SECOND: &str = "B.UFO";
 
 /// A lone file or an archive, or two. The first byte says what it is called,
-/// the second how it is mounted, where there are two the next two how long the
-/// first is; version 1 archives stand there in plain bytes.
+/// the second how it is mounted, if there are two the next two how long the
+/// first is; version 1 archives are there in plain bytes.
 pub fn vfs(data: &[u8]) {
     let Some((&[name, how], bytes)) = data.split_first_chunk() else {
         return;
@@ -59,7 +59,7 @@ pub fn vfs(data: &[u8]) {
     }
 }
 
-/// What is mounted when these files, by their names, are the sources.
+/// Returns what is mounted when these files, by their names, are the sources.
 pub fn mounted(files: &[(&str, Vec<u8>)], separate: bool, options: Options) -> Option<Mounted> {
     // In memory where there is such a directory.
     let shared = Path::new("/dev/shm");
@@ -168,7 +168,7 @@ impl<'a> Walk<'a> {
         let mut names = BTreeSet::new();
         let mut directories = 0;
         for entry in &entries {
-            assert!(names.insert(&entry.name), "{} is there twice", entry.name);
+            assert!(names.insert(&entry.name), "{} occurs twice", entry.name);
             assert!(!entry.name.is_empty() && entry.name.len() <= 255);
             assert!(!entry.name.contains(['/', '\0']) && entry.name != "." && entry.name != "..");
             directories += u32::from(entry.kind == FileKind::Directory);

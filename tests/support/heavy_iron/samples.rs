@@ -1,4 +1,4 @@
-//! The sample archives that stand beside the project, and what independent
+//! The sample archives that are beside the project, and what independent
 //! readers found in them.
 
 use std::collections::BTreeMap;
@@ -71,8 +71,8 @@ impl Archive {
     }
 }
 
-/// Returns all sample archives; none where they are absent. `hostile` is for
-/// those that are broken, which have no goldens.
+/// Returns all sample archives; none if they are absent. `hostile` is for those
+/// that are broken, which have no goldens.
 pub fn archives(hostile: bool) -> Vec<Archive> {
     let Some(folder) = shared("samples/hip_assets") else {
         return Vec::new();

@@ -31,7 +31,7 @@ pub fn meta_in(archive: &Path, id: u32) -> PathBuf {
 }
 
 /// Calls `check` with every asset of these types in the samples, and with its
-/// companion. False where that is not possible.
+/// companion. False if that is not possible.
 pub fn each(types: &[&str], mut check: impl FnMut(&Archive, &Asset, &Path)) -> bool {
     if !can_mount() {
         return false;
@@ -62,7 +62,8 @@ pub fn bytes_of(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// What the independent reader says of the assets of an archive, by name.
+/// Returns what the independent reader says of the assets of an archive, by
+/// name.
 pub fn records(archive: &Archive) -> BTreeMap<String, Value> {
     let goldens = archive.goldens();
     let Some(lines) = goldens.get(&format!("{}.HIP.ndjson", archive.name)) else {

@@ -161,7 +161,7 @@ pub struct Built {
 /// Absolute offsets of the parts of a file.
 #[derive(Clone)]
 pub struct FileOffsets {
-    /// Its record; in version 2 only where the directory block is raw.
+    /// Its record; in version 2 only if the directory block is raw.
     pub record: usize,
     /// Its data: the chunk table in version 1.
     pub data: usize,

@@ -81,7 +81,7 @@ impl V2 {
     }
 }
 
-/// The parts of an archive in the making.
+/// The parts of an archive under construction.
 struct Builder<'a> {
     archive: &'a V2,
     bytes: Vec<u8>,

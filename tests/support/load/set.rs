@@ -90,7 +90,7 @@ impl Set {
         set
     }
 
-    /// Decoded bytes of all files.
+    /// Returns the decoded bytes of all files.
     pub fn size(&self) -> usize {
         self.files.iter().map(|file| file.content.bytes.len()).sum()
     }
@@ -232,7 +232,7 @@ fn hide_needle(bytes: &mut Vec<u8>) {
     bytes.splice(middle..middle, NEEDLE.bytes());
 }
 
-/// Files from 1 to 512 KiB, the same every time.
+/// Returns the files from 1 to 512 KiB, the same every time.
 fn many_files(count: usize) -> Files {
     let mut random = TestRng::deterministic_rng(Default::default());
     let make = |number| {
@@ -265,7 +265,7 @@ fn keyed(files: &Files) -> Vec<u8> {
         .bytes
 }
 
-/// What stands in the `.meta` of an IFP file.
+/// Returns what is in the `.meta` of an IFP file.
 fn shown(ifp: &[u8]) -> Files {
     let format = VIEW_FORMATS.iter().find(|format| format.shows(b"x.ifp"));
     let view = view::open(format.unwrap(), &ifp.to_vec().into(), &Alone);

@@ -17,7 +17,7 @@ pub fn hpimount() -> Command {
 /// How a program ended.
 #[derive(Debug)]
 pub struct Run {
-    /// `None` where a signal ended it.
+    /// `None` if a signal ended it.
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
@@ -124,7 +124,7 @@ impl Daemon {
         rustix::process::kill_process(self.pid, signal).unwrap();
     }
 
-    /// Says whether it has ended.
+    /// Returns whether it has ended.
     pub fn has_ended(&self) -> bool {
         self.status().is_some()
     }

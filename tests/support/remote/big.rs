@@ -66,7 +66,7 @@ pub fn assert_recovers(mount: &Mount, offset: usize) {
     assert_right(mount, offset);
 }
 
-/// What was requested.
+/// Returns what was requested.
 pub fn ranges(requests: &[Request]) -> Vec<Range<u64>> {
     let ranges = requests.iter().map(|request| request.range.clone());
     ranges.map(|range| range.expect("has a range")).collect()

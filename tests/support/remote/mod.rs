@@ -38,7 +38,7 @@ pub fn mounted_all<S: AsRef<OsStr>>(
     Some(fixture.mount_by(program))
 }
 
-/// What the program says when it must not mount.
+/// Returns what the program says when it must not mount.
 pub fn refused(url: &str, options: &str) -> Option<Run> {
     refused_with(url, options, &[])
 }

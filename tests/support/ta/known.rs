@@ -56,7 +56,7 @@ impl Facts {
     }
 }
 
-/// Fields that are not compared.
+/// Returns the fields that are not compared.
 pub fn left_out(name: &str) -> &'static [&'static str] {
     match name.rsplit('.').next() {
         // The raw words; those that mean something are fields of the model.

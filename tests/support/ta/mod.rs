@@ -21,7 +21,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Offset of the next byte.
+    /// Returns the offset of the next byte.
     pub fn at(&self) -> u32 {
         self.bytes.len() as u32
     }
@@ -61,7 +61,7 @@ impl Writer {
         self.bytes.resize(end, 0);
     }
 
-    /// Returns a name with a NUL after it; returns its offset.
+    /// Returns a name with a NUL after it and returns its offset.
     pub fn name(&mut self, name: &str) -> u32 {
         let at = self.at();
         self.extend(name.as_bytes());

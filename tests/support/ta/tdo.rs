@@ -78,7 +78,7 @@ pub fn file(root: &Object) -> Vec<u8> {
     out.bytes
 }
 
-/// Writes an object, what belongs to it, and its children; returns its
+/// Writes an object, what belongs to it, and its children and returns its
 /// offset.
 fn write(out: &mut Writer, object: &Object) -> u32 {
     let at = out.at();

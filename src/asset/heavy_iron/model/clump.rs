@@ -23,7 +23,7 @@ pub struct Clump {
 /// An atomic: a geometry placed in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Atomic {
-    /// Number of the frame; `None` where there is no such frame.
+    /// Number of the frame; `None` if there is no such frame.
     pub frame: Option<usize>,
     /// Number of the geometry.
     pub geometry: usize,

@@ -76,7 +76,7 @@ impl MorphTarget {
         floats(&self.positions)
     }
 
-    /// Normals of the vertices; none where they have none.
+    /// Normals of the vertices; none if they have none.
     pub fn normals(&self) -> impl Iterator<Item = [f32; 3]> {
         floats(&self.normals)
     }
@@ -120,7 +120,7 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// Colours of the vertices; none where they have none.
+    /// Returns the colours of the vertices; none if they have none.
     pub fn colours(&self) -> impl Iterator<Item = [u8; 4]> {
         self.colours.as_chunks().0.iter().copied()
     }
@@ -152,7 +152,7 @@ pub struct BinMesh {
 }
 
 impl BinMesh {
-    /// Returns the numbers of vertices; none where the geometry is that of a
+    /// Returns the numbers of vertices; none if the geometry is that of a
     /// console.
     pub fn indices(&self) -> impl Iterator<Item = u32> {
         let words = self.indices.as_chunks().0.iter();

@@ -11,14 +11,14 @@ use super::gx::{Corner, Gx};
 pub struct Mesh {
     /// Where the vertices are.
     pub positions: Vec<[f32; 3]>,
-    /// Their normals; empty where they have none.
+    /// Their normals; empty if they have none.
     pub normals: Vec<[f32; 3]>,
-    /// Their colours; empty where they have none.
+    /// Their colours; empty if they have none.
     pub colours: Vec<[u8; 4]>,
     /// Their texture coordinates, by set; v goes downwards.
     pub uvs: Vec<Vec<[f32; 2]>>,
-    /// Numbers of their matrices, three times that of a bone; empty where
-    /// they have none.
+    /// Numbers of their matrices, three times that of a bone; empty if they
+    /// have none.
     pub matrices: Vec<u8>,
     /// The triangles, by material.
     pub parts: Vec<Part>,
@@ -36,7 +36,7 @@ pub struct Part {
 }
 
 impl Geometry {
-    /// Returns the vertices and triangles; `None` where their form is not read.
+    /// Returns the vertices and triangles; `None` if their form is not read.
     /// They take at most 64 times the bytes that they are made of.
     pub fn mesh(&self) -> Option<Mesh> {
         match &self.vertices {

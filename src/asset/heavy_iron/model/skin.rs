@@ -24,7 +24,7 @@ pub struct Skin {
 const SPLITS: usize = 12;
 
 impl Skin {
-    /// Reads a skin of `vertices`. `None` where its length is not the one that
+    /// Reads a skin of `vertices`. `None` if its length is not the one that
     /// follows from its counts: then it is of another form.
     pub(super) fn read(chunk: &Chunk, vertices: usize) -> Option<Self> {
         let skin = Self::fields(chunk, vertices).ok()?;

@@ -42,15 +42,15 @@ pub struct Object {
     /// The fields after the header, in their order: those of an entity, of the
     /// type, of the DYNA type.
     pub parts: Vec<Record>,
-    /// The type of a DYNA asset, where it is known.
+    /// The type of a DYNA asset, if known.
     pub dyna: Option<&'static DynaType>,
     /// The ids in a list: members of a GRUP, next points of an MVPT.
     pub list: Rows,
-    /// What stands after the known fields.
+    /// What follows the known fields.
     pub rest: Bytes,
     /// The links.
     pub links: Vec<Link>,
-    /// Light kit of a PLYR, which stands after the links.
+    /// Light kit of a PLYR, which follows the links.
     pub light_kit: Option<u32>,
     /// What is odd.
     pub warnings: Warnings,
@@ -85,7 +85,7 @@ pub enum Parameter {
 }
 
 impl Link {
-    /// What a parameter is, unless it is the id of a known asset.
+    /// Returns what a parameter is, unless it is the id of a known asset.
     pub fn parameter(&self, index: usize) -> Parameter {
         let bits = self.parameters.get(index).copied().unwrap_or_default();
         let value = f32::from_bits(bits);

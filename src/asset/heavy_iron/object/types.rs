@@ -17,11 +17,11 @@ pub struct ObjectType {
     /// The fields of the body, after those of an entity.
     pub fields: Layout,
     /// Length of the asset without its links in Battle for Bikini Bottom;
-    /// `None` where it is not always the same.
+    /// `None` if it is not always the same.
     pub size: Option<usize>,
 }
 
-/// Returns the type with this code; `None` where its body is not known.
+/// Returns the type with this code; `None` if its body is not known.
 pub fn object_type(code: [u8; 4]) -> Option<&'static ObjectType> {
     TYPES.iter().find(|known| known.code == code)
 }

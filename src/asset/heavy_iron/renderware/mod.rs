@@ -171,7 +171,7 @@ impl Chunks {
         self.rest.len()
     }
 
-    /// Absolute offset of the next chunk.
+    /// Returns the absolute offset of the next chunk.
     pub fn offset(&self) -> u64 {
         self.offset
     }

@@ -64,7 +64,7 @@ pub enum Header {
 }
 
 impl Header {
-    /// Samples a second, as stored.
+    /// Returns the samples a second, as stored.
     pub fn rate(&self) -> u32 {
         match self {
             Self::Dsp(header) => header.rate,

@@ -188,7 +188,7 @@ pub struct AnimationTable {
     /// The states.
     pub states: Rows,
     /// For each file, numbers of animations, as stored: as many as its two
-    /// counts multiply to. Empty where they are not in the asset.
+    /// counts multiply to. Empty if they are not in the asset.
     pub lists: Vec<Bytes>,
     endian: Option<Endian>,
     /// What is odd.

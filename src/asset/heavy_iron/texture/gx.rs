@@ -70,7 +70,7 @@ impl GxFormat {
         }
     }
 
-    /// Returns the number of colours of its palette, 0 where it has none.
+    /// Returns the number of colours of its palette, 0 if it has none.
     pub fn colours(self) -> usize {
         match self {
             Self::C4 => 16,
@@ -80,7 +80,8 @@ impl GxFormat {
         }
     }
 
-    /// Width and height of a tile in pixels, and its length in bytes.
+    /// Returns the width and height of a tile in pixels, and its length in
+    /// bytes.
     fn tile(self) -> (usize, usize, usize) {
         match self {
             Self::I4 | Self::C4 | Self::Cmpr => (8, 8, 32),

@@ -179,7 +179,7 @@ impl Sampling {
 
 impl Texture {
     /// Returns the pixels of a level, red, green, blue and alpha, from the top
-    /// left to the bottom right. `None` where there is no such level.
+    /// left to the bottom right. `None` if there is no such level.
     ///
     /// They take at most 16 times the bytes that hold them, and for the
     /// largest level 64 MiB.

@@ -18,8 +18,8 @@ const COLOURS: u32 = 0x0F00;
 const PALETTE_8: u32 = 0x2000;
 const PALETTE_4: u32 = 0x4000;
 
-/// Length of the packet that stands before the pixels and before the palette
-/// from version 2.
+/// Length of the packet that precedes the pixels and before the palette from
+/// version 2.
 const PACKET: usize = 0x50;
 
 /// How the pixels of a PlayStation 2 texture are stored.
@@ -88,7 +88,7 @@ impl Ps2Format {
         }
     }
 
-    /// Bits of a pixel.
+    /// Returns the bits of a pixel.
     fn bits(self) -> u32 {
         match self {
             Self::Indices8 { .. } => 8,

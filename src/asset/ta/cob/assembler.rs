@@ -19,7 +19,7 @@ impl Cob {
     /// this text.
     ///
     /// # Errors
-    /// Those of `out`.
+    /// Returns the errors of `out`.
     pub fn disassemble(&self, out: &mut dyn Write) -> io::Result<()> {
         let (version, statics) = (self.version, self.statics);
         writeln!(out, "; cob version {version}, {statics} statics")?;

@@ -22,7 +22,7 @@ pub enum Content<'a> {
     Instruction(Instruction),
     /// Text that a compiler left between scripts, without padding.
     Text(&'a [u8]),
-    /// A word that is no known opcode.
+    /// A word that is not a known opcode.
     Unknown(u32),
 }
 

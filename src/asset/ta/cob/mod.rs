@@ -69,7 +69,7 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Cob, Box<Incomplete<Cob>>> {
 }
 
 impl Cob {
-    /// Index of the first word of a script.
+    /// Returns the index of the first word of a script.
     pub fn script_start(&self, script: usize) -> Option<u32> {
         u32_at(&self.starts, script)
     }
@@ -99,7 +99,7 @@ impl Cob {
         Items::new(&self.code)
     }
 
-    /// What the compiler left about itself in the code.
+    /// Returns what the compiler left about itself in the code.
     pub fn compiled_with(&self) -> Option<String> {
         self.items().find_map(|item| match item.content {
             Content::Text(text) => Some(windows_1252(text).into_owned()),
@@ -186,7 +186,7 @@ impl Cob {
                     odd.push(format!("word {at}: {count} bytes of text are in the code"));
                 }
                 Content::Unknown(word) => {
-                    odd.push(format!("word {at}: {word:#010x} is no known opcode"));
+                    odd.push(format!("word {at}: {word:#010x} is not a known opcode"));
                 }
             }
         }
@@ -233,7 +233,7 @@ impl Cob {
     }
 }
 
-/// What an operand names.
+/// Returns what an operand names.
 fn noun(kind: OperandKind) -> &'static str {
     match kind {
         OperandKind::Piece => "piece",

@@ -60,7 +60,7 @@ fn text_of_a_compiler_is_told_from_unknown_words() {
     assert_eq!(cob.compiled_with().as_deref(), Some("Build by NOBODY Ver1"));
     let warnings = cob.warnings.texts();
     assert_eq!(warnings[0], "word 5: 20 bytes of text are in the code");
-    assert_eq!(warnings[1], "word 11: 0x10ff0000 is no known opcode");
+    assert_eq!(warnings[1], "word 11: 0x10ff0000 is not a known opcode");
     assert_eq!(warnings.len(), 7);
     let text = assembler(&cob);
     assert!(

@@ -172,11 +172,10 @@ pub struct Frame {
     pub y: i16,
     /// Palette index that stands for transparency.
     pub key: u8,
-    /// Number of the pixel format. It stands for nothing where the frame has
+    /// Number of the pixel format. It stands for nothing if the frame has
     /// layers.
     pub format: u8,
-    /// Number of layers that the frame is made of; 0 where it has pixels
-    /// itself.
+    /// Number of layers that the frame is made of; 0 if it has pixels itself.
     pub layers: u16,
     /// Unknown word at offset 12 of the header.
     pub unknown_12: u32,
@@ -192,7 +191,7 @@ impl Frame {
         u64::from(self.width) * u64::from(self.height)
     }
 
-    /// Returns how the pixels are stored; `None` where the frame has layers.
+    /// Returns how the pixels are stored; `None` if the frame has layers.
     pub fn pixel_format(&self) -> Option<PixelFormat> {
         let format = PixelFormat::from_number(self.format);
         format.filter(|_| self.layers == 0)

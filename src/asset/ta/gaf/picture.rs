@@ -52,7 +52,7 @@ impl Indexed {
         }
     }
 
-    /// Indices and mask of each row.
+    /// Returns the indices and mask of each row.
     pub(super) fn rows_mut(&mut self) -> impl Iterator<Item = (&mut [u8], &mut [u8])> {
         let width = self.width.max(1);
         let indices = self.indices.chunks_exact_mut(width);
@@ -169,7 +169,7 @@ impl Gaf {
             Pixels::Indexed(Indexed::new(frame))
         };
         let (mut clipped, mut left_out) = (0_usize, 0_usize);
-        // What it takes to decode the layers: their pixels and their bytes.
+        // What needed to decode the layers: their pixels and their bytes.
         let mut effort = 0;
         for (number, layer) in layers.iter().enumerate() {
             let within = |error: Error| error.within(format_args!("layer {number}"));
@@ -230,8 +230,8 @@ impl Gaf {
 }
 
 /// Draws a layer into the picture of its frame, so that their origins meet.
-/// Returns whether all of it is inside; `None` where the one has palette
-/// indices and the other colours.
+/// Returns whether all of it is inside; `None` if the one has palette indices
+/// and the other colours.
 fn draw(drawn: &Picture, frame: &Frame, layer: &Frame, picture: &mut Picture) -> Option<bool> {
     let offset = |frame: i16, layer: i16| i32::from(frame) - i32::from(layer);
     let (dx, dy) = (offset(frame.x, layer.x), offset(frame.y, layer.y));

@@ -34,7 +34,7 @@ impl Palette {
     }
 
     /// Returns the palette in [`RGB_SIZE`] bytes, three for each colour; `None`
-    /// where there are more or fewer bytes.
+    /// if there are more or fewer bytes.
     pub fn from_rgb(bytes: &[u8]) -> Option<Self> {
         let (colors, rest) = bytes.as_chunks();
         let colors = colors.try_into().ok()?;
@@ -121,7 +121,7 @@ pub struct BlendTable {
 }
 
 impl BlendTable {
-    /// What it is for.
+    /// Returns what it is for.
     pub fn kind(&self) -> BlendKind {
         match self.rows.len() {
             LEVELS_SIZE => BlendKind::Levels,

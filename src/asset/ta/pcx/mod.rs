@@ -122,8 +122,8 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Pcx, Box<Incomplete<Pcx>>> {
 }
 
 /// Returns the palette that the game takes from a PCX file: its last 768 bytes,
-/// whatever is in front of them. `None` where the file is too short to be taken
-/// by the game.
+/// whatever is in front of them. `None` if the file is too short to be taken by
+/// the game.
 pub fn game_palette(file: &[u8]) -> Option<Palette> {
     let rest = file.get(HEADER_SIZE..)?;
     Palette::from_rgb(rest.get(rest.len().checked_sub(RGB_SIZE)?..)?)
@@ -208,7 +208,8 @@ impl Pcx {
         })
     }
 
-    /// Offset of the byte in front of the palette at the end of the file.
+    /// Returns the offset of the byte in front of the palette at the end of the
+    /// file.
     fn palette_offset(&self) -> Option<usize> {
         let offset = self.file.len().checked_sub(RGB_SIZE + 1)?;
         (offset >= HEADER_SIZE).then_some(offset)

@@ -41,7 +41,7 @@ pub(super) fn blank(text: &[u8]) -> Blanked<'_> {
     blanked
 }
 
-/// Offset of the next comment, and whether it is a block.
+/// Returns the offset of the next comment, and whether it is a block.
 fn next_comment(text: &[u8], at: usize) -> Option<(usize, bool)> {
     let mut at = at;
     loop {

@@ -140,7 +140,7 @@ impl<'a> Section<'a> {
         self.name().eq_ignore_ascii_case(name)
     }
 
-    /// What it holds itself, in the order of the file.
+    /// Returns what it holds itself, in the order of the file.
     pub fn items(&self) -> Items<'a> {
         Items {
             tdf: self.tdf,

@@ -333,7 +333,7 @@ fn check_duplicates(tdf: &mut Tdf) {
     for key in repeated {
         let name = tdf.entries[key].name;
         let (text, at) = (windows_1252(tdf.bytes(name)), name.start);
-        let warning = format!("the key \"{text}\" at {at:#x} is there twice, the last one counts");
+        let warning = format!("the key \"{text}\" at {at:#x} occurs twice, the last one wins");
         tdf.warnings.push(warning);
     }
 }

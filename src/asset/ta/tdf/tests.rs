@@ -11,7 +11,8 @@ fn error(bytes: &[u8]) -> Box<Incomplete<Tdf>> {
     parse(&Bytes::copy_from_slice(bytes)).unwrap_err()
 }
 
-/// What is read of a text, in the plainest form there is, and the warnings.
+/// Returns what is read of a text, in the plainest form there is, and the
+/// warnings.
 fn read(text: &str) -> (String, Vec<String>) {
     let tdf = parsed(text);
     let mut out = String::new();
@@ -66,7 +67,7 @@ fn of_two_keys_the_last_one_counts_and_case_does_not() {
     assert_eq!(unit.sections().count(), 2);
     assert_eq!(
         tdf.warnings.texts(),
-        ["the key \"NAME\" at 0x20 is there twice, the last one counts"]
+        ["the key \"NAME\" at 0x20 occurs twice, the last one wins"]
     );
 }
 

@@ -12,7 +12,7 @@ const FEATURE_SIZE: usize = 132;
 /// Maximum number of features of a map.
 const MAX_FEATURES: u32 = 65535;
 
-/// Names of what stands on a map.
+/// Names of what is on a map.
 #[derive(Debug, Clone, Default)]
 pub struct Features {
     table: Bytes,

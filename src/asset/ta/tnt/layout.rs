@@ -125,8 +125,8 @@ impl Tnt {
     }
 }
 
-/// Reads a minimap; it is none where the pointer is 0 or there is something
-/// wrong with it.
+/// Reads a minimap; it is none if the pointer is 0 or there is something wrong
+/// with it.
 fn read_minimap(file: &Bytes, pointer: Pointer, warnings: &mut Warnings) -> Option<Minimap> {
     if pointer.target == 0 {
         return None;

@@ -1,7 +1,7 @@
 //! TNT: maps (FORMATS, TA 6).
 //!
 //! The parts of a map lie anywhere in the file and are independent of each
-//! other: where one is lost, the others are read all the same.
+//! other: where one is lost, the others are read nevertheless.
 
 mod features;
 mod layout;
@@ -59,7 +59,7 @@ pub struct Tnt {
     /// The ground as a picture. Maps of Kingdoms have no tiles, see
     /// [`Tnt::ground`].
     pub terrain: Terrain,
-    /// What stands on the map: the names to which cells refer.
+    /// What is on the map: the names to which cells refer.
     pub features: Features,
     /// The map as a small picture.
     pub minimap: Option<Minimap>,
@@ -108,7 +108,7 @@ impl Ground {
         self.names.is_empty()
     }
 
-    /// What is at a place.
+    /// Returns what is at a place.
     pub fn get(&self, tile_number: usize) -> Option<GroundTile> {
         let coordinate = |list: &Bytes| match self.coordinate_size {
             4 => u32_at(list, tile_number),
@@ -146,8 +146,8 @@ impl Tnt {
         self.heights.iter()
     }
 
-    /// What a cell says about its feature: the number of one, or a large
-    /// number for none.
+    /// Returns what a cell says about its feature: the number of one, or a
+    /// large number for none.
     pub fn feature_word(&self, cell: usize) -> Option<u16> {
         match self.version {
             Version::Ta => {
@@ -165,7 +165,7 @@ impl Tnt {
         }
     }
 
-    /// Returns the number of the feature that stands in a cell.
+    /// Returns the number of the feature that is in a cell.
     pub fn feature(&self, cell: usize) -> Option<usize> {
         let word = self.feature_word(cell)?;
         let is_none = self.version == Version::Kingdoms && word >= KINGDOMS_NONE;
@@ -184,9 +184,9 @@ impl Tnt {
         counts
     }
 
-    /// Width and height of the part of a minimap of Total Annihilation that
-    /// shows the map, in pixels; the rest to the right and below is padding.
-    /// Some maps of campaigns fill it all.
+    /// Returns the width and height of the part of a minimap of Total
+    /// Annihilation that shows the map, in pixels; the rest to the right and
+    /// below is padding. Some maps of campaigns fill it all.
     pub fn minimap_used(&self) -> Option<(u32, u32)> {
         if self.version == Version::Kingdoms {
             return None;

@@ -9,7 +9,7 @@
 //! )
 //! ```
 //!
-//! Values with spaces stand in quotes, in which `\"` is a quote and `\\` a
+//! Values with spaces are in quotes, in which `\"` is a quote and `\\` a
 //! backslash.
 
 use std::io::BufRead;
@@ -26,7 +26,7 @@ const MAX_DEPTH: usize = 16;
 /// Adds what a list has to `dat`.
 ///
 /// # Errors
-/// What is wrong with it, and where.
+/// Returns what is wrong with it, and where.
 pub(super) fn read(list: impl BufRead, dat: &mut Dat) -> Result<(), String> {
     let mut words = Words { list, at: 0 };
     let mut groups = Vec::new();
@@ -275,7 +275,7 @@ mod tests {
         for (text, problem) in [
             (
                 "game ( rom ( name a size x ) )",
-                "the size of a file is no number",
+                "the size of a file is not a number",
             ),
             (
                 "game ( rom ( name a size 1 sha1 12 ) )",

@@ -15,7 +15,7 @@ const MAX_TAG: usize = 64 << 10;
 /// Adds what a list has to `dat`.
 ///
 /// # Errors
-/// What is wrong with it, and where.
+/// Returns what is wrong with it, and where.
 pub(super) fn read(list: impl BufRead, dat: &mut Dat) -> Result<(), String> {
     let mut reader = Reader::from_reader(list);
     let mut is_list = false;
@@ -66,7 +66,7 @@ fn take(tag: &Tag<'_>, dat: &mut Dat) -> Result<(), String> {
     }
 }
 
-/// A tag with what it takes to read its attributes.
+/// A tag with what needed to read its attributes.
 struct Tag<'a> {
     tag: BytesStart<'a>,
     decoder: Decoder,

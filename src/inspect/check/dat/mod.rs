@@ -59,7 +59,7 @@ impl Dat {
     /// Reads a list.
     ///
     /// # Errors
-    /// A sentence about what is wrong with it, and where.
+    /// Returns a message about what is wrong with it, and where.
     pub fn read(list: impl Read) -> Result<Self, String> {
         let mut list = BufReader::new(list.take(MAX_LIST));
         let start = list.fill_buf().map_err(|error| error.to_string())?;
@@ -91,7 +91,7 @@ impl Dat {
             return Ok(());
         };
         let size = size.trim().parse();
-        let size = size.map_err(|_| "the size of a file is no number".to_owned())?;
+        let size = size.map_err(|_| "the size of a file is not a number".to_owned())?;
         if self.files.len() == MAX_FILES {
             return Err(format!("more than {MAX_FILES} files"));
         }
@@ -109,7 +109,7 @@ impl Dat {
         Ok(())
     }
 
-    /// What the list calls an image with these sums.
+    /// Returns what the list calls an image with these sums.
     pub(super) fn find(&self, size: u64, sums: &Sums) -> Option<String> {
         let mut numbers = self.by_size.get(&size)?.iter();
         let file = numbers.find_map(|&number| {
@@ -156,7 +156,7 @@ impl Dat {
     }
 }
 
-/// Returns the bytes of a sum in hexadecimal digits; none where it is empty.
+/// Returns the bytes of a sum in hexadecimal digits; none if it is empty.
 fn digits<const N: usize>(name: &str, text: Option<&str>) -> Result<Option<[u8; N]>, String> {
     let Some(text) = text.filter(|text| !text.is_empty()) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! FLAC frames (RFC 9639), as CHD has them: without the metadata in front, two
+//! Decoder for FLAC frames (RFC 9639) as used by CHD: without metadata, two
 //! channels of 16 bits.
 
 use crc::{CRC_16_UMTS, Crc, Table};
@@ -9,13 +9,13 @@ use crate::source::image::codec::Decoded;
 /// The checksum after a frame.
 const CRC: Crc<u16, Table<16>> = Crc::<u16, Table<16>>::new(&CRC_16_UMTS);
 
-/// What a frame begins with: 14 bits of sync and a zero.
+/// The start of a frame: 14 bits of sync and a zero.
 const SYNC: u32 = 0x7FFC;
 
 const CHANNELS: usize = 2;
 const BITS: usize = 16;
 
-/// Bytes of a sample of both channels.
+/// Bytes per sample of both channels.
 const SAMPLE: usize = CHANNELS * BITS / 8;
 
 /// How the channels are stored.
@@ -30,11 +30,11 @@ enum Stereo {
     MidSide,
 }
 
-/// Fills `out` with samples in the byte order wanted and returns the number of
-/// packed bytes that were taken.
+/// Fills `out` with samples in the requested byte order, and returns the number
+/// of packed bytes that were used.
 ///
 /// # Errors
-/// In words, where the frames are damaged, too few, or of another kind.
+/// Returns a message if the frames are damaged, too few, or unsupported.
 pub(super) fn decode(packed: &[u8], is_big: bool, mut out: &mut [u8]) -> Decoded<usize> {
     let mut taken = 0;
     while !out.is_empty() {
@@ -57,8 +57,8 @@ pub(super) fn decode(packed: &[u8], is_big: bool, mut out: &mut [u8]) -> Decoded
     Ok(taken)
 }
 
-/// Returns the samples of both channels of a frame that has at most `most` of
-/// each, and the length of the frame in bytes.
+/// Returns the samples of both channels of a frame, at most `most` of each, and
+/// the length of the frame in bytes.
 fn read_frame(bytes: &[u8], most: usize) -> Decoded<([Vec<i32>; CHANNELS], usize)> {
     let mut bits = Bits::new(bytes);
     let (length, stereo) = read_header(&mut bits)?;
@@ -113,7 +113,7 @@ fn read_header(bits: &mut Bits<'_>) -> Decoded<(usize, Stereo)> {
         return Err(format!("has samples of kind {width}"));
     }
     bits.take(1)?;
-    // The number of the frame, as UTF-8 has numbers.
+    // The number of the frame, encoded like UTF-8.
     let ones = (!bits.take(8)?.wrapping_shl(24)).leading_zeros() as usize;
     bits.skip(8 * ones.min(7).saturating_sub(1))?;
     let length = match length {
@@ -129,12 +129,12 @@ fn read_header(bits: &mut Bits<'_>) -> Decoded<(usize, Stereo)> {
         13 | 14 => bits.skip(16)?,
         _ => {}
     }
-    // A checksum of the header; that of the frame covers it too.
+    // A checksum of the header, which is covered by that of the frame.
     bits.skip(8)?;
     Ok((length as usize, stereo))
 }
 
-/// Takes a signed number of `width` bits, at most 32.
+/// Reads a signed number of `width` bits, at most 32.
 fn signed(bits: &mut Bits<'_>, width: usize) -> Decoded<i32> {
     let number = bits.take(width)?;
     let unused = 32 - width as u32;
@@ -186,7 +186,7 @@ fn read_channel(bits: &mut Bits<'_>, width: usize, length: usize) -> Decoded<Vec
     Ok(samples)
 }
 
-/// Returns the samples that no predictor is for.
+/// Reads the samples that are stored before the prediction starts.
 fn warm_up(bits: &mut Bits<'_>, width: usize, order: usize, length: usize) -> Decoded<Vec<i32>> {
     if order > length {
         return Err("has a predictor longer than the frame".into());
@@ -198,8 +198,8 @@ fn warm_up(bits: &mut Bits<'_>, width: usize, order: usize, length: usize) -> De
     Ok(samples)
 }
 
-/// Adds what the predictor of this order is wrong by, sample by sample: Rice
-/// codes in partitions with a parameter each.
+/// Adds the residual of the predictor of this order: Rice codes in partitions
+/// with a parameter each.
 fn read_residual(
     bits: &mut Bits<'_>,
     samples: &mut Vec<i32>,
@@ -236,7 +236,7 @@ fn read_residual(
     Ok(())
 }
 
-/// Turns what a predictor is wrong by into samples, after the first ones.
+/// Turns the residual into samples, given the first ones.
 fn predict(samples: &mut [i32], coefficients: &[i32], shift: i32) {
     for index in coefficients.len()..samples.len() {
         let (before, rest) = samples.split_at_mut(index);

@@ -1,15 +1,14 @@
-//! Huffman codes as CHD has them: of symbols with codes of one length the
-//! first has the lowest code, and longer codes come before shorter ones.
+//! Huffman codes of CHD: among symbols with codes of the same length the first
+//! has the lowest code, and longer codes come before shorter ones.
 
 use crate::source::image::bits::Bits;
 use crate::source::image::codec::Decoded;
 
-/// The symbols of all bytes, and the longest code for one.
+/// Number of symbols for bytes, and the maximum length of their codes.
 const BYTES: usize = 256;
 const MAX_BITS: u8 = 16;
 
-/// Symbols and the longest code of the code that the lengths of the others are
-/// in.
+/// Number of symbols and maximum code length of the code for code lengths.
 const LENGTHS: usize = 24;
 const MAX_LENGTH_BITS: u8 = 6;
 
@@ -22,7 +21,7 @@ pub(super) struct Codes {
 }
 
 impl Codes {
-    /// Returns the codes of these lengths, 0 for symbols without one.
+    /// Creates the codes of these lengths, 0 for symbols without one.
     fn new(lengths: &[u8], longest: u8) -> Decoded<Self> {
         let mut starts = [0_u32; 33];
         for &length in lengths.iter().filter(|&&length| length > 0) {
@@ -57,7 +56,7 @@ impl Codes {
         Ok(Self { longest, table })
     }
 
-    /// Codes whose lengths stand in order; those of a run after a 1.
+    /// Reads codes whose lengths are stored in order; runs follow a 1.
     pub(super) fn read_short(bits: &mut Bits<'_>, symbols: usize, longest: u8) -> Decoded<Self> {
         // As many bits as the longest length takes, up to 5.
         let width = match longest {
@@ -83,14 +82,14 @@ impl Codes {
         Self::new(&lengths, longest)
     }
 
-    /// Codes of all bytes, whose lengths are packed themselves.
+    /// Reads the codes of all bytes, whose lengths are Huffman coded too.
     fn read_long(bits: &mut Bits<'_>) -> Decoded<Self> {
         let mut small = [0; LENGTHS];
         small[0] = bits.take(3)? as u8;
         let start = bits.take(3)? as usize + 1;
         for length in &mut small[start..] {
             match bits.take(3)? as u8 {
-                // There are no more.
+                // The rest is zeros.
                 7 => break,
                 found => *length = found,
             }

@@ -1,4 +1,4 @@
-//! Where the hunks of a CHD are.
+//! The map of the hunks of a CHD.
 
 use super::huffman::Codes;
 use super::{CRC, Header, VERSION};
@@ -9,7 +9,7 @@ use crate::source::image::codec::Decoded;
 /// Length of the header of a compressed map.
 const MAP_HEADER: u64 = 16;
 
-/// Kinds of hunks and, of a compressed map, ways to say several at once.
+/// Kinds of hunks, and in a compressed map, codes for runs.
 const STORED: u8 = 4;
 const SELF: u8 = 5;
 const PARENT: u8 = 6;
@@ -20,12 +20,12 @@ const SELF_NEXT: u8 = 10;
 const PARENT_HERE: u8 = 11;
 const PARENT_NEXT: u8 = 13;
 
-/// Symbols and the longest code of the kinds.
+/// Number of symbols and maximum code length of the kinds.
 const SYMBOLS: usize = 16;
 const MAX_BITS: u8 = 8;
 
-/// Maximum number of hunks that a byte of the map can stand for: three codes of
-/// a bit each repeat a kind 273 times, and one kind has no more than that.
+/// Maximum number of hunks per byte of the map: three codes of one bit each
+/// repeat a kind 273 times, and a single kind is not denser.
 const MAX_RATIO: u64 = 8 * 273 / 3 + 273;
 
 /// A hunk in 12 bytes, since an image has many.
@@ -39,20 +39,20 @@ pub(super) struct Hunk {
     rest: u32,
 }
 
-/// What a hunk is made of.
+/// How a hunk is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Storage {
     Zeros,
     /// The bytes themselves.
     Stored,
-    /// That many bytes, packed by the codec of this number.
+    /// This many bytes, packed by the codec with this number.
     Packed {
         codec: u8,
         length: u32,
     },
 }
 
-/// Kinds of hunks without a checksum: of zeros, and of the bytes themselves.
+/// Kinds of hunks without a checksum: zeros, and stored bytes.
 const ZEROS: u8 = 0xFF;
 const UNCHECKED: u8 = 0xFE;
 
@@ -69,7 +69,7 @@ impl Hunk {
         (self.rest >> 24) as u8
     }
 
-    /// Absolute offset in the source.
+    /// Returns the absolute offset in the source.
     pub(super) fn offset(self) -> u64 {
         u64::from(self.high >> 16) << 32 | u64::from(self.low)
     }
@@ -85,14 +85,14 @@ impl Hunk {
         }
     }
 
-    /// CRC-16 of the decoded hunk, if there is one.
+    /// Returns the CRC-16 of the decoded hunk, if there is one.
     pub(super) fn checksum(self) -> Option<u16> {
         let has_one = !matches!(self.kind(), ZEROS | UNCHECKED);
         has_one.then_some(self.high as u16)
     }
 }
 
-/// Returns the map of an image without codecs: for every hunk its number in the
+/// Reads the map of an image without codecs: for every hunk its number in the
 /// file, or 0 for zeros.
 pub(super) fn read_plain(source: &dyn ReadAt, header: &Header) -> Result<Vec<Hunk>> {
     let count = header.hunk_count();
@@ -108,7 +108,7 @@ pub(super) fn read_plain(source: &dyn ReadAt, header: &Header) -> Result<Vec<Hun
     Ok(hunks.collect())
 }
 
-/// Returns the map of an image with codecs.
+/// Reads the map of an image with codecs.
 pub(super) fn read_compressed(source: &dyn ReadAt, header: &Header) -> Result<Vec<Hunk>> {
     let bytes = read_vec(source, header.map, MAP_HEADER, "map")?;
     let mut fields = Cursor::new(&bytes, header.map, Endian::Big);
@@ -121,7 +121,7 @@ pub(super) fn read_compressed(source: &dyn ReadAt, header: &Header) -> Result<Ve
         fields.u8("self bits")?,
         fields.u8("parent bits")?,
     ];
-    // A length has 24 bits in the map as it was, an offset 48.
+    // A length has 24 bits in the uncompressed map, an offset 48.
     if widths
         .iter()
         .zip([24, 32, 48])
@@ -181,8 +181,7 @@ struct CompressedMap<'a> {
 }
 
 impl CompressedMap<'_> {
-    /// Returns the hunks, and the checksum of the map as it was before it was
-    /// packed.
+    /// Returns the hunks, and the checksum of the uncompressed map.
     fn read(mut self, count: usize) -> std::result::Result<(Vec<Hunk>, u16), Cause> {
         let kinds = self.kinds(count)?;
         let mut digest = CRC.digest();
@@ -211,7 +210,7 @@ impl CompressedMap<'_> {
                         _ => {}
                     }
                     digest.update(&raw(SELF, 0, same, 0));
-                    // Only what was read before, so that there is no cycle.
+                    // Only earlier ones, so that there is no cycle.
                     let earlier = hunks.get(same as usize).copied();
                     earlier.ok_or_else(|| {
                         format!("hunk {} is the same as the later one {same}", hunks.len())
@@ -225,7 +224,7 @@ impl CompressedMap<'_> {
         Ok((hunks, digest.finalize()))
     }
 
-    /// Returns the kinds of all hunks, which stand before everything else.
+    /// Reads the kinds of all hunks, which come first.
     fn kinds(&mut self, count: usize) -> Decoded<Vec<u8>> {
         let codes = Codes::read_short(&mut self.bits, SYMBOLS, MAX_BITS)?;
         let mut kinds = Vec::with_capacity(count);
@@ -247,7 +246,7 @@ impl CompressedMap<'_> {
     }
 }
 
-/// Returns a hunk in the map as it was before it was packed.
+/// Returns a hunk in the form of the uncompressed map.
 fn raw(kind: u8, length: u32, offset: u64, checksum: u16) -> [u8; 12] {
     let mut raw = [0; 12];
     raw[0] = kind;

@@ -1,5 +1,5 @@
-//! How the hunks of a CHD are packed. Those for CDs take the 2352 bytes of all
-//! frames together, and the subchannels of all frames after them.
+//! Compression methods of CHD hunks. Those for CDs store the 2352 bytes of all
+//! frames first, and the subchannels of all frames after them.
 
 use libdeflater::Decompressor;
 
@@ -7,7 +7,7 @@ use super::{ecc, flac, huffman};
 use crate::io::{Error, Result};
 use crate::source::image::codec::{Codec, Decoded};
 
-/// Bytes of a frame: those of the sector, and of its subchannels.
+/// Bytes per frame: of the sector, and of its subchannels.
 const SECTOR: usize = 2352;
 const SUBCHANNELS: usize = 96;
 const FRAME: usize = SECTOR + SUBCHANNELS;
@@ -20,7 +20,7 @@ const LZMA_PROPERTIES: u8 = 0x5D;
 pub(super) enum Method {
     /// Any bytes.
     Plain(Packing),
-    /// Samples, of which the first byte says the byte order.
+    /// Samples, preceded by a byte for the byte order.
     Flac,
     Huffman,
     /// The frames of a CD.
@@ -41,8 +41,7 @@ impl Method {
     /// Returns the method with this tag.
     ///
     /// # Errors
-    /// Returns [`Error::Unsupported`] if it is unknown, or known and not
-    /// supported.
+    /// Returns [`Error::Unsupported`] if it is unknown or not supported.
     pub(super) fn of(tag: [u8; 4]) -> Result<Self> {
         Ok(match &tag {
             b"zlib" => Self::Plain(Packing::Deflate),
@@ -83,7 +82,7 @@ impl Method {
     /// Decodes a hunk of `wanted` bytes.
     ///
     /// # Errors
-    /// In words, where the bytes are damaged.
+    /// Returns a message if the bytes are damaged.
     pub(super) fn decode(self, packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
         match self {
             Self::Plain(packing) => packing.decode(packed, wanted),
@@ -142,7 +141,7 @@ fn frames(wanted: usize) -> Decoded<usize> {
     }
 }
 
-/// Frames of their sectors and their subchannels.
+/// Joins the sectors and the subchannels of frames.
 fn join(sectors: &[u8], subchannels: &[u8]) -> Vec<u8> {
     let parts = sectors
         .chunks_exact(SECTOR)
@@ -156,8 +155,7 @@ fn join(sectors: &[u8], subchannels: &[u8]) -> Vec<u8> {
 }
 
 impl Packing {
-    /// Returns how the subchannels of a CD are packed whose sectors are packed
-    /// so.
+    /// Returns how subchannels are packed if the sectors are packed like this.
     fn of_subchannels(self) -> Self {
         match self {
             Self::Lzma => Self::Deflate,

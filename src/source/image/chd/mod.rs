@@ -1,7 +1,7 @@
-//! CHD, MAME's compressed images of discs (big-endian), of version 5: hunks of
-//! one size, each packed by one of up to four codecs, stored, or the same as
-//! an earlier one. Of a CD every frame has 2448 bytes, and the metadata says
-//! which tracks they are.
+//! CHD version 5, MAME's compressed disc images (big-endian): hunks of one
+//! size, each packed by one of up to four codecs, stored, or equal to an
+//! earlier one. Frames of a CD have 2448 bytes, and the metadata describes the
+//! tracks.
 
 mod ecc;
 mod flac;
@@ -29,19 +29,18 @@ pub(super) const FORMAT: ImageFormat = ImageFormat {
 
 const MAGIC: &[u8; 8] = b"MComprHD";
 
-/// The version that is read, and the length of its header.
+/// The supported version, and the length of its header.
 const VERSION: u32 = 5;
 const HEADER: u64 = 124;
 
-/// Largest image, and largest hunk, in bytes.
+/// Maximum size of an image and of a hunk, in bytes.
 const MAX_LENGTH: u64 = 64 << 30;
 const MAX_HUNK: u32 = 1 << 20;
 
-/// Maximum number of hunks: 8 GiB in hunks of 4 KiB, as images of DVDs have
-/// them.
+/// Maximum number of hunks: 8 GiB in hunks of 4 KiB, as in images of DVDs.
 const MAX_HUNKS: u64 = 1 << 21;
 
-/// Codecs that an image names.
+/// Number of codecs in the header.
 const CODECS: usize = 4;
 
 /// The checksum of hunks and of their map.
@@ -57,7 +56,7 @@ struct Chd {
     warnings: Vec<String>,
 }
 
-/// The fields of the header that lead to the others.
+/// The fields of the header that describe the rest of the file.
 struct Header {
     len: u64,
     map: u64,
@@ -143,7 +142,7 @@ impl Header {
         self.codecs[0] != [0; 4]
     }
 
-    /// Returns the methods of the codecs; `None` for one that is not there.
+    /// Returns the methods of the codecs; `None` for unused ones.
     fn methods(&self) -> Result<[Option<Method>; CODECS]> {
         let mut methods = [None; CODECS];
         for (method, codec) in methods.iter_mut().zip(self.codecs) {
@@ -163,12 +162,12 @@ fn open(source: Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>> {
         false => map::read_plain(&*source, &header)?,
     };
     let mut warnings = Vec::new();
-    // Without tracks the image can still be read as far as it goes.
+    // Without tracks the image can still be read.
     let tracks = match tracks::read(&*source, header.metadata) {
         Ok(tracks) => tracks,
         Err(error) if error.is_fault() => return Err(error),
         Err(error) => {
-            warnings.push(format!("the metadata is left out: {error}"));
+            warnings.push(format!("the metadata is ignored: {error}"));
             Vec::new()
         }
     };
@@ -206,7 +205,7 @@ impl BlockImage for Chd {
             Storage::Packed { codec, length } => {
                 let method = self.methods.get(usize::from(codec)).copied().flatten();
                 let method = method
-                    .ok_or_else(|| block_error(block, hunk.offset(), "has a codec of no name"))?;
+                    .ok_or_else(|| block_error(block, hunk.offset(), "has an undeclared codec"))?;
                 let packed = stored(length)?;
                 method.decode(&packed, size).map_err(|problem| {
                     let problem = format!("{}: {problem}", method.name());

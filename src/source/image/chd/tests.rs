@@ -2,8 +2,8 @@ use super::*;
 
 const HUNK: usize = 4896;
 
-/// Returns an image of two frames a hunk, of which the hunks are stored, the
-/// last one zeros.
+/// Returns an image with two frames per hunk, with stored hunks, the last one
+/// zeros.
 fn plain(hunks: &[&[u8]]) -> Vec<u8> {
     let mut image = header(hunks.len() + 1, [0; 16]);
     let numbers = (1..=hunks.len() as u32).chain([0]);
@@ -33,7 +33,7 @@ fn hunks_without_codecs_are_stored_or_zeros() {
     assert_eq!(image.decode(2).unwrap(), [0; HUNK - 7]);
 }
 
-/// Returns why an image is refused whose header has `value` at `offset`.
+/// Returns the error for an image whose header has `value` at `offset`.
 fn refused(offset: usize, value: &[u8]) -> String {
     let mut bytes = plain(&[&[5; HUNK]]);
     bytes[offset..offset + value.len()].copy_from_slice(value);
@@ -44,7 +44,7 @@ fn refused(offset: usize, value: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_not_supported_is_named() {
+fn unsupported_features_are_named() {
     assert!(refused(12, &4_u32.to_be_bytes()).contains("version 4"));
     assert!(refused(104, &[1]).contains("its parent"));
     assert!(refused(16, b"avhu").contains("laser disc"));
@@ -52,7 +52,7 @@ fn what_is_not_supported_is_named() {
 }
 
 #[test]
-fn numbers_that_no_image_has_are_refused() {
+fn impossible_numbers_are_refused() {
     assert!(refused(12, &6_u32.to_be_bytes()).contains("version"));
     assert!(refused(56, &0_u32.to_be_bytes()).contains("hunk size"));
     assert!(refused(56, &u32::MAX.to_be_bytes()).contains("hunk size"));
@@ -72,7 +72,7 @@ fn a_hunk_past_the_end_is_an_error_of_its_own() {
     assert_eq!(image.decode(1).unwrap(), [6; HUNK]);
 }
 
-/// Bits from the highest of each byte on.
+/// Packs bits, given as text, from the highest of each byte on.
 fn bits(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.bytes().filter(|digit| *digit != b' ').collect();
     let bytes = digits.chunks(8).map(|digits| {
@@ -82,7 +82,7 @@ fn bits(text: &str) -> Vec<u8> {
     bytes.collect()
 }
 
-/// Returns an image of two hunks whose map is these bits.
+/// Returns an image of two hunks with this map.
 fn mapped(map: &str, sum: u16) -> Result<Box<dyn BlockImage>> {
     let mut codecs = [0; 16];
     codecs[..4].copy_from_slice(b"zlib");
@@ -93,7 +93,7 @@ fn mapped(map: &str, sum: u16) -> Result<Box<dyn BlockImage>> {
     image.extend([0, 0, 0, 0]);
     image.extend(first.to_be_bytes());
     image.extend(sum.to_be_bytes());
-    // 13 bits of a length, 8 of a hunk that is the same.
+    // 13 bits for a length, 8 for the number of an equal hunk.
     image.extend([13, 8, 0, 0]);
     image.extend(map);
     image.resize(image.len() + 2 * HUNK, 7);
@@ -113,7 +113,7 @@ fn a_hunk_may_be_the_same_as_an_earlier_one_only() {
     };
     assert!(error(&stored_then_same("00000001"), 0).contains("later one 1"));
     assert!(error(&stored_then_same("00000000"), 0).contains("CRC-16"));
-    // The checksum that the error above names.
+    // The checksum is named in the error above.
     let named = error(&stored_then_same("00000000"), 0);
     let sum = named.split("CRC-16 is ").nth(1).unwrap();
     let sum = u16::from_str_radix(&sum[..4], 16).unwrap();
@@ -122,7 +122,7 @@ fn a_hunk_may_be_the_same_as_an_earlier_one_only() {
     assert_eq!(image.decode(1).unwrap(), [7; HUNK - 7]);
 }
 
-/// Returns an image whose hunks stand for `decoded` and are all packed by one
+/// Returns an image whose hunks decode to `decoded` and are all packed by one
 /// codec.
 fn packed(codec: &[u8; 4], hunks: &[Vec<u8>], decoded: &[Vec<u8>]) -> Box<dyn BlockImage> {
     let mut codecs = [0; 16];
@@ -146,7 +146,7 @@ fn packed(codec: &[u8; 4], hunks: &[Vec<u8>], decoded: &[Vec<u8>]) -> Box<dyn Bl
         image.extend(hunks.concat());
         (FORMAT.open)(Arc::new(image))
     };
-    // The checksum of the map is in the error about a wrong one.
+    // The checksum of the map is named in the error about a wrong one.
     let error = image(0).err().unwrap().to_string();
     let sum = error.split("CRC-16 is ").nth(1).unwrap();
     image(u16::from_str_radix(&sum[..4], 16).unwrap()).unwrap()
@@ -172,7 +172,7 @@ fn hunks_by_zstandard_are_what_was_packed() {
 }
 
 #[test]
-fn frames_by_zstandard_get_their_subchannels_and_error_correction_back() {
+fn frames_by_zstandard_regain_their_subchannels_and_error_correction() {
     const SECTOR: usize = 2352;
     let sectors: Vec<u8> = (0..2 * SECTOR).map(|at| (at / 5) as u8).collect();
     let subchannels: Vec<u8> = (0..2 * 96).map(|at| at as u8 ^ 0x5A).collect();

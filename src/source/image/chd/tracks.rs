@@ -1,24 +1,23 @@
-//! The tracks of a CD, in the metadata of a CHD: a text for each.
+//! The tracks of a CD in the metadata of a CHD, one text for each.
 
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 use crate::source::image::{CdTrack, FRAME};
 
-/// Length of the header of an entry, and of the longest text that is read.
+/// Length of the header of an entry, and maximum length of a text.
 const ENTRY: u64 = 16;
 const MAX_TEXT: u64 = 1024;
 
-/// Maximum number of entries, and most tracks of a CD.
+/// Maximum number of entries and of tracks.
 const MAX_ENTRIES: usize = 1000;
 const MAX_TRACKS: usize = 99;
 
-/// Frames of the file that tracks begin at multiples of.
+/// Tracks begin at multiples of this number of frames.
 const ALIGNMENT: u64 = 4;
 
 /// Tags of the texts that describe tracks.
 const TAGS: [&[u8; 4]; 2] = [b"CHT2", b"CHTR"];
 
-/// Returns the tracks that the entries from `offset` on describe; none where
-/// that is 0.
+/// Returns the tracks that are described from `offset` on; none if that is 0.
 pub(super) fn read(source: &dyn ReadAt, mut offset: u64) -> Result<Vec<CdTrack>> {
     let mut tracks = Vec::new();
     let mut next_frame = 0;
@@ -45,7 +44,7 @@ pub(super) fn read(source: &dyn ReadAt, mut offset: u64) -> Result<Vec<CdTrack>>
     Err(Error::damaged(offset, "metadata", problem))
 }
 
-/// Returns the track that begins at `next_frame`, which is moved after it.
+/// Returns the track that begins at `next_frame`, which is advanced past it.
 fn parse(text: &[u8], next_frame: &mut u64) -> Option<CdTrack> {
     let text = std::str::from_utf8(text).ok()?;
     let field = |name: &str| {
@@ -54,7 +53,7 @@ fn parse(text: &[u8], next_frame: &mut u64) -> Option<CdTrack> {
     };
     let number = |name: &str| field(name)?.parse::<u32>().ok();
     let frames = u64::from(number("FRAMES")?);
-    // A pause is in the file where its type says so.
+    // A pregap is in the file if its type says so.
     let has_pause = field("PGTYPE").is_some_and(|kind| kind.starts_with('V'));
     let pause = match has_pause {
         true => u64::from(number("PREGAP").unwrap_or(0)).min(frames),
@@ -89,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_without_end_are_refused() {
+    fn endless_entries_are_refused() {
         let mut bytes = vec![0; 64];
         bytes[16..20].copy_from_slice(b"GDDD");
         bytes[24..32].copy_from_slice(&16_u64.to_be_bytes());

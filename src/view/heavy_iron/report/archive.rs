@@ -31,7 +31,7 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// What the readers need to know.
+    /// Returns what the readers need to know.
     pub(super) fn origin(&self) -> Origin {
         Origin::of_type(Some(self.asset))
     }
@@ -78,7 +78,7 @@ impl<'a> Archive<'a> {
         Some(Member { file, asset })
     }
 
-    /// Returns the name of an asset; empty where it has none.
+    /// Returns the name of an asset; empty if it has none.
     pub(super) fn name(&self, member: &Member) -> String {
         self.context.name_of(member.file).unwrap_or_default()
     }

@@ -18,7 +18,7 @@ use crate::view::context::shared;
 use crate::view::heavy_iron::model::{find_texture, is_level_info, read, state_of};
 use crate::view::{AssetContext, AssetRef, Shared, Wanted};
 
-/// Objects whose models stand in a level.
+/// Objects whose models are in a level.
 const OBJECTS: [[u8; 4]; 9] = [
     *b"BOUL", *b"BUTN", *b"DSTR", *b"EGEN", *b"PKUP", *b"PLAT", *b"PLYR", *b"SIMP", *b"VIL ",
 ];
@@ -224,7 +224,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// What the model or the set of models with this id is made of.
+    /// Returns what the model or the set of models with this id is made of.
     fn pieces(&mut self, id: u32) -> io::Result<Vec<Piece>> {
         if let Some(known) = self.known.get(&id) {
             return Ok(known.clone());

@@ -55,7 +55,7 @@ fn each(archive: &Archive<'_>, member: &Member, visit: Visit<'_>) -> io::Result<
     of_names(archive, member, &bytes, visit)
 }
 
-/// As [`each`], of an object.
+/// Like [`each`], of an object.
 pub(super) fn of_object(
     archive: &Archive<'_>,
     object: &Object,
@@ -65,7 +65,7 @@ pub(super) fn of_object(
     references.try_for_each(|(field, id)| see(archive, field, id, visit))
 }
 
-/// As [`each`], of a table.
+/// Like [`each`], of a table.
 pub(super) fn of_table(archive: &Archive<'_>, sheets: &Sheets, visit: Visit<'_>) -> io::Result<()> {
     let mut result = Ok(());
     table::references(sheets, &mut |field, id| {
@@ -89,7 +89,7 @@ fn see(archive: &Archive<'_>, field: &'static str, id: u32, visit: Visit<'_>) ->
     })
 }
 
-/// As [`each`], of a model or a text, which have names of others.
+/// Like [`each`], of a model or a text, which have names of others.
 pub(super) fn of_names(
     archive: &Archive<'_>,
     member: &Member,

@@ -34,7 +34,7 @@ pub(in crate::view::heavy_iron) struct Rows<'t, 'w> {
 }
 
 impl<'t, 'w> Rows<'t, 'w> {
-    /// Rows of a table that has assets for its first two columns.
+    /// Returns the rows of a table that has assets for its first two columns.
     pub(in crate::view::heavy_iron) fn of_asset(
         table: &'t mut Table<'w>,
         id: u32,
@@ -133,7 +133,7 @@ pub(super) fn sheets_of(sheets: &Sheets) -> &'static [Sheet] {
     }
 }
 
-/// What a table of all assets of a type has of each.
+/// Returns what a table of all assets of a type has of each.
 pub(in crate::view::heavy_iron) fn sheet_of_all(sheets: &Sheets) -> &'static Sheet {
     match sheets {
         Sheets::Lights(_) => &LIGHTS,

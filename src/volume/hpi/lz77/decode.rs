@@ -8,16 +8,16 @@ use super::{GROUP, Lz77Error, MAX_MATCH, Pair, START, WINDOW};
 /// group: the tag, eight pairs, and eight bytes taken as literals past them.
 const FAST_INPUT: usize = 1 + 2 * GROUP + GROUP;
 
-/// Maximum number of that the fast path writes in one group: eight of the
+/// Maximum number of bytes that the fast path writes in one group: eight of the
 /// longest matches, and eight literals past them.
 const FAST_OUTPUT: usize = GROUP * MAX_MATCH + GROUP;
 
-/// Decodes `input`, which must make exactly `out.len()` bytes and then have
-/// its end mark. What follows the end mark is ignored, as the games do.
+/// Decodes `input`, which must decode to exactly `out.len()` bytes followed by
+/// the end mark. Anything after the end mark is ignored, as by the games.
 ///
 /// # Errors
-/// Returns [`Lz77Error`] if the data ends early or is of another length; `out`
-/// then holds nothing of use.
+/// Returns [`Lz77Error`] if the data ends early or has another length; the
+/// contents of `out` are then unspecified.
 pub fn decode(input: &[u8], out: &mut [u8]) -> Result<(), Lz77Error> {
     let mut decoder = Decoder {
         input,
@@ -29,14 +29,14 @@ pub fn decode(input: &[u8], out: &mut [u8]) -> Result<(), Lz77Error> {
     Ok(())
 }
 
-/// Decoding from one buffer into another. Matches are copied inside the
-/// output, which serves as the window.
+/// Decodes from one buffer into another. Matches are copied inside the output,
+/// which serves as the window.
 struct Decoder<'a> {
     input: &'a [u8],
     out: &'a mut [u8],
-    /// Bytes of `input` that are used up.
+    /// Number of bytes of `input` that were used.
     read: usize,
-    /// Bytes of `out` that are made.
+    /// Number of bytes of `out` that were written.
     written: usize,
 }
 
@@ -69,8 +69,8 @@ impl Decoder<'_> {
         Ok(false)
     }
 
-    /// [`Self::group`] where there is room to copy more than is requested and
-    /// to overwrite it later.
+    /// Like [`Self::group`], for when there is room to copy more than needed
+    /// and overwrite it later.
     fn fast_group(&mut self, packed: &[u8; FAST_INPUT]) -> Result<bool, Lz77Error> {
         let mut tag = u32::from(packed[0]) | 1 << GROUP;
         let mut at = 1;
@@ -99,7 +99,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Makes the bytes of a match where there is room for the longest one.
+    /// Writes the bytes of a match when there is room for the longest one.
     fn copy_fast(&mut self, pair: Pair) {
         let distance = pair.distance(self.written);
         let window = self.written.checked_sub(distance).and_then(|start| {
@@ -123,17 +123,17 @@ impl Decoder<'_> {
         self.written += pair.length;
     }
 
-    /// Makes the bytes of a match, for which there is room, one by one.
+    /// Writes the bytes of a match, for which there is room, one by one.
     fn copy_bytes(&mut self, pair: Pair) {
         let distance = pair.distance(self.written);
         for at in self.written..self.written + pair.length {
-            // What lies before the start are the zeros of a new window.
+            // Positions before the start are the zeros of a new window.
             self.out[at] = at.checked_sub(distance).map_or(0, |from| self.out[from]);
         }
         self.written += pair.length;
     }
 
-    /// Takes the next `N` packed bytes.
+    /// Reads the next `N` packed bytes.
     fn take<const N: usize>(&mut self) -> Result<[u8; N], Lz77Error> {
         let rest = self.input.get(self.read..).unwrap_or_default();
         let bytes = rest.first_chunk().ok_or(Lz77Error::Truncated {
@@ -143,7 +143,8 @@ impl Decoder<'_> {
         Ok(*bytes)
     }
 
-    /// Checks that `length` bytes of the item at `position` have room.
+    /// Checks that there is room for the `length` bytes of the item at
+    /// `position`.
     fn room(&mut self, length: usize, position: usize) -> Result<&mut [u8], Lz77Error> {
         let announced = self.out.len() as u64;
         self.out
@@ -154,14 +155,14 @@ impl Decoder<'_> {
             })
     }
 
-    /// Checks that the end mark at `position` stands where it should.
+    /// Checks that the end mark at `position` is where it should be.
     fn end(&self, position: usize) -> Result<(), Lz77Error> {
         check_end(position as u64, self.written as u64, self.out.len() as u64)
     }
 }
 
-/// Checks that the end mark at `position`, after `produced` bytes, does not
-/// come too early.
+/// Checks that the end mark at `position`, after `produced` bytes, is not too
+/// early.
 fn check_end(position: u64, produced: u64, length: u64) -> Result<(), Lz77Error> {
     if produced == length {
         return Ok(());
@@ -173,8 +174,8 @@ fn check_end(position: u64, produced: u64, length: u64) -> Result<(), Lz77Error>
     })
 }
 
-/// For a number of bytes, what to multiply them by to repeat them all over a
-/// 16-byte word: a 1 at every multiple of that number.
+/// For each number of bytes, the factor that repeats them over a 16-byte word:
+/// a 1 at every multiple of that number.
 const REPETITIONS: [u128; 16] = {
     let mut factors = [0; 16];
     let mut period = 1;
@@ -198,32 +199,32 @@ fn repeat(bytes: [u8; 16], period: usize) -> [u8; 16] {
 
 /// Decodes a stream of any length through a window, byte by byte.
 ///
-/// It gives exactly the declared number of bytes, and gives the last of them
-/// only when the end mark has been found after it.
+/// It returns exactly the declared number of bytes, and the last of them only
+/// after the end mark has been found.
 pub struct Reader<R> {
     input: BufReader<R>,
     window: Box<[u8; WINDOW]>,
-    /// Bytes of the packed data that are used up.
+    /// Number of packed bytes that were used.
     read: u64,
-    /// Bytes that have come out.
+    /// Number of decoded bytes so far.
     produced: u64,
-    /// Bytes that are to come out.
+    /// Number of decoded bytes in the end.
     length: u64,
-    /// The items of the current group that are left, below a 1.
+    /// The remaining items of the current group, below a 1.
     tag: u16,
-    /// The match that is being copied, what is left of it.
+    /// The rest of the match that is being copied.
     pair: Pair,
     state: State,
 }
 
-/// How far a [`Reader`] has come.
+/// The progress of a [`Reader`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// There are items left.
     Running,
     /// The end mark has been found, where it should be.
     Ended,
-    /// An error was reported; what was being read then is lost.
+    /// An error was returned; the position is lost.
     Failed,
 }
 
@@ -235,7 +236,8 @@ enum Item {
 }
 
 impl<R: Read> Reader<R> {
-    /// Decodes what `input` gives, which must make exactly `length` bytes.
+    /// Creates a reader that decodes `input`, which must decode to exactly
+    /// `length` bytes.
     pub fn new(input: R, length: u64) -> Self {
         Self {
             input: BufReader::new(input),
@@ -252,7 +254,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    /// Takes the next `N` packed bytes.
+    /// Reads the next `N` packed bytes.
     fn take<const N: usize>(&mut self) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
         for byte in &mut bytes {
@@ -269,7 +271,7 @@ impl<R: Read> Reader<R> {
         Ok(bytes)
     }
 
-    /// Takes the next item. Its length is within what is left to come out.
+    /// Reads the next item. Its length is at most the number of bytes left.
     fn item(&mut self) -> io::Result<Item> {
         if self.tag == 1 {
             let [tag] = self.take()?;
@@ -298,7 +300,7 @@ impl<R: Read> Reader<R> {
         Ok(item)
     }
 
-    /// Puts a byte into the window and hands it out.
+    /// Puts a byte into the window and returns it.
     fn produce(&mut self, byte: u8) -> u8 {
         self.window[(self.produced as usize + START) % WINDOW] = byte;
         self.produced += 1;
@@ -337,15 +339,15 @@ impl<R: Read> Reader<R> {
 
 impl<R: Read> Read for Reader<R> {
     /// # Errors
-    /// `InvalidData` with an [`Lz77Error`] inside, and what the reader below
-    /// reports. There is nothing more to get after an error.
+    /// Returns `InvalidData` with an [`Lz77Error`] inside, or the errors of the
+    /// inner reader. Reading after an error fails again.
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         match self.state {
             State::Running if !buf.is_empty() => self.fill(buf).inspect_err(|_| {
                 self.state = State::Failed;
             }),
             State::Running | State::Ended => Ok(0),
-            State::Failed => Err(io::Error::other("LZ77 data could not be read before this")),
+            State::Failed => Err(io::Error::other("LZ77 data could not be read earlier")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Encoding: the shortest sequence of literals and matches.
+//! Encoding to the shortest sequence of literals and matches.
 
 use super::{GROUP, MAX_MATCH, MIN_MATCH, Pair, WINDOW, window_position};
 
@@ -8,7 +8,7 @@ const LITERAL_COST: u32 = 9;
 /// Cost of a match in bits, whatever its length and distance.
 const MATCH_COST: u32 = 17;
 
-/// Encodes `input`, end mark included.
+/// Encodes `input`, including the end mark.
 ///
 /// The result is as short as matches inside the input allow, except that once
 /// in 4096 bytes a position has no match of its own: `Finder::advance`.
@@ -31,8 +31,8 @@ pub fn encode(input: &[u8]) -> Vec<u8> {
     packer.bytes
 }
 
-/// The longest match at a position. Every shorter one from [`MIN_MATCH`] up
-/// is there as well, at the same distance.
+/// The longest match at a position. All shorter ones from [`MIN_MATCH`] on
+/// exist as well, at the same distance.
 #[derive(Debug, Default, Clone, Copy)]
 struct Match {
     /// How far back it starts, in bytes.
@@ -47,21 +47,21 @@ fn longest_matches(input: &[u8]) -> Vec<Match> {
     (0..input.len()).map(|at| finder.advance(at)).collect()
 }
 
-/// Stands for no position.
+/// Marks an absent position.
 const NONE: u32 = u32::MAX;
 
-/// Knows where in the last [`WINDOW`] bytes what is next has been before.
+/// Finds earlier occurrences of the next bytes in the last [`WINDOW`] bytes.
 ///
-/// Positions are kept in binary search trees, one for every two bytes that
-/// they may start with, ordered by the [`MAX_MATCH`] bytes there. The newest
-/// position is the root and a child is older than its parent, so the way down
-/// from the root meets the longest match before it leaves the window.
+/// Positions are kept in binary search trees, one for every two initial bytes,
+/// ordered by the [`MAX_MATCH`] bytes at each. The newest position is the root
+/// and a child is older than its parent, so the path down from the root meets
+/// the longest match before it leaves the window.
 struct Finder<'a> {
     input: &'a [u8],
     /// Root of the tree for every two bytes.
     roots: Vec<u32>,
-    /// For a position, modulo the window, the tree of what is in front of it in
-    /// order, and the tree of what is after it.
+    /// For each position, modulo the window, the subtree of lower and the
+    /// subtree of higher strings.
     children: Vec<[u32; 2]>,
 }
 
@@ -74,24 +74,24 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Finds the longest match at `at`, and takes `at` in as the new root.
+    /// Finds the longest match at `at`, and inserts `at` as the new root.
     fn advance(&mut self, at: usize) -> Match {
         let mut best = Match::default();
         let next = &self.input[at..];
-        // A position that is the end mark's in the window cannot be a source,
-        // so it is omitted from the trees, and looking for it is omitted too.
+        // The position of the end mark in the window cannot be a source, so it
+        // is neither inserted into the trees nor searched for.
         if next.len() < MIN_MATCH || window_position(at) == 0 {
             return best;
         }
         let root = &mut self.roots[usize::from(u16::from_le_bytes([next[0], next[1]]))];
         let mut node = std::mem::replace(root, at as u32);
-        // Where the next node in front of `at` is to hang, and the next after.
+        // Where the next lower node is to be attached, and the next higher one.
         let mut hooks = [(at % WINDOW, 0), (at % WINDOW, 1)];
         let set = |children: &mut [[u32; 2]], (parent, side): (usize, usize), node| {
             children[parent][side] = node;
         };
-        // A match a whole window back would start where the cursor is. Some
-        // decoders take that for a distance of nothing.
+        // A match a whole window back would start at the cursor. Some decoders
+        // treat that as a distance of 0.
         while node != NONE && at - (node as usize) < WINDOW {
             let start = node as usize;
             let length = common_prefix(&self.input[start..], next);
@@ -103,7 +103,7 @@ impl<'a> Finder<'a> {
             }
             let below = self.children[start % WINDOW];
             if length == MAX_MATCH || length == next.len() {
-                // As good as the old position, and newer: take its place.
+                // Equal to the old position, and newer: replace it.
                 set(&mut self.children, hooks[0], below[0]);
                 set(&mut self.children, hooks[1], below[1]);
                 return best;
@@ -119,7 +119,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Returns the number of bytes in which both begin alike, up to [`MAX_MATCH`].
+/// Returns the length of the common prefix, up to [`MAX_MATCH`].
 fn common_prefix(first: &[u8], second: &[u8]) -> usize {
     const WORD: usize = size_of::<u128>();
     if let (Some(a), Some(b)) = (first.first_chunk::<WORD>(), second.first_chunk::<WORD>()) {
@@ -132,7 +132,7 @@ fn common_prefix(first: &[u8], second: &[u8]) -> usize {
     alike.take_while(|(a, b)| a == b).count()
 }
 
-/// Returns the length of the item at every position on the cheapest way to the
+/// Returns the length of the item at every position on the cheapest path to the
 /// end: 1 for a literal, more for a match.
 fn cheapest_lengths(matches: &[Match]) -> Vec<u8> {
     let mut lengths = vec![1; matches.len()];
@@ -151,10 +151,10 @@ fn cheapest_lengths(matches: &[Match]) -> Vec<u8> {
     lengths
 }
 
-/// Puts items into groups after their tags.
+/// Writes items in groups with their tags.
 struct Packer {
     bytes: Vec<u8>,
-    /// Where the tag of the current group is.
+    /// Position of the tag of the current group.
     tag: usize,
     /// Items in the current group.
     items: usize,

@@ -1,11 +1,11 @@
 //! The games' own LZ77 (FORMATS, HPI 5).
 //!
-//! Data comes in groups: a tag byte and, for each of its bits from the lowest
-//! up, an item. A 0 stands for a literal byte. A 1 stands for a little-endian
-//! 16-bit pair: its upper twelve bits are a position in a window of 4096
-//! bytes, its lower four are the length of a match, less two. Every byte that
-//! comes out is also written to the window, whose cursor starts at 1 and
-//! whose bytes start as 0. Position 0 is the end mark.
+//! Data consists of groups: a tag byte and, for each of its bits from the
+//! lowest up, an item. A 0 is a literal byte. A 1 is a little-endian 16-bit
+//! pair: its upper twelve bits are a position in a window of 4096 bytes, its
+//! lower four are the length of a match, less two. Every decoded byte is also
+//! written to the window, whose cursor starts at 1 and whose bytes are 0 at
+//! first. Position 0 is the end mark.
 
 mod decode;
 mod encode;
@@ -22,10 +22,10 @@ const START: usize = 1;
 /// Shortest match.
 const MIN_MATCH: usize = 2;
 
-/// Maximum length of the match.
+/// Maximum length of a match.
 const MAX_MATCH: usize = 17;
 
-/// Items of a group: the bits of its tag.
+/// Number of items in a group: the bits of its tag.
 const GROUP: usize = 8;
 
 /// Why data cannot be decoded. Positions are byte offsets in the packed data.
@@ -37,27 +37,27 @@ pub enum Lz77Error {
         /// Length of the data.
         position: u64,
     },
-    /// There is more to come out than was declared.
-    #[error("LZ77 item at byte {position} reaches past the announced {length} bytes")]
+    /// The data decodes to more bytes than declared.
+    #[error("LZ77 item at byte {position} exceeds the declared {length} bytes")]
     TooLong {
-        /// Start of the literal or pair that is too much.
+        /// Start of the first item that is too much.
         position: u64,
         /// The declared length.
         length: u64,
     },
-    /// The end mark comes early.
+    /// The end mark comes too early.
     #[error("LZ77 end mark at byte {position} after {produced} of {length} bytes")]
     TooShort {
         /// Start of the end mark.
         position: u64,
-        /// Bytes that came out.
+        /// Number of decoded bytes.
         produced: u64,
         /// The declared length.
         length: u64,
     },
 }
 
-/// What a pair stands for.
+/// The meaning of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Pair {
     /// Absolute position in the window; 0 is the end mark.
@@ -78,14 +78,15 @@ impl Pair {
         ((self.position << 4) | (self.length - MIN_MATCH)) as u16
     }
 
-    /// Returns how far back the match starts when `produced` bytes have come
-    /// out: 1 to 4096.
+    /// Returns how far back the match starts after `produced` decoded bytes: 1
+    /// to 4096.
     fn distance(self, produced: usize) -> usize {
         (produced + START - 1).wrapping_sub(self.position) % WINDOW + 1
     }
 }
 
-/// Position in the window of the byte that comes out after `produced` others.
+/// Returns the window position of the byte that is decoded after `produced`
+/// others.
 fn window_position(produced: usize) -> usize {
     (produced + START) % WINDOW
 }

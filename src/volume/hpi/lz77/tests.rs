@@ -10,7 +10,7 @@ fn decoded(input: &[u8], length: usize) -> Result<Vec<u8>, Lz77Error> {
     decode(input, &mut out).map(|()| out)
 }
 
-/// What a [`Reader`] gives when it is asked for `step` bytes at a time.
+/// Returns the output of a [`Reader`] that is read in steps of `step` bytes.
 fn streamed(input: &[u8], length: usize, step: usize) -> io::Result<Vec<u8>> {
     let mut reader = Reader::new(input, length as u64);
     let mut out = Vec::new();
@@ -23,7 +23,7 @@ fn streamed(input: &[u8], length: usize, step: usize) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Decodes in both ways, which must agree to the letter.
+/// Decodes in both ways, which must agree.
 fn both(input: &[u8], length: usize, step: usize) -> Result<Vec<u8>, Lz77Error> {
     let whole = decoded(input, length);
     let stream = streamed(input, length, step).map_err(|error| {
@@ -76,19 +76,19 @@ fn a_match_at_the_cursor_is_a_whole_window_back() {
 }
 
 #[test]
-fn bytes_behind_the_end_mark_are_ignored() {
+fn bytes_after_the_end_mark_are_ignored() {
     assert_eq!(both(&[0b10, b'a', 0, 0, 1, 2, 3], 1, 1).unwrap(), b"a");
 }
 
 #[test]
-fn nothing_needs_an_end_mark_too() {
+fn empty_data_needs_an_end_mark_too() {
     assert_eq!(both(&[1, 0, 0], 0, 1), Ok(vec![]));
     assert_eq!(encode(&[]), [1, 0, 0]);
     assert_eq!(both(&[], 0, 1), Err(Lz77Error::Truncated { position: 0 }));
 }
 
 #[test]
-fn an_error_says_what_and_where() {
+fn an_error_has_cause_and_position() {
     let text = |input: &[u8], length| both(input, length, 2).unwrap_err().to_string();
     assert_eq!(
         text(&[0, b'a', b'b'], 2),
@@ -96,7 +96,7 @@ fn an_error_says_what_and_where() {
     );
     assert_eq!(
         text(&[0b10, b'a', 0x1F, 0, 0], 8),
-        "LZ77 item at byte 2 reaches past the announced 8 bytes"
+        "LZ77 item at byte 2 exceeds the declared 8 bytes"
     );
     assert_eq!(
         text(&[0b10, b'a', 0, 0], 100),
@@ -105,7 +105,7 @@ fn an_error_says_what_and_where() {
 }
 
 #[test]
-fn a_reader_gives_the_last_bytes_only_with_the_end_mark() {
+fn a_reader_returns_the_last_bytes_only_with_the_end_mark() {
     let mut reader = Reader::new(&[0, b'a', b'b'][..], 2);
     let mut out = [0; 2];
     assert!(reader.read_exact(&mut out).is_err());
@@ -140,8 +140,8 @@ fn runs_shrink_to_a_match_for_seventeen_bytes() {
     assert_eq!(both(&packed, plain.len(), 4096).unwrap(), plain);
 }
 
-/// Returns the bytes with much repetition, as game data has it: pieces that are
-/// new, runs, or copies of what came up to a window and more before.
+/// Returns bytes with much repetition, like game data: new pieces, runs, and
+/// copies of earlier pieces up to more than a window back.
 fn repetitive() -> impl Strategy<Value = Vec<u8>> {
     let fresh = vec(0..4_u8, 1..40).prop_map(|bytes| (bytes, 0, 0));
     let copy = (1..5000_usize, 1..300_usize).prop_map(|(back, length)| (vec![], back, length));
@@ -158,7 +158,7 @@ fn repetitive() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// Items in groups, most of them sound, to get further than noise does.
+/// Items in groups, most of them valid, to get further than noise.
 fn garbage() -> impl Strategy<Value = Vec<u8>> {
     let group = (any::<u8>(), vec(any::<u8>(), 1..20)).prop_map(|(tag, rest)| {
         let mut group = vec![tag];
@@ -204,7 +204,7 @@ proptest! {
         let _ = both(&packed, plain.len().saturating_add_signed(length), 64);
     }
 
-    /// The length of garbage is hardly ever declared right; here it is.
+    /// The declared length of garbage is hardly ever right; here it is.
     #[test]
     fn garbage_of_the_right_length_decodes_alike(mut input in garbage()) {
         input.extend([[0xFF; 18], [0; 18]].concat());
