@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     code
 }
 
-/// Does what is asked; each outcome with the title of its notification.
+/// Runs an action; each outcome comes with the title of its notification.
 fn run(action: Action) -> Vec<(&'static str, Result<(), Error>)> {
     match action {
         Action::Open(files) => {
@@ -63,8 +63,8 @@ fn mounts() -> Result<Mounts, Error> {
     Mounts::of_session(&desktop::session_directory()?, hpimount())
 }
 
-/// Returns the program that mounts: the one beside this one, or else that in
-/// the PATH.
+/// Returns the program that mounts: the one in the same directory, or else that
+/// in the PATH.
 fn hpimount() -> PathBuf {
     let beside = std::env::current_exe().map(|program| program.with_file_name("hpimount"));
     beside
@@ -73,7 +73,7 @@ fn hpimount() -> PathBuf {
         .unwrap_or_else(|| PathBuf::from("hpimount"))
 }
 
-/// Reports what is wrong, on standard error and on the desktop.
+/// Reports an error on standard error and on the desktop.
 fn fail(title: &str, text: &str, code: u8) -> ExitCode {
     eprintln!("hpimount-open: {text}");
     desktop::notify(title, text);

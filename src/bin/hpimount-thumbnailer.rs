@@ -1,4 +1,4 @@
-//! hpimount-thumbnailer draws small pictures of files for file managers.
+//! hpimount-thumbnailer renders thumbnails of files for file managers.
 
 use std::fs;
 use std::process::ExitCode;
@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns the exit code, or what is wrong and its exit code.
+/// Returns the exit code, or a message and its exit code.
 fn run(args: &Args) -> Result<ExitCode, (String, u8)> {
     let failed = |message: String| (message, FAILED.code);
     if let Some(text) = args.common.generate {
@@ -44,10 +44,10 @@ fn run(args: &Args) -> Result<ExitCode, (String, u8)> {
     let ended =
         limits::run_worker().map_err(|error| failed(format!("cannot be started: {error}")))?;
     let name = input.display();
-    let ended = ended.ok_or_else(|| failed(format!("{name}: given up, it took too long")))?;
+    let ended = ended.ok_or_else(|| failed(format!("{name}: timed out")))?;
     match ended.code().map(u8::try_from) {
         Some(Ok(code)) => Ok(ExitCode::from(code)),
-        // By one of its limits.
+        // Killed by one of its limits.
         _ => Err(failed(format!("{name}: given up: {ended}"))),
     }
 }

@@ -55,7 +55,7 @@ fn run(args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Why the program ends, and with which exit code.
+/// Why the program exits, and its exit code.
 struct Failure {
     message: String,
     code: u8,
@@ -87,12 +87,12 @@ impl From<io::Error> for Failure {
 
 /// Removes the unfinished archive when a signal ends the program.
 fn clean_up_on_signals(temporary: PathBuf) -> io::Result<()> {
-    // A handled SIGXFSZ lets a write past the file size limit fail as one to
-    // a full disk does, instead of ending the program.
+    // With SIGXFSZ handled, a write past the file size limit fails like one to
+    // a full disk, instead of terminating the program.
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM, SIGXFSZ])?;
     thread::spawn(move || {
         for signal in signals.forever().filter(|&signal| signal != SIGXFSZ) {
-            // It may have become the archive just now, and nothing is there.
+            // The archive may just have been renamed, so the file may be gone.
             let _ = fs::remove_file(&temporary);
             let _ = emulate_default_handler(signal);
         }

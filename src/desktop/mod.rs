@@ -1,9 +1,8 @@
-//! Archives opened by double click: mounts that a person did not ask a shell
-//! for.
+//! Archives opened by double click: mounts without a shell.
 //!
-//! They are below one directory of the session, each called after its archive,
-//! are unmounted when nothing has used them for some time, and what goes wrong
-//! is shown as a notification.
+//! They are in one directory of the session, named after their archives, and
+//! are unmounted after some time without use. Errors are shown as
+//! notifications.
 
 mod mounts;
 mod notify;
@@ -17,19 +16,19 @@ use std::time::{Duration, Instant};
 pub use self::mounts::Mounts;
 pub use self::notify::notify;
 
-/// The directory of the session, below which the mounts are.
+/// Environment variable with the directory of the session, which contains the
+/// mounts.
 const SESSION: &str = "XDG_RUNTIME_DIR";
 
-/// Programs that open a directory in the file manager of the desktop; the
-/// first that is installed is used.
+/// Programs that open a directory in the file manager of the desktop; the first
+/// installed one is used.
 const OPENERS: [&[&str]; 2] = [&["xdg-open"], &["gio", "open"]];
 
-/// Some file managers run until they are closed: what goes wrong after so long
-/// has nothing to do with showing a directory.
+/// Some file managers run until they are closed: a failure after this time is
+/// unrelated to opening the directory.
 const SHOWN: Duration = Duration::from_secs(10);
 
-/// Why something was not opened or unmounted. The texts are what a person
-/// sees.
+/// Why something was not opened or unmounted, with the message for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// There is no session.
@@ -38,7 +37,7 @@ pub enum Error {
     /// The operating system refuses something.
     #[error("{0}: {1}")]
     Os(String, io::Error),
-    /// A program that was run says what is wrong.
+    /// The message of a program that failed.
     #[error("{0}")]
     Reported(String),
     /// The file is not opened.
@@ -79,7 +78,7 @@ pub fn show(directory: &Path) -> Result<(), Error> {
         return match run(Command::new(opener[0]).args(arguments).arg(directory)) {
             Err(Error::Os(_, error)) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(_) if begun.elapsed() > SHOWN => Ok(()),
-            // Before the last line stands what it has tried.
+            // Earlier lines list what was tried.
             Err(Error::Reported(report)) => Err(not_shown(last_line(&report))),
             outcome => outcome,
         };
@@ -87,12 +86,12 @@ pub fn show(directory: &Path) -> Result<(), Error> {
     Err(not_shown("xdg-open is not installed"))
 }
 
-/// Returns the last line of what a program says.
+/// Returns the last line of a program's output.
 fn last_line(printed: &str) -> &str {
     printed.lines().next_back().unwrap_or_default()
 }
 
-/// Runs a program that says on standard error why it fails.
+/// Runs a program that reports failures on standard error.
 fn run(command: &mut Command) -> Result<(), Error> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command

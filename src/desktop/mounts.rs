@@ -14,14 +14,14 @@ use super::{Error, last_line, os, run};
 use crate::daemon::{self, shortened};
 use crate::text::numbered;
 
-/// Below the directory of the session.
+/// Name of the directory below that of the session.
 const DIRECTORY: &str = "hpimount";
 
-/// Keeps two clicks at once from making two mounts. It is hidden, so that no
-/// archive is called so.
+/// Prevents two clicks at the same time from mounting twice. The name is
+/// hidden, so that it is not that of an archive.
 const LOCK: &str = ".lock";
 
-/// How long nothing uses a mount before it is unmounted.
+/// Idle time after which a mount is unmounted.
 const IDLE: Duration = Duration::from_secs(600);
 
 /// The mounts of a session.
@@ -37,10 +37,10 @@ pub struct Mounts {
 
 impl Mounts {
     /// Returns the mounts below the directory `session`, made by `hpimount`.
-    /// Others wait while it exists.
+    /// Other processes wait while it exists.
     ///
     /// # Errors
-    /// Returns an error if the directory cannot be made or locked.
+    /// Returns an error if the directory cannot be created or locked.
     pub fn of_session(session: &Path, hpimount: PathBuf) -> Result<Self, Error> {
         let directory = session.join(DIRECTORY);
         make_directory(&directory)?;
@@ -61,7 +61,7 @@ impl Mounts {
     /// Removes the directories of mounts that are gone.
     fn tidy(&self) {
         for point in self.points() {
-            // Refused where something is mounted.
+            // Fails if something is mounted.
             let _ = fs::remove_dir(point);
         }
     }
@@ -75,8 +75,8 @@ impl Mounts {
         paths
     }
 
-    /// Mounts a file, where it is not mounted yet, and returns where. A file
-    /// that has changed since is mounted again.
+    /// Mounts a file, unless it is already mounted, and returns the mount
+    /// point. A file that has changed since is mounted again.
     ///
     /// # Errors
     /// Returns why it cannot be mounted.
@@ -98,15 +98,14 @@ impl Mounts {
         Ok(point)
     }
 
-    /// Returns where a source is mounted.
+    /// Returns the mount points of a source.
     fn points_of(&self, source: &Path) -> Vec<PathBuf> {
         let mut points = self.points();
         points.retain(|point| source_at(point).is_some_and(|found| found == source));
         points
     }
 
-    /// Returns a mount point that is called after a source and that no other
-    /// has.
+    /// Returns an unused mount point that is named after a source.
     fn free_point(&self, source: &Path) -> PathBuf {
         let name = source.file_name().unwrap_or_default().to_string_lossy();
         // A name that begins with a dot would be hidden.
@@ -133,7 +132,7 @@ impl Mounts {
         let mut command = Command::new(&self.hpimount);
         let outcome = run(command.args(["-o", &idle, "--"]).args([source, point]));
         if outcome.is_err() {
-            // It is empty, or else it stays.
+            // Fails unless it is empty.
             let _ = fs::remove_dir(point);
         }
         outcome.map_err(|error| match error {
@@ -160,7 +159,8 @@ impl Mounts {
     /// Unmounts all files.
     ///
     /// # Errors
-    /// Returns the first that is in use; the others are unmounted.
+    /// Returns the error for the first that is in use; the others are
+    /// unmounted.
     pub fn close_all(&self) -> Result<(), Error> {
         let points = self.points().into_iter();
         let outcomes = points.filter(|point| source_at(point).is_some());
@@ -169,7 +169,7 @@ impl Mounts {
     }
 }
 
-/// Returns a directory for its owner alone, unless it is there.
+/// Creates a directory for its owner alone, unless it exists.
 fn make_directory(path: &Path) -> Result<(), Error> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -177,23 +177,22 @@ fn make_directory(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Returns the source that is mounted on a mount point, by what the mount says
-/// of itself. `None` if nothing answers: for an empty directory, and for a
-/// mount whose process was killed, which the next mount replaces.
+/// Returns the source that is mounted at a mount point, as the mount reports
+/// it. `None` if there is no answer: for an empty directory, and for a dead
+/// mount, which the next mount replaces.
 fn source_at(point: &Path) -> Option<PathBuf> {
     let text = fs::read(point.join(".hpimount/info.json")).ok()?;
     let info: Value = serde_json::from_slice(&text).ok()?;
     Some(PathBuf::from(info["sources"][0]["path"].as_str()?))
 }
 
-/// Returns whether a source is another one than when it was mounted, by its
-/// time.
+/// Returns whether a source has another time than when it was mounted.
 fn has_changed(source: &Path, point: &Path) -> bool {
     let time = |path| fs::metadata(path).map(|metadata| metadata.mtime()).ok();
     time(source) != time(point)
 }
 
-/// Unmounts what is at a mount point, unless it is in use, and removes its directory.
+/// Unmounts a mount point, unless it is in use, and removes its directory.
 fn unmount(point: &Path) -> Result<(), Error> {
     daemon::unmount(point).map_err(|failure| Error::Reported(failure.to_string()))?;
     fs::remove_dir(point).map_err(os(point))
@@ -203,8 +202,8 @@ fn is_dead(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::NotConnected
 }
 
-/// Returns what a program says, without its name and without what it logs
-/// before.
+/// Returns the message of a program, without its name and without earlier log
+/// lines.
 fn without_prefix(printed: &str) -> &str {
     let last = last_line(printed);
     last.strip_prefix("hpimount: ").unwrap_or(last)
@@ -215,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_person_is_told_the_error_and_no_more() {
+    fn a_notification_has_the_error_and_no_more() {
         let printed = "[WARN] something\nhpimount: /a.hpi: has no known format";
         assert_eq!(without_prefix(printed), "/a.hpi: has no known format");
         assert_eq!(without_prefix(""), "");

@@ -1,16 +1,15 @@
-//! Telling a person of the desktop what went wrong
-//! (org.freedesktop.Notifications).
+//! Desktop notifications (org.freedesktop.Notifications).
 
 use std::process::Command;
 
-/// Under what the notifications stand, and their icon.
+/// The application name of the notifications, and their icon.
 const PROGRAM: &str = "hpimount";
 
 /// How long a notification is shown in milliseconds.
 const SHOWN: &str = "10000";
 
-/// Shows a notification, by one of the programs that can. Says whether
-/// it was shown.
+/// Shows a notification with one of the available programs. Returns whether it
+/// was shown.
 pub fn notify(title: &str, text: &str) -> bool {
     // Both parts of a body are markup.
     let text = escaped(text);
@@ -56,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_no_markup() {
+    fn markup_in_names_is_escaped() {
         assert_eq!(escaped("<b>R&D.hpi"), "&lt;b&gt;R&amp;D.hpi");
     }
 }

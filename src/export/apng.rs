@@ -1,5 +1,5 @@
-//! APNG: PNG files that move, by the `png` crate. Programs that do not know
-//! them show the first frame.
+//! APNG: animated PNG files, written by the `png` crate. Programs without
+//! support for them show the first frame.
 
 use std::io::{self, Write};
 
@@ -8,18 +8,18 @@ use png::{BitDepth, BlendOp, ColorType, DisposeOp, Encoder, EncodingError};
 use super::Picture;
 use super::png::{io_error, set_fast};
 
-/// What is shown for a while.
+/// A frame of an animation.
 #[derive(Debug, Clone)]
 pub struct Frame {
     /// The picture; `None` shows nothing.
     pub picture: Option<Picture>,
-    /// Where its top left corner is, from that of the whole, in pixels.
+    /// Position of its top left corner in the animation, in pixels.
     pub at: (u32, u32),
-    /// How long it is shown: numerator and denominator, in seconds.
+    /// Its duration in seconds: numerator and denominator.
     pub delay: (u16, u16),
 }
 
-/// A picture that moves.
+/// An animated picture.
 #[derive(Debug, Clone, Copy)]
 pub struct Animation {
     /// Width of the whole in pixels, not 0.
@@ -32,9 +32,8 @@ pub struct Animation {
     pub loops: bool,
 }
 
-/// Writes an APNG file. Its frames are requested one by one, as `frame` makes
-/// them, and each one replaces the one before. What is outside the whole is cut
-/// off.
+/// Writes an APNG file. Frames are requested one by one from `frame`, and each
+/// replaces the one before. Parts outside the animation are cut off.
 ///
 /// # Errors
 /// Returns the errors of `out`.
@@ -82,7 +81,7 @@ fn encode(
     writer.finish()
 }
 
-/// The part of the whole that a frame covers.
+/// The part of the animation that a frame covers.
 struct Part {
     at: (u32, u32),
     size: (u32, u32),
@@ -90,7 +89,7 @@ struct Part {
 }
 
 impl Part {
-    /// Returns what of a picture is inside the whole.
+    /// Returns the part of a picture that is inside the animation.
     fn of(picture: &Picture, at: (u32, u32), whole: (u32, u32)) -> Option<Self> {
         let inside = |start: u32, length: u32, whole: u32| {
             let left = whole.checked_sub(start)?.min(length);

@@ -1,4 +1,4 @@
-//! BVH: a skeleton and how it moves, as motion capture programs have it.
+//! BVH: a skeleton and its motion, as used by motion capture programs.
 
 use std::io::{self, Write};
 
@@ -6,16 +6,16 @@ use super::Scene;
 use super::math::{Transform, rows};
 use super::scene::{Animation, Node};
 
-/// Deepest joint whose line is indented, so that no skeleton makes a text
-/// that is much longer than itself.
+/// Maximum depth of a joint whose line is indented, so that the size of the
+/// text stays proportional to the skeleton.
 const MAX_INDENT: usize = 64;
 
-/// Name of the root that a skeleton of several gets.
+/// Name of the common root of a skeleton with several roots.
 const COMMON_ROOT: &str = "skeleton";
 
-/// Writes the joints of a scene, and one of its animations. Every joint has six
-/// channels: where it is, and angles about z, x and y, in this order. BVH has
-/// no comments, and what the scene notes is lost.
+/// Writes the joints of a scene and one of its animations. Every joint has six
+/// channels: translation, and angles about z, x and y, in this order. BVH has
+/// no comments, so the notes of the scene are lost.
 ///
 /// # Errors
 /// Returns the errors of `out`.
@@ -31,8 +31,8 @@ enum Step {
     Leave,
 }
 
-/// Writes the joints and gives their nodes in the order of the text; nothing
-/// for a root that the scene does not have.
+/// Writes the joints and returns their nodes in the order of the text; `None`
+/// for a missing root.
 fn hierarchy(scene: &Scene<'_>, out: &mut dyn Write) -> io::Result<Vec<Option<usize>>> {
     let mut is_joint = vec![false; scene.nodes.len()];
     for joint in &scene.joints {
@@ -112,9 +112,9 @@ fn name(node: &Node) -> String {
     node.name.replace(is_blank, "_")
 }
 
-/// Returns where the bone of a joint without children ends: half as far as it
+/// Returns the end of the bone of a joint without children: half as far as it
 /// is from its parent, in the same direction. Importers fail on bones without a
-/// length; a joint at the place of its parent has one that points up.
+/// length; a joint at the position of its parent has one that points up.
 fn end_site(offset: [f32; 3], longest: f32) -> [f32; 3] {
     if length(offset) > 0.0 {
         return offset.map(|part| part / 2.0);
@@ -154,12 +154,12 @@ fn motion(
     Ok(())
 }
 
-/// Returns the angles in degrees about z, x and y whose turns, in order from
-/// the right (first y), are that of a quaternion.
+/// Returns the angles in degrees about z, x and y whose product is the rotation
+/// of a quaternion.
 fn angles(rotation: [f32; 4]) -> [f32; 3] {
     let m = rows(rotation);
     let sine = m[2][1].clamp(-1.0, 1.0);
-    // Where x is a quarter turn, z and y turn about the same axis.
+    // Gimbal lock: z and y rotate about the same axis.
     let (z, y) = if sine.abs() > 0.999_999 {
         (m[1][0].atan2(m[0][0]), 0.0)
     } else {

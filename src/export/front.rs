@@ -1,5 +1,5 @@
-//! What a person sees who looks at the front of a textured square: a letter
-//! that is mirrored or upside down is distinguished from one that is not.
+//! Renders the front of a textured square: a letter shows whether it is
+//! mirrored or upside down.
 
 use super::math::cross;
 use super::{Picture, Scene};
@@ -10,7 +10,7 @@ pub(super) const LETTER: [&str; 8] = [
 ];
 
 /// Returns the indices of a picture of the letter, row by row from the top:
-/// `ink`, and 0 for what is not a part of it.
+/// `ink`, and 0 elsewhere.
 pub(super) fn letter(ink: u8) -> [u8; 64] {
     let pixels = LETTER.iter().flat_map(|row| row.bytes());
     let mut indices = [0; 64];
@@ -20,9 +20,9 @@ pub(super) fn letter(ink: u8) -> [u8; 64] {
     indices
 }
 
-/// Returns the rows of a picture of a scene that is a single square, seen from
-/// where its normals point, with y up and without what is seen from behind; and
-/// the distance of the square from the origin along its normal.
+/// Returns the rows of a picture of a scene that is a single square, seen
+/// against its normals, with y up and with back faces culled; and the distance
+/// of the square from the origin along its normal.
 pub(super) fn front_view(scene: &Scene<'_>, texture: &Picture) -> (Vec<String>, f32) {
     let (node, mesh) = scene
         .nodes

@@ -21,23 +21,23 @@ use super::scene::{self, Alpha, Wrap};
 use super::{Picture, Scene, Transform, png};
 use crate::io::budget::Reservation;
 
-/// Hides nodes, where their `visible` is false. It is not required: a viewer
-/// that does not know it shows a few lines too many.
+/// Hides nodes with `visible` set to false. It is not required: a viewer
+/// without support shows a few additional lines.
 const VISIBILITY: &str = "KHR_node_visibility";
 
-/// The picture with the number that [`scene::Texture::picture`] has.
+/// Returns the picture with the number of a [`scene::Texture::picture`].
 pub type Pictures<'a> = &'a dyn Fn(usize) -> Option<Picture>;
 
-/// Accounts for that many bytes of memory.
+/// Reserves this number of bytes of memory.
 pub type Reserve<'a> = &'a dyn Fn(usize) -> io::Result<Option<Reservation>>;
 
-/// Writes the whole scene as a GLB file. The notes are in
-/// `asset.extras.notes`. The JSON part comes first and has the sizes of the
-/// binary part, which is therefore held in memory as a whole; the limits of
-/// [`export`](super) bound it, and `reserve` accounts for it as it grows.
+/// Writes the whole scene as a GLB file. The notes are in `asset.extras.notes`.
+/// The JSON part comes first and contains the sizes of the binary part, which
+/// is therefore held in memory as a whole; the limits of [`export`](super)
+/// bound it, and `reserve` accounts for it as it grows.
 ///
 /// # Errors
-/// Those of `out` and of `reserve`.
+/// Returns the errors of `out` and of `reserve`.
 pub fn write(
     scene: &Scene<'_>,
     pictures: Pictures<'_>,
@@ -58,7 +58,7 @@ pub fn write(
     pack(&root, binary.bytes(), out)
 }
 
-/// A file that is being put together.
+/// A file under construction.
 struct Writer<'a> {
     root: Root,
     buffer: Buffer<'a>,
@@ -71,7 +71,7 @@ impl Writer<'_> {
         self.root.asset.extras = serde_json::value::to_raw_value(&notes).ok();
     }
 
-    /// Names an extension that a reader should know.
+    /// Declares an extension that a reader should support.
     fn uses(&mut self, extension: &str) {
         let used = &mut self.root.extensions_used;
         if used.iter().all(|known| known != extension) {
@@ -88,7 +88,7 @@ impl Writer<'_> {
                 if let Some((_, index)) = known {
                     return *index;
                 }
-                // Materials may show one picture in several ways.
+                // Materials may use one picture in several ways.
                 let image = *images
                     .entry(texture.picture)
                     .or_insert_with(|| self.image(&texture.file, &pictures(texture.picture)?));
@@ -100,7 +100,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Adds a picture; nothing for one that cannot be written.
+    /// Adds a picture; `None` if it cannot be written.
     fn image(&mut self, name: &str, picture: &Picture) -> Option<Index<Image>> {
         let mut bytes = Vec::new();
         png::write(picture, &mut bytes).ok()?;
@@ -222,7 +222,7 @@ impl Writer<'_> {
         self.root.scene = Some(scene);
     }
 
-    /// Adds the node of a line, hidden.
+    /// Adds the hidden node of an outline.
     fn outline(&mut self, outline: &scene::Outline) {
         self.uses(VISIBILITY);
         let hidden = serde_json::json!({ "visible": false });
@@ -237,7 +237,7 @@ impl Writer<'_> {
         });
     }
 
-    /// Returns the skin that all bent meshes share.
+    /// Returns the skin that all skinned meshes share.
     fn skin(&mut self, scene: &Scene<'_>) -> Option<Index<Skin>> {
         if scene.joints.is_empty() {
             return None;
@@ -317,8 +317,8 @@ impl Writer<'_> {
     }
 }
 
-/// Of the two quaternions of each turn, takes the one that is nearer to the
-/// turn before, so that what is interpolated between them is too.
+/// Chooses the sign of each quaternion so that interpolation takes the shorter
+/// way.
 fn shortest_way(turns: &mut [[f32; 4]]) {
     for next in 1..turns.len() {
         let parts = turns[next - 1].iter().zip(turns[next]);
@@ -328,7 +328,7 @@ fn shortest_way(turns: &mut [[f32; 4]]) {
     }
 }
 
-/// Returns a part of a colour as light, from what a screen takes for it (sRGB).
+/// Converts a colour component from sRGB to linear.
 fn linear(part: f32) -> f32 {
     if part <= 0.04045 {
         part / 12.92

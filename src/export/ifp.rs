@@ -1,8 +1,7 @@
 //! IFP packages of one animation (FORMATS, IFP 2 and 4).
 //!
-//! Keys are written as they were read, bit by bit, in the layout of the
-//! package that they are from; sizes that contradict the contents are not
-//! taken over.
+//! Keys are written bit for bit, in the layout of the original package; sizes
+//! that contradict the contents are corrected.
 
 use std::io::{self, Write};
 
@@ -16,7 +15,7 @@ const ANP_NAME: usize = 24;
 /// Bytes of an object in `ANP2` and `ANP3` without its keys.
 const ANP_OBJECT: usize = ANP_NAME + 12;
 
-/// Bytes of the numbers in front of the objects in `ANPK`.
+/// Bytes of the numbers before the objects in `ANPK`.
 const COUNTS: usize = 8;
 
 /// Bytes of an object's name in `ANPK`.
@@ -128,15 +127,14 @@ fn section_size(body: usize) -> usize {
     8 + body.next_multiple_of(4)
 }
 
-/// Writes the end of a section's body and its padding. What was written of the
-/// body before has a multiple of 4 bytes.
+/// Writes the end of a section's body and its padding. The part written before
+/// has a multiple of 4 bytes.
 fn padded(out: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
     out.write_all(bytes)?;
     out.write_all(&[0; 3][..bytes.len().next_multiple_of(4) - bytes.len()])
 }
 
-/// Writes a length or a number of things that were read from 32 bits, or are
-/// part of what was.
+/// Writes a length or a count that was read from 32 bits, or is part of one.
 fn put(out: &mut dyn Write, value: usize) -> io::Result<()> {
     out.write_all(&(value as u32).to_le_bytes())
 }

@@ -1,30 +1,31 @@
-//! Vectors, quaternions and places.
+//! Vectors, quaternions and transformations.
 
 /// A vector of three.
 pub(super) type Vector = [f32; 3];
 
-/// A matrix by its rows, which turns column vectors.
+/// A matrix by its rows, for column vectors.
 pub(super) type Rows = [[f32; 3]; 3];
 
-/// The matrix that turns nothing.
+/// The identity matrix.
 pub(super) const UNTURNED: Rows = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
-/// Where a node is relative to its parent: scaled, then turned, then moved.
+/// Transformation of a node relative to its parent: scaled, then rotated, then
+/// translated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Transform {
-    /// How far it is moved.
+    /// The translation.
     pub translation: [f32; 3],
-    /// How it is turned: a unit quaternion x, y, z, w.
+    /// The rotation: a unit quaternion x, y, z, w.
     pub rotation: [f32; 4],
-    /// How it is scaled along its own axes.
+    /// The scale along its own axes.
     pub scale: [f32; 3],
 }
 
 impl Transform {
-    /// Where the parent is.
+    /// The identity.
     pub const HERE: Self = Self::at([0.0; 3]);
 
-    /// Moved and nothing else.
+    /// Creates a translation.
     pub const fn at(translation: [f32; 3]) -> Self {
         Self {
             translation,
@@ -33,8 +34,8 @@ impl Transform {
         }
     }
 
-    /// Turned by a matrix, and moved. Of a matrix that does more than turn,
-    /// the rest is lost.
+    /// Creates a rotation by a matrix, and a translation. Anything else in the
+    /// matrix is lost.
     pub(super) fn turned(rows: Rows, translation: Vector) -> Self {
         Self {
             translation,
@@ -43,9 +44,8 @@ impl Transform {
         }
     }
 
-    /// From a matrix written row by row with the translation in the fourth
-    /// row, which turns row vectors. Shear, which a place cannot have, and
-    /// numbers that are none are lost.
+    /// Creates a transformation from a matrix written row by row with the
+    /// translation in the fourth row, for row vectors. Shear and NaN are lost.
     pub(super) fn from_row_vector_matrix(m: &[f32; 16]) -> Self {
         let m = m.map(finite);
         let rows = [[m[0], m[4], m[8]], [m[1], m[5], m[9]], [m[2], m[6], m[10]]];
@@ -57,8 +57,8 @@ impl Transform {
         }
     }
 
-    /// Returns the rotation of `other` followed by that of this place.
-    /// Translations and scales are omitted.
+    /// Returns the rotation of `other` followed by this one. Translations and
+    /// scales are ignored.
     pub(super) fn after(&self, other: &Self) -> Self {
         let rotation = quaternion(product(rows(self.rotation), rows(other.rotation)));
         Self {
@@ -67,23 +67,22 @@ impl Transform {
         }
     }
 
-    /// Returns where a point of the node is for the parent. Never farther than
-    /// any model needs, so that a long line of nodes leads to numbers too.
+    /// Transforms a point from the node to its parent. The result is clamped,
+    /// so that a long chain of nodes stays finite.
     pub fn apply(&self, point: [f32; 3]) -> [f32; 3] {
         let scaled = std::array::from_fn(|axis| point[axis] * self.scale[axis]);
         add(rotate(self.rotation, scaled), self.translation).map(finite)
     }
 
-    /// Returns where a direction of the node points for the parent; of length
-    /// 1.
+    /// Transforms a normal from the node to its parent; of length 1.
     pub fn apply_normal(&self, normal: [f32; 3]) -> [f32; 3] {
         let scaled = std::array::from_fn(|axis| normal[axis] / self.scale[axis]);
         unit(rotate(self.rotation, scaled)).unwrap_or(normal)
     }
 }
 
-/// Returns the number, or 0 for one that is infinite or none. Larger ones than
-/// any model needs are cut, so that sums of them stay numbers.
+/// Returns the number, or 0 for NaN and infinities. Huge numbers are clamped,
+/// so that sums stay finite.
 pub(super) fn finite(value: f32) -> f32 {
     if value.is_finite() {
         value.clamp(-1e18, 1e18)
@@ -112,27 +111,28 @@ fn dot(a: Vector, b: Vector) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// Returns the vector with length 1; nothing for one without a direction.
+/// Returns the vector with length 1; `None` for one without a direction.
 pub(super) fn unit(vector: Vector) -> Option<Vector> {
     let longest = vector
         .iter()
         .fold(0.0_f32, |most, part| most.max(part.abs()));
-    // `max` passes over what is no number.
+    // `max` ignores NaN.
     if !vector.iter().all(|part| part.is_finite()) || longest < 1e-18 {
         return None;
     }
-    // Twice, because the square of a very small or large number is none.
+    // Scaled first, because the square of a very small or large number is 0 or
+    // infinite.
     let near = vector.map(|part| part / longest);
     let length = dot(near, near).sqrt();
     Some(near.map(|part| part / length))
 }
 
-/// `a`, with its rows for columns.
+/// Returns the transposed matrix.
 pub(super) fn transposed(a: Rows) -> Rows {
     std::array::from_fn(|row| std::array::from_fn(|column| a[column][row]))
 }
 
-/// `a` after `b`.
+/// Returns the product of two matrices: `a` after `b`.
 pub(super) fn product(a: Rows, b: Rows) -> Rows {
     let columns = transposed(b);
     a.map(|row| std::array::from_fn(|column| dot(row, columns[column])))
@@ -143,8 +143,8 @@ pub(super) fn turn(rows: Rows, vector: Vector) -> Vector {
     rows.map(|row| dot(row, vector))
 }
 
-/// Returns the matrix that only turns which is nearest by Gram and Schmidt, and
-/// the scale that it omits. A matrix that mirrors has a negative scale.
+/// Returns the nearest rotation by Gram and Schmidt, and the scale. A mirroring
+/// matrix has a negative scale.
 fn orthonormal(rows: Rows) -> (Rows, Vector) {
     let [x, y, z] = transposed(rows);
     let (Some(first), Some(_), Some(_)) = (unit(x), unit(y), unit(z)) else {
@@ -164,7 +164,7 @@ fn orthonormal(rows: Rows) -> (Rows, Vector) {
     )
 }
 
-/// Returns the unit quaternion x, y, z, w of a matrix that only turns.
+/// Returns the unit quaternion x, y, z, w of a rotation matrix.
 pub(super) fn quaternion(m: Rows) -> [f32; 4] {
     let trace = m[0][0] + m[1][1] + m[2][2];
     let parts = if trace > 0.0 {
@@ -181,11 +181,11 @@ pub(super) fn quaternion(m: Rows) -> [f32; 4] {
         [m[0][2] + m[2][0], m[1][2] + m[2][1], z, m[1][0] - m[0][1]]
     };
     let length = parts.iter().map(|part| part * part).sum::<f32>().sqrt();
-    // Not a negative zero for every zero.
+    // Avoids negative zeros.
     parts.map(|part| part / length + 0.0)
 }
 
-/// Returns a vector turned by a unit quaternion.
+/// Rotates a vector by a unit quaternion.
 pub(super) fn rotate(q: [f32; 4], vector: Vector) -> Vector {
     let axis = [q[0], q[1], q[2]];
     let twice = cross(axis, vector).map(|part| 2.0 * part);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_vector_that_is_none_has_no_direction() {
+    fn an_invalid_vector_has_no_direction() {
         for part in [f32::NAN, f32::INFINITY, 0.0] {
             assert_eq!(unit([part, 0.0, part]), None);
             assert_eq!(unit([part, 1.0, 0.0]).is_some(), part == 0.0);
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_of_huge_places_leads_to_numbers() {
+    fn a_chain_of_huge_transformations_stays_finite() {
         let mut matrix = [0.0; 16];
         for axis in [0, 5, 10] {
             matrix[axis] = f32::MAX;

@@ -1,11 +1,11 @@
-//! Writing what a model shows in formats that every desktop opens.
+//! Writers of pictures and models in common formats.
 //!
-//! A game's format becomes a [`Picture`] or a [`Scene`] in a module of its own
-//! ([`psx`], [`hgo`], [`ta`], [`heavy_iron`]); the writers ([`png`], [`apng`],
-//! [`obj`], [`gltf`], [`bvh`], [`preview`]) know nothing but those. What is
-//! written is proportional to what was read, and bounded: an `ExportPlan` says
-//! beforehand, without decoding, what cannot be written, and why. [`ifp`]
-//! writes the format that it reads.
+//! A game's format is converted to a [`Picture`] or a [`Scene`] in its own
+//! module ([`psx`], [`hgo`], [`ta`], [`heavy_iron`]); the writers ([`png`],
+//! [`apng`], [`obj`], [`gltf`], [`bvh`], [`preview`]) depend only on those.
+//! Output is proportional to input, and bounded: an `ExportPlan` determines
+//! beforehand, without decoding, which parts cannot be written, and why.
+//! [`ifp`] writes the format that it reads.
 
 pub mod apng;
 pub mod bvh;
@@ -33,15 +33,14 @@ pub use picture::{MAX_PIXELS, Picture, Pixels, size_problem};
 pub use scene::Scene;
 pub use sheet::{reduced, sheet};
 
-/// Maximum number of corners of faces that a written scene has, each counted as
-/// often as it is shown. A level of the games has a tenth of them.
+/// Maximum number of face corners of a written scene, each counted as often as
+/// it is shown. A level of the games has a tenth of them.
 pub const MAX_CORNERS: usize = 1 << 18;
 
 /// Maximum number of joints of a skeleton that is written.
 pub const MAX_JOINTS: usize = 1024;
 
-/// Maximum number of curves, each of one joint in one animation, that a scene
-/// has.
+/// Maximum number of curves of a scene, each of one joint in one animation.
 pub const MAX_CURVES: usize = 1 << 13;
 
 /// Maximum number of poses, each of one joint in one frame, of all animations
@@ -51,14 +50,14 @@ pub const MAX_POSES: usize = 1 << 20;
 /// Maximum number of pixels of all pictures inside a scene.
 pub const MAX_SCENE_PIXELS: u64 = 1 << 24;
 
-/// Returns why something is not shown, as `info.json` and `info.txt` say it.
+/// Returns the message for an item that is not shown, as in `info.json` and
+/// `info.txt`.
 fn not_shown(what: impl Display, why: impl Display) -> String {
     format!("{what} is not shown: {why}")
 }
 
-/// Returns a number in a name: one of `0..count`, with zeros in front of it, so
-/// that the names of all of them sort by their numbers. It has at least `width`
-/// digits.
+/// Returns a number for a name: one of `0..count`, with leading zeros, so that
+/// the names sort by their numbers. It has at least `width` digits.
 pub fn padded(number: usize, count: usize, width: usize) -> String {
     let last = count.saturating_sub(1).max(1);
     let width = width.max(last.ilog10() as usize + 1);

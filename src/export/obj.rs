@@ -1,15 +1,15 @@
-//! OBJ and MTL, as nearly every program reads them.
+//! OBJ and MTL.
 
 use std::io::{self, Write};
 
 use super::Scene;
 use super::scene::{Alpha, Material, Mesh, Texture, Wrap};
 
-/// Writes the meshes of a scene in their places, in the rest pose. `library` is the
+/// Writes the transformed meshes of a scene in the rest pose. `library` is the
 /// name of the MTL file with the scene's materials.
 ///
-/// A point has the colour of its first corner after its place, which many
-/// programs read.
+/// The position of a point is followed by the colour of its first corner, an
+/// extension that many programs read.
 ///
 /// # Errors
 /// Returns the errors of `out`.
@@ -51,7 +51,7 @@ pub fn write_materials(
         if let Some(texture) = &material.texture {
             let file = format!("{}{textures}{}.png", options(texture), texture.file);
             writeln!(out, "map_Kd {file}")?;
-            // Programs take `map_d` instead of `d`, not with it.
+            // Programs use `map_d` instead of `d`, not in addition to it.
             if material.alpha != Alpha::Opaque && alpha >= 1.0 {
                 writeln!(out, "map_d {file}")?;
             }
@@ -60,7 +60,8 @@ pub fn write_materials(
     Ok(())
 }
 
-/// MTL can express only textures that are clamped on both sides.
+/// Returns the options of a texture. MTL can express only clamping on both
+/// sides.
 fn options(texture: &Texture) -> &'static str {
     if texture.wrap == [Wrap::Clamp; 2] {
         "-clamp on "
@@ -73,7 +74,7 @@ fn comments(notes: &[String], out: &mut dyn Write) -> io::Result<()> {
     notes.iter().try_for_each(|note| writeln!(out, "# {note}"))
 }
 
-/// Returns a name without what would end it.
+/// Returns a name without characters that would end it.
 fn token(name: &str) -> String {
     let safe = |c: char| {
         if c.is_whitespace() || c.is_control() {
@@ -154,7 +155,7 @@ pub(super) mod tests {
     use crate::export::Transform;
     use crate::export::scene::{Corner, Node, Part};
 
-    /// Two triangles, one of each material, in a node that is moved.
+    /// Two triangles, one of each material, in a translated node.
     pub(crate) fn scene() -> Scene<'static> {
         let corner = |point: u32| Corner {
             point,

@@ -1,6 +1,6 @@
-//! A picture, as the writers take it.
+//! Pictures, as used by the writers.
 
-/// Maximum number of pixels of a picture that is written.
+/// Maximum number of pixels of a written picture.
 pub const MAX_PIXELS: u64 = 1 << 24;
 
 /// A picture, from the top left to the bottom right.
@@ -31,11 +31,11 @@ pub enum Pixels {
     Rgba(Vec<[u8; 4]>),
 }
 
-/// Returns why a picture of this size is not written, if it is not.
+/// Returns why a picture of this size is not written, if so.
 pub fn size_problem(width: u64, height: u64) -> Option<String> {
     let pixels = width.saturating_mul(height);
     if pixels == 0 {
-        return Some(format!("{width} by {height} pixels are no picture"));
+        return Some(format!("{width} by {height} pixels are not a picture"));
     }
     (pixels > MAX_PIXELS).then(|| {
         format!("{width} by {height} pixels are more than the {MAX_PIXELS} that are shown")

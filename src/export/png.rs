@@ -1,4 +1,4 @@
-//! PNG, by the `png` crate. A picture with a palette stays one.
+//! PNG, by the `png` crate. Palettes are kept.
 
 use std::io::{self, Cursor, Write};
 
@@ -8,7 +8,7 @@ use png::{
 
 use super::{Picture, Pixels};
 
-/// What the bytes of rows with a byte for each pixel stand for.
+/// The meaning of rows with a byte for each pixel.
 #[derive(Debug, Clone, Copy)]
 pub enum Tones<'a> {
     /// Grey: 0 is black, 255 is white.
@@ -20,8 +20,8 @@ pub enum Tones<'a> {
 /// Adds the pixels of a row to those in a buffer.
 pub type AddRow<'a> = &'a mut dyn FnMut(u32, &mut Vec<u8>);
 
-/// Writes a PNG file row by row, a byte for each pixel, and never holds the
-/// picture as a whole. A row that `add_row` leaves short is filled up with 0.
+/// Writes a PNG file row by row, with a byte for each pixel, without holding
+/// the whole picture. A row that `add_row` leaves short is padded with 0.
 ///
 /// # Errors
 /// Returns the errors of `out`.
@@ -74,8 +74,8 @@ pub(super) fn io_error(error: EncodingError) -> io::Error {
 /// Writes a PNG file.
 ///
 /// # Errors
-/// Those of `out`, and where the pixels are not as many as width and height
-/// say.
+/// Returns the errors of `out`, or an error if the number of pixels does not
+/// match the size.
 pub fn write(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
     encode(picture, out).map_err(io_error)
 }
@@ -114,10 +114,10 @@ fn encode(picture: &Picture, out: &mut dyn Write) -> Result<(), EncodingError> {
     writer.finish()
 }
 
-/// Reads a PNG file of at most `max_pixels` pixels; an error for anything else.
+/// Reads a PNG file of at most `max_pixels` pixels.
 ///
 /// # Errors
-/// Those of the decoder, as text.
+/// Returns the error of the decoder as text.
 pub fn read(bytes: &[u8], max_pixels: u64) -> Result<Picture, String> {
     let mut decoder = Decoder::new(Cursor::new(bytes));
     decoder.set_transformations(

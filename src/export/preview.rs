@@ -1,9 +1,9 @@
-//! A small picture of a scene, drawn without a graphics card: the same bytes
-//! wherever it is drawn.
+//! Software rendering of a small preview of a scene. The output is
+//! deterministic.
 //!
-//! The scene is seen from the front, from its left and from above, with
-//! parallel rays. There is a depth buffer, and two lights that stand with the
-//! viewer. Every pixel is the mean of four.
+//! The scene is seen from the front, from its left and from above, in parallel
+//! projection. There is a depth buffer, and two lights that are fixed relative
+//! to the viewer. Every pixel is the mean of four.
 
 use super::math::{cross, unit};
 use super::scene::{Alpha, Material, Mesh, Wrap};
@@ -12,32 +12,33 @@ use super::{MAX_SCENE_PIXELS, Picture, Pixels, Scene, gltf::Pictures};
 /// Width and height of a preview in pixels.
 pub const EDGE: u32 = 256;
 
-/// Width and height in which it is drawn.
+/// Width and height in which it is rendered.
 const DRAWN: usize = 2 * EDGE as usize;
 
-/// Rows that are drawn at a time. All of them would take 5 MiB, which are
-/// mapped and given back again for each picture: for small models that took
-/// longer than drawing them.
+/// Rows that are rendered at a time. All of them would take 5 MiB, which would
+/// be mapped and unmapped for each picture: for small models that took longer
+/// than rendering them.
 const BAND: usize = 64;
 
 /// Part of the picture that the scene fills.
 const FILLED: f32 = 0.94;
 
-/// Where the viewer is.
+/// Direction of the viewer.
 const VIEWER: [f32; 3] = [0.62, 0.52, 0.86];
 
-/// Maximum number of pixels that are looked at for all triangles, so that many
-/// large ones over each other end. What comes after is not drawn.
+/// Maximum number of pixels that are tested for all triangles, so that many
+/// overlapping large ones end. Further triangles are not drawn.
 const MAX_WORK: usize = 96 << 20;
 
-/// How much light is everywhere, and how much each of the lights adds.
+/// Ambient light, to which each of the lights is added.
 const AMBIENT: f32 = 0.38;
 
-/// The lights: where they come from, seen by the viewer (right, up, towards
-/// the viewer), and how bright they are.
+/// The lights: their directions relative to the viewer (right, up, towards the
+/// viewer), and their brightness.
 const LIGHTS: Lights = [([-0.48, 0.72, 0.5], 0.62), ([0.8, 0.1, 0.59], 0.22)];
 
-/// Draws a scene in its rest pose into a picture with nothing around it.
+/// Renders a scene in its rest pose into a picture with a transparent
+/// background.
 pub fn draw(scene: &Scene<'_>, pictures: Pictures<'_>) -> Picture {
     let view = View::new();
     let mut faces = faces(scene, &view);
@@ -93,10 +94,10 @@ fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// A triangle as it is seen.
+/// A projected triangle.
 struct Face {
     material: usize,
-    /// To the right, down, towards the viewer.
+    /// Right, down, towards the viewer.
     points: [[f32; 3]; 3],
     normals: [[f32; 3]; 3],
     uvs: [[f32; 2]; 3],
@@ -146,7 +147,7 @@ fn face(
     let [a, b, c] = triangle.map(|index| mesh.corners.get(index as usize));
     let corners = [a?, b?, c?];
     let [a, b, c] = corners.map(|corner| points.get(corner.point as usize).copied());
-    // Corners of flat faces have one normal.
+    // Flat faces have one normal.
     let flat = corners[0].normal;
     let first = normal(flat);
     let normals = corners.map(|corner| match corner.normal == flat {
@@ -183,13 +184,13 @@ fn fit(faces: &mut [Face]) {
     }
 }
 
-/// The pixels of the textures, each decoded once, when it is first needed.
+/// The pixels of the textures, each decoded once on first use.
 struct Textures<'a> {
     pictures: Pictures<'a>,
     materials: &'a [Material],
-    /// Of each material, the first one with the same texture.
+    /// For each material, the first one with the same texture.
     first: Vec<usize>,
-    /// Of each material that is the first one with its texture.
+    /// The textures of the materials that are the first with them.
     known: Vec<Option<Option<Pixmap>>>,
     pixels_left: u64,
 }
@@ -248,8 +249,7 @@ impl Pixmap {
     }
 }
 
-/// Returns the pixel at a coordinate along an edge of `size` pixels, which is 1
-/// long.
+/// Returns the pixel at a coordinate in 0 to 1 along an edge of `size` pixels.
 fn wrapped(coordinate: f32, size: usize, wrap: Wrap) -> usize {
     let coordinate = match wrap {
         Wrap::Repeat => coordinate - coordinate.floor(),
@@ -259,11 +259,11 @@ fn wrapped(coordinate: f32, size: usize, wrap: Wrap) -> usize {
         }
         Wrap::Clamp => coordinate,
     };
-    // What is no number is 0, and what is negative too.
+    // NaN and negative numbers become 0.
     ((coordinate * size as f32) as usize).min(size.saturating_sub(1))
 }
 
-/// What is drawn on: a band of the picture at a time.
+/// The canvas: a band of the picture at a time.
 struct Canvas {
     /// First row of the band.
     top: usize,
@@ -295,12 +295,12 @@ impl Canvas {
         self.depths.fill(f32::NEG_INFINITY);
     }
 
-    /// Draws the part of a triangle that is in the band. Every pixel of it is
-    /// computed from the triangle's first row, whichever band it is in.
+    /// Draws the part of a triangle in the band. Every pixel is computed from
+    /// the triangle's first row, whichever band it is in.
     fn triangle(&mut self, face: &Face, material: Option<&Material>, texture: Option<&Pixmap>) {
         let [a, b, c] = face.points;
         let area = edge(a, b, c);
-        // Points go down on the screen, so that the front is clockwise.
+        // y points down on the screen, so front faces are clockwise.
         let is_behind = area > 0.0;
         let is_culled = is_behind && !material.is_none_or(|material| material.double_sided);
         if area == 0.0 || !area.is_finite() || is_culled {
@@ -322,7 +322,7 @@ impl Canvas {
         let first = [left as f32 + 0.5, top as f32 + 0.5, 0.0];
         let weights = [[b, c], [c, a], [a, b]].map(|side| Slope::new(side, area, first));
         for y in in_band {
-            // Without `map`, which is not inlined in loops like these.
+            // Without `map`, which is not inlined in such loops.
             let [first, second, third] = &weights;
             let y_of_face = y - top;
             let row = [
@@ -382,13 +382,14 @@ impl Canvas {
     }
 }
 
-/// Twice the area of a triangle on the screen, with the sign of its winding.
+/// Returns twice the area of a triangle on the screen, with the sign of its
+/// winding.
 fn edge(a: [f32; 3], b: [f32; 3], c: [f32; 3]) -> f32 {
     (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 }
 
-/// The weight of a corner, which grows evenly from the side that faces it,
-/// where it is 0.
+/// The barycentric weight of a corner, which grows linearly from the opposite
+/// side, where it is 0.
 #[derive(Clone, Copy)]
 struct Slope {
     /// At the first pixel.
@@ -400,8 +401,8 @@ struct Slope {
 }
 
 impl Slope {
-    /// Of the corner that faces a side of a triangle with this area; the middle
-    /// of the first pixel is at `first`.
+    /// Creates that of the corner opposite to a side of a triangle with this
+    /// area; the middle of the first pixel is at `first`.
     fn new([from, to]: [[f32; 3]; 2], area: f32, first: [f32; 3]) -> Self {
         Self {
             start: edge(from, to, first) / area,
@@ -419,7 +420,7 @@ impl Slope {
     }
 }
 
-/// The weight of a corner in succession.
+/// The weight of a corner in one row.
 #[derive(Clone, Copy)]
 struct RowSlope {
     start: f32,
@@ -432,12 +433,11 @@ impl RowSlope {
     }
 }
 
-/// Those of the first columns of a row in which no weight is negative.
+/// Returns the columns of a row in which no weight is negative.
 fn inside(row: &[RowSlope; 3], columns: usize) -> Span {
     let (mut start, mut end) = (0, columns);
     for weight in row {
-        // Conversions of what is no number give 0, of what is too large the
-        // largest number.
+        // Conversions turn NaN into 0 and saturate.
         let zero = -weight.start / weight.across;
         if weight.across > 0.0 {
             start = start.max(zero.ceil() as usize);
@@ -452,12 +452,11 @@ fn inside(row: &[RowSlope; 3], columns: usize) -> Span {
 
 type Span = std::ops::Range<usize>;
 
-/// Returns the columns and rows in which a triangle is, where it is on the
-/// canvas.
+/// Returns the columns and rows that a triangle covers, if it is on the canvas.
 fn covered(points: &[[f32; 3]; 3]) -> Option<(Span, Span)> {
     let span = |axis: usize| {
         let [a, b, c] = points.map(|point| point[axis]);
-        // Conversions of what is no number give 0.
+        // Conversions turn NaN into 0.
         let first = (a.min(b).min(c)).floor().max(0.0) as usize;
         let last = (a.max(b).max(c)).ceil().max(0.0) as usize;
         let span = first..last.min(DRAWN);
@@ -466,7 +465,7 @@ fn covered(points: &[[f32; 3]; 3]) -> Option<(Span, Span)> {
     Some((span(0)?, span(1)?))
 }
 
-/// One colour in front of another.
+/// Blends one colour over another.
 fn over(front: [f32; 4], behind: [f32; 4]) -> [f32; 4] {
     let alpha = front[3] + behind[3] * (1.0 - front[3]);
     if alpha <= 0.0 {
@@ -557,7 +556,7 @@ impl<'a> Shader<'a> {
     }
 }
 
-/// Returns how bright a surface is that faces there, seen by the viewer.
+/// Returns the brightness of a surface with this normal.
 fn brightness(normal: [f32; 3], lights: &Lights) -> f32 {
     let lights = lights.iter().map(|&(from, bright)| {
         let along = dot(from, normal);

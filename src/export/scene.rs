@@ -1,51 +1,50 @@
-//! Models in their places, as the writers take them: right-handed, y up, in
-//! the game's own units.
+//! Scenes of models, as used by the writers: right-handed, y up, in the game's
+//! own units.
 
 use std::ops::Range;
 
 use super::math::Transform;
 
-/// What is written into one file.
+/// The contents of one file.
 #[derive(Default)]
 pub struct Scene<'a> {
-    /// What a reader must know: axes, winding, units. A sentence each.
+    /// Notes for readers: axes, winding, units. One sentence each.
     pub notes: Vec<String>,
     /// Surfaces of the meshes.
     pub materials: Vec<Material>,
     /// Geometry.
     pub meshes: Vec<Mesh>,
-    /// Where the meshes are, and the joints that bend them. A parent may follow
-    /// its children.
+    /// Transformations of meshes, and joints. A parent may follow its children.
     pub nodes: Vec<Node>,
-    /// The nodes that are joints, in the order in which [`Weight::joint`]
-    /// counts; with the inverse of each one's place in the rest pose.
+    /// The nodes that are joints, in the order of [`Weight::joint`], with the
+    /// inverse of each one's transformation in the rest pose.
     pub joints: Vec<Joint>,
-    /// How the nodes move.
+    /// Animations of the nodes.
     pub animations: Vec<Animation<'a>>,
-    /// Lines that belong to the model and are no part of its looks: hidden
-    /// nodes in GLB files, and in no others.
+    /// Lines that are not part of the model's looks: hidden nodes in GLB files
+    /// only.
     pub outlines: Vec<Outline>,
 }
 
 /// A surface.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Material {
-    /// Its name, which no other one in the file has.
+    /// Its name, which is unique in the file.
     pub name: String,
-    /// Red, green, blue and alpha, 0 to 1, that everything is multiplied by.
+    /// Red, green, blue and alpha factors, 0 to 1.
     pub colour: [f32; 4],
     /// Its texture.
     pub texture: Option<Texture>,
-    /// What alpha does.
+    /// Its kind of transparency.
     pub alpha: Alpha,
-    /// Whether it is seen from behind.
+    /// Whether it is visible from behind.
     pub double_sided: bool,
-    /// Whether light leaves it as it is.
+    /// Whether it is not affected by light.
     pub unlit: bool,
 }
 
 impl Material {
-    /// Returns the white one of surfaces without a material.
+    /// Returns the white material of surfaces without one.
     pub(super) fn plain() -> Self {
         Self {
             name: "plain".into(),
@@ -61,35 +60,36 @@ impl Material {
 /// A texture of a material.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Texture {
-    /// By what the caller knows the picture.
+    /// The caller's number of the picture.
     pub picture: usize,
     /// Name of the picture's file, without folder and extension.
     pub file: String,
-    /// What is outside of 0 to 1, to the right and down.
+    /// How coordinates outside of 0 to 1 are handled, horizontally and
+    /// vertically.
     pub wrap: [Wrap; 2],
-    /// Whether its pixels have sharp edges.
+    /// Whether it is sampled without interpolation.
     pub sharp: bool,
 }
 
-/// What a texture shows outside of itself.
+/// How a texture continues outside of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrap {
-    /// Itself.
+    /// It repeats.
     Repeat,
-    /// Itself, mirrored.
+    /// It repeats, mirrored.
     Mirror,
-    /// Its edge.
+    /// Its edge is extended.
     Clamp,
 }
 
-/// What alpha does.
+/// A kind of transparency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Alpha {
-    /// Nothing.
+    /// Opaque.
     Opaque,
-    /// Less than a half is not drawn.
+    /// Pixels with less than a half are not drawn.
     Mask,
-    /// It blends with what is after.
+    /// It blends with what is behind it.
     Blend,
 }
 
@@ -106,10 +106,9 @@ pub struct Mesh {
     pub parts: Vec<Part>,
     /// Lines and single points, which have no surface.
     pub strokes: Vec<Stroke>,
-    /// How joints bend the mesh: the weights of each point; empty for a mesh
-    /// that only moves as a whole.
+    /// The weights of each point; empty for a mesh that is not skinned.
     pub weights: Vec<Weights>,
-    /// Shapes that it can take.
+    /// Its blend shapes.
     pub shapes: Vec<Shape>,
 }
 
@@ -118,13 +117,11 @@ pub struct Mesh {
 pub struct Corner {
     /// Index of its point.
     pub point: u32,
-    /// Where the surface faces, of length 1.
+    /// Normal of the surface, of length 1.
     pub normal: [f32; 3],
-    /// Place on the texture from its top left corner, which is 1 wide and
-    /// high.
+    /// Texture coordinates, 0 to 1 from the top left corner.
     pub uv: [f32; 2],
-    /// Red, green, blue and alpha as a screen takes them (sRGB); white for
-    /// what has no colour of its own.
+    /// Red, green, blue and alpha in sRGB; white without a vertex colour.
     pub colour: [u8; 4],
 }
 
@@ -133,8 +130,7 @@ pub struct Corner {
 pub struct Part {
     /// Index of the material.
     pub material: usize,
-    /// Corners of each triangle, anticlockwise where it is seen from its
-    /// front.
+    /// Corners of each triangle, anticlockwise seen from the front.
     pub triangles: Vec<[u32; 3]>,
 }
 
@@ -147,7 +143,7 @@ pub struct Stroke {
     pub points: Vec<u32>,
 }
 
-/// The joints of a point: no joint twice, weights above 0 that add up to 1,
+/// The joints of a point: each joint once, positive weights that add up to 1,
 /// and those of weight 0 last.
 pub type Weights = [Weight; 4];
 
@@ -160,25 +156,25 @@ pub struct Weight {
     pub weight: f32,
 }
 
-/// A shape that a mesh can take.
+/// A blend shape of a mesh.
 #[derive(Debug, Default)]
 pub struct Shape {
     /// Its name.
     pub name: String,
-    /// How far each point moves.
+    /// The displacement of each point.
     pub deltas: Vec<[f32; 3]>,
 }
 
-/// A place with a name.
+/// A named transformation.
 #[derive(Debug)]
 pub struct Node {
     /// Its name.
     pub name: String,
-    /// Index of the node that it is in. Never part of a circle.
+    /// Index of its parent node. Never part of a cycle.
     pub parent: Option<usize>,
-    /// Where it is in its parent.
+    /// Its transformation relative to the parent.
     pub transform: Transform,
-    /// Index of the mesh that is shown there.
+    /// Index of its mesh.
     pub mesh: Option<usize>,
 }
 
@@ -187,23 +183,23 @@ pub struct Node {
 pub struct Outline {
     /// Its name.
     pub name: String,
-    /// Index of the node that it is in.
+    /// Index of its parent node.
     pub parent: usize,
     /// Positions, two or more.
     pub points: Vec<[f32; 3]>,
 }
 
-/// A node that bends meshes.
+/// A node that deforms meshes.
 #[derive(Debug)]
 pub struct Joint {
     /// Index of the node.
     pub node: usize,
-    /// From the mesh to the joint in the rest pose: column by column, with
-    /// the translation in the last one.
+    /// The inverse bind matrix: column by column, with the translation in the
+    /// last one.
     pub inverse_bind: [f32; 16],
 }
 
-/// How nodes move. The places are found when they are written, so that no
+/// An animation of nodes. Poses are computed while they are written, so that no
 /// animation is held in memory as a whole.
 pub struct Animation<'a> {
     /// Its name.
@@ -212,10 +208,10 @@ pub struct Animation<'a> {
     pub interval: f32,
     /// Number of frames.
     pub frames: usize,
-    /// The nodes that move.
+    /// The animated nodes.
     pub nodes: Range<usize>,
-    /// Where a node is in a frame: called with the index of the frame and that
-    /// of the node.
+    /// Returns the transformation of a node in a frame: called with the index
+    /// of the frame and that of the node.
     pub transform: Box<dyn Fn(usize, usize) -> Transform + Send + Sync + 'a>,
 }
 
@@ -227,26 +223,25 @@ impl Mesh {
 }
 
 impl Scene<'_> {
-    /// Of each node, whether it is the first, second ... below a root: the
-    /// nodes from each to its root, itself first.
+    /// Returns the nodes from a node to its root, itself first.
     fn line(&self, node: usize) -> impl Iterator<Item = &Node> {
         let first = self.nodes.get(node);
         std::iter::successors(first, |node| self.nodes.get(node.parent?)).take(self.nodes.len())
     }
 
-    /// Returns where a point of a node is for the whole scene.
+    /// Transforms a point from a node to the scene.
     pub fn point(&self, node: usize, point: [f32; 3]) -> [f32; 3] {
         let line = self.line(node);
         line.fold(point, |point, node| node.transform.apply(point))
     }
 
-    /// Returns where a direction of a node points for the whole scene.
+    /// Transforms a normal from a node to the scene.
     pub fn normal(&self, node: usize, normal: [f32; 3]) -> [f32; 3] {
         let line = self.line(node);
         line.fold(normal, |normal, node| node.transform.apply_normal(normal))
     }
 
-    /// Returns the nodes that are in each node, and those that are in none.
+    /// Returns the children of each node, and the roots.
     pub fn children(&self) -> (Vec<Vec<usize>>, Vec<usize>) {
         let mut children = vec![Vec::new(); self.nodes.len()];
         let mut roots = Vec::new();
@@ -260,9 +255,9 @@ impl Scene<'_> {
     }
 }
 
-/// For each of `count` nodes its parent by `parent_of`, which may lead
-/// anywhere: a parent that does not exist, is the node itself or closes a
-/// circle is none.
+/// Returns the parent of each of `count` nodes by `parent_of`, which may return
+/// anything: a parent that does not exist, is the node itself or closes a cycle
+/// is omitted.
 pub(super) fn sound_parents(
     count: usize,
     parent_of: impl Fn(usize) -> Option<usize>,
@@ -293,7 +288,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_line_of_parents_ends(links in proptest::collection::vec(any::<u8>(), 0..40)) {
+        fn every_chain_of_parents_ends(links in proptest::collection::vec(any::<u8>(), 0..40)) {
             let link = |node: usize| Some(usize::from(links[node]) % 48);
             let parents = sound_parents(links.len(), link);
             for start in 0..links.len() {
@@ -304,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_tree_stays_as_it_is() {
+    fn a_valid_tree_is_unchanged() {
         let links = [None, Some(0), Some(1), Some(1)];
         assert_eq!(sound_parents(4, |node| links[node]), links);
     }

@@ -1,16 +1,16 @@
-//! Contact sheets: many pictures at a glance.
+//! Contact sheets.
 
 use super::{Picture, Pixels};
 
 /// Width and height of a contact sheet in pixels.
 const SHEET_EDGE: u32 = 256;
 
-/// How many times larger than itself a small picture is shown at most.
+/// Maximum factor by which a small picture is enlarged.
 const MAX_ENLARGED: usize = 8;
 
-/// Pictures in a square grid, each as large as fits into its cell, and
-/// nothing around them. `count` says how many there are; those that cannot be
-/// shown leave their cells empty.
+/// Renders pictures in a square grid, each as large as fits into its cell, on a
+/// transparent background. `count` is their number; those that cannot be shown
+/// leave their cells empty.
 pub fn sheet(count: usize, pictures: impl Iterator<Item = Option<Picture>>) -> Picture {
     let edge = SHEET_EDGE as usize;
     let columns = (1..=edge).find(|columns| columns * columns >= count);
@@ -38,8 +38,8 @@ pub fn sheet(count: usize, pictures: impl Iterator<Item = Option<Picture>>) -> P
     }
 }
 
-/// Returns a picture of which no side is longer than `edge` pixels: itself
-/// where it is small enough, else reduced.
+/// Returns a picture reduced so that no side is longer than `edge` pixels;
+/// unchanged if it is small enough.
 pub fn reduced(picture: Picture, edge: u32) -> Picture {
     let longer = picture.width.max(picture.height);
     if longer <= edge {
@@ -54,8 +54,8 @@ pub fn reduced(picture: Picture, edge: u32) -> Picture {
     }
 }
 
-/// Returns the size of a picture in a cell: smaller, or a whole number of times
-/// as large.
+/// Returns the size of a picture in a cell: smaller, or enlarged by an integer
+/// factor.
 fn fitted(width: usize, height: usize, cell: usize) -> (usize, usize) {
     let longer = width.max(height).max(1);
     if longer <= cell {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_stand_in_their_cells() {
+    fn pictures_are_in_their_cells() {
         let red = [255, 0, 0, 255];
         let pictures = [Some(plain(1000, 500, red)), None, Some(plain(3, 1, red))];
         let sheet = sheet(3, pictures.into_iter());
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn transparent_pixels_do_not_darken_what_is_beside_them() {
+    fn transparent_pixels_do_not_darken_their_neighbours() {
         let pixels = [[200, 100, 0, 255], [0, 0, 0, 0]];
         assert_eq!(scaled(&pixels, 2, 1, 1), [[200, 100, 0, 128]]);
     }

@@ -14,12 +14,12 @@ const SAMPLE: u64 = 2;
 /// Samples that are written at a time.
 const PIECE: usize = 1 << 14;
 
-/// What is known of a sound besides its samples.
+/// The properties of a sound besides its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wav {
     /// Number of channels.
     pub channels: u16,
-    /// Samples a second.
+    /// Samples per second.
     pub rate: u32,
     /// Samples of one channel.
     pub samples: u32,
@@ -39,11 +39,11 @@ impl Wav {
     }
 }
 
-/// Writes a WAV file with these samples, those of the channels in turn. There
-/// must be as many as `wav` says.
+/// Writes a WAV file with these interleaved samples, whose number must match
+/// `wav`.
 ///
 /// # Errors
-/// Those of `out`, and for a file of 4 GiB or more.
+/// Returns the errors of `out`, or an error for a file of 4 GiB or more.
 pub fn write(wav: &Wav, samples: &[i16], out: &mut dyn Write) -> io::Result<()> {
     let size = |bytes: u64| {
         let too_large = |_| io::Error::other("a WAV file has less than 4 GiB");
@@ -77,7 +77,7 @@ pub fn write(wav: &Wav, samples: &[i16], out: &mut dyn Write) -> io::Result<()> 
     }
 }
 
-/// Writes a `smpl` chunk: a loop that plays forward and has no end.
+/// Writes a `smpl` chunk: an endless forward loop.
 fn write_loop(rate: u32, (start, end): (u32, u32), out: &mut dyn Write) -> io::Result<()> {
     /// The note at which samplers play a sound as it is: middle C.
     const NOTE: u32 = 60;

@@ -16,9 +16,9 @@ use crate::io::budget::Reservation;
 pub(super) struct Buffer<'a> {
     bytes: Vec<u8>,
     reserve: Reserve<'a>,
-    /// What accounts for the capacity of the bytes.
+    /// Accounts for the capacity of the bytes.
     reservations: Vec<Reservation>,
-    /// Why there are no more bytes.
+    /// Why no more bytes can be added.
     failed: Option<io::Error>,
 }
 
@@ -65,7 +65,7 @@ impl<'a> Buffer<'a> {
         }
     }
 
-    /// Makes room for that many bytes more.
+    /// Makes room for this many more bytes.
     fn grow(&mut self, more: usize) -> io::Result<()> {
         let (length, capacity) = (self.bytes.len(), self.bytes.capacity());
         if length + more > capacity {
@@ -76,7 +76,7 @@ impl<'a> Buffer<'a> {
         Ok(())
     }
 
-    /// Adds bytes; none once there was no room for some.
+    /// Adds bytes; nothing after a failure.
     pub(super) fn view(
         &mut self,
         root: &mut Root,
@@ -160,8 +160,7 @@ impl<'a> Buffer<'a> {
         self.accessor(root, &floats(values), values.len(), layout)
     }
 
-    /// Returns the numbers from 0 to 65535 of vertices, which stand for 0 to 1
-    /// or for themselves.
+    /// Adds numbers from 0 to 65535 of vertices, normalized or not.
     pub(super) fn vertex_shorts(
         &mut self,
         root: &mut Root,
@@ -179,7 +178,7 @@ impl<'a> Buffer<'a> {
         self.accessor(root, &bytes, values.len(), layout)
     }
 
-    /// Returns the corners of triangles.
+    /// Adds the corners of triangles.
     pub(super) fn triangles(&mut self, root: &mut Root, values: &[[u32; 3]]) -> Index<Accessor> {
         let parts = values.as_flattened().iter();
         let bytes: Vec<u8> = parts.flat_map(|part| part.to_le_bytes()).collect();
@@ -210,7 +209,7 @@ impl<'a> Buffer<'a> {
         self.accessor(root, &floats(values), values.len(), layout)
     }
 
-    /// Returns the times of `count` poses that are `interval` seconds apart.
+    /// Adds the times of `count` poses that are `interval` seconds apart.
     pub(super) fn times(
         &mut self,
         root: &mut Root,
@@ -230,7 +229,7 @@ impl<'a> Buffer<'a> {
     /// Returns the bytes, described in `root`.
     ///
     /// # Errors
-    /// Returns an error if there was no room for some.
+    /// Returns an error if adding some bytes failed.
     pub(super) fn finish(self, root: &mut Root) -> io::Result<Binary> {
         if let Some(error) = self.failed {
             return Err(error);

@@ -12,8 +12,8 @@ use crate::export::Scene;
 use crate::export::scene::{Mesh, Outline, Weights};
 
 impl Writer<'_> {
-    /// Adds the meshes; nothing for one without triangles, which glTF does
-    /// not allow.
+    /// Adds the meshes; `None` for one without triangles, which glTF does not
+    /// allow.
     pub(super) fn meshes(&mut self, scene: &Scene<'_>) -> Vec<Option<Index<gltf_json::Mesh>>> {
         let light: Vec<u16> = (0..=255_u8)
             .map(|part| (linear(f32::from(part) / 255.0) * 65535.0).round() as u16)
@@ -42,7 +42,7 @@ impl Writer<'_> {
                 extras: None,
             })
             .collect();
-        // What Blender and others name the shapes by.
+        // Blender and others read the names of the shapes from here.
         let names: Vec<&str> = mesh.shapes.iter().map(|s| s.name.as_str()).collect();
         let extras = (!names.is_empty()).then(|| json!({ "targetNames": names }));
         Some(self.root.push(gltf_json::Mesh {
@@ -54,7 +54,7 @@ impl Writer<'_> {
         }))
     }
 
-    /// Adds the mesh of a line, which has no material.
+    /// Adds the mesh of an outline, which has no material.
     pub(super) fn closed_line(&mut self, outline: &Outline) -> Index<gltf_json::Mesh> {
         let positions = self.buffer.positions(&mut self.root, &outline.points);
         self.root.push(gltf_json::Mesh {
@@ -142,7 +142,7 @@ impl Writer<'_> {
     }
 }
 
-/// Returns what each corner's point has.
+/// Returns the values of each corner's point.
 fn spread<T: Copy + Default>(mesh: &Mesh, of_points: &[T]) -> Vec<T> {
     let of_corner = |point: u32| of_points.get(point as usize).copied().unwrap_or_default();
     let corners = mesh.corners.iter();

@@ -170,7 +170,7 @@ fn an_outline_is_a_hidden_node() {
 }
 
 #[test]
-fn a_mesh_without_triangles_is_left_out() {
+fn a_mesh_without_triangles_is_omitted() {
     let mut scene = scene();
     scene.meshes[0].parts.clear();
     let file = written(&scene, &|_| Some(picture()));
@@ -180,7 +180,7 @@ fn a_mesh_without_triangles_is_left_out() {
 }
 
 #[test]
-fn a_picture_that_is_not_there_is_no_texture() {
+fn a_missing_picture_gets_no_texture() {
     let file = written(&scene(), &|_| None);
     let (json, _) = read(&file);
     assert!(json.get("textures").is_none());

@@ -1,5 +1,5 @@
-//! A level as a scene: its geometry, and the models of what is placed in it,
-//! each once.
+//! A level as a scene: its geometry, and the models of placed objects, each
+//! once.
 
 use std::collections::HashMap;
 
@@ -14,32 +14,32 @@ use crate::io::Warnings;
 /// objects.
 const MAX_NODES: usize = 1 << 16;
 
-/// Maximum number of textures of a level that are looked for. A level of the
+/// Maximum number of textures of a level that are looked up. A level of the
 /// games has some hundred.
 const MAX_TEXTURES: usize = 1 << 13;
 
-/// Maximum length of the name of a mesh or node in bytes. Many of them have the
-/// name of one asset, which may be as long as its archive.
+/// Maximum length of the name of a mesh or node in bytes. Many of them repeat
+/// the name of one asset, which may be as long as its archive.
 const MAX_NAME_LENGTH: usize = 128;
 
-/// What makes a material another one: picture, sides, filter, the bits of the
-/// colour, alpha, and whether it is unlit.
+/// The properties that distinguish materials: picture, sides, filter, the bits
+/// of the colour, alpha, and whether it is unlit.
 type MaterialKey = (Option<(usize, [u8; 2], bool)>, [u32; 4], Alpha, bool);
 
-/// A part of something that is placed.
+/// A part of a placed object.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Piece {
     /// Numbers of its meshes.
     pub meshes: Vec<usize>,
-    /// Number of the piece that it hangs from, which is an earlier one.
+    /// Index of its parent piece, which is an earlier one.
     pub parent: Option<usize>,
-    /// Where it is in that one.
+    /// Its transformation relative to the parent.
     pub transform: Transform,
 }
 
 impl Piece {
-    /// Creates a piece by the images of the axes, and its place. The numbers
-    /// are those of the games; what is no turn and no scale is lost.
+    /// Creates a piece by the images of the axes, and its position, in the
+    /// game's numbers; anything but rotation and scale is lost.
     pub fn new(meshes: Vec<usize>, parent: Option<usize>, axes: [[f32; 3]; 4]) -> Self {
         Self {
             meshes,
@@ -59,15 +59,15 @@ pub struct Level {
     known_materials: HashMap<MaterialKey, usize>,
     corners: usize,
     pixels: u64,
-    /// What is omitted.
+    /// The omitted parts.
     problems: Warnings,
-    /// Objects for which there are too many nodes.
+    /// Number of objects beyond the maximum number of nodes.
     objects_left_out: usize,
 }
 
 impl Level {
     /// Adds a model and returns the numbers of its meshes; none for one that
-    /// cannot be shown, or that is too much. `find` finds a texture by its
+    /// cannot be shown or exceeds a limit. `find` looks up a texture by its
     /// name.
     pub fn model(
         &mut self,
@@ -98,7 +98,7 @@ impl Level {
         let first = self.scene.meshes.len();
         let meshes = scene.meshes.into_iter().filter(|mesh| mesh.triangles() > 0);
         self.scene.meshes.extend(meshes.map(|mut mesh| {
-            // What is in a level does not bend.
+            // Objects in a level are not skinned.
             mesh.weights = Vec::new();
             mesh.name = format!("{name} {}", mesh.name);
             for part in &mut mesh.parts {
@@ -109,7 +109,7 @@ impl Level {
         (first..self.scene.meshes.len()).collect()
     }
 
-    /// Returns a texture, which is found where it is not known yet.
+    /// Returns a texture, which is looked up on first use.
     fn texture(&mut self, name: &str, find: &mut impl FnMut(&str) -> TextureState) -> TextureState {
         let key = name.to_ascii_lowercase();
         if let Some(&number) = self.known_textures.get(&key) {
@@ -165,8 +165,7 @@ impl Level {
         number
     }
 
-    /// Puts something into the level. Without pieces it is a node without a
-    /// mesh.
+    /// Adds an object to the level. Without pieces it is a node without a mesh.
     pub fn put(&mut self, name: &str, transform: Transform, pieces: &[Piece]) {
         if self.scene.nodes.len() + 1 + pieces.iter().map(nodes_of).sum::<usize>() > MAX_NODES {
             self.objects_left_out += 1;
@@ -204,7 +203,7 @@ impl Level {
         self.scene.nodes.len() - 1
     }
 
-    /// Notes what is not in the level.
+    /// Records an omitted part.
     pub fn left_out(&mut self, problem: String) {
         self.problems.push(problem);
     }
@@ -213,7 +212,7 @@ impl Level {
     pub fn finish(mut self) -> (Scene<'static>, Vec<TextureUse>) {
         self.scene.notes = vec![
             "x is right, y up, z back, as in the game; lengths are in the game's units.".to_owned(),
-            "Objects are where they are before the game begins; one whose model is not at hand is a node without a mesh.".to_owned(),
+            "Objects are at their initial positions; one without an available model is a node without a mesh.".to_owned(),
         ];
         self.scene.notes.extend(self.problems.texts());
         if self.objects_left_out > 0 {
@@ -223,13 +222,13 @@ impl Level {
             ));
         }
         if self.textures.len() == MAX_TEXTURES {
-            let note = format!("No more than {MAX_TEXTURES} textures are looked for.");
+            let note = format!("No more than {MAX_TEXTURES} textures are looked up.");
             self.scene.notes.push(note);
         }
         let missing = self.textures.iter().filter(|one| !one.state.is_found());
         self.scene.notes.extend(missing.map(|one| {
             let name = &one.name;
-            format!("Texture {name} is not at hand; magenta stands for it.")
+            format!("Texture {name} is missing and replaced by magenta.")
         }));
         (self.scene, self.textures)
     }
@@ -269,7 +268,7 @@ fn nodes_of(piece: &Piece) -> usize {
     1 + piece.meshes.len()
 }
 
-/// Returns a place by the images of the axes and of the origin.
+/// Returns the transformation with these images of the axes and of the origin.
 pub(super) fn transform_of([right, up, at, position]: [[f32; 3]; 4]) -> Transform {
     let rows = [(right, 0.0), (up, 0.0), (at, 0.0), (position, 1.0)];
     let mut matrix = [0.0; 16];
@@ -279,9 +278,9 @@ pub(super) fn transform_of([right, up, at, position]: [[f32; 3]; 4]) -> Transfor
     Transform::from_row_vector_matrix(&matrix)
 }
 
-/// Returns the place of an object by its angles in radians: turned by the roll
-/// about z, then by the pitch about x, then by the yaw about y. A scale of 0,
-/// which objects have that need none, is 1.
+/// Returns the transformation of an object by its angles in radians: rotated by
+/// the roll about z, then by the pitch about x, then by the yaw about y. A
+/// scale of 0, which means no scaling, is 1.
 pub fn object_transform(position: [f32; 3], angles: [f32; 3], scale: [f32; 3]) -> Transform {
     let [(sy, cy), (sp, cp), (sr, cr)] = angles.map(|angle| finite(angle).sin_cos());
     let axes = [
@@ -324,12 +323,12 @@ mod tests {
             turned([0.0, 0.0, quarter], [1.0, 0.0, 0.0]),
             [0.0, 1.0, 0.0]
         ));
-        // x is rolled onto y, pitched onto z, and turned onto x again.
+        // x is rolled onto y, pitched onto z, and yawed onto x again.
         assert!(near(turned([quarter; 3], [1.0, 0.0, 0.0]), [1.0, 0.0, 0.0]));
     }
 
     #[test]
-    fn a_scale_of_nothing_is_none_and_the_others_come_first() {
+    fn a_scale_of_0_is_1() {
         let transform = object_transform([1.0, 2.0, 3.0], [0.0; 3], [0.0, 2.0, f32::NAN]);
         assert_eq!(transform.scale, [1.0, 2.0, 1.0]);
         assert_eq!(transform.apply([1.0, 1.0, 1.0]), [2.0, 4.0, 4.0]);
@@ -352,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_told_and_takes_no_more_than_it_may() {
+    fn omitted_parts_are_reported_within_limits() {
         let mut level = Level::default();
         for number in 0..2 * MAX_NODES {
             level.left_out(format!("model {number} cannot be read."));

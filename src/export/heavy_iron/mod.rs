@@ -12,12 +12,13 @@ use std::fmt::Display;
 use super::{Picture, Pixels, size_problem};
 use crate::asset::heavy_iron::texture::Texture;
 
-/// Returns why something is not shown, as `info.json` and `info.txt` say it.
+/// Returns the message for an item that is not shown, as in `info.json` and
+/// `info.txt`.
 pub fn not_shown(what: impl Display, why: impl Display) -> String {
     super::not_shown(what, why)
 }
 
-/// Returns why a texture cannot be shown, if it cannot. Decodes nothing.
+/// Returns why a texture cannot be shown, if so. Decodes nothing.
 pub fn picture_problem(texture: &Texture) -> Option<String> {
     if texture.levels.is_empty() {
         return Some("it has no pixels".to_owned());

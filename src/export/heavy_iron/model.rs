@@ -13,10 +13,10 @@ use crate::io::Warnings;
 /// Flag of a geometry: the colours of its materials count.
 const MATERIAL_COLOURS: u16 = 0x40;
 
-/// Maximum number of textures of a model that are looked for.
+/// Maximum number of textures of a model that are looked up.
 const MAX_TEXTURES: usize = 1024;
 
-/// Colour of a material whose texture is not there.
+/// Colour of a material whose texture is missing.
 const PLACEHOLDER: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
 
 /// A texture that materials of a model name.
@@ -24,11 +24,11 @@ const PLACEHOLDER: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
 pub struct TextureUse {
     /// Its name, without extension.
     pub name: String,
-    /// What was found by that name.
+    /// The result of looking up that name.
     pub state: TextureState,
 }
 
-/// What was found by the name of a texture.
+/// The result of looking up a texture by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextureState {
     /// A texture that can be shown.
@@ -37,7 +37,7 @@ pub enum TextureState {
         width: u32,
         /// Height in pixels.
         height: u32,
-        /// What its alpha does.
+        /// Its kind of transparency.
         alpha: Alpha,
     },
     /// Nothing.
@@ -64,7 +64,8 @@ impl TextureState {
     }
 }
 
-/// What of a model can be shown, found out without decoding vertices.
+/// The parts of a model that can be shown, determined without decoding
+/// vertices.
 #[derive(Debug, Default)]
 pub struct ExportPlan {
     /// Whether there is something to show.
@@ -73,11 +74,11 @@ pub struct ExportPlan {
     pub has_glb: bool,
     /// The textures, in the order in which materials first name them.
     pub textures: Vec<TextureUse>,
-    /// The atomics that are shown, by the numbers of clump and atomic.
+    /// The shown atomics, by the numbers of clump and atomic.
     pub atomics: Vec<(usize, usize)>,
-    /// Number of the clump whose skeleton bends its skins.
+    /// Number of the clump whose skeleton its skins use.
     pub skeleton: Option<usize>,
-    /// Triangles of these, those without an area included.
+    /// Their number of triangles, including degenerate ones.
     pub triangles: usize,
     /// Why the rest is not shown.
     pub problems: Warnings,
@@ -88,8 +89,8 @@ pub struct ExportPlan {
 type FirstMaterials = HashMap<(usize, usize), usize>;
 
 impl ExportPlan {
-    /// Returns what of `model` can be shown. `find` finds a texture by its
-    /// name.
+    /// Determines which parts of `model` can be shown. `find` looks up a
+    /// texture by its name.
     pub fn new(model: &Model, mut find: impl FnMut(&str) -> TextureState) -> Self {
         let mut plan = Self::default();
         for (number, _) in model.worlds.iter().enumerate() {
@@ -167,7 +168,7 @@ impl ExportPlan {
             + self.atomics.capacity() * size_of::<(usize, usize)>()
     }
 
-    /// Returns what a reader of the files must know.
+    /// Returns notes for readers of the files.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = vec![
             "x is right, y up, z back, as in the game; lengths are in the game's units.".to_owned(),
@@ -185,14 +186,14 @@ impl ExportPlan {
             .filter(|texture| !texture.state.is_found());
         notes.extend(missing.map(|texture| {
             format!(
-                "Texture {} is not at hand; magenta stands for it.",
+                "Texture {} is missing and replaced by magenta.",
                 texture.name
             )
         }));
         notes
     }
 
-    /// Returns the surfaces of all geometries, and a plain one after them.
+    /// Returns the materials of all geometries, followed by a plain one.
     pub fn materials(&self, model: &Model) -> Vec<scene::Material> {
         let geometries = model.clumps.iter().flat_map(|clump| &clump.geometries);
         let pairs = geometries.flat_map(|geometry| {
@@ -214,7 +215,7 @@ impl ExportPlan {
         materials.chain([scene::Material::plain()]).collect()
     }
 
-    /// Returns a surface; `picture` is the number of its texture in the plan.
+    /// Returns a material; `picture` is the number of its texture in the plan.
     fn material(
         &self,
         name: String,
@@ -268,7 +269,7 @@ impl ExportPlan {
         }
     }
 
-    /// Adds the joints, and returns how many there are.
+    /// Adds the joints, and returns their number.
     fn add_skeleton(&self, model: &Model, scene: &mut Scene<'_>) -> usize {
         let clump = self.skeleton.and_then(|number| model.clumps.get(number));
         let Some((clump, bones)) = clump.and_then(|clump| Some((clump, skin::bones(clump)?)))
@@ -281,7 +282,7 @@ impl ExportPlan {
         }
     }
 
-    /// Returns the atomics in their places.
+    /// Returns the atomics with their transformations.
     pub fn scene(&self, model: &Model) -> Scene<'static> {
         let mut scene = Scene {
             notes: self.notes(),
@@ -335,8 +336,8 @@ fn problem(geometry: &Geometry) -> Option<&'static str> {
     }
 }
 
-/// Returns the numbers of vertices and of triangles; nothing for a geometry
-/// that is not shown.
+/// Returns the numbers of vertices and triangles; `None` for a geometry that is
+/// not shown.
 fn sizes(geometry: &Geometry) -> Option<(usize, usize)> {
     match &geometry.vertices {
         Vertices::Plain(plain) => {
@@ -407,8 +408,8 @@ fn mesh_of(
     })
 }
 
-/// Returns how joints bend the points of an atomic; nothing if it has no skin
-/// for as many bones and points.
+/// Returns the joint weights of the points of an atomic; empty without a skin
+/// for this number of bones and points.
 fn weights_of(clump: &Clump, atomic: &Atomic, points: usize, bones: usize) -> Vec<Weights> {
     let geometry = clump.geometries.get(atomic.geometry);
     let skin = geometry.and_then(|geometry| geometry.skin.as_ref());
@@ -439,8 +440,8 @@ fn corners(mesh: &Mesh, placement: &Placement) -> Vec<Corner> {
     (0..mesh.positions.len()).map(corner).collect()
 }
 
-/// Returns where the triangles at each vertex face together, for a mesh without
-/// normals; nothing for one that has them.
+/// Returns the normals of a mesh without any, as the mean of the triangles at
+/// each vertex; empty for one that has normals.
 fn flat_normals(mesh: &Mesh) -> Vec<[f32; 3]> {
     use crate::export::math::{add, cross, subtract};
     if !mesh.normals.is_empty() {

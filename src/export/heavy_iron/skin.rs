@@ -1,8 +1,8 @@
 //! Skins: the bones of a clump as joints of a scene.
 //!
 //! The bind pose is that of the frames, in which the vertices are shown without
-//! a skin too. The matrices that a skin has are those of this pose where a
-//! model was exported in it, and are not needed.
+//! a skin too. The matrices of a skin are those of this pose if the model was
+//! exported in it, and are not needed.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ use crate::export::scene::{Joint, Node, Scene, Weight, Weights};
 
 use super::level::transform_of;
 
-/// For each bone of a clump's skeleton its frame; nothing if there is no
-/// skeleton, or one that is not whole.
+/// Returns the frame of each bone of a clump's skeleton; `None` if there is no
+/// complete skeleton.
 pub(super) fn bones(clump: &Clump) -> Option<Vec<usize>> {
     let nodes = clump.frames.iter().enumerate();
     let nodes = nodes.filter_map(|(frame, one)| Some((frame, one.node.as_ref()?)));
@@ -30,12 +30,12 @@ pub(super) fn bones(clump: &Clump) -> Option<Vec<usize>> {
     let known = frames.clone();
     frames.sort_unstable();
     frames.dedup();
-    // A node is a joint once.
+    // A node can be a joint only once.
     (frames.len() == count && count <= MAX_JOINTS).then_some(known)
 }
 
-/// Adds the frames of a clump to a scene as nodes, and of these the ones of the
-/// bones as joints. False if a frame leads to no place.
+/// Adds the frames of a clump to a scene as nodes, and those of the bones as
+/// joints. Returns false if a frame has no inverse.
 pub(super) fn add_joints(clump: &Clump, bones: &[usize], scene: &mut Scene<'_>) -> bool {
     let first = scene.nodes.len();
     for (number, frame) in clump.frames.iter().enumerate() {
@@ -72,7 +72,7 @@ pub(super) fn add_joints(clump: &Clump, bones: &[usize], scene: &mut Scene<'_>) 
     }
 }
 
-/// Returns how a skin bends its points by that many joints.
+/// Returns the joint weights of a skin, for this number of joints.
 pub(super) fn weights(skin: &Skin, joints: usize) -> Vec<Weights> {
     let points = skin.indices().zip(skin.weights());
     points
@@ -80,8 +80,8 @@ pub(super) fn weights(skin: &Skin, joints: usize) -> Vec<Weights> {
         .collect()
 }
 
-/// Returns the joints of a point by its bones and their weights: none twice,
-/// and the weights add up to 1.
+/// Returns the joints of a point by its bones and their weights: each once,
+/// with weights that add up to 1.
 fn shares(bones: [u8; 4], weights: [f32; 4], joints: usize) -> Weights {
     let mut shares = Weights::default();
     let mut count = 0;
@@ -112,8 +112,8 @@ fn shares(bones: [u8; 4], weights: [f32; 4], joints: usize) -> Weights {
     })
 }
 
-/// Returns the matrix from the scene to a node, column by column; nothing for a
-/// node that is flat.
+/// Returns the inverse matrix of a node, column by column; `None` for a
+/// singular one.
 fn way_back(scene: &Scene<'_>, node: usize) -> Option<[f32; 16]> {
     let origin = scene.point(node, [0.0; 3]);
     let image = |axis| subtract(scene.point(node, axis), origin);
@@ -145,7 +145,7 @@ mod tests {
     use crate::asset::heavy_iron::model::{Frame, Placement};
 
     #[test]
-    fn weights_are_of_joints_that_there_are_and_add_up_to_one() {
+    fn weights_are_of_existing_joints_and_add_up_to_one() {
         let found = shares([1, 1, 9, 0], [0.5, 0.25, 1.0, 0.25], 2);
         let pairs = found.map(|share| (share.joint, share.weight));
         assert_eq!(pairs, [(1, 0.75), (0, 0.25), (0, 0.0), (0, 0.0)]);
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skeleton_that_is_not_whole_is_none() {
+    fn an_incomplete_skeleton_is_ignored() {
         let lacking = vec![frame(None, 7, vec![[7, 0, 0], [9, 1, 0]])];
         let twice = vec![frame(None, 7, vec![[7, 0, 0], [7, 1, 0]])];
         for frames in [lacking, twice, vec![frame(None, 7, Vec::new())]] {

@@ -6,7 +6,7 @@ use crate::export::math::{finite, unit};
 use crate::export::scene::{self, Corner, Node, Shape, Weight, Weights};
 use crate::export::{Scene, Transform};
 
-/// Adds the meshes of a part of a layer to a scene that has the joints.
+/// Adds the meshes of a part of a layer to a scene with its joints.
 pub(super) struct Builder<'a> {
     pub(super) hgo: &'a Hgo,
     pub(super) scene: &'a mut Scene<'static>,
@@ -16,8 +16,8 @@ pub(super) struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Adds each mesh with a node of its own: in the joint that a rigid part is
-    /// fixed to, or in none if the mesh is bent.
+    /// Adds each mesh with its own node: in the joint that a rigid part is
+    /// fixed to, or without a parent for a skinned mesh.
     pub(super) fn add(&mut self) {
         let part = self.part;
         let joint = part.joint.map(usize::from);
@@ -79,7 +79,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Returns the weights of each vertex; none for a mesh that is not bent.
+    /// Returns the weights of each vertex; empty for a mesh without a skin.
     fn weights(&self, mesh: &Mesh) -> Vec<Weights> {
         let joints = self.hgo.joints.len();
         let count = mesh.vertices.len();
@@ -119,14 +119,14 @@ impl Builder<'_> {
     }
 }
 
-/// Returns the corners of a triangle of the file, which are clockwise, the
-/// other way round.
+/// Returns the corners of a triangle in reverse order, since the file has them
+/// clockwise.
 fn turned([a, b, c]: [u16; 3]) -> [u32; 3] {
     [a, c, b].map(u32::from)
 }
 
-/// Returns the four joints that count most of those that exist, with weights
-/// that add up to 1; the first joint alone where none counts.
+/// Returns the four existing joints with the largest weights, which add up to
+/// 1; the first joint alone if there are none.
 fn strongest(pairs: impl Iterator<Item = (i32, f32)>, joints: usize) -> Weights {
     let mut best: Vec<(u16, f32)> = Vec::with_capacity(5);
     for (joint, weight) in pairs {
@@ -159,8 +159,8 @@ fn strongest(pairs: impl Iterator<Item = (i32, f32)>, joints: usize) -> Weights 
     weights
 }
 
-/// Returns the shapes that are present, named by the numbers that animations
-/// know them by. A shape whose vectors are cut off is omitted.
+/// Returns the shapes that are present, named by their ids in animations. A
+/// truncated shape is omitted.
 fn shapes(blend: &BlendShapes, vertices: usize) -> Vec<Shape> {
     let present = blend.ids.iter().zip(&blend.present);
     let present = present.filter(|(_, present)| **present != 0);

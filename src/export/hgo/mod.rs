@@ -12,7 +12,7 @@ use super::{MAX_CORNERS, MAX_SCENE_PIXELS, Picture, Scene, Transform, not_shown,
 use crate::asset::hgo::{self, Geometry, Hgo, Layer, Matrix, Mesh};
 use crate::io::Warnings;
 
-/// What of a file can be shown, found out without decoding anything.
+/// The parts of a file that can be shown, determined without decoding anything.
 #[derive(Debug, GetSize)]
 pub struct ExportPlan {
     /// The textures that can be shown, by their numbers.
@@ -26,7 +26,7 @@ pub struct ExportPlan {
 }
 
 impl ExportPlan {
-    /// Returns what of `hgo` can be shown.
+    /// Determines which parts of `hgo` can be shown.
     pub fn new(hgo: &Hgo) -> Self {
         let mut plan = Self {
             textures: Vec::new(),
@@ -96,7 +96,7 @@ impl ExportPlan {
         picture::picture(hgo.textures.get(texture)?)
     }
 
-    /// Returns the surfaces of all meshes, and a plain one after them.
+    /// Returns the materials of all meshes, followed by a plain one.
     pub fn materials(&self, hgo: &Hgo) -> Vec<Material> {
         let materials = hgo.materials.iter().enumerate();
         let materials = materials.map(|(index, one)| self.material(hgo, index, one));
@@ -175,7 +175,7 @@ impl ExportPlan {
         scene
     }
 
-    /// Returns the notes that every file has.
+    /// Returns the notes of every file.
     pub fn notes(&self) -> Vec<String> {
         vec![
             "x is right, y up, z back: the game's z, which is forward, is negated, which makes its left-handed space a right-handed one.".into(),
@@ -211,8 +211,8 @@ fn has_triangles(mesh: &Mesh) -> bool {
     !mesh.vertices.is_empty() && corners.sum::<usize>() > 2
 }
 
-/// Returns the vertices and corners of triangles of a layer, and the vectors of
-/// shapes: what its file grows with.
+/// Returns the number of vertices and triangle corners of a layer, and of
+/// vectors of shapes, which determines the size of its file.
 fn corners(layer: &Layer) -> usize {
     let of_mesh = |mesh: &Mesh| {
         let indices = mesh.primitives.iter().map(|p| p.indices.len());
@@ -231,8 +231,8 @@ fn flipped([x, y, z]: [f32; 3]) -> [f32; 3] {
     [x, y, 0.0 - z]
 }
 
-/// Returns a matrix that does to [`flipped`] vectors what the file's does to
-/// its own.
+/// Returns the matrix that acts on [`flipped`] vectors like the file's matrix
+/// on its own.
 fn right_handed(matrix: &Matrix) -> Matrix {
     std::array::from_fn(|element| {
         let (row, column) = (element / 4, element % 4);

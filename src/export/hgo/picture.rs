@@ -3,7 +3,7 @@
 use crate::asset::hgo::{Texture, TextureFormat};
 use crate::export::{Picture, Pixels, size_problem};
 
-/// Returns why a texture cannot be shown, if it cannot. Looks at no pixel.
+/// Returns why a texture cannot be shown, if so. Examines no pixels.
 pub(super) fn problem(texture: &Texture) -> Option<String> {
     let side = |length: i32| u64::try_from(length).unwrap_or(0);
     let (width, height) = (side(texture.width), side(texture.height));
@@ -120,7 +120,7 @@ fn cmpr((width, height): (usize, usize), data: &[u8]) -> Vec<[u8; 4]> {
 }
 
 /// Returns the four colours of a block: two, and two between them, or one
-/// between them and one that is not seen.
+/// between them and a transparent one.
 fn block_colours(block: &[u8; 8]) -> [[u8; 4]; 4] {
     let first = u16::from_be_bytes([block[0], block[1]]);
     let second = u16::from_be_bytes([block[2], block[3]]);
@@ -148,8 +148,8 @@ fn rgb565(colour: u16) -> [u8; 4] {
 }
 
 /// Returns the indices row by row, with 4 bits the left one in the low half,
-/// and a palette of red, green, blue and alpha. No file of the games has them;
-/// this is how the same engine stores them elsewhere.
+/// and a palette of red, green, blue and alpha. No file of the games uses this;
+/// the layout is that of the same engine elsewhere.
 fn indexed(texture: &Texture, (width, height): (usize, usize)) -> Pixels {
     let index = |pixel_number: usize| match texture.format {
         TextureFormat::Pal4 => {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_stick_out_are_cut() {
+    fn blocks_at_the_edge_are_cut() {
         let block = [0xF8, 0, 0, 0x1F, 0x1B, 0, 0, 0];
         let odd = texture(TextureFormat::Cmpr, (3, 1), &block.repeat(4), &[]);
         let pixels = picture(&odd).unwrap().rgba();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_shown_is_told() {
+    fn what_cannot_be_shown_is_reported() {
         let short = texture(TextureFormat::Rgba8, (4, 5), &[0; 127], &[]);
         assert_eq!(
             problem(&short).unwrap(),

@@ -32,7 +32,7 @@ fn a_face_has_no_seams_where_bands_meet() {
 }
 
 #[test]
-fn what_is_nearer_hides_what_is_behind() {
+fn nearer_faces_hide_those_behind() {
     let mut scene = scene();
     scene.materials[0].colour = [1.0, 0.0, 0.0, 1.0];
     scene.materials[1].colour = [0.0, 0.0, 1.0, 1.0];

@@ -1,5 +1,5 @@
-//! Keyframe animations of both kinds: where each object is in each frame
-//! (FORMATS, PSX 6).
+//! Keyframe animations of both kinds: the transformation of each object in each
+//! frame (FORMATS, PSX 6).
 
 use super::ExportPlan;
 use super::skeleton::turn_of;
@@ -7,10 +7,11 @@ use crate::asset::psx::{self, AngleTransform, AnimationV1, AnimationV2, Content,
 use crate::export::MAX_POSES;
 use crate::export::math::{Transform, rotate, subtract};
 
-/// Frames in a second. The file does not say; the games show that many.
+/// Frames per second. The file does not record it; this is the rate of the
+/// games.
 const RATE: f32 = 30.0;
 
-/// The keyframe animations that the game would take: those of the last chunk
+/// The keyframe animations that the game would use: those of the last chunk
 /// that has any.
 pub(super) struct Clips<'a> {
     list: List<'a>,
@@ -51,9 +52,9 @@ impl<'a> Clips<'a> {
         }
     }
 
-    /// Returns why an animation cannot be shown, if it cannot. `work` is the
-    /// number of bytes that may still be looked at for that, for all
-    /// animations, which may share their bytes.
+    /// Returns why an animation cannot be shown, if so. `work` is the number of
+    /// bytes that may still be examined for this, for all animations, which may
+    /// share their bytes.
     pub(super) fn problem(&self, index: usize, work: &mut u64) -> Option<String> {
         let poses = self.poses(index);
         if poses == 0 {
@@ -120,7 +121,8 @@ enum Poses<'a> {
 }
 
 impl Clip<'_> {
-    /// Returns where an object is in a frame, relative to its parent.
+    /// Returns the transformation of an object in a frame, relative to its
+    /// parent.
     pub(super) fn transform(
         &self,
         plan: &ExportPlan,

@@ -24,11 +24,11 @@ struct CornerKey {
     normal: Option<[i16; 3]>,
     uv: [u32; 2],
     colour: [u8; 4],
-    /// The face, where it is shaded by its own plane.
+    /// The face, if it is flat shaded.
     face: usize,
 }
 
-/// Builds the mesh of a model as an object shows it.
+/// Builds the mesh of a model for an object.
 pub(super) struct Builder<'a> {
     pub(super) psx: &'a Psx,
     pub(super) plan: &'a ExportPlan,
@@ -37,8 +37,8 @@ pub(super) struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Returns the mesh of a model as an object shows it; without one, by
-    /// itself. Faces with corners that do not exist are omitted.
+    /// Returns the mesh of a model for an object; without one, by itself. Faces
+    /// with missing corners are omitted.
     pub(super) fn mesh(&mut self, name: String, model: &Model, object: Option<usize>) -> Mesh {
         let mut mesh = Mesh {
             name,
@@ -68,7 +68,7 @@ impl Builder<'_> {
                 mesh.parts.len() - 1
             });
             let [a, b, c, d] = corners;
-            // The file winds clockwise.
+            // The file has clockwise triangles.
             mesh.parts[part].triangles.push([a, c, b]);
             if !face.is_triangle() {
                 mesh.parts[part].triangles.push([b, c, d]);
@@ -77,8 +77,8 @@ impl Builder<'_> {
         mesh
     }
 
-    /// Returns where a vertex is, and the object it belongs to. A stitched one
-    /// is where its source is.
+    /// Returns the position of a vertex and its object. A stitched one is where
+    /// its source is.
     fn point(&self, vertex: &Vertex, object: Option<usize>) -> ([f32; 3], Option<usize>) {
         let here = self.plan.origin(self.psx, object);
         let source = vertex
@@ -146,7 +146,7 @@ impl Builder<'_> {
     }
 }
 
-/// Returns all of a point follows a joint.
+/// Returns the weights of a point that follows one joint.
 fn follows(joint: usize) -> Weights {
     let mut weights = Weights::default();
     weights[0] = Weight {
@@ -162,7 +162,7 @@ pub(super) fn is_sound(model: &Model, face: &Face) -> bool {
     corners.all(|&index| usize::from(index) < model.vertices.len())
 }
 
-/// Returns where the plane of a face faces.
+/// Returns the normal of a face's plane.
 fn plane(mesh: &Mesh, face: &Face) -> [f32; 3] {
     let point = |corner: usize| mesh.points[usize::from(face.indices[corner])];
     let (a, b, c) = (point(0), point(1), point(2));

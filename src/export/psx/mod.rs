@@ -24,7 +24,7 @@ use super::{
 use crate::asset::psx::{Model, Psx, Vertex, VertexRef};
 use crate::io::Warnings;
 
-/// What of a file can be shown, found out without decoding anything.
+/// The parts of a file that can be shown, determined without decoding anything.
 #[derive(Debug, GetSize)]
 pub struct ExportPlan {
     /// The textures.
@@ -41,16 +41,16 @@ pub struct ExportPlan {
     moves_scene: bool,
     /// Why the rest is not shown.
     pub problems: Warnings,
-    /// By what vertices are divided.
+    /// The divisor of vertices.
     vertex_scale: f32,
-    /// The stitched vertices' sources.
+    /// The sources of the stitched vertices.
     stitch_sources: Vec<VertexRef>,
     /// The first object that shows each model.
     object_of: Vec<Option<usize>>,
 }
 
 impl ExportPlan {
-    /// Returns what of `psx` can be shown, with what its neighbours have.
+    /// Determines which parts of `psx` can be shown, using its neighbours.
     pub fn new(psx: &Psx, neighbours: Vec<Psx>) -> Self {
         let mut textures = TextureSet::new(psx, neighbours);
         let mut object_of = vec![None; psx.models.len()];
@@ -170,7 +170,7 @@ impl ExportPlan {
         }
     }
 
-    /// Returns the notes that every file has.
+    /// Returns the notes of every file.
     fn notes(&self, psx: &Psx) -> Vec<String> {
         let scale = psx.vertex_scale();
         vec![
@@ -210,7 +210,7 @@ impl ExportPlan {
         scene
     }
 
-    /// Returns all materials that the models have, with [`Colours::Materials`].
+    /// Returns the materials of all models, with [`Colours::Materials`].
     pub fn materials(&self, psx: &Psx) -> (Vec<Material>, Vec<String>) {
         let mut surfaces = Surfaces::new(Colours::Materials);
         for model in self
@@ -226,9 +226,9 @@ impl ExportPlan {
         (surfaces.materials, notes)
     }
 
-    /// Returns all objects in their places; the parts of a character on its
-    /// skeleton, with its animations. `colours` says where faces without a
-    /// texture have their colour.
+    /// Returns all objects with their transformations; the parts of a character
+    /// on its skeleton, with its animations. `colours` selects where faces
+    /// without a texture have their colour.
     pub fn scene<'a>(&'a self, psx: &'a Psx, colours: Colours) -> Scene<'a> {
         let mut scene = Scene {
             notes: self.notes(psx),
@@ -269,7 +269,7 @@ impl ExportPlan {
         [x.into(), -f32::from(y), -f32::from(z)]
     }
 
-    /// Returns where an object is.
+    /// Returns the position of an object.
     fn origin(&self, psx: &Psx, object: Option<usize>) -> [f32; 3] {
         let object = object.and_then(|object| psx.objects.get(object));
         let [x, y, z] = object.map_or([0; 3], |object| object.position);
@@ -309,7 +309,7 @@ fn object_name(psx: &Psx, index: usize, width: usize) -> String {
     format!("{}_{model}", padded(index, psx.objects.len(), width))
 }
 
-/// Returns the model of this number, if there is anything of it to show.
+/// Returns the model with this number, if it has anything to show.
 fn shown_model(psx: &Psx, number: usize) -> Option<&Model> {
     let model = psx.models.get(number)?;
     (sound_corners(model) > 0).then_some(model)
@@ -352,7 +352,7 @@ mod tests {
 
     #[test]
     fn a_letter_is_seen_from_the_front_and_is_not_mirrored() {
-        // x is right, y down, z forward: the square faces the camera after it.
+        // x is right, y down, z forward: the square faces the camera behind it.
         let corners = [[0, 0, 0, 0], [8, 0, 0, 0], [0, 8, 0, 0], [8, 8, 0, 0]];
         let uv = [0, 0, 8, 0, 0, 8, 8, 8];
         let quad = face(
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn an_animation_that_cannot_be_shown_is_told() {
+    fn an_animation_that_cannot_be_shown_is_reported() {
         let streams = |streams: Vec<u8>| [words(&[2, 20, 1, 20, 0]), streams].concat();
         let psx = character(0x2C, streams(vec![0x0F; 11]));
         let plan = ExportPlan::new(&psx, Vec::new());

@@ -4,8 +4,8 @@ use super::pvr;
 use crate::asset::psx::{Palette, Texture, TextureData};
 use crate::export::{Picture, Pixels, size_problem};
 
-/// Returns why a texture cannot be shown, if it cannot. Looks at no pixel.
-/// Whether there is a palette is another question.
+/// Returns why a texture cannot be shown, if so. Examines no pixels, and does
+/// not look for a palette.
 pub(super) fn problem(texture: &Texture) -> Option<String> {
     let (width, height) = (texture.width, texture.height);
     size_problem(width.into(), height.into()).or_else(|| match &texture.data {
@@ -50,8 +50,8 @@ pub(super) fn picture(texture: &Texture, palette: Option<&Palette>) -> Option<Pi
     })
 }
 
-/// Returns the rows without what they are padded with, and with the left pixel
-/// of a byte in its high half.
+/// Returns the rows without padding, and with the left pixel of a byte in its
+/// high half.
 fn packed(bits: u8, width: usize, row_size: usize, rows: &[u8]) -> Option<Vec<u8>> {
     let shown = (width * usize::from(bits)).div_ceil(8);
     let rows = rows.chunks_exact(row_size.max(1));
@@ -67,7 +67,7 @@ fn packed(bits: u8, width: usize, row_size: usize, rows: &[u8]) -> Option<Vec<u8
     Some(packed)
 }
 
-/// Returns a colour of a palette. The top bit matters for blending only.
+/// Returns a colour of a palette. The top bit only matters for blending.
 fn rgba(colour: u16) -> [u8; 4] {
     if Palette::is_transparent(colour) {
         return [0; 4];
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_of_rows_is_left_out() {
+    fn padding_of_rows_is_omitted() {
         let rows = [0x21, 0x43, 0xF5, 0xFF, 0x87, 0x65, 0xF4, 0xFF];
         let expected = vec![0x12, 0x34, 0x5F, 0x78, 0x56, 0x4F];
         assert_eq!(packed(4, 5, 4, &rows), Some(expected));

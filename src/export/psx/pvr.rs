@@ -1,9 +1,9 @@
 //! Pixels as the Dreamcast's PVR chip stores them (FORMATS, PSX 8).
 
-/// Bytes of the table of blocks in front of compressed pixels.
+/// Bytes of the table of blocks before compressed pixels.
 const CODEBOOK: usize = 2048;
 
-/// How 16 bits are a colour.
+/// How a colour is stored in 16 bits.
 #[derive(Clone, Copy)]
 enum Colour {
     Argb1555,
@@ -63,11 +63,10 @@ impl Arrangement {
         }
     }
 
-    /// Returns where the pixels of the largest copy begin, and how many bytes
-    /// they take.
+    /// Returns the offset and size of the pixels of the largest mipmap.
     fn extent(self, width: usize, height: usize) -> (usize, usize) {
         let pixels = width * height;
-        // The copies have 1, 4, 16 ... pixels; together a third of the next.
+        // Mipmaps have 1, 4, 16 ... pixels; together a third of the next.
         match self {
             Self::Rows | Self::Twiddled => (0, 2 * pixels),
             Self::TwiddledMips => (6 + 2 * (pixels.saturating_sub(1) / 3), 2 * pixels),
@@ -84,7 +83,7 @@ impl Arrangement {
     }
 }
 
-/// Returns why pixels cannot be shown, if they cannot.
+/// Returns why pixels cannot be shown, if so.
 pub(super) fn problem(format: u32, width: usize, height: usize, length: usize) -> Option<String> {
     let (Some(_), Some(arrangement)) = (Colour::of(format), Arrangement::of(format)) else {
         return Some(format!("its pixel format {format:#x} is unknown"));
@@ -134,15 +133,15 @@ pub(super) fn pixels(format: u32, width: u32, height: u32, data: &[u8]) -> Optio
     Some(all.map(|(x, y)| colour.rgba(pixel(x, y))).collect())
 }
 
-/// Returns the place of a pixel on the curve: the bits of y and x in turns,
-/// those of y first. The squares of a rectangle follow each other.
+/// Returns the position of a pixel on the curve: the interleaved bits of y and
+/// x, y first. The squares of a rectangle are consecutive.
 fn twiddled(x: usize, y: usize, width: usize, height: usize) -> usize {
     let side = width.min(height).max(1);
     let square = (x / side).max(y / side);
     square * side * side + (spread(x % side) << 1 | spread(y % side))
 }
 
-/// Returns the bits of a number with a zero in front of each.
+/// Returns the bits of a number with a zero before each.
 fn spread(value: usize) -> usize {
     (0..16).fold(0, |spread, bit| spread | (value >> bit & 1) << (2 * bit))
 }
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_told() {
+    fn impossible_formats_are_reported() {
         assert!(problem(0x103, 4, 4, 999).is_some());
         assert!(problem(0x501, 4, 4, 999).is_some());
         assert!(problem(0x101, 5, 4, 999).is_some());

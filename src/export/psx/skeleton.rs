@@ -10,13 +10,13 @@ use crate::export::math::{Rows, Transform, product, subtract};
 use crate::export::scene::{Animation, Joint, Node, sound_parents};
 use crate::export::{Scene, padded};
 
-/// The note that files with a skeleton have.
-const NOTE: &str = "Animations run at 30 frames a second, which the file does not say.";
+/// The note in files with a skeleton.
+const NOTE: &str = "Animations run at 30 frames per second, which is not recorded in the file.";
 
 /// Returns the matrix of an object's angles, of which 4096 are a full turn,
 /// with y up: first about z, then x, then y.
 pub(super) fn turn_of(angles: [i16; 3]) -> Rows {
-    // About x alone, y down turns as y up does.
+    // About x alone, y down and y up are the same.
     let [x, y, z] = angles.map(|angle| f32::from(angle) * std::f32::consts::TAU / 4096.0);
     let ((sx, cx), (sy, cy), (sz, cz)) = (x.sin_cos(), (-y).sin_cos(), (-z).sin_cos());
     let about_x = [[1.0, 0.0, 0.0], [0.0, cx, -sx], [0.0, sx, cx]];
@@ -25,7 +25,7 @@ pub(super) fn turn_of(angles: [i16; 3]) -> Rows {
     product(about_y, product(about_x, about_z))
 }
 
-/// Returns the parent of each object, where that is one that it can have.
+/// Returns the parent of each object, if it is valid.
 fn parents(psx: &Psx) -> Vec<Option<usize>> {
     let stored = psx.parents().unwrap_or_default();
     sound_parents(psx.objects.len(), |object| {
@@ -33,8 +33,8 @@ fn parents(psx: &Psx) -> Vec<Option<usize>> {
     })
 }
 
-/// Adds a joint for each object, in its place in the rest pose: where the file
-/// has it, not turned.
+/// Adds a joint for each object, with its transformation in the rest pose: the
+/// position in the file, without rotation.
 fn joints(psx: &Psx, plan: &ExportPlan, parents: &[Option<usize>], scene: &mut Scene<'_>) {
     for index in 0..psx.objects.len() {
         let origin = plan.origin(psx, Some(index));
@@ -64,7 +64,7 @@ fn moved([x, y, z]: [f32; 3]) -> [f32; 16] {
     ]
 }
 
-/// A character: joints, meshes that follow them, and animations.
+/// Builds a character: joints, meshes that follow them, and animations.
 pub(super) fn build<'a>(
     psx: &'a Psx,
     plan: &'a ExportPlan,

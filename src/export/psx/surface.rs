@@ -10,20 +10,20 @@ use crate::export::scene::{Alpha, Material, Texture, Wrap};
 /// last.
 const MAX_MATERIALS: usize = 4096;
 
-/// A colour byte of a textured face that leaves the texture as it is.
+/// The value of a colour byte that leaves the texture unchanged.
 const NEUTRAL: u16 = 128;
 
 /// Where faces without a texture have their colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Colours {
-    /// In their corners alone, for formats in which those count.
+    /// In their corners only, for formats that use those.
     Corners,
-    /// In their corners, and the mean of these in their material, for formats
-    /// in which many programs look at nothing else.
+    /// In their corners, and as the mean in their material, for formats in
+    /// which many programs use only the material.
     Materials,
 }
 
-/// What faces must share to be of one material.
+/// The properties that faces of one material share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Surface {
     texture: Option<usize>,
@@ -76,8 +76,8 @@ impl Surfaces {
     }
 }
 
-/// Returns how much a face covers, in quarters: nothing if it is not drawn, a
-/// half where it is blended, a quarter where a quarter of it is added.
+/// Returns the opacity of a face in quarters: 0 if it is not drawn, a half if
+/// it is blended, a quarter if a quarter of it is added.
 fn opacity(face: &Face) -> u8 {
     match (face.is_invisible(), face.is_semi_transparent()) {
         (true, _) => 0,
@@ -137,8 +137,8 @@ fn mean(psx: &Psx, face: &Face) -> [u8; 3] {
     })
 }
 
-/// Returns the colours of a face's corners, as a screen takes them. On a
-/// texture, 128 leaves it as it is; what would be brighter is not.
+/// Returns the sRGB colours of a face's corners. On a texture, 128 leaves it
+/// unchanged; brighter results are clamped.
 pub(super) fn colours(psx: &Psx, face: &Face, is_textured: bool) -> [[u8; 4]; 4] {
     let palette = psx.gouraud_colours().unwrap_or_default();
     let neutral = if is_textured { 128 } else { 255 };

@@ -1,4 +1,4 @@
-//! The textures of a file, and those that it has from its neighbours.
+//! The textures of a file, and those borrowed from its neighbours.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,8 +13,8 @@ use crate::io::Warnings;
 /// `skhan_l.psx`, those with textures first.
 const SUFFIXES: [&str; 6] = ["_l", "", "_l2", "_2", "_o", "_g"];
 
-/// Returns the names of files that may have what `name` lacks, the likeliest
-/// first.
+/// Returns the names of files that may have the missing textures of `name`, the
+/// most likely first.
 pub fn neighbours(name: &str) -> Vec<String> {
     let (stem, extension) = match name.rfind('.') {
         Some(dot) => name.split_at(dot),
@@ -88,7 +88,7 @@ pub struct TextureSet {
     problems: Warnings,
 }
 
-/// What a material must know of a texture.
+/// The properties of a texture that a material needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Size {
     pub(super) width: u16,
@@ -97,8 +97,7 @@ pub(super) struct Size {
 }
 
 impl TextureSet {
-    /// Returns whether textures or palettes are missing that a neighbour may
-    /// have.
+    /// Returns whether textures or palettes are missing.
     pub fn lacks(psx: &Psx) -> bool {
         let no_palette = |texture: &Texture| texture.palette_found() == Some(false);
         psx.textures.iter().any(no_palette) || !wanted(psx).is_empty()
@@ -207,7 +206,7 @@ impl TextureSet {
         }
     }
 
-    /// Takes away why textures are not shown.
+    /// Removes and returns the reasons why textures are not shown.
     pub fn take_problems(&mut self) -> Warnings {
         std::mem::take(&mut self.problems)
     }
@@ -262,12 +261,12 @@ impl TextureSet {
         }
     }
 
-    /// Returns the texture that a face means by the index of its id.
+    /// Returns the texture of a face by the index of its id.
     pub(super) fn of_face(&self, id_index: u32) -> Option<usize> {
         self.by_id_index.get(&id_index).copied()
     }
 
-    /// Returns what a material must know of a texture.
+    /// Returns the properties of a texture that a material needs.
     pub(super) fn size(&self, psx: &Psx, index: usize) -> Option<Size> {
         let (texture, palette) = self.texture(psx, index)?;
         let transparent = |palette: &Palette| {
@@ -286,7 +285,7 @@ fn key(palette: &Palette) -> (usize, u32) {
     (palette.colours.len(), palette.id)
 }
 
-/// Returns the ids of textures that faces use and the file has no record of,
+/// Returns the ids of textures that faces use but the file does not contain,
 /// each with its index.
 fn wanted(psx: &Psx) -> HashMap<u32, u32> {
     let mut used = vec![false; psx.texture_ids.len()];
@@ -384,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_texture_is_told_and_the_others_are_shown() {
+    fn a_broken_texture_is_reported_and_the_others_are_shown() {
         let broken = texture([0, 16, 0xAA, 0], [4, 40], &[]);
         let psx = level(&[square(0xAA, 1), broken], &[0xAA]);
         assert!(!TextureSet::lacks(&psx));
@@ -397,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_texture_in_a_file_of_its_own_is_told() {
+    fn a_texture_in_a_separate_file_is_reported() {
         let external = texture([0x8000_0000, 65536, 0, 0], [64, 64], &[]);
         let mut textures = TextureSet::new(&level(&[external], &[]), Vec::new());
         assert!(textures.is_empty());

@@ -16,7 +16,7 @@ use crate::export::{Scene, Transform};
 /// Units of a coordinate.
 const ONE: f32 = 65536.0;
 
-/// Grey level of what has a texture that is not there.
+/// Grey level of faces with a missing texture.
 const PLACEHOLDER: f32 = 0.6;
 
 /// A texture of a model.
@@ -24,13 +24,13 @@ const PLACEHOLDER: f32 = 0.6;
 pub struct Texture {
     /// Name of the file with its picture, without extension.
     pub file: String,
-    /// What its alpha does; `None` if there is no picture.
+    /// Its kind of transparency; `None` if there is no picture.
     pub alpha: Option<Alpha>,
 }
 
-/// Returns the names of the textures that are drawn, in the order in which they
-/// appear, with the number of primitives of each. Names that differ by case
-/// only are one.
+/// Returns the names of the textures that are drawn, in order of appearance,
+/// with the number of primitives of each. Names that differ only in case are
+/// one.
 pub fn drawn_textures(model: &Model) -> Vec<(String, usize)> {
     let mut transforms = BTreeMap::new();
     let mut names: Vec<(String, usize)> = Vec::new();
@@ -51,8 +51,7 @@ pub fn drawn_textures(model: &Model) -> Vec<(String, usize)> {
     names
 }
 
-/// Returns the number of corners of all primitives that are drawn, and of
-/// ground plates.
+/// Returns the number of corners of all drawn primitives, and of ground plates.
 pub fn corners(model: &Model) -> usize {
     let objects = model.objects.iter();
     let primitives = objects.clone().flat_map(drawn);
@@ -61,8 +60,8 @@ pub fn corners(model: &Model) -> usize {
     drawn + plates.map(|plate| plate.indices.len()).sum::<usize>()
 }
 
-/// Returns what of an object is drawn: primitives with a surface, without the
-/// ground plate and those that name vertices which do not exist.
+/// Returns the drawn primitives of an object: those with a surface, without the
+/// ground plate and those with missing vertices.
 fn drawn(object: &Object) -> impl Iterator<Item = (usize, &Primitive)> {
     let plate = object.ground_plate();
     let primitives = object.primitives.iter().enumerate();
@@ -72,7 +71,7 @@ fn drawn(object: &Object) -> impl Iterator<Item = (usize, &Primitive)> {
     })
 }
 
-/// Returns whether all vertices that a primitive names exist.
+/// Returns whether all vertices of a primitive exist.
 fn is_sound(object: &Object, primitive: &Primitive) -> bool {
     let count = object.vertices.len();
     primitive.indices.iter().all(|&i| usize::from(i) < count)
@@ -261,9 +260,9 @@ fn plain(name: String, colour: [f32; 4]) -> Material {
     }
 }
 
-/// Returns the place on the texture of a corner of the file. A quad has the
-/// whole picture, from the top left corner clockwise; other faces have their
-/// corners along its edge in the same way.
+/// Returns the texture coordinates of a corner. A quad has the whole picture,
+/// from the top left corner clockwise; other faces have their corners along its
+/// edge in the same way.
 fn uv(corner: usize, count: usize) -> [f32; 2] {
     let along = 4.0 * corner as f32 / count as f32;
     let rest = along.fract();
@@ -275,7 +274,8 @@ fn uv(corner: usize, count: usize) -> [f32; 2] {
     }
 }
 
-/// Returns where a polygon faces, by Newell's sum, which even bent ones have.
+/// Returns the normal of a polygon, by Newell's method, which also works for
+/// non-planar ones.
 fn normal(points: &[[f32; 3]], indices: &[u32]) -> [f32; 3] {
     let at = |index: u32| points.get(index as usize).copied().unwrap_or_default();
     let first = indices.first().map_or([0.0; 3], |&index| at(index));
@@ -286,7 +286,7 @@ fn normal(points: &[[f32; 3]], indices: &[u32]) -> [f32; 3] {
     unit(pairs.fold([0.0; 3], add)).unwrap_or([0.0, 1.0, 0.0])
 }
 
-/// What makes the picture of a texture opaque or not.
+/// Determines the transparency of a texture's picture.
 impl From<&crate::export::Picture> for scene::Alpha {
     fn from(picture: &crate::export::Picture) -> Self {
         if picture.rgba().iter().all(|color| color[3] == 255) {
@@ -306,8 +306,8 @@ mod tests {
 
     const UNIT: i32 = 65536;
 
-    /// Returns a square at the front (-z), clockwise where it is seen from
-    /// there, with a texture whose first corner is the top left one.
+    /// Returns a square at the front (-z), clockwise seen from there, with a
+    /// texture whose first corner is the top left one.
     fn front(texture: Option<&str>) -> Model {
         let mut root = object("base");
         root.vertices = vec![
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_texture_stands_upright_and_is_not_mirrored() {
+    fn a_texture_is_upright_and_is_not_mirrored() {
         let texture = Texture {
             file: "0".into(),
             alpha: Some(Alpha::Opaque),

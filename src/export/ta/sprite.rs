@@ -4,8 +4,8 @@ use crate::asset::ta::gaf::{self, Frame};
 use crate::asset::ta::pal::Palette;
 use crate::export::{Picture, Pixels};
 
-/// Returns the decoded picture of a frame; `None` for one without pixels. What
-/// is transparent has no colour, and what is lost is transparent.
+/// Returns the decoded picture of a frame; `None` for one without pixels.
+/// Transparent pixels have no colour, and missing pixels are transparent.
 pub fn sprite(picture: gaf::Picture, palette: &Palette) -> Option<Picture> {
     let (width, height): (u32, u32) = (picture.width.into(), picture.height.into());
     if width == 0 || height == 0 {
@@ -21,7 +21,7 @@ pub fn sprite(picture: gaf::Picture, palette: &Palette) -> Option<Picture> {
         gaf::Pixels::Indexed(sprite) => {
             let mut colors = opaque(palette);
             let mut pixels = sprite.indices.iter().zip(&sprite.mask);
-            // All transparent pixels have one index, the key.
+            // All transparent pixels have the same index, the key.
             let key = pixels.clone().find(|&(_, &mask)| mask == 0);
             let key = key.map(|(&key, _)| key);
             match key {
@@ -81,8 +81,8 @@ fn opaque(palette: &Palette) -> Vec<[u8; 4]> {
     colors.map(|&[r, g, b]| [r, g, b, 255]).collect()
 }
 
-/// Returns the rectangle around all frames with their origins in one place: its
-/// top left corner, seen from the origins, and its width and height.
+/// Returns the bounding rectangle of all frames aligned by their origins: its
+/// top left corner relative to the origins, and its width and height.
 pub fn extent(frames: impl Iterator<Item = Frame>) -> Option<((i32, i32), (u32, u32))> {
     let edges = frames.filter(|frame| frame.pixels() > 0).map(|frame| {
         let (left, top) = (-i32::from(frame.x), -i32::from(frame.y));
