@@ -365,7 +365,7 @@ fn a_missing_texture_has_a_placeholder_and_is_reported() {
     assert!(!names(&shown).contains(&"textures".to_owned()));
     let row = &rows(&shown.join("textures.tsv"))[0];
     assert!(
-        row["problem"].starts_with("is in no archive at hand"),
+        row["problem"].starts_with("is in no available archive"),
         "{row:?}"
     );
     let materials = fs::read_to_string(shown.join("model.mtl")).unwrap();

@@ -313,7 +313,7 @@ fn textures(plan: &ExportPlan, context: &dyn AssetContext, out: &mut dyn Write) 
             TextureState::Missing => table
                 .cell("")
                 .cell("")
-                .text(&format!("is in no archive at hand; {placeholder}")),
+                .text(&format!("is in no available archive; {placeholder}")),
             TextureState::Unreadable(why) => table
                 .cell("")
                 .cell("")
