@@ -1,4 +1,4 @@
-//! `--list`: a line for each entry.
+//! `--list`: one line per entry.
 
 use std::io::Write;
 
@@ -13,7 +13,7 @@ use crate::mount::{Attr, FileKind, Role, Vfs};
 /// How entries are listed.
 #[derive(Debug, Clone, Copy)]
 pub struct Layout {
-    /// JSON, an object a line.
+    /// JSON, one object per line.
     pub json: bool,
     /// Permission bits to remove from all modes.
     pub umask: u16,
@@ -39,13 +39,13 @@ struct Line<'a> {
     target: Option<String>,
 }
 
-/// Lists what a path leads to, with all that is below it. What a mount shows
-/// beside the files of a source, as `X.d` and `X.meta`, is listed only if the
-/// path leads there. What `is_terminal` reads has no control characters.
+/// Lists a path and everything below it. Entries that a mount adds to those of
+/// a source, such as `X.d` and `X.meta`, are listed only if the path leads
+/// there. With `is_terminal`, control characters are escaped.
 ///
 /// # Errors
-/// Returns an error if there is no such entry, one of the directories cannot be
-/// listed, or `out` cannot be written to.
+/// Returns an error if there is no such entry, if one of the directories cannot
+/// be listed, or if writing fails.
 pub fn list(
     vfs: &Vfs,
     path: &str,
@@ -84,14 +84,14 @@ pub fn list(
     Ok(())
 }
 
-/// Returns how the bytes of a file are packed, where its archive says.
+/// Returns the compression method of a file, if its archive has one.
 fn method(vfs: &Vfs, attr: Attr) -> Option<String> {
     if attr.kind != FileKind::File {
         return None;
     }
     let names = vfs.xattr_names(attr.ino);
     let name = names.into_iter().find(|name| name.ends_with(".method"))?;
-    // What is damaged is listed nevertheless.
+    // Damaged files are listed nevertheless.
     let value = vfs.xattr(attr.ino, name).ok()?;
     String::from_utf8(value).ok()
 }

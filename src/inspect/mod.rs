@@ -1,8 +1,8 @@
 //! Sources without a mount: listing them, printing their files, and checking
-//! all that is in them, for places without FUSE.
+//! their contents, where FUSE is not available.
 //!
-//! Everything is seen as a mount of the sources would show it, and within the
-//! same memory budget.
+//! Everything is shown as in a mount of the sources, within the same memory
+//! budget.
 
 mod cat;
 pub mod check;
@@ -18,7 +18,7 @@ use std::io;
 
 use crate::mount::{OpenError, Trouble};
 
-/// Why a source could not be inspected, or not to its end.
+/// Why inspecting a source failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A source cannot be opened.
@@ -27,15 +27,15 @@ pub enum Error {
     /// Something in a source cannot be read.
     #[error("{path}: {trouble}")]
     Path {
-        /// What was requested.
+        /// The path.
         path: String,
-        /// What is the matter.
+        /// The cause.
         trouble: Trouble,
     },
-    /// A symbolic link leads to nothing in the source.
+    /// A symbolic link leads out of the source, or in circles.
     #[error("{0}: leads out of the source, or in circles")]
     Link(String),
-    /// What was found cannot be written.
+    /// Writing failed.
     #[error("cannot write to standard output: {0}")]
     Output(io::Error),
     /// The list to compare with cannot be used.

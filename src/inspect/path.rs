@@ -1,10 +1,10 @@
-//! Finding an entry by its path, as the kernel would.
+//! Path lookup, as by the kernel.
 
 use super::Error;
 use crate::mount;
 use crate::mount::{Attr, FileKind, Ino, Vfs};
 
-/// Maximum number of symbolic links on one way, as in path_resolution(7).
+/// Maximum number of symbolic links on one path, as in path_resolution(7).
 const MAX_LINKS: usize = 40;
 
 /// An entry that was found.
@@ -15,12 +15,12 @@ pub(super) struct Found {
     pub(super) attr: Attr,
 }
 
-/// Finds what a path leads to; symbolic links are followed as far as they stay
-/// in the source. A slash in front means the root, as none does.
+/// Finds the entry at a path; symbolic links are followed within the source.
+/// Paths are relative to the root, with or without a leading slash.
 pub(super) fn find(vfs: &Vfs, path: &str) -> Result<Found, Error> {
     let failed = |error: mount::Error| Error::path(path, error);
     let mut names: Vec<String> = components(path);
-    // Where the way has led so far.
+    // The path so far.
     let mut way: Vec<(String, Ino)> = Vec::new();
     let mut links = 0;
     while let Some(name) = names.pop() {

@@ -1,10 +1,10 @@
-//! How what was found is written.
+//! Formatting of output.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Returns a text from an archive, fit for a terminal: control characters,
-/// which could control the terminal, are written as `\u{9b}`.
+/// Returns a text from an archive for a terminal: control characters are
+/// written as `\u{9b}`.
 pub(super) fn printable(text: &str) -> Cow<'_, str> {
     if !text.chars().any(char::is_control) {
         return Cow::Borrowed(text);
@@ -29,7 +29,7 @@ pub(super) struct Date {
 }
 
 impl Date {
-    /// Returns the date that is that many seconds after 1970 began.
+    /// Returns the date that is this many seconds after 1970 began.
     pub(super) fn new(seconds: i64) -> Self {
         let (days, second_of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
         // Years that begin in March, so that the leap day is their last, in
@@ -48,7 +48,7 @@ impl Date {
         }
     }
 
-    /// As `2001-08-23 14:05`.
+    /// Returns the form `2001-08-23 14:05`.
     pub(super) fn short(self) -> String {
         let (hour, minute) = (self.second_of_day / 3600, self.second_of_day / 60 % 60);
         let mut text = self.day();
@@ -57,7 +57,7 @@ impl Date {
         text
     }
 
-    /// As RFC 3339 has it: `2001-08-23T14:05:06Z`.
+    /// Returns the form of RFC 3339: `2001-08-23T14:05:06Z`.
     pub(super) fn long(self) -> String {
         let (hour, minute) = (self.second_of_day / 3600, self.second_of_day / 60 % 60);
         let second = self.second_of_day % 60;

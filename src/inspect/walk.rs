@@ -1,21 +1,20 @@
-//! Going through all that is below a directory, depth first, with little in
-//! memory.
+//! Walking everything below a directory, depth first, with little memory.
 
 use std::collections::VecDeque;
 
 use crate::mount::{self, Entry, Ino, Vfs};
 
-/// Entries that are listed at a time.
+/// Number of entries listed at a time.
 const BATCH: usize = 256;
 
-/// A directory on the way down.
+/// A directory on the current path.
 struct Level {
     directory: Ino,
-    /// Length of the path of the directory that it is in.
+    /// Length of the path of its parent.
     outer: usize,
-    /// Entries that were listed and not come to yet.
+    /// Entries that were listed and not returned yet.
     listed: VecDeque<Entry>,
-    /// Number of the first entry that was not listed; `None` behind the last.
+    /// Number of the first entry that was not listed; `None` after the last.
     next: Option<usize>,
 }
 
@@ -26,7 +25,7 @@ pub(super) struct Walk {
     path: String,
 }
 
-/// An entry that a walk has come to.
+/// An entry of a walk.
 pub(super) struct Step {
     /// Its path from the root of the mount.
     pub(super) path: String,
@@ -34,7 +33,7 @@ pub(super) struct Step {
 }
 
 impl Walk {
-    /// Creates a walk through what is below a directory with this path.
+    /// Creates a walk of everything below a directory with this path.
     pub(super) fn new(directory: Ino, path: String) -> Self {
         let mut walk = Self {
             levels: Vec::new(),
@@ -54,7 +53,7 @@ impl Walk {
     }
 
     /// Returns the next entry. A directory that cannot be listed is an error,
-    /// with its path, behind which the walk continues.
+    /// with its path, after which the walk continues.
     pub(super) fn next(&mut self, vfs: &Vfs) -> Option<Result<Step, (String, mount::Error)>> {
         loop {
             let level = self.levels.last_mut()?;
@@ -83,7 +82,7 @@ impl Walk {
         }
     }
 
-    /// Goes into the directory that the walk has just come to.
+    /// Enters the directory that was just returned.
     pub(super) fn enter(&mut self, step: Step) {
         let outer = self.path.len();
         self.path = step.path;

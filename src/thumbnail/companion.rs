@@ -1,5 +1,5 @@
-//! The picture of an asset, from the directory `X.meta` that shows what is in
-//! it: on a mount, or in a tree that was opened in this process.
+//! The picture of an asset from its directory `X.meta`: on a mount, or in a
+//! tree that was opened in this process.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -9,16 +9,16 @@ use super::MAX_PICTURES;
 use crate::export::{MAX_PIXELS, Picture, png, reduced, sheet};
 use crate::mount::{Ino, Role, Vfs};
 
-/// Maximum number of bytes of a picture's file.
+/// Maximum size of a picture's file, in bytes.
 const MAX_FILE: u32 = 32 << 20;
 
-/// Maximum number of entries of a directory that are looked at.
+/// Maximum number of entries of a directory that are examined.
 const MAX_ENTRIES: usize = 10_000;
 
-/// Maximum length of the side of a picture that is kept for a contact sheet.
+/// Maximum side of a picture that is kept for a contact sheet.
 const CELL: u32 = 128;
 
-/// Names that views give to the picture of the whole asset.
+/// Names of the preview files of views.
 const AT_A_GLANCE: [&str; 5] = [
     "preview.png",
     "minimap.png",
@@ -38,8 +38,8 @@ pub(super) trait Companion: Sized {
     /// Returns the first [`MAX_FILE`] bytes of the file in it with this name.
     fn read(&self, name: &str) -> Option<Vec<u8>>;
 
-    /// Returns the picture that shows the asset: the one of the whole, or else
-    /// a contact sheet of those in the first directory that has any.
+    /// Returns the preview of the asset, or else a contact sheet of the
+    /// pictures in the first directory that has any.
     fn picture(&self) -> Option<Picture> {
         let names = self.list();
         if let Some(name) = best(names.files) {
@@ -80,8 +80,8 @@ impl Names {
     }
 }
 
-/// Of sorted files, the one that shows the asset: by the name that views give
-/// it, or else the first picture.
+/// Returns the file that shows the asset among sorted ones: the preview by its
+/// name, or else the first picture.
 fn best(mut files: Vec<String>) -> Option<String> {
     files.retain(|name| name.ends_with(".png") && name != "height.png");
     let mut known = AT_A_GLANCE.iter();
@@ -89,7 +89,7 @@ fn best(mut files: Vec<String>) -> Option<String> {
     (!files.is_empty()).then(|| files.swap_remove(known.unwrap_or(0)))
 }
 
-/// Returns a contact sheet of pictures; one alone is shown as it is.
+/// Returns a contact sheet of pictures; a single one is returned as it is.
 pub(super) fn arranged(mut pictures: Vec<Picture>) -> Option<Picture> {
     if pictures.len() <= 1 {
         return pictures.pop();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_in_the_first_directory_that_has_any_stand_for_the_whole() {
+    fn pictures_in_the_first_directory_that_has_any_represent_the_asset() {
         let root = tempfile::tempdir().unwrap();
         let asset = root.path().join("lib.psx");
         assert!(OnDisk::of(&asset).is_none());

@@ -1,9 +1,8 @@
 //! Limits, so that a file manager never waits for one file.
 //!
-//! The work is done by a second process of the same program, with limits on
-//! its memory and time. The first one waits for it, and no longer than it
-//! should: a process that the kernel keeps in a read which hangs cannot even
-//! be killed.
+//! The work is done by a second process of the same program, with limits on its
+//! memory and time. The first one waits for it with a timeout, because a
+//! process that the kernel keeps in a hanging read cannot even be killed.
 
 use std::io;
 use std::process::{Command, ExitStatus, Stdio};
@@ -15,18 +14,18 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, setrlimit};
 
 use crate::daemon::shortened;
 
-/// Set for the second process; the value means nothing.
+/// Set for the second process, to any value.
 const IS_WORKER: &str = "HPIMOUNT_THUMBNAIL_WORKER";
 
-/// How long a contact sheet is filled.
+/// Time after which a contact sheet is finished.
 pub const ENOUGH: Duration = Duration::from_secs(6);
 
-/// How long the second process may run, and how long it may compute in
+/// Maximum time that the second process may run, and its CPU time limit in
 /// seconds.
 const MAX_WAIT: Duration = Duration::from_secs(20);
 const COMPUTING: u64 = 20;
 
-/// Maximum number of bytes of address space; what is used of it is much less.
+/// Maximum address space in bytes; the memory in use is much less.
 const ADDRESS_SPACE: u64 = 1 << 30;
 
 /// Returns whether this is the second process.
@@ -34,8 +33,8 @@ pub fn is_worker() -> bool {
     std::env::var_os(IS_WORKER).is_some()
 }
 
-/// Runs this program once more with the same arguments, as the process that
-/// does the work; `None` if it took too long and was killed.
+/// Starts this program again with the same arguments as the second process;
+/// `None` if it was killed after a timeout.
 ///
 /// # Errors
 /// Returns an error if it cannot be started.
@@ -52,7 +51,7 @@ pub fn run_worker() -> io::Result<Option<ExitStatus>> {
         .recv_timeout(shortened("HPIMOUNT_TEST_PATIENCE", MAX_WAIT))
         .map_or_else(
             |_| {
-                // It may have ended just now.
+                // It may have ended by now.
                 let _ = rustix::process::kill_process(pid, Signal::KILL);
                 Ok(None)
             },
@@ -60,8 +59,7 @@ pub fn run_worker() -> io::Result<Option<ExitStatus>> {
         )
 }
 
-/// Sets the limits of the process that does the work, which also ends with the
-/// first one.
+/// Sets the limits of the second process, which also ends with the first one.
 ///
 /// # Errors
 /// Returns an error if the operating system refuses.

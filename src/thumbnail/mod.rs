@@ -1,9 +1,8 @@
-//! Small pictures of files for file managers.
+//! Thumbnails for file managers.
 //!
-//! A file that the program mounts alone is opened in this process, without
-//! FUSE, and the picture is the one that its `X.meta` shows; an archive has a
-//! contact sheet of what is in it. On a mount of `hpimount` the mount has made
-//! the picture already, of everything that belongs to the file.
+//! A file outside of a mount is opened in this process, without FUSE, and the
+//! picture is that in its `X.meta`; for an archive it is a contact sheet. For a
+//! file on a mount of `hpimount`, the preview in the mount is used.
 
 mod companion;
 pub mod limits;
@@ -22,32 +21,32 @@ use crate::mount::{OpenError, Options, Sources, Vfs};
 /// Maximum number of pictures on a contact sheet.
 const MAX_PICTURES: usize = 16;
 
-/// Memory budget of what is opened.
+/// Memory budget.
 const MEMORY: usize = 32 << 20;
 
-/// Why there is no picture. The texts are what the user sees.
+/// Why there is no picture, with the message for the user.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be opened, or has no known format.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// There is nothing in it that has a picture.
-    #[error("{0}: has nothing to show")]
+    /// It contains nothing that has a picture.
+    #[error("{0}: has no thumbnail")]
     Nothing(String),
     /// The operating system refuses something.
     #[error("{0}: {1}")]
     Os(String, std::io::Error),
 }
 
-/// Returns the PNG file that shows the file at `input`, at most `size` pixels
-/// wide and high, made in a thread that may read that file and nothing else.
-/// What is not finished at `deadline` is omitted from a contact sheet.
+/// Returns a PNG file that shows the file at `input`, at most `size` pixels
+/// wide and high, rendered in a thread that may read only that file. Pictures
+/// that are not finished at `deadline` are omitted from a contact sheet.
 ///
 /// # Errors
 /// Returns why there is no picture.
 pub fn png_of(input: &Path, size: u32, deadline: Instant) -> Result<Vec<u8>, Error> {
     let os = |error| Error::Os(input.display().to_string(), error);
-    // Resolved here, because a confined thread cannot follow links elsewhere.
+    // Resolved here, because a confined thread cannot follow links.
     let input = fs::canonicalize(input).map_err(os)?;
     let companion = OnDisk::of(&input);
     let mut readable = vec![input.clone()];
@@ -70,7 +69,7 @@ pub fn png_of(input: &Path, size: u32, deadline: Instant) -> Result<Vec<u8>, Err
     Confinement::to(&readable).run(work).map_err(os).flatten()
 }
 
-/// Opens a file alone: of what is beside it, nothing is read.
+/// Opens a file by itself, without reading files beside it.
 fn open(input: &Path) -> Result<Arc<Vfs>, OpenError> {
     let sources = Sources::Given {
         locations: vec![input.to_owned().into()],

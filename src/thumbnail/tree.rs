@@ -1,4 +1,4 @@
-//! The tree of an opened file: a lone asset, or what is in an archive.
+//! The tree of an opened file: a single asset, or the contents of an archive.
 
 use std::collections::{HashSet, VecDeque};
 use std::time::Instant;
@@ -9,25 +9,25 @@ use crate::export::Picture;
 use crate::mount::{Ino, Role, Vfs};
 use crate::text::has_extension;
 
-/// Maximum number of assets that are tried for a contact sheet; some have
-/// nothing to show.
+/// Maximum number of assets that are tried for a contact sheet; some have no
+/// picture.
 const MAX_TRIED: usize = 64;
 
-/// Maximum number of entries of an archive that are looked at.
+/// Maximum number of entries of an archive that are examined.
 const MAX_ENTRIES: usize = 50_000;
 
-/// Extensions of the assets that have pictures; those that say most about an
-/// archive come first. Assets of a HIP have the names that they were made from
-/// (`rw3`, `dff`) or that of their type (`rwtx`, `modl`).
+/// Extensions of assets with pictures, the most characteristic first. Assets of
+/// a HIP have the extension of their source file (`rw3`, `dff`) or of their
+/// type (`rwtx`, `modl`).
 const PICTURED: [&str; 11] = [
     "pcx", "3do", "hgo", "psx", "tnt", "rw3", "rwtx", "dff", "modl", "gaf", "sct",
 ];
 
-/// Returns the picture of the opened file called `name`: that of a lone asset,
-/// or a contact sheet of the assets in an archive, without what is not finished
-/// at `deadline`.
+/// Returns the picture of the opened file called `name`: that of a single
+/// asset, or a contact sheet of the assets in an archive, without those not
+/// finished at `deadline`.
 pub(super) fn picture(vfs: &Vfs, name: &str, deadline: Instant) -> Option<Picture> {
-    // A lone asset is a folder with the file and its companion.
+    // A single asset is a folder with the file and its companion.
     if let Some(companion) = InTree::of(vfs, Ino::ROOT, name) {
         return companion.picture();
     }
@@ -45,7 +45,7 @@ pub(super) fn picture(vfs: &Vfs, name: &str, deadline: Instant) -> Option<Pictur
 /// An asset: its directory and its name.
 type Asset = (Ino, String);
 
-/// Returns the assets that have pictures, those of each extension in a list.
+/// Returns the assets that have pictures, in a list for each extension.
 fn find(vfs: &Vfs) -> [Vec<Asset>; PICTURED.len()] {
     let mut found = [const { Vec::new() }; PICTURED.len()];
     let mut seen = HashSet::new();
@@ -73,7 +73,7 @@ fn find(vfs: &Vfs) -> [Vec<Asset>; PICTURED.len()] {
     found
 }
 
-/// Returns the first assets of all lists, in each round one of every list.
+/// Returns the first assets of all lists, one of each list in turn.
 fn in_turns(lists: [Vec<Asset>; PICTURED.len()]) -> Vec<Asset> {
     let longest = lists.iter().map(Vec::len).max().unwrap_or(0);
     let mut lists = lists.map(Vec::into_iter);

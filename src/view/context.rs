@@ -1,4 +1,4 @@
-//! How a view requests other files of the mount.
+//! Access of views to other files of the mount.
 
 use std::any::Any;
 use std::io;
@@ -11,61 +11,61 @@ use crate::asset::ta::pal::Palette;
 use crate::io::budget::Reservation;
 use crate::volume::AssetType;
 
-/// A file of the mount that a view has found.
+/// A file of the mount found by a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AssetRef(pub u64);
 
-/// The name of an asset, by the archive that it was found in.
+/// The name of an asset, and the archive where it was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedAsset {
     /// The name.
     pub name: String,
-    /// The archive, where it is another one than that of the asset that asks.
+    /// The archive, if it is not that of the requesting asset.
     pub archive: Option<String>,
 }
 
-/// How a view names a file that it looks for.
+/// How a view identifies a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted<'a> {
     /// By its name, in the directory of the asset.
     Sibling(&'a str),
-    /// By its path from the root of the archive, the merged game or the folder
-    /// that the asset is in.
+    /// By its path from the root of the archive, merged game or folder of the
+    /// asset.
     Path(&'a str),
-    /// By its id: in the archive that the asset is in, then in the archives
-    /// beside it (SEMANTICS, Names from other archives).
+    /// By its id: in the archive of the asset, then in the archives beside it
+    /// (SEMANTICS, Names from other archives).
     Id(u32),
 }
 
-/// A palette that the user has chosen.
+/// A palette chosen by the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChosenPalette {
     /// The colours.
     pub palette: Palette,
-    /// Name of the file that it is from.
+    /// Name of its file.
     pub file: String,
 }
 
-/// A value that views make once for a whole archive, game or folder, such as
+/// A value that views compute once for a whole archive, game or folder, such as
 /// an index of its textures.
 pub trait Shared: Any + Send + Sync {
-    /// Returns the memory that it takes, in bytes.
+    /// Returns its memory, in bytes.
     fn memory(&self) -> usize;
 }
 
-/// Makes a [`Shared`] value.
+/// Creates a [`Shared`] value.
 pub type MakeShared<'a> = &'a dyn Fn(&dyn AssetContext) -> Box<dyn Shared>;
 
-/// The surroundings of an asset: the files that its view may request.
+/// The environment of an asset: the files that its view may read.
 ///
-/// Names and paths are compared without regard to ASCII case. Nothing is given
-/// for a file that does not exist, that is too large, or that cannot be read;
-/// if the last is a fault that may pass, what is made meanwhile is not kept.
+/// Names and paths are compared ignoring ASCII case. Methods return `None` for
+/// a file that does not exist, is too large, or cannot be read; in the last
+/// case, if the fault may pass, the results that depend on it are not cached.
 pub trait AssetContext {
-    /// Returns the name of the asset itself; empty if it is not known.
+    /// Returns the name of the asset itself; empty if it is unknown.
     fn name(&self) -> &str;
 
-    /// Returns what the volume of the asset knows about it.
+    /// Returns the type of the asset, if its volume has one.
     fn asset(&self) -> Option<AssetType> {
         None
     }
@@ -73,66 +73,65 @@ pub trait AssetContext {
     /// Finds a file.
     fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef>;
 
-    /// Returns the files in the directory at a path, which is meant as in
-    /// [`Wanted::Path`], in their order.
+    /// Returns the files in the directory at a path as in [`Wanted::Path`], in
+    /// order.
     fn list(&self, directory: &str) -> Vec<AssetRef> {
         let _ = directory;
         Vec::new()
     }
 
     /// Returns the name that an archive has for the asset with this id, which
-    /// is looked for as by [`Wanted::Id`]. The file may be called otherwise.
+    /// is searched as by [`Wanted::Id`]. The file may have another name.
     fn asset_name(&self, id: u32) -> Option<NamedAsset> {
         let _ = id;
         None
     }
 
-    /// Returns the assets of the archive that the asset is in, in its order:
-    /// the files of which it knows a type.
+    /// Returns the assets of the asset's archive, in order: the files with a
+    /// known type.
     fn assets(&self) -> Vec<AssetRef> {
         Vec::new()
     }
 
-    /// Returns what the archive of a file knows about it.
+    /// Returns the type of a file, if its archive has one.
     fn asset_of(&self, file: AssetRef) -> Option<AssetType> {
         let _ = file;
         None
     }
 
-    /// Returns the name that the archive of a file has for it, as
+    /// Returns the name that the archive of a file has for it, as in
     /// [`AssetContext::asset_name`].
     fn name_of(&self, file: AssetRef) -> Option<String> {
         let _ = file;
         None
     }
 
-    /// Returns the files of a type in the archive that the asset is in, by the
-    /// four letters of [`AssetType::code`].
+    /// Returns the files of a type in the asset's archive, by the four letters
+    /// of [`AssetType::code`].
     fn find_type(&self, code: [u8; 4]) -> Vec<AssetRef> {
         let _ = code;
         Vec::new()
     }
 
-    /// Returns the files of a type in the archives beside the one that the
-    /// asset is in, in the order in which [`Wanted::Id`] looks into them.
+    /// Returns the files of a type in the archives beside the asset's, in the
+    /// order of [`Wanted::Id`].
     fn find_type_beside(&self, code: [u8; 4]) -> Vec<AssetRef> {
         let _ = code;
         Vec::new()
     }
 
-    /// Returns the files whose names end in one of these extensions (lower
-    /// case, without the dot), in the order of their paths: those in the
-    /// directories whose names begin with `folder`, of the root of the archive,
-    /// merged game or folder that the asset is in, and in all directories below
-    /// them. An empty name means all files from the root on. What is inside
-    /// archives there is none of them.
+    /// Returns the files with one of these extensions (lower case, without the
+    /// dot), in the order of their paths: those in and below the directories in
+    /// the root of the asset's archive, merged game or folder whose names begin
+    /// with `folder`. With an empty name, all files are searched. The contents
+    /// of nested archives are not.
     fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
         let _ = (folder, extensions);
         Vec::new()
     }
 
-    /// Returns the palette that the user has chosen for all pictures that do
-    /// not have one of their own.
+    /// Returns the palette chosen by the user for all pictures without one of
+    /// their own.
     fn palette(&self) -> Option<&ChosenPalette> {
         None
     }
@@ -149,7 +148,7 @@ pub trait AssetContext {
         String::new()
     }
 
-    /// Returns the number of bytes that [`AssetContext::read`] gives; nothing
+    /// Returns the number of bytes that [`AssetContext::read`] returns; `None`
     /// for a file that is too large.
     fn size_of(&self, file: AssetRef) -> Option<u64> {
         Some(self.read(file)?.len() as u64)
@@ -158,24 +157,24 @@ pub trait AssetContext {
     /// Returns the bytes of a file.
     fn read(&self, file: AssetRef) -> Option<Bytes>;
 
-    /// Accounts for memory that a rendering needs for a moment.
+    /// Reserves temporary memory for a rendering.
     ///
     /// # Errors
-    /// Returns an error if the memory budget has no room for it.
+    /// Returns an error if the memory budget is exhausted.
     fn reserve(&self, bytes: usize) -> io::Result<Option<Reservation>> {
         let _ = bytes;
         Ok(None)
     }
 
-    /// Returns the parsed model of an asset. Nothing for an asset whose model
-    /// is being made of this one.
+    /// Returns the parsed model of an asset; `None` if that model is currently
+    /// being built and depends on this one.
     fn model(&self, file: AssetRef) -> Option<Arc<dyn View>> {
         let _ = file;
         None
     }
 
-    /// Returns the value that is shared under `name`, made by `make` if there
-    /// is none.
+    /// Returns the value that is shared under `name`, created by `make` if
+    /// there is none.
     fn shared(&self, name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
         let _ = name;
         Some(make(self.as_dyn()).into())
@@ -190,7 +189,7 @@ pub trait AssetContext {
     }
 }
 
-/// Returns the value that is shared under `name`, made by `make` if there is
+/// Returns the value that is shared under `name`, created by `make` if there is
 /// none.
 pub(super) fn shared<T: Shared>(
     context: &dyn AssetContext,
@@ -202,7 +201,7 @@ pub(super) fn shared<T: Shared>(
     shared.downcast().ok()
 }
 
-/// No files around the asset.
+/// A context without other files.
 pub struct Alone;
 
 impl AssetContext for Alone {

@@ -1,22 +1,22 @@
-//! What stands for an asset in a converted tree.
+//! The conversions of an asset in a converted tree.
 //!
-//! The names in such a tree follow from the names and types of the files
-//! alone: nothing is decoded for them.
+//! The names in such a tree follow from the names and types of the files alone:
+//! nothing is decoded for them.
 
 use super::{View, ViewFile};
 use crate::text::has_extension;
 use crate::volume::AssetType;
 
-/// What a converted tree has of an asset.
+/// The files of an asset in a converted tree.
 #[derive(Debug, Clone, Copy)]
 pub struct Converted {
-    /// Where it is, in the tree of an archive that has no directories of its
-    /// own.
+    /// Its folder, in the tree of an archive without meaningful directories.
     pub folder: Folder,
-    /// The files that are called as the asset, with another extension: what
-    /// shows it whole, or at a glance. At most 255.
+    /// The files that are named after the asset, with another extension: a
+    /// complete conversion or a preview. At most 255.
     pub files: &'static [ConvertedFile],
-    /// Whether a directory of the asset's name has all files of its view.
+    /// Whether all files of its view are shown in a directory with the asset's
+    /// name.
     pub has_directory: bool,
 }
 
@@ -25,36 +25,35 @@ pub struct Converted {
 pub enum Folder {
     /// One with this name.
     Named(&'static str),
-    /// One in the directory with this name, called as the asset's type.
+    /// One in the directory with this name, named after the asset's type.
     OfType(&'static str),
 }
 
-/// A file that is made of an asset as a whole.
+/// A file that is converted from an asset.
 #[derive(Debug, Clone, Copy)]
 pub struct ConvertedFile {
-    /// Directory that it is in, where it is not beside the other files.
+    /// Its directory, if it is not beside the other files.
     pub folder: Option<&'static str>,
     /// Its extension, without the dot.
     pub extension: &'static str,
-    /// Name of the file of the asset's view that it is; without one, or where
-    /// the view has no such file, the first one with the extension.
+    /// Name of the file in the asset's view; without one, or if the view has no
+    /// such file, the first one with the extension.
     pub part: Option<&'static str>,
 }
 
-/// How a format declares what a converted tree has of an asset.
+/// How a format declares its conversions.
 pub enum Conversion {
-    /// The same of every asset.
+    /// The same for every asset.
     Always(Converted),
-    /// By what the volume knows about the asset.
+    /// Depending on the type of the asset.
     By(fn(Option<AssetType>) -> Converted),
 }
 
 impl Conversion {
-    /// Of assets that are in no converted tree.
+    /// No conversion.
     pub const NOTHING: Self = Self::Always(Converted::NONE);
 
-    /// Returns what a converted tree has of an asset, about which the volume
-    /// knows this.
+    /// Returns the conversions of an asset of this type.
     pub fn of(&self, asset: Option<AssetType>) -> Converted {
         match self {
             Self::Always(converted) => *converted,
@@ -64,14 +63,14 @@ impl Conversion {
 }
 
 impl Converted {
-    /// Nothing.
+    /// No files.
     pub const NONE: Self = Self {
         folder: Folder::Named("other"),
         files: &[],
         has_directory: false,
     };
 
-    /// These files alone, which show the asset whole.
+    /// Creates complete conversions: these files without a directory.
     pub const fn whole(files: &'static [ConvertedFile]) -> Self {
         Self {
             files,
@@ -88,12 +87,12 @@ impl Converted {
         }
     }
 
-    /// Returns the same in a directory for assets of its kind.
+    /// Returns the same in a directory for its kind of asset.
     pub const fn within(self, folder: Folder) -> Self {
         Self { folder, ..self }
     }
 
-    /// Returns whether there is anything.
+    /// Returns whether there are any files.
     pub const fn is_something(&self) -> bool {
         self.has_directory || !self.files.is_empty()
     }
@@ -117,8 +116,8 @@ impl ConvertedFile {
         }
     }
 
-    /// Returns the number of the view's file that it is; `None` if the asset
-    /// turns out not to have one.
+    /// Returns the number of its file in the view; `None` if the asset does not
+    /// have it.
     pub fn find(&self, view: &dyn View) -> Option<usize> {
         let has = |file: &ViewFile| has_extension(file.name.as_bytes(), self.extension);
         let is_part = |file: &ViewFile| {
@@ -138,7 +137,7 @@ mod tests {
     use crate::view::{VIEW_FORMATS, refused};
 
     #[test]
-    fn every_format_says_what_it_converts_to_without_a_file() {
+    fn every_format_declares_its_conversions_without_a_file() {
         for format in VIEW_FORMATS {
             let converted = format.converted.of(None);
             let mut names: Vec<_> = converted

@@ -1,18 +1,18 @@
-//! JSON as the synthetic files show it: a field a line, so that `grep` finds
-//! a field with its value.
+//! JSON in generated files: one field per line, so that `grep` finds a field
+//! with its value.
 //!
-//! A list of numbers stays on the line of its field
-//! (`"origin": [0.0, 1.0, 0.0]`); a list of texts gets a line for each. Floating-point numbers print shortest-exact
-//! in their own width, and as `null` where they are not a number or infinite;
-//! to keep the width, models are written straight from their types and never
-//! by way of a [`serde_json::Value`].
+//! A list of numbers stays on the line of its field (`"origin": [0.0, 1.0,
+//! 0.0]`); a list of texts has one line for each. Floating-point numbers are
+//! printed in the shortest exact form for their own width, NaN and infinities
+//! as `null`; to keep the width, models are serialized directly and never
+//! through a [`serde_json::Value`].
 
 use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 
-/// Writes `value` as JSON text, a field a line, with a newline at its end.
+/// Writes `value` as JSON text, one field per line, with a newline at the end.
 ///
 /// The text is written in many small pieces; `out` should have a buffer.
 ///
@@ -22,8 +22,8 @@ pub fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<(
     write_lines(value, usize::MAX, out)
 }
 
-/// Like [`write_pretty`], but objects and lists that are `depth` deep are
-/// written on one line, whatever is in them. The outermost value is 0 deep.
+/// Like [`write_pretty`], but objects and lists at nesting depth `depth` are
+/// written on one line. The outermost value has depth 0.
 ///
 /// For long lists of small objects, such as keyframes.
 ///
@@ -47,13 +47,13 @@ fn lines(value: &impl Serialize, depth: usize) -> Vec<u8> {
     text
 }
 
-/// A list whose items are made one by one as they are written.
+/// A list whose items are generated one by one as they are written.
 pub struct Seq<'a, T>(Box<dyn Fn() -> Items<'a, T> + 'a>);
 
 type Items<'a, T> = Box<dyn Iterator<Item = T> + 'a>;
 
 impl<'a, T> Seq<'a, T> {
-    /// Returns a list of what the iterators that `items` makes yield.
+    /// Creates a list of the items of the iterators that `items` returns.
     pub fn new<I: Iterator<Item = T> + 'a>(items: impl Fn() -> I + 'a) -> Self {
         Self(Box::new(move || Box::new(items())))
     }
@@ -65,10 +65,10 @@ impl<T: Serialize> Serialize for Seq<'_, T> {
     }
 }
 
-/// `value` as a [`serde_json::Value`] that prints as `value` itself does.
+/// Returns `value` as a [`serde_json::Value`] that prints like `value` itself.
 pub fn value(value: &impl Serialize) -> serde_json::Value {
-    // A 32-bit number put into a `Value` directly would get the digits of its
-    // 64-bit neighbour; its text has only those that are its own.
+    // A 32-bit number in a `Value` would be printed with the digits of its
+    // 64-bit conversion; its text has only its own.
     parsed(&lines(value, 0))
 }
 
@@ -76,7 +76,7 @@ pub fn value(value: &impl Serialize) -> serde_json::Value {
 /// form: a [`serde_json::Value`] takes ten times as much memory as its text.
 const MAX_FULL: usize = 1 << 20;
 
-/// Like [`value`], but of `brief` where `full` would take much memory.
+/// Like [`value`], but returns `brief` if `full` would take much memory.
 pub fn bounded_value(full: &impl Serialize, brief: &impl Serialize) -> serde_json::Value {
     let mut text = Bounded(Vec::new());
     match write_lines(full, 0, &mut text) {
@@ -106,14 +106,14 @@ fn parsed(text: &[u8]) -> serde_json::Value {
     serde_json::from_slice(text).expect("what was written as JSON reads as JSON")
 }
 
-/// How a list or an object that is being written is laid out.
+/// The layout of a list or an object that is being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// A list whose first element has not been seen.
+    /// A list whose first element is unknown yet.
     Undecided,
     /// All on one line.
     Flat,
-    /// An element a line.
+    /// One element per line.
     Broken,
 }
 
@@ -130,7 +130,7 @@ impl Lines {
         }
     }
 
-    /// Returns whether what begins now must stay on its line.
+    /// Returns whether a value that begins now must stay on its line.
     fn must_be_flat(&self) -> bool {
         self.open.len() >= self.flat_from || self.open.last() == Some(&Layout::Flat)
     }
@@ -147,16 +147,16 @@ impl Lines {
         Ok(())
     }
 
-    /// A number or the like. If it is the first element of an undecided list,
-    /// that list stays on its line.
+    /// Handles a number or similar value. If it is the first element of an
+    /// undecided list, that list stays on its line.
     fn plain(&mut self) {
         if let Some(layout @ Layout::Undecided) = self.open.last_mut() {
             *layout = Layout::Flat;
         }
     }
 
-    /// A text, a list or an object begins. If it is the first element of an
-    /// undecided list, that list gets an element a line.
+    /// Handles the start of a text, a list or an object. If it is the first
+    /// element of an undecided list, that list has one element per line.
     fn nested<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
         if let Some(layout @ Layout::Undecided) = self.open.last_mut() {
             *layout = Layout::Broken;
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_deep_enough_stays_on_one_line() {
+    fn deep_values_stay_on_one_line() {
         let model = json!({"keys": [{"t": 0, "q": [1, 2]}, {"t": 1, "list": [{"a": 1}]}]});
         assert_eq!(
             text(lines(&model, 2)),
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_would_be_large_is_the_brief_one() {
+    fn a_large_value_is_replaced_by_the_brief_one() {
         assert_eq!(bounded_value(&[1, 2], &0), json!([1, 2]));
         assert_eq!(bounded_value(&vec![0; MAX_FULL], &0), json!(0));
     }

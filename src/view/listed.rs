@@ -1,4 +1,4 @@
-//! A view as a list of files, each with how it is made of the model.
+//! A view as a list of files, each with its renderer.
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
@@ -7,27 +7,27 @@ use get_size2::GetSize;
 
 use super::{AssetContext, View, ViewFile};
 
-/// Makes a file of the model as a whole.
+/// Renders a file from the whole model.
 pub(super) type Whole<M> = fn(&M, &mut dyn Write) -> io::Result<()>;
 
-/// Makes a file of the part of the model with this number.
+/// Renders a file from the part of the model with this number.
 pub(super) type Part<M> = fn(&M, usize, &mut dyn Write) -> io::Result<()>;
 
-/// Makes a file of the part of the model with this number and of the files
-/// around the asset.
+/// Renders a file from the part of the model with this number and from other
+/// files of the mount.
 pub(super) type InContext<M> = fn(&M, usize, &dyn AssetContext, &mut dyn Write) -> io::Result<()>;
 
-/// How a file is made of the model.
+/// How a file is rendered.
 pub(super) enum Render<M> {
-    /// Of the model as a whole.
+    /// From the whole model.
     Whole(Whole<M>),
-    /// Of the part of it with this number.
+    /// From the part of the model with this number.
     Part(Part<M>, usize),
-    /// Like [`Render::Part`], with the files around the asset.
+    /// Like [`Render::Part`], using other files of the mount.
     InContext(InContext<M>, usize),
 }
 
-/// A file, and how it is made.
+/// A file and its renderer.
 pub(super) struct Listed<M> {
     file: ViewFile,
     render: Render<M>,
@@ -35,17 +35,17 @@ pub(super) struct Listed<M> {
 }
 
 impl<M> Listed<M> {
-    /// Creates a file in `X.meta` itself, made of the whole model.
+    /// Creates a file in `X.meta` itself, rendered from the whole model.
     pub(super) fn whole(name: &str, render: Whole<M>) -> Self {
         Self::new(None, name.into(), Render::Whole(render))
     }
 
-    /// Creates a file in a folder, if one is given.
+    /// Creates a file, in a folder if one is given.
     pub(super) fn new(folder: Option<&'static str>, name: String, render: Render<M>) -> Self {
         Self::placed(folder.map(Cow::Borrowed), name, render)
     }
 
-    /// Creates a file in a folder whose name the asset has.
+    /// Creates a file in a folder with a name from the asset.
     pub(super) fn inside(folder: String, name: String, render: Render<M>) -> Self {
         Self::placed(Some(Cow::Owned(folder)), name, render)
     }
@@ -58,7 +58,7 @@ impl<M> Listed<M> {
         }
     }
 
-    /// Returns the same file, whose size in bytes is known.
+    /// Returns the same file with a known size in bytes.
     pub(super) fn sized(self, size: u64) -> Self {
         Self {
             size: Some(size),
@@ -67,8 +67,8 @@ impl<M> Listed<M> {
     }
 }
 
-/// Returns the files in `X.meta` itself by their names, each made of the whole
-/// model.
+/// Returns the files in `X.meta` itself with these names, each rendered from
+/// the whole model.
 pub(super) fn whole_files<M>(files: &[(&'static str, Whole<M>)]) -> Vec<Listed<M>> {
     let files = files.iter();
     files
@@ -80,7 +80,7 @@ pub(super) fn whole_files<M>(files: &[(&'static str, Whole<M>)]) -> Vec<Listed<M
 pub(super) struct ListedView<M: 'static> {
     /// The parsed asset.
     pub(super) model: M,
-    /// The files, in their order.
+    /// The files, in order.
     pub(super) files: Vec<Listed<M>>,
 }
 
@@ -111,7 +111,7 @@ impl<M: GetSize + Send + Sync> View for ListedView<M> {
             Render::InContext(render, part) => render(&self.model, part, context, &mut buffer),
         };
         let result = rendered.and_then(|()| buffer.flush());
-        // Dropped as it is, the buffer would write once more after an error.
+        // On drop, the buffer would write once more after an error.
         let (_, _unwritten) = buffer.into_parts();
         result
     }

@@ -1,8 +1,8 @@
-//! Synthetic files: what a parsed asset looks like as JSON, tables, text,
-//! pictures and models.
+//! Generated files that show a parsed asset as JSON, tables, text, pictures and
+//! models.
 //!
-//! Beside an asset `X` stands a directory `X.meta`; its files are the
-//! [`ViewFile`]s of the asset's [`View`]. A new asset format is one folder in
+//! An asset `X` has a directory `X.meta` beside it; its files are the
+//! [`ViewFile`]s of the asset's [`View`]. A new asset format is one module in
 //! `asset/`, one here, and one line in [`VIEW_FORMATS`].
 
 mod context;
@@ -31,29 +31,28 @@ use std::io::{self, Write};
 use crate::io::Error;
 use crate::text::has_extension;
 
-/// One synthetic file.
+/// A generated file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ViewFile {
-    /// Folder below `X.meta`, where it is not in `X.meta` itself.
+    /// Folder below `X.meta`, if it is not in `X.meta` itself.
     pub folder: Option<Cow<'static, str>>,
-    /// Name of the file, as the asset spells it; it is made safe where it is
-    /// shown.
+    /// Name of the file, not yet escaped for a file system.
     pub name: String,
 }
 
-/// A parsed asset that can be looked at.
+/// A parsed asset that can be shown.
 pub trait View: Send + Sync {
-    /// Returns the synthetic files. The order is fixed: a file's number is its
-    /// place.
+    /// Returns the generated files. The order is fixed: a file's number is its
+    /// index.
     fn files(&self) -> Vec<ViewFile>;
 
-    /// Writes the bytes of the file with number `index`, the same bytes
-    /// whenever it is asked; nothing for a number that does not exist. What
-    /// can be long is written piece by piece and never held in memory as a
-    /// whole. `context` is that of the asset, as when it was parsed.
+    /// Writes the bytes of the file with number `index`, which are always the
+    /// same; nothing for a number that does not exist. Long files are written
+    /// piecewise and never held in memory as a whole. `context` is that of the
+    /// asset, as when it was parsed.
     ///
     /// # Errors
-    /// Those of `out`, which end the rendering at once.
+    /// Returns the errors of `out`, which end the rendering at once.
     fn render(
         &self,
         index: usize,
@@ -68,64 +67,64 @@ pub trait View: Send + Sync {
         None
     }
 
-    /// Returns why the asset could not be parsed to its end, where it could
-    /// not.
+    /// Returns why the asset could not be parsed completely, if so.
     fn failure(&self) -> Option<&Error> {
         None
     }
 
-    /// Returns the number of the first file that is `wanted`.
+    /// Returns the number of the first file that matches `wanted`.
     fn position(&self, wanted: &dyn Fn(&ViewFile) -> bool) -> Option<usize> {
         self.files().iter().position(wanted)
     }
 
-    /// Returns the memory that the model takes on the heap and itself, in
-    /// bytes. The bytes that it was parsed from are not counted: the model
-    /// shares them.
+    /// Returns the memory of the model, on the heap and itself, in bytes. The
+    /// bytes that it was parsed from are shared and not counted.
     fn memory(&self) -> usize;
 }
 
-/// An asset that could not be parsed to its end.
+/// An asset that could not be parsed completely.
 #[derive(Debug)]
 pub struct Failure {
-    /// What is wrong, and where.
+    /// The error, with its position.
     pub error: Error,
-    /// What was read until then, for `info.json`.
+    /// Everything before the error, for `info.json`.
     pub partial: serde_json::Value,
 }
 
-/// Parses the bytes of a whole file, and what it needs of the files around it.
-/// The view keeps slices of the bytes.
+/// Parses the bytes of a whole file, using other files of the mount. The view
+/// keeps slices of the bytes.
 pub type Open = fn(&Bytes, &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>>;
 
 /// An asset format with a view.
 pub struct ViewFormat {
-    /// Short name, as `info.json` shows it.
+    /// Short name, as shown in `info.json`.
     pub name: &'static str,
     /// Extensions of its files, in lower case, without the first dot
     /// (`hgo.blk`).
     pub extensions: &'static [&'static str],
-    /// Types that archives give to its files, four letters each.
+    /// Types of its files in archives, four letters each.
     pub asset_types: &'static [[u8; 4]],
-    /// What converted trees have of an asset.
+    /// The conversions of an asset in converted trees.
     pub converted: Conversion,
     /// Parses a file.
     pub open: Open,
-    /// Whether a file without such an extension is one, by its content.
+    /// Returns whether a file without such an extension has the format, by its
+    /// content.
     pub matches: fn(&Bytes) -> bool,
 }
 
 impl ViewFormat {
-    /// Returns whether a file with this name is shown, by its extension alone.
+    /// Returns whether a file with this name has the format, by its extension
+    /// alone.
     pub fn shows(&self, name: &[u8]) -> bool {
-        // A file that is called `.hgo` has no extension.
+        // A file called `.hgo` has no extension.
         let mut extensions = self.extensions.iter();
         extensions.any(|known| has_extension(name, known) && name.len() > known.len() + 1)
     }
 }
 
-/// Parses the bytes of an asset; one that cannot be parsed to its end shows
-/// in `error.txt` why, and in `info.json` what was read until then.
+/// Parses the bytes of an asset; if it cannot be parsed completely, the view
+/// has the error in `error.txt`, and everything before it in `info.json`.
 pub fn open(format: &ViewFormat, bytes: &Bytes, context: &dyn AssetContext) -> Box<dyn View> {
     (format.open)(bytes, context).unwrap_or_else(|failure| Box::new(Broken::new(&failure)))
 }
@@ -136,7 +135,7 @@ pub fn refused(error: Error) -> Box<dyn View> {
     Box::new(Broken::new(&Failure { error, partial }))
 }
 
-/// The view of an asset that could not be parsed: its files, which are small.
+/// The view of an asset that could not be parsed.
 struct Broken {
     failure: Error,
     error: Vec<u8>,

@@ -1,28 +1,28 @@
-//! Files that are made of many assets of one archive, merged game or folder:
-//! tables that compare them, lists of what is missing, a whole level.
+//! Reports: files that combine many assets of one archive, merged game or
+//! folder, such as tables that compare them, lists of missing references, or a
+//! whole level.
 
 use std::io::{self, Write};
 
 use super::{AssetContext, heavy_iron, ta};
 
-/// A file in the root of a converted tree that is made of many assets.
+/// A file in a converted tree that combines many assets.
 ///
-/// The context that it is given is that of the tree's root: it has no asset
-/// and no siblings, paths are meant from that root, and ids and types are those
-/// of the archive.
+/// Its context is that of the tree's root: it has no asset and no siblings,
+/// paths are relative to that root, and ids and types are those of the archive.
 pub struct Report {
-    /// Its path from the root of the converted tree: `tables/units.tsv`.
+    /// Its path from the root of the converted tree, such as
+    /// `tables/units.tsv`.
     pub path: &'static str,
-    /// Whether the tree has it, from the names and types of the entries alone:
-    /// nothing is read.
+    /// Returns whether the tree has it, by the names and types of the entries
+    /// alone: nothing is read.
     pub applies: fn(&dyn AssetContext) -> bool,
-    /// Writes it, the same bytes whenever it is asked. What can be long is
-    /// written piece by piece.
+    /// Writes it, always the same bytes. Long files are written piecewise.
     ///
     /// # Errors
-    /// Those of the output, which end the rendering at once.
+    /// Returns the errors of the output, which end the rendering at once.
     pub render: fn(&dyn AssetContext, &mut dyn Write) -> io::Result<()>,
 }
 
-/// The reports that there are.
+/// All reports.
 pub const REPORTS: &[&[Report]] = &[heavy_iron::report::REPORTS, ta::tables::REPORTS];

@@ -1,28 +1,28 @@
-//! `info.txt`: the half page that a person wants first.
+//! `info.txt`: a summary.
 
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 
 use crate::io::Warnings;
 
-/// Warnings that are shown; `info.json` has them all.
+/// Maximum number of warnings that are shown; `info.json` has them all.
 const WARNINGS_SHOWN: usize = 10;
 
-/// Items of a list that are shown.
+/// Maximum number of items of a list that are shown.
 const ITEMS_SHOWN: usize = 8;
 
 /// Width of the labels. A longer label pushes its own value to the right.
 const LABEL_WIDTH: usize = 14;
 
-/// An `info.txt` that is being written: a heading, a line for every fact, then
-/// the warnings.
+/// An `info.txt` under construction: a heading, a line for every fact, then the
+/// warnings.
 #[derive(Debug)]
 pub struct Summary {
     text: String,
 }
 
 impl Summary {
-    /// Creates a summary under a heading that says what the file is.
+    /// Creates a summary with a heading that describes the file.
     pub fn new(heading: impl Display) -> Self {
         Self {
             text: format!("{heading}\n\n"),
@@ -36,7 +36,7 @@ impl Summary {
         self
     }
 
-    /// Adds the number of items, and what the first of them are.
+    /// Adds the number of items, and the first of them.
     pub fn list<T: Display>(
         &mut self,
         label: &str,
@@ -92,8 +92,8 @@ impl Summary {
         self.text.push('\n');
     }
 
-    /// Names come from the file, and a control character in one must not
-    /// break the layout or reach a terminal.
+    /// Appends a value. Names come from the file, and a control character must
+    /// not break the layout or reach a terminal.
     fn push_plain(&mut self, value: &str) {
         for character in value.chars() {
             if character.is_control() {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fact_is_a_line_whatever_the_names_hold() {
+    fn a_fact_is_one_line_for_any_names() {
         let mut summary = Summary::new("IFP animation package");
         summary.line("name", "a\nb\u{1b}[2J").line("animations", 3);
         assert_eq!(

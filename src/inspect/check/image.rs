@@ -1,5 +1,5 @@
-//! Disc images and their tracks: their sums, as preservation databases list
-//! them, and whether such a list has them.
+//! Disc images and their tracks: their checksums, and the comparison with a
+//! list of a preservation database.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use crate::io;
 use crate::mount::Ino;
 use crate::volume::DiscImage;
 
-/// Bytes that are hashed at a time.
+/// Number of bytes hashed at a time.
 const PIECE: u64 = 256 << 10;
 
-/// The sums of an image.
+/// The checksums of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Sums {
     pub(super) crc32: u32,
@@ -45,10 +45,10 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// An image whose bytes were read.
+/// An image that was hashed.
 struct Hashed {
     name: String,
-    /// Name of the file that it is.
+    /// Name of its file.
     file: String,
     is_track: bool,
     size: u64,
@@ -56,8 +56,8 @@ struct Hashed {
 }
 
 impl Worker<'_, '_> {
-    /// Hashes the images of one file of an archive: the file, and its tracks
-    /// where it has several.
+    /// Hashes the images of one file of an archive: the file, and its tracks if
+    /// it has several.
     pub(super) fn images(&self, directory: Ino, numbers: Range<usize>, path: &str) {
         let mut hashed = Vec::new();
         for number in numbers {
@@ -69,10 +69,10 @@ impl Worker<'_, '_> {
                     return;
                 }
             };
-            // What could not be hashed was reported.
+            // Images that could not be hashed were reported.
             hashed.extend(self.hash(&image, path));
         }
-        // A list has a file in one piece or its tracks.
+        // A list has a file as a whole or its tracks.
         let has_tracks = hashed.iter().any(|image| image.is_track);
         let matches: Vec<_> = hashed.iter().map(|image| self.listed(image)).collect();
         let whole_is_listed = hashed
@@ -109,7 +109,8 @@ impl Worker<'_, '_> {
         self.plan.list.as_ref()?.find(image.size, &image.sums)
     }
 
-    /// Reads an image to its end. Gives its sums where all of it could be had.
+    /// Reads an image to its end. Returns its sums if it could be read
+    /// completely.
     fn hash(&self, image: &DiscImage, path: &str) -> Option<Hashed> {
         let size = image.bytes.len();
         let mut findings = self.findings(path);

@@ -1,5 +1,4 @@
-//! What the threads of a check do: a file, a part of one, or the images that
-//! an archive is.
+//! The jobs of a check: a file, a part of one, or the images of an archive.
 
 use std::ops::Range;
 
@@ -9,27 +8,26 @@ use crate::content::{BLOCK_SIZE, MAX_ASSET};
 use crate::io;
 use crate::mount::{Ino, Trouble, Vfs};
 
-/// Bytes that are read at a time where a larger piece has something wrong in
-/// it: a sector of a disc.
+/// Number of bytes read at a time after a larger read failed: a sector of a
+/// disc.
 const SECTOR: u32 = 2048;
 
 /// Maximum number of findings of one job.
 const MAX_FINDINGS: usize = 100;
 
-/// Something to be done.
+/// A job.
 pub(super) enum Job {
-    /// Reading a file, or a part of one.
+    /// Read a file, or a part of one.
     File {
         ino: Ino,
         path: String,
         range: Range<u64>,
-        /// Whether it is parsed as well.
+        /// Whether to parse it as well.
         is_asset: bool,
-        /// Whether the range is all of it.
+        /// Whether the range is the whole file.
         is_whole: bool,
     },
-    /// Hashing some of the images that the archive in a directory is: those of
-    /// one file.
+    /// Hash those images of the archive in a directory that belong to one file.
     Images {
         directory: Ino,
         numbers: Range<usize>,
@@ -37,7 +35,7 @@ pub(super) enum Job {
     },
 }
 
-/// Does jobs.
+/// Runs jobs.
 pub(super) struct Worker<'a, 'r> {
     pub(super) source: &'a str,
     pub(super) vfs: &'a Vfs,
@@ -77,7 +75,7 @@ impl<'a, 'r> Worker<'a, 'r> {
         }
     }
 
-    /// Returns a place for the findings about a file or archive.
+    /// Returns a collector of findings about a file or archive.
     pub(super) fn findings<'b>(&'b self, path: &'b str) -> Findings<'b, 'r> {
         Findings {
             report: self.report,
@@ -90,7 +88,7 @@ impl<'a, 'r> Worker<'a, 'r> {
 
     fn file(&self, ino: Ino, path: &str, range: &Range<u64>, is_asset: bool, is_whole: bool) {
         let mut findings = self.findings(path);
-        // What was parsed was read to its end.
+        // Parsing has read it to its end.
         let unparsed = match is_asset {
             true => self.parse(ino, range.end, &mut findings).err(),
             false => None,
@@ -114,8 +112,8 @@ impl<'a, 'r> Worker<'a, 'r> {
         }
     }
 
-    /// Parses an asset. Fails where that was not tried, or could not be done,
-    /// with what that means if the bytes can be read.
+    /// Parses an asset. If it was not parsed, returns the finding to report if
+    /// its data can be read.
     fn parse(
         &self,
         ino: Ino,
@@ -147,10 +145,10 @@ impl<'a, 'r> Worker<'a, 'r> {
         Ok(())
     }
 
-    /// Reads a range of a file. False if some of it cannot be read.
+    /// Reads a range of a file. Returns false if some of it cannot be read.
     fn read(&self, ino: Ino, range: &Range<u64>, findings: &mut Findings<'_, '_>) -> bool {
         let mut offset = range.start;
-        // Up to here it is read in sectors.
+        // Read in sectors up to here.
         let mut narrow = offset;
         let mut is_sound = true;
         while offset < range.end {
@@ -185,19 +183,19 @@ impl<'a, 'r> Worker<'a, 'r> {
     }
 }
 
-/// Returns whether an error is about something inside what was read: of several
-/// sectors, say, any may be at fault.
+/// Returns whether an error is about a position inside the read data: any of
+/// several sectors may be at fault.
 fn is_below(error: &io::Error) -> bool {
     matches!(error, io::Error::Read { .. }) && !error.is_fault()
 }
 
-/// Returns whether an error says that the source ends before the bytes.
+/// Returns whether an error is the end of the source.
 pub(super) fn is_end(error: &io::Error) -> bool {
     let end = std::io::ErrorKind::UnexpectedEof;
     matches!(error, io::Error::Read { cause, .. } if cause.kind() == end)
 }
 
-/// The findings about one file or archive: the same one is reported once.
+/// The findings about one file or archive, without duplicates.
 pub(super) struct Findings<'a, 'r> {
     report: &'a Report<'r>,
     source: &'a str,

@@ -1,8 +1,9 @@
-//! `--check`: reading, decoding, comparing and parsing all that sources hold.
+//! `--check`: reading, decoding, verifying and parsing everything in the
+//! sources.
 //!
-//! One thread walks the tree of a source and hands out jobs, the others do
-//! them. Findings are reported at once. Memory is that of a mount: the budget,
-//! and a queue of bounded length.
+//! One thread walks the tree of a source and queues jobs, the others run them.
+//! Findings are reported at once. Memory is that of a mount: the budget, and a
+//! queue of bounded length.
 
 mod dat;
 mod image;
@@ -25,39 +26,39 @@ use super::walk::{Step, Walk};
 use crate::io::sync::lock;
 use crate::mount::{Ino, OpenCause, OpenError, Options, Prepared, Role, Vfs};
 
-/// Jobs that may wait.
+/// Maximum number of queued jobs.
 const MAX_WAITING: usize = 1024;
 
-/// Files from this size on are read in several parts at once, where that can
-/// be done, and how long a part is; both in bytes.
+/// Size from which files are read in several parts concurrently, if possible,
+/// and the size of a part; both in bytes.
 const LARGE: u64 = 8 << 20;
 const PART: u64 = 4 << 20;
 
-/// What is checked, and how.
+/// The sources to check, and the options.
 pub struct Plan {
-    /// The sources by their names, each alone.
+    /// The sources with their names; each is checked by itself.
     pub sources: Vec<(String, Prepared)>,
-    /// How they are opened.
+    /// The options for opening them.
     pub options: Options,
     /// Number of threads that read.
     pub threads: usize,
-    /// What disc images are compared with.
+    /// The list to compare disc images with.
     pub list: Option<Dat>,
-    /// How findings are written.
+    /// The output style.
     pub style: Style,
 }
 
-/// What a check has come to.
+/// The result of a check.
 #[derive(Debug)]
 pub struct Checked {
-    /// Counts of what was read and found.
+    /// Statistics.
     pub summary: Summary,
     /// The first source that could not be opened.
     pub unopened: Option<OpenError>,
 }
 
-/// Checks sources, in order. Findings and a summary go to `out`, one per line,
-/// and what was read so far to `bar`.
+/// Checks sources in order. Findings and a summary go to `out`, one per line,
+/// and progress to `bar`.
 ///
 /// # Errors
 /// Returns [`Error::Output`].
@@ -71,7 +72,7 @@ pub fn check(
     for (name, prepared) in &plan.sources {
         report.summary.sources.add(1);
         let options = Options {
-            // Damage is what is looked for.
+            // Damage must be reported.
             force: false,
             verify: true,
             ..plan.options.clone()
@@ -82,7 +83,7 @@ pub fn check(
                 let severity = match &error.cause {
                     OpenCause::Unreadable(_) => Severity::NotChecked,
                     OpenCause::Volume(cause) => match Severity::of(cause) {
-                        // It was requested by its name.
+                        // It was named explicitly.
                         Severity::Warning => Severity::NotChecked,
                         severity => severity,
                     },
@@ -146,7 +147,7 @@ impl<'a, 'r> Check<'a, 'r> {
         });
     }
 
-    /// Goes through everything and hands out jobs.
+    /// Walks the tree and queues jobs.
     fn walk(&self, jobs: &SyncSender<Job>) {
         if !self.archive(Ino::ROOT, "", jobs) {
             return;
@@ -185,7 +186,7 @@ impl<'a, 'r> Check<'a, 'r> {
         }
     }
 
-    /// Looks at an archive as a whole. False if there is nothing in it.
+    /// Checks an archive as a whole. Returns false if it is empty.
     fn archive(&self, directory: Ino, path: &str, jobs: &SyncSender<Job>) -> bool {
         let find = |severity, cause| self.report.finding(severity, self.source, path, cause);
         let archive = match self.vfs.archive(directory) {
@@ -246,8 +247,8 @@ impl<'a, 'r> Check<'a, 'r> {
     }
 
     fn send(&self, jobs: &SyncSender<Job>, job: Job) {
-        // Workers end before the walk only when one of them has panicked, and
-        // the scope passes that on.
+        // Workers end before the walk only if one has panicked, which the scope
+        // propagates.
         let _ = jobs.send(job);
     }
 }

@@ -1,4 +1,4 @@
-//! What a check reports: findings, images and a summary, one per line.
+//! The output of a check: findings, images and a summary, one per line.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -18,29 +18,29 @@ use crate::io::Error as BytesError;
 use crate::io::sync::lock;
 use crate::io::tally::Tally;
 
-/// How findings are written.
+/// The output style.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
-    /// JSON, an object a line.
+    /// JSON, one object per line.
     pub json: bool,
     /// Without control characters.
     pub is_terminal: bool,
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Severity {
-    /// Bytes are not what they should be.
+    /// Data is damaged.
     Damage,
-    /// Bytes could not be had to look at them.
+    /// Data could not be read.
     NotChecked,
-    /// Something is odd, or of a kind that is not checked.
+    /// An irregularity, or something that is not checked.
     Warning,
 }
 
 impl Severity {
-    /// Returns what an error about bytes means.
+    /// Returns the severity of an error about data.
     pub(super) fn of(error: &BytesError) -> Self {
         match error {
             error if is_end(error) => Self::Damage,
@@ -59,7 +59,7 @@ impl Severity {
     }
 }
 
-/// What is the matter, and where.
+/// The cause of a finding, and its position.
 pub(super) struct Cause {
     /// Offset in bytes, in the file that is named or in the one that it is in.
     offset: Option<u64>,
@@ -67,7 +67,7 @@ pub(super) struct Cause {
 }
 
 impl Cause {
-    /// Creates a cause that has no place.
+    /// Creates a cause without a position.
     pub(super) fn text(text: &dyn Display) -> Self {
         Self {
             offset: None,
@@ -90,12 +90,12 @@ impl Cause {
     }
 }
 
-/// What was read and found.
+/// Statistics of a check.
 #[derive(Debug, Default)]
 pub struct Summary {
-    /// Sources, those included that could not be opened.
+    /// Sources, including those that could not be opened.
     pub sources: Tally,
-    /// Archives, discs and other containers, nested ones too.
+    /// Archives, discs and other containers, including nested ones.
     pub archives: Tally,
     /// Files in them, and in folders.
     pub files: Tally,
@@ -105,9 +105,9 @@ pub struct Summary {
     pub bytes: Tally,
     /// Findings that are damage.
     pub damage: Tally,
-    /// Findings about what could not be read.
+    /// Findings about data that could not be read.
     pub not_checked: Tally,
-    /// Findings that are neither.
+    /// Other findings.
     pub warnings: Tally,
 }
 
@@ -121,11 +121,11 @@ impl Summary {
     }
 }
 
-/// Reports what several threads find.
+/// Collects the findings of several threads.
 pub(super) struct Report<'a> {
     pub(super) summary: Summary,
     out: Mutex<Out<'a>>,
-    /// Whether nothing can be reported any more.
+    /// Whether the output is closed.
     is_broken: AtomicBool,
     style: Style,
     bar: &'a ProgressBar,
@@ -161,18 +161,18 @@ impl<'a> Report<'a> {
         self.is_broken.load(Ordering::Relaxed)
     }
 
-    /// Says that that many more bytes will be read.
+    /// Announces that this many more bytes will be read.
     pub(super) fn expect(&self, bytes: u64) {
         self.bar.inc_length(bytes);
     }
 
-    /// Says that that many bytes were read.
+    /// Records that this many bytes were read.
     pub(super) fn read(&self, bytes: u64) {
         self.summary.bytes.add(bytes);
         self.bar.inc(bytes);
     }
 
-    /// Reports something in a source; `path` is empty for the source itself.
+    /// Reports a finding in a source; `path` is empty for the source itself.
     pub(super) fn finding(&self, severity: Severity, source: &str, path: &str, cause: Cause) {
         self.summary.counter(severity).add(1);
         let line = match self.style.json {
@@ -195,8 +195,7 @@ impl<'a> Report<'a> {
         self.line(&line);
     }
 
-    /// Reports the sums of an image, which is called so in its archive, and what
-    /// a list has for it.
+    /// Reports the checksums of an image, and its name in a list.
     pub(super) fn image(&self, source: &str, path: &str, image: &Image<'_>) {
         let Image {
             name,
@@ -315,7 +314,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// An image as it is reported.
+/// A reported image.
 pub(super) struct Image<'a> {
     pub(super) name: &'a str,
     pub(super) size: u64,
@@ -324,7 +323,7 @@ pub(super) struct Image<'a> {
     pub(super) listed: Option<String>,
 }
 
-/// Returns what something in a source is called.
+/// Returns the name of a path in a source.
 fn location(source: &str, path: &str) -> String {
     match path {
         "" => source.to_owned(),

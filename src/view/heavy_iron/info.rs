@@ -1,4 +1,4 @@
-//! `info.json` and `info.txt`, which have the same facts.
+//! `info.json` and `info.txt`, which have the same contents.
 
 use std::io::{self, Write};
 
@@ -13,17 +13,17 @@ use crate::io::{Endian, Warnings};
 use crate::view::json;
 use crate::view::{AssetContext, Summary};
 
-/// The facts about an asset, in the order in which they are shown.
+/// The properties of an asset, in the order in which they are shown.
 #[derive(Debug)]
 pub(super) struct Info {
     title: &'static str,
     facts: Vec<(&'static str, Value)>,
-    /// What is odd.
+    /// The warnings.
     pub(super) warnings: Warnings,
 }
 
 impl Info {
-    /// Returns the facts that all assets have.
+    /// Creates the properties common to all assets.
     pub(super) fn new(title: &'static str, bytes: &Bytes, context: &dyn AssetContext) -> Self {
         let mut info = Self {
             title,
@@ -46,18 +46,18 @@ impl Info {
         info
     }
 
-    /// Adds a fact.
+    /// Adds a property.
     pub(super) fn add(&mut self, name: &'static str, value: impl Serialize) -> &mut Self {
         self.facts.push((name, json::value(&value)));
         self
     }
 
-    /// `info.json`.
+    /// Writes `info.json`.
     pub(super) fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         json::write_lines(self, 2, out)
     }
 
-    /// `info.txt`.
+    /// Writes `info.txt`.
     pub(super) fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut summary = Summary::new(self.title);
         for (name, value) in &self.facts {
@@ -119,12 +119,12 @@ fn brief(value: &Value) -> String {
     }
 }
 
-/// Returns whether there is nothing to say about a value.
+/// Returns whether a value is omitted because it is empty.
 fn is_nothing(value: &Value) -> bool {
     value.is_null() || value.as_str().is_some_and(str::is_empty)
 }
 
-/// Heap memory of a value in bytes, roughly.
+/// Returns the approximate heap memory of a value in bytes.
 fn memory(value: &Value) -> usize {
     match value {
         Value::String(text) => text.capacity(),

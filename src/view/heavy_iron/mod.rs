@@ -1,8 +1,8 @@
-//! What the assets in the archives of Heavy Iron's games look like: pictures,
-//! sounds, texts, models, objects and tables.
+//! Views of the assets in archives of Heavy Iron's games: pictures, sounds,
+//! texts, models, objects and tables.
 //!
-//! An asset is shown by the type that its archive gives it; names for the ids
-//! in it come from the same archive.
+//! The view depends on the asset type given by the archive; names for ids come
+//! from the same archive.
 
 mod info;
 mod model;
@@ -38,13 +38,13 @@ use crate::volume::{self, AssetType, hip};
 /// An asset, as its archive describes it.
 #[derive(Debug, Clone, Copy)]
 struct Origin {
-    /// Four letters that stand for the type; zeros where they are not known.
+    /// Four letters for the type; zeros if they are unknown.
     code: [u8; 4],
     /// Id of the asset, if known.
     id: Option<u32>,
-    /// Name of the game, as the archive's `info.json` says it.
+    /// Name of the game, as in the archive's `info.json`.
     game: &'static str,
-    /// What the readers need to know.
+    /// Parameters of the parsers.
     facts: Facts,
 }
 
@@ -80,7 +80,7 @@ impl Origin {
     }
 }
 
-/// A parsed asset, and what `info.json` says about it.
+/// A parsed asset, and its `info.json`.
 struct Shown<M> {
     model: M,
     info: Info,
@@ -94,21 +94,21 @@ impl<M> GetSize for Shown<M> {
     }
 }
 
-/// What a kind of assets says about its parsed model.
+/// The description of a kind of assets.
 struct Kind<M: 'static> {
-    /// What the asset is, as `info.json` and `info.txt` say it.
+    /// The title in `info.json` and `info.txt`.
     title: &'static str,
-    /// Adds the facts of a model.
+    /// Adds the properties of a model.
     describe: fn(&M, &mut Info, Names<'_>),
-    /// Takes the warnings out of a model.
+    /// Returns the warnings of a model.
     warnings: fn(&mut M) -> &mut Warnings,
     /// Heap memory of a model in bytes.
     heap: fn(&M) -> usize,
 }
 
 impl<M: Send + Sync + 'static> Kind<M> {
-    /// Returns the view of what a reader made of an asset, with the files that
-    /// `files` adds to `info.json` and `info.txt`.
+    /// Returns the view of a parsed asset, with the files that `files` adds to
+    /// `info.json` and `info.txt`.
     fn view(
         &self,
         bytes: &Bytes,
@@ -143,8 +143,7 @@ impl<M: Send + Sync + 'static> Kind<M> {
     }
 }
 
-/// Returns the name of the asset as its archive has it, or else that of its
-/// file.
+/// Returns the name of the asset in its archive, or else that of its file.
 fn name_of(context: &dyn AssetContext) -> String {
     let asset = context.asset();
     let own = asset.and_then(|asset| context.asset_name(asset.id));
@@ -164,7 +163,7 @@ fn stem(context: &dyn AssetContext, extensions: &[&str], unnamed: &str) -> Strin
     }
 }
 
-/// Writes a text as the whole of a file.
+/// Writes a text as a whole file.
 fn write_text(text: &str, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(text.as_bytes())
 }

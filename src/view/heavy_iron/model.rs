@@ -32,8 +32,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |_| false,
 };
 
-/// Returns the worlds of BSP and the tables of a JSPINFO layer are no models;
-/// what a PlayStation 2 draws is in a form of its own, which is not converted.
+/// Returns the conversions of a model. Worlds of BSP and the tables of a
+/// JSPINFO layer have none, nor have the native models of the PlayStation 2.
 fn converted(asset: Option<AssetType>) -> Converted {
     let is_drawn = asset.is_none_or(|asset| {
         let is_model = &asset.code != b"BSP " && asset.subtype == 0;
@@ -59,7 +59,7 @@ const TEXTURES: &str = "textures";
 /// File of the materials.
 const MATERIALS: &str = "model.mtl";
 
-/// A model, and what of it can be shown.
+/// A model, and its export plan.
 struct Planned {
     model: Model,
     plan: ExportPlan,
@@ -115,8 +115,8 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     })
 }
 
-/// Returns whether a JSP asset is one of a JSPINFO layer, which holds chunks of
-/// its own instead of a clump.
+/// Returns whether a JSP asset is one of a JSPINFO layer, which has its own
+/// chunks instead of a clump.
 pub(super) fn is_level_info(bytes: &Bytes) -> bool {
     let kind = bytes.first_chunk().map(|word| u32::from_le_bytes(*word));
     let known = [renderware::kind::CLUMP, renderware::kind::WORLD];
@@ -201,11 +201,11 @@ fn describe(planned: &Planned, info: &mut Info, _names: Names<'_>) {
     info.add("missing_textures", missing.collect::<Vec<_>>());
 }
 
-/// Maximum number of geometries that `info.json` lists one by one.
+/// Maximum number of geometries that `info.json` lists individually.
 const MAX_TOLD: usize = 256;
 
-/// Returns the ids that the asset of a texture can have: that of its name with
-/// `.RW3` after it, and rarely that of the bare name.
+/// Returns the possible ids of a texture's asset: that of its name with `.RW3`,
+/// and rarely that of the bare name.
 pub(super) fn texture_ids(name: &str) -> [u32; 2] {
     // Names are stored in single bytes.
     let bytes = name
@@ -299,7 +299,7 @@ fn materials(shown: &Shown<Planned>, out: &mut dyn Write) -> io::Result<()> {
     obj::write_materials(&plan.materials(model), &plan.notes(), &folder, out)
 }
 
-/// `textures.tsv` of a model.
+/// Writes `textures.tsv` of a model.
 fn textures(plan: &ExportPlan, context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let columns = ["index", "name", "asset", "width", "height", "problem"];
     let mut table = Table::new(out, &columns)?;
@@ -307,7 +307,7 @@ fn textures(plan: &ExportPlan, context: &dyn AssetContext, out: &mut dyn Write) 
         let asset = find_texture(name, context).map(|file| context.path_of(file));
         table.cell(index).text(name);
         table.optional_text(asset.as_deref());
-        let placeholder = "a placeholder colour, magenta, stands for it";
+        let placeholder = "it is replaced by magenta";
         match state {
             TextureState::Found { width, height, .. } => table.cell(width).cell(height).cell(""),
             TextureState::Missing => table

@@ -15,7 +15,7 @@ impl<'a> Names<'a> {
         Some(self.look_up(id)?.name)
     }
 
-    /// Returns the name of the asset with this id, and the archive where it is
+    /// Returns the name of the asset with this id, and its archive if that is
     /// another one.
     fn look_up(self, id: u32) -> Option<NamedAsset> {
         if id == 0 {
@@ -37,9 +37,9 @@ impl<'a> Names<'a> {
     }
 }
 
-/// An asset that another one refers to: `{"id": "06E27239", "name": "..."}`,
-/// with `archive` where it is in another one, without a name where no archive
-/// has it, and `null` for none.
+/// A reference to an asset: `{"id": "06E27239", "name": "..."}`, with `archive`
+/// if it is in another one, without a name if no archive has it, and `null` for
+/// none.
 pub(super) struct Reference<'a> {
     id: u32,
     names: Names<'a>,

@@ -1,4 +1,4 @@
-//! Objects: their fields and links, with the names of what they refer to.
+//! Objects: their fields and links, with the names of referenced assets.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -34,7 +34,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |_| false,
 };
 
-/// The types that begin as objects and end with links.
+/// Types with the layout of objects.
 const TYPES: &[[u8; 4]] = &[
     *b"BOUL", *b"BUTN", *b"CAM ", *b"CCRV", *b"CNTR", *b"COND", *b"CSNM", *b"DPAT", *b"DSCO",
     *b"DSTR", *b"DTRK", *b"DUPC", *b"DYNA", *b"EGEN", *b"ENV ", *b"FOG ", *b"GRSM", *b"GRUP",
@@ -111,8 +111,8 @@ fn describe(model: &Typed, info: &mut Info, _names: Names<'_>) {
 }
 
 impl Typed {
-    /// Returns the base type by its name in the game whose names are known,
-    /// else by its number.
+    /// Returns the base type by its name if the game's names are known,
+    /// otherwise by its number.
     fn base_type(&self) -> serde_json::Value {
         let number = self.object.base_type;
         let name = (self.game == Game::Bfbb).then(|| base_type_name(number));
@@ -134,7 +134,7 @@ impl Typed {
     }
 }
 
-/// `object.json`.
+/// Writes `object.json`.
 fn write_json(shown: &Shown<Typed>, names: Names<'_>, out: &mut dyn Write) -> io::Result<()> {
     let whole = Whole {
         typed: &shown.model,
@@ -225,7 +225,7 @@ impl Serialize for Fields<'_> {
 }
 
 impl Typed {
-    /// Returns a number in a field that is shown by what it stands for.
+    /// Returns the meaning of a number in a field that is shown in words.
     pub(super) fn in_words(&self, field: &str, value: Value) -> Option<Cow<'static, str>> {
         let Value::Unsigned(number) = value else {
             return None;
@@ -240,7 +240,7 @@ impl Typed {
         }
     }
 
-    /// Returns what a number in a field stands for, which is shown beside it,
+    /// Returns the meaning of a number in a field, which is shown in addition,
     /// and the name under which it is shown.
     pub(super) fn meaning(
         &self,
@@ -335,8 +335,8 @@ impl Serialize for Event {
     }
 }
 
-/// The parameters of a link: floats where their size is usual, ids of assets
-/// of the archive, and else whole numbers.
+/// The parameters of a link: floats of plausible magnitude, ids of assets of
+/// the archive, and otherwise integers.
 struct Parameters<'a>(&'a Link, Names<'a>);
 
 impl Serialize for Parameters<'_> {
@@ -358,7 +358,7 @@ impl Serialize for Parameters<'_> {
     }
 }
 
-/// `links.tsv`.
+/// Writes `links.tsv`.
 fn write_links(model: &Typed, names: Names<'_>, out: &mut dyn Write) -> io::Result<()> {
     let columns = [
         "index",
@@ -420,7 +420,7 @@ mod tests {
     use crate::asset::heavy_iron::object::is_object;
 
     #[test]
-    fn every_type_that_is_shown_is_one_of_objects() {
+    fn every_shown_type_is_an_object_type() {
         for code in TYPES {
             assert!(is_object(*code), "{}", code.escape_ascii());
         }

@@ -39,8 +39,8 @@ pub const TABLE_FORMAT: ViewFormat = ViewFormat {
     matches: |_| false,
 };
 
-/// Returns the native file has a header again that the archive keeps elsewhere;
-/// for the Xbox there is none.
+/// Returns the conversions of a sound. The native file gets the header that the
+/// archive stores elsewhere; there is none for the Xbox.
 fn converted(asset: Option<AssetType>) -> Converted {
     const WAV: ConvertedFile = ConvertedFile::first("wav");
     const fn native(extension: &'static str) -> ConvertedFile {
@@ -57,8 +57,8 @@ fn converted(asset: Option<AssetType>) -> Converted {
     Converted::whole(files).within(Folder::Named("sounds"))
 }
 
-/// Maximum number of samples of all channels of a sound that is written; five
-/// minutes of music in two channels are less.
+/// Maximum number of samples of all channels of a written sound; five minutes
+/// of stereo music are less.
 const MAX_SAMPLES: usize = 1 << 25;
 
 const KIND: Kind<Sound> = Kind {
@@ -83,9 +83,9 @@ const TABLE: Kind<SoundTable> = Kind {
 /// The headers of all sounds of an archive.
 pub(super) struct Headers {
     tables: Vec<SoundTable>,
-    /// Why a table could not be read to its end.
+    /// Why a table is incomplete.
     problems: Vec<String>,
-    /// Bytes of the tables, which the headers keep slices of.
+    /// Bytes of the tables, of which the headers keep slices.
     bytes: usize,
 }
 
@@ -243,7 +243,7 @@ fn open_table(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>
     })
 }
 
-/// `table.tsv` of an SNDI asset.
+/// Writes `table.tsv` of an SNDI asset.
 fn table(model: &SoundTable, names: Names<'_>, out: &mut dyn Write) -> io::Result<()> {
     let columns = ["index", "list", "sound", "sound_name", "rate", "offset"];
     let mut table = Table::new(out, &columns)?;

@@ -94,7 +94,7 @@ fn picture(shown: &Shown<Textures>, index: usize, out: &mut dyn Write) -> io::Re
     }
 }
 
-/// `textures.tsv`.
+/// Writes `textures.tsv`.
 fn table(model: &Textures, out: &mut dyn Write) -> io::Result<()> {
     let columns = [
         "index",

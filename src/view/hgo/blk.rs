@@ -1,4 +1,4 @@
-//! What a `*.hgo.blk` file looks like: its table of blocks.
+//! View of a `*.hgo.blk` file: its table of blocks.
 
 use std::io::{self, Write};
 
@@ -56,7 +56,7 @@ struct EntryFacts {
     mismatch: Option<String>,
 }
 
-/// Returns what `info.json` has, with these entries of the table.
+/// Returns the contents of `info.json`, with these entries of the table.
 fn facts<'a>(table: &BlockTable, entries: &'a [Entry]) -> impl Serialize + use<'a> {
     let fact = |entry: &Entry| EntryFacts {
         kind: tag(entry.tag),
@@ -70,7 +70,7 @@ fn facts<'a>(table: &BlockTable, entries: &'a [Entry]) -> impl Serialize + use<'
     }
 }
 
-/// Returns what is known of a damaged table.
+/// Returns the known facts of a damaged table.
 fn partial(table: &BlockTable) -> serde_json::Value {
     json::bounded_value(&facts(table, &table.entries), &facts(table, &[]))
 }

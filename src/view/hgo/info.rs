@@ -1,6 +1,6 @@
 //! `info.json` and `info.txt`.
 //!
-//! `info.json` has everything but what pictures and models will show: of
+//! `info.json` has everything except the contents of pictures and models: of
 //! vertices, triangles, weights and pixels it has the counts.
 
 use std::collections::BTreeMap;
@@ -17,12 +17,12 @@ use crate::io::Endian;
 use crate::view::Summary;
 use crate::view::json::{self, Seq};
 
-/// `info.json`.
+/// Writes `info.json`.
 pub(super) fn json(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     json::write_pretty(&facts(hgo), out)
 }
 
-/// Returns what is known of a damaged model.
+/// Returns the known facts of a damaged model.
 pub(super) fn partial(hgo: &Hgo) -> serde_json::Value {
     json::bounded_value(&facts(hgo), &Head::new(hgo))
 }
@@ -44,7 +44,7 @@ fn facts(hgo: &Hgo) -> impl Serialize {
     }
 }
 
-/// What `info.json` has, the lists omitted.
+/// The properties in `info.json`, without the lists.
 #[derive(Serialize)]
 struct Head {
     format: &'static str,
@@ -517,7 +517,7 @@ impl BoundsFacts {
     }
 }
 
-/// `info.txt`.
+/// Writes `info.txt`.
 pub(super) fn text(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     let order = match hgo.endian {
         Endian::Big => "big-endian, as on GameCube",

@@ -1,4 +1,4 @@
-//! What an HGO model looks like: skeleton, layers, materials, textures.
+//! View of an HGO model: skeleton, layers, materials, textures.
 
 pub mod blk;
 mod info;
@@ -48,7 +48,7 @@ fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Bo
     }
 }
 
-/// A model and what of it can be shown as pictures and models.
+/// A model, and its export plan.
 #[derive(GetSize)]
 struct Shown {
     hgo: Hgo,
@@ -64,7 +64,7 @@ const MODELS: &str = "models";
 /// File of the layers' materials.
 const MATERIALS: &str = "materials.mtl";
 
-/// Returns the files, in their order.
+/// Returns the files, in order.
 fn files(shown: &Shown) -> Vec<Listed<Shown>> {
     let mut files: Vec<Listed<Shown>> = whole_files(&[
         ("info.json", |shown, out| info::json(&shown.hgo, out)),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_joints_table_tells_the_rest_pose() {
+    fn the_joints_table_has_the_rest_pose() {
         assert_eq!(
             rendered(&mouse(), "joints.tsv"),
             "index\tname\tparent\tparent_name\tflags\tx\ty\tz\tlocator_x\tlocator_y\tlocator_z\n\
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn the_half_page_says_what_the_model_is() {
+    fn the_summary_describes_the_model() {
         assert_eq!(
             rendered(&mouse(), "info.txt"),
             "HGO model (Crash Bandicoot: The Wrath of Cortex; big-endian, as on GameCube)\n\

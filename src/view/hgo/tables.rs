@@ -1,4 +1,4 @@
-//! The tables; `docs/formats/hgo.md` says what each column means.
+//! The tables; their columns are described in `docs/formats/hgo.md`.
 
 use std::io::{self, Write};
 
@@ -52,7 +52,7 @@ pub(super) fn joints(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What the meshes of a part are together.
+/// Totals of the meshes of a part.
 #[derive(Default)]
 struct Totals {
     meshes: usize,
@@ -76,7 +76,7 @@ impl Totals {
     }
 }
 
-/// Returns the number of shapes that a mesh can take.
+/// Returns the number of blend shapes of a mesh.
 pub(super) fn blend_shapes(mesh: &Mesh) -> usize {
     mesh.blend_shapes
         .as_ref()
@@ -107,7 +107,7 @@ pub(super) fn layers(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A row for a part of a layer, or for a layer without parts.
+/// Writes a row for a part of a layer, or for a layer without parts.
 fn layer_row(table: &mut Table<'_>, layer: &Layer, part: Option<&Part>) -> io::Result<()> {
     let totals = part.map(Totals::of).unwrap_or_default();
     table
@@ -268,7 +268,7 @@ pub(super) fn tag(tag: [u8; 4]) -> String {
     tag.escape_ascii().to_string()
 }
 
-/// Returns what a block of this type is.
+/// Returns the meaning of a block type.
 pub(super) fn meaning(tag: [u8; 4]) -> &'static str {
     BlockKind::from_tag(tag).map_or("unknown", BlockKind::meaning)
 }

@@ -9,10 +9,10 @@ use super::key_type;
 use crate::asset::ifp::{Animation, Keys, Object};
 use crate::view::json::{self, Seq};
 
-/// How deep the keys are, which are written a line each.
+/// Depth of the keys, which are written one per line.
 const KEY_DEPTH: usize = 4;
 
-/// The file of the animation that is number `index` in `animations.tsv`.
+/// Writes the file of the animation with number `index` in `animations.tsv`.
 pub(super) fn json(index: usize, animation: &Animation, out: &mut dyn Write) -> io::Result<()> {
     let facts = AnimationKeys {
         index,

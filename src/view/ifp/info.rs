@@ -1,7 +1,7 @@
 //! `info.json` and `info.txt`.
 //!
-//! `info.json` has everything but the keys themselves, which are in the
-//! files of the animations: a package has up to a few hundred thousand.
+//! `info.json` has everything except the keys, which are in the files of the
+//! animations: a package has up to a few hundred thousand.
 
 use std::io::{self, Write};
 
@@ -13,12 +13,12 @@ use crate::asset::ifp::{Animation, Ifp, Keys, Mismatch, Object, Package, Version
 use crate::view::Summary;
 use crate::view::json::{self, Seq};
 
-/// `info.json`.
+/// Writes `info.json`.
 pub(super) fn json(ifp: &Ifp, out: &mut dyn Write) -> io::Result<()> {
     json::write_pretty(&facts(ifp), out)
 }
 
-/// Returns what is known of a damaged package.
+/// Returns the known facts of a damaged package.
 pub(super) fn partial(ifp: &Ifp) -> Value {
     let objects = ifp.animations().map(|animation| animation.objects.len());
     let brief = Brief {
@@ -41,7 +41,7 @@ fn format(ifp: &Ifp) -> Option<&'static str> {
     ifp.packages.first().map(|package| package.version.magic())
 }
 
-/// What is shown of a damaged package with very many objects.
+/// The properties of a damaged package with very many objects.
 #[derive(Serialize)]
 struct Brief {
     format: Option<&'static str>,
@@ -237,7 +237,8 @@ fn is_monotonic(keys: &Keys) -> bool {
     keys.iter().map(|key| key.time).is_sorted()
 }
 
-/// Returns how far the rotations are from length 1, at most, to five places.
+/// Returns the maximum deviation of the rotations from length 1, rounded to
+/// five places.
 fn norm_error(keys: &Keys) -> f64 {
     let errors = keys
         .iter()
@@ -250,7 +251,7 @@ fn norm_error(keys: &Keys) -> f64 {
     (errors.fold(0.0, f64::max) * 1e5).round() / 1e5
 }
 
-/// `info.txt`.
+/// Writes `info.txt`.
 pub(super) fn text(ifp: &Ifp, out: &mut dyn Write) -> io::Result<()> {
     let mut summary = Summary::new(heading(ifp));
     let names = ifp.packages.iter().map(|package| &package.name);

@@ -1,5 +1,5 @@
-//! What an IFP animation package looks like: the tables, and for every
-//! animation its keys as JSON and a package of its own.
+//! View of an IFP animation package: the tables, and for every animation its
+//! keys as JSON and a separate package.
 
 mod animation;
 mod info;
@@ -41,7 +41,7 @@ fn open(bytes: &Bytes, _siblings: &dyn AssetContext) -> Result<Box<dyn View>, Bo
     }
 }
 
-/// The files that every package has, in their order.
+/// The files of every package, in order.
 const FILES: &[(&str, Whole<Ifp>)] = &[
     ("info.json", info::json),
     ("info.txt", info::text),
@@ -49,8 +49,8 @@ const FILES: &[(&str, Whole<Ifp>)] = &[
     ("bones.tsv", tables::bones),
 ];
 
-/// Returns the files, in their order: for each animation its keys as text, and
-/// then each as a package of its own.
+/// Returns the files, in order: for each animation its keys as text, and then
+/// each as a separate package.
 fn files(ifp: &Ifp) -> Vec<Listed<Ifp>> {
     let mut files = whole_files(FILES);
     let count = ifp.animations().count();
@@ -83,8 +83,7 @@ fn package(ifp: &Ifp, index: usize, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// Returns how keys are stored, as the files show it: the number of `ANP3`, the
-/// tag of `ANPK`.
+/// Returns the kind of keys as shown: the number of `ANP3`, the tag of `ANPK`.
 fn key_type(keys: &Keys) -> serde_json::Value {
     match keys.kind().number() {
         Some(number) => number.into(),
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_are_none_are_shown_as_null() {
+    fn nan_is_shown_as_null() {
         let keys = floats(&[f32::NAN, 0.0, 0.0, 1.0, f32::INFINITY]);
         let object = build::anpk_object("Root", Tail::Bone(0), Some((b"KR00", &keys)));
         let bytes = build::anpk("ped", &[("walk", &[object])]);
@@ -176,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_animations_of_all_packages_of_a_list_are_there() {
+    fn the_animations_of_all_packages_of_a_list_are_shown() {
         let list = build::anlf(&[walk_anpk("a"), walk_anpk("b")]);
         let names: Vec<_> = open(&list.clone().into(), &Alone).unwrap().files()[FILES.len()..]
             .iter()
@@ -196,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_half_page_says_what_the_package_is() {
+    fn the_summary_describes_the_package() {
         assert_eq!(
             rendered(&walk(), "info.txt"),
             "IFP animation package (ANP3: GTA San Andreas)\n\

@@ -1,4 +1,4 @@
-//! The tables; `docs/formats/ifp.md` says what each column means.
+//! The tables; their columns are described in `docs/formats/ifp.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -44,12 +44,13 @@ pub(super) fn bones(ifp: &Ifp, out: &mut dyn Write) -> io::Result<()> {
 /// A bone by its number, if it has one, and its name.
 pub(super) type Bone<'a> = (Option<i32>, &'a str);
 
-/// Returns all bones, and the number of animations that each is in.
+/// Returns all bones, and the number of animations of each.
 pub(super) fn bone_uses(ifp: &Ifp) -> BTreeMap<Bone<'_>, usize> {
     let mut uses = BTreeMap::new();
     for animation in ifp.animations() {
         let objects = animation.objects.iter();
-        // Collected, every object would take memory before the set is built.
+        // Collecting would take memory for every object before the set is
+        // built.
         let mut bones = BTreeSet::new();
         bones.extend(objects.map(|object| (object.bone_id, object.name.as_str())));
         for bone in bones {

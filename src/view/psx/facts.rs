@@ -1,5 +1,5 @@
-//! `info.json`: everything but vertices, normals, faces, colours, pixels and
-//! keyframes, of which it has the numbers.
+//! `info.json`: everything except vertices, normals, faces, colours, pixels and
+//! keyframes, of which it has the counts.
 
 use std::io::{self, Write};
 
@@ -12,17 +12,17 @@ use crate::asset::psx::{
 };
 use crate::view::json::{self, Seq};
 
-/// `info.json`.
+/// Writes `info.json`.
 pub(super) fn json(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     json::write_pretty(&Facts::new(psx), out)
 }
 
-/// What follows from the whole of a file.
+/// Fields that require the whole file.
 const CONCLUSIONS: [&str; 4] = ["kind", "end", "animated", "vertex_scale"];
 
-/// Returns what is known of a file that could not be read to its end. What is
-/// empty or 0 may be so because it was not reached, and is omitted, as are all
-/// lists where they are very long.
+/// Returns the known facts of an incomplete file. Empty lists and zeros are
+/// omitted, because they may not have been reached, and so are all lists if
+/// they are very long.
 pub(super) fn partial(psx: &Psx) -> Value {
     let mut facts = json::bounded_value(&Facts::new(psx), &Head::new(psx));
     if let Value::Object(fields) = &mut facts {
@@ -103,7 +103,7 @@ impl Head {
     }
 }
 
-/// Returns the word for what a file is for.
+/// Returns the word for the purpose of a file.
 pub(super) fn kind(kind: Kind) -> &'static str {
     match kind {
         Kind::Level => "level",
@@ -175,7 +175,7 @@ impl ObjectFacts {
     }
 }
 
-/// Returns a parent, or -1 for an object that is its own.
+/// Returns a parent, or -1 for an object that is its own parent.
 fn parent_or_root(index: usize, parent: u16) -> i32 {
     if usize::from(parent) == index {
         -1

@@ -1,5 +1,4 @@
-//! What a PSX file looks like: facts, half a page, and a table for everything
-//! that there are many of.
+//! View of a PSX file: facts, a summary, and tables.
 
 mod facts;
 mod page;
@@ -21,7 +20,7 @@ use crate::view::converted::{Conversion, Converted, ConvertedFile};
 
 /// PSX models, levels and texture banks.
 ///
-/// PlayStation programs and pictures share the extension; what is in the file
+/// PlayStation programs and pictures have the same extension, so the content
 /// decides.
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "PSX",
@@ -35,7 +34,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |bytes| psx::parse(bytes).is_ok(),
 };
 
-/// Maximum number of bytes of neighbours that are looked at.
+/// Maximum number of bytes of neighbours that are read.
 const MAX_NEIGHBOURS: usize = 16 << 20;
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
@@ -57,7 +56,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     }
 }
 
-/// Returns the files of the same level, where this one needs something of them.
+/// Returns the files of the same level, if this one needs something from them.
 fn read_neighbours(psx: &Psx, context: &dyn AssetContext) -> Vec<Psx> {
     if context.name().is_empty() || !TextureSet::lacks(psx) {
         return Vec::new();
@@ -72,7 +71,7 @@ fn read_neighbours(psx: &Psx, context: &dyn AssetContext) -> Vec<Psx> {
     names.filter_map(&mut read).collect()
 }
 
-/// A file and what of it can be shown as pictures and models.
+/// A file, and its export plan.
 #[derive(GetSize)]
 struct Shown {
     psx: Psx,
@@ -94,7 +93,7 @@ const MATERIALS: &str = "materials.mtl";
 /// File of the scene's materials.
 const SCENE_MATERIALS: &str = "scene.mtl";
 
-/// Returns the files, in their order.
+/// Returns the files, in order.
 fn files(shown: &Shown) -> Vec<Listed<Shown>> {
     let mut files: Vec<Listed<Shown>> = whole_files(&[
         ("info.json", |shown, out| facts::json(&shown.psx, out)),
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_stand_in_whole_units_and_turn_by_degrees() {
+    fn objects_have_positions_in_units_and_turn_by_degrees() {
         let mut file = rich();
         file.objects[1][4..8].copy_from_slice(&(-2048_i32).to_le_bytes());
         file.objects[1][18..20].copy_from_slice(&1024_i16.to_le_bytes());
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn models_show_their_faces_by_sort() {
+    fn models_count_their_faces_by_kind() {
         let text = rendered(&rich().bytes(), "models.tsv");
         let (header, rows) = text.split_once('\n').unwrap();
         assert_eq!(
@@ -310,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn the_half_page_says_what_the_file_is() {
+    fn the_summary_describes_the_file() {
         let bytes = rich().bytes();
         let psx = psx::parse(&bytes.clone().into()).unwrap();
         assert_eq!(
@@ -385,7 +384,7 @@ mod tests {
         }
     }
 
-    /// Opens bytes of any kind and looks at everything that there is.
+    /// Opens any bytes and renders all files.
     fn look(bytes: &[u8]) {
         if let Ok(view) = open(&Bytes::copy_from_slice(bytes), &Alone) {
             for index in 0..view.files().len() {

@@ -1,4 +1,4 @@
-//! `info.txt`: the half page that a person wants first.
+//! `info.txt`: a summary.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use super::tables::{tag, units};
 use crate::asset::psx::{Content, Psx, Version};
 use crate::view::Summary;
 
-/// `info.txt`.
+/// Writes `info.txt`.
 pub(super) fn text(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     let mut summary = Summary::new(heading(psx));
     summary.line("file size", format!("{} bytes", psx.file_size));
@@ -52,9 +52,8 @@ fn geometry(psx: &Psx, summary: &mut Summary) {
     }
 }
 
-/// Returns the box around all objects, as least and largest x, y and z in the
-/// unit of object positions. Angles, which are almost always 0, are not looked
-/// at.
+/// Returns the box around all objects, as minimum and maximum x, y and z in the
+/// unit of object positions. Angles, which are almost always 0, are ignored.
 fn bounds(psx: &Psx) -> Option<[[f64; 2]; 3]> {
     let scale = f64::from(psx.vertex_scale());
     let mut whole: Option<[[f64; 2]; 3]> = None;

@@ -1,4 +1,4 @@
-//! The tables; `docs/formats/psx.md` says what each column means.
+//! The tables; their columns are described in `docs/formats/psx.md`.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -83,7 +83,7 @@ pub(super) fn models(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Hashes and ids are written as people write them.
+/// Returns a hash or id in the usual notation.
 fn hash(hash: &u32) -> String {
     format!("{hash:08x}")
 }
@@ -152,7 +152,7 @@ pub(super) fn chunks(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a tag as its four letters, where it has them, else as a number.
+/// Returns a tag as its four letters, if it has them, otherwise as a number.
 pub(super) fn tag(tag: u32) -> String {
     let letters = tag.to_le_bytes();
     if letters.iter().all(u8::is_ascii_graphic) {
@@ -162,7 +162,7 @@ pub(super) fn tag(tag: u32) -> String {
     }
 }
 
-/// Returns what a chunk is, and how much is in it.
+/// Returns the meaning of a chunk, and its number of items.
 fn meaning(chunk: &Chunk) -> String {
     let what = match &chunk.content {
         Content::Colours(list) => format!("gouraud colours: {}", list.len()),

@@ -1,4 +1,4 @@
-//! What a blend table looks like: the colours that it makes of colours.
+//! View of a blend table.
 
 use std::io::{self, Write};
 
@@ -74,7 +74,7 @@ fn page(shown: &Shown<BlendTable>, out: &mut dyn Write) -> io::Result<()> {
     page.write(&Warnings::default(), out)
 }
 
-/// A pixel for each entry, in the colour that it stands for.
+/// Writes a picture with a pixel for each entry, in the resulting colour.
 fn picture(shown: &Shown<BlendTable>, out: &mut dyn Write) -> io::Result<()> {
     let table = &shown.asset;
     let mut row = |y: u32, row: &mut Vec<u8>| {

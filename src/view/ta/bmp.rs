@@ -1,4 +1,4 @@
-//! What a BMP file looks like: itself.
+//! View of a BMP file.
 
 use std::io::{self, Write};
 

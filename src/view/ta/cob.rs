@@ -1,4 +1,4 @@
-//! What a script looks like: its code as text, and its names.
+//! View of a script: its code as text, and its names.
 
 use std::io::{self, Write};
 
@@ -85,7 +85,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Returns the warnings of a script, and the pieces that its model lacks.
+/// Returns the warnings of a script, including pieces that its model lacks.
 fn warnings(cob: &Cob, context: &dyn AssetContext) -> Warnings {
     let mut warnings = cob.warnings.clone();
     let path = format!("objects3d/{}.3do", super::stem(context.name()));

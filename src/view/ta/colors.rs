@@ -5,12 +5,12 @@ use crate::asset::ta::pal::{self, Palette};
 use crate::asset::ta::{pcx, tdf};
 use crate::view::{AssetContext, AssetRef, Wanted};
 
-/// A palette, and where it is from.
+/// A palette and its origin.
 pub(super) struct Colors {
     /// The colours.
     pub(super) palette: Palette,
-    /// As `info.json` says it: `embedded`, `option:` and the file that the user
-    /// has chosen, or `archive:` and archive and file.
+    /// The origin as shown in `info.json`: `embedded`, `option:` and the file
+    /// chosen by the user, or `archive:` and archive and file.
     pub(super) source: String,
 }
 
@@ -25,7 +25,7 @@ const KINGDOMS: [(&str, &str); 6] = [
 ];
 
 impl Colors {
-    /// No palette but that of the game.
+    /// Returns the palette of the game.
     pub(super) fn embedded() -> Self {
         Self {
             palette: Palette::TA,
@@ -41,7 +41,7 @@ impl Colors {
         }
     }
 
-    /// Returns the palette that the user has chosen.
+    /// Returns the palette chosen by the user.
     fn chosen(context: &dyn AssetContext) -> Option<Self> {
         let chosen = context.palette()?;
         Some(Self {
@@ -57,7 +57,7 @@ impl Colors {
         }
         let whole = context.find(Wanted::Path("palettes/palette.pal"));
         let bytes = whole.and_then(|file| context.read(file));
-        // The game continues without a palette file, and not with a short one.
+        // The game ignores a missing palette file, but not a short one.
         let is_missing = bytes.as_ref().is_none_or(|bytes| bytes.is_empty());
         let found = if is_missing {
             let found = context.find(Wanted::Path("palettes/palette.pcx"));
@@ -74,8 +74,8 @@ impl Colors {
         found.unwrap_or_else(Self::embedded)
     }
 
-    /// Returns the palette of a sprite: in Kingdoms a picture of the same name
-    /// beside it, or what `palettes` has for its name or its kingdom.
+    /// Returns the palette of a sprite: in Kingdoms that of a picture of the
+    /// same name beside it, or that in `palettes` for its name or its kingdom.
     pub(super) fn of_sprite(context: &dyn AssetContext) -> Self {
         let stem = super::stem(context.name());
         let beside = || {
@@ -96,8 +96,8 @@ impl Colors {
             .unwrap_or_else(|| Self::of_mount(context))
     }
 
-    /// Returns the palette of a map of Kingdoms: that of the kingdom that its
-    /// OTA file names.
+    /// Returns the palette of a map of Kingdoms: that of the kingdom in its OTA
+    /// file.
     pub(super) fn of_kingdoms_map(context: &dyn AssetContext) -> Self {
         let kingdom = || {
             let ota = format!("{}.ota", super::stem(context.name()));
@@ -130,7 +130,7 @@ impl Colors {
         })
     }
 
-    /// Returns the palette that a picture carries.
+    /// Returns the palette of a picture.
     fn carried(context: &dyn AssetContext, wanted: Wanted<'_>) -> Option<Self> {
         let file = context.find(wanted)?;
         let picture = pcx::parse(&context.read(file)?).ok()?;

@@ -1,4 +1,4 @@
-//! What a font looks like: all of its characters.
+//! View of a font: all of its characters.
 
 use std::io::{self, Write};
 
@@ -25,7 +25,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |_| false,
 };
 
-/// Characters in succession of the sheet, and rows.
+/// Characters per row of the sheet, and rows.
 const COLUMNS: usize = 16;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
@@ -71,8 +71,8 @@ fn page(shown: &Shown<Fnt>, out: &mut dyn Write) -> io::Result<()> {
     page.write(&fnt.warnings, out)
 }
 
-/// All characters in a grid, 16 in succession, white on black. Cells are as
-/// wide as the widest one, with a pixel between them.
+/// Writes all characters in a grid with 16 columns, white on black. Cells are
+/// as wide as the widest one, with a pixel between them.
 fn sheet(shown: &Shown<Fnt>, out: &mut dyn Write) -> io::Result<()> {
     let fnt = &shown.asset;
     let widest = widths(fnt).map(|(_, width)| width).max().unwrap_or(1);

@@ -1,4 +1,4 @@
-//! What sprites look like: a picture for each frame, and what moves.
+//! View of sprites: a picture for each frame, and animations.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -32,27 +32,26 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 /// Maximum number of pictures of a file; the largest of the games has a tenth
-/// of them.
+/// of that.
 const MAX_PICTURES: usize = 1 << 15;
 
 /// Maximum number of pixels of all pictures of a file. Many references may lead
 /// to one large frame.
 const MAX_SHOWN: u64 = 1 << 28;
 
-/// Maximum number of pixels that the frames of an animation have together.
+/// Maximum number of pixels of all frames of an animation.
 const MAX_ANIMATED: u64 = 1 << 26;
 
 /// Maximum number of pixels that are decoded for a contact sheet.
 const MAX_SHEET_PIXELS: u64 = 1 << 25;
 
-/// Maximum number of pixels that are decoded to report in `info.json` warnings
-/// about them.
+/// Maximum number of pixels that are decoded to find warnings for `info.json`.
 const MAX_CHECKED: u64 = 1 << 24;
 
 /// Maximum number of pictures on a contact sheet.
 const MAX_ON_SHEET: usize = 64;
 
-/// A part's number is that of the sequence times this, and that of the frame.
+/// A part's number is that of the sequence times this, plus that of the frame.
 const FRAMES: usize = 1 << 16;
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
@@ -75,7 +74,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
     Ok(shown.view(files))
 }
 
-/// Returns the files. What is omitted is a warning.
+/// Returns the files. Omitted ones are reported as warnings.
 fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
     let mut files = whole_files(&[
         ("info.json", info as _),
@@ -116,7 +115,7 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
             }
         }
         if sequence.len() < 2 || area == 0 || left_out > 0 {
-            // Nothing moves, or there is too much already.
+            // A single frame, or too large.
         } else if let Some(why) = animation_problem(sequence, area, &known) {
             problem = Some(why);
         } else {
@@ -163,7 +162,7 @@ fn animation_problem(
     size_problem(width.into(), height.into())
 }
 
-/// Returns the picture of a frame; where pixels are lost, the others.
+/// Returns the picture of a frame; without lost pixels.
 fn picture(shown: &Shown<Gaf>, frame: &Frame) -> Option<Picture> {
     let decoded = shown.asset.decode(frame);
     let picture = decoded.unwrap_or_else(|incomplete| incomplete.model);
@@ -218,7 +217,7 @@ fn animation(shown: &Shown<Gaf>, index: usize, out: &mut dyn Write) -> io::Resul
     apng::write(&animation, &mut next, out)
 }
 
-/// Returns how long a frame is shown. No ticks are one.
+/// Returns the duration of a frame. No ticks are one.
 fn delay(reference: Option<Reference>) -> (u16, u16) {
     let ticks = reference.map_or(1, |reference| reference.ticks.max(1));
     (
@@ -227,7 +226,7 @@ fn delay(reference: Option<Reference>) -> (u16, u16) {
     )
 }
 
-/// The first frame of each sequence; of a single sequence, all frames.
+/// Writes the first frame of each sequence; for a single sequence, all frames.
 fn preview(shown: &Shown<Gaf>, out: &mut dyn Write) -> io::Result<()> {
     let gaf = &shown.asset;
     let mut filled = gaf.sequences.iter().filter(|sequence| !sequence.is_empty());
@@ -254,8 +253,8 @@ struct Head<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     palette: &'a str,
     sequences: Seq<'a, SequenceFacts<'a>>,
-    /// Raw frames that the key does not occur in. Kingdoms has some whose
-    /// border is another colour, which is not transparent then.
+    /// Raw frames in which the key does not occur. Kingdoms has some with a
+    /// border in another colour, which is not transparent then.
     #[serde(skip_serializing_if = "Option::is_none")]
     key_unused: Option<usize>,
     warnings: Vec<String>,
@@ -270,12 +269,12 @@ struct SequenceFacts<'a> {
     loops: bool,
     loop_word: u16,
     unknown_4: u32,
-    /// Of all frames, if known of each.
+    /// Total of all frames, if known for each.
     seconds: Option<f64>,
 }
 
-/// Warnings about a file and the pixels of its frames, each of which is decoded
-/// once; and the number of raw frames without the key.
+/// Returns the warnings about a file and the pixels of its frames, each of
+/// which is decoded once; and the number of raw frames without the key.
 fn checked(gaf: &Gaf) -> (Warnings, usize) {
     let mut warnings = gaf.warnings.clone();
     let mut key_unused = 0;

@@ -1,4 +1,4 @@
-//! What the assets of Total Annihilation and TA: Kingdoms look like.
+//! Views of the assets of Total Annihilation and TA: Kingdoms.
 
 pub mod blend;
 pub mod bmp;
@@ -47,7 +47,7 @@ impl<M: Send + Sync + 'static> Shown<M> {
     }
 }
 
-/// Returns what is shown of an asset whose structure is lost.
+/// Returns the view of an asset with broken structure.
 fn failure<M>(incomplete: Incomplete<M>, partial: impl FnOnce(&M) -> Value) -> Box<Failure> {
     let Incomplete { error, model } = incomplete;
     let partial = partial(&model);

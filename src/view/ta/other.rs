@@ -1,4 +1,4 @@
-//! Scenarios and videos, which are named and not shown.
+//! Views of scenarios and videos, which are only identified.
 
 use std::io::{self, Write};
 

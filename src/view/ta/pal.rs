@@ -1,4 +1,4 @@
-//! What a palette looks like.
+//! View of a palette.
 
 use std::io::{self, Write};
 
@@ -67,7 +67,7 @@ fn page(shown: &Shown<Pal>, out: &mut dyn Write) -> io::Result<()> {
     page.write(&pal.warnings, out)
 }
 
-/// A palette of GIMP, which many programs read.
+/// Writes a GIMP palette, which many programs read.
 fn gimp(shown: &Shown<Pal>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "GIMP Palette\nName: palette\nColumns: {EDGE}\n#")?;
     for (index, [red, green, blue]) in shown.asset.palette.0.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a PCX file looks like: itself.
+//! View of a PCX file.
 
 use std::io::{self, Write};
 

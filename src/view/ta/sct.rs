@@ -1,4 +1,4 @@
-//! What a section of a map looks like.
+//! View of a section of a map.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! What a text of units, weapons, maps and menus says.
+//! View of a text of units, weapons, maps or menus.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -25,11 +25,11 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |_| false,
 };
 
-/// Bytes that an entry takes; its text comes on top.
+/// Bytes of an entry without its text.
 const ENTRY_SIZE: usize = 24;
 
-/// Maximum number of sections in each other of which a [`Value`] is made;
-/// reading one back has a limit on depth.
+/// Maximum nesting of sections in a [`Value`], since reading one back has a
+/// limit on depth.
 const MAX_VALUE_DEPTH: usize = 32;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
@@ -42,8 +42,8 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
     Ok(shown.view(whole_files(&[("info.json", info), ("info.txt", page)])))
 }
 
-/// Returns what is known of a text that could not be read to its end, without
-/// what is in its sections where they are too deep for a value.
+/// Returns the known facts of an incomplete text, without the contents of
+/// sections that are too deep for a value.
 fn partial(tdf: &Tdf) -> Value {
     let brief = json!({"format": FORMAT.name, "depth": tdf.depth, "entries": tdf.len()});
     if tdf.depth > MAX_VALUE_DEPTH {
@@ -76,18 +76,19 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// What a section holds.
+/// The contents of a section.
 #[derive(Serialize)]
 struct Content<'a> {
-    /// As the game reads them: of several with one name the last one counts.
+    /// The keys as read by the game: the last one of several with the same
+    /// name.
     keys: Keys<'a>,
-    /// Keys that do not count, since one of the same name follows.
+    /// Ignored keys, because one of the same name follows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     overridden: Vec<[String; 2]>,
     sections: Seq<'a, Named<'a>>,
 }
 
-/// A section with its name. They are not deeper than the reader allows.
+/// A section with its name. The nesting is limited by the parser.
 #[derive(Serialize)]
 struct Named<'a> {
     name: String,
@@ -95,7 +96,7 @@ struct Named<'a> {
     content: Content<'a>,
 }
 
-/// The keys of a section that count.
+/// The effective keys of a section.
 struct Keys<'a> {
     section: Section<'a>,
     overridden: HashSet<usize>,
@@ -168,7 +169,7 @@ mod tests {
     use crate::view::Alone;
 
     #[test]
-    fn a_text_that_is_too_deep_says_so() {
+    fn a_text_that_is_too_deep_is_reported() {
         for depth in [10, 64, 65, 1000] {
             let text = "[a]{".repeat(depth) + &"}".repeat(depth);
             match open(&Bytes::from(text.into_bytes()), &Alone) {

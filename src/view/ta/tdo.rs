@@ -1,4 +1,4 @@
-//! What a model looks like: a scene with its pieces, and a picture of it.
+//! View of a model: a scene with its pieces, and a preview.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -205,7 +205,7 @@ fn picture(
     png::write(&picture, out)
 }
 
-/// A texture; a grey square for one that is not in the mount.
+/// Returns a texture; a grey square for one that is not in the mount.
 fn texture(
     shown: &Shown<Model>,
     index: usize,
@@ -356,7 +356,7 @@ fn pieces(
             let primitives = object.primitives.iter();
             table.cell(primitives.filter(|one| one.surface() == surface).count());
         }
-        // Without a script nothing is known.
+        // Unknown without a script.
         let is_known = script.contains_key(&name.to_ascii_lowercase());
         table
             .optional((!script.is_empty()).then_some(is_known))

@@ -1,4 +1,4 @@
-//! Pictures that maps and sections have in common.
+//! Pictures shared by maps and sections.
 
 use std::io::{self, Write};
 
@@ -7,11 +7,11 @@ use crate::asset::ta::MAX_PIXELS;
 use crate::asset::ta::terrain::{Minimap, TILE_EDGE, Terrain};
 use crate::export::png::{self, Tones};
 
-/// Pixels of the map for one of the small picture, along an edge.
+/// Reduction factor of the small picture along an edge.
 pub(super) const REDUCED: u32 = 8;
 
-/// Returns the width and height of the picture of the ground in pixels. At most
-/// `MAX_CELLS` tiles are in it, so that they fit.
+/// Returns the width and height of the picture of the ground in pixels. It has
+/// at most `MAX_CELLS` tiles, so they do not overflow.
 pub(super) fn size(terrain: &Terrain) -> (u32, u32) {
     let edge = |tiles: u32| tiles.saturating_mul(TILE_EDGE);
     (edge(terrain.width), edge(terrain.height))
@@ -22,8 +22,8 @@ pub(super) fn has_ground(terrain: &Terrain) -> bool {
     terrain.tile(0, 0).is_some()
 }
 
-/// Returns whether the picture of the ground is not too large to be shown
-/// whole.
+/// Returns whether the picture of the ground is small enough to be shown in
+/// full.
 pub(super) fn is_shown_whole(terrain: &Terrain) -> bool {
     let (width, height) = size(terrain);
     u64::from(width) * u64::from(height) <= MAX_PIXELS
@@ -43,7 +43,7 @@ pub(super) fn write(
     png::write_rows((width / step, height / step), tones, &mut row, out)
 }
 
-/// Writes a minimap, or the part of it from its top left corner that is used.
+/// Writes a minimap, or its used part from the top left corner.
 pub(super) fn write_minimap(
     minimap: &Minimap,
     used: Option<(u32, u32)>,
@@ -66,7 +66,7 @@ pub(super) fn is_picture(minimap: &Minimap, used: Option<(u32, u32)>) -> bool {
     minimap.width.min(width) > 0 && minimap.height.min(height) > 0
 }
 
-/// Writes the heights of cells, as they are stored, as shades of grey.
+/// Writes the stored heights of cells as shades of grey.
 pub(super) fn write_heights(
     size: (u32, u32),
     mut heights: impl Iterator<Item = u8>,

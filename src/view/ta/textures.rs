@@ -1,5 +1,5 @@
-//! The textures of models: sequences of the sprites in `textures`, which are
-//! known by their names (FORMATS, TA 4).
+//! The textures of models: sequences of the sprites in `textures`, identified
+//! by name (FORMATS, TA 4).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,24 +11,23 @@ use crate::text::has_extension;
 use crate::view::context::shared;
 use crate::view::{AssetContext, AssetRef, Shared};
 
-/// Where the textures of a mount are.
+/// The folder with the textures of a mount.
 const FOLDER: &str = "textures";
 
-/// Under which name the index is shared.
+/// The name under which the index is shared.
 const SHARED: &str = "TA textures";
 
 /// Name of the file whose sequences have a frame for each player's colour.
 const TEAM_COLORS: &str = "logos";
 
-/// Maximum number of textures that are known.
+/// Maximum number of indexed textures.
 const MAX_TEXTURES: usize = 1 << 16;
 
 /// All textures of a mount.
 #[derive(Default)]
 struct Index {
     files: Vec<AssetRef>,
-    /// By their names in lower case: the number of the file, and of the
-    /// sequence in it.
+    /// By lower-case name: the number of the file, and of the sequence in it.
     by_name: HashMap<String, (usize, usize)>,
 }
 
@@ -44,8 +43,8 @@ impl Shared for Index {
 }
 
 impl Index {
-    /// Reads the names of all sequences. Of several with one name the first
-    /// one counts.
+    /// Reads the names of all sequences. The first of several with the same
+    /// name wins.
     fn new(context: &dyn AssetContext) -> Self {
         let mut index = Self::default();
         for file in context.list(FOLDER) {
@@ -74,7 +73,7 @@ impl Index {
     }
 }
 
-/// Where a texture is.
+/// The location of a texture.
 pub(super) struct Resolved {
     /// Archive and path of the file.
     pub(super) file: String,
@@ -85,15 +84,14 @@ pub(super) struct Resolved {
     texture_file: AssetRef,
 }
 
-/// The textures of a mount, as a model sees them.
+/// The textures of a mount for a model.
 pub(super) struct Textures<'a> {
     context: &'a dyn AssetContext,
     index: Option<Arc<Index>>,
 }
 
 impl<'a> Textures<'a> {
-    /// Returns the textures around an asset. The first one that asks reads
-    /// them.
+    /// Returns the textures for an asset. They are read on first use.
     pub(super) fn new(context: &'a dyn AssetContext) -> Self {
         Self {
             context,
@@ -119,9 +117,8 @@ impl<'a> Textures<'a> {
         })
     }
 
-    /// Returns the first frames of textures, by their names. A file is read
-    /// once for all textures in it. Those that do not fit into the limit of a
-    /// scene are not there.
+    /// Returns the first frames of textures, by name. A file is read once for
+    /// all textures in it. Textures beyond the limit of a scene are `None`.
     pub(super) fn pictures(&self, names: &[&str]) -> Vec<Option<Picture>> {
         let mut wanted: HashMap<AssetRef, Vec<(usize, usize)>> = HashMap::new();
         for (number, name) in names.iter().enumerate() {

@@ -1,5 +1,4 @@
-//! What a map looks like: its ground, its minimap, its heights, and what is on
-//! it.
+//! View of a map: its ground, minimap, heights, and features.
 
 use std::io::{self, Write};
 
@@ -79,7 +78,7 @@ fn size(tnt: &Tnt) -> [u32; 2] {
     tiles(tnt).map(|tiles| tiles.saturating_mul(TILE_EDGE))
 }
 
-/// Returns what is known without a look at the cells.
+/// Returns the facts that are known without reading the cells.
 fn head(tnt: &Tnt) -> Value {
     let minimap = tnt.minimap.as_ref();
     let used = tnt.minimap_used().map(|(width, height)| [width, height]);
@@ -108,7 +107,7 @@ fn head(tnt: &Tnt) -> Value {
     })
 }
 
-/// Returns how many cells have each feature.
+/// Returns the number of cells with each feature.
 fn placed(tnt: &Tnt) -> Vec<usize> {
     let mut counts = vec![0; tnt.features.len()];
     for feature in (0..tnt.cells()).filter_map(|cell| tnt.feature(cell)) {
@@ -143,7 +142,7 @@ fn page(shown: &Shown<Tnt>, out: &mut dyn Write) -> io::Result<()> {
     page.write(&tnt.warnings, out)
 }
 
-/// The names of features, and how many cells have each.
+/// Writes the names of features, and the number of cells with each.
 fn features(shown: &Shown<Tnt>, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(out, &["number", "index", "name", "placed"])?;
     let counts = placed(&shown.asset);

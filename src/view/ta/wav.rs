@@ -1,4 +1,4 @@
-//! What a sound is: its facts. Every program plays the file itself.
+//! View of a sound: its properties. Every program plays the file itself.
 
 use std::io::{self, Write};
 
@@ -34,7 +34,7 @@ fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box
     Ok(shown.view(whole_files(&[("info.json", info), ("info.txt", page)])))
 }
 
-/// Returns the samples of each channel, and how long they last, if known.
+/// Returns the number of samples of each channel, and the duration, if known.
 fn length(wav: &Wav) -> Option<(usize, f64)> {
     let format = wav.format.filter(|format| format.encoding == PCM)?;
     let size = usize::from(format.channels) * usize::from(format.bits.div_ceil(8));

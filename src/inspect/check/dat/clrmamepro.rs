@@ -20,13 +20,13 @@ use crate::text::windows_1252;
 /// Maximum length of the word or quoted value in bytes.
 const MAX_WORD: usize = 64 << 10;
 
-/// Maximum number of groups in each other.
+/// Maximum nesting of groups.
 const MAX_DEPTH: usize = 16;
 
-/// Adds what a list has to `dat`.
+/// Adds the contents of a list to `dat`.
 ///
 /// # Errors
-/// Returns what is wrong with it, and where.
+/// Returns a message with the position and the cause.
 pub(super) fn read(list: impl BufRead, dat: &mut Dat) -> Result<(), String> {
     let mut words = Words { list, at: 0 };
     let mut groups = Vec::new();
@@ -34,7 +34,7 @@ pub(super) fn read(list: impl BufRead, dat: &mut Dat) -> Result<(), String> {
         .map_err(|problem| format!("at byte {}: {problem}", words.at))
 }
 
-/// A group that has begun.
+/// An open group.
 enum Group {
     Title,
     Rom(Rom),
@@ -57,7 +57,7 @@ fn read_groups(
         };
         match words.next()? {
             Some(Word::Open) if groups.len() == MAX_DEPTH => {
-                return Err(format!("more than {MAX_DEPTH} groups in each other"));
+                return Err(format!("more than {MAX_DEPTH} nested groups"));
             }
             Some(Word::Open) => groups.push(open(&key, groups.last(), dat)?),
             Some(Word::Text(value)) => match groups.last_mut() {
@@ -65,9 +65,7 @@ fn read_groups(
                 Some(Group::Rom(rom)) => set(rom, &key, value),
                 Some(Group::Other) => {}
                 None => {
-                    return Err(format!(
-                        "is no list: there is no \"(\" behind \"{key:.40}\""
-                    ));
+                    return Err(format!("is not a list: no \"(\" after \"{key:.40}\""));
                 }
             },
             // A mark that has no value.
@@ -123,7 +121,7 @@ fn set(rom: &mut Rom, key: &str, value: String) {
     }
 }
 
-/// What a list consists of.
+/// A token of a list.
 enum Word {
     Open,
     Close,
@@ -175,7 +173,7 @@ impl<R: BufRead> Words<R> {
         Ok(Word::Text(text(bytes)))
     }
 
-    /// Returns a value whose first quote was read.
+    /// Reads a value whose first quote was read.
     fn quoted(&mut self) -> Result<Word, String> {
         let mut bytes = Vec::new();
         loop {
@@ -217,7 +215,7 @@ impl<R: BufRead> Words<R> {
     }
 }
 
-/// Returns the text in UTF-8, or else in Windows-1252.
+/// Returns the text as UTF-8, or else as Windows-1252.
 fn text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| windows_1252(error.as_bytes()).into_owned())
 }
@@ -269,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_refused_with_the_place() {
+    fn other_text_is_refused_with_its_position() {
         let deep = "a ( ".repeat(MAX_DEPTH + 1);
         let long = format!("game ( name {} )", "x".repeat(MAX_WORD + 1));
         for (text, problem) in [
@@ -279,13 +277,13 @@ mod tests {
             ),
             (
                 "game ( rom ( name a size 1 sha1 12 ) )",
-                "has not 40 digits",
+                "does not have 40 digits",
             ),
             ("game ( name \"a\n )", "a quoted value has no end"),
             ("game ( name a", "ends inside of a group"),
             ("game ( name a ) )", "ends no group"),
             ("( )", "without a name"),
-            ("a b", "is no list"),
+            ("a b", "is not a list"),
             (&deep, "more than 16 groups"),
             (&long, "more than 65536 bytes"),
         ] {

@@ -12,10 +12,10 @@ use super::{Dat, Rom};
 /// Maximum length of the tag in bytes.
 const MAX_TAG: usize = 64 << 10;
 
-/// Adds what a list has to `dat`.
+/// Adds the contents of a list to `dat`.
 ///
 /// # Errors
-/// Returns what is wrong with it, and where.
+/// Returns a message with the position and the cause.
 pub(super) fn read(list: impl BufRead, dat: &mut Dat) -> Result<(), String> {
     let mut reader = Reader::from_reader(list);
     let mut is_list = false;
@@ -41,11 +41,11 @@ pub(super) fn read(list: impl BufRead, dat: &mut Dat) -> Result<(), String> {
     }
     match is_list {
         true => Ok(()),
-        false => Err("is no list in Logiqx XML: it has no <datafile>".to_owned()),
+        false => Err("is not a list in Logiqx XML: it has no <datafile>".to_owned()),
     }
 }
 
-/// Takes in a tag: a title, a file, or something else.
+/// Handles a tag: a title, a file, or something else.
 fn take(tag: &Tag<'_>, dat: &mut Dat) -> Result<(), String> {
     if tag.tag.len() > MAX_TAG {
         return Err(format!("a tag of {} bytes", tag.tag.len()));
@@ -66,7 +66,7 @@ fn take(tag: &Tag<'_>, dat: &mut Dat) -> Result<(), String> {
     }
 }
 
-/// A tag with what needed to read its attributes.
+/// A tag and the decoder for its attributes.
 struct Tag<'a> {
     tag: BytesStart<'a>,
     decoder: Decoder,

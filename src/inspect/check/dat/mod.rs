@@ -1,5 +1,5 @@
-//! Lists of preservation databases, as Redump and No-Intro give them out: in
-//! Logiqx XML, or in the older text of clrmamepro.
+//! Lists of preservation databases such as Redump and No-Intro: in Logiqx XML,
+//! or in clrmamepro's older text format.
 
 mod clrmamepro;
 mod logiqx;
@@ -9,7 +9,8 @@ use std::io::{BufRead, BufReader, Read};
 
 use super::image::Sums;
 
-/// Maximum length of the list in bytes, and most titles and files of one.
+/// Maximum length of a list in bytes, and maximum number of its titles and
+/// files.
 const MAX_LIST: u64 = 256 << 20;
 const MAX_TITLES: usize = 2_000_000;
 const MAX_FILES: usize = 2_000_000;
@@ -45,7 +46,7 @@ impl Listed {
     }
 }
 
-/// A file as the text of a list gives it.
+/// A file as described in a list.
 #[derive(Debug, Default)]
 struct Rom {
     name: String,
@@ -59,7 +60,7 @@ impl Dat {
     /// Reads a list.
     ///
     /// # Errors
-    /// Returns a message about what is wrong with it, and where.
+    /// Returns a message with the position and the cause.
     pub fn read(list: impl Read) -> Result<Self, String> {
         let mut list = BufReader::new(list.take(MAX_LIST));
         let start = list.fill_buf().map_err(|error| error.to_string())?;
@@ -86,7 +87,7 @@ impl Dat {
 
     /// Adds a file of the title that was added last.
     fn add(&mut self, rom: Rom) -> Result<(), String> {
-        // Nothing can be compared with a file without a size.
+        // A file without a size cannot be compared.
         let Some(size) = rom.size else {
             return Ok(());
         };
@@ -109,7 +110,7 @@ impl Dat {
         Ok(())
     }
 
-    /// Returns what the list calls an image with these sums.
+    /// Returns the name in the list for an image with these sums.
     pub(super) fn find(&self, size: u64, sums: &Sums) -> Option<String> {
         let mut numbers = self.by_size.get(&size)?.iter();
         let file = numbers.find_map(|&number| {
@@ -123,8 +124,8 @@ impl Dat {
         })
     }
 
-    /// Returns how an image that the list does not have differs from the one
-    /// that it has under the same name, if it has one.
+    /// Returns how an unlisted image differs from the listed one with the same
+    /// name, if there is one.
     pub(super) fn difference(&self, name: &str, size: u64, sums: &Sums) -> String {
         let stem = |name: &str| {
             let end = name.rfind('.').unwrap_or(name.len());
@@ -156,14 +157,14 @@ impl Dat {
     }
 }
 
-/// Returns the bytes of a sum in hexadecimal digits; none if it is empty.
+/// Parses a sum in hexadecimal digits; `None` if it is empty.
 fn digits<const N: usize>(name: &str, text: Option<&str>) -> Result<Option<[u8; N]>, String> {
     let Some(text) = text.filter(|text| !text.is_empty()) else {
         return Ok(None);
     };
     let wrong = || {
         format!(
-            "the {name} \"{text:.40}\" of a file has not {} digits",
+            "the {name} \"{text:.40}\" of a file does not have {} digits",
             2 * N
         )
     };
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_refused_with_the_place() {
+    fn other_data_is_refused_with_its_position() {
         assert!(
             Dat::read(&b"<html></html>"[..])
                 .unwrap_err()

@@ -12,12 +12,12 @@ use crate::view::heavy_iron::names::Names;
 use crate::view::{AssetContext, AssetRef};
 use crate::volume::AssetType;
 
-/// Maximum number of bytes of assets that a report reads, those that it reads
-/// twice counted twice. An archive of the games has some ten million; a hostile
-/// one may name the same bytes a million times.
+/// Maximum number of bytes of assets that a report reads, counting repeated
+/// reads. An archive of the games has some ten million; a hostile one may list
+/// the same bytes a million times.
 const MAX_BYTES: u64 = 256 << 20;
 
-/// An archive whose assets a report goes through.
+/// An archive that a report reads.
 pub(super) struct Archive<'a> {
     pub(super) context: &'a dyn AssetContext,
     /// Bytes that may still be read.
@@ -31,7 +31,7 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// Returns what the readers need to know.
+    /// Returns the parameters for the parsers.
     pub(super) fn origin(&self) -> Origin {
         Origin::of_type(Some(self.asset))
     }
@@ -66,7 +66,7 @@ impl<'a> Archive<'a> {
         files.filter_map(|file| self.member(file))
     }
 
-    /// Returns the assets whose type `wants`.
+    /// Returns the assets whose type matches `wants`.
     pub(super) fn of_type(&self, wants: fn([u8; 4]) -> bool) -> impl Iterator<Item = Member> {
         self.members()
             .filter(move |member| wants(member.asset.code))
@@ -83,10 +83,10 @@ impl<'a> Archive<'a> {
         self.context.name_of(member.file).unwrap_or_default()
     }
 
-    /// Returns the bytes of an asset; nothing for one that cannot be read.
+    /// Returns the bytes of an asset; `None` for one that cannot be read.
     ///
     /// # Errors
-    /// Returns an error if the assets that were read have too many bytes.
+    /// Returns an error if too many bytes have been read.
     pub(super) fn read(&self, member: &Member) -> io::Result<Option<Bytes>> {
         self.count(member.file)?;
         Ok(self.context.read(member.file))
@@ -95,7 +95,7 @@ impl<'a> Archive<'a> {
     /// Counts a file as read.
     ///
     /// # Errors
-    /// Returns an error if the assets that were read have too many bytes.
+    /// Returns an error if too many bytes have been read.
     pub(super) fn count(&self, file: AssetRef) -> io::Result<()> {
         let size = self.context.size_of(file).unwrap_or_default();
         let left = self.left.get().checked_sub(size);
@@ -106,7 +106,7 @@ impl<'a> Archive<'a> {
         Ok(())
     }
 
-    /// Returns an object; nothing for one that cannot be read.
+    /// Returns an object; `None` for one that cannot be read.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Archive::read`].
@@ -118,7 +118,7 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// Returns the bytes of a name as archives have them.
+/// Returns the bytes of a name in archives.
 pub(super) fn stored(name: &str) -> Vec<u8> {
     to_windows_1252(name).into_owned()
 }

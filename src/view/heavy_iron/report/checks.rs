@@ -1,4 +1,4 @@
-//! `checks.txt`: what is wrong or odd in an archive, one per line.
+//! `checks.txt`: inconsistencies of an archive, one per line.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
@@ -100,7 +100,7 @@ impl Checks<'_> {
         }
     }
 
-    /// Reports what is referred to and is not there.
+    /// Reports a missing reference.
     fn missing(&mut self, member: &Member, reference: Reference) -> io::Result<()> {
         if reference.found.is_some() {
             return Ok(());
@@ -111,7 +111,7 @@ impl Checks<'_> {
         self.say(member, &format!("{field} {id:08X}{name} is missing"))
     }
 
-    /// Whether the id is that of the name, and of no other asset.
+    /// Checks that the id is that of the name and of no other asset.
     fn id(&mut self, member: &Member) -> io::Result<()> {
         let AssetType { id, code, .. } = member.asset;
         if !self.seen.insert(id) {
@@ -168,7 +168,7 @@ impl Checks<'_> {
         };
         if let Ok(sound) = sound::parse(&bytes, entry) {
             if sound.loops.is_some_and(|part| part.is_clamped) {
-                self.say(member, "its loop ends behind the data, and is cut")?;
+                self.say(member, "its loop ends past the data, and is cut")?;
             }
             self.warn(member, &sound.warnings)?;
         }
@@ -218,7 +218,7 @@ impl Checks<'_> {
     }
 }
 
-/// Returns the name that textures have for a platform.
+/// Returns the name of a platform in textures.
 fn platform_name(platform: Platform) -> &'static str {
     match platform {
         Platform::GameCube => "gc",

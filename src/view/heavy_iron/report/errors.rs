@@ -16,7 +16,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
     let archive = Archive::new(context);
     let mut table = Table::new(out, &["id", "name", "type", "file", "error"])?;
     for member in archive.of_type(is_shown) {
-        // What is parsed counts as read.
+        // Parsing counts as reading.
         archive.count(member.file)?;
         let view = context.model(member.file);
         let error = match &view {

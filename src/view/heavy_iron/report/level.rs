@@ -1,5 +1,4 @@
-//! `level.glb`: the geometry of a level with the objects that are placed in
-//! it.
+//! `level.glb`: the geometry of a level with its placed objects.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -18,7 +17,7 @@ use crate::view::context::shared;
 use crate::view::heavy_iron::model::{find_texture, is_level_info, read, state_of};
 use crate::view::{AssetContext, AssetRef, Shared, Wanted};
 
-/// Objects whose models are in a level.
+/// Types of objects whose models are in a level.
 const OBJECTS: [[u8; 4]; 9] = [
     *b"BOUL", *b"BUTN", *b"DSTR", *b"EGEN", *b"PKUP", *b"PLAT", *b"PLYR", *b"SIMP", *b"VIL ",
 ];
@@ -26,7 +25,7 @@ const OBJECTS: [[u8; 4]; 9] = [
 /// Geometry of levels.
 const GEOMETRY: [[u8; 4]; 2] = [*b"JSP ", *b"BSP "];
 
-/// Maximum number of models that hang from each other.
+/// Maximum number of models in a chain of parents.
 const MAX_PIECES: usize = 64;
 
 /// Returns whether assets of a type are part of a level.
@@ -53,11 +52,11 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
     )
 }
 
-/// A level that is written.
+/// A finished level.
 struct Finished {
     scene: Scene<'static>,
     textures: Vec<TextureUse>,
-    /// Why it could not be read to its end.
+    /// Why it is incomplete.
     failed: Option<String>,
 }
 
@@ -83,11 +82,11 @@ impl Shared for Finished {
     }
 }
 
-/// Makes a level of the assets of an archive.
+/// Builds a level from the assets of an archive.
 struct Reader<'a> {
     archive: Archive<'a>,
     level: Level,
-    /// What models and sets of models are made of, by their ids.
+    /// The pieces of models and sets of models, by their ids.
     known: HashMap<u32, Vec<Piece>>,
     /// Models of pickups by the ids of the pickups.
     pickups: HashMap<u32, u32>,
@@ -121,8 +120,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns the assets of a type in this archive and in the others of its
-    /// name, which the same level is divided into.
+    /// Returns the assets of a type in this archive and in the others of the
+    /// same level, which have the same name.
     fn of_level(&self, code: [u8; 4]) -> Vec<Member> {
         let context = self.archive.context;
         let stem = |file: AssetRef| {
@@ -169,7 +168,7 @@ impl<'a> Reader<'a> {
         }
         let archive = &self.archive;
         let state = |name: &str| {
-            // What is parsed counts as read.
+            // Parsing counts as reading.
             let file = find_texture(name, archive.context);
             match file.map_or(Ok(()), |file| archive.count(file)) {
                 Ok(()) => state_of(name, archive.context),
@@ -179,7 +178,7 @@ impl<'a> Reader<'a> {
         Ok(self.level.model(name, &model, state))
     }
 
-    /// Reads which models pickups have: one table, which all levels share.
+    /// Reads the models of pickups: one table, which all levels share.
     fn read_pickups(&mut self) -> io::Result<()> {
         let context = self.archive.context;
         let beside = context.find_type_beside(*b"PICK");
@@ -224,7 +223,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns what the model or the set of models with this id is made of.
+    /// Returns the pieces of the model or the set of models with this id.
     fn pieces(&mut self, id: u32) -> io::Result<Vec<Piece>> {
         if let Some(known) = self.known.get(&id) {
             return Ok(known.clone());
@@ -251,7 +250,7 @@ impl<'a> Reader<'a> {
         Ok(piece.into_iter().collect())
     }
 
-    /// Returns the models of a MINF, which hang from each other.
+    /// Returns the models of a MINF, which form a hierarchy.
     fn set(&mut self, member: &Member) -> io::Result<Vec<Piece>> {
         let bytes = self.archive.read(member)?.unwrap_or_default();
         let facts = member.origin().facts;

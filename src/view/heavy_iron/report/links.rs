@@ -1,5 +1,5 @@
-//! `tables/links.tsv` and `tables/links_in.tsv`: which event of an object
-//! sends which event to which other one.
+//! `tables/links.tsv` and `tables/links_in.tsv`: the events that objects send
+//! to each other.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use crate::view::heavy_iron::names::Names;
 use crate::view::heavy_iron::object::{PARAMETERS, parameter_cells};
 use crate::view::{AssetContext, AssetRef, Shared, Table, Wanted};
 
-/// Maximum number of links that are sorted by their targets. All archives of a
-/// game together have half as many.
+/// Maximum number of links that are sorted by target. All archives of a game
+/// together have half as many.
 const MAX_LINKS: usize = 1 << 18;
 
 /// Writes `links.tsv`, in the order of the archive.
@@ -55,7 +55,7 @@ pub(super) fn outgoing(context: &dyn AssetContext, out: &mut dyn Write) -> io::R
     Ok(())
 }
 
-/// A link, and the object that it is a link of.
+/// A link, and its object.
 struct Incoming {
     source: AssetRef,
     game: Game,
@@ -65,7 +65,7 @@ struct Incoming {
 /// The links of an archive by their targets.
 struct ByTarget {
     links: Vec<Incoming>,
-    /// Why there are none, where they could not be read.
+    /// Why it is empty, if reading failed.
     failed: Option<String>,
 }
 
@@ -142,8 +142,7 @@ pub(super) fn incoming(context: &dyn AssetContext, out: &mut dyn Write) -> io::R
     Ok(())
 }
 
-/// Returns the links by their targets, which count in the memory budget as long
-/// as they are there.
+/// Returns the links by their targets, which count towards the memory budget.
 fn by_target(context: &dyn AssetContext) -> io::Result<Arc<ByTarget>> {
     let links = shared(context, "HIP links by target", ByTarget::new);
     let links = links.ok_or(io::ErrorKind::OutOfMemory)?;

@@ -1,5 +1,5 @@
-//! Files that are made of many assets of an archive: links, placements,
-//! references, checks, tables of all assets of a type, and the level.
+//! Reports about an archive: links, placements, references, checks, tables of
+//! all assets of a type, and the level.
 
 mod archive;
 mod checks;
@@ -17,7 +17,7 @@ use crate::asset::heavy_iron::object::is_object;
 use crate::view::AssetContext;
 use crate::view::report::Report;
 
-/// Returns whether the archive has an asset whose type `wants`.
+/// Returns whether the archive has an asset whose type matches `wants`.
 fn has(context: &dyn AssetContext, wants: fn([u8; 4]) -> bool) -> bool {
     let mut files = context.assets().into_iter();
     files.any(|file| {

@@ -1,4 +1,4 @@
-//! `tables/placements.tsv`: where everything is that has a place.
+//! `tables/placements.tsv`: the positions of everything in a level.
 
 use std::io::{self, Write};
 
@@ -26,7 +26,7 @@ const COLUMNS: [&str; 14] = [
     "model_name",
 ];
 
-/// Returns whether assets of a type may have a place.
+/// Returns whether assets of a type may have a position.
 pub(super) fn is_placed(code: [u8; 4]) -> bool {
     is_object(code) || code == *b"MRKR"
 }
@@ -56,7 +56,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
     Ok(())
 }
 
-/// Where something is.
+/// A position.
 pub(super) struct Placed {
     pub(super) position: [f32; 3],
     /// Yaw, pitch and roll in radians.
@@ -67,7 +67,7 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// Returns the place of an object that has one.
+    /// Returns the position of an object, if it has one.
     pub(super) fn of(object: &Object) -> Option<Self> {
         let vector = |name| match object.field(name) {
             Some(Value::Vec3(vector)) => Some(vector),

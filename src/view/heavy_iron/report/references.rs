@@ -1,4 +1,4 @@
-//! `tables/refs.tsv`: which asset uses which other one, and what is missing.
+//! `tables/refs.tsv`: the references between assets, and which are missing.
 
 use std::io::{self, Write};
 
@@ -12,29 +12,29 @@ use crate::view::heavy_iron::table::{self, Sheets};
 use crate::view::{AssetContext, AssetRef, Table, Wanted};
 use crate::volume::hip::asset_id;
 
-/// Something that an asset refers to.
+/// A reference of an asset.
 pub(super) struct Reference {
-    /// The field that does, or what kind of thing is named.
+    /// The referring field, or the kind of the referenced asset.
     pub(super) field: &'static str,
-    /// The id, or the first of those that the name can stand for.
+    /// The id, or the first possible one for the name.
     pub(super) id: u32,
-    /// The name, where the reference is one.
+    /// The name, if the reference is by name.
     pub(super) name: Option<String>,
     /// The asset.
     pub(super) found: Option<AssetRef>,
 }
 
-/// Fields whose ids are not those of assets.
+/// Fields with ids that are not those of assets.
 const NOT_ASSETS: [&str; 3] = ["variable", "pickup", "npc_type"];
 
-/// Is called with what an asset refers to.
+/// Called with each reference.
 type Visit<'v> = &'v mut dyn FnMut(Reference) -> io::Result<()>;
 
-/// Calls `visit` with everything that an asset refers to, without the targets
-/// of its links.
+/// Calls `visit` with every reference of an asset, except for the targets of
+/// its links.
 ///
 /// # Errors
-/// Those of `visit`, and where the assets that were read have too many bytes.
+/// Returns the errors of `visit`, or an error if too many bytes have been read.
 fn each(archive: &Archive<'_>, member: &Member, visit: Visit<'_>) -> io::Result<()> {
     let code = member.asset.code;
     if is_object(code) {
@@ -55,7 +55,7 @@ fn each(archive: &Archive<'_>, member: &Member, visit: Visit<'_>) -> io::Result<
     of_names(archive, member, &bytes, visit)
 }
 
-/// Like [`each`], of an object.
+/// Like [`each`], for an object.
 pub(super) fn of_object(
     archive: &Archive<'_>,
     object: &Object,
@@ -65,7 +65,7 @@ pub(super) fn of_object(
     references.try_for_each(|(field, id)| see(archive, field, id, visit))
 }
 
-/// Like [`each`], of a table.
+/// Like [`each`], for a table.
 pub(super) fn of_table(archive: &Archive<'_>, sheets: &Sheets, visit: Visit<'_>) -> io::Result<()> {
     let mut result = Ok(());
     table::references(sheets, &mut |field, id| {
@@ -89,7 +89,7 @@ fn see(archive: &Archive<'_>, field: &'static str, id: u32, visit: Visit<'_>) ->
     })
 }
 
-/// Like [`each`], of a model or a text, which have names of others.
+/// Like [`each`], for a model or a text, which refer to others by name.
 pub(super) fn of_names(
     archive: &Archive<'_>,
     member: &Member,

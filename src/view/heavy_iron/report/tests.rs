@@ -1,4 +1,4 @@
-//! Reports of archives that are written here.
+//! Tests of reports on synthetic archives.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -22,8 +22,8 @@ struct Asset {
     bytes: Bytes,
 }
 
-/// The archives that are available, the first of which is the own one, and the
-/// asset whose surroundings they are.
+/// The available archives, the first of which is the asset's own, and the
+/// asset.
 struct Archives {
     assets: Vec<Asset>,
     asset: Option<usize>,
@@ -211,7 +211,7 @@ fn dispatcher(name: &str, links: &[(u16, u16, u32)]) -> Vec<u8> {
 }
 
 #[test]
-fn grep_tells_who_opens_this_gate() {
+fn grep_finds_the_opener_of_a_gate() {
     let archives = Archives::new(&[
         (
             "jf01.HIP",
@@ -267,7 +267,7 @@ fn grep_tells_who_opens_this_gate() {
 }
 
 #[test]
-fn what_has_a_place_is_in_one_table() {
+fn all_placed_assets_are_in_one_table() {
     let archives = Archives::new(&[
         (
             "a.HIP",
@@ -292,7 +292,7 @@ fn what_has_a_place_is_in_one_table() {
 }
 
 #[test]
-fn references_tell_what_is_missing_and_what_another_archive_has() {
+fn references_show_missing_assets_and_those_of_other_archives() {
     let archives = Archives::new(&[
         (
             "a.HIP",
@@ -345,7 +345,7 @@ fn sound_table(sound: u32) -> Vec<u8> {
 }
 
 #[test]
-fn checks_name_what_is_wrong() {
+fn checks_list_inconsistencies() {
     let mut archives = Archives::new(&[
         ("a.HIP", b"SND ", "beep", vec![0; 8]),
         ("a.HIP", b"SND ", "lost", vec![0; 8]),
@@ -374,7 +374,7 @@ fn checks_name_what_is_wrong() {
     let checks = archives.text("checks.txt");
     let expected = [
         format!(
-            "SND {:08X} beep: its loop ends behind the data, and is cut\n",
+            "SND {:08X} beep: its loop ends past the data, and is cut\n",
             id("beep")
         ),
         format!(
@@ -460,7 +460,7 @@ fn reports_read_no_asset_twice() {
 }
 
 #[test]
-fn what_cannot_be_read_has_its_reason_and_harms_nothing_else() {
+fn unreadable_assets_have_a_reason_and_affect_no_others() {
     let archives = Archives::new(&[
         ("a.HIP", b"ANIM", "broken", vec![1; 64]),
         (

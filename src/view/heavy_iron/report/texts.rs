@@ -1,4 +1,4 @@
-//! `texts.tsv`: all texts, a row each.
+//! `texts.tsv`: all texts, one row each.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use super::archive::Archive;
 use crate::asset::heavy_iron::text;
 use crate::view::{AssetContext, Table};
 
-/// Returns whether a type is that of texts.
+/// Returns whether a type is a text.
 pub(super) fn is_text(code: [u8; 4]) -> bool {
     code == *b"TEXT"
 }

@@ -32,8 +32,8 @@ pub(super) fn tables(
         let facts = member.origin().facts;
         Ok(bytes.and_then(|bytes| table::parse(&bytes, &facts, code).ok()))
     };
-    // The records of some types have more fields in some games, and an empty
-    // asset has no record that could show its fields.
+    // Some types have more fields in some games, and an empty asset has no
+    // record to determine the fields.
     let mut columns: Vec<String> = Vec::new();
     for member in members() {
         let Some(sheets) = parsed(&member)? else {

@@ -247,7 +247,7 @@ fn files(sheets: &Sheets) -> Vec<Listed<Shown<Sheets>>> {
         .collect()
 }
 
-/// Returns the records of a table that is nothing but records.
+/// Returns the records of a table that consists only of records.
 fn records(sheets: &Sheets) -> Option<&Records> {
     match sheets {
         Sheets::List(model) => Some(&model.rows),

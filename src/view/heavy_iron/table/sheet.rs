@@ -22,11 +22,11 @@ pub(in crate::view::heavy_iron) struct Sheet {
 enum Columns {
     /// The same for all assets.
     Fixed(&'static [&'static str]),
-    /// Those of the fields that an asset's records have.
+    /// Those of the fields of an asset's records.
     OfRecords(fn(&Sheets) -> Vec<String>),
 }
 
-/// Where rows go.
+/// The destination of rows.
 pub(in crate::view::heavy_iron) struct Rows<'t, 'w> {
     table: &'t mut Table<'w>,
     /// Id and name of the asset, in a table of several.
@@ -34,7 +34,7 @@ pub(in crate::view::heavy_iron) struct Rows<'t, 'w> {
 }
 
 impl<'t, 'w> Rows<'t, 'w> {
-    /// Returns the rows of a table that has assets for its first two columns.
+    /// Returns the rows of a table with the asset in its first two columns.
     pub(in crate::view::heavy_iron) fn of_asset(
         table: &'t mut Table<'w>,
         id: u32,
@@ -100,7 +100,7 @@ impl Sheet {
     }
 }
 
-/// Returns the files of a table, in their order.
+/// Returns the files of a table, in order.
 pub(super) fn sheets_of(sheets: &Sheets) -> &'static [Sheet] {
     const BRANCHES: Sheet = Sheet {
         file: "branches.tsv",
@@ -133,7 +133,7 @@ pub(super) fn sheets_of(sheets: &Sheets) -> &'static [Sheet] {
     }
 }
 
-/// Returns what a table of all assets of a type has of each.
+/// Returns the file that is used in a table of all assets of a type.
 pub(in crate::view::heavy_iron) fn sheet_of_all(sheets: &Sheets) -> &'static Sheet {
     match sheets {
         Sheets::Lights(_) => &LIGHTS,
@@ -165,7 +165,7 @@ fn vectors(sheets: &Sheets) -> Option<&Records> {
     }
 }
 
-/// Returns the columns of records with their number before them.
+/// Returns the columns of records, preceded by their number.
 fn numbered_columns(records: Option<&Records>) -> Vec<String> {
     let mut columns = vec!["index".to_owned()];
     if let Some(records) = records {
@@ -174,7 +174,7 @@ fn numbered_columns(records: Option<&Records>) -> Vec<String> {
     columns
 }
 
-/// Writes records with their number before them.
+/// Writes records, preceded by their number.
 fn write_rows(
     records: Option<&Records>,
     names: Names<'_>,
@@ -196,7 +196,8 @@ pub(in crate::view::heavy_iron) fn new_table<'w>(
     Table::new(out, &columns)
 }
 
-/// The columns of a layout: two for an id, one for each part of a vector.
+/// Adds the columns of a layout: two for an id, one for each component of a
+/// vector.
 pub(in crate::view::heavy_iron) fn add_columns(layout: Layout, columns: &mut Vec<String>) {
     for column in layout {
         let name = column.name;
@@ -222,7 +223,8 @@ pub(in crate::view::heavy_iron) fn add_cells(
     }
 }
 
-/// Adds the cells of a value: two for an id, one for each part of a vector.
+/// Adds the cells of a value: two for an id, one for each component of a
+/// vector.
 pub(in crate::view::heavy_iron) fn add_cell(value: Value, names: Names<'_>, table: &mut Table<'_>) {
     match value {
         Value::Unsigned(value) => {
@@ -281,7 +283,7 @@ const SHRAPNEL: Sheet = Sheet {
     },
 };
 
-/// The lights of LKIT with the group that they light.
+/// The lights of LKIT, with their group.
 const LIGHTS: Sheet = Sheet {
     columns: Columns::OfRecords(|sheets| {
         let mut columns = numbered_columns(records(sheets));
@@ -303,7 +305,7 @@ const LIGHTS: Sheet = Sheet {
     ..Sheet::PLAIN
 };
 
-/// The models of MINF with what it has for all of them.
+/// The models of MINF, with the fields that all of them share.
 const MODELS: Sheet = Sheet {
     columns: Columns::OfRecords(|sheets| {
         let mut columns = numbered_columns(records(sheets));
@@ -400,7 +402,7 @@ const FILES_OF_STATES: Sheet = Sheet {
     },
 };
 
-/// Maximum number of numbers of a list that a cell shows.
+/// Maximum length of a list in a cell.
 pub(in crate::view::heavy_iron) const MAX_LISTED: usize = 64;
 
 /// Returns the animations of a file of an ATBL by their names, or else their
