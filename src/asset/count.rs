@@ -1,12 +1,11 @@
-//! Counts that are in front of what they count.
+//! Counts that precede the counted items.
 
 use crate::io::{Cursor, Error, Result};
 
-/// Reads a 32-bit count of items that take at least `unit_size` bytes each,
-/// and checks that they fit into what is left.
+/// Reads a 32-bit count of items that take at least `unit_size` bytes each, and
+/// checks that they fit into the rest.
 ///
-/// A negative count is one that does not fit. The error is at the count's own
-/// offset.
+/// A negative count does not fit. The error is at the count's own offset.
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] if the count is missing or the items do not fit.
@@ -16,8 +15,8 @@ pub fn count(cursor: &mut Cursor<'_>, unit_size: usize, field: &'static str) -> 
     fitting(cursor, offset, count, unit_size, field)
 }
 
-/// Checks that `count` items of at least `unit_size` bytes each fit into what
-/// is left. The count was read before, at `offset`.
+/// Checks that `count` items of at least `unit_size` bytes each fit into the
+/// rest. The count was read before, at `offset`.
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] at `offset` where they do not.
@@ -36,8 +35,8 @@ pub fn fitting(
         })
 }
 
-/// Adds an item to `items` and lets `read` fill it in. The item stays where
-/// `read` fails, so that what was found until then is not lost.
+/// Adds an item to `items` and lets `read` fill it in. If `read` fails, the
+/// incomplete item is kept.
 ///
 /// # Errors
 /// Returns the errors of `read`.

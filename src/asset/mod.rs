@@ -1,9 +1,9 @@
 //! Formats inside archives: from bytes to a typed model and warnings.
 //!
-//! A model knows nothing of files, JSON or tables; it is complete enough to
-//! export geometry, textures and keyframes from without reading the bytes
-//! again. Lost structure is an error with an offset; an odd value (a bad index,
-//! a missing palette) is a warning, and parsing continues.
+//! Models are independent of files, JSON and tables, and complete enough to
+//! export geometry, textures and keyframes without reading the bytes again.
+//! Broken structure is an error with an offset; an invalid value (such as a bad
+//! index or a missing palette) is a warning, and parsing continues.
 
 pub mod count;
 pub mod heavy_iron;
@@ -15,12 +15,12 @@ pub mod ta;
 
 use crate::io::Error;
 
-/// An asset whose structure is lost somewhere.
+/// An asset with broken structure.
 #[derive(Debug)]
 pub struct Incomplete<M> {
-    /// What is wrong, and where.
+    /// The error, with its position.
     pub error: Error,
-    /// What was read until then; the parts that were being read when the
-    /// error struck are there as far as they were known.
+    /// Everything before the error; the part that was being read is included as
+    /// far as it is known.
     pub model: M,
 }

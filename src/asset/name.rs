@@ -1,5 +1,5 @@
-//! Names as the asset formats hold them: single-byte text, often in a field of
-//! fixed size and with a NUL after it.
+//! Names in asset formats: single-byte text, often in a field of fixed size and
+//! with a NUL after it.
 
 use crate::text::windows_1252;
 
@@ -13,7 +13,7 @@ pub fn until_nul(bytes: &[u8]) -> String {
 }
 
 /// Returns how many bytes after the first NUL are not NUL: leftovers of the
-/// tool that wrote the name, which no game looks at.
+/// tool that wrote the name, which games ignore.
 pub fn junk_after_nul(bytes: &[u8]) -> usize {
     let tail = nul(bytes).map_or(&[][..], |end| &bytes[end..]);
     tail.iter().filter(|&&byte| byte != 0).count()
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_ends_at_its_first_nul_and_what_follows_is_counted() {
+    fn a_name_ends_at_its_first_nul_and_later_bytes_are_counted() {
         let field = b"abseil\0\0=C:\0x";
         assert_eq!(until_nul(field), "abseil");
         assert_eq!(junk_after_nul(field), 4);

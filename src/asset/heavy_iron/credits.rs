@@ -35,7 +35,7 @@ pub struct Credits {
     pub duration: f32,
     /// The sections.
     pub sections: Vec<Section>,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
@@ -48,7 +48,7 @@ pub struct Section {
     pub duration: f32,
     /// Flags.
     pub flags: u32,
-    /// Where texts come in and go, and how they fade.
+    /// Positions from and to which texts move, and how they fade.
     pub motion: [f32; 10],
     /// How texts look, 76 bytes each.
     pub presets: Bytes,
@@ -81,8 +81,8 @@ impl Line {
 /// Parses a CRDT asset.
 ///
 /// # Errors
-/// [`Incomplete`](crate::asset::Incomplete) with the sections so far for
-/// another magic, and for sizes of sections that do not fit.
+/// Returns [`Incomplete`](crate::asset::Incomplete) with the sections so far
+/// for another magic, and for sizes of sections that do not fit.
 pub fn parse(bytes: &Bytes, facts: &Facts) -> Parsed<Credits> {
     read_into(bytes, Credits::default(), |model| read(bytes, facts, model))
 }

@@ -1,10 +1,10 @@
 //! Assets in the HIP archives of Heavy Iron's games, as typed models.
 //!
-//! Each reader is `parse(bytes, facts)`: it keeps slices of the asset's bytes
+//! Each parser is `parse(bytes, facts)`: it keeps slices of the asset's bytes
 //! and decodes pixels, samples and vertices on demand. An empty asset is an
-//! empty model and no error. References between assets are 32-bit ids, and
-//! the texture of a material is a name; both are resolved by the layer above
-//! (FORMATS, HIP assets).
+//! empty model, not an error. References between assets are 32-bit ids, and
+//! textures of materials are referenced by name; both are resolved by the layer
+//! above (FORMATS, HIP assets).
 
 pub mod credits;
 pub mod model;
@@ -44,7 +44,7 @@ pub enum Platform {
 pub struct Facts {
     /// The console.
     pub platform: Platform,
-    /// Byte order of the assets' contents. Some types have their own, and
+    /// Byte order of the assets' contents. Some types have a fixed one, and
     /// those with a magic are read in the order of the magic.
     pub endian: Endian,
     /// The game.
@@ -80,8 +80,8 @@ fn read_into<M>(bytes: &Bytes, mut model: M, read: impl FnOnce(&mut M) -> Result
 }
 
 /// Reads a magic, which is a number in the byte order of the asset, and returns
-/// a cursor after it in that order. It may be another one than the archive's,
-/// which is worth a warning.
+/// a cursor after it in that order. If it is not the order of the archive, a
+/// warning is added.
 fn after_magic<'a>(
     bytes: &'a [u8],
     facts: &Facts,
@@ -119,7 +119,7 @@ fn slice_of(bytes: &Bytes, part: &[u8]) -> Bytes {
     bytes.slice_ref(part)
 }
 
-/// Takes `length` bytes as a slice of `bytes`, which `cursor` goes over.
+/// Takes `length` bytes as a slice of `bytes`, of which `cursor` is a reader.
 fn take(
     cursor: &mut Cursor<'_>,
     bytes: &Bytes,

@@ -5,7 +5,7 @@ use bytes::Bytes;
 
 use crate::io::{Cursor, Endian, Result};
 
-/// What a field holds. Numbers are in the byte order of the record.
+/// The type of a field. Numbers are in the byte order of the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A byte.
@@ -62,7 +62,7 @@ impl Kind {
 pub struct Column {
     /// Its name.
     pub name: &'static str,
-    /// What it holds.
+    /// Its type.
     pub kind: Kind,
 }
 
@@ -111,7 +111,7 @@ pub enum Value {
     Code([u8; 4]),
 }
 
-/// A record, or as many of its fields as its bytes hold.
+/// A record, possibly truncated.
 #[derive(Debug, Clone)]
 pub struct Record {
     layout: Layout,
@@ -130,7 +130,7 @@ impl Record {
         }
     }
 
-    /// Returns whether the bytes hold all fields.
+    /// Returns whether all fields are present.
     pub fn is_whole(&self) -> bool {
         self.bytes.len() == size(self.layout)
     }
@@ -226,7 +226,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// As many records as `bytes` hold, `count` at most.
+    /// As many records as fit in `bytes`, `count` at most.
     pub fn new(layout: Layout, endian: Endian, bytes: &Bytes, count: usize) -> Self {
         let held = bytes.len() / size(layout).max(1);
         Self {
@@ -241,7 +241,7 @@ impl Rows {
         self.bytes.len() / size(self.layout).max(1)
     }
 
-    /// Returns whether there are none.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
@@ -286,7 +286,7 @@ mod tests {
     const LAYOUT: Layout = layout!(a: U8, pad: Pad1, b: I16, c: F32, d: Code, e: Id);
 
     #[test]
-    fn fields_are_read_in_the_byte_order_and_pads_are_left_out() {
+    fn fields_are_read_in_the_byte_order_and_padding_is_omitted() {
         let bytes = Bytes::from_static(b"\x07\0\xFF\xFE\x3F\x80\0\0\x31\x30BH\0\0\0\x09");
         let record = Record::new(LAYOUT, Endian::Big, &bytes);
         let fields: Vec<_> = record.fields().collect();
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_is_cut_has_the_fields_that_are_whole() {
+    fn a_truncated_record_has_the_complete_fields() {
         let bytes = Bytes::from_static(&[1, 0, 2, 0, 9, 9]);
         let record = Record::new(LAYOUT, Endian::Little, &bytes);
         assert_eq!(record.fields().count(), 2);
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_those_that_are_whole() {
+    fn rows_are_the_complete_ones() {
         let bytes = Bytes::from(vec![1; 35]);
         let rows = Rows::new(LAYOUT, Endian::Little, &bytes, usize::MAX);
         assert_eq!((rows.len(), rows.iter().count()), (2, 2));

@@ -14,19 +14,19 @@ pub struct Text {
     pub declared: Option<u32>,
     /// The text, tags included.
     pub text: String,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
 /// A part of a text in braces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tag<'a> {
-    /// What stands between the braces.
+    /// The text between the braces.
     pub body: &'a str,
 }
 
 impl<'a> Tag<'a> {
-    /// Returns whether it ends or resets what another tag began.
+    /// Returns whether it ends or resets the effect of another tag.
     pub fn is_closing(self) -> bool {
         self.body.starts_with(['~', '/'])
     }
@@ -37,8 +37,8 @@ impl<'a> Tag<'a> {
         body.split([':', '=', '*']).next().unwrap_or_default()
     }
 
-    /// Returns the name of the asset that it stands for, if it is a sound,
-    /// another text, or a texture.
+    /// Returns the name of the asset that it refers to: a sound, another text,
+    /// or a texture.
     pub fn reference(self) -> Option<(Reference, &'a str)> {
         let (name, value) = self.body.split_once(':')?;
         let kind = match name {
@@ -63,7 +63,7 @@ pub enum Reference {
 }
 
 impl Text {
-    /// Returns the tags. One that has no end, or has another brace in it, is
+    /// Returns the tags. One without an end, or with another brace in it, is
     /// text.
     pub fn tags(&self) -> impl Iterator<Item = Tag<'_>> {
         let parts = self.text.split('}');
@@ -79,7 +79,7 @@ impl Text {
 /// Parses a TEXT asset.
 ///
 /// # Errors
-/// None: what is there is shown.
+/// Never fails: existing data is shown.
 pub fn parse(bytes: &Bytes, facts: &Facts) -> Parsed<Text> {
     read_into(bytes, Text::default(), |text| read(bytes, facts, text))
 }

@@ -20,7 +20,7 @@ pub struct BlockTable {
     pub entries: Vec<Entry>,
 }
 
-/// What the table says about a block.
+/// An entry of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Entry {
     /// Type of the block.
@@ -39,8 +39,8 @@ pub enum Mismatch {
     UnknownType,
     /// The block before has a known length, and this one should be here.
     ShouldBe(u32),
-    /// It begins before the header of the block before has ended, whose size
-    /// has this offset.
+    /// It begins inside the header of the previous block, whose size has this
+    /// offset.
     TooEarly(u32),
 }
 
@@ -48,7 +48,7 @@ pub enum Mismatch {
 /// HGO file are.
 ///
 /// # Errors
-/// [`Incomplete`] where the length is no multiple of 8, with the entries
+/// Returns [`Incomplete`] if the length is no multiple of 8, with the entries
 /// before the odd one.
 pub fn parse(bytes: &[u8]) -> std::result::Result<BlockTable, Box<Incomplete<BlockTable>>> {
     let mut table = BlockTable::default();
@@ -62,8 +62,8 @@ pub fn parse(bytes: &[u8]) -> std::result::Result<BlockTable, Box<Incomplete<Blo
     }
 }
 
-/// Returns whether bytes begin as every such table does, with the whole file's
-/// block at its usual place. Without this, whatever has a length that is a
+/// Returns whether bytes begin like every such table, with the whole file's
+/// block at its usual offset. Without this, any data with a length that is a
 /// multiple of 8 could be a table.
 pub fn begins(bytes: &[u8]) -> bool {
     bytes.starts_with(b"HGOF\x04\0\0\0")
@@ -104,9 +104,8 @@ fn mismatch(tag: [u8; 4], offset: u32, before: Option<&Entry>) -> Option<Mismatc
     (u64::from(offset) < u64::from(before) + 8).then_some(Mismatch::TooEarly(before))
 }
 
-/// Returns the bytes from a block to the next in the table, where that is
-/// always the same: the header of a block that begins with another, or the
-/// whole of `TSH0`.
+/// Returns the distance from a block to the next in the table, if it is fixed:
+/// the header of a block that begins with another, or the whole of `TSH0`.
 fn known_length(tag: [u8; 4]) -> Option<u32> {
     match BlockKind::from_tag(tag)? {
         BlockKind::Root | BlockKind::Textures => Some(8),
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_fits_has_no_mismatches() {
+    fn a_consistent_table_has_no_mismatches() {
         let entries: [(&[u8; 4], u32); 6] = [
             (b"HGOF", 4),
             (b"NTBL", 12),
@@ -168,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_last_entry_is_an_error_behind_the_whole_ones() {
+    fn a_broken_last_entry_is_an_error_after_the_complete_ones() {
         let mut bytes = table(&[(b"HGOF", 4)]);
         bytes.extend([1, 2, 3]);
         let incomplete = parse(&bytes).unwrap_err();

@@ -1,4 +1,4 @@
-//! Blocks: a type, a size, and what is inside (FORMATS, HGO 1).
+//! Blocks: a type, a size, and contents (FORMATS, HGO 1).
 
 use get_size2::GetSize;
 
@@ -19,10 +19,11 @@ pub struct Block {
     pub depth: u8,
     /// Absolute offset of its first byte, the type.
     pub offset: u64,
-    /// Its size with the header of 8 bytes. Stored as a signed number whose
-    /// sign means nothing.
+    /// Its size with the header of 8 bytes. Stored as a signed number; the sign
+    /// is ignored.
     pub size: u32,
-    /// Bytes that hold something known, header included; the rest is padding.
+    /// Number of bytes with known contents, including the header; the rest is
+    /// padding.
     pub consumed: u64,
 }
 
@@ -63,7 +64,7 @@ impl BlockKind {
         }
     }
 
-    /// Returns what it is, in a word or two.
+    /// Returns its meaning, in a word or two.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Root => "whole file",
@@ -121,7 +122,7 @@ pub(super) fn read_file(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<()> {
 
 /// Reads the blocks of one depth to the end of `cursor`.
 ///
-/// A block that extends past the end of what it is in is cut there.
+/// A block that extends past the end of its parent is cut there.
 pub(super) fn read_blocks(
     cursor: &mut Cursor<'_>,
     hgo: &mut Hgo,

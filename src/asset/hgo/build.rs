@@ -45,7 +45,7 @@ impl Build {
         self.block(b"HGOF", &blocks.concat())
     }
 
-    /// Returns what is in a name table.
+    /// Returns the contents of a name table.
     pub(crate) fn names(&self, names: &[&str]) -> Vec<u8> {
         let text: Vec<u8> = names
             .iter()
@@ -138,8 +138,8 @@ impl Build {
     }
 
     /// Returns a file with a square of 1 by 1 that faces the camera, fixed to a
-    /// joint 5 in front of the origin, with a texture of 8 by 8 indices. As the
-    /// game has it: x right, y up, z forward, and triangles clockwise.
+    /// joint 5 in front of the origin, with a texture of 8 by 8 indices. Axes
+    /// are the game's: x right, y up, z forward, and triangles clockwise.
     pub(crate) fn sign(&self, texture: &[u8; 64]) -> Vec<u8> {
         let palette: Vec<u8> = (0..=255).flat_map(|grey| [grey; 4]).collect();
         let pixels = [&self.i32s(&[5, 8, 8, 0])[..], texture, &palette].concat();

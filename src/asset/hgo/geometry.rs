@@ -33,7 +33,7 @@ pub enum Geometry {
 }
 
 impl Geometry {
-    /// Returns its meshes; none for sprites.
+    /// Returns its meshes; empty for sprites.
     pub fn meshes(&self) -> &[Mesh] {
         match self {
             Self::Meshes { meshes, .. } => meshes,
@@ -41,7 +41,7 @@ impl Geometry {
         }
     }
 
-    /// Returns its sprites; none for meshes.
+    /// Returns its sprites; empty for meshes.
     pub fn sprites(&self) -> &[Sprites] {
         match self {
             Self::Meshes { .. } => &[],
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_type_is_an_error_where_it_stands() {
+    fn an_unknown_type_is_an_error_at_its_offset() {
         let (result, list) = read_words(&[1, 2, 0]);
         assert_eq!(
             result.unwrap_err().to_string(),

@@ -229,7 +229,7 @@ mod tests {
     use crate::asset::hgo::parse;
 
     #[test]
-    fn attributes_start_at_the_end_of_the_word_that_the_byte_order_says() {
+    fn attributes_start_at_the_end_of_the_word_given_by_the_byte_order() {
         let value = |bits, endian, name| {
             let attributes = Attributes::new(bits, endian);
             attributes

@@ -29,7 +29,7 @@ pub struct Mesh {
     pub primitives: Vec<Primitive>,
     /// How joints bend it.
     pub skin: Option<Skin>,
-    /// Shapes that it can take.
+    /// Its blend shapes.
     pub blend_shapes: Option<BlendShapes>,
 }
 
@@ -52,7 +52,7 @@ pub struct Vertex {
     pub normal: [f32; 3],
     /// Colour: alpha in the highest byte, then red, green, blue.
     pub colour: u32,
-    /// Place on the texture, 0 to 1, and beyond where it repeats.
+    /// Texture coordinates, 0 to 1, and beyond if it repeats.
     pub uv: [f32; 2],
 }
 
@@ -71,7 +71,7 @@ pub enum PrimitiveKind {
     /// Three numbers of vertices each.
     #[default]
     List,
-    /// Strips, each with its length in front.
+    /// Strips, each preceded by its length.
     Strips,
 }
 
@@ -87,7 +87,7 @@ impl PrimitiveKind {
 
 impl Primitive {
     /// Returns the triangles as numbers of vertices, all wound the same way,
-    /// those without an area omitted from strips. The numbers may be too large.
+    /// without degenerate ones of strips. The numbers may be out of range.
     pub fn triangles(&self) -> impl Iterator<Item = [u16; 3]> + use<'_> {
         let (list, strips): (&[u16], &[u16]) = match self.kind {
             PrimitiveKind::List => (&self.indices, &[]),
@@ -107,7 +107,7 @@ impl Primitive {
     }
 }
 
-/// The strips of a list of numbers, the last cut where the list ends.
+/// Returns the strips of a list of numbers; the last one may be truncated.
 struct Strips<'a> {
     rest: &'a [u16],
 }
@@ -144,7 +144,7 @@ pub enum Skin {
 /// The joints that move a vertex.
 #[derive(Debug, Clone, Copy, PartialEq, GetSize)]
 pub struct VertexWeights {
-    /// How much each joint counts; 0 for a joint that does not.
+    /// The weight of each joint; 0 for an unused one.
     pub weights: [f32; 3],
     /// Numbers of the joints.
     pub joints: [u8; 3],
@@ -159,13 +159,13 @@ pub struct SkinGroup {
     pub vertex_count: usize,
     /// Numbers of the joints.
     pub joints: Vec<i32>,
-    /// How much each joint counts for each vertex, as stored: as many floats
-    /// as joints times vertices.
+    /// The weights of each joint for each vertex, as stored: as many floats as
+    /// joints times vertices.
     pub weights: Vec<f32>,
 }
 
 impl Skin {
-    /// Returns the joints that count for some vertex.
+    /// Returns the joints with a weight for some vertex.
     pub fn joints(&self) -> Vec<i32> {
         let mut joints = Vec::new();
         match self {
@@ -190,10 +190,10 @@ impl Skin {
     }
 }
 
-/// Shapes that a mesh can take.
+/// Blend shapes of a mesh.
 #[derive(Debug, Default, Clone, PartialEq, GetSize)]
 pub struct BlendShapes {
-    /// Numbers under which animations know the shapes.
+    /// Ids of the shapes in animations.
     pub ids: Vec<i32>,
     /// Length of the vectors in bytes, as stored.
     pub byte_count: u32,

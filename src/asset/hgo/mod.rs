@@ -1,10 +1,10 @@
 //! HGO: the models of Crash Bandicoot: The Wrath of Cortex on GameCube, as a
 //! typed model.
 //!
-//! A file is a block that holds blocks (FORMATS, HGO 1): names, textures,
-//! materials, texture animations, and the object itself, a skeleton with
-//! layers of geometry. Numbers are big-endian; a little-endian twin is read
-//! as well. [`blk`] reads the table of blocks that lies beside some files.
+//! A file is a block that contains blocks (FORMATS, HGO 1): names, textures,
+//! materials, texture animations, and the object itself, a skeleton with layers
+//! of geometry. Numbers are big-endian; a little-endian variant is supported as
+//! well. [`blk`] reads the table of blocks that comes with some files.
 
 pub mod blk;
 mod block;
@@ -48,7 +48,8 @@ pub struct Hgo {
     pub blocks: Vec<Block>,
     /// The name table.
     pub names: NameTable,
-    /// Textures as the texture set says to have (`None` without one).
+    /// The number of textures according to the texture set (`None` without
+    /// one).
     pub texture_count: Option<i32>,
     /// Textures, in the order of the file.
     pub textures: Vec<Texture>,
@@ -60,7 +61,7 @@ pub struct Hgo {
     pub texture_ids: Vec<i16>,
     /// Joints; a parent usually precedes its children.
     pub joints: Vec<Joint>,
-    /// Joint numbers under which animations know the joints.
+    /// Ids of joints in animations.
     pub joint_index: Vec<u8>,
     /// Numbers of points of interest by their meaning; 255 for none.
     pub point_index: Vec<u8>,
@@ -72,7 +73,7 @@ pub struct Hgo {
     pub shadows: Vec<Shadow>,
     /// Bounds of the whole object.
     pub bounds: Option<Bounds>,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
@@ -130,9 +131,8 @@ impl NameTable {
         self.bytes.len()
     }
 
-    /// Returns the name that a number refers to which is 0 for none and
-    /// otherwise one more than the offset. An offset outside the table is a
-    /// warning.
+    /// Returns the name that a number refers to: 0 for none, otherwise one more
+    /// than the offset. An offset outside the table is a warning.
     fn one_based(&mut self, at: u64, number: i32, warnings: &mut Warnings) -> Option<String> {
         match number {
             0 => None,
@@ -189,9 +189,9 @@ pub fn endian(head: &[u8]) -> Option<Endian> {
 /// `bytes`.
 ///
 /// # Errors
-/// [`Incomplete`] with the model so far where the structure is lost: a count
-/// that does not fit, a block shorter than its header, an unknown kind of
-/// geometry. Indices that lead nowhere are warnings.
+/// Returns [`Incomplete`] with the model so far if the structure is broken: a
+/// count that does not fit, a block shorter than its header, an unknown kind of
+/// geometry. Indices that are out of range are warnings.
 pub fn parse(bytes: &Bytes) -> Result<Hgo, Box<Incomplete<Hgo>>> {
     let mut hgo = Hgo::new(bytes.clone(), endian(bytes).unwrap_or(Endian::Big));
     let mut cursor = Cursor::new(bytes, 0, hgo.endian);
@@ -221,7 +221,7 @@ impl Hgo {
         self.file.len() as u64
     }
 
-    /// Warns of numbers that refer to what is not there.
+    /// Warns about numbers that are out of range.
     fn check_indices(&mut self) {
         let textures = self.textures.len();
         let warnings = &mut self.warnings;
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_left_out_where_all_together_are_too_long() {
+    fn names_are_skipped_if_all_together_are_too_long() {
         let mut table = NameTable {
             bytes: vec![b'a'; MAX_NAME].into(),
             ..NameTable::default()
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn indices_that_lead_nowhere_are_warnings() {
+    fn indices_out_of_range_are_warnings() {
         let mut hgo = parse(&Build::new(Endian::Big).mouse().into()).unwrap();
         hgo.materials[0].texture = 9;
         hgo.joints[1].parent = Some(7);

@@ -29,7 +29,7 @@ pub struct Joint {
     pub inverse_world: Matrix,
     /// Orientation of its axes.
     pub orientation: Matrix,
-    /// Where things are fastened to it, relative to the joint.
+    /// Where other things are attached to it, relative to the joint.
     pub locator_offset: [f32; 3],
     /// Number of the parent; `None` for a root. Nothing keeps it from being
     /// too large, or from being part of a circle.
@@ -63,7 +63,7 @@ pub enum Slot {
 }
 
 impl Slot {
-    /// The slots in the order in which a layer has them.
+    /// The slots in the order of a layer.
     pub const ALL: [Self; 4] = [Self::Rigid, Self::Skin, Self::BlendRigid, Self::BlendSkin];
 
     /// Returns its name in snake case.
@@ -297,7 +297,7 @@ fn read_name(
     Ok(hgo.names.one_based(at, number, &mut hgo.warnings))
 }
 
-/// Reads bytes with their number, a byte itself, in front.
+/// Reads bytes that are preceded by their number, a byte itself.
 fn read_bytes(cursor: &mut Cursor<'_>, field: &'static str) -> Result<Vec<u8>> {
     let length = cursor.u8(field)?;
     Ok(cursor.take(length.into(), field)?.to_vec())
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_before_the_end_came_is_kept() {
+    fn everything_before_the_end_is_kept() {
         let bytes = Build::new(Endian::Big).mouse();
         let whole = parse(&bytes.clone().into()).unwrap();
         let object = whole.blocks.last().unwrap();

@@ -18,8 +18,8 @@ pub struct Texture {
     pub width: i32,
     /// Height in pixels.
     pub height: i32,
-    /// Number of smaller copies, for the formats that store it; the pixels are
-    /// those of the largest alone.
+    /// Number of mipmaps, for formats that store it; the pixels are those of
+    /// the largest level alone.
     pub mipmaps: Option<i32>,
     /// Absolute offset of the pixels.
     pub offset: u64,
@@ -57,7 +57,7 @@ pub enum TextureFormat {
     Unknown,
 }
 
-/// Bit of the format's number that says that a length follows.
+/// Bit of the format's number that indicates a length field.
 const HAS_LENGTH: i32 = 0x80;
 
 impl TextureFormat {
@@ -101,8 +101,8 @@ impl TextureFormat {
         }
     }
 
-    /// Returns the bytes that a picture of this size takes. `None` if that is
-    /// unknown or no number of bytes.
+    /// Returns the size of a picture in bytes. `None` if it is unknown or
+    /// invalid.
     fn data_size(self, width: i32, height: i32) -> Option<u64> {
         let (tile, bits) = match self {
             Self::Rgb16 | Self::Rgba16 => (1, 16),

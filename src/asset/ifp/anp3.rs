@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_frame_type_is_an_error_where_it_stands() {
+    fn an_unknown_frame_type_is_an_error_at_its_offset() {
         let mut bytes = two_animations(true);
         bytes[36 + 36 + 24] = 5;
         let incomplete = parse(&bytes.clone().into()).unwrap_err();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_that_stands_still_is_no_root_motion() {
+    fn a_root_that_does_not_move_is_no_root_motion() {
         let key = |x| [0, 0, 0, 4096, 0, x, 0, 0];
         let moves = |name, bone, xs: [i16; 2]| {
             let keys = shorts(&[key(xs[0]), key(xs[1])].concat());

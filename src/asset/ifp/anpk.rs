@@ -1,8 +1,8 @@
 //! `ANPK`, and `ANLF`, a list of such packages: sections with a tag and a
 //! length (FORMATS, IFP 2 and 3).
 //!
-//! Loaders check the first tag and those of the keys and no other, and go by
-//! no length but those of `INFO`, `NAME` and `ANIM`.
+//! Loaders check the first tag and those of the keys and no other, and use only
+//! the lengths of `INFO`, `NAME` and `ANIM`.
 
 use bytes::Bytes;
 
@@ -12,7 +12,7 @@ use crate::asset::name;
 use crate::io::Warnings;
 use crate::io::{Cursor, Error, Result};
 
-/// Least bytes of a package: its own header and an `INFO` section with a
+/// Minimum length of a package: its own header and an `INFO` section with a
 /// number.
 const PACKAGE_SIZE: usize = 20;
 
@@ -24,8 +24,8 @@ const ANIMATION_SIZE: usize = 28;
 /// found nevertheless.
 const OBJECT_SIZE: usize = 16;
 
-/// Maximum number of bytes of a package's or animation's name that are kept.
-/// The games have room for 24.
+/// Maximum length of a package's or animation's name in bytes. The games have
+/// room for 24.
 const MAX_NAME: usize = 255;
 
 /// Bytes of an object's name.
@@ -209,8 +209,8 @@ fn header(
     cursor.u32("section length")
 }
 
-/// Reads a section whose length counts: the length, and the body with its
-/// padding to a multiple of 4, which the length omits.
+/// Reads a section whose length is used: the length, and the body with its
+/// padding to a multiple of 4, which the length excludes.
 fn section<'a>(
     cursor: &mut Cursor<'a>,
     expected: &'static [u8; 4],
@@ -222,7 +222,7 @@ fn section<'a>(
 }
 
 /// Reads a name that takes the rest of a section. A longer one than any game
-/// takes is cut, which is a warning: a name could be as long as the file.
+/// supports is cut with a warning, since a name could be as long as the file.
 fn section_name(
     body: &mut Cursor<'_>,
     field: &'static str,
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_kind_of_key_is_an_error_where_it_stands() {
+    fn an_unknown_kind_of_key_is_an_error_at_its_offset() {
         let object = build::anpk_object("Root", Tail::Bone(0), Some((b"KT00", &[0; 20])));
         let bytes = build::anpk("ped", &[("walk", &[object])]);
         let at = bytes.windows(4).position(|tag| tag == b"KT00").unwrap();
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_negative_frame_count_stands_for_no_keys() {
+    fn a_negative_frame_count_means_no_keys() {
         let mut bytes = build::anpk(
             "ped",
             &[("walk", &[build::anpk_object("Root", Tail::Bone(0), None)])],

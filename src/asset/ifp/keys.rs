@@ -1,4 +1,4 @@
-//! Keys: where a bone is, and how it is turned, at a moment (FORMATS, IFP 5).
+//! Keys: position and rotation of a bone at a time (FORMATS, IFP 5).
 
 use bytes::Bytes;
 use get_size2::GetSize;
@@ -140,7 +140,7 @@ pub struct Key {
 
 /// The keys of an object, in the order of the file.
 ///
-/// They are a slice of the file, which takes least memory and lets them be
+/// They are a slice of the file, which takes the least memory and can be
 /// written again bit by bit.
 #[derive(Debug, GetSize)]
 pub struct Keys {
@@ -243,7 +243,7 @@ fn inverse(
     let [x, y, z, w] = rotation.map(F32::get);
     Key {
         time: time.get(),
-        // Not `-x`, which would make a negative zero of every zero.
+        // Not `-x`, which would turn every zero into a negative one.
         rotation: [0.0 - x, 0.0 - y, 0.0 - z, w],
         translation: translation.map(|vector| vector.map(F32::get)),
         scale: scale.map(|vector| vector.map(F32::get)),
@@ -277,7 +277,7 @@ mod tests {
     const HALF: f32 = 0.5;
 
     #[test]
-    fn anpk_rotations_are_inverted_and_their_time_stands_last() {
+    fn anpk_rotations_are_inverted_and_their_time_comes_last() {
         let stored = floats(&[HALF, 0.0, -HALF, 1.0, 7.0, 8.0, 9.0, 1.0, 2.0, 3.0, 0.25]);
         let keys = Keys::new(KeyKind::Krts, stored.into());
         let key = keys.get(0).unwrap();

@@ -1,10 +1,10 @@
 //! IFP: the animation packages of Grand Theft Auto III, Vice City and San
 //! Andreas, as a typed model.
 //!
-//! A package holds animations, an animation holds objects (one for every bone
-//! that it moves), an object holds keys. There are four kinds of file (FORMATS,
-//! IFP 1): `ANPK`, a list of those in `ANLF`, `ANP3`, and its older form
-//! `ANP2`. Everything is little-endian.
+//! A package contains animations, an animation contains objects (one for every
+//! bone that it moves), an object contains keys. There are four kinds of file
+//! (FORMATS, IFP 1): `ANPK`, a list of those in `ANLF`, `ANP3`, and its older
+//! form `ANP2`. Everything is little-endian.
 
 mod anp3;
 mod anpk;
@@ -33,12 +33,12 @@ pub struct Ifp {
     pub packages: Vec<Package>,
     /// Length of the file in bytes.
     pub file_size: u64,
-    /// Absolute offset of the end of the last package; what follows belongs
-    /// to no animation.
+    /// Absolute offset of the end of the last package; the rest of the file is
+    /// not part of any animation.
     pub parsed_end: u64,
     /// Whether the bytes after the last package are all zero.
     pub trailing_zero: bool,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
@@ -86,14 +86,14 @@ pub struct Package {
 }
 
 impl Package {
-    /// Returns the absolute offset where the package ends by its own header.
+    /// Returns the absolute offset of the package's end according to its
+    /// header.
     pub fn declared_end(&self) -> u64 {
         self.offset + 8 + u64::from(self.declared_size)
     }
 }
 
-/// A size or an end as the file has it, where it is not the real one. No
-/// loader goes by these numbers.
+/// A stored size or end, if it differs from the real one. Loaders ignore these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Mismatch {
     /// As stored: a size in bytes, or an absolute offset.
@@ -121,11 +121,11 @@ pub struct Animation {
     pub info_size: Option<u32>,
     /// `ANP3`: length of all keys in bytes, as stored.
     pub frame_data_size: Option<u32>,
-    /// `ANP3`: bit 0 says that the keys are 16-bit numbers; real files have 0
+    /// `ANP3`: bit 0 means that the keys are 16-bit numbers; real files have 0
     /// there as well.
     pub flags: Option<u32>,
-    /// `ANPK`: the end that the `DGAN` section claims (absolute), where it is
-    /// wrong.
+    /// `ANPK`: the end of the `DGAN` section according to its header
+    /// (absolute), if it is wrong.
     pub end_mismatch: Option<Mismatch>,
     /// The objects, in the order of the file.
     pub objects: Vec<Object>,
@@ -154,7 +154,7 @@ impl Animation {
         })
     }
 
-    /// `ANP3`: the stored length of all keys, where it is wrong.
+    /// `ANP3`: the stored length of all keys, if it is wrong.
     pub fn frame_data_mismatch(&self) -> Option<Mismatch> {
         let keys = self
             .objects
@@ -172,18 +172,19 @@ pub struct Object {
     pub name: String,
     /// Absolute offset of its first byte.
     pub offset: u64,
-    /// Number of the bone, -1 where the name counts. `None` in the `ANPK`
-    /// form that has siblings instead, see [`Object::extra`].
+    /// Number of the bone, -1 if the name is used instead. `None` in the `ANPK`
+    /// form that has siblings, see [`Object::extra`].
     pub bone_id: Option<i32>,
     /// `ANPK`: length of the `ANIM` section.
     pub anim_size: Option<u32>,
     /// `ANPK`: the numbers in `ANIM` after the number of keys (FORMATS, IFP 3):
     /// 0, number of keys less 1, then the bone or two siblings.
     pub extra: Vec<i32>,
-    /// `ANPK`: the end that the `CPAN` section claims (absolute), where it is
-    /// wrong.
+    /// `ANPK`: the end of the `CPAN` section according to its header
+    /// (absolute), if it is wrong.
     pub end_mismatch: Option<Mismatch>,
-    /// `ANPK`: the size that the key section claims, where it is wrong.
+    /// `ANPK`: the size of the key section according to its header, if it is
+    /// wrong.
     pub key_size_mismatch: Option<Mismatch>,
     /// The keys; `None` if the object has no key section at all.
     pub keys: Option<Keys>,
@@ -217,7 +218,7 @@ impl Object {
     }
 
     /// Returns whether the object moves the whole figure: bone 0, or by its
-    /// name where it has no bone number.
+    /// name if it has no bone number.
     fn is_root(&self) -> bool {
         match self.bone_id {
             Some(id) if id >= 0 => id == 0,
@@ -245,7 +246,7 @@ impl Ifp {
 /// Parses an IFP file. The keys of the model are slices of `bytes`.
 ///
 /// # Errors
-/// [`Incomplete`] with the model so far where the structure is lost: an
+/// Returns [`Incomplete`] with the model so far if the structure is broken: an
 /// unknown magic or kind of key, a count that does not fit, a missing field.
 /// Wrong sizes and section tags are only warnings, since loaders ignore them.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Ifp, Box<Incomplete<Ifp>>> {

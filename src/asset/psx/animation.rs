@@ -56,7 +56,7 @@ pub struct AnimationV2 {
 /// Where an object is in a frame of a compressed animation.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct AngleTransform {
-    /// Angles about x, y and z, of which 4096 are a full turn; they turn the
+    /// Angles about x, y and z, where 4096 is a full turn; they rotate the
     /// object in the space of the whole character, about z first, then x, then
     /// y.
     pub angles: [i16; 3],
@@ -67,7 +67,7 @@ pub struct AngleTransform {
     pub translation: [i16; 3],
 }
 
-/// An animation made of textures.
+/// A sprite animation, made of textures.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct SpriteAnimation {
     /// Name up to its first NUL. Games ignore the case.
@@ -367,7 +367,7 @@ mod tests {
     fn compressed_poses_are_six_streams_for_each_object() {
         let constant = |value: u8| vec![0x0E, value, 0];
         let first = [1, 2, 3, 4, 5, 6].map(constant).concat();
-        // The second object moves along x, and stands still otherwise.
+        // The second object moves along x, and is still otherwise.
         let second = [vec![0x0F; 3], vec![0x00, 7, 0, 9, 0], vec![0x0F; 2]].concat();
         let table = words(&[1, 12, 2]);
         let (list, result) = read_compressed(&[table, first, second].concat());

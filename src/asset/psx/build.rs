@@ -1,7 +1,7 @@
 //! Small PSX files for tests.
 
-/// What a file is made of. Models and textures are in it in this order, and are
-/// pointed to once each.
+/// The contents of a file. Models and textures are written in this order, and
+/// referenced once each.
 #[derive(Clone)]
 pub(crate) struct File {
     pub(crate) version: u32,
@@ -55,7 +55,7 @@ impl File {
     }
 }
 
-/// A count, pointers, and what they point to.
+/// A count, pointers, and their targets.
 fn records(bytes: &mut Vec<u8>, records: &[Vec<u8>]) {
     bytes.extend(words(&[records.len() as u32]));
     let mut offset = bytes.len() + 4 * records.len();
@@ -76,7 +76,7 @@ pub(crate) fn shorts(values: &[i16]) -> Vec<u8> {
     values.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Returns an object at a place in vertex units.
+/// Returns an object at a position in vertex units.
 pub(crate) fn object(model: u16, position: [i32; 3]) -> [u8; 36] {
     let mut bytes = [0; 36];
     for (field, value) in bytes[4..16].chunks_mut(4).zip(position) {
@@ -98,7 +98,7 @@ pub(crate) fn model(lod: (i16, i16), vertices: &[[i16; 4]], faces: &[Vec<u8>]) -
     bytes
 }
 
-/// Returns a version 4 face; `rest` is what follows the surface flags.
+/// Returns a version 4 face; `rest` is the data after the surface flags.
 pub(crate) fn face(flags: u16, indices: [u8; 4], colour: [u8; 4], rest: &[u8]) -> Vec<u8> {
     let mut bytes = shorts(&[flags as i16, 16 + rest.len() as i16]);
     bytes.extend(indices);
@@ -108,7 +108,7 @@ pub(crate) fn face(flags: u16, indices: [u8; 4], colour: [u8; 4], rest: &[u8]) -
     bytes
 }
 
-/// Returns a texture record and what follows it.
+/// Returns a texture record and the data after it.
 pub(crate) fn texture(head: [u32; 4], size: [i16; 2], pixels: &[u8]) -> Vec<u8> {
     let mut bytes = words(&head);
     bytes.extend(shorts(&size));

@@ -1,4 +1,4 @@
-//! What the parts of a file say about each other: warnings, and stitching.
+//! Consistency of the parts of a file: warnings, and stitching.
 
 use super::{Face, Model, Psx, VertexRef};
 use crate::io::Warnings;
@@ -97,9 +97,8 @@ fn textures(psx: &Psx, warnings: &mut Warnings) {
 }
 
 impl Psx {
-    /// Returns the vertices that stitched vertices refer to by their place in
-    /// this list: sources in file order, those of models that are in for
-    /// another one at a distance omitted.
+    /// Returns the sources of stitched vertices in the order of the file,
+    /// without those of models that replace another one at a distance.
     pub fn stitch_sources(&self) -> Vec<VertexRef> {
         let mut stands_in = vec![false; self.models.len()];
         for (index, model) in self.models.iter().enumerate() {
@@ -122,8 +121,8 @@ impl Psx {
     }
 }
 
-/// One node of each cycle among `count` nodes, each of which leads to at most
-/// one other. Takes time in proportion to `count`, whatever the links.
+/// Returns one node of each cycle among `count` nodes, each of which has at
+/// most one link. Takes time in proportion to `count`.
 fn cycles(count: usize, next: impl Fn(usize) -> Option<usize>) -> Vec<usize> {
     let mut found = Vec::new();
     let mut walk_of = vec![None; count];
@@ -164,7 +163,7 @@ mod tests {
     const NONE: (i16, i16) = (0x7FFF, -1);
 
     #[test]
-    fn numbers_that_refer_to_nothing_are_warned_of() {
+    fn numbers_out_of_range_are_warned_about() {
         let bad_vertex = face(0x10, [0, 1, 9, 0], [0; 4], &[]);
         let unused_corner = face(0x10, [0, 1, 2, 9], [0; 4], &[]);
         let gouraud = face(0x810, [0, 1, 2, 0], [0; 4], &[]);

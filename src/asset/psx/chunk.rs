@@ -12,10 +12,10 @@ use crate::io::{Cursor, Error, Result};
 /// Tag of the end of the list; no length follows it.
 const END: u32 = 0xFFFF_FFFF;
 
-/// More chunks than this are no chunks.
+/// Maximum number of chunks.
 const MAX_CHUNKS: usize = 256;
 
-/// Length of an object's record, in whose terms wibbles name their object.
+/// Length of an object's record, by which wibbles identify their object.
 const OBJECT_SIZE: u32 = 36;
 
 /// Offset of the first object.
@@ -30,7 +30,7 @@ pub struct Chunk {
     pub offset: u64,
     /// Length of the data in bytes.
     pub length: u32,
-    /// What the data say, as far as they could be read.
+    /// The parsed contents, possibly incomplete.
     pub content: Content,
     /// Why the content is not all there.
     #[get_size(ignore)] // A short text in each of at most 256 chunks.
@@ -43,9 +43,10 @@ pub enum Content {
     /// `RGBs`: colours that gouraud faces refer to, as r, g, b; may be fewer
     /// than 256.
     Colours(Vec<[u8; 3]>),
-    /// `HIER`: the parent of each of the first objects; a root is its own.
+    /// `HIER`: the parent of each of the first objects; a root is its own
+    /// parent.
     Hierarchy(Vec<u16>),
-    /// 0x0A: which objects are in which cell of a grid.
+    /// 0x0A: the objects in each cell of a grid.
     BlockMap(BlockMap),
     /// 0x2A: keyframe animations.
     AnimationsV1(Vec<AnimationV1>),
@@ -59,7 +60,7 @@ pub enum Content {
     Pulses(Vec<Pulse>),
     /// `Chnk`: items that can be destroyed.
     Chnk(Vec<ChnkItem>),
-    /// A tag of which nothing is known.
+    /// An unknown tag.
     Unknown,
 }
 
@@ -89,7 +90,7 @@ pub struct BlockMap {
 /// Texture coordinates of an object that move.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Wibble {
-    /// Index of the object; nothing if the number is no object's place.
+    /// Index of the object; `None` if the number is not that of an object.
     pub object: Option<u32>,
     /// Speed to the right.
     pub u_velocity: i16,
@@ -120,7 +121,7 @@ pub struct ChnkItem {
 }
 
 impl Chunk {
-    /// Reads what follows the tag.
+    /// Reads the data after the tag.
     fn read(cursor: &mut Cursor, file: &Bytes, tag: u32, object_count: usize) -> Result<Self> {
         let length_at = cursor.offset();
         let length = cursor.u32("length")?;
@@ -141,7 +142,7 @@ impl Chunk {
         })
     }
 
-    /// Short name of the tag; `unknown` for one of which nothing is known.
+    /// Returns the short name of the tag; `unknown` for an unknown one.
     pub fn name(&self) -> &'static str {
         match self.content {
             Content::Colours(_) => "RGBs",
@@ -364,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_chunk_keeps_what_was_read_and_does_not_harm_the_next() {
+    fn a_damaged_chunk_keeps_its_beginning_and_does_not_affect_the_next() {
         let damaged = words(&[2, 0xABCD, 12]);
         let (chunks, warnings) = read(&[(CHNK, damaged), (HIER, shorts(&[0, 0]))]).unwrap();
         assert_eq!(
@@ -380,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_behind_the_parents_is_none() {
+    fn padding_after_the_parents_is_ignored() {
         let parents = content(HIER, &shorts(&[0, 0, 5, 5]));
         assert!(matches!(parents, Content::Hierarchy(list) if list == [0, 0]));
     }

@@ -23,7 +23,7 @@ use crate::io::{Cursor, Result};
 /// Streams of an object.
 pub(super) const STREAMS: usize = 6;
 
-/// What a stream's header says of its values.
+/// The header of a stream.
 enum Mode {
     Absolute,
     /// Differences of that many bits.
@@ -77,8 +77,7 @@ pub(super) fn skip(cursor: &mut Cursor<'_>, frames: usize) -> Result<()> {
     Ok(())
 }
 
-/// Reads a stream and gives its `frames` values, of which there is at least
-/// one, to `put`.
+/// Reads a stream and passes its `frames` values, at least one, to `put`.
 ///
 /// # Errors
 /// Returns an error if the stream does not fit.
@@ -114,8 +113,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, frames: usize, mut put: impl FnMut(i
 /// Numbers of any width, highest bit first. After the end all bits are 0.
 struct Bits<'a> {
     bytes: std::slice::Iter<'a, u8>,
-    /// Bits that were taken from `bytes` and not from here yet, the last ones
-    /// lowest.
+    /// Buffered bits, the next ones highest.
     held: u32,
     /// Number of them.
     count: u32,
@@ -180,7 +178,7 @@ mod tests {
 
     #[test]
     fn differences_are_packed_from_the_highest_bit_on() {
-        // Two bits: 1; then nothing.
+        // Two bits: 1; then the end.
         assert_eq!(
             values(&[0x11, 0, 0, 0b0100_0000], 3).unwrap(),
             (vec![0, 0, 1], 4)
@@ -191,14 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn the_last_key_is_that_of_the_last_frame() {
+    fn the_last_key_is_at_the_last_frame() {
         // A key each four frames, and one two frames after the last of these.
         let stream = [0x32, 0, 0, 0b0000_1100];
         assert_eq!(values(&stream, 7).unwrap(), (vec![0, 0, 0, 0, 0, 1, 3], 4));
     }
 
     #[test]
-    fn one_value_stands_for_all_frames_and_none_for_zero() {
+    fn one_value_is_for_all_frames_and_no_value_is_zero() {
         assert_eq!(
             values(&[0x0E, 0x34, 0x12], 3).unwrap(),
             (vec![0x1234; 3], 3)

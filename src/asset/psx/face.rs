@@ -24,9 +24,9 @@ pub struct Uv {
 /// 1, 3, 2). Seen against its normal the corners run clockwise.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Face {
-    /// What the face looks like, and which fields it has.
+    /// Appearance of the face, and which fields it has.
     pub flags: u16,
-    /// Indices of vertices. The last one of a triangle says nothing.
+    /// Indices of vertices. The last one of a triangle is unused.
     pub indices: [u16; 4],
     /// Gouraud faces: an index into the `RGBs` colours for each corner.
     /// Others: r, g, b and the PlayStation's GPU command.
@@ -51,9 +51,9 @@ impl Face {
         }
     }
 
-    /// Reads a face and moves after it, as far as its length says. A field that
-    /// the length leaves no room for is not there, whatever the flags say; what
-    /// follows the known fields is skipped.
+    /// Reads a face and moves past it, according to its length. Fields beyond
+    /// the length are absent, whatever the flags say; data after the known
+    /// fields is skipped.
     pub(super) fn read(cursor: &mut Cursor, version: Version) -> Result<Self> {
         let mut head = cursor.clone();
         let flags = head.u16("flags")?;
@@ -104,7 +104,7 @@ impl Face {
         self.flags & GOURAUD != 0
     }
 
-    /// Returns whether the face is blended with what is after it.
+    /// Returns whether the face is blended with what is behind it.
     pub fn is_semi_transparent(&self) -> bool {
         self.flags & SEMI_TRANSPARENT != 0
     }
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blended_face_is_drawn_whatever_the_bit_for_invisible_says() {
+    fn a_blended_face_is_drawn_regardless_of_the_bit_for_invisible() {
         let invisible = |flags| {
             let bytes = face(flags, [0; 4], [0; 4], &[]);
             read(&bytes, Version::V4).unwrap().0.is_invisible()

@@ -1,10 +1,10 @@
-//! What keeps a hostile file from costing more than its own size
+//! Limits that keep the cost of a hostile file in proportion to its size
 //! (FORMATS, PSX 10).
 
 use crate::asset::count::count;
 use crate::io::{Cursor, Error, Result};
 
-/// Reads a 32-bit count and as many 32-bit numbers.
+/// Reads a 32-bit count and that many 32-bit numbers.
 pub(super) fn counted_list(cursor: &mut Cursor, field: &'static str) -> Result<Vec<u32>> {
     let count = count(cursor, size_of::<u32>(), field)?;
     u32_list(cursor, count, field)
@@ -18,13 +18,12 @@ pub(super) fn u32_list(cursor: &mut Cursor, count: usize, field: &'static str) -
 
 /// How many bytes may still be read by following pointers.
 ///
-/// Pointers may repeat and records may overlap, but all of them together may
-/// not be longer than twice the bytes that hold them.
+/// Pointers may repeat and records may overlap, but together may not be longer
+/// than twice the bytes that contain them.
 pub(super) struct Budget(u64);
 
 impl Budget {
-    /// What a model or a texture costs however short it is, because it takes
-    /// memory.
+    /// Minimum cost of a model or a texture, because it takes memory.
     pub(super) const RECORD: u64 = 48;
 
     /// Creates a budget for records within `size` bytes.
@@ -51,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_ends_whatever_the_length_of_the_records() {
+    fn a_budget_ends_for_records_of_any_length() {
         let mut budget = Budget::new(100);
         budget.spend(100, 0, "pointer").unwrap();
         budget.spend(Budget::RECORD, 0, "pointer").unwrap();

@@ -3,7 +3,7 @@
 //! Hoffman's Pro BMX) on PlayStation, PC and Dreamcast.
 //!
 //! Little-endian; all offsets in the file are absolute. Section numbers in the
-//! comments below this module are those of `docs/FORMATS.md`, chapter PSX.
+//! comments of this module are those of `docs/formats/psx.md`.
 
 mod animation;
 mod check;
@@ -88,37 +88,37 @@ pub struct Psx {
     pub objects: Vec<Object>,
     /// Offset after the table of model pointers; 0 if that was not reached.
     pub pointer_table_end: u64,
-    /// For version 3: whether model headers have the LOD words (FORMATS,
-    /// PSX 3). Nothing where the file has no models.
+    /// For version 3: whether model headers have the LOD words (FORMATS, PSX
+    /// 3). `None` if the file has no models.
     pub v3_has_lod: Option<bool>,
-    /// Geometry. [`Object::model`] counts in this list.
+    /// Geometry, indexed by [`Object::model`].
     pub models: Vec<Model>,
     /// Tagged chunks in file order.
     pub chunks: Vec<Chunk>,
     /// Hash of each model's name: CRC-32 without the final inversion.
     pub model_names: Vec<u32>,
-    /// Ids of textures. [`Face::texture`] and [`Texture::index`] count in this
-    /// list; the pixels may be in another file.
+    /// Ids of textures, indexed by [`Face::texture`] and [`Texture::index`];
+    /// the pixels may be in another file.
     pub texture_ids: Vec<u32>,
     /// Palettes of 16 and then of 256 colours.
     pub palettes: Vec<Palette>,
-    /// Names of detail and of cube map textures, where version 6 has them.
+    /// Names of detail and of cube map textures, if version 6 has them.
     pub texture_refs: Option<[Vec<String>; 2]>,
     /// Texture records.
     pub textures: Vec<Texture>,
-    /// Offset after the last table or texture, as their sizes say.
+    /// Offset after the last table or texture, according to their sizes.
     pub end: u64,
-    /// What is odd in the file and does not keep it from being read.
+    /// Warnings about the file.
     pub warnings: Warnings,
 }
 
 /// Parses a whole file. Textures and poses of the model are slices of `bytes`.
 ///
 /// # Errors
-/// Returns an error if the bytes are no PSX file, or a table, chunk, model or
-/// texture does not fit into the file; there is no model where the magic is
-/// wrong. Models and tagged chunks do not need each other, so that the one is
-/// kept where the other is damaged.
+/// Returns an error if the bytes are not a PSX file, or if a table, chunk,
+/// model or texture does not fit into the file; there is no model if the magic
+/// is wrong. Models and tagged chunks are independent, so one is kept if the
+/// other is damaged.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Psx, Box<Incomplete<Option<Psx>>>> {
     let mut cursor = Cursor::new(bytes, 0, Endian::Little);
     let incomplete = |error, model| Box::new(Incomplete { error, model });
@@ -234,7 +234,7 @@ impl Psx {
         texture::read_textures(self, &mut cursor, bytes, budget)
     }
 
-    /// Returns what the file is for.
+    /// Returns the purpose of the file.
     pub fn kind(&self) -> Kind {
         if self.objects.is_empty() && self.models.is_empty() {
             let sprites = |chunk: &Chunk| matches!(chunk.content, Content::Sprites(_));
@@ -263,9 +263,9 @@ impl Psx {
         self.chunks.iter().any(keyframes)
     }
 
-    /// By what vertices and keyframe translations are to be divided to have
-    /// the unit of object positions: 16 in animated files but those of
-    /// Apocalypse, else 1 (FORMATS, PSX 9).
+    /// Returns the divisor that converts vertices and keyframe translations to
+    /// the unit of object positions: 16 in animated files except for those of
+    /// Apocalypse, otherwise 1 (FORMATS, PSX 9).
     pub fn vertex_scale(&self) -> u8 {
         if self.is_animated() && self.v3_has_lod != Some(false) {
             16
@@ -274,10 +274,10 @@ impl Psx {
         }
     }
 
-    /// Returns the parent of each of the first objects, counted in
-    /// [`Psx::objects`]; an object that is its own parent is a root. Nothing
-    /// without a `HIER` chunk. Parents may be out of range or form cycles; a
-    /// warning says so.
+    /// Returns the parent of each of the first objects, as an index of
+    /// [`Psx::objects`]; an object that is its own parent is a root. `None`
+    /// without a `HIER` chunk. Parents may be out of range or form cycles, with
+    /// a warning.
     pub fn parents(&self) -> Option<&[u16]> {
         self.last_content(|content| match content {
             Content::Hierarchy(parents) => Some(parents.as_slice()),
@@ -293,7 +293,7 @@ impl Psx {
         })
     }
 
-    /// Returns where several chunks have the same tag, the last one counts.
+    /// Returns the last chunk with a tag.
     fn last_content<'a, T>(&'a self, pick: impl Fn(&'a Content) -> Option<T>) -> Option<T> {
         self.chunks
             .iter()
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_is_for_follows_from_what_is_in_it() {
+    fn the_purpose_of_a_file_follows_from_its_contents() {
         let kind = |file: &File| parse(&file.bytes().into()).unwrap().kind();
         let with_chunk = |tag, data: Vec<u8>| {
             let mut file = File::new(4);

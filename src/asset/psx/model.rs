@@ -45,7 +45,7 @@ pub struct Bounds {
 /// The step to the next level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Lod {
-    /// Distance from which on the next model is shown; 0x7FFF for never.
+    /// Distance from which the next model is shown; 0x7FFF for never.
     pub distance: i16,
     /// Index of the next model; 0xFFFF for none.
     pub next: u16,
@@ -75,7 +75,7 @@ impl Vertex {
         self.kind & 1 != 0
     }
 
-    /// For a stitched vertex: which of the [`Psx::stitch_sources`] it is.
+    /// For a stitched vertex: the index in [`Psx::stitch_sources`].
     ///
     /// [`Psx::stitch_sources`]: super::Psx::stitch_sources
     pub fn stitched_to(&self) -> Option<usize> {
@@ -93,7 +93,7 @@ pub struct VertexRef {
     pub vertex: usize,
 }
 
-/// How many faces of a model are of which sort.
+/// Numbers of faces of a model by kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, GetSize)]
 pub struct FaceCounts {
     /// Faces with three corners.
@@ -177,7 +177,7 @@ impl Model {
         })
     }
 
-    /// Counts the faces of each sort.
+    /// Counts the faces of each kind.
     pub fn face_counts(&self) -> FaceCounts {
         let mut counts = FaceCounts::default();
         for face in &self.faces {
@@ -201,7 +201,7 @@ impl Model {
     }
 }
 
-/// A number that stands some bytes in front of what it counts.
+/// A count that precedes its items by some bytes.
 struct Count {
     offset: u64,
     value: u32,
@@ -209,7 +209,7 @@ struct Count {
 }
 
 impl Count {
-    /// Returns the number, where as many items of `unit_size` bytes are left.
+    /// Returns the count, if that many items of `unit_size` bytes are left.
     fn fits(&self, cursor: &Cursor, unit_size: usize) -> Result<usize> {
         fitting(cursor, self.offset, self.value, unit_size, self.field)
     }
@@ -236,9 +236,9 @@ fn read_lod(cursor: &mut Cursor) -> Result<Lod> {
 
 /// Returns whether model headers of a version 3 file have the LOD words.
 ///
-/// No field says so. The first vertex's type, which has few legal bits, stands
-/// 4 bytes further back where they are there; up to five models vote, and
-/// where a model's bytes allow both, it votes by the usual LOD distance.
+/// No field records this. The first vertex's type, which has few valid bits, is
+/// 4 bytes later with the LOD words; up to five models vote, and if both
+/// variants are possible, a model votes by the usual LOD distance.
 pub(super) fn v3_has_lod(file: &Cursor, pointers: &[u32]) -> bool {
     const EXTENT_END: u64 = 32;
     const LEGAL_TYPE: u16 = 0x13;
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_of_version_3_are_told_apart() {
+    fn both_forms_of_version_3_are_distinguished() {
         for has_lod in [false, true] {
             let bytes = version_3(has_lod, [100, 200, 300, 0]);
             let mut cursor = Cursor::new(&bytes, 0, Endian::Little);

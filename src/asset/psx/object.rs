@@ -1,4 +1,4 @@
-//! Objects: where the models stand (FORMATS, PSX 2).
+//! Objects: placed models (FORMATS, PSX 2).
 
 use get_size2::GetSize;
 use zerocopy::little_endian::{I16, I32, U16, U32};
@@ -7,7 +7,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 use crate::asset::count::count;
 use crate::io::{Cursor, Result};
 
-/// A model in its place.
+/// A placed model.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Object {
     /// Bit 1: part of an animated character. The others are unknown.
@@ -19,11 +19,11 @@ pub struct Object {
     pub position: [i32; 3],
     /// Euler angles about x, y and z; 4096 is a full turn. Almost always 0.
     pub angles: [i16; 3],
-    /// Index of the model. May be out of range; a warning says so.
+    /// Index of the model. May be out of range, with a warning.
     pub model: u16,
-    /// Frame, tint, animation and region, which the game sets as it runs.
+    /// Frame, tint, animation and region, which the game sets at run time.
     pub runtime: [u8; 4],
-    /// Link to another object, which the game sets as it runs.
+    /// Link to another object, which the game sets at run time.
     pub next: u32,
     /// Offset of the `RGBs` colours that the object uses.
     pub palette_offset: u32,

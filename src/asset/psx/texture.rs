@@ -14,10 +14,10 @@ use crate::asset::name;
 use crate::io::Warnings;
 use crate::io::{Cursor, Result};
 
-/// Number of textures that stands for two more lists in front of the number.
+/// Number of textures that indicates two more lists before the real number.
 const EXTENDED: u32 = 0xFFFF_FFFF;
 
-/// Flag of a texture whose pixels are in a PVR file of their own.
+/// Flag of a texture whose pixels are in a separate PVR file.
 const EXTERNAL: u32 = 0x8000_0000;
 
 /// Colours of textures.
@@ -33,8 +33,8 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// Returns whether a colour is the one that is not drawn: magenta, whatever
-    /// its bit 15 says.
+    /// Returns whether a colour is the transparent one: magenta, whatever its
+    /// bit 15.
     pub fn is_transparent(colour: u16) -> bool {
         colour & 0x7FFF == 0x7C1F
     }
@@ -51,7 +51,7 @@ pub struct Texture {
     pub colours: u32,
     /// Id of the palette, which may be in another file.
     pub palette: u32,
-    /// Index of the palette with that id and that many colours, where it is in
+    /// Index of the palette with that id and number of colours, if it is in
     /// this file.
     pub palette_index: Option<usize>,
     /// Index into the texture ids.
@@ -60,14 +60,14 @@ pub struct Texture {
     pub width: u16,
     /// Height in pixels.
     pub height: u16,
-    /// Length of the pixels in bytes, as the numbers above say.
+    /// Length of the pixels in bytes, according to the numbers above.
     pub data_size: u64,
     /// The pixels.
     pub data: TextureData,
 }
 
-/// Pixels of a texture. They are shorter than they should be where the file
-/// ends in them; a warning says so.
+/// Pixels of a texture. They are truncated at the end of the file, with a
+/// warning.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub enum TextureData {
     /// Indices into the palette, row by row from the top; each row has
@@ -89,7 +89,7 @@ pub enum TextureData {
         #[get_size(ignore)]
         data: Bytes,
     },
-    /// In a file of their own, named after the texture's id.
+    /// In a separate file, named after the texture's id.
     External,
     /// In an unknown form.
     Unknown,
@@ -115,7 +115,7 @@ impl TextureData {
     }
 }
 
-/// The 20 bytes in front of a texture's pixels.
+/// The 20 bytes before a texture's pixels.
 #[derive(FromBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct TextureRecord {
@@ -196,14 +196,14 @@ fn read_refs(cursor: &mut Cursor) -> Result<Vec<String>> {
 }
 
 impl Texture {
-    /// Returns whether the palette is in this file; nothing for a texture that
+    /// Returns whether the palette is in this file; `None` for a texture that
     /// needs none.
     pub fn palette_found(&self) -> Option<bool> {
         matches!(self.data, TextureData::Indexed { .. }).then_some(self.palette_index.is_some())
     }
 
-    /// Returns the same texture with a copy of its pixels instead of a slice of
-    /// the file, which is not kept in memory by it.
+    /// Returns the same texture with a copy of its pixels, so that the file is
+    /// not kept in memory.
     pub fn detached(mut self) -> Self {
         if let TextureData::Indexed { rows: pixels, .. } | TextureData::Pvr { data: pixels, .. } =
             &mut self.data
@@ -213,8 +213,8 @@ impl Texture {
         self
     }
 
-    /// Reads a record and its pixels and returns the offset where they end by
-    /// their own account.
+    /// Reads a record and its pixels, and returns the offset of their end
+    /// according to the record.
     fn read(cursor: &mut Cursor, file: &Bytes, warnings: &mut Warnings) -> Result<(Self, u64)> {
         let offset = cursor.offset();
         let record = cursor.record::<TextureRecord>("record")?;
@@ -285,7 +285,7 @@ fn indexed(
     (data, length.next_multiple_of(4) as u64)
 }
 
-/// Takes what a PVR texture has after its record.
+/// Takes the data of a PVR texture after its record.
 fn pvr(cursor: &mut Cursor, file: &Bytes) -> Result<(TextureData, u64)> {
     let pixel_format = cursor.u32("pixel format")?;
     let size = cursor.u32("size")?;
@@ -296,7 +296,7 @@ fn pvr(cursor: &mut Cursor, file: &Bytes) -> Result<(TextureData, u64)> {
     Ok((data, size.into()))
 }
 
-/// Takes `length` bytes, or as many of them as there are.
+/// Takes `length` bytes, or as many as exist.
 fn take_present(cursor: &mut Cursor, file: &Bytes, length: usize) -> Bytes {
     let present = length.min(cursor.remaining());
     let taken = cursor.take(present, "pixels");

@@ -1,7 +1,7 @@
 //! BMP: pictures of units in many mods (FORMATS, TA 8).
 //!
-//! Of all that the format can be, this is what the archives have: pixels
-//! without compression.
+//! Only the variants that occur in archives are supported: pixels without
+//! compression.
 
 use bytes::Bytes;
 
@@ -14,7 +14,7 @@ use crate::io::{Error, Result, Warnings};
 /// Extensions of BMP files.
 pub const EXTENSIONS: &[&str] = &["bmp"];
 
-/// Bytes in front of the second header.
+/// Bytes before the second header.
 const FILE_HEADER_SIZE: usize = 14;
 
 /// Bytes of the second header that are read; it may have more.
@@ -34,12 +34,11 @@ pub struct Bmp {
     pub bits: u16,
     /// Whether the first row is the upper one.
     pub is_top_down: bool,
-    /// The colours of palette indices; those that the file does not have are
-    /// black.
+    /// The colours of palette indices; missing ones are black.
     pub palette: Option<Palette>,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
-    /// The rows that are there, each padded to four bytes.
+    /// The existing rows, each padded to four bytes.
     rows: Bytes,
 }
 
@@ -56,8 +55,8 @@ pub enum Pixels {
 /// warning.
 ///
 /// # Errors
-/// [`Incomplete`] where the header is none, or the picture is of a kind that
-/// the games do not have.
+/// Returns [`Incomplete`] if the header is invalid, or the picture is of a kind
+/// that the games do not have.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Bmp, Box<Incomplete<Bmp>>> {
     let mut bmp = Bmp::default();
     let result = bmp.read(bytes);
@@ -127,7 +126,7 @@ impl Bmp {
         Ok(())
     }
 
-    /// Reads as many colours as are there. No number of them means all.
+    /// Reads as many colours as exist. 0 means the maximum number.
     fn read_palette(&mut self, file: &[u8], header_size: u32, colors: u32) {
         let most = 1 << self.bits;
         let wanted = match colors as usize {

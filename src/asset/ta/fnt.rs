@@ -24,7 +24,7 @@ pub struct Fnt {
     pub height: u16,
     /// Flags, whose meaning is unknown.
     pub flags: u16,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
     /// A 16-bit pointer for each character.
     table: Bytes,
@@ -43,8 +43,8 @@ pub struct Glyph {
 /// Parses an FNT file.
 ///
 /// # Errors
-/// [`Incomplete`] where the height is none, or the table ends early. A glyph
-/// outside the file is a warning.
+/// Returns [`Incomplete`] if the height is none, or the table ends early. A
+/// glyph outside the file is a warning.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Fnt, Box<Incomplete<Fnt>>> {
     let mut fnt = Fnt {
         file: bytes.clone(),
@@ -95,13 +95,13 @@ impl Fnt {
         Ok(())
     }
 
-    /// Returns where the glyph of a character is; 0 if there is none.
+    /// Returns the offset of the glyph of a character; 0 if there is none.
     fn pointer(&self, character: u8) -> u16 {
         u16_at(&self.table, character.into()).unwrap_or_default()
     }
 
-    /// Returns the width and bits of a glyph. Rows are not padded: the next one
-    /// begins in the byte in which one ends.
+    /// Returns the width and bits of a glyph. Rows are not padded and may begin
+    /// inside a byte.
     fn stored(&self, character: u8) -> Option<(u8, &[u8])> {
         let pointer = self.pointer(character);
         if pointer < FIRST_GLYPH {

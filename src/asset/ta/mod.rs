@@ -32,7 +32,7 @@ use crate::io::Result;
 /// Maximum number of pixels of one picture.
 pub const MAX_PIXELS: u64 = 64 << 20;
 
-/// Returns what a reader returns: the model, and the error where there was one.
+/// Returns the result of a reader: the model, and the error if there was one.
 fn finish<M>(model: M, result: Result<()>) -> std::result::Result<M, Box<Incomplete<M>>> {
     match result {
         Ok(()) => Ok(model),

@@ -1,4 +1,4 @@
-//! Palettes in the kinds of files in which people have them (FORMATS, TA 2).
+//! Palettes in common file formats (FORMATS, TA 2).
 
 use bytes::Bytes;
 
@@ -15,13 +15,13 @@ const GIMP: &[u8] = b"GIMP Palette";
 /// First byte of a PCX picture.
 const PCX: u8 = 10;
 
-/// What other palettes begin with, whose size may be that of a palette of the
+/// Magic bytes of other formats, whose size may be that of a palette of the
 /// games.
 const OTHERS: [&[u8]; 2] = [b"RIFF", b"JASC-PAL"];
 
-/// Reads the palette in a file: 1024 bytes as the games have them, 768 bytes
-/// of red, green and blue, the colours at the end of a PCX picture, or a
-/// palette of GIMP. The content says which it is.
+/// Reads the palette in a file, by its content: 1024 bytes as in the games, 768
+/// bytes of red, green and blue, the colours at the end of a PCX picture, or a
+/// GIMP palette.
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] if it is none of them, or has too few colours.

@@ -1,5 +1,4 @@
-//! Pointers and names: what several of the formats have in common
-//! (FORMATS, TA 1).
+//! Pointers and names: common parts of several formats (FORMATS, TA 1).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -39,7 +38,7 @@ pub(super) struct Pointer {
     pub(super) target: u32,
     /// Absolute offset of the pointer itself.
     stored_at: u64,
-    /// Name of what it points to.
+    /// Name of its target.
     field: &'static str,
 }
 
@@ -64,8 +63,8 @@ impl Pointer {
         little(file).follow(self.target.into(), self.stored_at, self.field)
     }
 
-    /// `count` items of `size` bytes each at the target. Without items the
-    /// pointer may have any value.
+    /// Returns `count` items of `size` bytes each at the target. Without items
+    /// the pointer may have any value.
     pub(super) fn items(self, file: &Bytes, count: u64, size: usize) -> Result<Bytes> {
         if count == 0 {
             return Ok(Bytes::new());
@@ -80,7 +79,7 @@ impl Pointer {
     pub(super) fn name(self, file: &Bytes) -> Result<(Name, bool)> {
         let mut cursor = self.follow(file)?;
         let most = cursor.remaining().min(MAX_NAME_LENGTH);
-        // A pointer to the end of the file points to no name.
+        // A pointer to the end of the file is not a name.
         let bytes = cursor.take(most.max(1), self.field)?;
         let end = bytes.iter().position(|&byte| byte == 0);
         let name = Name(file.slice_ref(&bytes[..end.unwrap_or(most)]));
@@ -88,8 +87,7 @@ impl Pointer {
     }
 }
 
-/// A name as the file has it, without the NUL after it. It is a part of the
-/// file and no copy.
+/// A name as stored, without its NUL. It is a slice of the file.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Name(Bytes);
 
@@ -117,8 +115,8 @@ impl fmt::Debug for Name {
     }
 }
 
-/// Names that a table of pointers leads to. They are looked up on demand,
-/// since any number of pointers may lead to one long name.
+/// Names in a table of pointers. They are looked up on demand, since any number
+/// of pointers may refer to one long name.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
     file: Bytes,
@@ -127,8 +125,8 @@ pub struct Names {
 }
 
 impl Names {
-    /// Returns the names that the table at `pointer` leads to, and how many of
-    /// them have no end.
+    /// Returns the names in the table at `pointer`, and how many of them have
+    /// no end.
     pub(super) fn read(
         file: &Bytes,
         pointer: Pointer,
@@ -154,7 +152,7 @@ impl Names {
         self.table.len() / 4
     }
 
-    /// Returns whether there are none.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()
     }
@@ -177,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_outside_of_the_file_is_an_error_that_says_where() {
+    fn a_list_outside_of_the_file_is_an_error_with_its_position() {
         let file = Bytes::from_static(&[8, 0, 0, 0, 99, 0, 0, 0, 1, 2, 3, 4]);
         let mut cursor = little(&file);
         let inside = Pointer::read(&mut cursor, "tiles").unwrap();
@@ -196,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_at_most_256_bytes_long_and_not_behind_the_file() {
+    fn a_name_is_at_most_256_bytes_long_and_not_past_the_file() {
         let mut file = vec![b'a'; 300];
         file.push(0);
         let file = Bytes::from(file);

@@ -1,4 +1,4 @@
-//! SCT: sections, of which map editors make maps (FORMATS, TA 7).
+//! SCT: sections, from which map editors assemble maps (FORMATS, TA 7).
 
 use bytes::Bytes;
 
@@ -23,7 +23,7 @@ pub struct Sct {
     pub terrain: Terrain,
     /// The section as a small picture.
     pub minimap: Option<Minimap>,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
     heights: Heights,
 }
@@ -31,8 +31,8 @@ pub struct Sct {
 /// Parses an SCT file.
 ///
 /// # Errors
-/// [`Incomplete`] where the header is none, or some part of the section is
-/// outside the file or larger than any real one; the other parts are there.
+/// Returns [`Incomplete`] if the header is invalid, or some part of the section
+/// is outside the file or larger than any real one; the other parts are there.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Sct, Box<Incomplete<Sct>>> {
     let mut sct = Sct::default();
     let result = sct.read(bytes);
@@ -40,7 +40,7 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Sct, Box<Incomplete<Sct>>> {
 }
 
 impl Sct {
-    /// Returns the width in cells, of which a tile has two.
+    /// Returns the width in cells, two per tile.
     pub fn width(&self) -> u32 {
         2 * self.terrain.width
     }

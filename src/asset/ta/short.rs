@@ -1,10 +1,10 @@
-//! Short runs of bytes, which most runs of pictures are.
+//! Short runs of bytes, the most common ones in pictures.
 
 /// Bytes that are written at once.
 pub(super) const AT_ONCE: usize = 16;
 
-/// Fills `row[start..end]` with a value. Bytes after `end` may be changed too:
-/// they belong to runs that are yet to come.
+/// Fills `row[start..end]` with a value. Bytes after `end` may be changed too;
+/// later runs overwrite them.
 pub(super) fn fill(row: &mut [u8], start: usize, end: usize, value: u8) {
     match row.get_mut(start..start + AT_ONCE) {
         Some(there) if end - start <= AT_ONCE => there.copy_from_slice(&[value; AT_ONCE]),

@@ -47,7 +47,7 @@ pub struct Model {
     /// All objects, each before its children and these before its next
     /// sibling.
     pub objects: Vec<Object>,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
@@ -79,8 +79,8 @@ pub struct Object {
 
 impl Object {
     /// Returns the index of the ground plate among the primitives, if there is
-    /// one. It shows where the unit stands when it is selected, and is no part
-    /// of its looks.
+    /// one. It marks the selected unit on the ground, and is not part of its
+    /// looks.
     pub fn ground_plate(&self) -> Option<usize> {
         let index = usize::try_from(self.selection).ok()?;
         (index < self.primitives.len()).then_some(index)
@@ -90,16 +90,16 @@ impl Object {
 /// A face; with two corners a line, with one a point.
 #[derive(Debug, Clone, Default)]
 pub struct Primitive {
-    /// Palette index. It stands for nothing if there is a texture.
+    /// Palette index; unused if there is a texture.
     pub color: u32,
-    /// Corners, as indices into the object's vertices. A warning says where
-    /// some are too large.
+    /// Corners, as indices into the object's vertices. May be out of range,
+    /// with a warning.
     pub indices: Vec<u16>,
     /// Name of the GAF sequence with the texture; not empty.
     pub texture: Option<Name>,
     /// Whether it is coloured: any number but 0.
     pub flag: u32,
-    /// Two words that editors left.
+    /// Two words left by editors.
     pub editor: [u32; 2],
     /// Word at offset 8, usually 0.
     pub unknown_8: u32,
@@ -117,7 +117,7 @@ pub enum Surface {
 }
 
 impl Primitive {
-    /// Returns what it looks like. A texture is drawn whatever the flag says.
+    /// Returns its surface. A texture is drawn regardless of the flag.
     pub fn surface(&self) -> Surface {
         match (&self.texture, self.flag) {
             (Some(_), _) => Surface::Textured,
@@ -130,8 +130,8 @@ impl Primitive {
 /// Parses a 3DO file.
 ///
 /// # Errors
-/// [`Incomplete`] with the objects so far where the structure is lost: an
-/// object that is none or that is reached twice, a list outside the file,
+/// Returns [`Incomplete`] with the objects so far if the structure is broken:
+/// an object that is none or that is reached twice, a list outside the file,
 /// more of something than any real model has.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Model, Box<Incomplete<Model>>> {
     let mut reader = Reader {
@@ -221,7 +221,7 @@ impl Reader<'_> {
         self.links(offset)
     }
 
-    /// Reads what an object has itself.
+    /// Reads the object itself, without its children.
     fn fields(&mut self, pointer: Pointer, object: &mut Object) -> Result<()> {
         let mut cursor = pointer.follow(self.file)?;
         let start = cursor.offset();
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn a_texture_is_drawn_whatever_the_flag_says() {
+    fn a_texture_is_drawn_regardless_of_the_flag() {
         let mut root = object("base");
         root.vertices = vec![[0; 3]];
         root.selection = 0;
@@ -562,7 +562,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_outside_of_the_file_is_an_error_and_the_object_is_kept() {
+    fn data_outside_of_the_file_is_an_error_and_the_object_is_kept() {
         let mut bytes = family();
         put(&mut bytes, 28, &[0xFF; 4]);
         let incomplete = parse(&bytes.into()).unwrap_err();

@@ -1,5 +1,5 @@
-//! What maps and sections have in common: pictures made of tiles, minimaps,
-//! heights (FORMATS, TA 6).
+//! Common parts of maps and sections: pictures made of tiles, minimaps, heights
+//! (FORMATS, TA 6).
 
 use bytes::Bytes;
 
@@ -25,13 +25,13 @@ pub struct Terrain {
     pub width: u32,
     /// Height in tiles.
     pub height: u32,
-    /// A 16-bit number of a tile for each place, row by row.
+    /// A 16-bit tile number for each position, row by row.
     map: Bytes,
     tiles: Bytes,
 }
 
 impl Terrain {
-    /// Creates a picture of that many tiles, none of which is known yet.
+    /// Creates a picture of this many tiles, all of which are unknown yet.
     pub(super) fn new(width: u32, height: u32) -> Self {
         Self {
             width,
@@ -45,7 +45,7 @@ impl Terrain {
         u64::from(self.width) * u64::from(self.height)
     }
 
-    /// Reads which tile is where.
+    /// Reads the tile map.
     pub(super) fn read_map(&mut self, file: &Bytes, pointer: Pointer) -> Result<()> {
         self.map = pointer.items(file, self.tiles_on_map(), 2)?;
         Ok(())
@@ -103,10 +103,9 @@ impl Terrain {
         self.tiles.get(start..start + TILE_SIZE)
     }
 
-    /// Adds a row of pixels of the whole picture to `out`, every `step`th of
-    /// them, beginning with the first of each tile. If a tile is missing they
-    /// are 0, which is black. Nothing is added where it is not known which tile
-    /// is where.
+    /// Appends a row of pixels of the whole picture to `out`, every `step`th of
+    /// them, beginning with the first of each tile. Missing tiles are 0, which
+    /// is black. Nothing is appended without a tile map.
     pub fn row(&self, y: u32, step: usize, out: &mut Vec<u8>) {
         if self.map.is_empty() {
             return;
@@ -168,7 +167,7 @@ impl Heights {
     }
 }
 
-/// Returns the value of a result; of the errors, the first one is kept.
+/// Returns the value of a result, and keeps the first error.
 pub(super) fn keep<T: Default>(first: &mut Option<Error>, result: Result<T>) -> T {
     result.unwrap_or_else(|error| {
         first.get_or_insert(error);

@@ -1,4 +1,4 @@
-//! WAV: facts about sounds, which any player plays (FORMATS, TA 11).
+//! WAV: properties of sounds, which any player plays (FORMATS, TA 11).
 
 use bytes::Bytes;
 
@@ -10,19 +10,19 @@ use crate::io::{Error, Result, Warnings};
 /// Extensions of sounds.
 pub const EXTENSIONS: &[&str] = &["wav"];
 
-/// First bytes of a sound of a form that is not understood.
+/// First bytes of a sound in an unknown form.
 const TMH: &[u8] = b"TMH";
 
-/// Bytes in front of the samples in that form.
+/// Bytes before the samples in that form.
 const TMH_HEADER_SIZE: usize = 64;
 
-/// What a sound is.
+/// The form of a sound.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Kind {
     /// A RIFF file.
     #[default]
     Riff,
-    /// A `TMH` header and raw samples; at which rate is not known.
+    /// A `TMH` header and raw samples; their rate is unknown.
     Tmh,
 }
 
@@ -39,10 +39,10 @@ pub struct Wav {
     pub data: Option<Bytes>,
     /// Absolute offset of the samples.
     pub data_offset: u64,
-    /// How much larger than the file the RIFF header says it is, in bytes;
-    /// negative where it is smaller.
+    /// How much larger than the file its RIFF header claims to be, in bytes;
+    /// negative if smaller.
     pub riff_size_excess: i64,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
@@ -59,11 +59,11 @@ pub struct Format {
     pub bits: u16,
 }
 
-/// Parses the chunks of a sound, up to its samples. Their sizes count, that of
-/// the whole does not.
+/// Parses the chunks of a sound, up to its samples. Their sizes are used, that
+/// of the whole file is not.
 ///
 /// # Errors
-/// [`Incomplete`] where it is neither RIFF nor `TMH`.
+/// Returns [`Incomplete`] if it is neither RIFF nor `TMH`.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Wav, Box<Incomplete<Wav>>> {
     let mut wav = Wav::default();
     let result = wav.read(bytes);
@@ -101,7 +101,7 @@ impl Wav {
         }
         while self.data.is_none() && cursor.remaining() >= 8 {
             let (tag, size) = (cursor.take(4, "chunk")?, cursor.u32("chunk size")?);
-            // Where the size is too large, the chunk is what is there.
+            // If the size is too large, the chunk ends with the file.
             let there = cursor.remaining().min(size as usize);
             let body = cursor.section(there, "chunk")?;
             cursor.take(cursor.remaining().min(size as usize % 2), "padding")?;

@@ -66,7 +66,7 @@ pub struct Frame {
     pub node: Option<Node>,
 }
 
-/// A node of a skeleton, and the skeleton where it is the root.
+/// A node of a skeleton, and the skeleton if it is the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
     /// Id of the node.

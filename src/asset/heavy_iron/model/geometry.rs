@@ -15,7 +15,7 @@ const ONE_UV: u16 = 4;
 const PRELIT: u16 = 8;
 const TWO_UVS: u16 = 0x80;
 
-/// Version from which geometries have no colours of their own.
+/// Version from which geometries have no surface properties.
 const WITHOUT_SURFACE: u32 = 0x3_4000;
 
 /// Platforms of geometry as a console stores it.
@@ -55,7 +55,7 @@ pub struct Geometry {
     pub is_strips: bool,
     /// Whether there is a skin.
     pub has_skin: bool,
-    /// The skin, where its form is known.
+    /// The skin, if its form is known.
     pub skin: Option<Skin>,
     /// Types of its extensions.
     pub extensions: Vec<u32>,
@@ -76,7 +76,7 @@ impl MorphTarget {
         floats(&self.positions)
     }
 
-    /// Normals of the vertices; none if they have none.
+    /// Normals of the vertices; empty if they have none.
     pub fn normals(&self) -> impl Iterator<Item = [f32; 3]> {
         floats(&self.normals)
     }
@@ -120,7 +120,7 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// Returns the colours of the vertices; none if they have none.
+    /// Returns the colours of the vertices; empty if they have none.
     pub fn colours(&self) -> impl Iterator<Item = [u8; 4]> {
         self.colours.as_chunks().0.iter().copied()
     }
@@ -152,8 +152,7 @@ pub struct BinMesh {
 }
 
 impl BinMesh {
-    /// Returns the numbers of vertices; none if the geometry is that of a
-    /// console.
+    /// Returns the numbers of vertices; `None` for native geometry.
     pub fn indices(&self) -> impl Iterator<Item = u32> {
         let words = self.indices.as_chunks().0.iter();
         words.map(|word| u32::from_le_bytes(*word))
@@ -189,7 +188,7 @@ impl Geometry {
         self.check(&fields, warnings)
     }
 
-    /// Reads the structure: counts, and what is in the form of all consoles.
+    /// Reads the structure: counts, and the platform-independent data.
     fn fields(&mut self, fields: &Chunk, warnings: &mut Warnings) -> Result<()> {
         fields.check_whole("geometry")?;
         let mut cursor = fields.cursor(Endian::Little);
@@ -272,7 +271,7 @@ impl Geometry {
         let meshes = cursor.u32("mesh count")?;
         let total = cursor.u32("index count")?;
         let meshes = cursor.check_count(meshes.into(), 8, "mesh count")?;
-        // Geometry of a console has no indices here.
+        // Native geometry has no indices here.
         let needed = 8 * meshes as u64 + 4 * u64::from(total);
         let has_indices = cursor.remaining() as u64 >= needed;
         for _ in 0..meshes {
@@ -293,8 +292,8 @@ impl Geometry {
     }
 
     fn native(&mut self, plugin: &Chunk) -> Result<()> {
-        // PlayStation 2 geometry has the number in another place, but is
-        // wrapped in the same way.
+        // Native PlayStation 2 geometry has the number elsewhere, but the same
+        // wrapping.
         let fields = plugin.child(kind::STRUCT, "native geometry")?;
         let platform = fields.cursor(Endian::Little).u32("native platform")?;
         self.vertices = match platform {
@@ -309,7 +308,7 @@ impl Geometry {
         Ok(())
     }
 
-    /// Checks indices, and warns of what cannot be shown.
+    /// Checks indices, and warns about invalid ones.
     fn check(&self, fields: &Chunk, warnings: &mut Warnings) -> Result<()> {
         let at = fields.offset;
         let entries = self.material_entries.len();

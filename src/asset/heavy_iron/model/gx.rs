@@ -85,8 +85,8 @@ impl Gx {
     }
 
     /// Returns whether every vertex in the lists begins with the number of a
-    /// matrix, three times that of a bone. Only the lists themselves show
-    /// which.
+    /// matrix, three times that of a bone. This can be determined only from the
+    /// lists.
     pub fn has_matrices(&self) -> bool {
         self.has_matrices
     }
@@ -96,8 +96,7 @@ impl Gx {
         self.vertices
     }
 
-    /// Returns the number of triangles in all lists, those without an area
-    /// included.
+    /// Returns the number of triangles in all lists, including degenerate ones.
     pub fn triangles(&self) -> usize {
         self.triangles
     }
@@ -325,8 +324,8 @@ fn attributes(head: &mut Cursor<'_>, data: &Bytes) -> Result<Vec<Attribute>> {
     Ok(arrays.collect())
 }
 
-/// Takes the display lists, which are the rest of the header. They may not be
-/// longer together than the data.
+/// Takes the display lists, which are the rest of the header. Together they may
+/// not be longer than the data.
 fn lists(head: &mut Cursor<'_>, data: &Bytes) -> Result<Vec<Bytes>> {
     let mut lists = Vec::new();
     let mut left = data.len();

@@ -1,5 +1,5 @@
-//! What JSP assets in a layer of their own say about level geometry: a tree
-//! for collisions, materials of the atomics, and vectors for strips.
+//! JSP assets with information about level geometry: a tree for collisions,
+//! materials of the atomics, and vectors for strips.
 
 use bytes::Bytes;
 
@@ -28,11 +28,11 @@ pub struct JspInfo {
     /// Version of the list of nodes.
     pub version: u32,
     /// Materials and flags of the atomics of the level: node i is that of the
-    /// atomic that stands i before the last.
+    /// atomic i before the last.
     pub nodes: Rows,
     /// Vectors for strips, on GameCube.
     pub vectors: Rows,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
@@ -48,8 +48,8 @@ pub struct Branches {
 /// Parses a JSP asset of a JSPINFO layer.
 ///
 /// # Errors
-/// [`Incomplete`](crate::asset::Incomplete) for unknown chunks, another magic,
-/// and for counts that do not fit.
+/// Returns [`Incomplete`](crate::asset::Incomplete) for unknown chunks, another
+/// magic, and for counts that do not fit.
 pub fn parse(bytes: &Bytes, facts: &Facts) -> Parsed<JspInfo> {
     read_into(bytes, JspInfo::default(), |info| {
         let mut chunks = Chunks::new(bytes.clone(), 0);

@@ -18,8 +18,8 @@ pub struct Material {
     pub texture: Option<TextureName>,
 }
 
-/// A texture of a material, by its name. The asset is called like it with
-/// `.RW3` after, and rarely without.
+/// A texture of a material, by name. The asset has the same name followed by
+/// `.RW3`, or rarely the bare name.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct TextureName {
     /// Its name.

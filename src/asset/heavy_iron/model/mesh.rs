@@ -1,5 +1,5 @@
-//! A geometry as one list of vertices with all they have, and triangles by
-//! material: what files of models are written from.
+//! A geometry as one list of vertices with all attributes, and triangles by
+//! material: the source of exported models.
 
 use std::collections::HashMap;
 
@@ -31,13 +31,13 @@ pub struct Part {
     /// [`Geometry::material_entries`].
     pub material: u32,
     /// The triangles, counter-clockwise, without degenerate ones (two corners
-    /// at the same position), which only join strips.
+    /// at the same position), which only connect strips.
     pub triangles: Vec<[u32; 3]>,
 }
 
 impl Geometry {
-    /// Returns the vertices and triangles; `None` if their form is not read.
-    /// They take at most 64 times the bytes that they are made of.
+    /// Returns the vertices and triangles; `None` for an unsupported form. They
+    /// take at most 64 times the bytes of their source.
     pub fn mesh(&self) -> Option<Mesh> {
         match &self.vertices {
             Vertices::Plain(plain) => Some(self.plain_mesh(plain)),
@@ -115,7 +115,7 @@ impl Mesh {
         }
     }
 
-    /// Returns whether all corners are there, in three places.
+    /// Returns whether all three corners exist and differ.
     fn has_area(&self, triangle: [u32; 3]) -> bool {
         let [a, b, c] = triangle.map(|corner| self.positions.get(corner as usize));
         a.is_some() && b.is_some() && c.is_some() && a != b && b != c && a != c
@@ -127,7 +127,7 @@ impl Mesh {
     }
 }
 
-/// Parts by material, in the order in which materials are first met.
+/// Parts by material, in order of first appearance.
 #[derive(Debug, Default)]
 struct Parts {
     parts: Vec<Part>,

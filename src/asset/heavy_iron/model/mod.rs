@@ -1,5 +1,6 @@
 //! Models: MODL, JSP and BSP, which are RenderWare clumps or worlds, and the
-//! JSP assets that say more about level geometry (FORMATS, HIP assets 7).
+//! JSP assets with more information about level geometry (FORMATS, HIP assets
+//! 7).
 //!
 //! Geometry in the form of all consoles and that of the GameCube is read.
 //! That of the Xbox and the PlayStation 2, and worlds, are only named.
@@ -37,13 +38,13 @@ pub struct Model {
     pub clumps: Vec<Clump>,
     /// Worlds, which are not read.
     pub worlds: Vec<World>,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
 impl Model {
-    /// Returns the names of the textures that materials have, in the order in
-    /// which they are first named; none twice, ignoring case.
+    /// Returns the names of the textures of materials, in order of first
+    /// appearance, without duplicates, ignoring case.
     pub fn texture_names(&self) -> impl Iterator<Item = &str> {
         let geometries = self.clumps.iter().flat_map(|clump| &clump.geometries);
         let materials = geometries.flat_map(|geometry| &geometry.materials);
@@ -54,7 +55,7 @@ impl Model {
     }
 }
 
-/// A world: the geometry of a level as a tree, which is not read.
+/// A world: the geometry of a level as a tree, which is not parsed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct World {
     /// Version of the library that wrote it.
@@ -68,9 +69,9 @@ pub struct World {
 /// Parses a MODL, JSP or BSP asset.
 ///
 /// # Errors
-/// [`Incomplete`](crate::asset::Incomplete) with what was read until then
-/// where the structure is lost: truncated or missing chunks, counts that do
-/// not fit, or an index of a vertex or geometry that is out of range.
+/// Returns [`Incomplete`](crate::asset::Incomplete) with everything before the
+/// error if the structure is broken: truncated or missing chunks, counts that
+/// do not fit, or an index of a vertex or geometry that is out of range.
 pub fn parse(bytes: &Bytes) -> Parsed<Model> {
     read_into(bytes, Model::default(), |model| read(bytes, model))
 }

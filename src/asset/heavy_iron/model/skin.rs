@@ -1,4 +1,4 @@
-//! Skins of geometry in the form of all consoles: which bones move a vertex.
+//! Skins of platform-independent geometry: the bones of each vertex.
 
 use bytes::Bytes;
 
@@ -24,8 +24,8 @@ pub struct Skin {
 const SPLITS: usize = 12;
 
 impl Skin {
-    /// Reads a skin of `vertices`. `None` if its length is not the one that
-    /// follows from its counts: then it is of another form.
+    /// Reads a skin of `vertices`. `None` if its length does not follow from
+    /// its counts: then it has another form.
     pub(super) fn read(chunk: &Chunk, vertices: usize) -> Option<Self> {
         let skin = Self::fields(chunk, vertices).ok()?;
         let (skin, left) = skin;

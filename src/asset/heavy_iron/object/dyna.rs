@@ -1,5 +1,5 @@
-//! Types of DYNA assets of Battle for Bikini Bottom: what their bodies hold
-//! (FORMATS, HIP assets 6).
+//! Types of DYNA assets of Battle for Bikini Bottom, with the fields of their
+//! bodies (FORMATS, HIP assets 6).
 
 use crate::asset::heavy_iron::record::{Layout, layout};
 

@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_stand_at_their_numbers() {
+    fn events_are_at_their_numbers() {
         let known = [
             (0, "Unknown"),
             (2, "Disable"),

@@ -52,7 +52,7 @@ pub struct Object {
     pub links: Vec<Link>,
     /// Light kit of a PLYR, which follows the links.
     pub light_kit: Option<u32>,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
@@ -85,7 +85,7 @@ pub enum Parameter {
 }
 
 impl Link {
-    /// Returns what a parameter is, unless it is the id of a known asset.
+    /// Returns the value of a parameter, unless it is the id of a known asset.
     pub fn parameter(&self, index: usize) -> Parameter {
         let bits = self.parameters.get(index).copied().unwrap_or_default();
         let value = f32::from_bits(bits);
@@ -150,8 +150,8 @@ impl Object {
 /// in [`Object::rest`].
 ///
 /// # Errors
-/// [`Incomplete`](crate::asset::Incomplete) for less bytes than a header has.
-/// What else is odd is a warning, and what fits is shown.
+/// Returns [`Incomplete`](crate::asset::Incomplete) for less bytes than a
+/// header has. What else is odd is a warning, and what fits is shown.
 pub fn parse(bytes: &Bytes, facts: &Facts, code: [u8; 4]) -> Parsed<Object> {
     read_into(bytes, Object::default(), |object| {
         Body::read(bytes, facts, code, object)
@@ -210,7 +210,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// Reads what stands between the header and the links.
+    /// Reads the data between the header and the links.
     fn parts(&mut self, object: &mut Object) {
         if let Some(kind) = self.kind {
             self.check_type(kind, object);
@@ -248,7 +248,7 @@ impl Body<'_> {
     }
 
     /// Returns whether the padding word is present. The body length decides;
-    /// for an unknown length, the layout with more plausible floats is taken.
+    /// for an unknown length, the layout with more plausible floats is chosen.
     fn has_pad(&self, object: &mut Object) -> bool {
         let usual = matches!(self.facts.game, Game::Bfbb | Game::Unknown);
         let known = self.kind.and_then(|kind| kind.size);
@@ -282,8 +282,8 @@ impl Body<'_> {
         }
     }
 
-    /// Returns whether the fields of Battle for Bikini Bottom are read: in that
-    /// game and the one before it always, in others where the length agrees.
+    /// Returns whether the fields of Battle for Bikini Bottom apply: always in
+    /// that game and the one before it, in others if the length agrees.
     fn has_fields(&self, kind: &ObjectType, object: &mut Object) -> bool {
         let pad = if object.has_pad == Some(false) {
             PAD
@@ -320,7 +320,7 @@ impl Body<'_> {
         object.parts.push(record);
     }
 
-    /// Reads the ids whose number is a field.
+    /// Reads the ids whose count is a field.
     fn list(&mut self, kind: &ObjectType, object: &mut Object) {
         let count = match &kind.code {
             b"GRUP" => "item_count",
@@ -393,8 +393,8 @@ fn likely_floats(value: Value) -> usize {
     }
 }
 
-/// The ids in the fields of an object, and in its list: what it refers to,
-/// without the targets of its links.
+/// The ids in the fields of an object, and in its list: its references, except
+/// for the targets of its links.
 impl Object {
     /// Returns the names and ids that are not 0.
     pub fn references(&self) -> impl Iterator<Item = (&'static str, u32)> {

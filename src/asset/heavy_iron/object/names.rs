@@ -5,14 +5,14 @@ pub fn base_type_name(number: u8) -> Option<&'static str> {
     BASE_TYPES.get(usize::from(number)).copied()
 }
 
-/// Returns the sign of what a COND asset compares with.
+/// Returns the comparison operator of a COND asset.
 pub fn condition_sign(number: u32) -> Option<&'static str> {
     let signs = ["==", ">", "<", ">=", "<=", "!="];
     signs.get(usize::try_from(number).ok()?).copied()
 }
 
-/// Returns the name of what a COND asset compares. The numbers are not ids of
-/// the names.
+/// Returns the name of the variable that a COND asset compares. The numbers are
+/// not ids of the names.
 pub fn variable_name(number: u32) -> Option<&'static str> {
     let found = VARIABLES.iter().find(|(known, _)| *known == number);
     found.map(|(_, name)| *name)

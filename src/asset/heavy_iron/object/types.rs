@@ -1,6 +1,7 @@
-//! Types of object assets: what their bodies hold (FORMATS, HIP assets 6).
+//! Types of object assets, with the fields of their bodies (FORMATS, HIP assets
+//! 6).
 //!
-//! The fields are those of Battle for Bikini Bottom. What follows them is not
+//! The fields are those of Battle for Bikini Bottom. The data after them is not
 //! known in detail.
 
 use crate::asset::heavy_iron::record::{Layout, layout};

@@ -1,8 +1,8 @@
 //! Chunks of RenderWare streams (FORMATS, HIP assets 2).
 //!
 //! A chunk is a type, a size and a version, little-endian on every console, and
-//! a body, which may hold chunks. Nothing here goes into them by itself:
-//! readers request the children of the chunks that they know.
+//! a body, which may contain chunks. Children are parsed only on request:
+//! parsers ask for those of the chunks that they know.
 
 use bytes::Bytes;
 
@@ -92,12 +92,13 @@ pub struct Chunk {
     pub declared_size: u32,
     /// Absolute offset of the body in the asset.
     pub offset: u64,
-    /// The body, as much of it as is there.
+    /// The body, possibly truncated.
     pub body: Bytes,
 }
 
 impl Chunk {
-    /// Returns whether the header says more bytes than the chunk around it has.
+    /// Returns whether the header declares more bytes than the parent chunk
+    /// has.
     pub fn is_cut(&self) -> bool {
         (self.body.len() as u64) < u64::from(self.declared_size)
     }
@@ -147,10 +148,10 @@ impl Chunk {
     }
 }
 
-/// The chunks that stand consecutively in some bytes.
+/// Consecutive chunks in some bytes.
 ///
-/// A chunk that is larger than what is left is cut, and is the last one. Less
-/// than a header at the end is left over.
+/// A chunk that is larger than the rest is cut, and is the last one. Less than
+/// a header at the end is left over.
 #[derive(Debug, Clone)]
 pub struct Chunks {
     rest: Bytes,
@@ -166,7 +167,7 @@ impl Chunks {
         }
     }
 
-    /// Returns the number of bytes after the chunks that were taken.
+    /// Returns the number of bytes after the chunks returned so far.
     pub fn left(&self) -> usize {
         self.rest.len()
     }

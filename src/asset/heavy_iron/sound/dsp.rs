@@ -12,8 +12,8 @@ pub(super) const HEADER: usize = 0x60;
 const FRAME: usize = 8;
 const SAMPLES: usize = 14;
 
-/// Where the unused bytes at the end of a header begin, which originals do
-/// not clear.
+/// Start of the unused bytes at the end of a header, which originals do not
+/// clear.
 const UNUSED: usize = 0x4A;
 
 /// The header of a DSP file, as the table has it.
@@ -21,15 +21,15 @@ const UNUSED: usize = 0x4A;
 pub struct DspHeader {
     /// Number of samples.
     pub samples: u32,
-    /// Number of half bytes, those of the frames' first bytes included.
+    /// Number of nibbles, including those of the frames' first bytes.
     pub nibbles: u32,
     /// Samples a second.
     pub rate: u32,
     /// Whether the sound is a loop.
     pub is_loop: bool,
-    /// Half byte at which the loop starts.
+    /// Nibble at which the loop starts.
     pub loop_start: u32,
-    /// Half byte at which it ends; originals have one far after the data.
+    /// Nibble at which it ends; originals have one far past the data.
     pub loop_end: u32,
     /// Eight pairs of coefficients, in 1/2048.
     pub coefficients: [i16; 16],
@@ -114,8 +114,8 @@ impl DspHeader {
     }
 }
 
-/// Returns the sample at a half byte. Those of a frame's first byte count as
-/// its first sample.
+/// Returns the sample at a nibble. Those of a frame's first byte mean its first
+/// sample.
 fn sample_at(nibble: u32) -> u64 {
     u64::from(nibble >> 4) * SAMPLES as u64 + u64::from((nibble & 15).saturating_sub(2))
 }
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_ends_behind_the_data_is_clamped_and_set_right_in_a_file() {
+    fn a_loop_past_the_data_is_clamped_and_corrected_in_a_file() {
         let header = header(28, 1_142_857);
         let found = header.loop_in(28, &mut Warnings::default());
         let expected = Loop {
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_is_cut_has_the_samples_of_its_bytes() {
+    fn a_truncated_frame_has_the_samples_of_its_bytes() {
         let mut warnings = Warnings::default();
         assert_eq!(samples(&[0; 3], &header(280, 2), &mut warnings), 4);
         assert_eq!(samples(&[0; 1], &header(280, 2), &mut warnings), 0);

@@ -98,7 +98,7 @@ pub struct Sound {
     pub loops: Option<Loop>,
     /// The data.
     pub data: Bytes,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
@@ -108,8 +108,8 @@ impl Sound {
         self.samples as usize * usize::from(self.channels)
     }
 
-    /// Returns the samples, those of the channels in turn. They take at most
-    /// four times the bytes that hold them.
+    /// Returns the interleaved samples. They take at most four times the bytes
+    /// of their source.
     pub fn pcm(&self) -> Vec<i16> {
         let mut samples = vec![0; self.all_samples()];
         self.decode(&mut samples);
@@ -138,8 +138,8 @@ impl Sound {
         }
     }
 
-    /// Returns the header that makes of the data a file as tools of the console
-    /// know it, and the extension of such a file. Xbox sounds have none: they
+    /// Returns the header that turns the data into a file for tools of the
+    /// console, and the extension of such a file. Xbox sounds have none: they
     /// are WAV.
     pub fn native_header(&self) -> Option<(Vec<u8>, &'static str)> {
         match &self.entry.header {
@@ -153,7 +153,8 @@ impl Sound {
 /// Reads a SND or SNDS asset by its entry in the table.
 ///
 /// # Errors
-/// [`Incomplete`] for an unknown format or an unsupported number of channels.
+/// Returns [`Incomplete`] for an unknown format or an unsupported number of
+/// channels.
 pub fn parse(bytes: &Bytes, entry: &Entry) -> Parsed<Sound> {
     let mut sound = Sound {
         entry: entry.clone(),

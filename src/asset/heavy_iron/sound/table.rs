@@ -13,7 +13,7 @@ use crate::io::{Cursor, Endian, Error, Result, Warnings};
 pub struct SoundTable {
     /// The headers, in the order of the table.
     pub entries: Vec<Entry>,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
@@ -75,8 +75,7 @@ impl Header {
 }
 
 impl SoundTable {
-    /// Returns the header of the sound `asset`. If there are several, the
-    /// first.
+    /// Returns the header of the sound `asset`; the first of several.
     pub fn find(&self, asset: u32) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.asset == asset)
     }
@@ -85,9 +84,9 @@ impl SoundTable {
 /// Parses an SNDI asset.
 ///
 /// # Errors
-/// [`Incomplete`](crate::asset::Incomplete) with the entries so far where the
-/// table is shorter than its counts say; where it holds a bank of another
-/// format, as those of The Incredibles on GameCube do.
+/// Returns [`Incomplete`](crate::asset::Incomplete) with the entries so far
+/// where the table is shorter than its counts say; where it holds a bank of
+/// another format, as those of The Incredibles on GameCube do.
 pub fn parse(bytes: &Bytes, facts: &Facts) -> Parsed<SoundTable> {
     read_into(bytes, SoundTable::default(), |table| {
         read(bytes, facts, table)
@@ -189,7 +188,7 @@ impl Layout {
         Ok((counts, cursor))
     }
 
-    /// Returns whether the counts make exactly the length of the table.
+    /// Returns whether the counts imply exactly the length of the table.
     fn fits(self, bytes: &[u8]) -> bool {
         let Ok((counts, _)) = self.counts(bytes) else {
             return false;
@@ -292,7 +291,7 @@ fn read_xbox(cursor: &mut Cursor<'_>) -> Result<(Header, u32)> {
     Ok((Header::Xbox(header), asset))
 }
 
-/// Warns of ids that are there twice.
+/// Warns about duplicate ids.
 fn check_ids(table: &mut SoundTable) {
     let mut ids: Vec<u32> = table.entries.iter().map(|entry| entry.asset).collect();
     ids.sort_unstable();

@@ -15,7 +15,7 @@ const REPEAT: u8 = 2;
 const LOOP_START: u8 = 4;
 const STOP: u8 = 7;
 
-/// Rates that a header may have, by which its byte order is detected.
+/// Range of valid rates, by which the byte order of a header is detected.
 const LIKELY_RATES: std::ops::RangeInclusive<u32> = 4000..=48_000;
 
 /// Pairs of coefficients, in 1/64.
@@ -36,9 +36,9 @@ pub struct VagHeader {
 }
 
 impl VagHeader {
-    /// Reads an entry and the id of its sound. The table is little-endian,
-    /// but the other numbers of an entry are in the order in which the rate
-    /// is a likely one.
+    /// Reads an entry and the id of its sound. The table is little-endian, but
+    /// the other numbers of an entry are in the order in which the rate is
+    /// plausible.
     pub(super) fn read(entry: &[u8], offset: u64) -> Result<(Self, u32)> {
         let asset = {
             let mut cursor = Cursor::new(entry, offset, Endian::Little);
@@ -77,7 +77,7 @@ impl VagHeader {
     }
 }
 
-/// Returns how many samples the data has, and where they repeat.
+/// Returns the number of samples in the data, and their loop.
 pub(super) fn extent(data: &[u8], warnings: &mut Warnings) -> (u32, Option<Loop>) {
     let (mut samples, mut start, mut repeats) = (0_u32, None, false);
     let (frames, rest) = data.as_chunks::<FRAME>();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_tells_the_byte_order_of_an_entry() {
+    fn the_rate_determines_the_byte_order_of_an_entry() {
         let id = 0x1234_u32.to_le_bytes();
         for order in [u32::to_le_bytes, u32::to_be_bytes] {
             let number = |value: u32| order(value);

@@ -1,4 +1,4 @@
-//! ANIM and ATBL: animations, and which states of a character they belong to.
+//! ANIM and ATBL: animations, and the states of a character that use them.
 
 use bytes::Bytes;
 
@@ -22,7 +22,7 @@ const STATES: Layout = layout!(
 /// Length of a key in bytes.
 const KEY: usize = 16;
 
-/// An animation: where the bones of a skeleton are at some times.
+/// An animation: the poses of a skeleton's bones at some times.
 #[derive(Debug)]
 pub struct Animation {
     /// Flags; 0 in the games.
@@ -38,7 +38,7 @@ pub struct Animation {
     pub first_keys: Vec<u16>,
     keys: Bytes,
     endian: Endian,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
@@ -97,8 +97,8 @@ fn read_key(cursor: &mut Cursor<'_>, scale: [f32; 3]) -> Result<Key> {
 /// Parses an ANIM asset.
 ///
 /// # Errors
-/// [`Incomplete`](crate::asset::Incomplete) for another magic, which some
-/// assets of the games have, and for counts that do not fit.
+/// Returns [`Incomplete`](crate::asset::Incomplete) for another magic, which
+/// some assets of the games have, and for counts that do not fit.
 pub fn parse_animation(bytes: &Bytes, facts: &Facts) -> Parsed<Animation> {
     let model = Animation {
         flags: 0,
@@ -179,7 +179,7 @@ fn check(animation: &mut Animation, left: usize) {
 /// Which animation a state of a character shows.
 #[derive(Debug, Default)]
 pub struct AnimationTable {
-    /// Number of what makes such a table.
+    /// Number of the function that creates such a table.
     pub construct: u32,
     /// Ids of animations.
     pub animations: Rows,
@@ -187,11 +187,11 @@ pub struct AnimationTable {
     pub files: Rows,
     /// The states.
     pub states: Rows,
-    /// For each file, numbers of animations, as stored: as many as its two
-    /// counts multiply to. Empty if they are not in the asset.
+    /// For each file, numbers of animations, as stored: the product of its two
+    /// counts. Empty if they are not in the asset.
     pub lists: Vec<Bytes>,
     endian: Option<Endian>,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
@@ -213,8 +213,8 @@ impl AnimationTable {
 /// Parses an ATBL asset.
 ///
 /// # Errors
-/// [`Incomplete`](crate::asset::Incomplete) for another magic, and for counts
-/// that do not fit.
+/// Returns [`Incomplete`](crate::asset::Incomplete) for another magic, and for
+/// counts that do not fit.
 pub fn parse_animation_table(bytes: &Bytes, facts: &Facts) -> Parsed<AnimationTable> {
     read_into(bytes, AnimationTable::default(), |table| {
         let mut cursor = after_magic(bytes, facts, TABLE, &mut table.warnings)?;
@@ -242,8 +242,8 @@ pub fn parse_animation_table(bytes: &Bytes, facts: &Facts) -> Parsed<AnimationTa
     })
 }
 
-/// Takes the list of each file. Lists may overlap, but all of them together
-/// may not be longer than the asset.
+/// Takes the list of each file. Lists may overlap, but together may not be
+/// longer than the asset.
 fn lists(bytes: &Bytes, table: &mut AnimationTable) {
     let mut budget = bytes.len();
     for number in 0..table.files.len() {

@@ -1,4 +1,4 @@
-//! FLY and JAW: the path of a camera, and how a mouth moves to a sound.
+//! FLY and JAW: the path of a camera, and the motion of a mouth to a sound.
 
 use bytes::Bytes;
 
@@ -20,14 +20,14 @@ const ENTRY: usize = 12;
 pub struct Flythrough {
     /// Where the camera is at each frame.
     pub frames: Rows,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
 /// Parses a FLY asset.
 ///
 /// # Errors
-/// None: what is there is shown.
+/// Never fails: existing data is shown.
 pub fn parse_flythrough(bytes: &Bytes) -> Parsed<Flythrough> {
     read_into(bytes, Flythrough::default(), |fly| {
         fly.frames = Rows::new(FRAMES, ALWAYS, bytes, usize::MAX);
@@ -47,7 +47,7 @@ pub fn parse_flythrough(bytes: &Bytes) -> Parsed<Flythrough> {
 pub struct Jaw {
     /// The curves.
     pub curves: Vec<JawCurve>,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
@@ -65,15 +65,15 @@ pub struct JawCurve {
 /// Parses a JAW asset.
 ///
 /// # Errors
-/// [`Incomplete`](crate::asset::Incomplete) with the curves so far for a count
-/// or an offset that does not fit.
+/// Returns [`Incomplete`](crate::asset::Incomplete) with the curves so far for
+/// a count or an offset that does not fit.
 pub fn parse_jaw(bytes: &Bytes, facts: &Facts) -> Parsed<Jaw> {
     read_into(bytes, Jaw::default(), |jaw| {
         let mut table = Cursor::new(bytes, 0, facts.endian);
         let count = table.u32("sound count")?;
         let count = table.check_count(count.into(), ENTRY, "sound count")?;
         let start = 4 + (count * ENTRY) as u64;
-        // Curves may overlap, but not make more than is there.
+        // Curves may overlap, but not exceed the data in total.
         let mut budget = bytes.len();
         for number in 0..count {
             let curve = curve(&mut table, bytes, facts, start, &mut budget);

@@ -13,7 +13,7 @@ pub struct List {
     pub id: Option<u32>,
     /// The records.
     pub rows: Rows,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
@@ -76,9 +76,9 @@ pub fn is_list(code: [u8; 4]) -> bool {
 /// Parses a list whose type is `code`.
 ///
 /// # Errors
-/// [`Incomplete`](crate::asset::Incomplete) for a head that is cut, another
-/// magic, or a type that is no list. Records that the count promises and that
-/// are not there are a warning.
+/// Returns [`Incomplete`](crate::asset::Incomplete) for a head that is cut,
+/// another magic, or a type that is no list. Records that the count promises
+/// and that are not there are a warning.
 pub fn parse_list(bytes: &Bytes, facts: &Facts, code: [u8; 4]) -> Parsed<List> {
     read_into(bytes, List::default(), |list| {
         let (head, layout) = form(code).ok_or(Error::UnknownFormat)?;
@@ -107,8 +107,8 @@ pub fn parse_list(bytes: &Bytes, facts: &Facts, code: [u8; 4]) -> Parsed<List> {
     })
 }
 
-/// LODT records end with flags from The Incredibles on. The length decides
-/// where it fits only one of the two layouts.
+/// LODT records end with flags from The Incredibles on. The length decides if
+/// it fits only one of the two layouts.
 fn levels_layout(facts: &Facts, count: u32, left: usize) -> Layout {
     let fits = |layout: Layout| u64::from(count) * size(layout) as u64 == left as u64;
     let has_flags = match (fits(LEVELS), fits(LEVELS_WITH_FLAGS)) {
@@ -119,7 +119,7 @@ fn levels_layout(facts: &Facts, count: u32, left: usize) -> Layout {
     if has_flags { LEVELS_WITH_FLAGS } else { LEVELS }
 }
 
-/// Takes `count` records, or all that are there.
+/// Takes `count` records, or all existing ones.
 fn rows(
     cursor: &mut Cursor<'_>,
     bytes: &Bytes,
@@ -152,15 +152,15 @@ pub struct LightKit {
     pub group: u32,
     /// The lights.
     pub lights: Rows,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
 /// Parses an LKIT asset.
 ///
 /// # Errors
-/// [`Incomplete`](crate::asset::Incomplete) for another magic or a head that
-/// is cut.
+/// Returns [`Incomplete`](crate::asset::Incomplete) for another magic or a head
+/// that is cut.
 pub fn parse_light_kit(bytes: &Bytes, facts: &Facts) -> Parsed<LightKit> {
     const MAGIC: u32 = 0x5449_4B4C;
     read_into(bytes, LightKit::default(), |kit| {
@@ -178,14 +178,14 @@ pub fn parse_light_kit(bytes: &Bytes, facts: &Facts) -> Parsed<LightKit> {
 pub struct Marker {
     /// The position; `None` if the asset is truncated.
     pub position: Option<[f32; 3]>,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
 /// Parses an MRKR asset.
 ///
 /// # Errors
-/// None: what is there is shown.
+/// Never fails: existing data is shown.
 pub fn parse_marker(bytes: &Bytes, facts: &Facts) -> Parsed<Marker> {
     read_into(bytes, Marker::default(), |marker| {
         let mut cursor = Cursor::new(bytes, 0, facts.endian);
@@ -215,14 +215,14 @@ pub struct Shrapnel {
     pub id: u32,
     /// What follows the head: entries of different lengths.
     pub rest: Bytes,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
 /// Parses an SHRP asset.
 ///
 /// # Errors
-/// [`Incomplete`](crate::asset::Incomplete) for a head that is cut.
+/// Returns [`Incomplete`](crate::asset::Incomplete) for a head that is cut.
 pub fn parse_shrapnel(bytes: &Bytes, facts: &Facts) -> Parsed<Shrapnel> {
     read_into(bytes, Shrapnel::default(), |shrapnel| {
         let mut cursor = Cursor::new(bytes, 0, facts.endian);

@@ -26,7 +26,7 @@ pub struct ModelInfo {
     pub models: Rows,
     /// Its parameters.
     pub parameters: Vec<ModelParameter>,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
@@ -49,8 +49,8 @@ impl ModelParameter {
 /// Parses a MINF asset.
 ///
 /// # Errors
-/// [`Incomplete`](crate::asset::Incomplete) for another magic or a head that
-/// is cut.
+/// Returns [`Incomplete`](crate::asset::Incomplete) for another magic or a head
+/// that is cut.
 pub fn parse_model_info(bytes: &Bytes, facts: &Facts) -> Parsed<ModelInfo> {
     read_into(bytes, ModelInfo::default(), |info| read(bytes, facts, info))
 }

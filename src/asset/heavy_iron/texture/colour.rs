@@ -28,7 +28,7 @@ pub(super) fn rgb565(word: u16) -> [u8; 4] {
     [wide5(word >> 11), wide6(word >> 5), wide5(word), 255]
 }
 
-/// Three times 5 bits, red highest; the top bit is left to the caller.
+/// Three times 5 bits, red highest; the top bit is not converted.
 fn rgb555(word: u16) -> [u8; 4] {
     [wide5(word >> 10), wide5(word >> 5), wide5(word), 255]
 }
@@ -56,7 +56,7 @@ pub(super) fn argb4444(word: u16) -> [u8; 4] {
     [part(8), part(4), part(0), part(12)]
 }
 
-/// GameCube: 555 where the top bit is set, else alpha of 3 bits and 444.
+/// GameCube: 555 if the top bit is set, otherwise 3 bits of alpha and 444.
 pub(super) fn rgb5a3(word: u16) -> [u8; 4] {
     if word & 0x8000 != 0 {
         return rgb555(word);

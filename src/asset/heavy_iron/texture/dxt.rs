@@ -49,8 +49,8 @@ impl Blocks {
     }
 }
 
-/// Returns the colours of a block of 8 bytes. `four` is for the formats with
-/// alpha of their own, which always have four colours.
+/// Returns the colours of a block of 8 bytes. `four` is set for formats with
+/// separate alpha, which always have four colours.
 fn dxt_colours(bytes: [u8; 8], four: bool) -> Block {
     let [a0, a1, b0, b1, bits @ ..] = bytes;
     let (first, second) = (u16::from_le_bytes([a0, a1]), u16::from_le_bytes([b0, b1]));
@@ -67,8 +67,8 @@ fn dxt_colours(bytes: [u8; 8], four: bool) -> Block {
 }
 
 /// Returns the colours of a GameCube block of 8 bytes: big-endian, the first
-/// pixel in the top bits, and weights of 3/8 as the hardware has them. The
-/// transparent colour keeps the mean of the two.
+/// pixel in the top bits, and weights of 3/8 as in the hardware. The
+/// transparent colour is the mean of the two.
 pub(super) fn cmpr_block(bytes: [u8; 8]) -> Block {
     let [a0, a1, b0, b1, bits @ ..] = bytes;
     let (first, second) = (u16::from_be_bytes([a0, a1]), u16::from_be_bytes([b0, b1]));
@@ -121,7 +121,7 @@ pub(super) fn decode(
     }
 }
 
-/// `size` bytes at `at`, with zeros for what is missing.
+/// Returns `size` bytes at `at`, padded with zeros.
 pub(super) fn padded<const N: usize>(data: &[u8], at: usize, size: usize) -> [u8; N] {
     let mut bytes = [0; N];
     let there = data.get(at..).unwrap_or_default();
@@ -131,7 +131,7 @@ pub(super) fn padded<const N: usize>(data: &[u8], at: usize, size: usize) -> [u8
 }
 
 /// Copies a tile whose rows have `tile_width` pixels to `(x, y)` of a picture,
-/// as far as it is inside.
+/// clipped to it.
 pub(super) fn put(
     tile: &[[u8; 4]],
     tile_width: usize,

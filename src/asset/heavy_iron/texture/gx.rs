@@ -133,8 +133,8 @@ pub(super) fn decode(level: &Level, format: GxFormat, palette: &[[u8; 4]], out: 
 type Tile = [u8; MAX_TILE];
 type Pixels = [[u8; 4]; MAX_TILE];
 
-/// Goes over the tiles of a picture, and puts what `decode` makes of each
-/// where it belongs. `decode` fills in as many pixels as a tile has.
+/// Decodes the tiles of a picture with `decode`, which fills in the pixels of a
+/// tile, and puts them in place.
 fn tiles(
     level: &Level,
     format: GxFormat,
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_a_tile_stand_in_a_square() {
+    fn blocks_of_a_tile_form_a_square() {
         let block = |grey: u8| [grey, grey, 0, 0, 0, 0, 0, 0];
         let tile = [block(0x20), block(0x40), block(0x60), block(0x80)].concat();
         let out = decoded(&level(8, 8, &tile), GxFormat::Cmpr);

@@ -34,7 +34,7 @@ pub struct Textures {
     pub declared: Option<u16>,
     /// The textures, in the order of the file; the games have one.
     pub textures: Vec<Texture>,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
@@ -61,7 +61,7 @@ pub struct Texture {
     pub declared_levels: u32,
     /// Length of all levels in bytes, as the header has it.
     pub declared_size: Option<u32>,
-    /// The levels that are there, the largest first. A PS2 texture has one.
+    /// The existing levels, the largest first. A PS2 texture has one.
     pub levels: Vec<Level>,
     /// How the pixels are stored.
     pub format: Format,
@@ -80,7 +80,7 @@ pub struct Level {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// The pixels as stored. What is missing at the end counts as zeros.
+    /// The stored pixels. Missing ones at the end are zeros.
     pub data: Bytes,
 }
 
@@ -136,7 +136,7 @@ impl Format {
     }
 }
 
-/// How a texture is sampled: filter, and what is outside of it.
+/// How a texture is sampled: filter and addressing.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Sampling {
     /// Filter: 1 nearest, 2 linear, 3 to 6 with levels.
@@ -181,7 +181,7 @@ impl Texture {
     /// Returns the pixels of a level, red, green, blue and alpha, from the top
     /// left to the bottom right. `None` if there is no such level.
     ///
-    /// They take at most 16 times the bytes that hold them, and for the
+    /// They take at most 16 times the bytes of their source, and for the
     /// largest level 64 MiB.
     pub fn rgba(&self, level: usize) -> Option<Vec<[u8; 4]>> {
         let mut pixels = vec![[0; 4]; self.levels.get(level)?.pixels()];
@@ -189,9 +189,9 @@ impl Texture {
         Some(pixels)
     }
 
-    /// Decodes a level into `out`, as [`Texture::rgba`]. If `out` has not as
-    /// many pixels as the level, or there is no such level, nothing is written
-    /// and the result is `false`.
+    /// Decodes a level into `out`, like [`Texture::rgba`]. If `out` has another
+    /// number of pixels than the level, or there is no such level, nothing is
+    /// written and the result is `false`.
     pub fn decode(&self, level: usize, out: &mut [[u8; 4]]) -> bool {
         let Some(level) = self.levels.get(level) else {
             return false;
@@ -219,9 +219,9 @@ impl Texture {
 /// Parses an RWTX or TEXS asset.
 ///
 /// # Errors
-/// [`Incomplete`](crate::asset::Incomplete) with the textures so far where
-/// the structure is lost: no texture, a header that is cut, an unknown format,
-/// a size out of range, or less than half of the pixels of level 0.
+/// Returns [`Incomplete`](crate::asset::Incomplete) with the textures so far if
+/// the structure is broken: no texture, a header that is cut, an unknown
+/// format, a size out of range, or less than half of the pixels of level 0.
 pub fn parse(bytes: &Bytes) -> Parsed<Textures> {
     read_into(bytes, Textures::default(), |model| dictionary(bytes, model))
 }
@@ -316,9 +316,8 @@ fn check_size(offset: u64, width: u32, height: u32) -> Result<()> {
 /// Takes the levels, which are stored back to back. `size` is the length of a
 /// level in bytes.
 ///
-/// Level 0 must be there at least by half, so that a picture is not much
-/// larger than what it is made of; of the others, those that are whole are
-/// taken.
+/// At least half of level 0 must exist, so that a picture is not much larger
+/// than its source; other levels must be complete.
 fn take_levels(
     texture: &mut Texture,
     data: &Bytes,
@@ -384,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_dictionary_is_an_error() {
+    fn other_chunks_are_an_error() {
         let error = |bytes: &'static [u8]| parse(&bytes.into()).unwrap_err().error.to_string();
         assert_eq!(
             error(b"\x16\0\0\0\0\0\0\0"),

@@ -301,8 +301,8 @@ fn indices(
     }
 }
 
-/// Returns the colours of a palette; those that are not there are transparent.
-/// In one of 256, bits 3 and 4 of an index are exchanged.
+/// Returns the colours of a palette; missing ones are transparent. In one of
+/// 256, bits 3 and 4 of an index are exchanged.
 fn colours(palette: &[u8], is_wide: bool, is_exchanged: bool) -> [[u8; 4]; 256] {
     let stored = |index: usize| {
         if is_wide {
@@ -318,7 +318,7 @@ fn colours(palette: &[u8], is_wide: bool, is_exchanged: bool) -> [[u8; 4]; 256] 
     })
 }
 
-/// Returns a colour whose alpha goes from 0 to 128.
+/// Converts a colour with alpha from 0 to 128.
 fn half_alpha([r, g, b, a]: [u8; 4]) -> [u8; 4] {
     let alpha = (u32::from(a) * 255 / 128).min(255);
     [r, g, b, alpha as u8]

@@ -1,8 +1,8 @@
 //! Orders of pixels other than row by row.
 
-/// Where the pixels of an Xbox picture are: the bits of x and y take turns
-/// from the lowest, x first, and the longer side keeps its other bits
-/// (FORMATS, HIP assets 4). The pixel at (x, y) is number `x[x] | y[y]`.
+/// Positions of the pixels of an Xbox picture: the bits of x and y are
+/// interleaved from the lowest, x first, and the longer side keeps its other
+/// bits (FORMATS, HIP assets 4). The pixel at (x, y) is number `x[x] | y[y]`.
 pub(super) struct Morton {
     pub(super) x: Vec<usize>,
     pub(super) y: Vec<usize>,

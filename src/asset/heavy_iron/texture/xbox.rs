@@ -26,10 +26,10 @@ pub enum XboxFormat {
     Palette {
         /// Number of colours that are stored: 256, or 32 for a palette of 16.
         colours: usize,
-        /// Whether the palette's alpha counts.
+        /// Whether the palette's alpha is used.
         has_alpha: bool,
     },
-    /// Pixels of their own colours.
+    /// Pixels with direct colours.
     Pixels(XboxColours),
 }
 
@@ -250,8 +250,7 @@ fn pixels(level: &Level, colours: XboxColours, out: &mut [[u8; 4]]) {
     }
 }
 
-/// Decodes swizzled pixels of `N` bytes. Those that are not there are made of
-/// zeros.
+/// Decodes swizzled pixels of `N` bytes. Missing ones are decoded from zeros.
 fn swizzled<const N: usize>(
     level: &Level,
     out: &mut [[u8; 4]],

@@ -11,7 +11,7 @@ const MIN_TEXT_LENGTH: usize = 4;
 pub struct Item<'a> {
     /// Index of its first word.
     pub at: u32,
-    /// What is there.
+    /// The item.
     pub content: Content<'a>,
 }
 
@@ -37,7 +37,7 @@ pub struct Instruction {
 }
 
 impl Instruction {
-    /// Returns its operands, and what they stand for.
+    /// Returns its operands, and their meanings.
     pub fn operands(&self) -> impl Iterator<Item = (OperandKind, u32)> {
         let values = &self.operands[..self.count];
         let kinds = self.operation.operands.iter();
@@ -56,7 +56,7 @@ pub struct Items<'a> {
     code: &'a [u8],
     /// Index of the next word.
     at: usize,
-    /// Words before this one are unknown and no text.
+    /// Words before this one are unknown and not text.
     unknown_until: usize,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Items<'a> {
         u32_at(self.code, index)
     }
 
-    /// Returns the text that begins at the next word, where all words up to the
+    /// Returns the text that begins at the next word, if all words up to the
     /// next known opcode are text.
     fn text(&mut self) -> Option<&'a [u8]> {
         if self.at < self.unknown_until {

@@ -28,7 +28,7 @@ pub const EXTENSIONS: &[&str] = &["cob"];
 /// The version that Total Annihilation reads.
 const VERSION_TA: u32 = 4;
 
-/// The version that TA: Kingdoms reads, which has a table of strings too.
+/// The version for TA: Kingdoms, which has a table of strings too.
 const VERSION_KINGDOMS: u32 = 6;
 
 /// Maximum number of scripts, pieces or strings.
@@ -39,17 +39,17 @@ const MAX_NAMES: u32 = 65536;
 pub struct Cob {
     /// Version: 4 for Total Annihilation, 6 for Kingdoms.
     pub version: u32,
-    /// Number of static variables, which all scripts share.
+    /// Number of static variables, shared by all scripts.
     pub statics: u32,
     /// Sixth word of the header, usually 0.
     pub unknown_20: u32,
     /// Names of the scripts.
     pub scripts: Names,
-    /// Names of the pieces, those of the 3DO's objects in any case.
+    /// Names of the pieces, equal to those of the 3DO's objects ignoring case.
     pub pieces: Names,
     /// Version 6: names of sounds, and commands to the game.
     pub strings: Names,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
     /// A word for each script, the index of its first word in the code.
     starts: Bytes,
@@ -60,8 +60,9 @@ pub struct Cob {
 /// Parses a COB file.
 ///
 /// # Errors
-/// [`Incomplete`] with what was read so far where the header is none, or a
-/// table, a name or the code is outside the file. Odd code is a warning.
+/// Returns [`Incomplete`] with everything before the error if the header is
+/// invalid, or a table, a name or the code is outside the file. Odd code is a
+/// warning.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Cob, Box<Incomplete<Cob>>> {
     let mut cob = Cob::default();
     let result = cob.read(bytes);
@@ -74,8 +75,8 @@ impl Cob {
         u32_at(&self.starts, script)
     }
 
-    /// Returns the words of each script, from where it starts to where the next
-    /// one does. Scripts may share their code.
+    /// Returns the words of each script, from its start to the start of the
+    /// next one. Scripts may share code.
     pub fn script_ranges(&self) -> Vec<Range<u32>> {
         let end = self.code_words() as u32;
         let starts = (0..).map_while(|script| self.script_start(script));
@@ -99,7 +100,7 @@ impl Cob {
         Items::new(&self.code)
     }
 
-    /// Returns what the compiler left about itself in the code.
+    /// Returns the text that the compiler left in the code.
     pub fn compiled_with(&self) -> Option<String> {
         self.items().find_map(|item| match item.content {
             Content::Text(text) => Some(windows_1252(text).into_owned()),
@@ -198,7 +199,7 @@ impl Cob {
         self.check_starts(&begins);
     }
 
-    /// Warns of warnings about where scripts start.
+    /// Adds warnings about the starts of scripts.
     fn check_starts(&mut self, begins: &WordSet) {
         let end = self.code_words() as u32;
         let mut shared: BTreeMap<u32, usize> = BTreeMap::new();
@@ -219,7 +220,7 @@ impl Cob {
         }
     }
 
-    /// Returns how many things there are that an operand can name.
+    /// Returns the number of items that an operand can refer to.
     fn limit(&self, kind: OperandKind) -> Option<u64> {
         Some(match kind {
             OperandKind::Piece => self.pieces.len() as u64,
@@ -233,7 +234,7 @@ impl Cob {
     }
 }
 
-/// Returns what an operand names.
+/// Returns the name that an operand refers to.
 fn noun(kind: OperandKind) -> &'static str {
     match kind {
         OperandKind::Piece => "piece",

@@ -1,6 +1,6 @@
 //! The instructions (FORMATS, TA 5).
 
-/// What a word after an opcode stands for.
+/// The meaning of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperandKind {
     /// Number of a piece.
@@ -30,7 +30,7 @@ pub struct Operation {
     pub opcode: u32,
     /// What the disassembler calls it.
     pub mnemonic: &'static str,
-    /// What the words after the first one stand for.
+    /// The meanings of the operands.
     pub operands: &'static [OperandKind],
 }
 
@@ -56,8 +56,8 @@ const fn operation(
 
 use OperandKind::{Axis, Count, Jump, Local, Piece, Script, Static, String, Value};
 
-/// All instructions, by their opcode. Those whose meaning is not known have
-/// the middle of their opcode as a name.
+/// All instructions, by their opcode. Unknown ones are named after the middle
+/// of their opcode.
 const OPERATIONS: [Operation; 62] = [
     operation(0x1000_1000, "move", &[Piece, Axis]),
     operation(0x1000_2000, "turn", &[Piece, Axis]),

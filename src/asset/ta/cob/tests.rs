@@ -15,7 +15,7 @@ fn assembler(cob: &Cob) -> String {
 }
 
 #[test]
-fn jumps_are_indices_of_words_and_names_stand_for_numbers() {
+fn jumps_are_indices_of_words_and_names_replace_numbers() {
     let mut cob = small(6);
     cob.strings = vec!["BOOM \"1\"".to_owned()];
     cob.scripts.push(("Fire".to_owned(), 5));
@@ -50,7 +50,7 @@ End:
 }
 
 #[test]
-fn text_of_a_compiler_is_told_from_unknown_words() {
+fn text_of_a_compiler_is_distinguished_from_unknown_words() {
     let mut cob = small(4);
     cob.code.extend(build::text("Build by NOBODY Ver1"));
     cob.code.extend([RETURN, 0x10FF_0000, 1, 2, 3, 4]);
@@ -75,7 +75,7 @@ fn text_of_a_compiler_is_told_from_unknown_words() {
 }
 
 #[test]
-fn operands_that_name_nothing_are_warnings_and_shown_as_numbers() {
+fn operands_out_of_range_are_warnings_and_shown_as_numbers() {
     let mut cob = small(4);
     cob.code = vec![HIDE, 2, build::TURN, 1, 3, JUMP, 999, PLAY_SOUND, 0];
     cob.code
@@ -139,7 +139,7 @@ fn a_name_cannot_add_lines_to_the_text() {
 }
 
 #[test]
-fn what_is_outside_of_the_file_is_an_error() {
+fn data_outside_of_the_file_is_an_error() {
     let size = small(4).file().len();
     let with = |at: usize, value: u32| {
         let mut bytes = small(4).file();

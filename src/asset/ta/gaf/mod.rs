@@ -2,9 +2,9 @@
 //! (FORMATS, TA 3).
 //!
 //! [`parse`] reads sequences and checks the headers of frames. [`Gaf::frame`]
-//! reads one header and [`Gaf::decode`] its pixels. Many references may name
-//! one frame, so who decodes all frames goes by [`Reference::frame`] and
-//! decodes each offset once.
+//! reads one header and [`Gaf::decode`] its pixels. Many references may refer
+//! to one frame, so callers that decode all frames should use
+//! [`Reference::frame`] to decode each offset once.
 
 mod picture;
 mod rle;
@@ -58,8 +58,8 @@ pub struct Gaf {
     pub unknown_8: u32,
     /// The sequences, in the order of the file.
     pub sequences: Vec<Sequence>,
-    /// What is odd. Frames are not decoded to find out; [`Picture::warnings`]
-    /// has warnings about their pixels.
+    /// Warnings. Frames are not decoded for them; [`Picture::warnings`] has
+    /// those about pixels.
     pub warnings: Warnings,
 }
 
@@ -165,17 +165,16 @@ pub struct Frame {
     pub width: u16,
     /// Height in pixels; may be 0.
     pub height: u16,
-    /// Pixels from the left edge to the origin, the point that stays in its
-    /// place while frames change. It may be outside the frame.
+    /// Pixels from the left edge to the origin, the point that stays fixed
+    /// while frames change. It may be outside the frame.
     pub x: i16,
     /// Pixels from the upper edge to the origin.
     pub y: i16,
-    /// Palette index that stands for transparency.
+    /// Palette index for transparency.
     pub key: u8,
-    /// Number of the pixel format. It stands for nothing if the frame has
-    /// layers.
+    /// Number of the pixel format. It has no meaning if the frame has layers.
     pub format: u8,
-    /// Number of layers that the frame is made of; 0 if it has pixels itself.
+    /// Number of layers of the frame; 0 if it has pixels itself.
     pub layers: u16,
     /// Unknown word at offset 12 of the header.
     pub unknown_12: u32,
@@ -209,7 +208,7 @@ impl Frame {
         let (key, format) = (cursor.u8("key")?, cursor.u8("format")?);
         let mut layers = cursor.u16("layers")?;
         if PixelFormat::from_number(format).is_some_and(PixelFormat::is_true_color) {
-            // The upper half is 0 or 0xFF there and stands for nothing.
+            // The upper half is 0 or 0xFF there and has no meaning.
             layers &= 0xFF;
         }
         Ok(Self {
@@ -254,8 +253,9 @@ impl Frame {
 /// [`Gaf::decode`] has the error.
 ///
 /// # Errors
-/// [`Incomplete`] with the sequences so far where the header or a sequence is
-/// lost, or where the frames are more or larger than any real file's.
+/// Returns [`Incomplete`] with the sequences so far where the header or a
+/// sequence is lost, or where the frames are more or larger than any real
+/// file's.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Gaf, Box<Incomplete<Gaf>>> {
     let mut gaf = Gaf {
         bytes: bytes.clone(),
@@ -301,7 +301,7 @@ impl Gaf {
         Ok(())
     }
 
-    /// Checks the frames of a sequence that no sequence before it has.
+    /// Checks the frames of a sequence that are not in an earlier one.
     fn check_frames(
         &mut self,
         index: usize,
@@ -334,8 +334,8 @@ impl Gaf {
     /// Returns the header of a frame.
     ///
     /// # Errors
-    /// Returns [`Error::Damaged`] if it is outside the file, or no frame can be
-    /// like this.
+    /// Returns [`Error::Damaged`] if it is outside the file, or is not a valid
+    /// frame.
     pub fn frame(&self, reference: Reference) -> Result<Frame> {
         self.frame_at(Pointer::new(reference.frame, reference.stored_at, "frame"))
     }
@@ -347,7 +347,7 @@ impl Gaf {
     }
 }
 
-/// What the frames of a file come to.
+/// Totals of the frames of a file.
 #[derive(Default)]
 struct Totals {
     references: u64,

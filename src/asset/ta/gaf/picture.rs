@@ -34,7 +34,7 @@ pub struct Indexed {
     width: usize,
     /// Index of transparent pixels.
     pub(super) key: u8,
-    /// An index for each pixel, the frame's key where it is transparent.
+    /// An index for each pixel, the frame's key if it is transparent.
     pub indices: Vec<u8>,
     /// 255 for each pixel that is opaque, 0 for each that is transparent.
     pub mask: Vec<u8>,
@@ -69,8 +69,8 @@ impl Gaf {
     /// Decodes the pixels of a frame of this file.
     ///
     /// # Errors
-    /// [`Incomplete`] where the pixels are not all there; those that are
-    /// missing are transparent in its picture.
+    /// Returns [`Incomplete`] if pixels are missing; they are transparent in
+    /// its picture.
     pub fn decode(&self, frame: &Frame) -> std::result::Result<Picture, Box<Incomplete<Picture>>> {
         let mut picture = Picture {
             width: frame.width,
@@ -85,7 +85,7 @@ impl Gaf {
         super::finish(picture, result)
     }
 
-    /// Decodes a frame that has no layers. Returns how many bytes it has.
+    /// Decodes a frame without layers. Returns its number of bytes.
     fn pixels(&self, frame: &Frame, format: PixelFormat, picture: &mut Picture) -> Result<u64> {
         frame.check()?;
         if format.is_true_color() {
@@ -136,8 +136,7 @@ impl Gaf {
         Ok((cursor.offset() - start, odd))
     }
 
-    /// Returns the colours of a frame; where some are missing, there is an
-    /// error too.
+    /// Returns the colours of a frame, and an error if some are missing.
     fn true_color(&self, frame: &Frame, format: PixelFormat) -> (Vec<u8>, Result<u64>) {
         let mut colors = vec![0; 4 * frame.pixels() as usize];
         let result = (|| {
@@ -215,7 +214,7 @@ impl Gaf {
     ///
     /// # Errors
     /// Returns [`crate::io::Error::Damaged`] if one of them is outside the
-    /// file, or no frame can be like this.
+    /// file, or is not a valid frame.
     pub fn layers(&self, frame: &Frame) -> Result<Vec<Frame>> {
         let list = frame
             .data("layers")
@@ -281,7 +280,7 @@ struct Overlap {
     length: usize,
 }
 
-/// `start` is where the layer starts in the frame; it may be outside.
+/// `start` is the position of the layer in the frame; it may be outside.
 fn overlap(start: i32, layer: u16, frame: u16) -> Overlap {
     let end = (start + i32::from(layer)).min(frame.into());
     let to = start.max(0);

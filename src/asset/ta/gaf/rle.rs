@@ -15,7 +15,7 @@ const REPEAT: u8 = 2;
 pub(super) struct Oddities {
     /// Rows that end before the right edge.
     pub(super) short_rows: usize,
-    /// Rows with a run that goes over the right edge.
+    /// Rows with a run that exceeds the right edge.
     pub(super) overlong_rows: usize,
     /// Bytes of rows after the right edge.
     pub(super) bytes_left: usize,
@@ -23,8 +23,8 @@ pub(super) struct Oddities {
 
 /// Decodes rows of runs into `picture`, all of whose pixels are transparent.
 ///
-/// Each row has its length, and the next one begins there, whatever its runs
-/// come to.
+/// Each row has its length, and the next one begins there, regardless of its
+/// runs.
 pub(super) fn decode(cursor: &mut Cursor<'_>, picture: &mut Indexed) -> Result<Oddities> {
     let mut odd = Oddities::default();
     let key = picture.key;
@@ -59,11 +59,11 @@ fn pixels(code: u8) -> usize {
 }
 
 /// Decodes the run at `row[at..]` to `indices[x..]` and `mask[x..]`. Returns
-/// the number of its bytes and of its pixels; `None`, with nothing written,
-/// where it is long or so close to an end that its length must be checked.
+/// the numbers of its bytes and pixels; `None`, with nothing written, if it is
+/// long or so close to an end that its length must be checked.
 ///
 /// Sprites with many details consist of runs of a few pixels. For those it is
-/// several times faster to write [`AT_ONCE`] pixels whatever the length is.
+/// several times faster to always write [`AT_ONCE`] pixels.
 #[inline(always)]
 fn short_run(
     row: &[u8],

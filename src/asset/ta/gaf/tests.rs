@@ -110,7 +110,7 @@ fn odd_rows_are_clipped_or_padded_with_a_warning() {
 }
 
 #[test]
-fn what_was_decoded_before_an_error_is_kept() {
+fn pixels_before_an_error_are_kept() {
     let rows = vec![vec![0b10, 1], vec![0b110, 2], vec![0b10]];
     let gaf = parsed(single(build::Frame::new(1, 3, Body::Rle(rows))));
     let incomplete = gaf.decode(&first(&gaf)).unwrap_err();
@@ -189,7 +189,7 @@ fn layers_of_colours_are_drawn_where_they_are_not_transparent() {
 }
 
 #[test]
-fn a_frame_that_is_no_frame_is_a_warning_and_an_error_of_its_own() {
+fn an_invalid_frame_is_a_warning_and_an_error_of_its_own() {
     let broken = |change: fn(&mut Vec<u8>)| {
         let mut bytes = single(raw(1, 1));
         change(&mut bytes);
@@ -233,7 +233,7 @@ fn a_layer_of_a_layer_is_refused() {
 }
 
 #[test]
-fn layers_that_name_one_large_frame_again_and_again_end_early() {
+fn layers_that_repeat_one_large_frame_end_early() {
     let large = build::Frame::new(1024, 60_000, Body::Rle(vec![vec![]; 60_000]));
     let frame = build::Frame::new(1, 1, Body::Layers(vec![large; 2]));
     let mut bytes = single(frame);

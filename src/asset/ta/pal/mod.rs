@@ -64,20 +64,19 @@ const fn ta() -> [[u8; 3]; 256] {
 pub struct Pal {
     /// The colours.
     pub palette: Palette,
-    /// Number of colours whose fourth byte, which stands for nothing, is not
-    /// 0.
+    /// Number of colours whose fourth byte, which has no meaning, is not 0.
     pub nonzero_padding: usize,
     /// Bytes after the last colour. The game ignores them.
     pub trailing: usize,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
 }
 
 /// Parses a palette file.
 ///
 /// # Errors
-/// [`Incomplete`] where the file has fewer than 1024 bytes, the colours that
-/// are there included.
+/// Returns [`Incomplete`] if the file has fewer than 1024 bytes, the colours
+/// that are there included.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Pal, Box<Incomplete<Pal>>> {
     let mut pal = Pal {
         trailing: bytes.len().saturating_sub(FILE_SIZE),
@@ -102,7 +101,7 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Pal, Box<Incomplete<Pal>>> {
     finish(pal, result)
 }
 
-/// What a blend table is for, which follows from its size.
+/// The purpose of a blend table, which follows from its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlendKind {
     /// Blends two colours: a row for each colour below, a column for each
@@ -121,7 +120,7 @@ pub struct BlendTable {
 }
 
 impl BlendTable {
-    /// Returns what it is for.
+    /// Returns its purpose.
     pub fn kind(&self) -> BlendKind {
         match self.rows.len() {
             LEVELS_SIZE => BlendKind::Levels,
@@ -136,12 +135,11 @@ const LEVELS_SIZE: usize = 32 * 256;
 /// Bytes of a table for two colours.
 const ALPHA_SIZE: usize = 256 * 256;
 
-/// Parses a blend table. A table is its bytes; only the size says that it is
-/// one.
+/// Parses a blend table, which is recognised only by its size.
 ///
 /// # Errors
-/// [`Incomplete`] where the file has another size than such tables. The game
-/// ignores it then.
+/// Returns [`Incomplete`] if the file has another size than such tables. The
+/// game ignores it then.
 pub fn parse_blend(bytes: &Bytes) -> std::result::Result<BlendTable, Box<Incomplete<BlendTable>>> {
     let sizes = [LEVELS_SIZE..=LEVELS_SIZE, ALPHA_SIZE..=ALPHA_SIZE];
     let result = sized(bytes, "blend table", &sizes);

@@ -20,7 +20,7 @@ const HEADER_SIZE: usize = 128;
 /// First byte of every file.
 const MANUFACTURER: u8 = 10;
 
-/// The byte in front of 256 colours at the end of the file.
+/// The byte before the 256 colours at the end of the file.
 const PALETTE_MARKER: u8 = 0x0C;
 
 /// Files that are shorter are refused by the game.
@@ -31,7 +31,7 @@ const MIN_LENGTH: usize = HEADER_SIZE + RGB_SIZE;
 pub struct Pcx {
     /// Version; 5 has 256 colours.
     pub version: u8,
-    /// Encoding: 1 for runs, 0 for none.
+    /// Encoding: 1 for runs, 0 for raw bytes.
     pub encoding: u8,
     /// Bits of a pixel in a plane.
     pub bits: u8,
@@ -45,11 +45,10 @@ pub struct Pcx {
     pub planes: u8,
     /// Bytes of a row in each plane.
     pub bytes_per_line: u16,
-    /// The palette that the picture is shown with: 256 colours from the end
-    /// of the file, 16 from the header where there are fewer than 8 bits, or
-    /// none.
+    /// The palette of the picture: 256 colours from the end of the file, 16
+    /// from the header if there are fewer than 8 bits, or none.
     pub palette: Option<Palette>,
-    /// What is odd. [`Picture::warnings`] has warnings about the pixels.
+    /// Warnings. [`Picture::warnings`] has warnings about the pixels.
     pub warnings: Warnings,
     file: Bytes,
 }
@@ -77,10 +76,10 @@ pub enum Pixels {
 pub enum GameIssue {
     /// The game refuses other versions than 5.
     Version,
-    /// The game takes all pictures for one plane of 8 bits.
+    /// The game treats all pictures as one plane of 8 bits.
     Depth,
-    /// The game takes a row for as many bytes as there are pixels, so that
-    /// rows are skewed.
+    /// The game assumes as many bytes in a row as there are pixels, so rows are
+    /// skewed.
     BytesPerLine,
     /// The game refuses files of fewer than 896 bytes.
     Short,
@@ -111,7 +110,8 @@ enum Depth {
 /// Parses the header of a PCX file.
 ///
 /// # Errors
-/// [`Incomplete`] where the header is none, or there is no such picture.
+/// Returns [`Incomplete`] if the header is invalid, or there is no such
+/// picture.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Pcx, Box<Incomplete<Pcx>>> {
     let mut pcx = Pcx {
         file: bytes.clone(),
@@ -121,9 +121,8 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Pcx, Box<Incomplete<Pcx>>> {
     finish(pcx, result)
 }
 
-/// Returns the palette that the game takes from a PCX file: its last 768 bytes,
-/// whatever is in front of them. `None` if the file is too short to be taken by
-/// the game.
+/// Returns the palette that the game reads from a PCX file: its last 768 bytes.
+/// `None` if the file is too short for the game.
 pub fn game_palette(file: &[u8]) -> Option<Palette> {
     let rest = file.get(HEADER_SIZE..)?;
     Palette::from_rgb(rest.get(rest.len().checked_sub(RGB_SIZE)?..)?)
@@ -208,7 +207,7 @@ impl Pcx {
         })
     }
 
-    /// Returns the offset of the byte in front of the palette at the end of the
+    /// Returns the offset of the byte before the palette at the end of the
     /// file.
     fn palette_offset(&self) -> Option<usize> {
         let offset = self.file.len().checked_sub(RGB_SIZE + 1)?;
@@ -260,7 +259,8 @@ impl Pcx {
     /// warning.
     ///
     /// # Errors
-    /// Those of [`parse`], where there was one: there is no such picture.
+    /// Returns the error of [`parse`] if there was one, since there is no such
+    /// picture then.
     pub fn decode(&self) -> Result<Picture> {
         self.check()?;
         let mut stored = Stored {
@@ -293,8 +293,8 @@ impl Pcx {
         Ok(Picture { pixels, warnings })
     }
 
-    /// Reads rows that are not pixels in order, and returns how many of them
-    /// are all there.
+    /// Reads rows of encoded pixels in order, and returns how many of them are
+    /// complete.
     fn read_rows(&self, depth: Depth, stored: &mut Stored<'_>, pixels: &mut [u8]) -> usize {
         let width = self.width as usize;
         let line = usize::from(self.bytes_per_line);
@@ -316,7 +316,7 @@ impl Pcx {
         whole_rows
     }
 
-    /// Warns of what is after the pixels and is no palette.
+    /// Warns about data after the pixels that is not a palette.
     fn check_end(&self, stored: &Stored<'_>, warnings: &mut Warnings) {
         if stored.left > 0 {
             let count = stored.left;
@@ -338,7 +338,7 @@ impl Pcx {
 /// The bytes of rows as they are stored.
 struct Stored<'a> {
     bytes: &'a [u8],
-    /// Whether there are runs, which may go over the end of a row.
+    /// Whether there are runs, which may cross the end of a row.
     has_runs: bool,
     at: usize,
     /// What the run that was begun repeats, and how often it has to.
@@ -364,8 +364,8 @@ impl Stored<'_> {
         self.left -= x;
         let mut rest = &self.bytes[self.at..];
         while x < row.len() {
-            // Far from both ends, eight bytes are copied, however many of them
-            // stand for a pixel each, and the run after those is read at once.
+            // Far from both ends, eight bytes are copied at a time, and the run
+            // after the literals among them is read.
             if rest.len() > 8
                 && let Some(there) = row.get_mut(x..x + FAR)
             {
@@ -407,12 +407,12 @@ impl Stored<'_> {
     }
 }
 
-/// Pixels that eight bytes can at most stand for, and room for the 16 that
-/// [`fill`] writes at once.
+/// Maximum number of pixels that eight bytes can encode, and room for the 16
+/// that [`fill`] writes at once.
 const FAR: usize = 8 + 63 + 16;
 
-/// Returns how many of the first eight bytes stand for a pixel each. Of the
-/// byte after those, the two highest bits are set.
+/// Returns how many of the first eight bytes are literals. The two highest bits
+/// of the byte after those are set.
 fn plain(bytes: &[u8]) -> usize {
     const HIGHEST: u64 = u64::from_ne_bytes([0x80; 8]);
     let eight = bytes.first_chunk().copied().unwrap_or_default();
@@ -430,8 +430,8 @@ fn interleave(planes: &[u8], line: usize, row: &mut [u8]) {
     }
 }
 
-/// Makes palette indices of the bits of all planes of a row; those of the
-/// first plane are the lowest.
+/// Combines the bits of all planes of a row into palette indices; the first
+/// plane is the lowest.
 fn unpack(planes: &[u8], line: usize, bits: u8, row: &mut [u8]) {
     let per_byte = usize::from(8 / bits);
     let mask = (1 << bits) - 1;

@@ -37,7 +37,7 @@ fn runs_go_over_the_end_of_rows() {
 }
 
 #[test]
-fn padding_of_rows_is_no_part_of_the_picture() {
+fn padding_of_rows_is_not_part_of_the_picture() {
     let padded = Build {
         bytes_per_line: 5,
         rows: vec![1, 2, 3, 99, 99, 4, 5, 6, 99, 99],
@@ -131,7 +131,7 @@ fn bytes_around_the_palette_are_warnings() {
 }
 
 #[test]
-fn pictures_that_cannot_be_are_errors() {
+fn impossible_pictures_are_errors() {
     let with = |at: usize, value: &[u8]| {
         let mut bytes = plain().file();
         put(&mut bytes, at, value);

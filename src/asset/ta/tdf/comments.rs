@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// A text with blanks in the place of comments.
+/// A text with comments replaced by blanks.
 pub(super) struct Blanked<'a> {
     pub(super) text: Cow<'a, [u8]>,
     pub(super) has_blocks: bool,

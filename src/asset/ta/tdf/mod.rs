@@ -1,9 +1,8 @@
 //! TDF: the text of units, weapons, features, maps and menus
 //! (FORMATS, TA 9).
 //!
-//! The tree is a list of entries, each of which knows how many belong to it,
-//! so that no depth of nesting makes anything recurse. Names and values are
-//! parts of the text.
+//! The tree is a flat list of entries, each with the number of its descendants,
+//! so that nesting needs no recursion. Names and values are slices of the text.
 
 mod comments;
 mod reader;
@@ -30,11 +29,11 @@ pub struct Tdf {
     pub non_ascii: usize,
     /// Most sections that are in each other.
     pub depth: usize,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
     /// The text, with blanks instead of comments.
     text: Bytes,
-    /// A section is followed by what it holds.
+    /// A section is followed by its contents.
     entries: Vec<Entry>,
 }
 
@@ -66,8 +65,8 @@ enum Content {
 /// Parses a TDF file.
 ///
 /// # Errors
-/// [`Incomplete`] with the entries so far where the text is of another kind,
-/// or is larger or more deeply nested than any real one. Odd text is a
+/// Returns [`Incomplete`] with the entries so far where the text is of another
+/// kind, or is larger or more deeply nested than any real one. Odd text is a
 /// warning.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Tdf, Box<Incomplete<Tdf>>> {
     let mut tdf = Tdf::default();
@@ -92,7 +91,7 @@ pub struct Key<'a> {
     value: Span,
 }
 
-/// What a section holds.
+/// The contents of a section.
 #[derive(Debug, Clone, Copy)]
 pub enum Item<'a> {
     /// A section in it.
@@ -117,7 +116,7 @@ impl Tdf {
         self.entries.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
@@ -140,7 +139,7 @@ impl<'a> Section<'a> {
         self.name().eq_ignore_ascii_case(name)
     }
 
-    /// Returns what it holds itself, in the order of the file.
+    /// Returns its direct contents, in the order of the file.
     pub fn items(&self) -> Items<'a> {
         Items {
             tdf: self.tdf,
@@ -167,7 +166,7 @@ impl<'a> Section<'a> {
     }
 
     /// Returns the value of a key, ignoring ASCII case. Of several, the last
-    /// one counts.
+    /// one wins.
     pub fn get(&self, key: &str) -> Option<Cow<'a, str>> {
         let found = self.keys().filter(|found| found.is_named(key)).last();
         found.map(|key| key.value())
@@ -197,7 +196,7 @@ impl<'a> Key<'a> {
     }
 }
 
-/// What a section holds, in order.
+/// The contents of a section, in order.
 #[derive(Debug, Clone)]
 pub struct Items<'a> {
     tdf: &'a Tdf,

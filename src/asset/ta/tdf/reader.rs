@@ -71,7 +71,7 @@ pub(super) fn read(bytes: &Bytes, tdf: &mut Tdf) -> Result<()> {
     result
 }
 
-/// Reads a text that has no comments.
+/// Parses a text without comments.
 struct Reader<'a> {
     text: &'a [u8],
     at: usize,
@@ -157,7 +157,7 @@ impl Reader<'_> {
 
     /// Reads `}`.
     fn close(&mut self) {
-        // What was declared in front of it has no body.
+        // The name declared before it has no body.
         if let Err(error) = self.bodiless() {
             self.tdf.warnings.push(error.to_string());
         }
@@ -218,7 +218,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Ends what the text leaves open.
+    /// Closes sections that are left open.
     fn end(&mut self) {
         if let Err(error) = self.bodiless() {
             self.tdf.warnings.push(error.to_string());
@@ -257,7 +257,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Warns of what is at the next byte.
+    /// Adds a warning about the next byte.
     fn warn(&mut self, problem: &str) {
         self.warn_at(self.at, problem);
     }
@@ -268,12 +268,12 @@ impl Reader<'_> {
     }
 }
 
-/// White space, and what is at the end of old text files.
+/// White space, and the end mark of old text files.
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r' | 0 | 0x1A)
 }
 
-/// Returns where the first of these bytes is.
+/// Returns the position of the first of these bytes.
 fn position<const N: usize>(text: &[u8], any_of: &[u8; N]) -> Option<usize> {
     text.iter()
         .position(|byte| any_of.iter().any(|one| one == byte))
@@ -283,8 +283,7 @@ fn has_line_end(text: &[u8]) -> bool {
     position(text, b"\r\n").is_some()
 }
 
-/// Returns the FNV-1a hash of a name. Names that were chosen to have the same
-/// one cost comparisons and nothing else.
+/// Returns the FNV-1a hash of a name. Collisions only cost comparisons.
 fn hash(name: impl Iterator<Item = u8>) -> u64 {
     name.fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
@@ -318,7 +317,7 @@ fn check_duplicates(tdf: &mut Tdf) {
                 }
             }
         }
-        // Most names differ in their hashes, which are compared at once.
+        // Most names have different hashes, which are compared first.
         keys.sort_unstable_by(|(hash, one), (other_hash, other)| {
             let names = || lower(*one).cmp(lower(*other));
             hash.cmp(other_hash).then_with(names).then(one.cmp(other))

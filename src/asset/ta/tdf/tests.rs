@@ -11,8 +11,7 @@ fn error(bytes: &[u8]) -> Box<Incomplete<Tdf>> {
     parse(&Bytes::copy_from_slice(bytes)).unwrap_err()
 }
 
-/// Returns what is read of a text, in the plainest form there is, and the
-/// warnings.
+/// Returns the contents of a text in a plain form, and the warnings.
 fn read(text: &str) -> (String, Vec<String>) {
     let tdf = parsed(text);
     let mut out = String::new();
@@ -72,7 +71,7 @@ fn of_two_keys_the_last_one_counts_and_case_does_not() {
 }
 
 #[test]
-fn comments_are_blanks_wherever_they_are() {
+fn comments_are_blanks_everywhere() {
     let (found, warnings) = read("[A]{// x=1;\nu=http://b;\nv=1;/* w=2;\n*/z=3;}");
     assert_eq!(found, "[A]{u=http:    \nv=1;z=3;}");
     assert_eq!(
@@ -174,7 +173,7 @@ fn text_of_another_kind_is_refused() {
 }
 
 #[test]
-fn depth_is_bounded_and_what_is_above_is_kept() {
+fn depth_is_bounded_and_outer_sections_are_kept() {
     assert_eq!(parsed(&"[a]{".repeat(64)).depth, 64);
     let incomplete = error("[a]{".repeat(1_000_000).as_bytes());
     assert_eq!(
@@ -206,7 +205,7 @@ fn the_number_of_entries_is_bounded() {
 }
 
 #[test]
-fn what_the_builder_writes_is_read() {
+fn the_output_of_the_builder_is_read() {
     let tree = build::section(
         "A",
         vec![

@@ -12,7 +12,7 @@ const FEATURE_SIZE: usize = 132;
 /// Maximum number of features of a map.
 const MAX_FEATURES: u32 = 65535;
 
-/// Names of what is on a map.
+/// Names of features of a map.
 #[derive(Debug, Clone, Default)]
 pub struct Features {
     table: Bytes,
@@ -21,9 +21,9 @@ pub struct Features {
 /// A feature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Feature {
-    /// Its number as stored; it should be its place in the table.
+    /// Its number as stored; it should be its index in the table.
     pub index: u32,
-    /// Its name, which a section of a TDF file has.
+    /// Its name, which refers to a section of a TDF file.
     pub name: String,
     /// Bytes after the NUL of the name that are not zero.
     pub junk_after_nul: usize,
@@ -59,7 +59,7 @@ impl Features {
         self.table.len() / FEATURE_SIZE
     }
 
-    /// Returns whether there are none.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.table.is_empty()
     }

@@ -1,5 +1,5 @@
-//! Headers of the three versions, and where they have the parts of the map
-//! (FORMATS, TA 6).
+//! Headers of the three versions, and the positions of a map's parts (FORMATS,
+//! TA 6).
 
 use bytes::Bytes;
 
@@ -125,8 +125,7 @@ impl Tnt {
     }
 }
 
-/// Reads a minimap; it is none if the pointer is 0 or there is something wrong
-/// with it.
+/// Reads a minimap; `None` if the pointer is 0 or the minimap is damaged.
 fn read_minimap(file: &Bytes, pointer: Pointer, warnings: &mut Warnings) -> Option<Minimap> {
     if pointer.target == 0 {
         return None;

@@ -1,7 +1,7 @@
 //! TNT: maps (FORMATS, TA 6).
 //!
-//! The parts of a map lie anywhere in the file and are independent of each
-//! other: where one is lost, the others are read nevertheless.
+//! The parts of a map can be anywhere in the file and are independent: if one
+//! is damaged, the others are still read.
 
 mod features;
 mod layout;
@@ -27,8 +27,8 @@ pub const CELL_EDGE: u32 = 16;
 /// Pixels along the longer edge of the used part of a minimap.
 const MINIMAP_EDGE: u64 = 252;
 
-/// Feature words from this one on stand for no feature, however long the
-/// table is.
+/// Feature words from this one on mean no feature, regardless of the length of
+/// the table.
 const KINGDOMS_NONE: u16 = 0xFF00;
 
 /// Layout of a map.
@@ -59,34 +59,34 @@ pub struct Tnt {
     /// The ground as a picture. Maps of Kingdoms have no tiles, see
     /// [`Tnt::ground`].
     pub terrain: Terrain,
-    /// What is on the map: the names to which cells refer.
+    /// The features of the map: the names that cells refer to.
     pub features: Features,
     /// The map as a small picture.
     pub minimap: Option<Minimap>,
-    /// Of Kingdoms: what the ground is made of.
+    /// Of Kingdoms: the parts of the ground.
     pub ground: Option<Ground>,
-    /// What is odd.
+    /// Warnings.
     pub warnings: Warnings,
     heights: Heights,
     /// The bytes of all cells that have the feature.
     feature_cells: Bytes,
 }
 
-/// The ground of a map of Kingdoms: for each place of 32 x 32 pixels a part
-/// of a JPEG file, row by row.
+/// The ground of a map of Kingdoms: for each area of 32 x 32 pixels a part of a
+/// JPEG file, row by row.
 #[derive(Debug, Clone, Default)]
 pub struct Ground {
-    /// Bytes of `u` and of `v` that each place has: 1 or 4. Programs
-    /// disagree; it follows from the distance of the two lists.
+    /// Bytes of `u` and of `v` for each area: 1 or 4. Programs disagree; it
+    /// follows from the distance of the two lists.
     pub coordinate_size: usize,
-    /// Absolute offset of a larger minimap, where it is not 0.
+    /// Absolute offset of a larger minimap, unless it is 0.
     pub large_minimap: u32,
     names: Bytes,
     u: Bytes,
     v: Bytes,
 }
 
-/// A place of the ground of a map of Kingdoms.
+/// An area of the ground of a map of Kingdoms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroundTile {
     /// Name of the JPEG file: the number as 8 hexadecimal digits, `.JPG`.
@@ -103,12 +103,12 @@ impl Ground {
         self.names.len() / 4
     }
 
-    /// Returns whether there are none.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// Returns what is at a place.
+    /// Returns an area.
     pub fn get(&self, tile_number: usize) -> Option<GroundTile> {
         let coordinate = |list: &Bytes| match self.coordinate_size {
             4 => u32_at(list, tile_number),
@@ -125,7 +125,7 @@ impl Ground {
 /// Parses a TNT file.
 ///
 /// # Errors
-/// [`Incomplete`] where the header is none, or some part of the map is
+/// Returns [`Incomplete`] if the header is invalid, or some part of the map is
 /// outside the file or larger than any real one; the other parts are there. A
 /// lost minimap is a warning.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Tnt, Box<Incomplete<Tnt>>> {
@@ -146,8 +146,8 @@ impl Tnt {
         self.heights.iter()
     }
 
-    /// Returns what a cell says about its feature: the number of one, or a
-    /// large number for none.
+    /// Returns the feature word of a cell: the number of a feature, or a large
+    /// number for none.
     pub fn feature_word(&self, cell: usize) -> Option<u16> {
         match self.version {
             Version::Ta => {
@@ -173,10 +173,10 @@ impl Tnt {
         (number < self.features.len() && !is_none).then_some(number)
     }
 
-    /// Returns how many cells have each word that stands for no feature.
+    /// Returns how many cells have each word without a feature.
     pub fn cells_without_feature(&self) -> BTreeMap<u16, usize> {
         let mut counts = BTreeMap::new();
-        // Where the cells are lost there are no words.
+        // Without cells there are no words.
         let words = (0..self.cells()).map_while(|cell| Some((cell, self.feature_word(cell)?)));
         for (_, word) in words.filter(|&(cell, _)| self.feature(cell).is_none()) {
             *counts.entry(word).or_default() += 1;
