@@ -1,8 +1,7 @@
-//! What it costs to turn stored bytes into those of files.
+//! Throughput of decoding chunks.
 //!
 //! Blocks are those of `scripts/bench`'s corpus, 64 KiB each. `libdeflate`
-//! decodes the same blocks as `lz77`, packed both ways: it is the speed to
-//! measure up to.
+//! decodes the same blocks as `lz77`, packed both ways, as the reference.
 
 #[allow(dead_code)]
 #[path = "../examples/corpus/generate.rs"]

@@ -1,6 +1,6 @@
 //! What it costs to decode the pixels and samples of Heavy Iron's games.
 //!
-//! Throughput is that of what is made: four bytes a pixel, two a sample.
+//! Throughput counts output: four bytes per pixel, two per sample.
 
 use std::hint::black_box;
 

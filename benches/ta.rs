@@ -1,8 +1,8 @@
 //! What it costs to decode the pictures of Total Annihilation, to write them,
 //! to draw a model, and to make a table of all units.
 //!
-//! Elements are pixels of output, faces, and units. A frame of runs is like
-//! those of games: short runs of one colour, copied pixels and gaps.
+//! Elements are output pixels, faces, and units. A frame of runs is like those
+//! of games: short runs of one colour, copied pixels and gaps.
 
 #[path = "../tests/support/ta/mod.rs"]
 mod ta;

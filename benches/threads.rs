@@ -1,5 +1,5 @@
-//! What requests cost when several threads answer them: where something
-//! shared binds, it grows although there are cores for all threads.
+//! Cost of requests that several threads answer: if something shared is a
+//! bottleneck, it grows although there are cores for all threads.
 
 use std::hint::black_box;
 use std::path::PathBuf;

@@ -1,22 +1,20 @@
 # shellcheck shell=bash
-# Shared by the scripts here, which source it (bash). They then stand in the
-# root of the repository.
+# Sourced by the scripts here (bash). Changes to the root of the repository.
 
-# Ends the script, and says why on standard error.
+# Prints a message on standard error and exits.
 die() {
     echo "scripts/$(basename "$0"): $*" >&2
     exit 1
 }
 
-# need COMMAND=PACKAGE...: sees to it that the commands are there, and installs
-# the Debian packages of those that are not.
+# need COMMAND=PACKAGE...: installs the Debian packages of missing commands.
 need() {
     local pair missing=()
     for pair; do
         command -v "${pair%%=*}" >/dev/null || missing+=("${pair#*=}")
     done
     ((${#missing[@]})) || return 0
-    command -v apt-get >/dev/null || die "please install what Debian calls: ${missing[*]}"
+    command -v apt-get >/dev/null || die "please install the equivalents of the Debian packages: ${missing[*]}"
     ((EUID == 0)) || die "please install, as root: apt-get install ${missing[*]}"
     echo "installing ${missing[*]}"
     {
@@ -25,12 +23,12 @@ need() {
     } >/dev/null || die "could not install ${missing[*]}"
 }
 
-# need_file FILE PACKAGE: the same for what has no command.
+# need_file FILE PACKAGE: the same for packages without a command.
 need_file() {
     [ -e "$1" ] || need "no command of $2=$2"
 }
 
-# Building takes Rust, and a C compiler for libdeflate, for Zstandard
+# Building requires Rust, and a C compiler for libdeflate, for Zstandard
 # and for linking.
 need_rust() {
     need gcc=build-essential
@@ -38,7 +36,7 @@ need_rust() {
     command -v cargo >/dev/null || die "Rust is missing: see https://rustup.rs, then try again"
 }
 
-# Mounting takes FUSE; fusermount3 is for ordinary users and for unmounting.
+# Mounting requires FUSE; fusermount3 is for ordinary users and for unmounting.
 need_fuse() {
     need fusermount3=fuse3
     [ -e /dev/fuse ] || modprobe fuse 2>/dev/null || true
@@ -46,7 +44,7 @@ need_fuse() {
         die "there is no /dev/fuse: load the module with 'modprobe fuse', or start the container with '--device /dev/fuse --cap-add SYS_ADMIN'"
 }
 
-# What plays S3 in the tests, in an environment of its own below target/.
+# The S3 emulator of the tests, in a virtual environment below target/.
 need_moto() {
     local place=${CARGO_TARGET_DIR:-target}/moto
     command -v moto_server >/dev/null && return
@@ -74,7 +72,7 @@ programs() {
     PATH=$PROGRAMS:$PATH
 }
 
-# What scripts/session and those that it runs take.
+# The requirements of scripts/session and the scripts that it runs.
 need_desktop() {
     need xvfb-run=xvfb xauth=xauth dbus-run-session=dbus openbox=openbox pcmanfm=pcmanfm \
         thunar=thunar xfconf-query=xfconf import=imagemagick xdotool=xdotool \
@@ -93,7 +91,7 @@ write_section() {
     local file=$1 begin="<!-- $2 -->" end="<!-- end of $2 -->" text
     text=$(cat)
     grep -qxF -e "$begin" "$file" && grep -qxF -e "$end" "$file" ||
-        die "$file has no place for $2"
+        die "$file has no section $2"
     text=$text awk -v begin="$begin" -v end="$end" '
         $0 == end { inside = 0 }
         !inside

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""render.py MODEL.glb PICTURE.png: draws a GLB file, with nothing but Python.
+"""render.py MODEL.glb PICTURE.png: renders a GLB file, using only the standard library.
 
 A second opinion on what is written: it reads the file by the specification and
 shares no code with the program. Textures, vertex colours, alpha, the hierarchy
@@ -142,7 +142,7 @@ def triangles(model, binary):
 
 
 def camera(shapes):
-    """Turns, moves and scales so that everything is seen from the front, left and above."""
+    """Transforms everything to be seen from the front, left and above."""
     yaw, pitch = math.radians(-35), math.radians(25)
     (sy, cy), (sp, cp) = (math.sin(yaw), math.cos(yaw)), (math.sin(pitch), math.cos(pitch))
 
@@ -195,7 +195,7 @@ def draw(model, binary, path):
     side = SIZE * OVERSAMPLE
     depth = [-math.inf] * (side * side)
     image = [BACKGROUND] * (side * side)
-    # Blended ones last, those behind first.
+    # Blended ones last, the farthest first.
     projected = [([project(c[0]) for c in shape], shape, material) for shape, material in shapes]
     projected.sort(key=lambda one: (one[2].get("alphaMode") == "BLEND", sum(p[2] for p in one[0])))
     for (a, b, c), shape, material in projected:

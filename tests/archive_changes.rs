@@ -1,5 +1,5 @@
-//! Changes of a mounted archive: what is read is right or an error,
-//! and the daemon lives on.
+//! Changes of a mounted archive: reads return right bytes or an error, and the
+//! daemon keeps running.
 
 mod support;
 

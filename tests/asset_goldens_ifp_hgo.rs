@@ -1,4 +1,4 @@
-//! What the views tell about the IFP and HGO samples is what is known of them.
+//! The views of the IFP and HGO samples match the known contents.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! What is found in the sample PSX files is what is known about them.
+//! The parser's results for the sample PSX files match the known contents.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! No damage to an IFP or HGO file makes its view panic or take long.
+//! Damage to an IFP or HGO file makes its view neither panic nor take long.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! No PSX file of a megabyte, however it is made, takes more than a second and
-//! 64 MiB. The memory is that of the process, so nothing else is tried here.
+//! No PSX file of a megabyte takes more than a second and 64 MiB. The memory is
+//! that of the process, so there are no other tests here.
 
 mod support;
 

@@ -1,6 +1,5 @@
-//! No IFP or HGO file of a megabyte, however it is made, takes more than a
-//! second and 64 MiB. A program of its own, because the memory is that of the
-//! whole process.
+//! No IFP or HGO file of a megabyte takes more than a second and 64 MiB. A
+//! separate program, because the memory is that of the whole process.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Sizes are known without decoding, and nothing is decoded more often than it
-//! must be.
+//! Sizes are known without decoding, and nothing is decoded more often than
+//! necessary.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! `--check` finds what is damaged, names the place, and finds nothing else.
+//! `--check` finds damage, reports its position, and reports nothing else.
 
 mod support;
 

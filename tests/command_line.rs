@@ -1,5 +1,5 @@
-//! What is said about options and exit codes, in help, man pages, completions
-//! and docs/OPTIONS.md, is what the tables of the programs say.
+//! Help, man pages, completions and docs/OPTIONS.md describe the options and
+//! exit codes of the programs' tables.
 
 mod support;
 

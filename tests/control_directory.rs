@@ -1,4 +1,4 @@
-//! `.hpimount/` tells about the mount, and is in nobody's way.
+//! `.hpimount/` describes the mount, and does not get in the way.
 
 mod support;
 

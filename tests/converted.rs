@@ -1,4 +1,4 @@
-//! What can be made of the assets, in a tree of its own: `converted`.
+//! Converted trees.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! What holds for every converted tree, whatever is in the archive: each file
-//! that it lists is there, as long as it says, under one name and number.
+//! Properties of every converted tree, for random archives: each listed file
+//! exists, has the listed size, one name and one number.
 
 #[path = "support/heavy_iron/mod.rs"]
 mod heavy_iron;

@@ -1,17 +1,14 @@
 //! Whatever single byte of an archive is damaged, and wherever it is cut off,
 //! it is refused with an offset, or reads as before, or is EIO.
 //!
-//! Of the formats only chunks have checksums that must hold, and only for their
-//! payloads. If the damaged byte is under none (a stored file, a name, a size,
-//! an offset, the header of a chunk), the archive is a sound archive of other
-//! content, and nobody can tell. What must be seen then is exactly that
-//! content: `support::plain`, which shares no code with the library, reads the
-//! damaged archive as well, and every path, size and byte must be the same.
-//! That is the outcome "as it is". If the plain reader meets damage, EIO is the
-//! only answer, and where it meets none, EIO is wrong.
+//! Only chunks have mandatory checksums, and only for their payloads. If the
+//! damaged byte is not covered by one (a stored file, a name, a size, an
+//! offset, the header of a chunk), the archive is a valid archive with other
+//! content, and the damage cannot be detected. Then exactly that content must
+//! be read: `support::plain`
 //!
-//! The checksums of HIP assets bind nobody, since edited archives have stale
-//! ones. They must tell of the damage nevertheless, when they are asked for.
+//! The checksums of HIP assets are not enforced, since edited archives have
+//! stale ones. On request, they must show the damage nevertheless.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! CHD images: what is read of them is what MAME's own program reads, and what
-//! the images hold that they were made of.
+//! CHD images: reads match the output of MAME's own program and the contents
+//! that the images were made from.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Discs and block images of any bytes: none makes the library panic, loop or
-//! take memory that the bytes do not account for.
+//! Discs and block images of arbitrary bytes: none makes the library panic,
+//! loop or take memory out of proportion.
 
 #[path = "support/walked.rs"]
 #[allow(dead_code, unreachable_pub)]

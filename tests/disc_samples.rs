@@ -1,5 +1,5 @@
-//! Discs by other programs, and by generators that know no code of ours: what
-//! is mounted is what independent readers find in them.
+//! Discs by other programs and by independent generators: the mount matches the
+//! results of independent readers.
 
 #[path = "support/skip.rs"]
 #[allow(dead_code, unreachable_pub)]

@@ -1,4 +1,4 @@
-//! The table of exit codes, row by row, each with a line that says why.
+//! The table of exit codes, row by row, each with the error message.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Pictures, models and animations of a `.meta` are what they should be, and
-//! programs that nobody here wrote open them.
+//! Pictures, models and animations of a `.meta` are right, and independent
+//! programs open them.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Faults of what archives lie on: a disk that fails, a network that is slow
-//! or gone. Reads are right or EIO, and right again when it is back.
+//! Faults of the storage below archives: a failing disk, a slow or lost
+//! network. Reads are right or EIO, and right again after the fault.
 
 mod support;
 

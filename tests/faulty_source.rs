@@ -1,5 +1,5 @@
 //! Sources that cannot be read for a while: an error with its offset, and
-//! nothing that was concluded from it stays.
+//! nothing derived from it is kept.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! What a server needs that exports the mount, as NFS does: files are found
-//! by handles, however long ago those were made (SEMANTICS, Exporting).
+//! Exporting a mount, as by NFS: files are found by handles, however old these
+//! are (SEMANTICS, Exporting).
 
 mod support;
 

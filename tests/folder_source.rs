@@ -1,5 +1,5 @@
-//! A folder as a source: it shows what the folder holds, one directory at a
-//! time, and follows nothing out of it.
+//! A folder as a source: it shows the contents of the folder, one directory at
+//! a time, and follows no links out of it.
 
 mod support;
 

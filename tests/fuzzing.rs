@@ -1,5 +1,5 @@
-//! The fuzz targets without a fuzzer: on their seeds, on what was found with
-//! them, and on seeds that are damaged at random.
+//! The fuzz targets without a fuzzer: on their seeds, on earlier findings, and
+//! on randomly damaged seeds.
 
 #[path = "support/fuzz/mod.rs"]
 mod fuzz;

@@ -1,5 +1,5 @@
-//! Which archives of a game's folder are mounted, and which win (SEMANTICS,
-//! Merging).
+//! Which archives of a game's folder are mounted, and their precedence
+//! (SEMANTICS, Merging).
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Small HIP archives whose assets name the same bytes again and again: what
-//! is made of all of them ends, and takes no more memory than it may.
+//! Small HIP archives whose assets refer to the same bytes repeatedly: reports
+//! about them end, and stay within their memory limits.
 
 #[path = "support/heavy_iron/mod.rs"]
 mod heavy_iron;

@@ -1,6 +1,6 @@
-//! Whatever single byte of an asset of Heavy Iron's games is damaged, and
-//! wherever it is cut off: what is shown of it and of its archive can be read,
-//! or says at which byte it is damaged, and the other assets are as before.
+//! Damage of any single byte of an asset of Heavy Iron's games, and truncation
+//! anywhere: the files of the asset and of its archive can be read, or have an
+//! error with its offset, and other assets are unaffected.
 
 #[path = "support/heavy_iron/mod.rs"]
 mod heavy_iron;

@@ -1,5 +1,5 @@
-//! The assets in the sample HIP archives beside the repository, against what
-//! independent readers found in them.
+//! The assets in the sample HIP archives beside the repository, compared with
+//! the results of independent readers.
 
 #[path = "support/heavy_iron/mod.rs"]
 mod heavy_iron;

@@ -1,5 +1,5 @@
 //! Texts, objects and tables in the sample HIP archives beside the repository,
-//! against what independent readers found in them.
+//! compared with the results of independent readers.
 
 #[path = "support/heavy_iron/mod.rs"]
 mod heavy_iron;

@@ -1,6 +1,5 @@
-//! Assets of Heavy Iron's games that are written from the description of
-//! their formats: what is written is what is read, and where Python is, the
-//! independent readers see and hear the same.
+//! Synthetic assets of Heavy Iron's games: parsing returns what was written,
+//! and if Python is available, independent readers agree.
 
 #[path = "support/heavy_iron/mod.rs"]
 mod heavy_iron;

@@ -1,5 +1,5 @@
-//! Files that are made of many assets of an archive, through the kernel: the
-//! level, checks, links, placements, references, and a table for each type.
+//! Reports about an archive, through the kernel: the level, checks, links,
+//! placements, references, and a table for each type.
 
 #[path = "support/heavy_iron/mod.rs"]
 mod heavy_iron;

@@ -1,5 +1,5 @@
-//! Random archives of Heavy Iron's games: what the builders write, the mount
-//! shows, and the independent readers agree.
+//! Random archives of Heavy Iron's games: the mount shows what the builders
+//! wrote, and the independent readers agree.
 
 #[path = "support/heavy_iron/mod.rs"]
 mod heavy_iron;

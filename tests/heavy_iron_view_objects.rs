@@ -1,5 +1,5 @@
-//! Objects and tables of Heavy Iron's games through the kernel, against what
-//! independent readers found in them.
+//! Objects and tables of Heavy Iron's games through the kernel, compared with
+//! the results of independent readers.
 
 #[path = "support/heavy_iron/mod.rs"]
 mod heavy_iron;

@@ -1,5 +1,5 @@
-//! The samples beside the repository, against what an independent reader
-//! found in them.
+//! The samples beside the repository, compared with the results of an
+//! independent reader.
 
 mod support;
 

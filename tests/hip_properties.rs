@@ -1,4 +1,4 @@
-//! What holds for every HIP archive, and for bytes that are none.
+//! Properties of every HIP archive, and of arbitrary bytes.
 
 mod support;
 

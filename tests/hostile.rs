@@ -1,5 +1,5 @@
-//! Broken archives are refused, or give right bytes and errors, each where it
-//! should.
+//! Broken archives are refused, or return right bytes and errors, each where
+//! expected.
 
 mod support;
 

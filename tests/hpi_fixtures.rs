@@ -1,4 +1,4 @@
-//! The builders of odd and broken archives make what they say.
+//! The builders of odd and broken archives produce what they promise.
 
 mod support;
 

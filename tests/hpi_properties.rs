@@ -1,4 +1,4 @@
-//! Any tree, packed in any way, is there again when it is mounted.
+//! Any tree, packed in any way, is the same when it is mounted.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Every readable sample, mounted, is what the independent reader says.
+//! Mounts of all readable samples match the results of an independent reader.
 
 mod support;
 

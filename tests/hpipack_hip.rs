@@ -1,4 +1,5 @@
-//! hpipack makes HIP archives of what HipHopTool and the mount take apart.
+//! hpipack builds HIP archives from directories that HipHopTool and the mount
+//! extract.
 
 mod support;
 

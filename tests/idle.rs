@@ -1,4 +1,4 @@
-//! `-o idle=SECONDS` unmounts what nobody uses, and nothing else.
+//! `-o idle=SECONDS` unmounts mounts that are not used, and no others.
 
 mod support;
 

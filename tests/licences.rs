@@ -1,5 +1,5 @@
-//! The dependencies are what `deny.toml` allows, also those that only other
-//! platforms need.
+//! The dependencies comply with `deny.toml`, including those for other
+//! platforms.
 
 use std::process::Command;
 

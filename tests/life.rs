@@ -1,5 +1,5 @@
 //! The life of a mount: it begins when the command returns, ends in every way
-//! that people end mounts, and leaves nothing behind.
+//! of unmounting, and leaves nothing behind.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Sources without a mount: `--list` shows what a mount shows, and `--cat`
-//! prints the bytes that it has.
+//! Sources without a mount: `--list` shows the tree of a mount, and `--cat`
+//! prints the bytes of its files.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! Directories list what is in them, once, wherever the listing continues.
+//! Directories list their entries exactly once, wherever the listing is
+//! resumed.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Many readers at once of more than the cache holds.
+//! Many concurrent readers of more data than fits in the cache.
 
 mod support;
 

@@ -1,7 +1,7 @@
-//! The locks of the cache and of the prefetch, in any order in which threads
-//! can come by: their files are included here with the locks of `shuttle`,
-//! which runs the threads one step at a time in orders of its choice, and
-//! reports a deadlock as a failure.
+//! The locks of the cache and of the prefetch under all thread interleavings:
+//! their files are included here with the locks of `shuttle`, which runs the
+//! threads one step at a time in orders of its choice, and reports a deadlock
+//! as a failure.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! What generated files and entered directories cost, however large they are
-//! and however many (SEMANTICS, Memory).
+//! Memory of generated files and entered directories of any size and number
+//! (SEMANTICS, Memory).
 
 mod support;
 

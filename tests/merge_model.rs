@@ -1,5 +1,5 @@
-//! Archives made at random, with loose files: their mount shows what a few
-//! lines of plain code say (SEMANTICS, Merging).
+//! Random archives with loose files: their mount matches a simple model
+//! (SEMANTICS, Merging).
 
 mod support;
 

@@ -1,6 +1,5 @@
-//! Every sample in one folder, as if it were a game's: what is mounted is what
-//! the archives show one by one, merged by a few lines of plain code
-//! (SEMANTICS, Merging).
+//! All samples in one folder, as if it were a game's: the mount matches the
+//! single archives, merged by a simple model (SEMANTICS, Merging).
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Many archives in one mount, and large ones: what they cost (SEMANTICS,
-//! Merging). The figures of the large ones are had with
+//! Cost of many archives in one mount, and of large ones (SEMANTICS, Merging).
+//! The figures of the large ones are printed by
 //!
 //! ```text
 //! cargo test --release --test merge_scale -- --ignored --nocapture --test-threads 1

@@ -1,5 +1,5 @@
-//! Looking at many assets opens no more of them than somebody looks into, and
-//! stays within the memory that was requested.
+//! Looking at many assets opens only those that are entered, and stays within
+//! the memory budget.
 
 mod support;
 

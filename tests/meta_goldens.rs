@@ -1,5 +1,5 @@
-//! What is known of the samples is in their `.meta`, through the kernel,
-//! wherever they stand.
+//! The `.meta` of the samples match the known contents, through the kernel,
+//! wherever the samples are.
 
 mod support;
 

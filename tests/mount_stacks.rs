@@ -1,5 +1,5 @@
-//! Mounts above, below and beside ours, and mount points that are not left in
-//! peace.
+//! Mounts above, below and beside those of hpimount, and mount points that
+//! others change.
 
 mod support;
 

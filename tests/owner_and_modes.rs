@@ -1,4 +1,4 @@
-//! Who owns the files of a mount, who may read them, and that nobody writes.
+//! Ownership and modes of the files of a mount; nothing can be written.
 
 mod support;
 

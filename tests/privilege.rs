@@ -1,5 +1,5 @@
-//! Who may read a mount, by who has made it and how; and that no option and no
-//! file of a source gives more rights than that.
+//! Who may read a mount, depending on who mounted it and how; no option and no
+//! file of a source grants more.
 
 mod support;
 

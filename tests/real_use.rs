@@ -1,4 +1,5 @@
-//! Everyday tools give over a mount what they give over the same tree on disk.
+//! Everyday tools have the same output for a mount and for the same tree on
+//! disk.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! A web server that has faults, lies, or has another file by now.
+//! A web server with faults, wrong answers, or a changed file.
 #![cfg(feature = "remote")]
 
 mod support;

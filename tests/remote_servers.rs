@@ -1,4 +1,4 @@
-//! Archives on real servers: nginx, and a bucket on what plays S3.
+//! Archives on real servers: nginx, and a bucket on an S3 emulator.
 #![cfg(feature = "remote")]
 
 mod support;

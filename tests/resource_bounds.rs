@@ -1,10 +1,10 @@
-//! Under limits of address space, open files and time of the processor, no
-//! archive or asset ends the daemon, makes it spin, or takes memory that it
-//! does not warrant.
+//! With limits on address space, open files and CPU time, no archive or asset
+//! terminates the daemon, makes it spin, or makes it take memory out of
+//! proportion.
 //!
-//! The address space is 256 MiB and the cache; what does not fit there ends
-//! the process, so that a walk to the end shows that everything fitted. The
-//! limit of time does the same to what spins.
+//! The address space is 256 MiB plus the cache; exceeding it terminates the
+//! process, so a complete walk shows that everything fitted. The limit of CPU
+//! time does the same for endless loops.
 
 mod support;
 

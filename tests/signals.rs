@@ -1,5 +1,5 @@
-//! Signals, each at every moment of a mount's life: none that can be caught
-//! leaves a dead mount.
+//! Signals at every moment of a mount's life: none that can be caught leaves a
+//! dead mount.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! What the archive lies on does not answer: only who needs it waits, no mount
-//! stays after, and no process longer than the kernel keeps it.
+//! The storage of the archive does not answer: only requests that need it wait,
+//! no mount is left, and the process ends as soon as the kernel lets it.
 
 mod support;
 

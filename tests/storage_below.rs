@@ -1,5 +1,5 @@
-//! What archives lie on, as people treat it: a device that loses blocks, a
-//! file system that is unmounted under the archive, and one that is full.
+//! Real storage: a device that loses blocks, a file system that is unmounted
+//! while an archive on it is mounted, and a full one.
 
 mod support;
 

@@ -1,11 +1,10 @@
-//! What the readers of Total Annihilation's formats make of every sample is
-//! what the independent readers made of it.
+//! The results of Total Annihilation's parsers for every sample match those of
+//! independent readers.
 //!
-//! The manifest of the samples says which are read (`ok`), which are read with
-//! a warning (`odd`), which have a frame that is lost (`bad-frame`), and which
-//! are refused (`bad`). What is known of the others is compared field by field
-//! and pixel by pixel. The independent readers count oddities as `notes`; here
-//! they are warnings with offsets, and only that there are some is compared.
+//! The manifest of the samples lists which are read (`ok`), read with a warning
+//! (`odd`), have a lost frame (`bad-frame`), or are refused (`bad`). Known
+//! contents are compared field by field and pixel by pixel. The independent
+//! readers count irregularities as `notes`; here they are warnings
 
 mod support;
 

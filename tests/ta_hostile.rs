@@ -1,5 +1,5 @@
-//! Assets of Total Annihilation that request far more than they are, in an
-//! archive that is mounted: they are shown in part, or refused with a reason.
+//! Assets of Total Annihilation that request far more than their size, in a
+//! mounted archive: they are shown in part, or refused with a reason.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! `-o palette=FILE`: the palette of what has none of its own.
+//! `-o palette=FILE`: the palette of assets without one of their own.
 
 mod support;
 

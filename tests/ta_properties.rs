@@ -1,5 +1,5 @@
-//! What holds for every file in the formats of Total Annihilation: what was
-//! written is read, and bytes that are none are refused without a panic.
+//! Properties of all files in the formats of Total Annihilation: parsing
+//! returns what was written, and other bytes are refused without a panic.
 
 #[path = "support/fuzz/ta.rs"]
 mod fuzz;

@@ -1,4 +1,4 @@
-//! What the tests share does what they trust it to do.
+//! Tests of the test support.
 
 mod support;
 

@@ -1,5 +1,5 @@
-//! Small pictures of files for file managers: of every kind that has them,
-//! never larger than was requested, and in bounded time whatever the file is.
+//! Thumbnails: for every kind of file with a picture, never larger than
+//! requested, and in bounded time for any file.
 
 mod support;
 

@@ -1,6 +1,6 @@
-//! What views take of memory: models share the bytes that they are parsed
-//! from and tell what else they take, and renderings are written piece by
-//! piece. A program of its own, because it counts what is allocated.
+//! Memory of views: models share the bytes that they are parsed from and report
+//! the rest, and renderings are written piecewise. A separate program, because
+//! it counts allocations.
 
 mod support;
 

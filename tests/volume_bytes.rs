@@ -1,5 +1,5 @@
-//! Whatever the bytes of a container are: it is opened or refused, and what
-//! is in it is read or an error.
+//! Containers of arbitrary bytes: each is opened or refused, and its files are
+//! read or return an error.
 
 #[path = "support"]
 #[allow(dead_code, unreachable_pub)]

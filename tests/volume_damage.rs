@@ -1,6 +1,6 @@
-//! A damaged byte in a container whose bytes are all under checksums never
-//! gives other bytes: the container is refused, the file is an error, or it
-//! reads as before.
+//! A damaged byte in a container with checksums for all bytes never results in
+//! other bytes: the container is refused, the file is an error, or it reads as
+//! before.
 
 #[path = "support"]
 #[allow(dead_code, unreachable_pub)]

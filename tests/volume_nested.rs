@@ -1,7 +1,6 @@
-//! Containers in other containers are what they are alone: every good sample
-//! once more in a zip and in a disc, through the library and through a mount,
-//! archives several levels down, and which files in a folder are treated as
-//! containers.
+//! Nested containers behave like single ones: every good sample in a zip and in
+//! a disc, through the library and through a mount, archives several levels
+//! deep, and which files in a folder are treated as containers.
 
 mod support;
 

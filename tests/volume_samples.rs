@@ -1,5 +1,5 @@
-//! The samples of containers beside the repository, against what independent
-//! readers find in them.
+//! The samples of containers beside the repository, compared with the results
+//! of independent readers.
 
 #[path = "support/containers.rs"]
 #[allow(dead_code, unreachable_pub)]

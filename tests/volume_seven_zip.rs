@@ -1,5 +1,5 @@
-//! 7z archives: what 7-Zip writes is read, blocks of many files are decoded
-//! forward, and what cannot be decoded is named.
+//! 7z archives: output of 7-Zip is read, solid blocks are decoded forward, and
+//! unsupported methods are named.
 
 #[path = "support"]
 #[allow(dead_code, unreachable_pub)]

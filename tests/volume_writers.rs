@@ -1,5 +1,4 @@
-//! What other programs write: the files that are read of it are those that
-//! went in.
+//! Archives by other programs: their files are read as they were packed.
 
 #[path = "support"]
 #[allow(dead_code, unreachable_pub)]

@@ -1,4 +1,4 @@
-//! Assets of Heavy Iron's games, as those of a level on GameCube.
+//! Synthetic assets of Heavy Iron's games, like those of a level on GameCube.
 
 #[path = "../../tests/support/heavy_iron/build.rs"]
 mod build;

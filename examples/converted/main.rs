@@ -1,4 +1,4 @@
-//! Makes the assets whose conversion `scripts/bench` measures, and converts
+//! Generates the assets whose conversion `scripts/bench` measures, and converts
 //! them in one process, without a mount.
 //!
 //! `converted make DIR` fills a new directory: `game` with 170 sprites, 150

@@ -1,4 +1,4 @@
-//! Bytes that are like those of game data, always the same.
+//! Deterministic bytes that resemble game data.
 
 use std::fmt::Write;
 

@@ -1,9 +1,9 @@
 //! Makes the files that `scripts/bench` measures with, and packs them as HIP.
 //!
-//! `corpus files DIR` makes 5,000 files of together 273 MiB in 146
-//! directories: 60 % text, 30 % records, 10 % noise; from 1 KiB to 4 MiB, the
-//! smaller the more of them, and twelve of 8 MiB in `big/`. Some of the texts
-//! have the word `NEEDLE_zqxj` in the middle. They are the same every time.
+//! `corpus files DIR` generates 5,000 files of 273 MiB in 146 directories: 60 %
+//! text, 30 % records, 10 % noise; sizes from 1 KiB to 4 MiB, small ones more
+//! often, and twelve of 8 MiB in `big/`. Some of the texts contain the word
+//! `NEEDLE_zqxj` in the middle. The output is deterministic.
 //!
 //! `corpus game DIR` makes 4,560 files of together 200 MiB in the directories
 //! that Total Annihilation has, in about the numbers and sizes that it has.
@@ -11,7 +11,7 @@
 //! `corpus hip DIR OUT` packs a directory into an archive for GameCube: every
 //! file is an asset, every directory a layer.
 //!
-//! `corpus shape OUT --files N --width N` writes an HPI archive straight, of
+//! `corpus shape OUT --files N --width N` writes an HPI archive directly, of
 //! which only the shape matters.
 
 mod game;

@@ -1,5 +1,5 @@
-//! Archives of which only the shape matters: how many files, how wide, how
-//! deep and how large.
+//! Archives of which only the shape matters: number of files, width, depth and
+//! size.
 
 use std::fs::File as OsFile;
 use std::io;

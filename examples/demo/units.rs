@@ -1,5 +1,5 @@
-//! The units of the mod: models made of boxes, their textures, pictures,
-//! scripts and texts, and an explosion.
+//! The units of the mod: models made of boxes, with textures, pictures, scripts
+//! and texts, and an explosion.
 
 use super::NewFile;
 use super::palette::{self, BLUE, FIRE, GREEN, GREY, METAL, OLIVE, RED, SAND, STEEL, TEAL, color};

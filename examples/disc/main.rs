@@ -1,4 +1,4 @@
-//! Makes a small disc of a game that there never was, to try things with.
+//! Generates a small disc of a fictitious game.
 //!
 //! `disc OUT.iso` writes an ISO 9660 image: a text, a HIP archive with texts,
 //! a texture and a model, and a GTA archive with another HIP in it.

@@ -1,5 +1,5 @@
-//! The entry points of the fuzz targets. They are those of `tests/fuzzing.rs`,
-//! which runs them without a fuzzer.
+//! The entry points of the fuzz targets, which `tests/fuzzing.rs` runs without
+//! a fuzzer.
 
 #[path = "../../tests/support/fuzz/mod.rs"]
 pub mod fuzz;

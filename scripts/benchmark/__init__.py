@@ -1,1 +1,1 @@
-"""What scripts/bench is made of."""
+"""The implementation of scripts/bench."""

@@ -11,29 +11,29 @@ from .peers import Mount, Peer
 from .rows import random_reads
 from .tools import forget, read_all, say
 
-# Above the table in the file.
+# Heading in the report.
 HEADING = "## Discs and packed archives"
 
-# Bytes of the large files of the corpus together.
+# Total size of the large files of the corpus in bytes.
 BIG = 12 * (8 << 20)
 
-# Bytes of the large packed file, and reads at random places of it.
+# Size of the large packed file in bytes, and number of random reads.
 MEMBER = 700 << 20
 READS = 512
 
-# Entries of an IMG and files of a disc as the largest games have them.
+# Entries of an IMG and files of a disc, as in the largest games.
 ENTRIES = 16_000
 FILES = 20_000
 
-# Extensions of the files in these, most of which are known ones.
+# Extensions of the files in these, mostly known ones.
 EXTENSIONS = ["dff", "txd", "ifp", "bin", "dat"]
 
-# Files in a directory of a disc.
+# Number of files in a directory of a disc.
 WIDTH = 100
 
 
 def measure(directory, programs, point, rounds, quick, bench):
-    """The part of the report about containers; of `bench` the table was made."""
+    """The part of the report about containers; `bench` is that of the table."""
     hpimount = f"{programs / 'hpimount'} {{archive}} {{point}}"
     scale = 100 if quick else 1
     lines = compared(bench)
@@ -48,7 +48,7 @@ def measure(directory, programs, point, rounds, quick, bench):
 
 
 def compared(bench):
-    """What follows from the table, in lines of this one."""
+    """Rows that are derived from the main table."""
 
     def cold(name):
         values = bench.values.get((f"hpimount {name}", "cat cold")) or bench.values.get((name, "cat cold"))
@@ -106,7 +106,7 @@ def read_member(peer, point):
 
 
 def many(directory, entries, files):
-    """Containers of many files: what they are, and where."""
+    """Containers of many files: labels and paths."""
     img = directory / "many.img"
     names = [f"model{number:05}.{EXTENSIONS[number % len(EXTENSIONS)]}" for number in range(entries)]
     write(img, lambda out: discs.write_img_file([(name, 40) for name in names], out))

@@ -1,4 +1,4 @@
-"""What the conversion of assets costs through a mount."""
+"""Cost of converting assets through a mount."""
 
 import re
 import resource
@@ -11,15 +11,15 @@ from .corpus import make
 from .peers import Mount, Peer
 from .tools import forget, run, say
 
-# Above the tables in the file.
+# Heading in the report.
 HEADING = "## Converted trees"
 
-# Pictures that a file manager shows at first.
+# Number of pictures that a file manager shows initially.
 SCREEN = 40
 
 
 class Bench:
-    """Converts what the example makes, through mounts and without one."""
+    """Converts the assets of the example, through mounts and without one."""
 
     def __init__(self, directory, programs, point, quick):
         self.example = programs / "examples" / "converted"
@@ -30,7 +30,7 @@ class Bench:
         make(self.assets, lambda out: [self.example, "make", out, *self.quick])
 
     def mount(self, source, options=""):
-        """A new mount of something that was made, which itself is in memory."""
+        """A new mount of generated files that are in the page cache."""
         source = self.assets / source
         forget(source)
         command = f"{self.program} {options} {{archive}} {{point}}"

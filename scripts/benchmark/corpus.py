@@ -1,4 +1,4 @@
-"""The files and archives that are measured."""
+"""The files and archives used for measuring."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from .tools import ROOT
 
 
 def build(examples, quick):
-    """Builds the programs, and these examples, and says where they are; those of the tests where nothing is measured."""
+    """Builds the programs, and these examples, and returns their paths; test builds if nothing is measured."""
     targets = ["--bin", "hpimount", "--bin", "hpipack"]
     for example in examples:
         targets += ["--example", example]
@@ -20,7 +20,7 @@ def build(examples, quick):
 
 
 def prepare(directory, programs, quick):
-    """Makes the corpus and the archives that are not there yet."""
+    """Creates the corpus and the missing archives."""
     directory.mkdir(parents=True, exist_ok=True)
     corpus = directory / "corpus"
     example = programs / "examples" / "corpus"
@@ -44,7 +44,7 @@ def prepare(directory, programs, quick):
 
 
 def prepare_game(directory, programs, quick):
-    """Makes a tree that is shaped like a game's, and its archives."""
+    """Creates a tree shaped like a game's, and its archives."""
     game = directory / "game"
     make(game, lambda out: [programs / "examples" / "corpus", "game", out] + ["--quick"] * quick)
     for method in ["zlib", "lz77", "stored"]:
@@ -66,8 +66,8 @@ def mksquashfs(source, out):
 
 
 def make(path, command, cwd=None):
-    """Makes a file or directory that is not there, by a command that takes its name."""
-    # With the right ending: some programs look at it.
+    """Creates a missing file or directory with a command that takes its name."""
+    # With the right extension, which some programs need.
     part = path.with_name("part-" + path.name)
     command = command(part)
     if path.exists() or not shutil.which(command[0]):
@@ -80,7 +80,7 @@ def make(path, command, cwd=None):
 
 
 def write(path, writer):
-    """Makes a file that is not there, by a function that takes its name."""
+    """Creates a missing file with a function that takes its name."""
     if path.exists():
         return
     part = path.with_name("part-" + path.name)

@@ -1,4 +1,4 @@
-"""How the figures grow with the number of files, their size and so on."""
+"""Scaling with the number of files, their size and so on."""
 
 import dataclasses
 import os
@@ -12,16 +12,16 @@ from .peers import SQUASHFS, Mount, Peer
 from .rows import random_reads
 from .tools import Unmeasured, forget, read_all, say
 
-# Names that are looked up where a directory's width is measured.
+# Number of lookups for the width of a directory.
 LOOKUPS = 500
 
-# Chains of directories where their depth is measured.
+# Number of chains of directories for the depth of a path.
 CHAINS = 100
 
-# Directories that an archive may have inside each other.
+# Maximum nesting of directories in an archive.
 MAX_DEPTH = 64
 
-# Bytes of all files together where the size of a file is measured.
+# Total size of all files for the size of a file, in bytes.
 VOLUME = 64 << 20
 
 
@@ -35,7 +35,7 @@ class Shape:
     size: int = 0
 
     def small(self):
-        """As it is for a look whether this works."""
+        """The small variant for a smoke test."""
         return dataclasses.replace(self, files=min(self.files, 100))
 
     def name(self):
@@ -63,29 +63,29 @@ STEP = Metric("a directory of a path", "µs")
 RATE = Metric("read", "MB/s")
 RANDOM = Metric("random 4 KiB", "IOPS")
 
-# Readers and cores are measured with files of this size.
+# Size of the files for readers and cores.
 READ = Shape(files=128, width=8, size=1 << 20)
 
 
 @dataclasses.dataclass
 class Curve:
-    """What is measured along one quantity."""
+    """Measurements along one quantity."""
 
     title: str
-    # What the points are numbers of.
+    # The unit of the points.
     what: str
     points: list[int]
     shape: Callable[[int], Shape]
-    # Measures one point in a cold mount: its metrics with their values.
+    # Measures one point in a cold mount; returns its metrics with their values.
     measure: Callable[[Mount, int], dict[Metric, float]]
-    # What the figures show.
+    # Interpretation of the figures.
     law: str
     methods: tuple[str, ...] = ("zlib",)
-    # Points for which squashfs is made as well.
+    # Points for which squashfs is measured as well.
     squashfs_up_to: float = float("inf")
     # Whether a point is a number of bytes.
     bytes: bool = False
-    # Processors that everything runs on at a point.
+    # Number of cores to use at a point.
     processors: Callable[[int], int | None] = lambda point: None
 
     def label(self, point):
@@ -128,7 +128,7 @@ def deep(mount, depth):
 
 
 def sized(mount, _):
-    # Many at once, or starting programs would be measured.
+    # In batches, so that process startup is not what is measured.
     return {RATE: read_by(mount, 1, batch=1000)}
 
 
@@ -252,7 +252,7 @@ def measure(directory, programs, point, rounds, quick):
 
 
 def measure_point(curve, place, peer, point):
-    """One point of a curve, in a mount of its own and on as many cores."""
+    """One point of a curve, in a new mount and on the given cores."""
     every = os.sched_getaffinity(0)
     some = curve.processors(place)
     # The daemon and the readers inherit this.
@@ -279,7 +279,7 @@ def peers_at(curve, place, shape, directory, programs, point):
         return mounts
     squashfs = directory / f"{shape.name()}.squashfs"
     if not squashfs.exists():
-        # Of the very same files: there is no need to unpack them.
+        # Of the same files, which need not be unpacked.
         with Mount(mounts[0], point) as mount:
             make(squashfs, lambda out: mksquashfs(mount.root, out))
     return [*mounts, Peer("squashfs", squashfs, SQUASHFS)]

@@ -1,4 +1,4 @@
-"""Discs and archives that no program packs here: GCM, RVZ and IMG."""
+"""Writers of discs and archives without an available packer: GCM, RVZ and IMG."""
 
 import hashlib
 import struct
@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-# Bytes of a chunk of an RVZ, and the level of Zstandard, as Dolphin has them.
+# Chunk size of an RVZ in bytes, and Zstandard level, as in Dolphin.
 CHUNK = 128 << 10
 LEVEL = 5
 
@@ -59,14 +59,14 @@ def write_gcm(directory, out, alignment=ALIGNMENT):
 
 
 def write_rvz(disc, out):
-    """Packs a GameCube disc as an RVZ by Zstandard, a chunk at a time."""
+    """Packs a GameCube disc as an RVZ with Zstandard, chunk by chunk."""
     with tempfile.TemporaryDirectory(dir=Path(out).parent) as place, open(disc, "rb") as source:
         chunks = []
         while chunk := source.read(CHUNK):
             chunks.append(Path(place, f"{len(chunks):06}"))
             chunks[-1].write_bytes(chunk)
         length = source.tell()
-        # In several calls: there are thousands.
+        # In several calls, since there are thousands.
         for first in range(0, len(chunks), 500):
             command = ["zstd", "-q", "--rm", f"-{LEVEL}", *chunks[first : first + 500]]
             subprocess.run(command, check=True)

@@ -1,4 +1,4 @@
-"""A tree that is shaped like the files of a game, and what is done with one."""
+"""A tree shaped like the files of a game, and its measurements."""
 
 import os
 import random
@@ -11,7 +11,7 @@ from .report import table
 from .rows import EVERY_FILE, NEEDLE, Bench, Row, random_reads
 from .tools import run
 
-# Above the table in the file.
+# Heading in the report.
 HEADING = "## A tree shaped like a game"
 
 ROWS = {
@@ -28,7 +28,7 @@ ROWS = {
 # Paths that are looked up in another case.
 PATHS = 5000
 
-# The largest files, from which random reads are made.
+# Number of large files for random reads.
 LARGEST = 100
 
 
@@ -48,7 +48,7 @@ class GameBench(Bench):
         return [self.search, self.tar, self.diff, self.heads, self.random, self.copy, self.case], []
 
     def time(self, peer, row, command):
-        """Notes the time of a command in a cold mount."""
+        """Records the time of a command in a cold mount."""
         with self.cold(peer) as mount:
             seconds, lines = mount.time(command)
             self.note(peer, row, seconds)

@@ -1,4 +1,4 @@
-"""A long and narrow line to a server on this machine, as a program.
+"""A proxy that simulates latency and bandwidth to a local server.
 
 `line.py PORT SERVER_PORT ROUND_TRIP BYTES_PER_SECOND COUNT` takes connections on
 PORT and connects to SERVER_PORT. What goes either way arrives half a round trip
@@ -18,7 +18,7 @@ UNDER_WAY = 64
 
 
 class Line:
-    """What the connections share."""
+    """State shared by the connections."""
 
     def __init__(self, server, round_trip, bytes_per_second, count):
         self.server = server
@@ -26,22 +26,22 @@ class Line:
         self.bytes_per_second = bytes_per_second
         self.count = count
         self.came = 0
-        # When what was sent so far has left the server.
+        # The time when all data sent so far has left the server.
         self.busy_until = 0.0
 
     def sent(self, length):
-        """When so many bytes have left the server, behind all others."""
+        """The time when that many bytes have left the server, after all others."""
         self.busy_until = max(self.busy_until, time.monotonic()) + length / self.bytes_per_second
         return self.busy_until
 
     def note(self, length):
-        """So many bytes have come from the server."""
+        """Counts bytes from the server."""
         self.came += length
         os.pwrite(self.count, str(self.came).encode(), 0)
 
     async def connect(self, from_client, to_client):
         from_server, to_server = await asyncio.open_connection("127.0.0.1", self.server)
-        # Connecting has taken a round trip before anything can be asked.
+        # Connecting takes a round trip before the first request.
         is_open = time.monotonic() + self.round_trip
         half = self.round_trip / 2
         await asyncio.gather(

@@ -1,4 +1,4 @@
-"""The programs that are measured, and the mounts that they make."""
+"""The programs to compare, and their mounts."""
 
 import contextlib
 import dataclasses
@@ -20,10 +20,10 @@ PACKAGES = (
     " squashfuse xorriso zip zstd"
 ).split()
 
-# How the kernel's squashfs is mounted.
+# Mount command of the kernel's squashfs.
 SQUASHFS = "mount -t squashfs -o loop,ro {archive} {point}"
 
-# How the kernel's erofs is mounted.
+# Mount command of the kernel's erofs.
 EROFS = "mount -t erofs -o loop,ro {archive} {point}"
 
 
@@ -33,15 +33,15 @@ class Peer:
 
     name: str
     archive: Path
-    # The command, in which {archive} and {point} stand for the paths.
+    # The command, with {archive} and {point} for the paths.
     mount: str
     # Debian's package, for its version.
     package: str = ""
-    # Where in the mount the files are.
+    # Path of the files in the mount.
     root: str = "."
     # Too slow for every row and round.
     slow: bool = False
-    # Whether texts have zeros behind them, which make grep take them for binary.
+    # Whether texts are followed by zeros, so that grep treats them as binary.
     padded: bool = False
 
     def command(self, point):
@@ -52,7 +52,7 @@ class Peer:
         return shutil.which(self.mount.split()[0])
 
     def is_possible(self):
-        """Whether the program and the archive are there."""
+        """Whether the program and the archive exist."""
         kernel = self.mount.split()[:3]
         if kernel[:2] == ["mount", "-t"] and not has_file_system(kernel[2]):
             return False
@@ -95,7 +95,7 @@ class Mount:
         return None
 
     def cpu(self):
-        """Seconds of processor time that the daemon has taken."""
+        """CPU time of the daemon in seconds."""
         if not self.daemon:
             return None
         fields = Path(f"/proc/{self.daemon}/stat").read_text().rpartition(")")[2].split()
@@ -130,7 +130,7 @@ def daemon_of(point):
 
 
 def all_peers(directory, programs):
-    """The columns, squashfs first, and the names of those that cannot be had."""
+    """The columns, squashfs first, and the names of unavailable ones."""
     hpimount = f"{programs / 'hpimount'} {{archive}} {{point}}"
     ratarmount = shutil.which("ratarmount") or VENV / "bin" / "ratarmount"
     plain = "{archive} {point}"

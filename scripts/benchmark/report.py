@@ -1,4 +1,4 @@
-"""What is printed: the table, the curves, and what they depend on."""
+"""The report: the table, the curves, and the environment."""
 
 import math
 import os
@@ -10,18 +10,18 @@ from .peers import VENV, package_version
 from .remote import HEADING as REMOTE
 from .tools import LIMIT, run
 
-# Above the curves in the file.
+# Heading of the curves.
 CURVES = "## How the figures grow"
 
 # The first part, which has no heading of its own.
 TABLE = ""
 
-# The part that `cargo bench` is the source of, which is written by hand.
+# The part with the results of `cargo bench`, which is written by hand.
 DECODERS = "## Decoders, without a mount"
 
 
 def parts(text):
-    """The parts of the report by their headings, in their order; some may be empty."""
+    """The parts of the report by heading, in order; some may be empty."""
     found = {}
     for heading in [DECODERS, CURVES, REMOTE]:
         text, _, rest = text.partition(heading)
@@ -33,7 +33,7 @@ def benchmarks(bench, peers, missing, rounds):
     """The first part of the report, with the table."""
     return f"""# Benchmarks
 
-Made by `scripts/bench --write`, whose first lines say how. Medians, but for memory; in brackets the ratio to the kernel's squashfs on the same files. Lower is better, except for IOPS.
+Made by `scripts/bench --write`, whose first lines say how. Medians, except for memory; in brackets the ratio to the kernel's squashfs on the same files. Lower is better, except for IOPS.
 
 {facts(bench, peers, missing, rounds)}
 {table(bench, peers)}"""
@@ -84,7 +84,7 @@ def curve(measured):
 
 
 def power(measured, column):
-    """With which power of the number in front of the line a column grows."""
+    """The exponent with which a column grows with the first one."""
     values = [(point, measured.median(point, *column)) for point in measured.points]
     values = [(point, value) for point, value in values if value]
     values = values[1:] if len(values) > 2 else values
@@ -95,7 +95,7 @@ def power(measured, column):
 
 
 def facts(bench, peers, missing, rounds):
-    """What the figures depend on."""
+    """The environment of the measurements."""
     processor = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     versions = []
     for peer in peers:

@@ -1,4 +1,4 @@
-"""The rows of the table, and how each is measured."""
+"""The rows of the table and their measurements."""
 
 import contextlib
 import dataclasses
@@ -12,10 +12,10 @@ import time
 from .peers import Mount
 from .tools import TooSlow, Unmeasured, forget, read_all, run, say
 
-# What is searched for; the corpus has it in some of its texts.
+# The search term, which is in some texts of the corpus.
 NEEDLE = "NEEDLE_zqxj"
 
-# Runs a command with the names of all files, 64 at a time, in four processes.
+# Runs a command on all files, 64 at a time, in four processes.
 EVERY_FILE = "find . -type f -print0 | xargs -0 -P 4 -n 64"
 
 
@@ -47,7 +47,7 @@ ROWS = {
     "rss": Row("peak memory of the daemon, over all rows", "MiB"),
 }
 
-# The row that a step of slow programs begins with.
+# The row with which a step of slow programs begins.
 FIRST_ROW = {"mount": "mount", "listing": "ls cold", "grep": "grep cold", "cat": "cat cold"}
 
 
@@ -63,7 +63,7 @@ class Bench:
         self.hits = run(["grep", "-rFl", NEEDLE, corpus]).stdout.count(b"\n")
         self.values = {}
         self.notes = {}
-        # Figures that are above the limit of slow programs.
+        # Figures above the limit of slow programs.
         self.beyond = set()
 
     def note(self, peer, row, value):
@@ -83,7 +83,7 @@ class Bench:
 
     def mount(self, peer):
         read_all(peer.archive)
-        # The first one brings the program into memory.
+        # The first one loads the program into memory.
         for _ in range(2):
             with Mount(peer, self.point) as mount:
                 pass
@@ -144,13 +144,13 @@ class Bench:
             self.note(peer, "check", time.perf_counter() - begun)
 
     def big_files(self, peer):
-        """The large files, in the order of their names."""
+        """The large files, sorted by name."""
         with Mount(peer, self.point) as mount:
             found = mount.root.rglob("*big[0-9][0-9].*")
             return sorted(str(path.relative_to(mount.root)) for path in found)
 
     def steps(self):
-        """What is measured in each round, and what of it with slow programs."""
+        """The measurements of a round, and which of them apply to slow programs."""
         slow_steps = [self.mount, self.listing, self.grep, self.cat]
         return slow_steps[:3] + [self.four_greps, self.cat, self.random, self.copy, self.check], slow_steps
 
@@ -158,7 +158,7 @@ class Bench:
         steps, slow_steps = self.steps()
         for number in range(rounds):
             for step in steps:
-                # Nobody always comes first, or behind the same other one.
+                # Rotate the order, so that no program always comes first or after the same one.
                 turn = number % len(peers)
                 for peer in peers[turn:] + peers[:turn]:
                     if peer.name in self.notes or peer.slow and (number or step not in slow_steps):
@@ -171,7 +171,7 @@ class Bench:
                             raise
                         self.beyond.add((peer.name, FIRST_ROW[step.__name__]))
                     except Unmeasured as problem:
-                        # There is no use in trying a slow one further.
+                        # Do not measure a slow one further.
                         self.notes[peer.name] = f"{step.__name__}: {problem}"
                         if not peer.slow:
                             raise
@@ -189,12 +189,12 @@ class Bench:
         values = self.values.get((peer.name, row))
         if not values:
             return None
-        # Memory is what the worst of all rows took, not the usual one.
+        # Memory is the maximum over all rows.
         return max(values) if row == "rss" else statistics.median(values)
 
 
 def random_reads(mount, files, jobs, reads=8192):
-    """Reads of 4 KiB in a second, by fio, of so many in all."""
+    """Reads of 4 KiB per second, measured with fio."""
     command = ["fio", "--name=random", "--rw=randread", "--bs=4k", "--ioengine=psync"]
     command += ["--readonly", "--allow_file_create=0", "--output-format=json"]
     command += [f"--numjobs={jobs}", f"--io_size={4 * reads // jobs}k", "--group_reporting"]

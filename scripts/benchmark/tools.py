@@ -1,4 +1,4 @@
-"""Running commands, and bringing files into memory or out of it."""
+"""Running commands, and filling or dropping the page cache."""
 
 import contextlib
 import os
@@ -16,11 +16,11 @@ LIMIT = 30
 
 
 class Unmeasured(Exception):
-    """A program did not do what was to be measured."""
+    """A program failed to do what should be measured."""
 
 
 class TooSlow(Unmeasured):
-    """A program did not do it in time."""
+    """A program exceeded the time limit."""
 
 
 class Done:
@@ -40,7 +40,7 @@ def run(command, cwd=None, check=True, limit=LIMIT * 20):
     The output goes through a pipe: GNU grep does not search on when it sees
     that it writes to /dev/null."""
     shell = isinstance(command, str)
-    # In a session of its own, so that what a shell has started ends with it.
+    # In a new session, so that children of a shell end with it.
     started = subprocess.Popen(
         command,
         cwd=cwd,
@@ -69,7 +69,7 @@ def alive(pid):
 
 
 def read_all(path):
-    """Brings a file, or all files of a directory, into the page cache."""
+    """Loads a file, or all files of a directory, into the page cache."""
     files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
     for file in files:
         with open(file, "rb", buffering=0) as opened:
@@ -90,6 +90,6 @@ def forget(archive):
 
 
 def say(text):
-    """Shows progress, if anybody watches."""
+    """Shows progress on a terminal."""
     if sys.stderr.isatty():
         print(f"\r{text:78.78}", end="", file=sys.stderr, flush=True)

@@ -1,7 +1,6 @@
-//! Small files that request far more than they are: archives and assets with
-//! huge counts, sizes and names, chunks and directories that unpack to much,
-//! directories in circles, archives in archives endlessly. A number makes
-//! always the same bomb.
+//! Bombs: archives and assets with huge counts, sizes and names, chunks and
+//! directories that unpack to much, cyclic directories, endlessly nested
+//! archives. Each number always produces the same bomb.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! Containers opened by the library, and what is in them.
+//! Containers opened by the library, and their contents.
 
 use std::fs;
 use std::path::Path;

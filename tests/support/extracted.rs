@@ -1,4 +1,4 @@
-//! HIP archives taken apart into folders and put together again.
+//! HIP archives extracted to folders and packed again.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Compares what the project says about a file with what is known about it.
+//! Compares the views of a file with its known contents.
 
 use serde_json::Value;
 

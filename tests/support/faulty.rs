@@ -1,4 +1,4 @@
-//! Sources that fail as a script says.
+//! Sources with scripted failures.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,5 +1,5 @@
-//! A file system that the test itself serves and that has faults on demand:
-//! what archives lie on when a disk or a network goes bad.
+//! A FUSE file system served by the test with faults on demand, like a failing
+//! disk or network below an archive.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! A mount of an archive that lies on a file system with faults.
+//! A mount of an archive on a file system with faults.
 
 use std::fs;
 

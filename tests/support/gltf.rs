@@ -1,4 +1,4 @@
-//! Programs that read GLB files, which nobody here wrote.
+//! Independent programs that read GLB files.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! The sample assets, and what is known of them.
+//! The sample assets, and their known contents.
 
 use std::fs;
 

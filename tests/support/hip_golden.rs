@@ -1,5 +1,5 @@
-//! What an independent reader found in the HIP samples beside the repository,
-//! and where it is known to be wrong.
+//! The results of an independent reader for the HIP samples beside the
+//! repository, and its known errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! How much time and memory a view may take.
+//! Limits on time and memory of a view.
 
 use std::fs;
 use std::time::{Duration, Instant};

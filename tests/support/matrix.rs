@@ -1,5 +1,5 @@
-//! Every damage of one byte, and every cut, of a small source: how it is made,
-//! and what the mount, without FUSE, shows of it.
+//! Every damage of one byte, and every truncation, of a small source, and what
+//! the mount shows of it, without FUSE.
 
 use std::fs;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! Folders full of archives, and what their mounts show.
+//! Folders full of archives, and the contents of their mounts.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! Real mounts, made by the real program, of which nothing is left behind.
+//! Real mounts by the real program, which are always cleaned up.
 
 pub mod namespace;
 pub mod others;

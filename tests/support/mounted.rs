@@ -1,5 +1,4 @@
-//! Mounts of the archives that tests are about, and what they tell about
-//! themselves.
+//! Mounts of test archives, and their control files.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Several readers of the same files at odd places.
+//! Several readers of the same files at random offsets.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
-//! Plain readers of archives, written after `docs/formats` alone: they share
-//! no code with the library, keep everything in memory, and take an archive
-//! for what its bytes say. What they say of a damaged archive is what is to
-//! be seen of it where nothing in the format tells that it is damaged.
+//! Simple readers of archives, written from `docs/formats` alone: they share no
+//! code with the library, keep everything in memory, and trust the archive's
+//! bytes. Their results for a damaged archive are expected of the mount if the
+//! format cannot detect the damage.
 
 use std::collections::HashSet;
 use std::io::Read;

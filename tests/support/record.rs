@@ -1,4 +1,4 @@
-//! A sink that keeps everything that an archive tells it.
+//! A sink that records everything that an archive declares.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,4 @@
-//! Sources other than archives, ready to be mounted, and what mounts of them
-//! are asked.
+//! Sources other than archives for mounts, and the checks of their mounts.
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! Trials of reliability, one body for two lengths: a short one in every run
-//! of the tests, and the long one of `scripts/soak`, which writes down what
-//! was tried, how often, and what happened.
+//! Reliability trials with two lengths: a short one in every test run, and the
+//! long one of `scripts/soak`, which records what was tried, how often, and the
+//! outcome.
 
 use std::env;
 use std::fmt::Display;

@@ -1,4 +1,4 @@
-//! Assets: everything that is made of them.
+//! Assets, with all their generated files.
 
 use hpimount::view::{self, Alone, AssetContext, AssetRef, Bytes, View, ViewFormat, Wanted};
 

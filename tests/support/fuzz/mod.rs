@@ -1,6 +1,5 @@
-//! Entry points for fuzzers: each takes any bytes at all, makes of them
-//! whatever the code under test takes, and asserts what must hold whatever
-//! the bytes are.
+//! Entry points for fuzzers: each accepts arbitrary bytes, runs the code under
+//! test, and asserts its invariants.
 //!
 //! The crate in `fuzz/` has libFuzzer call them; `tests/fuzzing.rs` calls
 //! them on seeds, on finds and on damaged seeds.

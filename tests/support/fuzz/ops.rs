@@ -1,5 +1,5 @@
-//! Operations in any order on the mount of a sound archive, beside a model of
-//! what they must answer.
+//! Random sequences of operations on the mount of a valid archive, compared
+//! with a model.
 
 use std::collections::HashMap;
 

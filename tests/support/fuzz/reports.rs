@@ -1,4 +1,4 @@
-//! The reports of an archive of any assets, which refer to each other.
+//! The reports about an archive of arbitrary assets that refer to each other.
 
 use hpimount::mount::{Error, FileKind, Ino, Options, Vfs};
 use hpimount::volume::hip::{Platform, asset_id};

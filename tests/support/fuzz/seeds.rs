@@ -1,4 +1,4 @@
-//! Inputs to begin with: small sound files, and some that are odd or broken.
+//! Seeds: small valid files, and some odd or broken ones.
 
 use hpimount::volume::hip::{Game, Platform};
 use hpimount::volume::hpi::chunk::{CHUNK_SIZE, Method};

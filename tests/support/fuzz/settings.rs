@@ -1,4 +1,4 @@
-//! `Settings.ini`, from which HIP archives are packed.
+//! `Settings.ini`, which describes HIP archives for packing.
 
 use std::fs;
 

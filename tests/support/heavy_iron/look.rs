@@ -1,4 +1,4 @@
-//! Reads an asset by its type and looks at all that the model can tell.
+//! Parses an asset by its type and calls all methods of the model.
 
 // The programs that include this use a part of it.
 #![allow(dead_code, unreachable_pub)]

@@ -1,5 +1,5 @@
-//! The sample archives that are beside the project, and what independent
-//! readers found in them.
+//! The sample archives beside the repository, and the results of independent
+//! readers.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
-//! Builders for HPI archives as no packer should make them: odd, and broken.
+//! Builders for odd and broken HPI archives that no packer should write.
 //!
-//! They say what goes where and leave nothing to the library's writer, which
-//! makes sound archives only.
+//! They place everything explicitly and do not use the library's writer, which
+//! writes only valid archives.
 
 pub mod hostile;
 pub mod quirks;

@@ -1,4 +1,4 @@
-//! Archives that are odd and can be read.
+//! Odd archives that can be read.
 
 use hpimount::volume::hpi::chunk::Method;
 

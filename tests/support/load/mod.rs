@@ -1,4 +1,4 @@
-//! What a mount under load shows, who reads it, and how that went.
+//! Load tests of a mount: its contents, the readers, and statistics.
 
 pub mod figures;
 pub mod readers;

@@ -1,4 +1,4 @@
-//! A long and narrow line to a server: every byte takes its time.
+//! A slow line with latency to a server.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

@@ -1,5 +1,4 @@
-//! A web server with objects, which tells what it was asked for and has
-//! faults at will.
+//! A web server with objects, which counts requests and has faults on demand.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,4 +1,4 @@
-//! Small files that request far more than they are.
+//! Bombs: small files that request far more than their size.
 
 use super::Writer;
 
