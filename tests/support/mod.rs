@@ -41,6 +41,7 @@ pub mod remote;
 pub mod skip;
 pub mod sources;
 pub mod ta;
+pub mod ta_samples;
 pub mod trial;
 pub mod views;
 pub mod walked;
