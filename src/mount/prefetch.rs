@@ -120,6 +120,10 @@ impl Prefetch {
         let Ok(node) = vfs.node(ino) else {
             return;
         };
+        // What is made of assets is not pushed, nor is a thread woken for it.
+        if node.file().is_none() {
+            return;
+        }
         let Some((parent, entry_number)) = node.tree().position(node.index) else {
             return;
         };
@@ -442,6 +446,25 @@ mod tests {
         let second = pushed(&prefetch, &vfs);
         assert!(second.iter().all(|(ino, ..)| *ino > last), "nothing twice");
         assert!(!second.is_empty());
+    }
+
+    #[test]
+    fn what_is_made_of_assets_wakes_no_thread() {
+        let source = tempfile::tempdir().unwrap();
+        std::fs::write(source.path().join("a.tdf"), "[UNIT]{Name=a;}").unwrap();
+        let sources = Sources::Given {
+            locations: vec![source.path().to_owned().into()],
+            order: None,
+            separate: false,
+        };
+        let vfs = Vfs::open(&sources, crate::mount::Options::default()).unwrap();
+        let directory = vfs.lookup(Ino::ROOT, "a.tdf.meta").unwrap().ino;
+        let prefetch = Prefetch::default();
+        for name in ["info.json", "info.txt"] {
+            let file = vfs.lookup(directory, name).unwrap().ino;
+            prefetch.note(&vfs, file, 0, 4096);
+        }
+        assert!(prefetch.0.with(State::take).is_none());
     }
 
     #[test]
