@@ -420,8 +420,9 @@ impl Sink for TreeBuilder {
 
     fn expect(&mut self, entries: usize) {
         let entries = entries.min(MAX_ENTRIES);
-        self.tree.inodes.reserve(entries);
-        self.entries.reserve(entries);
+        // Companions come once after all files: no more than these.
+        self.tree.inodes.reserve_exact(entries);
+        self.entries.reserve_exact(entries);
     }
 
     fn dir(&mut self, parent: NodeId, name: Name<'_>, modified: Option<i64>) -> io::Result<NodeId> {

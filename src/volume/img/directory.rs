@@ -36,21 +36,21 @@ impl Layout {
 pub(super) struct Directory {
     /// The files in its order.
     pub(super) files: Vec<Span>,
-    /// Their records.
+    /// Their records, and how long the name in each is.
     records: Vec<u8>,
+    name_lengths: Vec<u8>,
 }
 
 impl Directory {
-    /// Returns the name of the file of this number.
-    pub(super) fn name(&self, number: usize) -> &[u8] {
-        let (records, _) = self.records.as_chunks();
-        Record::of(&records[number]).name
-    }
-
     /// Returns the names in the order of the files.
     pub(super) fn names(&self) -> impl Iterator<Item = &[u8]> + Clone {
-        let (records, _) = self.records.as_chunks();
-        records.iter().map(|record| Record::of(record).name)
+        (0..self.files.len()).map(|number| self.name(number))
+    }
+
+    /// Returns the name of the file of this number.
+    pub(super) fn name(&self, number: usize) -> &[u8] {
+        let start = (number + 1) * RECORD - NAME;
+        &self.records[start..start + usize::from(self.name_lengths[number])]
     }
 }
 
@@ -64,11 +64,12 @@ struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
+    #[inline]
     fn of(bytes: &'a [u8; RECORD]) -> Self {
         let [a, b, c, d, e, f, g, h, name @ ..] = bytes;
         Self {
             sector: u32::from_le_bytes([*a, *b, *c, *d]),
-            sectors: [[*e, *f], [*g, *h]].map(u16::from_le_bytes),
+            sectors: [u16::from_le_bytes([*e, *f]), u16::from_le_bytes([*g, *h])],
             name: until_nul(name),
         }
     }
@@ -90,15 +91,22 @@ impl<'a> Record<'a> {
 
 /// Reads whole records.
 pub(super) fn read_records(records: Vec<u8>, layout: Layout, warnings: &mut Warnings) -> Directory {
-    let read = |(number, record)| {
+    let (all, _) = records.as_chunks();
+    let mut files = Vec::with_capacity(all.len());
+    let mut name_lengths = Vec::with_capacity(all.len());
+    for (number, record) in all.iter().enumerate() {
         let record = Record::of(record);
         if record.name.len() == NAME {
             warnings.push(format!("entry {number}: its name has no end"));
         }
-        fit(record.span(layout), number, layout, warnings)
-    };
-    let files = records.as_chunks().0.iter().enumerate().map(read).collect();
-    Directory { files, records }
+        files.push(fit(record.span(layout), number, layout, warnings));
+        name_lengths.push(record.name.len() as u8);
+    }
+    Directory {
+        files,
+        records,
+        name_lengths,
+    }
 }
 
 /// A span as it is in the image: without what is missing of its last sector.
