@@ -33,7 +33,7 @@ fn writable(mount: &Mount) -> File {
 }
 
 #[test]
-fn what_a_truncated_archive_lost_is_an_error() {
+fn the_missing_part_of_a_truncated_archive_is_an_error() {
     if !can_mount() {
         return;
     }

@@ -33,7 +33,7 @@ fn the_facts_of_every_ifp_and_hgo_sample_are_the_known_ones() {
 }
 
 #[test]
-fn damaged_samples_are_errors_at_the_right_byte_and_show_what_was_read() {
+fn damaged_samples_are_errors_at_the_right_byte_and_keep_the_part_before() {
     let kept = [
         ("bad_anim_count.ifp", "name", json!("ped")),
         ("bad_anpk_truncated.ifp", "name", json!("ped")),

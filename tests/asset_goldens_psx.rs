@@ -28,7 +28,7 @@ fn every_known_fact_of_a_sample_is_in_its_info() {
 }
 
 #[test]
-fn a_damaged_sample_says_where_and_keeps_what_was_read() {
+fn a_damaged_sample_has_the_offset_and_keeps_the_part_before() {
     // Each sample is level_v4.psx except for the damage; with each a list that
     // was read in spite of it.
     let kept = [

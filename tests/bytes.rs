@@ -41,7 +41,7 @@ fn sizes_and_blocks_are_the_decoded_ones_and_cost_no_decoding() {
 }
 
 #[test]
-fn a_block_that_many_ask_for_is_decoded_once() {
+fn a_block_requested_by_many_is_decoded_once() {
     let archive = V1::new(usual_tree(Method::Lz77)).build();
     let Some(mount) = mounted(&archive.bytes, "") else {
         return;

@@ -62,7 +62,7 @@ fn only_ascii_letters_have_two_cases() {
 }
 
 #[test]
-fn the_exact_spelling_comes_first_and_then_the_last_one() {
+fn the_exact_spelling_is_found_first_and_then_the_last_one() {
     let entries = ["a.txt", "A.TXT", "a.TXT"].map(leaf).to_vec();
     let Some(mount) = mounted(&V1::new(entries).build().bytes, "") else {
         return;
@@ -181,7 +181,7 @@ fn a_working_directory_keeps_its_path_while_others_look_it_up() {
 }
 
 #[test]
-fn spellings_that_nobody_uses_are_forgotten() {
+fn unused_spellings_are_forgotten() {
     let Some(mount) = tree_mounted("") else {
         return;
     };

@@ -486,7 +486,7 @@ fn good_samples_are_sound_and_no_sample_is_too_much() {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_it_without_a_word() {
+fn a_closed_pipe_ends_it_silently() {
     let fixture = Fixture::new();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);

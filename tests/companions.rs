@@ -36,7 +36,7 @@ fn fill(directory: &Path, files: &[(&str, &[u8])]) {
 }
 
 #[test]
-fn companions_stand_beside_archives_and_assets_by_their_extensions() {
+fn companions_are_beside_archives_and_assets_by_their_extensions() {
     if !can_mount() {
         return;
     }
@@ -139,7 +139,7 @@ fn archives_in_archives_are_shown_sixteen_deep() {
 }
 
 #[test]
-fn a_damaged_archive_says_why_and_harms_nothing_else() {
+fn a_damaged_archive_has_an_error_and_affects_nothing_else() {
     if !can_mount() {
         return;
     }
@@ -245,7 +245,7 @@ fn meta_off_leaves_the_inside_of_archives() {
 }
 
 #[test]
-fn a_lone_asset_is_a_source_whatever_it_is_called() {
+fn a_single_asset_is_a_source_under_any_name() {
     let wanted = [
         ("psx/generated", "level_v4.psx", "PSX"),
         ("hgo/generated", "crash_like.hgo", "HGO"),
@@ -292,7 +292,7 @@ fn a_lone_asset_can_be_given_by_a_link() {
 }
 
 #[test]
-fn a_file_of_no_known_kind_is_no_source() {
+fn a_file_of_unknown_format_is_not_a_source() {
     for bytes in [&b""[..], b"12345678", b"a text of no kind"] {
         let fixture = file("mystery", bytes);
         let ran = run(&mut fixture.command(&[]));
@@ -397,7 +397,7 @@ fn paths_into_companions_may_be_spelt_in_any_case() {
 }
 
 #[test]
-fn the_mount_tells_of_its_folder() {
+fn the_mount_describes_its_folder() {
     if !can_mount() {
         return;
     }
@@ -414,7 +414,7 @@ fn the_mount_tells_of_its_folder() {
 }
 
 #[test]
-fn an_asset_too_large_to_be_parsed_says_so() {
+fn an_asset_too_large_to_be_parsed_has_an_error() {
     if !can_mount() {
         return;
     }

@@ -203,7 +203,7 @@ fn the_threads_that_answer_are_confined_and_those_that_unmount_are_not() {
 }
 
 #[test]
-fn what_is_swapped_for_a_link_leads_nowhere() {
+fn a_directory_replaced_by_a_link_leads_nowhere() {
     if !can_mount() {
         return;
     }

@@ -51,7 +51,7 @@ fn it_is_never_listed_and_always_there() {
 }
 
 #[test]
-fn info_tells_sources_formats_and_options() {
+fn info_has_sources_formats_and_options() {
     let archive = V1::new(usual_tree(Method::Zlib)).keyed(0x7D).build();
     let Some(mount) = mounted(&archive.bytes, "cachesize=3M,case_sensitive") else {
         return;

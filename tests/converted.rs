@@ -138,7 +138,7 @@ fn the_tree_mirrors_the_directories_and_holds_nothing_else() {
 }
 
 #[test]
-fn it_is_the_root_where_it_is_asked_for() {
+fn it_is_the_root_on_request() {
     if !can_mount() {
         return;
     }
@@ -226,7 +226,7 @@ fn heavy_iron_s_assets_are_in_a_directory_for_each_kind() {
 }
 
 #[test]
-fn assets_of_one_name_and_kind_have_their_ids_behind_it() {
+fn assets_of_one_name_and_kind_have_their_ids_appended() {
     if !can_mount() {
         return;
     }
@@ -246,7 +246,7 @@ fn assets_of_one_name_and_kind_have_their_ids_behind_it() {
 }
 
 #[test]
-fn sounds_have_a_native_file_where_the_platform_has_one() {
+fn sounds_have_a_native_file_if_the_platform_has_one() {
     if !can_mount() {
         return;
     }
@@ -270,7 +270,7 @@ fn sounds_have_a_native_file_where_the_platform_has_one() {
 }
 
 #[test]
-fn it_is_listed_in_the_root_of_a_mounted_hip_and_elsewhere_where_meta_is_visible() {
+fn it_is_listed_in_the_root_of_a_mounted_hip_and_elsewhere_with_meta_visible() {
     if !can_mount() {
         return;
     }
@@ -440,7 +440,7 @@ fn an_asset_that_cannot_be_read_is_an_empty_file_and_harms_nothing_else() {
 }
 
 #[test]
-fn listing_parses_nothing_and_sizes_are_right_when_they_are_asked_for() {
+fn listing_parses_nothing_and_sizes_are_right_on_request() {
     let Some(mount) = mounted(&game(), "") else {
         return;
     };
@@ -466,7 +466,7 @@ fn listing_parses_nothing_and_sizes_are_right_when_they_are_asked_for() {
 }
 
 #[test]
-fn files_tell_what_they_are_made_of() {
+fn files_name_their_source() {
     let Some(mount) = mounted(&game(), "") else {
         return;
     };

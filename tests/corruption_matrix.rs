@@ -561,17 +561,17 @@ const TA_ASSETS: &[(&str, Counts)] = &[
 ];
 
 #[test]
-fn a_damaged_byte_of_hpi_version_1_is_refused_or_unreadable_or_what_is_there() {
+fn a_damaged_byte_of_hpi_version_1_is_refused_or_unreadable_or_as_stored() {
     guard("HPI, version 1", &version_1(), VERSION_1);
 }
 
 #[test]
-fn a_damaged_byte_of_hpi_version_2_is_refused_or_unreadable_or_what_is_there() {
+fn a_damaged_byte_of_hpi_version_2_is_refused_or_unreadable_or_as_stored() {
     guard("HPI, version 2", &version_2(), VERSION_2);
 }
 
 #[test]
-fn a_damaged_byte_of_hip_is_refused_or_unreadable_or_what_is_there() {
+fn a_damaged_byte_of_hip_is_refused_or_unreadable_or_as_stored() {
     guard("HIP and HOP", &hips(), HIPS);
 }
 

@@ -170,7 +170,7 @@ fn an_archive_that_has_changed_is_mounted_anew() {
 }
 
 #[test]
-fn what_nobody_uses_is_unmounted() {
+fn unused_mounts_are_unmounted() {
     if !can_open() {
         return;
     }
@@ -260,7 +260,7 @@ fn errors_are_shown_to_the_person() {
 }
 
 #[test]
-fn a_mount_that_no_file_manager_shows_is_told_to_the_person() {
+fn a_mount_that_no_file_manager_shows_is_reported() {
     if !can_open() {
         return;
     }

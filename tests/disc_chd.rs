@@ -81,7 +81,7 @@ fn compare_with_chdman(path: &Path) -> bool {
 }
 
 #[test]
-fn every_byte_is_what_mame_reads() {
+fn every_byte_equals_that_of_mame() {
     let good = images("good").into_iter().chain(images("foreign"));
     let of_version_5 = good.filter(|path| !path.ends_with("good_v4_mini.chd"));
     let mut count = 0;
@@ -114,7 +114,7 @@ fn varied() -> Vec<u8> {
 }
 
 #[test]
-fn every_codec_gives_back_what_was_packed() {
+fn every_codec_is_lossless() {
     let directory = tempfile::tempdir().unwrap();
     let input = directory.path().join("input");
     fs::write(&input, varied()).unwrap();

@@ -40,7 +40,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn no_bytes_behind_a_magic_make_it_panic(
+    fn no_bytes_after_a_magic_make_it_panic(
         start in 0..STARTS.len(),
         mut bytes in prop::collection::vec(prop_oneof![Just(0), Just(1), any::<u8>()], 0..3_000),
     ) {

@@ -119,7 +119,7 @@ fn gamecube_discs_have_the_files_that_the_reference_reader_finds() {
 }
 
 #[test]
-fn damaged_gamecube_discs_are_refused_where_the_reference_reader_refuses_them() {
+fn damaged_gamecube_discs_are_refused_if_the_reference_reader_refuses_them() {
     for path in samples("gcm", &["bad"], GAMECUBE) {
         let Some(reference) = reference("gcm_ref.py", &path) else {
             return;
@@ -137,7 +137,7 @@ fn damaged_gamecube_discs_are_refused_where_the_reference_reader_refuses_them() 
 }
 
 #[test]
-fn what_dolphin_boots_is_in_sys() {
+fn the_files_that_dolphin_boots_are_in_sys() {
     for path in samples("gcm", &["good.iso"], &["iso"]) {
         let found = mounted(&path, "sys/").unwrap();
         let sizes = found.iter().map(|(path, file)| (path.as_str(), file.size));
@@ -218,7 +218,7 @@ fn iso_discs_have_the_files_that_the_reference_reader_finds() {
 }
 
 #[test]
-fn damaged_iso_discs_are_refused_or_have_what_the_reference_reader_finds() {
+fn damaged_iso_discs_are_refused_or_match_the_reference_reader() {
     for path in samples("iso", &["bad"], ISO) {
         let Some(reference) = reference("iso_ref.py", &path) else {
             return;
@@ -255,7 +255,7 @@ fn movies_come_with_all_that_their_sectors_hold() {
 }
 
 #[test]
-fn a_wrong_edc_is_an_error_where_checksums_are_verified() {
+fn a_wrong_edc_is_an_error_with_verify() {
     for path in samples("iso", &["bad_mode2_edc"], &["bin"]) {
         let options = Options {
             verify: true,

@@ -228,7 +228,7 @@ fn joints(glb: &[u8]) -> u64 {
 }
 
 #[test]
-fn assimp_finds_what_info_json_tells_in_psx_models() {
+fn assimp_agrees_with_info_json_on_psx_models() {
     let into = tempfile::tempdir().unwrap();
     for (folder, files) in unpack("psx", into.path()) {
         // Its faces have corners that do not exist, which are omitted.
@@ -292,7 +292,7 @@ fn hgo_meshes(layer: &Value) -> Vec<&Value> {
 }
 
 #[test]
-fn assimp_finds_what_info_json_tells_in_hgo_models() {
+fn assimp_agrees_with_info_json_on_hgo_models() {
     let into = tempfile::tempdir().unwrap();
     for (folder, files) in unpack("hgo", into.path()) {
         if folder.to_string_lossy().contains(".blk.") {

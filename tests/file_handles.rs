@@ -66,7 +66,7 @@ fn mount_of(archive: &[u8], options: &str) -> Option<Mount> {
 }
 
 #[test]
-fn a_handle_finds_what_the_kernel_has_forgotten() {
+fn a_handle_finds_a_file_that_the_kernel_has_forgotten() {
     let Some(mount) = ready() else { return };
     let open = |what: &str| {
         let handle = probe("make", mount.path(), what);
@@ -82,7 +82,7 @@ fn a_handle_finds_what_the_kernel_has_forgotten() {
 }
 
 #[test]
-fn a_handle_finds_what_is_made_of_assets() {
+fn a_handle_finds_generated_files() {
     let pixels = noise(0, 40 * 30);
     let picture = pcx::Pcx::indexed(40, 30, pixels.clone()).file();
     let sprite = gaf::Frame::new(40, 30, gaf::Body::Raw(pixels));

@@ -36,7 +36,7 @@ const ASKED: [&str; 22] = [
 ];
 
 #[test]
-fn what_file_managers_look_for_is_asked_once_and_not_logged() {
+fn names_that_file_managers_look_for_are_requested_once_and_not_logged() {
     if !can_mount() {
         return;
     }

@@ -114,7 +114,7 @@ fn every_good_sample_has_its_type() {
 }
 
 #[test]
-fn archives_are_known_by_their_first_bytes_where_the_name_says_nothing() {
+fn archives_are_detected_by_their_first_bytes_without_an_extension() {
     let Some(home) = home() else {
         return;
     };
@@ -163,7 +163,7 @@ fn values(file: &str, key: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn what_is_offered_for_files_is_offered_for_types_that_exist() {
+fn programs_are_offered_for_types_that_exist() {
     let xml = fs::read_to_string(data("hpimount.xml")).unwrap();
     let open = values("hpimount-open.desktop", "MimeType");
     assert_eq!(open, values("hpimount-unmount.desktop", "MimeType"));

@@ -143,7 +143,7 @@ fn names_that_no_text_can_have_are_escaped_and_can_be_read() {
 }
 
 #[test]
-fn pipes_and_sockets_are_left_out() {
+fn pipes_and_sockets_are_not_shown() {
     if !can_mount() {
         return;
     }

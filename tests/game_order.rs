@@ -28,7 +28,7 @@ fn warnings(mount: &Mount) -> Vec<String> {
 }
 
 #[test]
-fn total_annihilation_goes_by_groups_and_in_them_by_the_first_name() {
+fn total_annihilation_orders_by_groups_and_then_by_the_first_name() {
     if !can_mount() {
         return;
     }
@@ -88,7 +88,7 @@ fn beside_the_games_own_patch_no_other_counts() {
 }
 
 #[test]
-fn other_patches_count_where_the_games_own_is_absent() {
+fn other_patches_are_mounted_if_the_games_own_is_absent() {
     if !can_mount() {
         return;
     }
@@ -178,7 +178,7 @@ fn links_to_archives_are_archives_and_other_links_stay_links() {
 }
 
 #[test]
-fn archives_that_are_merged_are_not_loose_files_and_those_left_out_are() {
+fn merged_archives_are_not_loose_files_but_skipped_ones_are() {
     if !can_mount() {
         return;
     }
@@ -199,7 +199,7 @@ fn archives_that_are_merged_are_not_loose_files_and_those_left_out_are() {
 }
 
 #[test]
-fn only_archives_of_the_game_are_merged_whatever_the_names() {
+fn only_archives_of_the_game_are_merged_regardless_of_names() {
     if !can_mount() {
         return;
     }
@@ -235,7 +235,7 @@ fn extensions_that_a_game_does_not_mount_are_loose_files() {
 }
 
 #[test]
-fn kingdoms_shows_the_newest_file_whatever_its_archive() {
+fn kingdoms_shows_the_newest_file_of_any_archive() {
     if !can_mount() {
         return;
     }
@@ -310,7 +310,7 @@ fn the_game_is_detected_by_the_versions_of_archives_and_of_nothing_else() {
 }
 
 #[test]
-fn an_order_that_is_asked_for_counts() {
+fn a_requested_order_is_used() {
     if !can_mount() {
         return;
     }
@@ -351,7 +351,7 @@ fn an_order_sorts_the_sources_of_the_command_line() {
 }
 
 #[test]
-fn a_folder_that_is_no_game_is_refused() {
+fn a_folder_without_a_game_is_refused() {
     if !can_mount() {
         return;
     }

@@ -96,7 +96,7 @@ fn named(name: &str, archive: &str) -> [Option<String>; 2] {
 }
 
 #[test]
-fn names_come_from_the_archives_of_the_same_level_and_from_what_all_levels_need() {
+fn names_come_from_the_archives_of_the_same_level_and_from_shared_ones() {
     if !can_mount() {
         return;
     }
@@ -182,7 +182,7 @@ fn an_archive_beside_that_is_damaged_harms_nothing() {
 }
 
 #[test]
-fn what_cannot_be_read_says_so_in_an_attribute() {
+fn an_unreadable_asset_has_its_error_in_an_attribute() {
     if !can_mount() {
         return;
     }

@@ -147,7 +147,7 @@ fn check(seen: &[Seen], what: &str) {
 }
 
 #[test]
-fn a_damaged_asset_is_shown_or_says_where_and_harms_no_other() {
+fn a_damaged_asset_is_shown_or_has_an_offset_and_affects_no_other() {
     let work_dir = tempfile::tempdir().unwrap();
     let step = trial::length(STEP, 1);
     for asset in assets() {

@@ -129,7 +129,7 @@ fn models_have_the_triangles_that_they_were_made_from() {
 }
 
 #[test]
-fn matrices_are_found_where_display_lists_have_them() {
+fn matrices_in_display_lists_are_detected() {
     each(|_, asset, shown, model| {
         let geometry = &model.clumps[0].geometries[0];
         let Vertices::GameCube(gx) = &geometry.vertices else {
@@ -186,7 +186,7 @@ fn skins_and_skeletons_of_plain_models_are_read() {
 }
 
 #[test]
-fn level_info_has_what_the_independent_reader_counts() {
+fn level_info_matches_the_independent_reader() {
     let mut seen = 0;
     for archive in archives(false) {
         for asset in archive.assets.iter().filter(|asset| is_info(asset)) {

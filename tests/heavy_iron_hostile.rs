@@ -56,7 +56,7 @@ const OTHERWISE: [(&str, &str); 14] = [
 ];
 
 #[test]
-fn broken_samples_are_odd_or_damaged_as_their_maker_says() {
+fn broken_samples_are_odd_or_damaged_as_in_the_manifest() {
     let mut wrong = Vec::new();
     for archive in archives(true) {
         for asset in &archive.assets {
@@ -79,7 +79,7 @@ fn broken_samples_are_odd_or_damaged_as_their_maker_says() {
 }
 
 #[test]
-fn assets_that_are_cut_off_anywhere_do_no_harm() {
+fn assets_truncated_anywhere_are_harmless() {
     for archive in archives(false) {
         for asset in &archive.assets {
             let length = asset.bytes.len();

@@ -198,7 +198,7 @@ fn ffmpeg_decodes_the_dsp_file_to_the_same_samples() {
 }
 
 #[test]
-fn a_listing_has_the_size_of_a_wav_file_that_was_asked_for_before() {
+fn a_listing_has_the_size_of_a_wav_file_that_was_requested_before() {
     let table = build::dsp_table(asset_id(b"beep"), 14, 8000);
     let work_dir = tempfile::tempdir().unwrap();
     let path = work_dir.path().join("a.hip");

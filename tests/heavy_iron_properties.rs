@@ -277,7 +277,7 @@ proptest! {
     }
 
     #[test]
-    fn levels_are_found_one_behind_the_other(log_width in 0..7_u32, log_height in 0..7_u32, count in 1..8_u8) {
+    fn levels_are_found_consecutively(log_width in 0..7_u32, log_height in 0..7_u32, count in 1..8_u8) {
         let (width, height) = (1_u16 << log_width, 1_u16 << log_height);
         let count = count.min(log_width.max(log_height) as u8 + 1);
         let sizes = (0..count).map(|n| usize::from((width >> n).max(1)) * usize::from((height >> n).max(1)));

@@ -352,7 +352,7 @@ fn the_session_in_the_readme_finds_who_opens_a_gate() {
 }
 
 #[test]
-fn what_cannot_be_read_is_in_the_table_and_harms_nothing_else() {
+fn unreadable_assets_are_in_the_table_and_affect_nothing_else() {
     if !can_mount() {
         return;
     }

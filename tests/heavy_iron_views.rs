@@ -123,7 +123,7 @@ fn wav_parts(bytes: &[u8]) -> (Vec<u8>, Vec<u8>, Option<Vec<u8>>) {
 }
 
 #[test]
-fn texts_are_what_the_independent_reader_reads() {
+fn texts_match_the_independent_reader() {
     each(&["TEXT"], |archive, asset, meta| {
         let golden = fs::read(archive.golden(asset, "txt").unwrap()).unwrap();
         let shown = bytes_of(&meta.join("text.txt"));

@@ -234,7 +234,7 @@ fn jsp_is_info_by_its_first_layer_and_dyna_is_named_by_its_hash() {
 }
 
 #[test]
-fn attributes_say_what_the_archive_knows() {
+fn attributes_have_the_metadata_of_the_archive() {
     let mut hip = Hip::default();
     let asset = Asset {
         source_file: br"\\Job\sb\x.dff".to_vec(),
@@ -391,7 +391,7 @@ fn the_table_has_checksums_verified_only_when_asked() {
 }
 
 #[test]
-fn info_says_what_the_archive_is_and_how_that_was_detected() {
+fn info_has_the_game_and_the_evidence_for_it() {
     let mut hip = Hip::default();
     hip.layer(0).add(Asset::new(b"TIMR", "TIMER_01", b"timer"));
     let archive = opened(&hip);
@@ -502,7 +502,7 @@ fn a_directory_that_is_cut_off_is_damage_unless_forced() {
 }
 
 #[test]
-fn a_file_that_is_no_archive_is_refused() {
+fn a_file_that_is_not_an_archive_is_refused() {
     for bytes in [&b""[..], b"HIPA\0\0", b"PACK\0\0\0\0HIPA"] {
         let error = open(bytes.to_vec(), Options::default()).err().unwrap();
         assert!(matches!(error, Error::UnknownFormat), "{error}");

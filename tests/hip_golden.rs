@@ -11,7 +11,7 @@ use support::hip_golden::{Golden, digest, reaches_past, samples, size, verdict};
 use support::record::{Opened, open, read_extent};
 
 #[test]
-fn every_sample_is_what_the_independent_reader_says() {
+fn every_sample_matches_the_independent_reader() {
     for golden in samples().unwrap_or_default() {
         check(&golden);
     }

@@ -24,7 +24,7 @@ use support::shared;
 const LOOKED_AT: usize = 500;
 
 #[test]
-fn every_sample_is_what_the_independent_reader_says() {
+fn every_sample_matches_the_independent_reader() {
     if !can_mount() {
         return;
     }
@@ -144,7 +144,7 @@ fn check_texts(golden: &Golden, root: &Path) {
 }
 
 #[test]
-fn two_sources_stand_in_directories_of_their_own() {
+fn two_sources_have_their_own_directories() {
     let fixture = tempfile::tempdir().unwrap();
     let sources = ["jf01.HIP", "jf01.HOP"].map(|name| {
         let mut hip = Hip::default();
@@ -318,7 +318,7 @@ fn names_in_tables_are_those_of_the_files() {
 }
 
 #[test]
-fn with_force_what_is_left_of_an_asset_is_the_file() {
+fn with_force_the_file_is_the_remaining_part_of_an_asset() {
     let mut hip = Hip::default();
     hip.layer(0).add(Asset::new(b"TEXT", "last", &[7; 1000]));
     let bytes = hip.build();
@@ -336,7 +336,7 @@ fn with_force_what_is_left_of_an_asset_is_the_file() {
 }
 
 #[test]
-fn an_archive_as_editors_leave_it_is_no_reason_for_a_warning() {
+fn an_archive_as_editors_leave_it_has_no_warnings() {
     if !can_mount() {
         return;
     }

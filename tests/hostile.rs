@@ -286,7 +286,7 @@ fn chunks_of_version_2_fail_one_by_one() {
 }
 
 #[test]
-fn a_long_chunk_gives_what_stands_before_the_damage() {
+fn a_long_chunk_is_readable_before_the_damage() {
     let data = noise(5, 300_000);
     let mut payload = support::hpi::zlib(&data);
     // Noise is as long as it was, so the third piece of 64 KiB is cut.
@@ -447,7 +447,7 @@ fn with_force_a_damaged_zlib_stream_gives_its_beginning_and_zeros() {
 }
 
 #[test]
-fn with_force_damaged_directory_entries_are_left_out_and_reported() {
+fn with_force_damaged_directory_entries_are_skipped_and_reported() {
     let usual = V1::new(usual_tree(Method::Zlib)).build();
     // The name of the first entry of the root, which is a directory.
     let wrong = usual.patched(28, 0x00FF_FFFF_u32.to_le_bytes());

@@ -58,7 +58,7 @@ fn described(golden: &Value) -> Vec<(String, Option<(u64, String)>)> {
 }
 
 #[test]
-fn whole_files_are_what_the_independent_reader_says() {
+fn whole_files_match_the_independent_reader() {
     for (sample, golden) in samples().unwrap_or_default() {
         let Some(mount) = mounted_files(std::slice::from_ref(&sample), OPTIONS) else {
             return;

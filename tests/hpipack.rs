@@ -77,7 +77,7 @@ fn described(found: &serde_json::Value) -> BTreeMap<String, (u64, String)> {
 }
 
 #[test]
-fn what_is_packed_comes_out_the_same_elsewhere() {
+fn packed_files_are_the_same_in_other_readers() {
     let (dir, work_dir) = (usual_directory(), tempdir().unwrap());
     let keys = ["0", "0x7D", "254"];
     let ta = ["stored", "lz77", "zlib"].map(|method| keys.map(|key| ["ta", method, key]));
@@ -117,7 +117,7 @@ fn what_is_packed_comes_out_the_same_elsewhere() {
 }
 
 #[test]
-fn what_is_as_deep_as_packing_allows_can_be_read() {
+fn the_deepest_packed_directories_can_be_read() {
     let (dir, work_dir) = (tempdir().unwrap(), tempdir().unwrap());
     let path = vec!["d"; MAX_DEPTH].join("/");
     fs::create_dir_all(dir.path().join(&path)).unwrap();
@@ -197,7 +197,7 @@ fn an_archive_has_the_usual_permissions() {
 }
 
 #[test]
-fn an_archive_inside_its_directory_is_left_out_of_itself() {
+fn an_archive_inside_its_directory_skips_itself() {
     let (dir, _place, _) = one_file();
     let out = dir.path().join("out.hpi");
     assert!(hpipack(&[], dir.path(), &out).status.success());
@@ -208,7 +208,7 @@ fn an_archive_inside_its_directory_is_left_out_of_itself() {
 }
 
 #[test]
-fn nothing_is_left_where_space_runs_out() {
+fn nothing_is_left_if_space_runs_out() {
     let dir = usual_directory();
     let work_dir = tempdir().unwrap();
     let out = work_dir.path().join("out.hpi");
@@ -243,7 +243,7 @@ fn nothing_is_left_on_a_disk_that_is_full() {
 }
 
 #[test]
-fn what_was_there_stays_where_packing_with_force_fails() {
+fn the_old_archive_stays_if_packing_with_force_fails() {
     let (dir, work_dir, out) = one_file();
     fs::write(&out, "precious").unwrap();
     fs::write(dir.path().join("\u{416}"), "").unwrap();
@@ -311,7 +311,7 @@ fn a_directory_that_cannot_be_read_is_named() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_as_usage() {
+fn invalid_command_lines_are_refused_as_usage() {
     let (dir, _place, out) = one_file();
     for options in [
         &["--format", "kingdoms", "--key", "7"][..],
@@ -326,7 +326,7 @@ fn what_makes_no_sense_is_refused_as_usage() {
 }
 
 #[test]
-fn nothing_is_said_away_from_a_terminal() {
+fn there_is_no_output_without_a_terminal() {
     let (dir, _place, out) = one_file();
     let output = hpipack(&[], dir.path(), &out);
     assert!(output.stdout.is_empty() && output.stderr.is_empty());

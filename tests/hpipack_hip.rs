@@ -209,7 +209,7 @@ fn files_are_found_by_their_ids_in_any_folder_and_through_links() {
 }
 
 #[test]
-fn what_settings_does_not_list_is_left_out_and_named() {
+fn files_that_settings_does_not_list_are_skipped_and_named() {
     let directory = extracted(&two_assets());
     let expected = packed(directory.path()).unwrap();
     for stray in ["Timer/notes.txt", "Timer/[12345678] new", "readme.txt"] {
@@ -229,7 +229,7 @@ fn what_settings_does_not_list_is_left_out_and_named() {
 }
 
 #[test]
-fn what_cannot_be_packed_is_named() {
+fn unpackable_files_are_named() {
     let broken = |change: &dyn Fn(&Path)| {
         let directory = extracted(&two_assets());
         change(directory.path());

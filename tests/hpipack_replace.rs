@@ -359,7 +359,7 @@ fn maxima_that_the_archive_has_are_kept_right() {
 }
 
 #[test]
-fn what_cannot_be_replaced_is_named() {
+fn irreplaceable_files_are_named() {
     let work_dir = tempdir().unwrap();
     let archive = work_dir.path().join("bb01.HIP");
     fs::write(&archive, three_assets().build()).unwrap();
@@ -452,7 +452,7 @@ fn an_archive_can_be_replaced_in_its_own_place() {
 }
 
 #[test]
-fn nothing_is_left_where_space_runs_out_and_little_memory_is_needed() {
+fn nothing_is_left_if_space_runs_out_and_little_memory_is_needed() {
     let mut hip = three_assets();
     hip.assets[2].bytes = noise(5, 1 << 20);
     let work_dir = tempdir().unwrap();

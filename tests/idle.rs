@@ -16,7 +16,7 @@ fn idle() -> Mount {
 }
 
 #[test]
-fn a_mount_that_nobody_uses_is_unmounted_and_its_process_ends() {
+fn an_unused_mount_is_unmounted_and_its_process_ends() {
     if can_mount() {
         idle().assert_ends();
     }

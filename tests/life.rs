@@ -129,7 +129,7 @@ fn a_live_mount_is_not_mounted_over() {
 }
 
 #[test]
-fn a_mount_that_nobody_waits_for_is_undone() {
+fn a_mount_without_a_waiting_parent_is_removed() {
     if !can_mount() {
         return;
     }
@@ -191,7 +191,7 @@ fn a_panic_in_a_handler_is_an_error_of_one_request() {
 }
 
 #[test]
-fn a_panic_where_nobody_is_answered_does_no_harm() {
+fn a_panic_outside_of_requests_is_harmless() {
     if !can_mount() || !cfg!(debug_assertions) {
         return;
     }
@@ -370,7 +370,7 @@ fn mount_points_may_be_written_in_any_way() {
 }
 
 #[test]
-fn the_log_is_as_long_as_asked() {
+fn the_log_level_is_an_option() {
     if !can_mount() {
         return;
     }

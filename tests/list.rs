@@ -109,7 +109,7 @@ fn mounted(root: &Path) -> Listing {
 }
 
 #[test]
-fn what_is_listed_and_printed_is_what_a_mount_shows() {
+fn listing_and_printing_match_a_mount() {
     if !can_mount() {
         return;
     }
@@ -214,7 +214,7 @@ fn paths_lead_through_archives_assets_and_links() {
 }
 
 #[test]
-fn what_cannot_be_had_is_named_and_the_rest_is_printed() {
+fn unreadable_paths_are_named_and_the_rest_is_printed() {
     let fixture = Fixture::new();
     let ran = on(
         &fixture.archive,
@@ -252,7 +252,7 @@ fn what_cannot_be_had_is_named_and_the_rest_is_printed() {
 }
 
 #[test]
-fn a_reader_that_goes_away_ends_it_without_a_word() {
+fn a_closed_pipe_ends_it_silently() {
     let entries = (0..20_000).map(|number| {
         let name = format!("a file with a long name, number {number}");
         entry(name.as_bytes(), File::new("", Method::Stored))
@@ -298,7 +298,7 @@ fn unmount(points: &[&Path]) -> Run {
 }
 
 #[test]
-fn unmounting_takes_a_mount_away_that_nobody_uses() {
+fn unmounting_removes_an_unused_mount() {
     if !can_mount() {
         return;
     }

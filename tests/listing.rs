@@ -85,7 +85,7 @@ fn a_large_directory_lists_every_entry_once_and_in_order() {
 }
 
 #[test]
-fn a_listing_goes_on_at_any_place_and_as_often_as_asked() {
+fn a_listing_resumes_at_any_position_any_number_of_times() {
     let Some(mount) = large() else { return };
     let directory = Opened::open(mount.path().join("large")).unwrap();
     let all = list(&directory, 0, 1 << 16);
@@ -186,7 +186,7 @@ fn links_count_names_and_subdirectories() {
 }
 
 #[test]
-fn what_is_no_directory_is_refused() {
+fn other_than_directories_are_refused() {
     let Some(mount) = small() else { return };
     let error = |path: &str| fs::read_dir(mount.path().join(path)).unwrap_err();
     assert_eq!(error("file").raw_os_error(), Some(libc::ENOTDIR));

@@ -145,7 +145,7 @@ fn a_failure_reaches_all_who_wait_and_is_not_kept() {
 }
 
 #[test]
-fn a_panic_while_a_block_is_made_locks_nobody_out() {
+fn a_panic_while_decoding_a_block_blocks_no_reader() {
     in_every_order("a panic in one of three readers", || {
         let (_, blocks) = blocks(ROOM);
         let made = Arc::new(AtomicUsize::new(0));
@@ -166,7 +166,7 @@ fn a_panic_while_a_block_is_made_locks_nobody_out() {
 }
 
 #[test]
-fn the_budget_holds_whoever_comes_by() {
+fn the_budget_holds_under_concurrency() {
     const BUDGET: usize = 2500;
     in_every_order("a budget of two blocks, four of them wanted", || {
         let (budget, blocks) = blocks(BUDGET);
@@ -183,7 +183,7 @@ fn the_budget_holds_whoever_comes_by() {
 }
 
 #[test]
-fn what_is_charged_pushes_out_what_is_kept_and_never_the_reverse() {
+fn charges_evict_cached_values_and_never_the_reverse() {
     in_every_order("two charges and two blocks in a small budget", || {
         let (budget, cache) = blocks(2500);
         let shared = budget.clone();
@@ -218,7 +218,7 @@ fn one_value_may_be_larger_than_the_budget_and_no_second_one() {
 }
 
 #[test]
-fn what_is_larger_than_the_budget_only_while_it_is_made_counts_in_it_afterwards() {
+fn a_value_that_exceeds_the_budget_only_temporarily_is_counted_afterwards() {
     alone(|| {
         let (budget, _cache) = blocks(1000);
         let mut tree = budget.empty_charge("a tree");
@@ -375,7 +375,7 @@ fn alone(scenario: fn()) {
 }
 
 #[test]
-fn the_oldest_block_goes_first() {
+fn the_oldest_block_is_evicted_first() {
     alone(|| {
         let (budget, cache) = blocks(ROOM);
         let made = AtomicUsize::new(0);
@@ -401,7 +401,7 @@ fn the_oldest_block_goes_first() {
 }
 
 #[test]
-fn the_oldest_value_goes_first_whichever_cache_it_is_in() {
+fn the_oldest_value_of_all_caches_is_evicted_first() {
     alone(|| {
         let budget = Budget::new(5 * 1200);
         let (first, second) = (Blocks::new(&budget, 1), Blocks::new(&budget, 1));
@@ -431,7 +431,7 @@ fn a_block_larger_than_the_budget_is_given_but_not_kept() {
 }
 
 #[test]
-fn what_is_on_its_way_comes_once_and_reaches_all_who_want_it() {
+fn a_pending_block_is_fetched_once_for_all_readers() {
     in_every_order("one block on its way, three readers", || {
         let (_, blocks) = blocks(ROOM);
         let flights = Arc::new(Flights::<u32, Result<Block, &'static str>>::default());

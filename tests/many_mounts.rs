@@ -28,7 +28,7 @@ fn holds(mount: &Mount) -> [usize; 3] {
 }
 
 #[test]
-fn mounts_in_a_row_answer_at_once_and_leave_nothing() {
+fn successive_mounts_answer_at_once_and_leave_nothing() {
     if !can_mount() {
         return;
     }

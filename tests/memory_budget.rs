@@ -85,7 +85,7 @@ fn the_size_of_a_very_large_file_is_found_without_keeping_its_bytes() {
 }
 
 #[test]
-fn what_needs_more_space_than_the_spool_has_has_a_size_and_cannot_be_read() {
+fn a_file_larger_than_the_spool_has_a_size_and_cannot_be_read() {
     if !can_mount() {
         return;
     }
@@ -198,7 +198,7 @@ fn a_directory_larger_than_the_budget_can_be_entered_and_another_one_after_it() 
 }
 
 #[test]
-fn where_nothing_can_be_given_up_a_directory_is_out_of_memory() {
+fn without_evictable_memory_a_directory_is_out_of_memory() {
     if !can_mount() {
         return;
     }
@@ -229,7 +229,7 @@ fn where_nothing_can_be_given_up_a_directory_is_out_of_memory() {
 }
 
 #[test]
-fn an_asset_that_was_changed_in_place_shows_what_it_is_now_or_an_error() {
+fn an_asset_changed_in_place_shows_its_new_contents_or_an_error() {
     if !can_mount() {
         return;
     }

@@ -105,7 +105,7 @@ impl Drop for Shell {
 }
 
 #[test]
-fn everybody_stays_where_they_went_however_others_spell_it() {
+fn working_directories_keep_their_spelling_whatever_others_use() {
     if !can_mount() {
         return;
     }
@@ -144,7 +144,7 @@ fn everybody_stays_where_they_went_however_others_spell_it() {
 }
 
 #[test]
-fn every_spelling_shows_the_same_and_up_is_where_it_came_from() {
+fn every_spelling_shows_the_same_and_the_parent_is_the_one_it_was_entered_from() {
     if !can_mount() {
         return;
     }

@@ -68,7 +68,7 @@ fn folder_of(samples: &[PathBuf]) -> Folder {
 }
 
 #[test]
-fn all_samples_together_show_what_each_shows_alone() {
+fn all_samples_together_show_the_same_as_each_alone() {
     let Some(samples) = samples().filter(|_| can_mount()) else {
         return;
     };

@@ -129,7 +129,7 @@ fn a_file_hides_a_directory_and_a_directory_hides_a_file() {
 }
 
 #[test]
-fn what_is_hidden_stands_at_its_own_path() {
+fn hidden_files_are_at_their_own_paths() {
     if !can_mount() {
         return;
     }
@@ -189,7 +189,7 @@ fn of_duplicates_in_one_archive_the_last_one_wins_and_the_others_are_shadowed() 
 }
 
 #[test]
-fn duplicates_below_what_is_hidden_keep_their_names() {
+fn duplicates_below_hidden_directories_keep_their_names() {
     if !can_mount() {
         return;
     }
@@ -213,7 +213,7 @@ fn duplicates_below_what_is_hidden_keep_their_names() {
 }
 
 #[test]
-fn companions_of_merged_files_show_what_is_inside() {
+fn companions_of_merged_files_show_their_contents() {
     if !can_mount() {
         return;
     }
@@ -256,7 +256,7 @@ fn separate_gives_each_archive_a_directory() {
 }
 
 #[test]
-fn sources_of_other_formats_stand_side_by_side() {
+fn sources_of_other_formats_are_placed_side_by_side() {
     if !can_mount() {
         return;
     }
@@ -280,7 +280,7 @@ fn sources_of_other_formats_stand_side_by_side() {
 }
 
 #[test]
-fn damaged_and_unreadable_archives_are_named_and_left_out() {
+fn damaged_and_unreadable_archives_are_named_and_skipped() {
     if !can_mount() {
         return;
     }
@@ -309,7 +309,7 @@ fn damaged_and_unreadable_archives_are_named_and_left_out() {
 }
 
 #[test]
-fn what_is_left_of_two_archives_is_mounted_as_if_merged() {
+fn the_remaining_one_of_two_archives_is_mounted_as_if_merged() {
     if !can_mount() {
         return;
     }
@@ -346,7 +346,7 @@ fn strict_refuses_with_the_exit_code_of_the_damage() {
 }
 
 #[test]
-fn where_nothing_is_left_the_damage_is_the_exit_code() {
+fn without_remaining_sources_the_damage_is_the_exit_code() {
     if !can_mount() {
         return;
     }

@@ -59,13 +59,13 @@ fn check_in(fixture: impl FnOnce(&[Sample]) -> Fixture, directory: &str) {
 }
 
 #[test]
-fn every_sample_in_a_folder_shows_what_is_known_of_it() {
+fn every_sample_in_a_folder_matches_its_known_contents() {
     let fixture = |samples: &[Sample]| folder(|source| write(samples, source));
     check_in(fixture, "");
 }
 
 #[test]
-fn every_sample_in_a_packed_archive_shows_what_is_known_of_it() {
+fn every_sample_in_a_packed_archive_matches_its_known_contents() {
     let fixture = |samples: &[Sample]| {
         let mut fixture = folder(|source| write(samples, source));
         let archive = fixture.dir().join("assets.hpi");
@@ -77,7 +77,7 @@ fn every_sample_in_a_packed_archive_shows_what_is_known_of_it() {
 }
 
 #[test]
-fn every_sample_in_a_hip_shows_what_is_known_of_it() {
+fn every_sample_in_a_hip_matches_its_known_contents() {
     let fixture = |samples: &[Sample]| {
         let assets = samples.iter();
         let assets = assets.map(|sample| (sample.name.as_str(), &sample.bytes[..]));
@@ -87,7 +87,7 @@ fn every_sample_in_a_hip_shows_what_is_known_of_it() {
 }
 
 #[test]
-fn every_sample_in_an_archive_in_an_archive_shows_what_is_known_of_it() {
+fn every_sample_in_a_nested_archive_matches_its_known_contents() {
     let fixture = |samples: &[Sample]| {
         let mut fixture = folder(|source| write(samples, source));
         let [packed, outer] = ["packed", "outer.hpi"].map(|name| fixture.dir().join(name));

@@ -142,7 +142,7 @@ fn a_mod_is_edited_in_an_overlay_and_packed() {
 }
 
 #[test]
-fn another_case_makes_a_second_file_in_an_overlay_and_hpipack_says_so() {
+fn another_case_makes_a_second_file_in_an_overlay_and_hpipack_reports_it() {
     let (archive, files) = mod_archive();
     let Some((_mount, overlay)) = overlaid(&archive, "") else {
         return;

@@ -14,7 +14,7 @@ use support::mount::{
 };
 
 #[test]
-fn what_lies_below_the_mount_survives_every_end() {
+fn files_below_the_mount_survive_every_unmount() {
     if !can_mount() || !has_programs(&["fusermount3"]) {
         return;
     }
@@ -163,7 +163,7 @@ fn a_folder_may_be_mounted_on_itself() {
 }
 
 #[test]
-fn archives_may_lie_where_they_are_mounted() {
+fn archives_may_be_below_their_own_mount_point() {
     if !can_mount() {
         return;
     }

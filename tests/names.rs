@@ -58,7 +58,7 @@ fn windows_1252_becomes_utf_8() {
 }
 
 #[test]
-fn what_no_file_can_be_called_is_escaped() {
+fn invalid_file_names_are_escaped() {
     let entries = vec![
         leaf(b"a/b.txt", b"slash"),
         leaf(b"50%/x", b"percent"),
@@ -192,7 +192,7 @@ fn raw_names_are_those_of_the_archive_in_both_versions() {
 }
 
 #[test]
-fn sources_with_equal_names_stand_beside_each_other() {
+fn sources_with_equal_names_are_numbered() {
     let work_dir = tempfile::tempdir().unwrap();
     let sources = ["a", "b"].map(|folder| {
         let folder = work_dir.path().join(folder);

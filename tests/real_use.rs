@@ -165,7 +165,7 @@ fn copies_are_the_same() {
 }
 
 #[test]
-fn diff_sees_what_differs_and_nothing_else() {
+fn diff_finds_the_differences_and_nothing_else() {
     let Some(both) = Both::new(&["diff"]) else {
         return;
     };
@@ -182,7 +182,7 @@ fn diff_sees_what_differs_and_nothing_else() {
 }
 
 #[test]
-fn what_hpipack_packs_is_mounted_as_it_was() {
+fn archives_of_hpipack_are_mounted_unchanged() {
     let Some(both) = Both::new(&[]) else { return };
     for options in [
         &["--format", "ta", "--method", "lz77", "--key", "0x7D"][..],

@@ -255,7 +255,7 @@ fn connections_that_break_cost_nothing_but_time() {
 }
 
 #[test]
-fn what_is_lost_in_long_answers_is_asked_for_in_shorter_ones() {
+fn data_lost_in_long_answers_is_requested_in_shorter_ones() {
     let Some((origin, mount)) = served("noprefetch,timeout=60") else {
         return;
     };
@@ -283,7 +283,7 @@ fn what_is_lost_in_long_answers_is_asked_for_in_shorter_ones() {
 }
 
 #[test]
-fn a_server_that_is_busy_for_a_moment_is_asked_again() {
+fn a_request_to_a_busy_server_is_retried() {
     let Some((origin, mount)) = served("noprefetch") else {
         return;
     };
@@ -350,7 +350,7 @@ fn a_dead_server_is_eio_after_the_timeout_and_answers_when_it_is_back() {
 }
 
 #[test]
-fn a_mount_of_a_dead_server_goes_at_once() {
+fn a_mount_of_a_dead_server_unmounts_at_once() {
     let Some((origin, mount)) = served("noprefetch,timeout=600") else {
         return;
     };

@@ -124,7 +124,7 @@ fn a_source_in_a_bucket_is_listed_printed_and_checked() {
 }
 
 #[test]
-fn what_a_server_does_not_give_is_named_and_is_no_damage() {
+fn objects_that_a_server_refuses_are_named_and_not_reported_as_damage() {
     let origin = Origin::with("big.hpi", Object::new(archive(), "one"));
     let url = origin.url("big.hpi");
     for option in ["--list", "--cat", "--check"] {

@@ -116,7 +116,7 @@ fn the_files_of_a_source_are_found_beside_it_in_a_bucket() {
 }
 
 #[test]
-fn a_url_with_a_query_leads_to_no_other_file_and_that_is_said() {
+fn a_url_with_a_query_refers_to_no_other_file_and_the_error_says_so() {
     let files = &sources()[0];
     let origin = serve(files);
     let url = format!("{}?X-Amz-Signature=s3cret", origin.url("cds/gta3.img"));
@@ -139,7 +139,7 @@ fn a_url_with_a_query_leads_to_no_other_file_and_that_is_said() {
 }
 
 #[test]
-fn a_file_that_is_missing_or_may_not_be_read_is_told_from_a_server_that_fails() {
+fn a_missing_or_forbidden_file_is_distinguished_from_a_failing_server() {
     if !can_mount() {
         return;
     }
@@ -169,7 +169,7 @@ fn a_file_that_is_missing_or_may_not_be_read_is_told_from_a_server_that_fails() 
 }
 
 #[test]
-fn a_hostile_cue_sheet_asks_for_nothing_outside_its_directory() {
+fn a_hostile_cue_sheet_requests_nothing_outside_its_directory() {
     let sheet = "FILE \"../../secret.bin\" BINARY\n  TRACK 01 MODE2/2352\n    INDEX 01 00:00:00\n\
         FILE \"..\" BINARY\n  TRACK 02 AUDIO\n    INDEX 01 00:00:00\n\
         FILE \"http://127.0.0.1:1/a?b=c\" BINARY\n  TRACK 03 AUDIO\n    INDEX 01 00:00:00\n";
@@ -186,7 +186,7 @@ fn a_hostile_cue_sheet_asks_for_nothing_outside_its_directory() {
 }
 
 #[test]
-fn sources_that_need_no_other_file_ask_for_none() {
+fn sources_that_need_no_other_file_request_none() {
     let origin = Origin::with(
         "disc.iso",
         Object::new(Disc::default().file("A.TXT", b"x").iso(), "i"),

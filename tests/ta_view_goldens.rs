@@ -302,7 +302,7 @@ fn maps_and_pictures_have_the_known_facts() {
 }
 
 #[test]
-fn every_sample_shows_what_the_manifest_says() {
+fn every_sample_matches_the_manifest() {
     let (Some(samples), true) = (shared("samples/ta"), can_mount()) else {
         return;
     };

@@ -120,7 +120,7 @@ fn pictures_of_units_and_blend_tables_are_shown() {
 }
 
 #[test]
-fn the_facts_of_sounds_are_told() {
+fn the_properties_of_sounds_are_shown() {
     let Some(mount) = small_game() else { return };
     let info = json(&mount.file("sounds/shot.wav.meta/info.json"));
     for (field, value) in [
@@ -134,7 +134,7 @@ fn the_facts_of_sounds_are_told() {
 }
 
 #[test]
-fn textures_are_found_by_sequence_and_say_where() {
+fn textures_are_found_by_sequence_and_have_their_location() {
     let Some(mount) = small_game() else { return };
     let meta = mount.file("objects3d/TANK.3do.meta");
     let table = String::from_utf8(read(&meta.join("textures.tsv"))).unwrap();
@@ -187,7 +187,7 @@ fn pieces_have_the_names_of_the_script() {
 }
 
 #[test]
-fn a_preview_is_the_same_to_the_byte() {
+fn a_preview_is_deterministic() {
     let (Some(first), Some(second)) = (small_game(), small_game()) else {
         return;
     };
@@ -203,7 +203,7 @@ fn a_preview_is_the_same_to_the_byte() {
 }
 
 #[test]
-fn the_last_of_equal_keys_counts_and_the_others_are_told() {
+fn the_last_of_equal_keys_wins_and_the_others_are_listed() {
     let Some(mount) = small_game() else { return };
     let info = json(&mount.file("gamedata/a.tdf.meta/info.json"));
     let section = &info["sections"][0];
@@ -224,7 +224,7 @@ fn all(folder: &Path, end: &str, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn other_programs_read_what_is_written() {
+fn other_programs_read_the_generated_files() {
     for mount in [small_game(), samples()].into_iter().flatten() {
         let run = |program: &str, arguments: &[&str], path: &Path| {
             let mut command = Command::new(program);

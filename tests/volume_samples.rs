@@ -195,7 +195,7 @@ fn is_sample(path: &Path, extensions: &[&str]) -> bool {
 }
 
 #[test]
-fn every_sample_is_what_the_independent_reader_says() {
+fn every_sample_matches_the_independent_reader() {
     let (Some(samples), Some(readers)) =
         (shared("samples/containers"), shared("oracle/containers"))
     else {
