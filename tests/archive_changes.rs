@@ -17,7 +17,7 @@ use support::mount::{Fixture, Mount, can_mount, hpimount, run};
 use support::mounted::stats;
 use support::{noise, trial};
 
-/// Returns a mount of which nothing has been read yet, with hardly a cache, and
+/// Returns a mount that nothing has been read from, with hardly any cache, and
 /// the bytes of its archive.
 fn mount() -> (Mount, Vec<u8>) {
     let fixture = Fixture::new();
@@ -130,8 +130,8 @@ const OTHERS: usize = 33;
 /// How they are mounted: each in a directory of its own, and no read is spared.
 const UNCACHED: [&str; 3] = ["--separate", "-o", "cachesize=0,noprefetch"];
 
-/// Returns the bytes that are read from the source whenever they are wanted:
-/// more than the short reads of which a block is kept.
+/// Returns the number of bytes that are read from the source for each read:
+/// more than short reads from a cached block.
 fn long() -> Vec<u8> {
     noise(9, 10_000)
 }

@@ -12,7 +12,7 @@ fn words(values: &[u32]) -> Vec<u8> {
     values.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Returns what stands between the models and the end: chunks, names, and
+/// Returns the data between the models and the end: chunks, names, and
 /// textures.
 fn meta(chunks: &[(u32, Vec<u8>)], models: usize, textures: &[Vec<u8>], before: usize) -> Vec<u8> {
     let mut bytes = Vec::new();

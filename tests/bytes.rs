@@ -94,7 +94,7 @@ fn the_cache_keeps_its_budget() {
         std::thread::scope(|scope| {
             for name in ["a", "b"] {
                 let (path, data) = (mount.path().join(name), &data);
-                // Blocks are kept of which a part is read; the kernel keeps
+                // Blocks that are read partly are cached; the kernel caches
                 // those that are read whole.
                 scope.spawn(move || {
                     let file = open_direct(&path);

@@ -169,7 +169,7 @@ fn a_damaged_archive_has_an_error_and_affects_nothing_else() {
         assert_eq!(names(&mount.file(directory)), ["error.txt"], "{directory}");
         let text = fs::read_to_string(mount.file(directory).join("error.txt")).unwrap();
         assert!(text.ends_with('\n') && text.len() > 10, "{text:?}");
-        // The log tells the same, and where.
+        // The log has the same cause and offset.
         let line = format!("{}: {text}", directory.trim_end_matches(".d"));
         let log = mount.fixture.log();
         assert!(log.contains(&line), "{line} {log}");

@@ -31,7 +31,7 @@ fn cases() -> u32 {
     trial::length(20, 500)
 }
 
-/// What the kernel tells of a file or directory.
+/// The kernel's metadata of a file or directory.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     number: u64,
@@ -39,10 +39,9 @@ struct Seen {
     bytes: Option<[u8; 32]>,
 }
 
-/// Returns everything below a directory, by path. Each listing is compared
-/// with what lookups find, and each size with what is read. Names are
-/// different; where those of the archive are that whatever their case, these
-/// are too.
+/// Returns everything below a directory, by path. Each listing is compared with
+/// lookups, and each size with reads. Names are unique; if those of the archive
+/// are so ignoring case, these are too.
 fn seen(root: &Path, in_any_case: bool) -> BTreeMap<PathBuf, Seen> {
     let mut all = BTreeMap::new();
     let mut left = vec![root.to_owned()];

@@ -26,7 +26,7 @@ use support::matrix::{
 };
 use support::{plain, shared, ta, text, trial};
 
-/// What a source is, which says what must be seen of it.
+/// A source, which determines the expected contents.
 #[derive(Clone, Copy)]
 enum Kind {
     Hpi,
@@ -141,7 +141,7 @@ fn inside(seen: Vec<Seen>, top: &str) -> Vec<Seen> {
     below.collect()
 }
 
-/// Returns what a companion says where it cannot show what it stands for.
+/// Returns the `error.txt` of a companion that cannot be shown.
 fn problem(seen: &[Seen]) -> Option<String> {
     let told = seen.iter().find(|seen| seen.path == "/error.txt")?;
     let What::File { bytes, .. } = &told.what else {
@@ -183,7 +183,7 @@ fn guard(what: &str, variants: &[Variant], table: &[(&str, Counts)]) {
     );
 }
 
-/// What is seen of an HPI archive is what the plain reader has.
+/// The contents of an HPI archive must match the plain reader.
 fn check_hpi(now: &[Seen], bytes: &[u8]) {
     let expected = plain::hpi(bytes).expect("a plain reader refuses it");
     let now = now.iter().map(|seen| plain::Entry {
@@ -199,8 +199,7 @@ fn check_hpi(now: &[Seen], bytes: &[u8]) {
     assert_eq!(now.collect::<Vec<_>>(), expected);
 }
 
-/// The same of HIP: the assets, in whatever order, and through whichever of
-/// its names.
+/// The same for HIP: the assets, in any order, through any of their names.
 fn check_hip(vfs: &Vfs, now: &[Seen], bytes: &[u8]) {
     let expected = plain::hip(bytes).expect("a plain reader refuses it");
     let mut found = BTreeMap::new();

@@ -8,7 +8,7 @@ mod walked;
 use hpimount::mount::Options;
 use proptest::prelude::*;
 
-/// What images begin with, and where that is.
+/// Magic bytes of images, and their offsets.
 const STARTS: &[(usize, &[u8])] = &[
     (0x1C, b"\xC2\x33\x9F\x3D"),
     (0, b"\xA2\x38\x0F\xAE"),

@@ -63,7 +63,7 @@ fn expected(reference: &Value, prefix: &str) -> BTreeMap<String, Walked> {
         };
         let size = entry["size"].as_u64().unwrap();
         let mut path = format!("{prefix}{}", entry["path"].as_str().unwrap());
-        // Names of which only the version differs: both files count.
+        // Names that differ only in the version are both shown.
         while files.contains_key(&path) {
             path.push('~');
         }
@@ -93,7 +93,7 @@ fn mounted(path: &Path, prefix: &str) -> Result<BTreeMap<String, Walked>, String
     Ok(files)
 }
 
-/// Sizes and sums, whatever the names.
+/// Sizes and checksums, independent of names.
 fn contents(files: &BTreeMap<String, Walked>) -> Vec<(u64, Result<String, String>)> {
     let files = files.values();
     let mut contents: Vec<_> = files.map(|file| (file.size, file.sha256.clone())).collect();
@@ -161,8 +161,8 @@ fn fst_size(path: &Path) -> u64 {
     u32::from_be_bytes(bytes[0x428..0x42C].try_into().unwrap()).into()
 }
 
-/// What other programs wrote, with the files that went in: their sums by the
-/// last components of their paths, which a writer may have put elsewhere.
+/// Archives by other programs, with the files that were packed: their checksums
+/// by the last path components, since writers may add directories.
 fn foreign(extensions: &[&str], prefix: &str) {
     let paths = samples("foreign", &["foreign"], extensions);
     let Some(first) = paths.first() else {
@@ -228,7 +228,7 @@ fn damaged_iso_discs_are_refused_or_match_the_reference_reader() {
             (Some(error), Ok(_)) => panic!("{} is not refused: {error}", name(&path)),
             (None, found) => {
                 let expected = contents(&expected(&reference, ""));
-                // Where the root is lost nothing is mounted.
+                // If the root is lost, nothing is mounted.
                 let found = found.map(|files| contents(&files)).unwrap_or_default();
                 assert_eq!(found, expected, "{}", name(&path));
             }

@@ -143,8 +143,8 @@ fn unpack(format: &str, into: &Path) -> Vec<(PathBuf, Files)> {
     folders
 }
 
-/// Runs a program of somebody else on a file. Nothing where it is not
-/// installed, which is said on stderr and fails where `CI=true`.
+/// Runs an external program on a file. `None` if it is not installed, which is
+/// reported on stderr and fails if `CI=true`.
 fn judge(program: &str, args: &[&OsStr]) -> Option<(bool, String)> {
     match Command::new(program).args(args).output() {
         Ok(output) => {
@@ -211,7 +211,7 @@ fn libpng_finds_nothing_wrong() {
     }
 }
 
-/// Returns the vertices and triangles of a PSX model that `info.json` tells of.
+/// Returns the numbers of vertices and triangles of a PSX model in `info.json`.
 fn psx_model(model: &Value) -> (u64, u64) {
     let triangles = number(model, "triangles") + 2 * number(model, "quads");
     (number(model, "vertices"), triangles)
@@ -273,7 +273,7 @@ fn assimp_agrees_with_info_json_on_psx_models() {
     }
 }
 
-/// Returns the meshes of an HGO layer that `info.json` tells of.
+/// Returns the meshes of an HGO layer in `info.json`.
 fn hgo_meshes(layer: &Value) -> Vec<&Value> {
     let slots = ["rigid", "skin", "blend_rigid", "blend_skin"];
     let mut found = Vec::new();

@@ -32,8 +32,8 @@ fn a_palette_is_taken_from_a_neighbour_in_any_case() {
     assert!(info.contains("palette 000000aa of texture"), "{info}");
 }
 
-/// Looks at every file below a directory: the size that is told before
-/// anybody opens it is the number of bytes that are there.
+/// Checks every file below a directory: the size before it is opened is the
+/// number of its bytes.
 fn check_sizes(directory: &Path) -> usize {
     let mut files = 0;
     for name in names(directory) {

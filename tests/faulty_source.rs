@@ -51,7 +51,7 @@ fn archives() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// What an archive tells when it is opened.
+/// The recorded entries of an archive.
 struct Opened {
     archive: Box<dyn Volume>,
     tree: Recorder,

@@ -87,7 +87,7 @@ const SAMPLES: &[(&str, &[&str], &str)] = &[
     ("containers/chd", &["chd"], "application/x-mame-chd"),
     ("containers/xdvdfs", &["xiso"], "application/x-xbox-disc"),
     ("containers/iso", &["iso"], "application/x-cd-image"),
-    // What the database has for these names stands.
+    // The database's types for these names are kept.
     ("containers/img", &["img"], "application/x-raw-disk-image"),
     ("containers/hedwad", &["WAD"], "application/x-doom-wad"),
 ];

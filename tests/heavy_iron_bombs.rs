@@ -47,7 +47,7 @@ fn read(mount: &Mount, file: &str) -> io::Result<Vec<u8>> {
     fs::read(mount.file("converted").join(file))
 }
 
-/// What a mount may take beside its cache of 8 MiB and its tree.
+/// Memory that a mount may take besides its cache of 8 MiB and its tree.
 const MAX_MEMORY: usize = 64 << 20;
 
 fn check_memory(mount: &Mount) {

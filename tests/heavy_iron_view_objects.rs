@@ -51,7 +51,7 @@ const OBJECTS: &[&str] = &[
     "SURF", "TIMR", "TRIG", "UI", "UIFT", "VIL",
 ];
 
-/// What the reader tells in another way, or what is compared by itself.
+/// Fields that the reader shows differently, or that are compared separately.
 const OTHERWISE: [&str; 9] = [
     "asset",
     "id",

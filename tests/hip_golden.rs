@@ -37,8 +37,7 @@ fn check(golden: &Golden) {
     check_links(golden, &opened);
 }
 
-/// Layer folders have the right names, and in them stand the assets that
-/// are there, each once.
+/// Layer folders have the right names and contain the right assets, each once.
 fn check_layers(golden: &Golden, opened: &Opened) {
     let mut folders = opened.tree.list(opened.tree.find("layers")).iter();
     let names = opened.tree.names("layers");

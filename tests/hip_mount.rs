@@ -207,7 +207,7 @@ fn twenty_thousand_assets_are_listed_at_once() {
     println!("{first} entries: mounted in {mounting:?}, listed in {cold:?}, again in {warm:?}");
     assert!(first > 60_000);
     assert!(mounting + cold + warm < Duration::from_secs(10));
-    // What a node takes: an inode and an entry with its name.
+    // Memory of a node: an inode and an entry with its name.
     assert!(counter(&mount, "tree_bytes") < 120 * first as u64);
 }
 

@@ -83,7 +83,7 @@ fn check_refused(name: &str, archive: &Path) {
 /// What cannot be read of a file.
 struct Damage<'a> {
     path: &'a Path,
-    /// What would be there if nothing was damaged.
+    /// The expected contents without damage.
     whole: &'a [u8],
     damaged: Range<usize>,
 }
@@ -249,7 +249,7 @@ fn chunks_beside_a_damaged_one_can_be_read() {
 fn a_table_that_breaks_off_leaves_the_chunks_before() {
     let built = one_file();
     let whole = text(200_000);
-    // The size of the third chunk: nobody knows where the fourth begins.
+    // The size of the third chunk, so the start of the fourth is unknown.
     let table = built.files[0].data + 8;
     let Some(mount) = mounted_limited(&built.patched(table, [0; 4])) else {
         return;

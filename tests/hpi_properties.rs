@@ -280,7 +280,7 @@ proptest! {
         parts in vec((any::<Index>(), select(vec![1_usize, 4096, 65_536, 100_001])), 1..12),
     ) {
         let mut program = hpimount();
-        // What was packed, and nothing beside it.
+        // Exactly the packed files.
         program.arg("--no-meta");
         let archive = pack(&variant, entries.clone());
         let Some(mount) = mounted_by(program, &archive, "cachesize=1M") else {

@@ -65,8 +65,7 @@ fn one_file() -> (TempDir, TempDir, PathBuf) {
     (dir, work_dir, out)
 }
 
-/// Paths, sizes and digests of the files, as the independent reader tells
-/// them.
+/// Paths, sizes and digests of the files, according to the independent reader.
 fn described(found: &serde_json::Value) -> BTreeMap<String, (u64, String)> {
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
     let files = found["files"].as_array().unwrap().iter().map(|file| {

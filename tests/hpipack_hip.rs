@@ -175,7 +175,7 @@ fn an_edited_asset_has_the_checksum_of_its_bytes() {
     for asset in assets(&after) {
         let expected = match &*asset.id {
             "21641EA7" => (format!("{checksum:08X}"), &b"a longer timer"[..]),
-            // What had no checksum has none.
+            // Assets without a checksum still have none.
             _ => ("00000000".to_owned(), &b"0123"[..]),
         };
         assert_eq!((asset.checksum, &*asset.bytes), expected);

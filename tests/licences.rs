@@ -24,7 +24,7 @@ struct Sources {
     allow_registry: Vec<String>,
 }
 
-/// What `cargo metadata` tells.
+/// Output of `cargo metadata`.
 #[derive(Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
@@ -36,7 +36,7 @@ struct Package {
     version: String,
     /// SPDX expression, sometimes in the old form with `/`.
     license: Option<String>,
-    /// Where it comes from; `None` for this package itself.
+    /// Its source; `None` for this package itself.
     source: Option<String>,
 }
 

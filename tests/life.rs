@@ -248,7 +248,7 @@ fn the_daemon_lets_go_of_terminal_and_directory() {
     }
     let mount = Mount::new(&[]);
     let of_daemon = |name: &str| PathBuf::from(format!("/proc/{}/{name}", mount.pid()));
-    // It is told that the mount answers a moment before it lets go.
+    // The parent is notified shortly before the terminal is released.
     eventually("the descriptors are closed", || {
         (0..3).all(|fd| {
             fs::read_link(of_daemon(&format!("fd/{fd}"))).unwrap() == Path::new("/dev/null")

@@ -313,7 +313,7 @@ fn unmounting_removes_an_unused_mount() {
     let ran = unmount(&[mount.path()]);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
     let fixture = mount.assert_ends();
-    // A mount of somebody else is none of its business.
+    // A mount of another program is not unmounted.
     for point in [
         &fixture.point,
         Path::new("/proc"),

@@ -38,7 +38,7 @@ fn large() -> Option<Mount> {
     )
 }
 
-/// An entry as the kernel tells it.
+/// An entry as returned by the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Listed {
     name: String,

@@ -23,8 +23,8 @@ mod tally;
 
 use hpimount::io::Error;
 
-/// What the included files take for the library's, with the locks of the
-/// model checker.
+/// Replacements of the library's modules for the included files, with the locks
+/// of the model checker.
 mod sync {
     pub(super) use shuttle::sync::{Condvar, Mutex, MutexGuard};
 

@@ -25,7 +25,8 @@ const BESIDE: usize = 32 << 20;
 /// what is kept.
 const KEYS: &str = "a.ifp.meta/animations/000 walk0.json";
 
-/// Returns a mount of a folder with an asset of which [`KEYS`] has several MiB.
+/// Returns a mount of a folder with an asset with [`KEYS`] keys, which take
+/// several MiB.
 fn large_file() -> Mount {
     let fixture = folder(|source| fs::write(source.join("a.ifp"), ifp(1, 30_000)).unwrap());
     fixture.mount(&["-o", "cachesize=4M,noprefetch"])
@@ -102,8 +103,8 @@ fn a_file_larger_than_the_spool_has_a_size_and_cannot_be_read() {
     fs::read(mount.file(&KEYS.replace("a.ifp", "b.ifp"))).unwrap();
 }
 
-/// Returns an archive of archives of archives, each with that many files, of
-/// which all are empty in the innermost.
+/// Returns triply nested archives with this number of entries each; the files
+/// of the innermost are empty.
 fn nested(fan_out: [usize; 3]) -> Vec<u8> {
     let archive = |count: usize, name: &str, bytes: &[u8]| {
         let files = (0..count).map(|number| {
@@ -133,7 +134,7 @@ fn numbers(directory: &Path) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// Has the kernel forget what nobody uses.
+/// Makes the kernel forget unused inodes.
 fn forget() {
     fs::write("/proc/sys/vm/drop_caches", "2").unwrap();
 }

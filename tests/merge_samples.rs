@@ -29,7 +29,7 @@ fn samples() -> Option<Vec<PathBuf>> {
     Some(samples)
 }
 
-/// Returns the hash that stands for the bytes of a file.
+/// Returns a hash of the bytes of a file.
 fn hash(bytes: &[u8]) -> Vec<u8> {
     Sha256::digest(bytes).to_vec()
 }

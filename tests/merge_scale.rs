@@ -23,7 +23,7 @@ const MAX_OPEN: usize = 32 + 24;
 
 const DIRECTORIES: [&str; 5] = ["units", "anims", "objects3d", "scripts", "maps"];
 
-/// Writes archives of which each shares some names with others.
+/// Writes archives that each share some names with others.
 fn many(sources: &Folder, archives: usize, files: usize) {
     for archive in 0..archives {
         let directory = |(number, name): (usize, &&str)| {

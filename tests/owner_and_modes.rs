@@ -20,7 +20,7 @@ fn owner_and_mode(path: &Path) -> (u32, u32, u32) {
     (metadata.uid(), metadata.gid(), metadata.mode() & 0o7777)
 }
 
-/// Runs `cat` as another user, who may reach the mount point.
+/// Runs `cat` as another user with access to the mount point.
 fn cat_as(user: u32, mount: &Mount, file: &str) -> Run {
     fs::set_permissions(mount.fixture.dir(), fs::Permissions::from_mode(0o755)).unwrap();
     let mut command = Command::new("setpriv");

@@ -232,8 +232,8 @@ fn connections_that_break_cost_nothing_but_time() {
             },
         ),
     ];
-    // What is lost with a connection can be all that came, where the machine is
-    // busy: the others have time for many attempts.
+    // On a busy machine all data in flight can be lost with a connection; the
+    // other reads have time for many attempts.
     for (how, timeout, faults) in faults {
         let Some((origin, mount)) = served(&format!("noprefetch,timeout={timeout}")) else {
             return;

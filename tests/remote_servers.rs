@@ -195,7 +195,7 @@ fn servers_with_habits_of_their_own_are_read_or_refused_by_name() {
         assert_eq!(ran.code, Some(10), "{ran:?}");
         assert!(ran.stderr.contains("gives no ranges of files"), "{ran:?}");
     }
-    // What fits into one answer needs none.
+    // Objects that fit into one response need no range.
     let small = V1::new(vec![file(b"hello.txt", File::new("hello\n", Method::Zlib))]);
     fs::write(dir.path().join("small.hpi"), small.build().bytes).unwrap();
     for url in [without_ranges.url("small.hpi"), plain.url("small.hpi")] {

@@ -158,7 +158,7 @@ fn a_server_that_cannot_be_reached_is_refused_at_once_with_the_reason() {
         ("http://hpimount.invalid/a.hpi", "lookup"),
         ("https://hpimount.invalid/a.hpi", "lookup"),
     ] {
-        // Where there is no resolver, it takes as long as it may to find out.
+        // Without a resolver, the lookup may take the full timeout.
         let Some(ran) = refused_with(url, LONG, &[("RES_OPTIONS", "timeout:1 attempts:1")]) else {
             return;
         };

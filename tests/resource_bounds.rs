@@ -198,7 +198,7 @@ fn processor_time(pid: &str) -> Duration {
         let field = fields.split_ascii_whitespace().nth(field);
         field.unwrap().parse().unwrap()
     };
-    // Linux counts a hundredth of a second, whatever its own clock does.
+    // Linux accounts CPU time in hundredths of a second.
     Duration::from_millis(10 * (ticks(11) + ticks(12)))
 }
 

@@ -41,7 +41,8 @@ const ENDING: [Signal; 15] = [
     Signal::POWER,
 ];
 
-/// Signals after which a program continues, the last ones when it is told to.
+/// Signals that do not terminate a program, the last ones being those that
+/// continue it.
 const PASSING: [Signal; 9] = [
     Signal::CHILD,
     Signal::CONT,
@@ -54,7 +55,7 @@ const PASSING: [Signal; 9] = [
     Signal::STOP,
 ];
 
-/// hpimount as it is where no signal is ignored, whoever has started the test.
+/// hpimount without ignored signals, however the test was started.
 fn command(fixture: &Fixture, args: &[&str]) -> Command {
     ignore_nothing();
     with_place(hpimount(), fixture, args)
@@ -228,7 +229,7 @@ fn a_signal_ends_a_program_that_waits_for_its_source() {
     let slow = slow.mount(&[]);
     let mut fixture = Fixture::new();
     fixture.archive = slow.file("sample.hpi");
-    // The kernel wakes nobody from such a wait for these, which dump a core.
+    // The kernel does not interrupt such a wait for signals that dump core.
     let dumping = [Signal::QUIT, Signal::ABORT, Signal::XCPU, Signal::XFSZ];
     let others = ENDING.into_iter().filter(|one| !dumping.contains(one));
     for signal in others.chain([Signal::KILL]) {
@@ -244,8 +245,8 @@ fn a_signal_ends_a_program_that_waits_for_its_source() {
     }
 }
 
-/// Stops all threads. What one of them has begun to answer could not be
-/// taken back, and whoever waits for it could not be killed.
+/// Stops all threads. A request in progress could not be taken back, and its
+/// reader could not be killed.
 fn stop(mount: &Mount) {
     mount.signal(Signal::STOP);
     let threads = format!("/proc/{}/task", mount.pid());

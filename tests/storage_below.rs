@@ -92,7 +92,7 @@ fn a_file_that_has_the_inode_number_of_the_archive_is_another_one() {
     let length = fs::metadata(&archive).unwrap().len() as usize;
     assert!(read_at(&open_direct(&shown), 0, length).unwrap() == each_method::archive());
 
-    // The number is free when nobody holds the archive open any more.
+    // The number is reused once the archive is no longer open.
     let number = fs::metadata(&archive).unwrap().ino();
     fs::remove_file(&archive).unwrap();
     for other in 0..40 {

@@ -20,7 +20,7 @@ use known::{Facts, read};
 use serde_json::Value;
 use support::shared;
 
-/// What the manifest tells of a sample.
+/// The manifest's entry for a sample.
 struct Sample {
     name: String,
     expect: String,

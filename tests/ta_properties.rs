@@ -33,7 +33,7 @@ fn frame() -> impl Strategy<Value = (ta::gaf::Frame, Pixels)> {
             let mut frame = if is_rle {
                 ta::gaf::Frame::rle(width, height, &pixels)
             } else {
-                // The key stands for transparency here.
+                // The key means transparency here.
                 for pixel in &mut pixels {
                     *pixel = pixel.filter(|&index| index != 9);
                 }

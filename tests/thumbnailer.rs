@@ -31,7 +31,7 @@ fn draw(size: u32, input: &Path) -> (Run, Option<Vec<u8>>) {
     (run(&mut command), fs::read(output).ok())
 }
 
-/// Width, height and pixels of the picture, of which at least one is seen.
+/// Width, height and pixels of the picture, at least one of which is visible.
 fn drawn(size: u32, input: &Path) -> (u32, u32, Vec<u8>) {
     let (ran, picture) = draw(size, input);
     assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{input:?}");
@@ -53,8 +53,8 @@ fn fails(input: &Path) {
     assert_eq!(picture, None);
 }
 
-/// Returns a cube, of which a mount with this texture shows another picture
-/// than its file alone has.
+/// Returns a cube whose picture on a mount with this texture differs from that
+/// of the file alone.
 fn cube() -> Vec<u8> {
     let mut root = tdo::object("base");
     tdo::add_box(&mut root, [0; 3], [1 << 20; 3], |_, side| {

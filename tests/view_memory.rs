@@ -63,7 +63,7 @@ fn large_psx() -> Bytes {
     parts.concat().into()
 }
 
-/// Bytes that a rendering may allocate, whatever its length.
+/// Number of bytes that a rendering may allocate, regardless of its length.
 const CONSTANT: usize = 256 << 10;
 
 #[test]

@@ -20,7 +20,7 @@ use support::skip;
 use support::walked::{self, Walked};
 
 /// The samples of a folder, and how many of them have an `X.d` in a zip, where
-/// most are packed and nobody looks at their first bytes, and in a disc.
+/// most are packed and their first bytes are not read, and in a disc.
 const FOLDERS: [(&str, [usize; 2]); 9] = [
     ("img", [3, 10]),
     ("hedwad", [12, 12]),
@@ -50,8 +50,8 @@ fn files_through_mount(path: &Path) -> BTreeMap<String, Walked> {
     without_reasons(walked::files_below(mount.path()))
 }
 
-/// Returns the files without the reasons why they cannot be read: these have
-/// the places of what stands around them.
+/// Returns the files without the reasons why they cannot be read, since those
+/// contain the offsets of the outer container.
 fn without_reasons(mut files: BTreeMap<String, Walked>) -> BTreeMap<String, Walked> {
     for file in files.values_mut() {
         file.sha256 = file.sha256.clone().map_err(|_| String::new());

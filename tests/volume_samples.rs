@@ -130,8 +130,8 @@ fn reference(reader: &Path, sample: &Path) -> Option<Value> {
     serde_json::from_slice(&output.stdout).ok()
 }
 
-/// Returns the files that were found; the hash of a WAD's stands for the whole
-/// name where `known` has no more.
+/// Returns the files that were found; for a WAD, the hash replaces the name if
+/// `known` has no more.
 fn found(opened: &Opened, known: &[File]) -> Vec<File> {
     let files = opened.files().map(|(path, entry)| {
         let is_hash = |(known, _, _): &&File| {

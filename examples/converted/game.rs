@@ -93,7 +93,7 @@ fn model(number: usize) -> Vec<u8> {
     ta::tdo::file(&root)
 }
 
-/// Returns the text of a unit with 90 keys, most of which all units have.
+/// Returns the text of a unit with 90 keys, most of which occur in all units.
 fn unit(number: usize) -> Vec<u8> {
     let keys = (0..90).map(|key| {
         let name = if key % 10 == 9 { key * number } else { key };

@@ -36,7 +36,7 @@ impl Random {
     }
 }
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Lines of words, as scripts and unit definitions are.
@@ -104,8 +104,7 @@ impl Generator {
     }
 }
 
-/// Returns the lines of 3 to 14 words, of which few are frequent and many are
-/// rare.
+/// Returns lines of 3 to 14 words, a few of them frequent and many rare.
 fn prose(random: &mut Random) -> Vec<u8> {
     let word = |random: &mut Random| {
         let letters = 2 + random.below(10);

@@ -164,7 +164,7 @@ fn extension(kind: Kind) -> &'static str {
     }
 }
 
-/// Returns a size by the power law, `share` of which are smaller.
+/// Returns a size by the power law: `share` of the sizes are smaller.
 fn size(share: f64, largest: f64) -> usize {
     let (low, high) = (SMALLEST.powf(-EXPONENT), largest.powf(-EXPONENT));
     (low - share * (low - high)).powf(-1.0 / EXPONENT) as usize

@@ -12,7 +12,7 @@ const MINIMAP: u32 = 120;
 /// What is below is under water.
 const SEA: u8 = 75;
 
-/// Where sand ends, and where grass does.
+/// Heights of the upper limits of sand and of grass.
 const BEACH: u8 = 84;
 const ROCKS: u8 = 140;
 

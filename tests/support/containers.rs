@@ -155,8 +155,7 @@ impl Opened {
         self.volume.content(entry.file).map(drop)
     }
 
-    /// Returns a decoder of what a number of the volume stands for, from
-    /// `offset` on.
+    /// Returns a decoder of a number of the volume, from `offset` on.
     fn decoder_at(&self, whole: FileId, offset: u64) -> Result<Box<dyn Decoder>> {
         let Content::Stream(streams) = self.volume.content(whole)? else {
             unreachable!("the whole is a stream");

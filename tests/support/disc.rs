@@ -93,7 +93,7 @@ impl Disc {
                     let data = [&subheader[..], &bytes[..]].concat();
                     image.extend(&data);
                     image.extend(EDC.checksum(&data).to_le_bytes());
-                    // The error correction, which nobody reads here.
+                    // The error correction, which is not read here.
                     image.extend([0; 276]);
                 }
                 Sector::Form2(bytes) => image.extend(&bytes[..]),
@@ -139,7 +139,7 @@ impl Directory<'_> {
         self.table(self.extent, 0, index).len()
     }
 
-    /// Returns the records, none of which crosses a sector.
+    /// Returns the records, none of which may cross a sector.
     fn table(
         &self,
         parent: usize,

@@ -27,7 +27,7 @@ pub fn extract(opened: &Opened, directory: &Path) {
     }
 }
 
-/// What an archive says about an asset, and its bytes.
+/// Metadata and bytes of an asset.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AssetFacts {
     pub id: String,

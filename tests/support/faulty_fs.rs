@@ -117,7 +117,7 @@ impl FaultyFs {
         self.state.held.lock().unwrap().len()
     }
 
-    /// Goes away: whatever is asked of it is ENOTCONN.
+    /// Disconnects: all requests fail with ENOTCONN.
     pub fn go_away(&mut self) {
         // Refused while it is in use, but the session is over.
         let _ = rustix::mount::unmount(&self.point, UnmountFlags::FORCE);
@@ -139,7 +139,7 @@ impl FaultyFs {
             self.set(Mode::Fine);
             let _ = rustix::mount::unmount(&self.point, UnmountFlags::FORCE);
             let _ = rustix::mount::unmount(&self.point, UnmountFlags::DETACH);
-            // It has ended in whatever way.
+            // The exit status does not matter.
             let _ = session.join();
         }
     }

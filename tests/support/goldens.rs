@@ -67,11 +67,12 @@ impl Sample {
         (self.format().open)(&self.bytes, &Alone)
     }
 
-    /// Returns what `info.json` tells otherwise than it is known, one per line.
+    /// Returns the differences between `info.json` and the known facts, one per
+    /// line.
     ///
     /// The known facts of PSX have an object's `flags` and `inquiry` as one
-    /// 32-bit number; `inquiry` is 0 in all samples, so that they are equal
-    /// nevertheless. What else is meant differently is in [`adapt`].
+    /// 32-bit number; `inquiry` is 0 in all samples, so they are equal
+    /// nevertheless. Other differences in meaning are handled by [`adapt`].
     pub fn differences(&self, info: &[u8]) -> Vec<String> {
         let mut known = self.known.clone();
         let mut ours: Value = serde_json::from_slice(info).unwrap();
@@ -121,7 +122,7 @@ fn compare_warnings(known: &mut Value, ours: &mut Value) -> Vec<String> {
         serde_json::from_value(warnings.expect("warnings are told")).unwrap()
     };
     let (known, mut ours) = (take(known), take(ours));
-    // What is known is of the file, not of what can be shown of it.
+    // The known facts are those of the file, not of the exports.
     ours.retain(|text| !text.contains(" is not shown: "));
     let mut found = Vec::new();
     if known.len() != ours.len() {

@@ -142,7 +142,7 @@ impl Hip {
 
     /// Returns the bytes of the archive.
     pub fn build(&self) -> Vec<u8> {
-        // The tables are as long whatever the offsets are that they hold.
+        // The length of the tables does not depend on the offsets in them.
         let unplaced = vec![AssetOffsets::default(); self.assets.len()];
         let start = self.head(&unplaced).len();
         let data_header = block(b"DHDR", &u32::MAX.to_be_bytes());

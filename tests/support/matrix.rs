@@ -129,8 +129,8 @@ pub enum What {
 /// Walks all of a mount, a directory before what is in it, and reads all.
 ///
 /// # Panics
-/// Where anything but a read fails, or a read in another way than by EIO, or
-/// where two ways to request the same thing give two answers.
+/// Asserts that only reads fail, only with EIO, and that equivalent requests
+/// have equal results.
 pub fn see(vfs: &Vfs) -> Vec<Seen> {
     let mut seen = Vec::new();
     see_directory(vfs, Ino::ROOT, "", &[], &mut seen);
@@ -245,7 +245,7 @@ pub fn compare(whole: &[Seen], now: &[Seen]) -> Outcome {
     }
 }
 
-/// Says of which damage a panic was the consequence.
+/// Reports which damage caused a panic.
 pub struct Telltale<'a>(pub &'a str, pub Damage);
 
 impl Drop for Telltale<'_> {

@@ -6,7 +6,7 @@ use hpimount::text::numbered;
 
 use super::merging::Tree;
 
-/// What a directory of a layer holds, in the archive's order.
+/// The contents of a layer's directory, in the archive's order.
 pub type Entries = Vec<(String, Node)>;
 
 #[derive(Debug, Clone)]

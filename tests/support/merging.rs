@@ -67,8 +67,8 @@ impl Folder {
         file.set_modified(time).unwrap();
     }
 
-    /// Returns the program with these arguments, in which `{}` stands for the
-    /// folder, and the mount point.
+    /// Returns the program with these arguments, where `{}` is the folder, and
+    /// the mount point.
     fn command(&self, arguments: &[&str]) -> Command {
         let folder = self.path.to_str().unwrap();
         let mut command = hpimount();

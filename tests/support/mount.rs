@@ -23,7 +23,7 @@ use super::skip::possible;
 
 pub use process::{Daemon, Run, hpimount, run};
 
-/// What the environment of a daemon says that a test waits for.
+/// Environment variables of a daemon for a test.
 const TAG: &str = "HPIMOUNT_TEST_TAG";
 
 /// Length of [`BIG`].
@@ -52,7 +52,7 @@ pub fn big() -> Vec<u8> {
 /// skipped, said on stderr.
 ///
 /// # Panics
-/// Where they are not and the environment says `CI=true`.
+/// Panics if they are missing and `CI=true`.
 #[must_use]
 pub fn can_mount() -> bool {
     possible(
@@ -226,7 +226,7 @@ impl Fixture {
     pub fn mount_by(self, mut command: Command) -> Mount {
         let tag = tag(&mut command);
         let ran = run(&mut command);
-        // First the guard, so that a failure leaves nothing behind either.
+        // The guard first, so that a failure leaves nothing behind.
         let daemon = Daemon::find(&tag);
         let mount = Mount {
             fixture: self,
@@ -333,7 +333,7 @@ impl Mount {
     /// Reads the small file of [`sample`].
     ///
     /// # Panics
-    /// Where it cannot be read, or is not what it should be.
+    /// Panics if it cannot be read, or is not as expected.
     pub fn assert_answers(&self) {
         assert_eq!(fs::read(self.file(SMALL)).unwrap(), b"hello\n");
     }

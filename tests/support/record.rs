@@ -135,7 +135,7 @@ pub struct Opened {
     pub tree: Recorder,
 }
 
-/// Opens an archive whose format is told by its bytes.
+/// Opens an archive, detecting its format.
 pub fn open(bytes: Vec<u8>, options: Options) -> Result<Opened> {
     let source: Arc<dyn ReadAt> = Arc::new(bytes);
     let input = Input::alone(source, options);

@@ -40,7 +40,7 @@ pub fn pack_as(directory: &Path, archive: &Path, options: &[&str]) {
 }
 
 /// Returns a HIP archive with these assets in one layer, each of another type,
-/// all of which are shown by their extensions.
+/// all shown by their extensions.
 pub fn hip<'a>(assets: impl Iterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
     let types = [b"RAW ", b"BINK", b"CSN ", b"XYZ "];
     let mut hip = Hip::default();

@@ -101,8 +101,7 @@ fn sha256_of_file(path: &Path) -> io::Result<String> {
     }
 }
 
-/// Reads the first bytes of the files of a mount, whatever their sizes and
-/// returns the paths.
+/// Reads the first bytes of all files of a mount, and returns the paths.
 pub fn names(vfs: &Vfs) -> Vec<String> {
     let mut names = Vec::new();
     let mut pending = vec![(Ino::ROOT, String::new())];

@@ -60,8 +60,7 @@ pub fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let starts = bytes.windows(MARKER.len()).enumerate();
     let starts = starts.filter(|(_, window)| *window == MARKER);
     let starts: Vec<usize> = starts.map(|(at, _)| at).take(SUMS).collect();
-    // What is inside of another chunk comes first: its checksum changes that
-    // of the other.
+    // Inner chunks first: their checksums change those of the outer ones.
     for &at in starts.iter().rev() {
         seal_chunk(&mut bytes[at..]);
     }

@@ -72,7 +72,7 @@ fn rendering(view: &dyn View, index: usize) -> Vec<u8> {
     bytes
 }
 
-/// What is made can be read by what reads such files.
+/// Programs read the generated files.
 fn check(format: &ViewFormat, name: &str, made: &[u8]) {
     match name.rsplit('.').next() {
         Some("json") => {

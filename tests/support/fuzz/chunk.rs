@@ -28,8 +28,8 @@ impl ChunkHead {
     }
 }
 
-/// Any chunks, as the only file of an archive. After a [`ChunkHead`] stand the
-/// chunks; in version 1 each begins at a marker.
+/// Arbitrary chunks as the only file of an archive. The chunks follow a
+/// [`ChunkHead`]; in version 1 each begins at a marker.
 pub fn chunk(data: &[u8]) {
     let Some((&[flags, key, low, middle, high], chunks)) = data.split_first_chunk() else {
         return;
@@ -131,7 +131,7 @@ pub fn lz77(data: &[u8]) {
     };
     let step = usize::from(step) + 1;
     let _ = both(packed, u16::from_le_bytes([low, high]).into(), step);
-    // What comes out of data whose length is declared wrong is never seen.
+    // Output of data with a wrong declared length is never returned.
     let most = packed.len() * 17;
     if let Err(Lz77Error::TooShort { produced, .. }) = both(packed, most + 1, step) {
         let produced = produced as usize;

@@ -13,7 +13,7 @@ use crate::support::disc::Disc;
 /// Maximum number of bytes of one container that are decoded.
 const DECODED: u64 = 1 << 20;
 
-/// Where the volume descriptor of a disc stands.
+/// Offset of the volume descriptor of a disc.
 const DESCRIPTOR: usize = 32 * seeds::SECTOR;
 
 /// An IMG: version 2, and the directory of version 1.

@@ -25,7 +25,7 @@ pub(super) const CODES: [&str; 40] = [
     "TRIG", "UIFT", "VIL", "ZLIN",
 ];
 
-/// Returns the facts that a byte stands for, and the rest.
+/// Returns the parameters encoded in a byte, and the rest.
 fn facts(data: &[u8]) -> Option<(Facts, &[u8])> {
     let (&first, rest) = data.split_first()?;
     let platform = PLATFORMS[usize::from(first & 3)];

@@ -300,7 +300,7 @@ impl<'a> Walk<'a> {
         self.bytes -= size;
     }
 
-    /// What could not be read was reported with the place.
+    /// Unreadable data was reported with its position.
     fn errors_are_located(&self) {
         let Ok(control) = self.vfs.lookup(Ino::ROOT, ".hpimount") else {
             return;

@@ -38,7 +38,7 @@ const SIZES: [usize; 8] = [0, 1, 100, 4096, 9000, 65_535, 65_536, 70_000];
 /// longest.
 const BYTES: usize = 150_000;
 
-/// What is built, and what is done with it.
+/// The sources to build, and the steps to run.
 struct Case {
     version_2: bool,
     key: u8,
@@ -49,7 +49,7 @@ struct Case {
 }
 
 impl Case {
-    /// Returns the case that these bytes stand for: as many steps as there are
+    /// Returns the case encoded in these bytes: as many steps as there are
     /// bytes for.
     fn new(data: &[u8]) -> arbitrary::Result<Self> {
         let mut input = Unstructured::new(data);

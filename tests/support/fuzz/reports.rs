@@ -57,7 +57,7 @@ pub fn hi_reports(data: &[u8]) {
     assert!(total <= MOST, "{total}");
 }
 
-/// Returns the type that a byte stands for.
+/// Returns the type encoded in a byte.
 fn code_of(byte: u8) -> [u8; 4] {
     let index = usize::from(byte) % (CODES.len() + OTHERS.len());
     match CODES.get(index) {

@@ -9,8 +9,8 @@ use hpimount::volume::Options;
 use super::seeds;
 use crate::support::record::open;
 
-/// A `Settings.ini`. What can be understood and requests no files makes an
-/// archive that the reader takes.
+/// Arbitrary `Settings.ini`. If it is valid and requires no files, the packed
+/// archive can be read.
 pub fn settings(data: &[u8]) {
     if parse(data).is_err() {
         return;

@@ -3,7 +3,7 @@
 use super::build;
 use crate::support::noise;
 
-/// Pixels of two levels, of which the first has 64 by 32.
+/// Pixels of two levels, the first of 64 by 32.
 const PIXELS: usize = 64 * 32 + 32 * 16;
 
 /// One texture of every format, with pixels without a pattern, which differ

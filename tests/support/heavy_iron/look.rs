@@ -9,7 +9,7 @@ use hpimount::asset::heavy_iron::{
 };
 use hpimount::io::Warnings;
 
-/// What there is to say about an asset.
+/// The results for an asset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// All is as it should be.

@@ -54,7 +54,7 @@ pub fn each(types: &[&str], mut check: impl FnMut(&Archive, &Asset, &Path)) -> b
     seen > 0
 }
 
-/// Returns the bytes of a file, whose size is told before anybody opens it.
+/// Returns the bytes of a file, whose size must be known before it is opened.
 pub fn bytes_of(path: &Path) -> Vec<u8> {
     let told = fs::metadata(path).unwrap().len();
     let bytes = fs::read(path).unwrap();

@@ -30,7 +30,7 @@ pub struct Entry {
     pub content: Content,
 }
 
-/// What an [`Entry`] stands for.
+/// The contents of an [`Entry`].
 #[derive(Debug, Clone)]
 pub enum Content {
     Directory(Vec<Entry>),
@@ -62,7 +62,7 @@ pub struct File {
     pub chunk: Chunk,
 }
 
-/// Without the bytes, which nobody wants to read.
+/// Without the bytes, which are not read.
 impl std::fmt::Debug for File {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (size, method) = (self.data.len(), self.chunk.method);

@@ -16,7 +16,7 @@ pub struct V1 {
     pub cipher: Cipher,
     /// Where the root's node is.
     pub root: usize,
-    /// Whether other bytes stand between a node and its entries.
+    /// Whether there are other bytes between a node and its entries.
     pub lists_elsewhere: bool,
     /// Bytes between the directory and the data.
     pub gap: usize,
@@ -80,7 +80,7 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    /// Appends room for a number of bytes; tells where.
+    /// Appends room for a number of bytes, and returns its offset.
     fn room(&mut self, length: usize) -> usize {
         let at = self.bytes.len();
         self.bytes.resize(at + length, 0);

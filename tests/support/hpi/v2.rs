@@ -16,7 +16,7 @@ pub struct V2 {
     pub entries: Vec<Entry>,
     /// Most bytes in a chunk; `None` for one chunk for a whole file.
     pub chunk_size: Option<usize>,
-    /// Whether directory and names stand as they are, unpacked.
+    /// Whether directory and names are stored, not packed.
     pub raw_blocks: bool,
     /// Date of the first file; each of the others is a second later.
     pub date: u32,

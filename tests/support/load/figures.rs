@@ -66,7 +66,7 @@ impl Figures {
     }
 }
 
-/// What a process holds of the system.
+/// System resources of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Footprint {
     pub descriptors: usize,

@@ -26,7 +26,7 @@ const STORM: usize = 50;
 /// Files that a process maps before another one does.
 const MAPPED: u64 = 100;
 
-/// What a kind of readers is called, and what it does over and over.
+/// The name of a kind of readers, and its operation.
 type Kind = (&'static str, fn(&mut Reader<'_>));
 
 /// The kinds of readers.
@@ -41,7 +41,7 @@ pub const KINDS: [Kind; 8] = [
     ("texts, attributes, totals", ask_around),
 ];
 
-/// Somebody who reads.
+/// A reader.
 pub struct Reader<'a> {
     mount: &'a Path,
     set: &'a Set,
@@ -52,8 +52,7 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Returns the reader with this number, who does other things than the
-    /// others.
+    /// Returns the reader with this number, which differs from the others.
     pub fn new(
         number: usize,
         mount: &'a Path,

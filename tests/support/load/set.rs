@@ -32,7 +32,7 @@ const NOISE_EVERY: usize = 5;
 /// Directories of a tree.
 const DIRECTORIES: usize = 8;
 
-/// Where the assets of the HIP archive stand.
+/// Positions of the assets of the HIP archive.
 const LAYER: &str = "assets.hip/layers/00-DEFAULT";
 
 /// Bytes of a file with chunks that are decoded a piece at a time.
@@ -71,8 +71,8 @@ pub struct Set {
 }
 
 impl Set {
-    /// Two HPI archives and a HIP archive, with `count` files each of which
-    /// half have more than 16 KiB, and a folder.
+    /// Two HPI archives and a HIP archive, with `count` files each, half of
+    /// them larger than 16 KiB, and a folder.
     pub fn new(count: usize) -> Self {
         let mut set = Self {
             dir: tempfile::tempdir().unwrap(),
@@ -208,8 +208,8 @@ impl Set {
     }
 }
 
-/// Returns the text of which every line says where it stands, so that no part
-/// of a file can pass for another.
+/// Returns a text in which every line has its position, so that no part of a
+/// file equals another.
 fn lines(number: usize, length: usize) -> Vec<u8> {
     let mut text = String::with_capacity(length + 100);
     for line in 0.. {

@@ -10,15 +10,15 @@ use rustix::process::Signal;
 
 use super::{Daemon, Fixture, Run, mounts_in, run, tag};
 
-/// `nobody`, for whom nothing is prepared anywhere.
+/// `nobody`, a user without any files.
 pub const USER: u32 = 65534;
 
 /// Another ordinary user.
 pub const OTHER_USER: u32 = 65533;
 
-/// Lets go of the mounts of other tests, which would live on here. Makes
-/// `/dev/fuse` what it is on desktops, and lets nobody use
-/// `allow_other`, whatever the machine says.
+/// Detaches the mounts of other tests, which would be kept alive here. Sets up
+/// `/dev/fuse` as on desktops, and forbids `allow_other`, whatever the
+/// machine's settings.
 const SETUP: &str = r#"
     set -e
     umount -a -l -t fuse.hpimount
@@ -45,7 +45,7 @@ impl Namespace {
     pub fn new() -> Self {
         let fixture = Fixture::new();
         let dir = fixture.dir();
-        // Where the project lies the user may not look.
+        // The user has no access to the project's directory.
         let program = dir.join("hpimount");
         fs::copy(env!("CARGO_BIN_EXE_hpimount"), &program).unwrap();
         fs::set_permissions(dir, fs::Permissions::from_mode(0o755)).unwrap();

@@ -63,8 +63,8 @@ fn text(file: &mut File) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Makes daemons children of this process once those that started them have
-/// ended, so that their exit codes can be had.
+/// Makes this process the reaper of daemons whose parents have exited, to get
+/// their exit codes.
 pub fn adopt_orphans() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {

@@ -74,7 +74,7 @@ impl Line {
 impl Drop for Line {
     fn drop(&mut self) {
         self.shared.is_ending.store(true, Ordering::SeqCst);
-        // Wakes who accepts.
+        // Wakes the accepting thread.
         drop(TcpStream::connect(self.address));
         if let Some(thread) = self.thread.take() {
             thread.join().unwrap();

@@ -46,7 +46,7 @@ pub type Which = fn(&Request) -> bool;
 pub struct Faults {
     /// This status for everything, with these headers.
     pub status: Option<(u16, String)>,
-    /// The same for requests of which this holds.
+    /// The same for requests that match.
     pub status_where: Option<(Which, u16)>,
     /// No answer.
     pub silent: bool,
@@ -162,7 +162,7 @@ impl Origin {
         }
     }
 
-    /// Returns the requests so far, of which there are none any more.
+    /// Returns the requests so far, and clears them.
     pub fn take_requests(&self) -> Vec<Request> {
         std::mem::take(&mut *self.state.requests.lock().unwrap())
     }
@@ -181,7 +181,7 @@ impl Origin {
 
     fn end(&mut self) {
         self.state.is_ending.store(true, Ordering::SeqCst);
-        // Wakes who accepts.
+        // Wakes the accepting thread.
         drop(TcpStream::connect(self.address));
         if let Some(thread) = self.thread.take() {
             thread.join().unwrap();

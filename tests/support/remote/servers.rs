@@ -47,8 +47,8 @@ impl Drop for Server {
     }
 }
 
-/// Certificates of a server called `localhost`, and of the authority that has
-/// signed them and that nobody knows.
+/// Certificates of a server called `localhost`, and of an unknown authority
+/// that has signed them.
 pub struct Certificates(TempDir);
 
 impl Certificates {
@@ -104,7 +104,7 @@ impl Nginx {
         })
     }
 
-    /// Returns the same with TLS, for who names it `localhost`.
+    /// Returns the URL with TLS and the host name `localhost`.
     pub fn start_tls(root: &Path, certificates: &Certificates, more: &str) -> Option<Self> {
         let (port, at) = (free_port(), certificates.0.path().display());
         let more = format!(

@@ -61,10 +61,10 @@ pub fn left_out(name: &str) -> &'static [&'static str] {
     match name.rsplit('.').next() {
         // The raw words; those that mean something are fields of the model.
         Some("cob") => &["header"],
-        // Where padding of a minimap begins by its colour. Real maps have this
-        // colour in their corners, so the model does not guess. For Kingdoms
-        // the other field was computed by the rule of Total Annihilation,
-        // which does not hold there.
+        // The start of a minimap's padding is determined by its colour. Real
+        // maps have this colour in their corners, so the model does not guess.
+        // For Kingdoms the other field was computed by the rule of Total
+        // Annihilation, which does not apply there.
         Some("tnt") if name.ends_with("tak.tnt") => &["minimap_trim", "minimap_used"],
         Some("tnt") => &["minimap_trim"],
         // Scenarios are recognised and not read; of videos the tracks and
@@ -93,8 +93,8 @@ pub fn adapt(name: &str, known: &mut Value) {
     }
 }
 
-/// The number of layers is known as 8 and as 16 bits; which of them counts
-/// depends on the format. Where the data ends is not told.
+/// The number of layers is known as 8 and as 16 bits; which of them applies
+/// depends on the format. The end of the data is not known.
 fn adapt_frame(frame: &mut Value) {
     let fields = frame.as_object_mut().unwrap();
     fields.remove("byte11");
