@@ -1,9 +1,9 @@
 //! The mounted tree as the kernel sees it: the only file that names `fuser`.
 //!
-//! The tree never changes, so everything that spares a request is switched
-//! on: names and attributes never expire, also those of missing names;
-//! `open` and `opendir` are answered once, with "not needed"; listings carry
-//! attributes. What is left of a warm walk is no request at all.
+//! The tree never changes, so every feature that avoids requests is enabled:
+//! names and attributes never expire, including negative lookups; `open` and
+//! `opendir` are answered once, with "not needed"; listings include attributes.
+//! A warm walk needs no requests at all.
 
 use std::ffi::OsStr;
 use std::io;
@@ -27,7 +27,7 @@ const FOREVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 /// How long the kernel may rely on an answer that changes.
 const NOT_AT_ALL: Duration = Duration::ZERO;
 
-/// The kernel's own number for the root directory's generation.
+/// The generation of the root directory, fixed by the kernel.
 const ROOT_GENERATION: Generation = Generation(0);
 
 /// Preferred size of a read, and of the chunks in the archives.
@@ -42,17 +42,17 @@ const MAX_BACKGROUND: u16 = 64;
 /// Offsets of a listing: `.` and `..` come before the entries of the tree.
 const DOTS: u64 = 2;
 
-/// Under what the library that talks to the kernel logs.
+/// Log target of the FUSE library.
 pub const LOG_TARGET: &str = "fuser";
 
-/// Who owns the files and who may do what with them.
+/// Ownership and permissions of the files.
 #[derive(Debug, Clone, Copy)]
 pub struct Ownership {
     /// Owner of everything.
     pub uid: u32,
     /// Group of everything.
     pub gid: u32,
-    /// Permission bits that are taken away.
+    /// Permission bits to remove.
     pub umask: u16,
 }
 
@@ -65,9 +65,9 @@ struct Mounted {
     vfs: Arc<Vfs>,
     ownership: Ownership,
     prefetch: Option<Arc<Prefetch>>,
-    /// Inodes are never used twice in a mount, but their numbers may mean
-    /// others in the next one. By this, the clients of a server that exports
-    /// the mount learn that what they remember is stale.
+    /// Inode numbers are never reused in a mount, but may refer to other inodes
+    /// in the next one. The generation tells NFS clients that their handles are
+    /// stale.
     generation: Generation,
     /// How long the kernel may rely on a lasting answer.
     lifetime: Duration,
@@ -83,8 +83,7 @@ pub struct SessionOptions {
     pub allow_other: bool,
     /// Whether files are pushed into the kernel's page cache ahead of readers.
     pub prefetch: bool,
-    /// How long the kernel may rely on lasting answers without asking again;
-    /// without limit where there is none.
+    /// How long the kernel may cache lasting answers; `None` for no limit.
     pub lifetime: Option<Duration>,
 }
 
@@ -104,11 +103,11 @@ fn config(options: SessionOptions) -> fuser::Config {
 }
 
 /// Starts the session with the kernel over an open FUSE device, and answers
-/// requests on threads of its own until the mount is gone.
+/// requests on its own threads until the mount is gone.
 ///
 /// # Errors
-/// Where the kernel and this program cannot agree, and where threads cannot
-/// be started.
+/// Returns an error if the protocol negotiation fails, or if threads cannot be
+/// started.
 #[cfg(target_os = "linux")]
 pub fn serve(
     vfs: Arc<Vfs>,
@@ -123,11 +122,11 @@ pub fn serve(
     run(session, background)
 }
 
-/// Mounts on `mount_point` and answers requests on a thread of its own until
-/// the mount is gone.
+/// Mounts on `mount_point` and answers requests on its own thread until the
+/// mount is gone.
 ///
 /// # Errors
-/// Where the system refuses the mount.
+/// Returns an error if the system refuses the mount.
 #[cfg(not(target_os = "linux"))]
 pub fn mount_and_serve(
     vfs: Arc<Vfs>,
@@ -175,7 +174,7 @@ fn run(
             if let Some(hook) = &hook {
                 hook("prefetch");
             }
-            // The kernel may know nothing of the inode any more.
+            // The kernel may have forgotten the inode by now.
             let _ = notifier.store(number(inode), offset, bytes);
         })?;
     }
@@ -241,8 +240,8 @@ impl Mounted {
         }
     }
 
-    /// What of `.` and `..` comes at `offset` of a listing: name, attributes
-    /// and the offset behind it.
+    /// Returns the entry `.` or `..` at `offset` of a listing: name, attributes
+    /// and the next offset.
     fn dots(&self, directory: Ino, offset: u64) -> Result<Vec<(&'static str, Attr, u64)>, Error> {
         let mut dots = Vec::new();
         if offset < 1 {
@@ -255,7 +254,7 @@ impl Mounted {
         Ok(dots)
     }
 
-    /// How long the kernel may rely on the attributes.
+    /// Returns how long the kernel may rely on the attributes.
     fn ttl(&self, attr: Attr) -> Duration {
         if attr.lasting {
             self.lifetime
@@ -286,9 +285,8 @@ impl Mounted {
         FileAttr {
             ino: number(attr.ino),
             size: attr.size,
-            // Of the decoded size: a smaller number would make `cp` and
-            // `grep` take the file for sparse. A link has its text in its
-            // inode.
+            // Of the decoded size: with a smaller number, `cp` and `grep` would
+            // treat the file as sparse. The text of a link is in its inode.
             blocks: match attr.kind {
                 FileKind::Symlink => 0,
                 _ => attr.size.div_ceil(SECTOR),
@@ -309,15 +307,15 @@ impl Mounted {
     }
 }
 
-/// The generation of a mount that begins now.
+/// Returns the generation of a mount that begins now.
 fn generation() -> Generation {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     // The kernel keeps 32 bits: milliseconds of seven weeks.
     Generation(since.map_or(0, |since| since.as_millis() as u64))
 }
 
-/// A handler named in this variable panics: that is how the tests see that
-/// the mount survives it. Not in released programs.
+/// Returns a handler named in this variable panics: that is how the tests see
+/// that the mount survives it. Not in released programs.
 fn panic_hook() -> Hook {
     if !cfg!(debug_assertions) {
         return None;
@@ -341,7 +339,7 @@ impl Filesystem for Mounted {
                 log::debug!("the kernel does not offer {capability:?}");
             }
         }
-        // Refused only where it is 0.
+        // Refused only if it is 0.
         let _ = config.set_max_background(MAX_BACKGROUND);
         Ok(())
     }
@@ -349,7 +347,8 @@ impl Filesystem for Mounted {
     fn lookup(&self, _req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         self.guard("lookup", || {
             let found = match name.to_str() {
-                // Asked for inodes of which the kernel has the number only.
+                // Requested by NFS exports for inodes of which only the number
+                // is known.
                 Some(".") => self.vfs.lookup_again(ino(parent)),
                 Some("..") => self.vfs.lookup_parent(ino(parent)),
                 Some(name) => self.vfs.lookup(ino(parent), name),
@@ -514,7 +513,7 @@ impl Filesystem for Mounted {
     }
 }
 
-/// Answers `getxattr` and `listxattr`: a size of 0 asks for the size only.
+/// Answers `getxattr` and `listxattr`: a size of 0 requests the size only.
 fn answer_xattr(reply: ReplyXattr, size: u32, value: Result<Vec<u8>, Error>) {
     match value {
         Ok(value) if size == 0 => reply.size(value.len() as u32),
@@ -543,8 +542,8 @@ fn number(ino: Ino) -> INodeNo {
     INodeNo(ino.0.into())
 }
 
-/// A number from the kernel. Numbers of ours fit into 32 bits; another one
-/// becomes that of no inode.
+/// Converts a number from the kernel. Inode numbers fit into 32 bits; a larger
+/// one is converted to that of no inode.
 fn ino(number: INodeNo) -> Ino {
     Ino(u32::try_from(number.0).unwrap_or(0))
 }

@@ -1,4 +1,4 @@
-//! Archives on a web server: what is read, what is asked for, what is kept, and
+//! Archives on a web server: what is read, what is requested, what is kept, and
 //! what is shown of it.
 #![cfg(feature = "remote")]
 
@@ -84,7 +84,7 @@ fn a_read_here_and_there_fetches_its_block_and_no_more() {
     assert!(requests.len() <= 10 && bytes <= 11 * BLOCK, "{requests:?}");
 }
 
-/// All that can be seen of a mount from outside.
+/// Returns all that can be seen of a mount from outside.
 fn visible(mount: &Mount) -> String {
     let pid = mount.pid();
     let mut all = fs::read_to_string("/proc/self/mountinfo").unwrap();
@@ -148,7 +148,7 @@ fn blocks_on_disk_are_for_the_next_mount_and_for_others() {
     };
     whole(&first);
     let there = || walk_files(&directory);
-    // Blocks are written behind the reader.
+    // Blocks are written after the reader.
     support::mount::eventually("all blocks are kept", || {
         there().len() >= LENGTH / BLOCK as usize
     });

@@ -1,4 +1,4 @@
-//! Block images as sources, whose decoded blocks are kept within the memory
+//! Block images as sources, with decoded blocks cached within the memory
 //! budget.
 
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::io::{Error, ReadAt, Result};
 use crate::source::image::{BlockImage, block_length};
 use crate::volume::FileId;
 
-/// What a block image holds, as a source.
+/// The contents of a block image, as a source.
 pub struct Image {
     reader: Arc<Reader>,
     image: Box<dyn BlockImage>,
@@ -17,7 +17,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// A source whose decoded blocks `reader` keeps.
+    /// Creates a source whose decoded blocks `reader` caches.
     pub fn new(reader: &Arc<Reader>, image: Box<dyn BlockImage>) -> Self {
         // Volumes have their numbers from 0 on, images from the other end.
         let number = u64::MAX - reader.next_image();
@@ -31,7 +31,8 @@ impl Image {
         }
     }
 
-    /// A decoded block. With `keep` it stays in memory for the next reader.
+    /// Returns a decoded block. With `keep` it stays in memory for the next
+    /// reader.
     fn block(&self, number: u64, keep: bool) -> Result<Arc<Vec<u8>>> {
         let key = (self.key, Part::Block(number));
         let length = block_length(self.image.len(), self.image.block_size(), number);
@@ -71,7 +72,7 @@ impl ReadAt for Image {
             let number = position / unit;
             let length = block_length(self.len(), self.image.block_size(), number);
             let wanted = (length - skip).min(buf.len() - filled);
-            // What is wanted whole goes into the kernel's page cache.
+            // Blocks that are read whole go into the kernel's page cache.
             let block = self.block(number, wanted < length);
             let block = block.map_err(std::io::Error::other)?;
             buf[filled..filled + wanted].copy_from_slice(&block[skip..skip + wanted]);
@@ -136,7 +137,7 @@ mod tests {
         assert_eq!(bytes[24..], [2; 6]);
         image.read_exact_at(&mut bytes[..2], 38).unwrap();
         assert_eq!(decoded.load(Ordering::Relaxed), 3);
-        // The block that was wanted whole is not kept.
+        // The block that was read whole is not cached.
         image.read_exact_at(&mut bytes[..2], 16).unwrap();
         assert_eq!(decoded.load(Ordering::Relaxed), 4);
     }
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_block_spoils_no_other_one() {
+    fn a_damaged_block_affects_no_others() {
         let (image, _) = numbers(100);
         let error = image.read_exact_at(&mut [0; 2], 47).unwrap_err();
         assert_eq!(error.to_string(), "block 3 at 0x9: is damaged");

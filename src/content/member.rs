@@ -40,7 +40,7 @@ impl ReadAt for Member {
         let mut filled = 0;
         while filled < buf.len() {
             let start = offset + filled as u64;
-            // A block at a time: nothing is put together only to be copied.
+            // Block by block, so that nothing is assembled only to be copied.
             let bytes = self
                 .reader
                 .read_some(file, start..offset + buf.len() as u64)

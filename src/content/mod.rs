@@ -1,5 +1,5 @@
-//! The bytes of files: reading them from volumes, decoding, rendering, and
-//! keeping what is worth it within the memory budget.
+//! The data of files: reading from volumes, decoding, rendering, and caching
+//! within the memory budget.
 //!
 //! Nothing here knows a name or an inode; a file is a volume and a number in
 //! it.
@@ -33,7 +33,7 @@ pub struct OpenVolume {
     pub id: VolumeId,
     /// Name of its file, as users know it.
     pub name: String,
-    /// Where its file is, as users know it; empty for what is inside another
+    /// The path of its file for messages; empty for a file inside another
     /// volume.
     pub location: String,
     /// Name of its format.
@@ -42,7 +42,7 @@ pub struct OpenVolume {
     pub is_plain_folder: bool,
     /// Number of archives around it.
     pub nesting: u8,
-    /// What is odd about the block images around it, a sentence each.
+    /// Warnings about the block images around it, one sentence each.
     pub image_warnings: Vec<String>,
     /// What reads it.
     pub volume: Box<dyn Volume>,
@@ -69,7 +69,7 @@ pub struct Key {
 }
 
 impl File<'_> {
-    /// What its parts are found by.
+    /// Returns the key by which its parts are found.
     pub fn key(&self) -> Key {
         Key {
             volume: self.volume.id,

@@ -25,27 +25,27 @@ pub struct Model {
     /// The version of the file that it was parsed from
     /// (see [`crate::volume::Volume::version`]).
     pub version: Version,
-    /// Accounts for the asset's bytes and for what was parsed.
+    /// Charges the asset's bytes and the parsed model.
     _memory: Charge,
 }
 
-/// Where a shared value is kept.
+/// The key of a shared value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shelf {
     /// What the value is.
     pub name: &'static str,
-    /// First inode number of what it is shared in.
+    /// First inode number of the tree that shares it.
     pub root: u32,
 }
 
-/// A shared value that is kept.
+/// A cached shared value.
 #[derive(Clone)]
 pub(super) struct OnShelf {
     value: Arc<dyn Shared>,
     _memory: Arc<Charge>,
 }
 
-/// The shared values that are kept.
+/// The cached shared values.
 pub(super) type Shelves = Cache<Shelf, OnShelf, Error>;
 
 impl Value for OnShelf {
@@ -58,7 +58,7 @@ impl Value for OnShelf {
     }
 }
 
-/// The models that are kept.
+/// The cached models.
 pub(super) type Models = Cache<Key, Arc<Model>, Error>;
 
 impl Value for Arc<Model> {
@@ -71,23 +71,23 @@ impl Value for Arc<Model> {
     }
 }
 
-/// Whether a model is asked for while another one is being made.
+/// Whether a model is requested while another one is being made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     /// By a request: other parsers may be waited for.
     ByRequest,
-    /// By a parser, which waits for no other.
+    /// Held by a parser, which waits for no other.
     ByParser,
 }
 
 impl Reader {
-    /// The model of an asset of `len` bytes, made by `parse` where it is not
-    /// kept.
+    /// Returns the model of an asset of `len` bytes, built by `parse` unless it
+    /// is cached.
     ///
     /// # Errors
-    /// Where the asset cannot be read; [`Error::NoMemory`] where there is no
-    /// memory to parse it; [`Error::Changed`] where its file changed while it
-    /// was read; those of `parse`.
+    /// Returns an error if the asset cannot be read; [`Error::NoMemory`] if
+    /// there is no memory to parse it; [`Error::Changed`] if its file changed
+    /// while it was read; or the errors of `parse`.
     pub fn model(
         &self,
         file: File<'_>,
@@ -103,8 +103,8 @@ impl Reader {
         let len = version
             .len
             .map_or(len, |now| if len == 0 { 0 } else { now });
-        // Before another thread can wait for the model: one that holds memory must not
-        // be kept from giving it back.
+        // Before another thread can wait for the model: a thread that holds
+        // memory must always be able to release it.
         let mut memory = self.reserve_for(len, asked)?;
         let make = || {
             let bytes = Bytes::from(self.all_bytes(file, len)?);
@@ -127,11 +127,11 @@ impl Reader {
         }
     }
 
-    /// The value of a shelf, made by `make` where it is not kept. It is asked
-    /// for by parsers and renderings, and waits for none of them.
+    /// Returns a shared value, created by `make` unless it is cached. Parsers
+    /// and renderings request it, and it waits for none of them.
     ///
     /// # Errors
-    /// Those of `make`; [`Error::NoMemory`] where it does not fit.
+    /// Those of `make`; [`Error::NoMemory`] if it does not fit.
     pub fn shared(
         &self,
         shelf: Shelf,
@@ -148,21 +148,21 @@ impl Reader {
         Ok(kept.value)
     }
 
-    /// Forgets a model that is no longer what its file is.
+    /// Discards a model whose file has changed.
     pub fn forget_model(&self, file: File<'_>) {
         self.models.remove(&file.key());
     }
 
-    /// Whether an asset of `len` bytes can be parsed at all.
+    /// Returns whether an asset of `len` bytes can be parsed at all.
     pub fn may_parse(&self, len: u64) -> bool {
         self.budget().may_reserve(parsing(len))
     }
 
-    /// Accounts for memory that a rendering needs for a moment. It is not
-    /// waited for: the caller may hold some already.
+    /// Reserves temporary memory for a rendering without waiting, since the
+    /// caller may hold other reservations.
     ///
     /// # Errors
-    /// [`Error::NoMemory`] where it does not fit.
+    /// Returns [`Error::NoMemory`] if it does not fit.
     pub fn reserve_for_rendering(&self, bytes: usize) -> Result<Reservation> {
         self.budget().reserve("rendering it", bytes, false)
     }
@@ -174,10 +174,10 @@ impl Reader {
             .map(Some)
     }
 
-    /// All `len` bytes of a file.
+    /// Returns all `len` bytes of a file.
     ///
     /// # Errors
-    /// As for [`Reader::read`].
+    /// Returns an error under the same conditions as [`Reader::read`].
     pub fn all_bytes(&self, file: File<'_>, len: u64) -> Result<Vec<u8>> {
         let mut bytes = vec![0; usize::try_from(len).unwrap_or(usize::MAX)];
         self.fill(file, &mut bytes)?;
@@ -212,7 +212,7 @@ impl Reader {
     }
 }
 
-/// Bytes that parsing an asset of `len` bytes takes at most.
+/// Returns the maximum memory for parsing an asset of `len` bytes.
 fn parsing(len: u64) -> usize {
     let bytes = usize::try_from(len).unwrap_or(usize::MAX);
     bytes.saturating_mul(1 + EXPANSION)

@@ -1,8 +1,8 @@
 //! Generated files that are too large for memory, in a temporary file without
 //! a name.
 //!
-//! The file is cut into extents of one size; a spooled file has some of them,
-//! in any order, and gives them back when it is evicted.
+//! The file is divided into extents of one size; a spooled file has some of
+//! them, in any order, and releases them when it is evicted.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -18,15 +18,15 @@ use crate::io::sync::lock;
 /// Bytes of an extent.
 const EXTENT: usize = 256 << 10;
 
-/// Where generated files are kept that are too large for memory.
+/// Storage for generated files that are too large for memory.
 pub struct Spool {
     shared: Arc<Shared>,
-    /// What is kept. Its budget is space on disk.
+    /// The files. Their budget is disk space.
     files: Arc<Cache<Key, Arc<Spooled>, Error>>,
 }
 
 struct Shared {
-    /// Opened on demand where it is not open yet.
+    /// Opened on demand.
     file: OnceLock<io::Result<Arc<File>>>,
     space: Arc<Budget>,
     extents: Mutex<Extents>,
@@ -40,8 +40,8 @@ struct Extents {
 }
 
 impl Spool {
-    /// A spool of at most `size` bytes in `file`, which nothing else uses; in
-    /// a temporary file without one.
+    /// Creates a spool of at most `size` bytes in `file`, which must not be
+    /// used otherwise, or in a temporary file.
     pub fn new(file: Option<Arc<File>>, size: u64) -> Self {
         let space = Budget::new(usize::try_from(size).unwrap_or(usize::MAX));
         let opened = OnceLock::new();
@@ -59,7 +59,7 @@ impl Spool {
         }
     }
 
-    /// The file that is kept for `key`.
+    /// Returns the file with this `key`.
     pub fn get(&self, key: Key) -> Option<Arc<Spooled>> {
         self.files.peek(&key)
     }
@@ -69,7 +69,7 @@ impl Spool {
         self.files.put(&key, file);
     }
 
-    /// A file of this spool to be written.
+    /// Returns a file of this spool to be written.
     pub fn writer(&self) -> SpoolWriter {
         SpoolWriter {
             spooled: Spooled {
@@ -82,7 +82,7 @@ impl Spool {
         }
     }
 
-    /// Bytes on disk that are in use.
+    /// Returns the bytes on disk that are in use.
     pub fn used(&self) -> usize {
         self.shared.space.used()
     }
@@ -116,7 +116,7 @@ pub struct Spooled {
 }
 
 impl Spooled {
-    /// Length in bytes.
+    /// Returns the length in bytes.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -124,7 +124,7 @@ impl Spooled {
     /// Fills `buf` with the bytes at `position`, which are inside the file.
     ///
     /// # Errors
-    /// Whatever the operating system reports.
+    /// Returns the error of the operating system.
     pub fn read_exact_at(&self, mut buf: &mut [u8], mut position: u64) -> io::Result<()> {
         while !buf.is_empty() {
             let within = (position % EXTENT as u64) as usize;
@@ -180,7 +180,7 @@ pub struct SpoolWriter {
 }
 
 impl SpoolWriter {
-    /// The file, which is complete.
+    /// Finishes the file and returns it.
     ///
     /// # Errors
     /// As for writing.
@@ -226,7 +226,8 @@ mod tests {
         }
     }
 
-    /// A file of `length` bytes that differ from those of other numbers.
+    /// Returns a file of `length` bytes that differ from those of other
+    /// numbers.
     fn write(spool: &Spool, number: u32, length: usize) -> io::Result<Arc<Spooled>> {
         let mut writer = spool.writer();
         for position in 0..length {

@@ -12,9 +12,9 @@ const MAX_ERRORS: usize = 32;
 /// Counters of a mount, from its start on.
 #[derive(Debug, Default)]
 pub struct Stats {
-    /// Names looked up.
+    /// Number of lookups.
     pub lookups: Tally,
-    /// Attributes asked for.
+    /// Attributes requested.
     pub getattrs: Tally,
     /// Parts of directories listed.
     pub readdirs: Tally,
@@ -55,7 +55,7 @@ impl Stats {
         last.push_back(error);
     }
 
-    /// The counters by name.
+    /// Returns the counters by name.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::json!({
             "lookups": self.lookups.get(),

@@ -1,10 +1,10 @@
 //! Files that decode from their first byte on.
 //!
-//! Of a few of them the decoder is kept where it stopped, for readers who go
-//! on. On the way through a file, copies of the decoder are put aside: from
-//! these checkpoints on, any byte is a bounded way off. They count in the
-//! budget as one value of the cache, and become fewer where they would take
-//! too much of it.
+//! The decoders of a few of them are kept at their position, for sequential
+//! readers. While a file is decoded, copies of the decoder are saved: from
+//! these checkpoints any byte is a bounded distance away. The checkpoints of a
+//! file are one value of the cache, and are thinned out if they would take too
+//! much of it.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -19,20 +19,20 @@ use crate::io::budget::Charge;
 use crate::io::sync::lock;
 use crate::volume::{Decoder, Streams};
 
-/// Least bytes between two checkpoints, a multiple of [`BLOCK_SIZE`]. To
-/// decode so many takes three milliseconds.
+/// Minimum distance between two checkpoints in bytes, a multiple of
+/// [`BLOCK_SIZE`]. Decoding that many takes three milliseconds.
 const SPACING: u64 = 1 << 20;
 
-/// The part of the budget that the checkpoints of one file may take.
+/// The fraction of the budget that the checkpoints of one file may take.
 const SHARE: usize = 8;
 
-/// Bytes that a decoder goes forward with all that it passes being kept:
-/// several readers who read on together are never further apart.
+/// Distance over which all blocks are cached while decoding forward: concurrent
+/// sequential readers are never further apart.
 const TOGETHER: u64 = 1 << 20;
 
 /// The checkpoints of a file.
 pub(super) struct Checkpoints {
-    /// Bytes between two of them.
+    /// Bytes between two checkpoints.
     spacing: u64,
     /// Their positions in the file, growing, and the decoders there.
     points: Vec<(u64, Arc<dyn Decoder>)>,
@@ -44,7 +44,7 @@ impl Checkpoints {
         points: Vec::new(),
     };
 
-    /// Memory that they take, in bytes.
+    /// Returns their memory, in bytes.
     pub(super) fn memory(&self) -> usize {
         let points = self.points.iter();
         points
@@ -52,20 +52,20 @@ impl Checkpoints {
             .sum()
     }
 
-    /// The last one that is not behind `position`.
+    /// Returns the last one that is not after `position`.
     fn before(&self, position: u64) -> Option<&(u64, Arc<dyn Decoder>)> {
         let after = self.points.partition_point(|&(at, _)| at <= position);
         self.points.get(after.checked_sub(1)?)
     }
 
-    /// Whether there should be one at `position` and is none.
+    /// Returns whether one is due at `position`.
     fn lacks(&self, position: u64) -> bool {
         let last = self.before(position).map(|&(at, _)| at);
         position > 0 && position.is_multiple_of(self.spacing) && last != Some(position)
     }
 
-    /// These and one more; every other one where they would take more than
-    /// `limit` bytes. `None` where the decoder cannot be copied.
+    /// Returns these and one more; only every other one if they would take more
+    /// than `limit` bytes. `None` if the decoder cannot be copied.
     fn with(&self, position: u64, decoder: &dyn Decoder, limit: usize) -> Option<Self> {
         let copy = decoder.fork()?;
         let mut points = self.points.clone();
@@ -84,11 +84,11 @@ impl Checkpoints {
     }
 }
 
-/// The decoders that are kept where they stopped.
+/// The decoders that are kept at their position.
 pub(super) struct Decoders(Mutex<LruCache<Key, Slot>>);
 
-/// The thread that holds the lock decodes the file; empty where decoding has not
-/// begun, has come to its end, and after a failure.
+/// The thread that holds the lock decodes the file; empty before decoding
+/// begins, at its end, and after a failure.
 type Slot = Arc<Mutex<Option<Decoding>>>;
 
 /// A file that is being decoded.
@@ -96,13 +96,13 @@ struct Decoding {
     decoder: Box<dyn Decoder>,
     /// Size of the file.
     size: u64,
-    /// Accounts for its memory; `None` where that is small and was not to be
-    /// had.
+    /// Accounts for its memory; `None` if that is small and was not to be had.
     charge: Option<Charge>,
 }
 
 impl Decoding {
-    /// Position in the file of the next byte, a multiple of [`BLOCK_SIZE`].
+    /// Returns the position in the file of the next byte, a multiple of
+    /// [`BLOCK_SIZE`].
     fn position(&self) -> u64 {
         self.size - self.decoder.left()
     }
@@ -117,7 +117,7 @@ impl Decoding {
 }
 
 impl Decoders {
-    /// At most so many.
+    /// At most that many.
     pub(super) fn new(most: NonZeroUsize) -> Self {
         Self(Mutex::new(LruCache::new(most)))
     }
@@ -143,9 +143,9 @@ impl Decoders {
 }
 
 impl Reader {
-    /// The block that holds the start of `wanted`, and its position in the
-    /// file. A block that is wanted whole goes into the kernel's page cache
-    /// and is not kept here as well.
+    /// Returns the block with the start of `wanted`, and its position in the
+    /// file. A block that is read whole goes into the kernel's page cache and
+    /// is not cached here as well.
     pub(super) fn stream_block(
         &self,
         file: File<'_>,
@@ -160,7 +160,7 @@ impl Reader {
     }
 
     /// Decodes a file up to and including the piece that begins at `start`;
-    /// nothing where the file has come to its end before.
+    /// `None` if the file ends earlier.
     fn decode_to(&self, file: File<'_>, volume: &dyn Streams, start: u64) -> Result<Vec<u8>> {
         let key = file.key();
         let slot = self.decoders.slot(key);
@@ -187,7 +187,7 @@ impl Reader {
                         let more = Block::Checkpoints(checkpoints.clone());
                         self.blocks.put(&(key, Part::Checkpoints), more);
                     }
-                    // To come back here everything is decoded again.
+                    // Coming back here would decode everything again.
                     None => keeps = true,
                 }
             }
@@ -204,8 +204,8 @@ impl Reader {
         }
     }
 
-    /// A decoder at the start of a file. What it takes beyond a few buffers is
-    /// accounted for before it is made.
+    /// Returns a decoder at the start of a file. Memory beyond a few buffers is
+    /// reserved before it is created.
     fn new_decoding(&self, file: File<'_>, volume: &dyn Streams) -> Result<Decoding> {
         let memory = volume.decoder_memory(file.file);
         let charge = match memory {
@@ -229,7 +229,7 @@ impl Reader {
         })
     }
 
-    /// Keeps a decoder for readers that go on, if there is memory for it.
+    /// Keeps a decoder for readers that continue, if there is memory for it.
     fn keep(&self, key: Key, slot: &mut Option<Decoding>, mut decoding: Decoding) {
         if decoding.decoder.left() == 0 {
             return self.decoders.forget(key);
@@ -242,8 +242,9 @@ impl Reader {
     }
 }
 
-/// The decoder with the shortest way to `start`: the one that was kept, one
-/// of a checkpoint, or a new one. Says whether it is one of a checkpoint.
+/// Returns the decoder that is nearest before `start`: the one that was kept,
+/// one of a checkpoint, or a new one. Also returns whether it is from a
+/// checkpoint.
 fn nearest(
     kept: Option<Decoding>,
     checkpoints: &Checkpoints,
@@ -286,7 +287,7 @@ mod tests {
 
     const SIZE: u64 = 64 << 20;
 
-    /// The byte at a position of the file.
+    /// Returns the byte at a position of the file.
     fn byte(position: u64) -> u8 {
         (position.wrapping_mul(0x9E37_79B9) >> 24) as u8
     }
@@ -386,7 +387,7 @@ mod tests {
             }
         }
 
-        /// Reads at a position and compares; gives how much was decoded.
+        /// Reads at a position and compares and returns how much was decoded.
         fn read(&self, start: u64, length: u64) -> Result<u64> {
             let before = self.decoded.load(Ordering::Relaxed);
             let file = File {
@@ -424,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn checkpoints_become_fewer_where_memory_is_short() {
+    fn checkpoints_are_thinned_out_if_memory_is_short() {
         let case = Case::new(1 << 20, SIZE);
         case.read(SIZE - 100, 100).unwrap();
         let decoded = case.read(SIZE / 2 + 5, 10).unwrap();
@@ -433,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_an_error_of_what_is_behind_it_alone() {
+    fn damage_is_an_error_only_for_the_data_after_it() {
         let case = Case::new(16 << 20, 10 << 20);
         assert!(case.read(12 << 20, 1).is_err());
         assert!(case.read(0, 10 << 20).is_ok());

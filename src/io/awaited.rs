@@ -1,7 +1,7 @@
 //! A state that some threads change and others wait for.
 //!
-//! `tests/locks.rs` includes this file, to try it with the locks of a model
-//! checker in the place of the real ones.
+//! `tests/locks.rs` includes this file to test it with the locks of a model
+//! checker.
 
 use super::sync::{Condvar, Mutex, lock, wait};
 
@@ -21,13 +21,13 @@ struct Inner<S> {
 }
 
 impl<S> Awaited<S> {
-    /// Gives `access` the state; no thread is woken.
+    /// Calls `access` with the state; wakes no thread.
     pub fn with<T>(&self, access: impl FnOnce(&mut S) -> T) -> T {
         access(&mut lock(&self.inner).state)
     }
 
-    /// Changes the state by `change`, which says whether there is now
-    /// something that a thread may wait for.
+    /// Changes the state by `change`, which returns whether to wake a waiting
+    /// thread.
     pub fn change(&self, change: impl FnOnce(&mut S) -> bool) {
         let mut inner = lock(&self.inner);
         let wakes = change(&mut inner.state) && inner.waiting > 0;

@@ -1,4 +1,4 @@
-//! A block in front of a source, for the short reads of parsers.
+//! A one-block cache over a source, for the short reads of parsers.
 
 use std::io;
 use std::sync::{Arc, Mutex};
@@ -9,13 +9,13 @@ use super::sync::lock;
 /// Length of a block in bytes.
 const BLOCK: u64 = 4096;
 
-/// Longest read that is served from a block, in bytes.
+/// Maximum length of the read that is served from a block, in bytes.
 const MAX_SHORT: usize = 512;
 
-/// A source of which the block that was read last is kept.
+/// A source with a cache of the last block.
 ///
-/// Parsers read headers of 4 to 19 bytes one after the other. Where the source
-/// is a packed file of another archive, or on a server, each costs more than
+/// Parsers read headers of 4 to 19 bytes sequentially. If the source is a
+/// packed file of another archive, or on a server, each read costs more than
 /// the block around it.
 pub struct BlockBuffer {
     source: Arc<dyn ReadAt>,
@@ -29,7 +29,7 @@ struct Block {
 }
 
 impl BlockBuffer {
-    /// A buffer in front of `source`.
+    /// Creates a buffer over `source`.
     pub fn new(source: Arc<dyn ReadAt>) -> Self {
         Self {
             source,
@@ -37,7 +37,7 @@ impl BlockBuffer {
         }
     }
 
-    /// The block that begins at `start`, if it can be read.
+    /// Returns the block that begins at `start`, if it can be read.
     fn read_block(&self, start: u64) -> io::Result<Block> {
         let length = BLOCK.min(self.source.len().saturating_sub(start));
         let mut bytes = vec![0; length as usize];
@@ -47,7 +47,8 @@ impl BlockBuffer {
 }
 
 impl Block {
-    /// Fills `buf` with the bytes at `offset`, if the block has all of them.
+    /// Fills `buf` with the bytes at `offset`, if the block contains all of
+    /// them.
     fn copy(&self, buf: &mut [u8], offset: u64) -> bool {
         let found = offset
             .checked_sub(self.start)
@@ -75,13 +76,13 @@ impl ReadAt for BlockBuffer {
         if lock(&self.block).copy(buf, offset) {
             return Ok(());
         }
-        // Not with the lock: others may find what they want meanwhile.
+        // Not under the lock, so that others can use the block meanwhile.
         match self.read_block(start) {
             Ok(block) if block.copy(buf, offset) => {
                 *lock(&self.block) = block;
                 Ok(())
             }
-            // What lies around the bytes does not matter where it is at fault.
+            // Faults elsewhere in the block do not matter.
             _ => self.source.read_exact_at(buf, offset),
         }
     }

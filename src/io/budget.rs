@@ -1,13 +1,12 @@
-//! The memory budget of a mount: one limit for everything that is kept.
+//! The memory budget of a mount: one limit for all retained memory.
 //!
-//! What takes memory either holds a [`Charge`] or is kept in a
-//! [`super::cache::Cache`] that accounts for it here. When more is wanted than
-//! the limit leaves, the least recently used values of all caches are evicted,
-//! whatever their kind.
+//! Memory is either accounted for by a [`Charge`] or kept in a
+//! [`super::cache::Cache`] that accounts for it here. If more is requested than
+//! the limit leaves, the least recently used values of all caches are evicted.
 //!
-//! Lock order: reservations, evicting, then the shards of the caches. With
-//! the lock of a shard held, only [`Budget::now`], [`Budget::try_account`] and
-//! [`Budget::subtract`] are called, which take none.
+//! Lock order: reservations, evicting, then the shards of the caches. Under the
+//! lock of a shard, only [`Budget::now`], [`Budget::try_account`] and
+//! [`Budget::subtract`] are called, which take no locks.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -15,32 +14,32 @@ use std::sync::{Arc, Weak};
 use super::Error;
 use super::sync::{Condvar, Mutex, lock, wait};
 
-/// Memory that reservations, and one thing that is kept, may take beyond the
-/// limit, so that an asset can be parsed where the limit is small.
+/// Memory that reservations, and one retained item, may take beyond the limit,
+/// so that an asset can be parsed with a small limit.
 const RESERVE_EXTRA: usize = 16 << 20;
 
 /// Something that can evict values it keeps.
 pub trait Reclaim: Send + Sync {
-    /// When the value that would be evicted was used last; `None` where there
-    /// is none.
+    /// Returns when the value that would be evicted was last used; `None` if
+    /// there is none.
     fn oldest(&self) -> Option<u64>;
 
-    /// Evicts the least recently used value that is not in use. False
-    /// where there is none.
+    /// Evicts the least recently used value that is not in use. Returns false
+    /// if there is none.
     fn evict_oldest(&self) -> bool;
 }
 
-/// A limit in bytes and what of it is used.
+/// A limit in bytes, and how much of it is used.
 pub struct Budget {
     limit: usize,
     used: AtomicUsize,
-    /// Bytes of what was reserved, is kept, and is larger than the limit.
+    /// Bytes of reservations, and of an item that exceeds the limit.
     beside: AtomicUsize,
-    /// Counts insertions: the clock by which values are old.
+    /// Counts insertions: the clock for the age of values.
     clock: AtomicU64,
     caches: Mutex<Vec<Weak<dyn Reclaim>>>,
-    /// Held while a value is evicted: a thread that finds nothing to evict then
-    /// knows that everything has been.
+    /// Held while a value is evicted, so that a thread that finds nothing to
+    /// evict knows that everything has been.
     evicting: Mutex<()>,
     /// Whether something is larger than the limit by itself.
     oversize: AtomicBool,
@@ -51,7 +50,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of `limit` bytes.
+    /// Returns a budget of `limit` bytes.
     pub fn new(limit: usize) -> Arc<Self> {
         Arc::new(Self {
             limit,
@@ -66,17 +65,17 @@ impl Budget {
         })
     }
 
-    /// The limit in bytes.
+    /// Returns the limit in bytes.
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// Bytes that are accounted for, of those that the limit is for.
+    /// Returns the number of bytes that count towards the limit.
     pub fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Bytes that are accounted for beside the limit.
+    /// Returns the bytes that are accounted for beside the limit.
     pub fn beside(&self) -> usize {
         self.beside.load(Ordering::Relaxed)
     }
@@ -86,14 +85,15 @@ impl Budget {
         lock(&self.caches).push(cache);
     }
 
-    /// The time of a use, by the clock of the budget.
+    /// Returns the time of a use, by the clock of the budget.
     pub fn now(&self) -> u64 {
         self.clock.load(Ordering::Relaxed)
     }
 
-    /// Accounts for a value that a cache has taken in; false, and nothing is
-    /// accounted for, where there is no room. The cache must have the value
-    /// where [`Reclaim`] finds it, and hold the lock under which it is evicted.
+    /// Accounts for a value that a cache has inserted; returns false, and
+    /// accounts for nothing, if there is no room. The value must already be
+    /// visible to [`Reclaim`], and the cache must hold the lock under which it
+    /// is evicted.
     pub fn try_account(&self, bytes: usize) -> bool {
         let accounted = self.try_add(bytes, self.limit);
         if accounted {
@@ -102,8 +102,8 @@ impl Budget {
         accounted
     }
 
-    /// Evicts values until `bytes` more fit. False where they do not when
-    /// nothing is left to evict.
+    /// Evicts values until `bytes` more fit. Returns false if they do not fit
+    /// with nothing left to evict.
     pub fn make_room(&self, bytes: usize) -> bool {
         let fits = || bytes <= self.limit.saturating_sub(self.used());
         while bytes <= self.limit && !fits() {
@@ -122,14 +122,14 @@ impl Budget {
     /// Accounts for `bytes` for as long as the charge lives.
     ///
     /// # Errors
-    /// [`Error::NoMemory`] where nothing is left to be evicted for it.
+    /// Returns [`Error::NoMemory`] if nothing is left to evict.
     pub fn charge(self: &Arc<Self>, what: &'static str, bytes: usize) -> Result<Charge, Error> {
         let mut charge = self.empty_charge(what);
         charge.grow_to(bytes)?;
         Ok(charge)
     }
 
-    /// A charge of nothing, to be enlarged later.
+    /// Returns an empty charge, to be enlarged later.
     pub fn empty_charge(self: &Arc<Self>, what: &'static str) -> Charge {
         Charge {
             budget: self.clone(),
@@ -139,19 +139,18 @@ impl Budget {
         }
     }
 
-    /// Whether so many bytes can be reserved when nothing else is.
+    /// Returns whether that many bytes could be reserved if nothing else was.
     pub fn may_reserve(&self, bytes: usize) -> bool {
         bytes <= self.limit.saturating_add(RESERVE_EXTRA)
     }
 
-    /// Accounts for memory that is needed for a moment, up to a little more
-    /// than the limit.
+    /// Reserves temporary memory, up to a little more than the limit.
     ///
-    /// With `waits`, other reservations are waited for; a thread that holds one must
+    /// With `waits`, waits for other reservations; a thread that holds one must
     /// not wait for another.
     ///
     /// # Errors
-    /// [`Error::NoMemory`] where it does not fit.
+    /// Returns [`Error::NoMemory`] if it does not fit.
     pub fn reserve(
         self: &Arc<Self>,
         what: &'static str,
@@ -173,7 +172,7 @@ impl Budget {
         })
     }
 
-    /// Takes `bytes`, evicting what is in the way.
+    /// Takes `bytes`, evicting values if needed.
     fn try_take(&self, bytes: usize, limit: usize) -> bool {
         let take = || self.try_add(bytes, limit);
         if bytes > limit {
@@ -191,27 +190,27 @@ impl Budget {
         true
     }
 
-    /// Adds `bytes` to what is used, where the sum is within `limit`.
+    /// Adds `bytes` to the used ones, if the sum is within `limit`.
     fn try_add(&self, bytes: usize, limit: usize) -> bool {
         let beside = if limit > self.limit { self.beside() } else { 0 };
         let fits = |used: usize| {
             let sum = used.checked_add(bytes)?;
             (sum.checked_add(beside)? <= limit).then_some(sum)
         };
-        // A thread that finds no room sees the values that take it.
+        // A thread that finds no room must see the values that take it.
         let (set, fetch) = (Ordering::AcqRel, Ordering::Acquire);
         self.used.fetch_update(set, fetch, fits).is_ok()
     }
 
-    /// Evicts a value, unless that is no longer `needless`. False where it
+    /// Evicts a value, unless that is no longer `needless`. Returns false if it
     /// is needed and there is none.
     fn evict_oldest(&self, mut needless: impl FnMut() -> bool) -> bool {
         let _one_at_a_time = lock(&self.evicting);
         if needless() {
             return true;
         }
-        // The cache with the oldest value first; the others where everything
-        // in that one is in use.
+        // The cache with the oldest value first; the others if everything in
+        // that one is in use.
         let mut caches: Vec<(u64, Arc<dyn Reclaim>)> = lock(&self.caches)
             .iter()
             .filter_map(Weak::upgrade)
@@ -230,19 +229,19 @@ pub struct Charge {
     counted: Counted,
 }
 
-/// Where a charge counts.
+/// How a charge is accounted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Counted {
     /// Within the limit.
     Within,
     /// Beside the limit, being larger by itself.
     Oversize,
-    /// Beside the limit, within what reservations may take.
+    /// Beyond the limit, within the allowance of reservations.
     Beside,
 }
 
 impl Charge {
-    /// Bytes that it accounts for.
+    /// Returns the bytes that it accounts for.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -250,10 +249,11 @@ impl Charge {
     /// Accounts for `bytes` in all.
     ///
     /// # Errors
-    /// [`Error::NoMemory`] where nothing is left to be evicted for more.
+    /// Returns [`Error::NoMemory`] if nothing is left to evict.
     pub fn grow_to(&mut self, bytes: usize) -> Result<(), Error> {
         if self.counted == Counted::Oversize {
-            // What was larger while it was made may be none of those.
+            // A charge that was larger temporarily may not be beyond the limit
+            // any more.
             if self.budget.try_take(bytes, self.budget.limit) {
                 self.counted = Counted::Within;
                 self.budget.oversize.store(false, Ordering::Relaxed);
@@ -270,16 +270,16 @@ impl Charge {
         Ok(())
     }
 
-    /// As [`Charge::grow_to`]; where the limit does not leave that much, the
-    /// charge stands beside the budget, as one at a time may.
+    /// Like [`Charge::grow_to`]; if the limit does not leave that much, the
+    /// charge is beyond the limit, which one at a time may be.
     ///
     /// # Errors
-    /// [`Error::NoMemory`] where another one does.
+    /// Returns [`Error::NoMemory`] if another one does.
     pub fn grow_beyond(&mut self, bytes: usize) -> Result<(), Error> {
         let Err(error) = self.grow_to(bytes) else {
             return Ok(());
         };
-        // The one that stands beside the limit may be among what is evicted.
+        // Eviction may have released the one that is beyond the limit.
         while self.budget.evict_oldest(|| false) {}
         if self.budget.oversize.swap(true, Ordering::Relaxed) {
             return Err(error);
@@ -310,7 +310,7 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// A charge for the `bytes` of it that are still needed, and are kept.
+    /// Returns a charge for the `bytes` of it that are retained.
     pub fn into_charge(mut self, what: &'static str, bytes: usize) -> Charge {
         let is_large = bytes > self.budget.limit && bytes <= RESERVE_EXTRA;
         let (counter, counted) = match is_large {

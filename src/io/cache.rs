@@ -1,11 +1,11 @@
-//! Values that are kept in memory as far as the budget goes.
+//! A cache of values within the budget.
 //!
-//! A cache is cut into shards, each with a lock of its own. A value that
-//! several readers ask for at once is made by one of them, without a lock on
-//! the shard; the others wait for it.
+//! A cache is divided into shards, each with its own lock. A value that several
+//! readers request at once is made by one of them, without a lock on the shard;
+//! the others wait for it.
 //!
-//! `tests/locks.rs` includes this file, to try it with the locks of a model
-//! checker in the place of the real ones.
+//! `tests/locks.rs` includes this file to test it with the locks of a model
+//! checker.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -21,16 +21,17 @@ use super::tally::Tally;
 
 /// What a cache keeps: cheap to clone.
 pub trait Value: Clone + Send + Sync {
-    /// Bytes of the budget that the cache accounts for while it keeps the
-    /// value; what the value has charged by itself is not among them.
+    /// Returns the bytes that the cache accounts for while it keeps the value,
+    /// without those that the value has charged itself.
     fn weight(&self) -> usize;
 
-    /// Whether evicting it frees nothing now, because it is in use.
+    /// Returns whether evicting it would free nothing now, because it is in
+    /// use.
     fn is_in_use(&self) -> bool {
         false
     }
 
-    /// Whether something else keeps it, so that the cache need not.
+    /// Returns whether something else keeps it, so that the cache need not.
     fn is_kept_elsewhere(&self) -> bool {
         false
     }
@@ -45,8 +46,8 @@ pub struct Counters {
     pub misses: Tally,
 }
 
-/// A value that is being made: empty until it is there. The thread that
-/// holds the lock makes it, the others wait for the lock.
+/// A value that is being made: empty until it exists. The thread that holds the
+/// lock makes it, the others wait for the lock.
 type Flight<V, E> = Arc<Mutex<Option<Result<V, E>>>>;
 
 /// A cache of values by keys.
@@ -75,11 +76,10 @@ struct Kept<V> {
     used_at: u64,
 }
 
-/// What a value costs beside its own weight: its places in the list and the
-/// map.
+/// Overhead of a value: its slots in the list and the map.
 const OVERHEAD: usize = 128;
 
-/// The age of nothing.
+/// The age of an empty shard.
 const NEVER: u64 = u64::MAX;
 
 /// Values in use that are skipped in the search for one to evict.
@@ -91,7 +91,8 @@ where
     V: Value + 'static,
     E: Clone + Send + Sync + 'static,
 {
-    /// A cache of so many shards, whose values count in `budget`.
+    /// Creates a cache of that many shards, whose values count towards
+    /// `budget`.
     pub fn new(budget: &Arc<Budget>, shards: usize) -> Arc<Self> {
         let shard = || Shard {
             oldest: AtomicU64::new(NEVER),
@@ -111,21 +112,21 @@ where
         cache
     }
 
-    /// The value for `key`, made by `make` where it is not there. While one
-    /// caller makes it, others that ask for it wait; all get the same result.
-    /// A failure is not kept.
+    /// Returns the value for `key`, made by `make` if it is missing. While one
+    /// caller makes it, others that request it wait; all get the same result. A
+    /// failure is not cached.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// Returns the errors of `make`.
     pub fn get(&self, key: &K, make: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
         self.get_and_keep(key, true, make)
     }
 
-    /// As [`Cache::get`]; a value that had to be made stays in the cache only
-    /// where `keep` says so.
+    /// Like [`Cache::get`]; a new value stays in the cache only if `keep`
+    /// returns true.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// Returns the errors of `make`.
     pub fn get_and_keep(
         &self,
         key: &K,
@@ -139,13 +140,12 @@ where
         self.make(key, &flight, keep, make)
     }
 
-    /// As [`Cache::get`], for a caller that makes another value of the cache
-    /// at the moment: it does not wait, and makes the value for itself
-    /// where another thread is making it. So values that are made of each other
-    /// never wait in a circle.
+    /// Like [`Cache::get`], for a caller that is making another value of the
+    /// cache: it does not wait, and makes its own value if another thread is
+    /// making it. So values that depend on each other never wait in a cycle.
     ///
     /// # Errors
-    /// Those of `make`.
+    /// Returns the errors of `make`.
     pub fn get_without_waiting(
         &self,
         key: &K,
@@ -164,7 +164,7 @@ where
         }
     }
 
-    /// The value for `key` where it is there.
+    /// Returns the value for `key` if it is cached.
     pub fn peek(&self, key: &K) -> Option<V> {
         let shard = self.shard_of(key);
         let mut content = lock(&shard.content);
@@ -232,8 +232,8 @@ where
         result
     }
 
-    /// Keeps `value`, and evicts others where the budget is short. What
-    /// finds no room even so is not kept.
+    /// Inserts `value`, and evicts others if the budget is short. If there is
+    /// still no room, it is not kept.
     fn keep(&self, key: &K, value: &V) {
         if value.is_kept_elsewhere() {
             return;
@@ -246,8 +246,9 @@ where
         }
     }
 
-    /// Keeps `value` where the budget has room for it. The budget is never
-    /// exceeded, and a thread that finds no room because of the value can evict it.
+    /// Inserts `value` if the budget has room for it. The budget is never
+    /// exceeded, and a thread that finds no room because of the value can evict
+    /// it.
     fn try_keep(&self, key: &K, value: &V, weight: usize) -> bool {
         let shard = self.shard_of(key);
         let mut content = lock(&shard.content);

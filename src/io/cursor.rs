@@ -1,4 +1,4 @@
-//! A bounded reader over bytes in memory that knows where they came from.
+//! A bounded reader over bytes in memory with their offset in the source.
 
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
@@ -13,11 +13,10 @@ pub enum Endian {
     Big,
 }
 
-/// Reads fields one after the other from `data`, and never past its end.
+/// Reads fields in order from `data`, and never past its end.
 ///
-/// Every reading method takes the field's name, so that an error can say what
-/// was missing and where: the offset in an error is absolute, counted from the
-/// start of the source and not of `data`.
+/// Every reading method takes the field's name for its errors. Offsets in
+/// errors are absolute, relative to the start of the source and not of `data`.
 #[derive(Debug, Clone)]
 pub struct Cursor<'a> {
     data: &'a [u8],
@@ -31,7 +30,7 @@ macro_rules! number {
         #[doc = concat!("Reads ", $doc, " in the cursor's byte order.")]
         ///
         /// # Errors
-        /// [`Error::Damaged`] where too few bytes are left.
+        /// Returns [`Error::Damaged`] if too few bytes are left.
         #[inline]
         pub fn $name(&mut self, field: &'static str) -> Result<$type> {
             let mut bytes = [0; size_of::<$type>()];
@@ -45,7 +44,8 @@ macro_rules! number {
 }
 
 impl<'a> Cursor<'a> {
-    /// A cursor at the start of `data`, which begins at `base` in its source.
+    /// Creates a cursor at the start of `data`, which begins at `base` in its
+    /// source.
     pub fn new(data: &'a [u8], base: u64, endian: Endian) -> Self {
         Self {
             data,
@@ -55,12 +55,12 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Absolute offset of the next byte in the source.
+    /// Returns the absolute offset of the next byte in the source.
     pub fn offset(&self) -> u64 {
         self.base + self.position as u64
     }
 
-    /// Number of bytes that are left.
+    /// Returns the number of bytes that are left.
     pub fn remaining(&self) -> usize {
         self.data.len() - self.position
     }
@@ -73,8 +73,8 @@ impl<'a> Cursor<'a> {
     /// Moves to the absolute offset `offset`, forward or back.
     ///
     /// # Errors
-    /// [`Error::Damaged`] naming `field`, the pointer that was followed, where
-    /// the offset lies outside the data. The end itself is inside.
+    /// Returns [`Error::Damaged`] with the name `field` of the pointer if the
+    /// offset is outside the data. The end itself is inside.
     pub fn seek(&mut self, offset: u64, field: &'static str) -> Result<()> {
         let position = offset
             .checked_sub(self.base)
@@ -92,7 +92,8 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// A cursor at `target`, to which the pointer at `stored_at` points.
+    /// Returns a cursor at `target`, which is the pointer stored at
+    /// `stored_at`.
     ///
     /// # Errors
     /// As for [`Cursor::seek`], with the offset of the pointer.
@@ -106,7 +107,7 @@ impl<'a> Cursor<'a> {
     /// Takes the next `length` bytes.
     ///
     /// # Errors
-    /// [`Error::Damaged`] where fewer are left.
+    /// Returns [`Error::Damaged`] if fewer are left.
     #[inline]
     pub fn take(&mut self, length: usize, field: &'static str) -> Result<&'a [u8]> {
         let rest = &self.data[self.position..];
@@ -123,10 +124,10 @@ impl<'a> Cursor<'a> {
         Error::damaged(self.offset(), field, text)
     }
 
-    /// Takes the next `length` bytes as a cursor of their own.
+    /// Takes the next `length` bytes as a separate cursor.
     ///
     /// # Errors
-    /// [`Error::Damaged`] where fewer are left.
+    /// Returns [`Error::Damaged`] if fewer are left.
     pub fn section(&mut self, length: usize, field: &'static str) -> Result<Cursor<'a>> {
         let base = self.offset();
         let data = self.take(length, field)?;
@@ -136,7 +137,7 @@ impl<'a> Cursor<'a> {
     /// Takes the bytes up to the next NUL, and the NUL.
     ///
     /// # Errors
-    /// [`Error::Damaged`] where no NUL follows.
+    /// Returns [`Error::Damaged`] if no NUL follows.
     pub fn c_string(&mut self, field: &'static str) -> Result<&'a [u8]> {
         let rest = &self.data[self.position..];
         let Some(length) = rest.iter().position(|&byte| byte == 0) else {
@@ -153,7 +154,7 @@ impl<'a> Cursor<'a> {
     /// Reads a fixed-size record that is declared as a `zerocopy` struct.
     ///
     /// # Errors
-    /// [`Error::Damaged`] where too few bytes are left.
+    /// Returns [`Error::Damaged`] if too few bytes are left.
     pub fn record<T>(&mut self, field: &'static str) -> Result<&'a T>
     where
         T: FromBytes + KnownLayout + Immutable + Unaligned,
@@ -164,12 +165,12 @@ impl<'a> Cursor<'a> {
             .map_err(|_| Error::damaged(offset, field, "cannot be read as a record"))
     }
 
-    /// Checks a count that was just read: `count` items of at least
-    /// `unit_size` bytes each must fit into what is left. Call it before
-    /// memory is taken or a loop is entered for them.
+    /// Checks a count that was just read: `count` items of at least `unit_size`
+    /// bytes each must fit into the rest. To be called before allocating or
+    /// looping for them.
     ///
     /// # Errors
-    /// [`Error::Damaged`] where they do not fit.
+    /// Returns [`Error::Damaged`] if they do not fit.
     pub fn check_count(&self, count: u64, unit_size: usize, field: &'static str) -> Result<usize> {
         let left = self.remaining();
         match count.checked_mul(unit_size as u64) {

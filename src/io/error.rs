@@ -1,15 +1,15 @@
-//! The error of the parsing floors: what is wrong, in which field, at which byte.
+//! The error of the parsing layers: cause, field and offset.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Why bytes of a source could not be turned into what they stand for.
+/// Why bytes of a source could not be read or decoded.
 ///
-/// The texts read well behind the name of the file that is concerned:
-/// `armcom.fbi: chunk 2 at 0x1f40: checksum is 9a3c, should be 9a3d`.
+/// The messages are meant to follow the name of the file: `armcom.fbi: chunk 2
+/// at 0x1f40: checksum is 9a3c, should be 9a3d`.
 ///
 /// Errors are cheap to clone, because several readers may wait for the same
-/// chunk and all of them get why it failed.
+/// chunk and all of them get its error.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// The operating system could not read the source.
@@ -38,13 +38,13 @@ pub enum Error {
     /// The bytes are encrypted.
     #[error("{0}")]
     Encrypted(String),
-    /// The bytes are of no known format.
+    /// The bytes have no known format.
     #[error("is not an archive of a known format")]
     UnknownFormat,
     /// A directory on disk could not be listed.
     #[error("cannot be listed: {0}")]
     Listing(Arc<std::io::Error>),
-    /// It takes more memory than the budget allows.
+    /// The memory budget is exhausted.
     #[error("{what} needs {needed} bytes of memory; -o cachesize= leaves {limit}")]
     NoMemory {
         /// What needs it.
@@ -54,7 +54,7 @@ pub enum Error {
         /// Bytes that it could have had.
         limit: usize,
     },
-    /// What was generated could not be written to where it is kept.
+    /// Generated data could not be written to its storage.
     #[error("cannot keep what is generated: {0}")]
     Output(Arc<std::io::Error>),
     /// The file that something was made from is another one by now.
@@ -66,7 +66,7 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// A [`Error::Damaged`] from its parts.
+    /// Creates a [`Error::Damaged`] from its parts.
     pub fn damaged(
         offset: u64,
         field: impl Into<Cow<'static, str>>,
@@ -79,12 +79,12 @@ impl Error {
         }
     }
 
-    /// An [`Error::Listing`] with its cause.
+    /// Creates an [`Error::Listing`] with its cause.
     pub fn listing(cause: std::io::Error) -> Self {
         Self::Listing(Arc::new(cause))
     }
 
-    /// An [`Error::NoMemory`] from its parts.
+    /// Creates an [`Error::NoMemory`] from its parts.
     pub fn no_memory(what: &'static str, needed: usize, limit: usize) -> Self {
         Self::NoMemory {
             what,
@@ -93,7 +93,7 @@ impl Error {
         }
     }
 
-    /// The error behind one of a writer that something was generated into.
+    /// Returns the original error of a writer.
     pub fn of_output(error: &std::io::Error) -> Self {
         match below(error) {
             Some(error) => error.clone(),
@@ -104,8 +104,8 @@ impl Error {
         }
     }
 
-    /// Names the field of a [`Error::Damaged`] more precisely: `outer` stands
-    /// before the name it has, as in `chunk 2: checksum`.
+    /// Returns the names the field of a [`Error::Damaged`] more precisely:
+    /// `outer` precedes the name it has, as in `chunk 2: checksum`.
     pub fn within(self, outer: impl std::fmt::Display) -> Self {
         match self {
             Self::Damaged {
@@ -121,8 +121,8 @@ impl Error {
         }
     }
 
-    /// The error behind one of a [`std::io::Read`] over a source: what befell
-    /// the source, or `damaged` with what the decoder says.
+    /// Returns the original error of a [`std::io::Read`] over a source: that of
+    /// the source, or `damaged` with the message of the decoder.
     pub fn of_reader(error: &std::io::Error, damaged: impl FnOnce(String) -> Self) -> Self {
         match below(error) {
             Some(error) => error.clone(),
@@ -130,12 +130,12 @@ impl Error {
         }
     }
 
-    /// Whether the cause lies outside the bytes: the source could not be read,
-    /// or there was no memory. That may pass, and nothing that follows from it
+    /// Returns whether the cause is outside the bytes: the source could not be
+    /// read, or there was no memory. It may pass, so nothing derived from it
     /// may be kept.
     pub fn is_fault(&self) -> bool {
         match self {
-            // The source may be a file in an archive, with an error of its own.
+            // The source may be a file in an archive, with its own error.
             Self::Read { cause, .. } => below(cause).is_none_or(Self::is_fault),
             Self::Listing(_) | Self::NoMemory { .. } | Self::Output(_) | Self::Changed => true,
             _ => false,
@@ -143,7 +143,7 @@ impl Error {
     }
 }
 
-/// The error of these floors that a [`std::io::Error`] carries.
+/// Returns the error of these floors that a [`std::io::Error`] carries.
 fn below(error: &std::io::Error) -> Option<&Error> {
     error.get_ref()?.downcast_ref()
 }
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_is_told_from_damage_through_any_number_of_archives() {
+    fn a_fault_is_distinguished_from_damage_through_any_number_of_archives() {
         let fault = read(std::io::Error::from_raw_os_error(libc::EIO));
         let damage = Error::damaged(0, "chunk 0", "is damaged");
         assert!(fault.is_fault() && !damage.is_fault());
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_says_what_befell_its_source() {
+    fn a_reader_returns_the_error_of_its_source() {
         let of = |error: &std::io::Error| {
             Error::of_reader(error, |text| Error::damaged(1, "chunk 0", text)).to_string()
         };

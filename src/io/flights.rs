@@ -1,7 +1,7 @@
 //! Values that another thread is fetching, and the threads that wait for them.
 //!
-//! `tests/locks.rs` includes this file, to try it with the locks of a model
-//! checker in the place of the real ones.
+//! `tests/locks.rs` includes this file to test it with the locks of a model
+//! checker.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -37,8 +37,8 @@ impl<K, V> Default for Flights<K, V> {
 impl<K: Hash + Eq, V: Clone> Flights<K, V> {
     /// Finds a value by `find` or on its way, or has the caller bring it.
     ///
-    /// `find` is called with a lock held. The thread that lands a value publishes it
-    /// to `find` first, so that nothing is brought twice.
+    /// `find` is called with a lock held. The thread that lands a value
+    /// publishes it to `find` first, so that nothing is fetched twice.
     pub fn claim(&self, key: K, find: impl FnOnce() -> Option<V>) -> Claim<V> {
         let mut flights = lock(&self.0);
         if let Some(flight) = flights.get(&key) {
@@ -55,7 +55,7 @@ impl<K: Hash + Eq, V: Clone> Flights<K, V> {
         Claim::Mine(flight)
     }
 
-    /// Hands a value to all who wait for it.
+    /// Passes a value to all waiting threads.
     pub fn land(&self, key: &K, value: V) {
         let flight = lock(&self.0).remove(key);
         if let Some(flight) = flight {

@@ -1,5 +1,5 @@
-//! Positioned reads, a bounded cursor, errors that say where in the source
-//! something is wrong, and the memory budget.
+//! Positioned reads, a bounded cursor, errors with offsets, and the memory
+//! budget.
 //!
 //! Nothing here knows a format.
 

@@ -1,4 +1,4 @@
-//! Positioned reads from whatever holds an archive.
+//! Positioned reads from anything that contains an archive.
 
 use std::io;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use super::{Error, Result};
 /// Implementations never map the source into memory: a file truncated under a
 /// mapping would kill the process with SIGBUS, a truncated read is an error.
 pub trait ReadAt: Send + Sync {
-    /// Length of the source in bytes, as it was when it was opened.
+    /// Returns the length of the source in bytes, as it was when it was opened.
     fn len(&self) -> u64;
 
     /// Fills `buf` with the bytes at `offset`.
     ///
     /// # Errors
-    /// `UnexpectedEof` where the source ends too early, and whatever the
-    /// operating system reports. Interrupted and short reads are continued.
+    /// Returns `UnexpectedEof` if the source ends too early, or the error of
+    /// the operating system. Interrupted and short reads are continued.
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
 
     /// Checks that `length` bytes at `offset` do not extend past the end.
@@ -32,13 +32,13 @@ pub trait ReadAt: Send + Sync {
         Ok(())
     }
 
-    /// Takes note that `length` bytes at `offset` will be read soon. A source
-    /// that is far away may fetch some of them.
+    /// Announces that `length` bytes at `offset` will be read soon. A remote
+    /// source may fetch some of them.
     fn will_need(&self, offset: u64, length: u64) {
         let _ = (offset, length);
     }
 
-    /// Whether the source has no bytes at all.
+    /// Returns whether the source is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -58,12 +58,12 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-/// Reads `length` bytes at `offset`, having checked that the source holds them
-/// before any memory is taken.
+/// Reads `length` bytes at `offset`, after checking that the source contains
+/// them.
 ///
 /// # Errors
-/// [`Error::Damaged`] naming `field` where the range extends past the end of
-/// the source, [`Error::Read`] where the operating system fails.
+/// Returns [`Error::Damaged`] with the name `field` if the range extends past
+/// the end of the source, or [`Error::Read`] if the operating system fails.
 pub fn read_vec(
     source: &dyn ReadAt,
     offset: u64,
@@ -91,7 +91,7 @@ fn check_range(source: &dyn ReadAt, offset: u64, length: u64, field: &'static st
     Ok(())
 }
 
-/// An [`Error::Read`] for a read of `length` bytes at `offset`.
+/// Returns an [`Error::Read`] for a read of `length` bytes at `offset`.
 pub(crate) fn read_error(offset: u64, length: u64, cause: io::Error) -> Error {
     Error::Read {
         offset,
@@ -108,8 +108,7 @@ pub struct SourceReader {
 }
 
 impl SourceReader {
-    /// Reads the `length` bytes at `offset` of `source`, or as many of them
-    /// as there are.
+    /// Reads the `length` bytes at `offset` of `source`, or as many as exist.
     pub fn new(source: Arc<dyn ReadAt>, offset: u64, length: u64) -> Self {
         let end = offset.saturating_add(length).min(source.len());
         Self {
@@ -119,7 +118,7 @@ impl SourceReader {
         }
     }
 
-    /// Absolute offset in the source of the next byte.
+    /// Returns the absolute offset in the source of the next byte.
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -131,8 +130,8 @@ impl io::Read for SourceReader {
         let wanted = buf.len().min(usize::try_from(left).unwrap_or(usize::MAX));
         if wanted > 0 {
             let read = self.source.read_exact_at(&mut buf[..wanted], self.position);
-            // As an error of the source's, which no decoder takes for the end
-            // or for damage of what it reads.
+            // Wrapped as an error of the source, which no decoder mistakes for
+            // the end or for damage.
             read.map_err(|cause| {
                 io::Error::other(read_error(self.position, wanted as u64, cause))
             })?;

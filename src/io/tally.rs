@@ -2,17 +2,15 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Slots to count in. With more threads some share one.
+/// Number of slots. With more threads some share one.
 const SLOTS: usize = 32;
 
-/// A number that many threads count up, each in a slot of its own: one slot
-/// for all would be the one thing that the cores take from each other with
-/// every request.
+/// A counter for many threads, each with its own slot: with one slot the cores
+/// would contend for it on every request.
 #[derive(Debug, Default)]
 pub struct Tally([Slot; SLOTS]);
 
-/// As large as what a core takes from memory at once, which are two lines of
-/// 64 bytes.
+/// As large as the unit of memory transfers, two lines of 64 bytes.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Slot(AtomicU64);
@@ -26,12 +24,12 @@ thread_local! {
 }
 
 impl Tally {
-    /// Counts `count` more.
+    /// Adds `count`.
     pub fn add(&self, count: u64) {
         SLOT.with(|&slot| self.0[slot].0.fetch_add(count, Ordering::Relaxed));
     }
 
-    /// What was counted so far, by threads that count on meanwhile.
+    /// Returns the sum so far, while other threads continue to count.
     pub fn get(&self) -> u64 {
         let slots = self.0.iter().map(|slot| slot.0.load(Ordering::Relaxed));
         slots.sum()
@@ -43,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_many_threads_count_is_all_there() {
+    fn no_count_of_many_threads_is_lost() {
         let tally = Tally::default();
         std::thread::scope(|scope| {
             for _ in 0..2 * SLOTS {

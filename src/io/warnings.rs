@@ -1,12 +1,12 @@
-//! What is odd about an asset, without being the end of it.
+//! Warnings about an asset, without being the end of it.
 
 use get_size2::GetSize;
 
-/// Warnings that are kept; the rest is only counted, because a hostile file
-/// of a megabyte can be odd a hundred thousand times.
+/// Maximum number of warnings that are kept; the rest is only counted, because
+/// a hostile file of a megabyte can cause a hundred thousand.
 const MAX_WARNINGS: usize = 1000;
 
-/// The warnings of one asset, a sentence each, in the order of the file.
+/// The warnings of one asset, one sentence each, in the order of the file.
 #[derive(Debug, Default, Clone, PartialEq, Eq, GetSize)]
 pub struct Warnings {
     texts: Vec<String>,
@@ -14,7 +14,7 @@ pub struct Warnings {
 }
 
 impl Warnings {
-    /// Adds a warning. It says what is odd, and where.
+    /// Adds a warning, with its position.
     pub fn push(&mut self, text: impl Into<String>) {
         if self.texts.len() < MAX_WARNINGS {
             self.texts.push(text.into());
@@ -23,24 +23,24 @@ impl Warnings {
         }
     }
 
-    /// Adds the warnings of `other` behind the own ones.
+    /// Appends the warnings of `other`.
     pub fn append(&mut self, other: Self) {
         self.dropped += other.dropped;
         other.texts.into_iter().for_each(|text| self.push(text));
     }
 
-    /// Number of warnings, those included whose text was not kept.
+    /// Returns the number of warnings, including those whose text was not kept.
     pub fn len(&self) -> usize {
         self.texts.len() + self.dropped
     }
 
-    /// Whether nothing is odd.
+    /// Returns whether there are no warnings.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
 
-    /// The warnings as they are shown; where there were too many, the last
-    /// one says how many more there are.
+    /// Returns the warnings to be shown; if there were too many, the last one
+    /// gives the number of the others.
     pub fn texts(&self) -> Vec<String> {
         let mut texts = self.texts.clone();
         if self.dropped > 0 {

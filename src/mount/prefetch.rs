@@ -1,11 +1,11 @@
 //! Filling the kernel's page cache ahead of readers.
 //!
 //! Sequential reads of the files of a directory are prefetched: the next ones
-//! are decoded by a thread of their own and pushed into the
-//! kernel's page cache, so that reading them takes no request at all. The
-//! kernel then no longer says how far the reader has come. So only a window of
-//! files is pushed, and one in its middle is left out: when that is read, the
-//! window moves on. A reader that stops costs one window.
+//! are decoded by a thread of their own and pushed into the kernel's page
+//! cache, so that reading them takes no request at all. The kernel then no
+//! longer says how far the reader has come. So only a window of files is
+//! pushed, and one in its middle is omitted: when that is read, the window
+//! moves on. A reader that stops costs one window.
 //!
 //! Where little of a packed block is read, the rest of it is pushed as well:
 //! it is decoded already, and the kernel keeps it more cheaply.
@@ -36,27 +36,27 @@ const HEAD: u64 = 512 << 10;
 /// Bytes that an entry counts for at least.
 const ENTRY_COST: u64 = 1 << 10;
 
-/// Files read one after the other from which on more are expected.
+/// Files read in order from which on more are expected.
 const ROW: u32 = 2;
 
-/// Entries that a reader may leave out in a row: directories, mostly.
+/// Entries that a reader may omit in succession: directories, mostly.
 const GAP: usize = 2;
 
-/// Most directories in front of the first file of a directory for it to be
-/// taken for the first one.
+/// Maximum number of directories in front of the first file of a directory for
+/// it to be treated as the first one.
 const MAX_DIRECTORIES: usize = 256;
 
 /// Directories in which readers are remembered.
 const MAX_RUNS: usize = 8;
 
-/// Longest read of which the rest of the block is pushed. The kernel's
-/// read-ahead asks for more.
+/// Maximum length of the read of which the rest of the block is pushed. The
+/// kernel's read-ahead requests more.
 const SMALL: u32 = 16 << 10;
 
-/// Most blocks that wait to be pushed.
+/// Maximum number of blocks that wait to be pushed.
 const MAX_BLOCKS: usize = 64;
 
-/// Files that are announced to a source on a server.
+/// Files that are declared to a source on a server.
 const MAX_ANNOUNCED: usize = 16;
 
 /// Threads that push.
@@ -79,20 +79,20 @@ struct Run {
     directory: Ino,
     /// Number in the directory of the file that was read last.
     last: usize,
-    /// Files that were read in a row.
+    /// Files that were read sequentially.
     row: u32,
     /// Number of the next entry to push.
     next: usize,
     /// Bytes that may still be pushed.
     budget: u64,
-    /// Whether a file was left out since the reader was last seen.
+    /// Whether a file was omitted since the reader was last seen.
     marked: bool,
 }
 
 /// Something to push.
 enum Job {
     Block(Ino, u64),
-    /// The next file of a directory, or none where that was the last.
+    /// The next file of a directory, or none if that was the last.
     Entry(Ino, usize),
 }
 
@@ -101,7 +101,7 @@ impl Prefetch {
     /// and the bytes there. Ends when `self` is dropped.
     ///
     /// # Errors
-    /// Where a thread cannot be started.
+    /// Returns an error if a thread cannot be started.
     pub fn start<S>(&self, vfs: &Arc<Vfs>, store: S) -> std::io::Result<()>
     where
         S: Fn(Ino, u64, &[u8]) + Clone + Send + 'static,
@@ -115,7 +115,7 @@ impl Prefetch {
         Ok(())
     }
 
-    /// Takes note of a read, of `size` bytes as the kernel asked for them.
+    /// Takes note of a read, of `size` bytes as the kernel requested them.
     pub fn note(&self, vfs: &Vfs, ino: Ino, offset: u64, size: u32) {
         let Ok(node) = vfs.node(ino) else {
             return;
@@ -141,7 +141,7 @@ impl Drop for Prefetch {
 }
 
 impl State {
-    /// Notes that a file is being read; says whether there is more to push.
+    /// Notes that a file is being read; tells whether there is more to push.
     fn note_file(&mut self, directory: &Node<'_>, entry_number: usize) -> bool {
         let ino = directory.ino();
         let known = self.runs.iter().position(|run| run.directory == ino);
@@ -150,8 +150,8 @@ impl State {
             None => Run {
                 directory: ino,
                 last: entry_number,
-                // Who has read the files of one directory in a row, and begins
-                // another one, goes through a whole tree.
+                // Who has read the files of one directory in succession, and
+                // begins another one, goes through a whole tree.
                 row: match self.runs.last() {
                     Some(run) if run.row >= ROW && is_first_file(directory, entry_number) => {
                         ROW - 1
@@ -189,14 +189,14 @@ impl State {
             return Some(Job::Block(ino, start));
         }
         let run = self.runs.iter_mut().rev().find(|run| run.budget > 0)?;
-        // The reader is at the file behind its last one by now.
+        // The reader is at the file after its last one by now.
         let entry_number = run.next.max(run.last + 2);
         run.next = entry_number + 1;
         Some(Job::Entry(run.directory, entry_number))
     }
 
-    /// Takes `bytes` from what may be pushed of a directory; false where that
-    /// file is to be left out.
+    /// Takes `bytes` from what may be pushed of a directory; false if that file
+    /// is to be omitted.
     fn spend(&mut self, directory: Ino, bytes: Option<u64>) -> bool {
         let Some(run) = self.runs.iter_mut().find(|run| run.directory == directory) else {
             return false;
@@ -238,7 +238,7 @@ impl Run {
     }
 }
 
-/// Whether no file comes before the entry with number `entry_number`.
+/// Returns whether no file comes before the entry with number `entry_number`.
 fn is_first_file(directory: &Node<'_>, entry_number: usize) -> bool {
     let mut before = directory
         .tree()
@@ -313,8 +313,8 @@ fn push_entry(
     }
 }
 
-/// Announces to the sources of the files from the entry `entry_number` on what will be read
-/// of them, so that servers are not asked for one after the other.
+/// Announces to the sources of the files from the entry `entry_number` on what
+/// will be read of them, so that requests to servers overlap.
 fn announce(vfs: &Vfs, directory: &Node<'_>, entry_number: usize) {
     let entries = directory.tree().entries(directory.index, entry_number);
     for (_, index) in entries.take(MAX_ANNOUNCED) {
@@ -360,7 +360,7 @@ mod tests {
     use crate::volume::hpi::chunk::Method;
     use std::cell::RefCell;
 
-    /// A mount of files with these sizes, and their inodes.
+    /// Returns a mount of files with these sizes, and their inodes.
     fn mounted(sizes: &[usize]) -> (Arc<Vfs>, Vec<Ino>) {
         let file = |(number, &size): (usize, &usize)| {
             let file = File {
@@ -393,7 +393,8 @@ mod tests {
         (vfs, files)
     }
 
-    /// What is pushed when all work is done: inodes, offsets and lengths.
+    /// Returns what is pushed when all work is done: inodes, offsets and
+    /// lengths.
     fn pushed(prefetch: &Prefetch, vfs: &Vfs) -> Vec<(Ino, u64, usize)> {
         let all = RefCell::new(Vec::new());
         let store = |ino, offset, bytes: &[u8]| all.borrow_mut().push((ino, offset, bytes.len()));
@@ -435,7 +436,7 @@ mod tests {
         let bytes: u64 = first.iter().map(|(_, _, length)| *length as u64).sum();
         assert!((WINDOW / 2..=WINDOW + HEAD).contains(&bytes), "{bytes}");
 
-        // The reader does not ask for what was pushed, but for what was not.
+        // The reader does not request what was pushed, except for what was not.
         let last = first.iter().map(|(ino, ..)| *ino).max().unwrap();
         let left_out = files[3..]
             .iter()

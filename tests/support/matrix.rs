@@ -129,8 +129,8 @@ pub enum What {
 /// Walks all of a mount, a directory before what is in it, and reads all.
 ///
 /// # Panics
-/// Asserts that only reads fail, only with EIO, and that equivalent requests
-/// have equal results.
+/// Panics if anything but a read fails, if a read fails with another error than
+/// EIO, or if equivalent requests have different results.
 pub fn see(vfs: &Vfs) -> Vec<Seen> {
     let mut seen = Vec::new();
     see_directory(vfs, Ino::ROOT, "", &[], &mut seen);

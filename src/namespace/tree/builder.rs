@@ -1,4 +1,4 @@
-//! Building trees: what archives announce, or what merging chooses.
+//! Building of trees from the entries of archives or of a merge.
 
 mod by_name;
 mod companions;
@@ -15,25 +15,24 @@ use crate::namespace::{FileKind, Ino};
 use crate::text::file_name;
 use crate::volume::{AssetType, Entry, FileId, MAX_ENTRIES, Name, NodeId, Sink};
 
-/// Inodes that are added before the memory of a tree is accounted for anew.
+/// Inodes that are added before the memory of a tree is accounted for again.
 const CHARGED_AT_ONCE: usize = 4096;
 
-/// Takes in entries and makes a [`Tree`] of them.
+/// Receives entries and builds a [`Tree`] of them.
 pub struct TreeBuilder {
     tree: Tree,
     /// Which files have companions.
     companions: Companions,
-    /// What volumes say of the content of files, where it decides about
-    /// companions.
+    /// Asset types given by volumes, if they affect companions.
     assets: HashMap<Index, AssetType>,
     /// Files that are archives by their first bytes.
     by_head: HashSet<Index>,
-    /// Entries and their directories; while they come, those of `tree` are
-    /// empty.
+    /// Entries and their directories; until they are grouped, those of `tree`
+    /// are empty.
     entries: Vec<(Index, Dentry)>,
-    /// The volume whose entries are announced.
+    /// The volume whose entries are declared.
     volume: u32,
-    /// Modification time of what has none of its own.
+    /// Default modification time.
     modified: i64,
     /// What accounts for the tree's memory, if anything does.
     charge: Option<Charge>,
@@ -41,21 +40,21 @@ pub struct TreeBuilder {
     beside: usize,
 }
 
-/// A name: as it is shown, and as it stands in the source.
+/// A name: as it is shown, and as it is in the source.
 pub struct Label<'a> {
     shown: Cow<'a, str>,
     raw: &'a [u8],
 }
 
 impl<'a> Label<'a> {
-    /// The name of an entry.
+    /// Returns the name of an entry.
     pub fn new(name: Name<'a>) -> Self {
         let raw = name.raw;
         let shown = file_name(name);
         Self { shown, raw }
     }
 
-    /// The name of something that is in a tree already.
+    /// Returns the name of something that is in a tree already.
     pub fn of(tree: &'a Tree, index: Index) -> Self {
         Self {
             shown: tree.plain_name(index).into(),
@@ -86,9 +85,8 @@ impl NewInode {
 }
 
 impl TreeBuilder {
-    /// A builder with an empty root directory, for the entries of the tree's
-    /// volume number `volume`. They are as old as `modified` where they do
-    /// not say otherwise.
+    /// Creates a builder with an empty root directory, for the entries of the
+    /// tree's volume number `volume`. `modified` is their default time.
     pub fn new(volume: u32, modified: i64, companions: Companions) -> Self {
         let root = Inode {
             size: 0,
@@ -130,7 +128,7 @@ impl TreeBuilder {
     /// Accounts for `bytes` that are needed beside the tree while it is built.
     ///
     /// # Errors
-    /// Where the budget does not leave the memory for it.
+    /// Returns an error if the budget does not leave the memory for it.
     pub fn needs_beside(&mut self, bytes: usize) -> io::Result<()> {
         self.beside = bytes;
         self.account()
@@ -141,27 +139,26 @@ impl TreeBuilder {
         self.companions.others = shows;
     }
 
-    /// Lists what can be made of the files in a directory of the root.
+    /// Lists `converted` in the root.
     pub fn list_converted(&mut self) {
         self.companions.converted = true;
     }
 
-    /// Has the root, which has no entries, stand for another directory.
+    /// Replaces the root, which has no entries, by another directory.
     pub fn root_shows(&mut self, of: Ino, shows: Shows) {
         self.tree.inodes[ROOT as usize].kind = Kind::Shown { of, shows };
         self.tree.inodes[ROOT as usize].nlink = 1;
     }
 
-    /// Takes all files for archives that may be by their extensions, but for
-    /// those that may be the sectors of a CD.
+    /// Treats all files as archives that may be by their extensions, except for
+    /// possible CD images.
     pub fn trust_extensions(&mut self) {
         self.note_archives(false, &|_, _, _| true);
     }
 
-    /// Looks at the first bytes of the files whose extension does not show
-    /// whether they are archives. `head` gives those of a file of so many
-    /// bytes, if it may be looked at. With `in_blocks` every look decodes a
-    /// block.
+    /// Examines the first bytes of the files with ambiguous extensions. `head`
+    /// returns those of a file of that many bytes, if it may be read.
+    /// `in_blocks` tells that every read decodes a block.
     pub fn probe(&mut self, in_blocks: bool, head: &dyn Fn(FileId, u64) -> Option<Vec<u8>>) {
         self.note_archives(!in_blocks, &|file, size, test| {
             head(file, size).is_some_and(|head| test(&head))
@@ -190,16 +187,16 @@ impl TreeBuilder {
         }
     }
 
-    /// The kind of a file of the volume that is announced.
+    /// Returns the kind of a file of the volume that is declared.
     pub fn file_kind(&self, file: FileId) -> Kind {
         let volume = self.volume;
         Kind::File { volume, file }
     }
 
-    /// The kind of a symbolic link with this text.
+    /// Returns the kind of a symbolic link with this text.
     ///
     /// # Errors
-    /// Where the texts of all links are too long together.
+    /// Returns an error if the texts of all links are too long together.
     pub fn link_kind(&mut self, text: &[u8]) -> io::Result<Kind> {
         let links = &mut self.tree.links;
         let (start, length) = (links.len(), text.len());
@@ -220,7 +217,7 @@ impl TreeBuilder {
         }
     }
 
-    /// Notes in which volumes the node that was added last hides something.
+    /// Records in which volumes the last node hides something.
     pub fn hides(&mut self, node: NodeId, volumes: impl Iterator<Item = u32>) {
         let tree = &mut self.tree;
         let before = tree.hidden_volumes.len();
@@ -234,7 +231,7 @@ impl TreeBuilder {
     /// Adds an inode and its first entry.
     ///
     /// # Errors
-    /// Where there are too many entries.
+    /// Returns an error if there are too many entries.
     pub fn add(
         &mut self,
         parent: NodeId,
@@ -254,8 +251,8 @@ impl TreeBuilder {
             kind: inode.kind,
             parent: parent.0,
             dentry: u32::MAX,
-            // A directory is linked by its own `.` as well, and each of its
-            // subdirectories links to it. Those of one that is yet to be
+            // A directory is linked by its own `.` as well, and by each of its
+            // subdirectories. The subdirectories of one that is yet to be
             // entered are unknown: it has 1 link, as `find` expects then.
             nlink: matches!(inode.kind, Kind::Dir { .. }).into(),
         });
@@ -298,11 +295,11 @@ impl TreeBuilder {
         }
     }
 
-    /// Sorts the entries by directory, gives every one a name of its own, and
-    /// adds the companions.
+    /// Sorts the entries by directory, makes their names unique, and adds the
+    /// companions.
     ///
     /// # Errors
-    /// Where the budget does not leave the memory for it.
+    /// Returns an error if the budget does not leave the memory for it.
     pub fn finish_charged(mut self) -> io::Result<(Tree, Option<Charge>)> {
         self.account()?;
         let mut charge = self.charge.take();
@@ -313,14 +310,15 @@ impl TreeBuilder {
         Ok((tree, charge))
     }
 
-    /// As [`TreeBuilder::finish_charged`], of a tree that is not accounted for.
+    /// Like [`TreeBuilder::finish_charged`], of a tree that is not accounted
+    /// for.
     pub fn finish(mut self) -> Tree {
         let real = self.tree.inodes.len();
         let mut has_companions = self.add_companions_by_extension();
         self.group_by_directory();
         let mut is_unique = self.sort_entries();
         if has_companions && !is_unique {
-            // They are called after what the numbered entries are called.
+            // They are named after the numbered entries.
             has_companions = false;
             self.ungroup();
             self.remove_companions_from(real);
@@ -349,10 +347,9 @@ impl TreeBuilder {
         self.tree
     }
 
-    /// Brings the entries of each directory together, in the order in which
-    /// they came.
+    /// Groups the entries by directory, in order of insertion.
     fn group_by_directory(&mut self) {
-        // Stable, and linear where one directory came after the other.
+        // Stable, and linear if the directories came one after the other.
         self.entries.sort_by_key(|&(directory, _)| directory);
         let inodes = &mut self.tree.inodes;
         for (position, (directory, _)) in self.entries.iter().enumerate() {
@@ -373,8 +370,8 @@ impl TreeBuilder {
         self.tree.dentries = entries.into_iter().map(|(_, dentry)| dentry).collect();
     }
 
-    /// Sorts the entries of every directory by their names; says whether no two
-    /// of a directory have the same.
+    /// Sorts the entries of every directory by name; returns whether all names
+    /// in each directory differ.
     fn sort_entries(&mut self) -> bool {
         let mut is_unique = true;
         for directory in 0..self.tree.inodes.len() {
@@ -387,7 +384,7 @@ impl TreeBuilder {
         is_unique
     }
 
-    /// Gives all sorted entries names of their own.
+    /// Makes the names of all sorted entries unique.
     fn number_entries(&mut self) {
         for directory in 0..self.tree.inodes.len() {
             let range = self.tree.range(directory as Index);

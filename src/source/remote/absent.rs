@@ -1,4 +1,4 @@
-//! Remote sources of a program that was built without them: there are none.
+//! Stubs for programs that are built without remote sources.
 
 use std::io;
 use std::sync::Arc;
@@ -7,16 +7,16 @@ use super::{Access, RemoteEntry, RemoteOptions, RemoteUrl};
 use crate::io::ReadAt;
 use crate::io::budget::Budget;
 
-/// What there is none of.
+/// The type of values that cannot exist.
 #[derive(Debug, Clone)]
 enum Never {}
 
-/// There is no network.
+/// The network, which does not exist.
 #[derive(Debug)]
 pub struct Network(Never);
 
 impl Network {
-    /// Says that there are no remote sources.
+    /// Returns the error that there are no remote sources.
     ///
     /// # Errors
     /// Always.
@@ -29,7 +29,7 @@ impl Network {
     }
 }
 
-/// There are no remote sources.
+/// The remote sources, which do not exist.
 pub struct Remote(Never);
 
 impl Remote {

@@ -1,4 +1,4 @@
-//! Sequential readers of a source, and how far ahead of them it is fetched.
+//! Sequential readers of a source, and how far to read ahead of them.
 
 use std::ops::Range;
 
@@ -7,12 +7,14 @@ use super::BLOCK;
 /// Readers that are distinguished.
 const MAX_READERS: usize = 16;
 
-/// How far from where a reader is expected he is still the same one, in bytes:
-/// the kernel has several of its reads under way at once, in any order.
+/// How far from its expected position a read may be to belong to a reader, in
+/// bytes: the kernel has several of its reads in progress at once, in any
+/// order.
 const SLACK: u64 = 512 << 10;
 
-/// Reads in a row after which whole blocks are fetched ahead. A reader of small
-/// files makes many reads in a block, but does not take long for them.
+/// Number of sequential reads after which whole blocks are fetched ahead. A
+/// reader of small files makes many reads in a block, but does not take long
+/// for them.
 const STEADY: u32 = 4;
 
 /// The readers of a source.
@@ -27,10 +29,10 @@ pub(super) struct Ahead {
 struct Reader {
     /// Where he is.
     next: u64,
-    /// Bytes that he has read in a row, and in how many reads.
+    /// Bytes that he has read sequentially, and in how many reads.
     row: u64,
     reads: u32,
-    /// Up to where bytes are asked for.
+    /// The end of the requested range.
     asked: u64,
 }
 
@@ -42,13 +44,13 @@ impl Ahead {
         }
     }
 
-    /// Takes note of a read of `range`; gives the end of what is to be
-    /// fetched, which is not before that of `range`.
+    /// Records a read of `range` and returns the end of the range to fetch,
+    /// which is not before that of `range`.
     ///
-    /// As many bytes are fetched ahead as were read in a row before this read,
-    /// rounded up to whole blocks after some reads. The read itself does not
-    /// count: no other follows that of a directory. More is asked for when half
-    /// of it has been read, so that requests are long.
+    /// As many bytes are fetched ahead as were read sequentially before this
+    /// read, rounded up to whole blocks after some reads. The read itself does
+    /// not count: nothing follows that of a directory. More is requested when
+    /// half of it has been read, so that requests are long.
     pub(super) fn note(&mut self, range: Range<u64>) -> u64 {
         let is_his = |reader: &Reader| {
             range.start <= reader.next.saturating_add(SLACK)

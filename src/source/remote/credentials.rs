@@ -1,5 +1,5 @@
-//! Keys that stand in the files of the AWS command line tools: static ones of
-//! one profile.
+//! Keys that are in the files of the AWS command line tools: static ones of one
+//! profile.
 
 use std::env;
 use std::fs;
@@ -13,14 +13,14 @@ pub(super) struct Credentials {
     pub(super) token: Option<String>,
 }
 
-/// What the files say of a profile.
+/// The contents of the files about a profile.
 #[derive(Default)]
 pub(super) struct Profile {
     pub(super) credentials: Option<Credentials>,
     pub(super) region: Option<String>,
 }
 
-/// The files, of which there may be none: that with keys, and that with
+/// Returns the files, which may not exist: that with keys, and that with
 /// settings.
 pub(super) fn files() -> [Option<PathBuf>; 2] {
     let home = env::var_os("HOME").map(PathBuf::from);
@@ -34,10 +34,10 @@ pub(super) fn files() -> [Option<PathBuf>; 2] {
     })
 }
 
-/// The profile that `AWS_PROFILE` names, or else the default one.
+/// Returns the profile that `AWS_PROFILE` names, or else the default one.
 ///
 /// # Errors
-/// Where it is named and nowhere to be found.
+/// Returns an error if it is named and nowhere to be found.
 pub(super) fn of_profile() -> Result<Profile, String> {
     let named = env::var("AWS_PROFILE").ok().filter(|name| !name.is_empty());
     let name = named.as_deref().unwrap_or("default");
@@ -73,7 +73,7 @@ pub(super) fn of_profile() -> Result<Profile, String> {
     })
 }
 
-/// The settings of a section of an INI file.
+/// Returns the settings of a section of an INI file.
 fn section(text: &str, title: &str) -> Option<Vec<(String, String)>> {
     let mut lines = text.lines().map(str::trim);
     let is_title = |line: &str| {

@@ -2,8 +2,9 @@
 //!
 //! `DIR/1/HH/HASH/NUMBER` is a block, where HASH is that of its object's
 //! version, in hexadecimal digits, and HH are the first two of them. A file has
-//! a header with a checksum, is written beside its place and renamed to it. Any
-//! fault of a file is a miss. Nothing is locked but for removing the oldest.
+//! a header with a checksum, is written beside its path and renamed to it. Any
+//! fault of a file is a miss. There is no locking except for removing the
+//! oldest.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
@@ -28,14 +29,14 @@ const MAGIC: [u8; 8] = *b"HPIMBLK1";
 /// CRC-32 of its bytes, the numbers in little endian.
 const HEADER: usize = 8 + 32 + 8 + 4 + 4;
 
-/// Most blocks that wait to be written; more are not kept.
+/// Maximum number of blocks waiting to be written; further ones are not kept.
 const MAX_WAITING: usize = 32;
 
 /// How often it is noted that a block was used.
 const NOTED: Duration = Duration::from_secs(60);
 
-/// After the writing of which part of the limit the directory is looked
-/// through: other processes write to it as well.
+/// The fraction of the limit after whose writing the directory is scanned:
+/// other processes write to it as well.
 const LOOK_SHARE: u64 = 16;
 
 /// Directories on the way to a block, below the one of the format.
@@ -50,20 +51,20 @@ pub(super) struct DiskCache {
     root: PathBuf,
     limit: u64,
     waiting: Arc<Semaphore>,
-    /// Bytes written since the directory was looked through.
+    /// Bytes written since the last scan.
     written: AtomicU64,
-    /// Held while it is looked through.
+    /// Held during a scan.
     sweeping: Mutex<()>,
-    /// Whether the log says already that nothing can be written.
+    /// Whether a write failure has been logged.
     has_warned: AtomicBool,
 }
 
 impl DiskCache {
-    /// Uses a directory, which is made where there is none, for at most
-    /// `limit` bytes.
+    /// Opens a directory, which is created if needed, for at most `limit`
+    /// bytes.
     ///
     /// # Errors
-    /// Where it cannot be used, or others can write to it.
+    /// Returns an error if it cannot be used, or others can write to it.
     pub(super) fn open(root: &Path, limit: u64) -> io::Result<Self> {
         make_directory(root)?;
         let root = root.canonicalize()?;
@@ -78,15 +79,15 @@ impl DiskCache {
             root,
             limit,
             waiting: Arc::new(Semaphore::new(MAX_WAITING)),
-            // The directory is looked through after the first block.
+            // The directory is scanned after the first block.
             written: AtomicU64::new(limit),
             sweeping: Mutex::new(()),
             has_warned: AtomicBool::new(false),
         })
     }
 
-    /// The block with this number; where there is none, the number of the next
-    /// one before `end` that there may be.
+    /// Returns the block with this number; if there is none, the number of the
+    /// next one before `end` that may exist.
     pub(super) async fn find(
         self: &Arc<Self>,
         id: Id,
@@ -104,8 +105,8 @@ impl DiskCache {
         looked.await.unwrap_or(Err(end))
     }
 
-    /// Keeps a block, where others do not wait to be written already. Called
-    /// in a thread of the runtime.
+    /// Queues a block to be written, unless too many are waiting. Called in a
+    /// thread of the runtime.
     pub(super) fn keep(self: &Arc<Self>, key: BlockKey, block: Block) {
         let Ok(permit) = self.waiting.clone().try_acquire_owned() else {
             return;
@@ -147,7 +148,7 @@ impl DiskCache {
         let now = SystemTime::now();
         let is_recent = |used| now.duration_since(used).is_ok_and(|age| age < NOTED);
         if !found.modified().is_ok_and(is_recent) {
-            // Only the order in which blocks are removed depends on it.
+            // A failure only affects the order of removal.
             let _ = file.set_modified(now);
         }
         Some(block)
@@ -185,8 +186,8 @@ impl DiskCache {
         Ok(())
     }
 
-    /// Removes the blocks that were used least recently, where there are too
-    /// many. One process at a time does.
+    /// Removes the blocks that were used least recently, if there are too many.
+    /// One process at a time does.
     fn sweep(&self) -> io::Result<()> {
         let Ok(_one_at_a_time) = self.sweeping.try_lock() else {
             return Ok(());
@@ -217,8 +218,8 @@ impl DiskCache {
         if total <= self.limit {
             return Ok(());
         }
-        // The oldest go, and of those that are about as old as the last of
-        // them some.
+        // Remove the oldest, and some of those that are about as old as the
+        // last of them.
         let mut left = total - self.limit / 10 * 9;
         let mut youngest = AGES;
         while youngest > 0 && by_age[youngest - 1] <= left {
@@ -233,7 +234,7 @@ impl DiskCache {
                 }
                 left = left.saturating_sub(found.len());
             }
-            // Readers that have it open go on reading.
+            // Readers that have it open continue reading.
             let _ = fs::remove_file(path);
             if let Some(directory) = path.parent() {
                 // Unless there is something in it.
@@ -244,14 +245,14 @@ impl DiskCache {
     }
 }
 
-/// How long ago a file was used.
+/// Returns how long ago a file was used.
 fn age(found: &Metadata, now: SystemTime) -> Duration {
     let used = found.modified().unwrap_or(SystemTime::UNIX_EPOCH);
     now.duration_since(used).unwrap_or_default()
 }
 
-/// Numbers for ages, eight for those that differ by less than a factor of two,
-/// so that a directory of any size is looked through in little memory.
+/// Returns the age class of a file, eight for each factor of two, so that a
+/// directory of any size is scanned in little memory.
 fn age_class(age: Duration) -> usize {
     let age = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
     let Some(shift) = age.checked_ilog2().and_then(|bits| bits.checked_sub(3)) else {
@@ -263,7 +264,7 @@ fn age_class(age: Duration) -> usize {
 /// How many there are.
 const AGES: usize = 62 * 8;
 
-/// Calls `each` with the files so many directories below `directory`.
+/// Calls `each` with the files that many directories below `directory`.
 fn visit(directory: &Path, levels: u32, each: &mut dyn FnMut(&Path, &Metadata)) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let Ok(found) = entry.metadata() else {
@@ -278,7 +279,7 @@ fn visit(directory: &Path, levels: u32, each: &mut dyn FnMut(&Path, &Metadata)) 
     }
 }
 
-/// Makes a directory for this user alone, where there is none.
+/// Creates a directory for this user alone, if there is none.
 fn make_directory(path: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -286,7 +287,7 @@ fn make_directory(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether only this user can have written something.
+/// Returns whether only this user can have written something.
 fn is_ours(found: &Metadata) -> bool {
     found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0
 }
@@ -306,7 +307,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    /// The lengths of the blocks that are there.
+    /// Returns the lengths of the existing blocks.
     fn files(cache: &DiskCache) -> Vec<u64> {
         let mut files = Vec::new();
         visit(&cache.root.join("1"), DEPTH, &mut |_, found| {
@@ -348,7 +349,7 @@ mod tests {
             fs::write(&path, &whole[..length]).unwrap();
             assert_eq!(cache.read(&key), None, "{length} bytes");
         }
-        // Another block in its place.
+        // Another block at its path.
         cache.write(&(Id::default(), 8), &block).unwrap();
         fs::copy(cache.path(&(Id::default(), 8)), &path).unwrap();
         assert_eq!(cache.read(&key), None);
@@ -360,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_used_least_recently_goes_when_there_is_too_much() {
+    fn the_least_recently_used_blocks_are_removed_over_the_limit() {
         let dir = tempfile::tempdir().unwrap();
         let block = vec![0; 10_000];
         let cache = DiskCache::open(dir.path(), 205_000).unwrap();

@@ -1,4 +1,4 @@
-//! The objects of a bucket whose keys begin alike, as a folder.
+//! A folder of a bucket: the objects with a common prefix.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -9,7 +9,7 @@ use super::store::{Failure, Listed, Pin, Store};
 use super::url::RemoteUrl;
 use super::{Remote, RemoteEntry};
 
-/// Most pages of a listing one behind the other that have no entries.
+/// Maximum number of consecutive empty pages of a listing.
 const MAX_EMPTY_PAGES: u32 = 100;
 
 /// A folder of a bucket.
@@ -17,11 +17,10 @@ const MAX_EMPTY_PAGES: u32 = 100;
 pub struct RemoteFolder {
     remote: Arc<Remote>,
     store: Store,
-    /// What the keys begin with: nothing, or something with a slash at its
-    /// end.
+    /// The prefix: empty, or ending in a slash.
     prefix: String,
-    /// The URL of the bucket with a slash at its end, and what distinguishes its
-    /// server from others.
+    /// The URL of the bucket with a slash at its end, and the identity of its
+    /// server.
     bucket: Arc<(String, String)>,
 }
 
@@ -39,7 +38,7 @@ pub struct ListedFile {
 }
 
 impl ListedFile {
-    /// The object as a source. Nothing is asked for before it is read.
+    /// Returns the object as a source. Nothing is requested before it is read.
     pub fn source(&self) -> &RemoteFile {
         self.file.get_or_init(|| {
             let folder = &self.folder;
@@ -49,14 +48,14 @@ impl ListedFile {
         })
     }
 
-    /// What differs where its bytes may.
+    /// Returns a number that differs if the bytes may differ.
     pub fn stamp(&self) -> String {
         self.pin.stamp()
     }
 }
 
 impl RemoteFolder {
-    /// The folder at `url`; nothing is asked for yet.
+    /// Creates the folder at `url`; sends no request.
     pub(super) fn open(remote: &Arc<Remote>, url: &RemoteUrl) -> io::Result<Self> {
         let (network, url_there) = (remote.network.clone(), url.clone());
         let opened = remote
@@ -72,7 +71,7 @@ impl RemoteFolder {
         })
     }
 
-    /// A folder in it.
+    /// Creates a folder in it.
     pub fn subfolder(&self, name: &str) -> Self {
         Self {
             prefix: format!("{}{name}/", self.prefix),
@@ -80,17 +79,17 @@ impl RemoteFolder {
         }
     }
 
-    /// The URL of the folder.
+    /// Returns the URL of the folder.
     pub fn shown(&self) -> String {
         format!("{}{}", self.bucket.0, self.prefix)
     }
 
-    /// Lists what stands directly in the folder, at most `limit` entries: a
+    /// Lists the direct entries of the folder, at most `limit`, with one
     /// request for each thousand of them.
     ///
     /// # Errors
-    /// Where the bucket cannot be listed, has more, or has a key that cannot
-    /// be a path.
+    /// Returns an error if the bucket cannot be listed, has more, or has a key
+    /// that cannot be a path.
     pub fn list(&self, limit: usize) -> io::Result<Vec<RemoteEntry>> {
         let this = self.clone();
         let listed = self.remote.network.wait(async move {

@@ -1,4 +1,4 @@
-//! All remote sources of a mount, and what is kept of them.
+//! All remote sources of a mount, and their caches.
 
 use std::io;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use crate::io::cache::{Cache, Value};
 use crate::io::flights::Flights;
 use crate::io::tally::Tally;
 
-/// Length of a block in bytes, but for the last one of an object. Because
-/// requests are for runs of blocks, small ones cost no more requests in a row,
-/// and random reads fetch no more than this.
+/// Length of a block in bytes, except for the last one of an object. Because
+/// requests are for runs of blocks, small ones cost no more requests in
+/// sequential reads, and random reads fetch no more than this.
 pub(super) const BLOCK: u64 = 128 << 10;
 
 /// The part of the budget that one reader may have fetched ahead.
 const AHEAD_SHARE: u64 = 4;
 
-/// Shards of the blocks, which are few and large.
+/// Number of shards for the blocks, which are few and large.
 const SHARDS: usize = 4;
 
 /// The bytes of a block.
@@ -52,7 +52,8 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Sources that are read by `network`, whose blocks count in `budget`.
+    /// Creates the sources that are read by `network`, with blocks that count
+    /// towards `budget`.
     pub fn new(network: &Arc<Network>, budget: &Arc<Budget>) -> Arc<Self> {
         let share = budget.limit() as u64 / AHEAD_SHARE;
         Arc::new(Self {
@@ -69,20 +70,21 @@ impl Remote {
     /// Opens the object at `url`, in the version that it has now.
     ///
     /// # Errors
-    /// Where it cannot be read, or its server gives no ranges.
+    /// Returns an error if it cannot be read, or if its server does not support
+    /// ranges.
     pub fn file(self: &Arc<Self>, url: &RemoteUrl) -> io::Result<RemoteFile> {
         RemoteFile::open(self, url)
     }
 
-    /// The folder at `url`; it is listed later.
+    /// Returns the folder at `url`; it is listed later.
     ///
     /// # Errors
-    /// Where the environment contradicts itself.
+    /// Returns an error if the environment contradicts itself.
     pub fn folder(self: &Arc<Self>, url: &RemoteUrl) -> io::Result<RemoteFolder> {
         RemoteFolder::open(self, url)
     }
 
-    /// What `stats.json` shows of it.
+    /// Returns its statistics for `stats.json`.
     pub fn to_json(&self) -> serde_json::Value {
         let network = &self.network;
         serde_json::json!({
@@ -99,15 +101,14 @@ impl Remote {
         self.blocks.put(&key, block.clone());
     }
 
-    /// Most blocks that are fetched ahead of a reader.
+    /// Returns the maximum number of blocks that are fetched ahead of a reader.
     pub(super) fn ahead_blocks(&self) -> u64 {
         self.read_ahead.div_ceil(BLOCK)
     }
 }
 
-/// What the blocks of a version of an object are known by, in memory and on
-/// disk. An ETag tells versions of one URL apart, and need not tell one URL
-/// from another.
+/// Returns the key of the blocks of an object's version, in memory and on disk.
+/// An ETag identifies versions of one URL, but may be equal for different URLs.
 pub(super) fn identity(endpoint: &str, url: &str, pin: &Pin) -> Id {
     let mut hash = Context::new(&SHA256);
     for part in [endpoint, url, &pin.stamp()] {

@@ -1,16 +1,16 @@
 //! Objects on web servers and in buckets as sources.
 //!
-//! An object is read in blocks of 128 KiB, which count in the memory budget.
-//! What is missing of them is fetched in runs, one request for each; whoever
-//! wants a block that is on its way waits for it. All bytes are of the version
-//! that the object had when it was opened.
+//! An object is read in blocks of 128 KiB, which count towards the memory
+//! budget. Missing blocks are fetched in runs, one request for each; readers of
+//! a pending block wait for it. All bytes are of the version that the object
+//! had when it was opened.
 //!
-//! * `url`: what a URL names, and what of it may be shown;
-//! * `wire`, `store`: requests and answers; nothing else names the engine;
+//! * `url`: URLs, and which parts of them may be displayed;
+//! * `wire`, `store`: requests and responses; no other module uses the engine;
 //! * `network`: the threads for it, and how often they try;
 //! * `ahead`: how far ahead of a reader is fetched;
 //! * `object`, `folder`: one object, and the objects of a prefix;
-//! * `disk`: blocks that are kept for other mounts and the next one.
+//! * `disk`: the cache of blocks for concurrent and later mounts.
 
 #[cfg(not(feature = "remote"))]
 mod absent;
@@ -52,7 +52,7 @@ pub use self::object::RemoteFile;
 pub use self::options::RemoteOptions;
 pub use self::url::{RemoteUrl, Scheme};
 
-/// What stands in a folder.
+/// What is in a folder.
 pub enum RemoteEntry {
     /// Another folder, by its name.
     Folder(String),

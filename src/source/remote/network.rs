@@ -1,7 +1,7 @@
 //! The threads that talk to servers, and how often they try.
 //!
-//! They are not the threads that parse: those may connect to nothing.
-//! What they hand over is bytes and numbers.
+//! They are not the threads that parse, which may not connect to anything. They
+//! pass on only bytes and numbers.
 
 use std::env;
 use std::future::Future;
@@ -32,12 +32,12 @@ use crate::source::location::secret_line;
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(2);
 
-/// Ports that are connected to whatever the URLs say: names over TCP, and
-/// https, to which web servers redirect and where tokens are had.
+/// Ports that are permitted for all URLs: DNS over TCP, and https, which web
+/// servers redirect to and which issues tokens.
 const USUAL_PORTS: [u16; 2] = [53, 443];
 
-/// Where TLS looks for roots of trust, and what the system asks to find the
-/// address of a name.
+/// Files with trusted certificates for TLS, and those that the system's
+/// resolver reads.
 const READABLE: [&str; 12] = [
     "/etc",
     "/lib",
@@ -53,7 +53,7 @@ const READABLE: [&str; 12] = [
     "/var/run/nscd",
 ];
 
-/// Variables that name a proxy, and those that name files to read.
+/// Variables that set a proxy, and those that name files to read.
 const PROXIES: [&str; 6] = [
     "http_proxy",
     "HTTP_PROXY",
@@ -87,17 +87,17 @@ pub struct Network {
     pub(super) wire: Arc<Wire>,
     /// Requests that were tried again.
     pub(super) retries: Tally,
-    /// Bytes of objects that have come.
+    /// Bytes of objects that were received.
     pub(super) bytes: Tally,
     pub(super) disk: Option<Arc<DiskCache>>,
 }
 
 impl Network {
-    /// Starts a thread for requests to the servers of `urls`. In it `enter` is
-    /// called first, with what the thread and those that it starts need.
+    /// Starts a thread for requests to the servers of `urls`. It first calls
+    /// `enter` with the access that it and the threads started by it need.
     ///
     /// # Errors
-    /// A sentence about an option that cannot be followed.
+    /// Returns a message about an option that cannot be followed.
     pub fn start<'a>(
         options: &RemoteOptions,
         urls: impl Iterator<Item = &'a RemoteUrl>,
@@ -127,13 +127,12 @@ impl Network {
         let (stop, stopped) = oneshot::channel();
         let run = move || {
             enter(&access);
-            // Another provider is there already where another mount of this
-            // process has set it.
+            // Fails if another mount of this process has set it.
             let _ = rustls::crypto::ring::default_provider().install_default();
             match Builder::new_current_thread().enable_all().build() {
                 Ok(runtime) => {
                     let _ = sender.send(Ok(runtime.handle().clone()));
-                    // Its sender says nothing, and ends with the network.
+                    // The sender is only dropped, together with the network.
                     let _ = runtime.block_on(stopped);
                     runtime.shutdown_background();
                 }
@@ -178,14 +177,14 @@ impl Network {
             .unwrap_or_else(|_| Err(Failure::lasting("internal error in a request")))
     }
 
-    /// The store that a URL is on. To be called in the network threads, which
-    /// may read the roots of trust.
+    /// Returns the store of a URL. To be called in the network threads, which
+    /// may read the trusted certificates.
     pub(super) fn store(&self, url: &RemoteUrl) -> Result<(Store, Path), Failure> {
         Store::open(url, &self.connector, self.headers.as_ref())
     }
 
-    /// A page of a listing. It is asked for until it comes, or no byte has come
-    /// for as long as a read may wait.
+    /// Returns a page of a listing. Requests are retried until no byte has
+    /// arrived for as long as a read may wait.
     pub(super) async fn list(
         &self,
         store: &Store,
@@ -204,13 +203,13 @@ impl Network {
         }
     }
 
-    /// Gives `take` the bytes of an object from `start` to `end`, or to its
-    /// end. Where no version is pinned, the first answer's is.
+    /// Passes to `take` the bytes of an object from `start` to `end`, or to its
+    /// end. If no version is pinned, that of the first response is.
     ///
-    /// A connection that is reset can take with it all that was not read yet,
-    /// and long answers are lost where shorter ones arrive: after a request of
-    /// which no byte came the next one is for half as much, down to a block,
-    /// and after one that was answered for twice as much.
+    /// A reset connection may lose all data that was not read yet, and long
+    /// responses may be lost where shorter ones arrive: after a request without
+    /// any byte the next one is for half as much, down to a block, and after a
+    /// successful one for twice as much.
     pub(super) async fn fetch(
         &self,
         (store, key): (&Store, &Path),
@@ -308,7 +307,7 @@ impl Patience {
     /// Waits before the next try.
     ///
     /// # Errors
-    /// The failure, where there is to be none.
+    /// The failure, if there is to be none.
     async fn pause(
         &mut self,
         network: &Network,
@@ -342,7 +341,7 @@ impl Patience {
     }
 }
 
-/// What the network threads need.
+/// Returns the access that the network threads need.
 fn access<'a>(options: &RemoteOptions, urls: impl Iterator<Item = &'a RemoteUrl>) -> Access {
     let variable = |name: &&str| env::var(name).ok().filter(|value| !value.is_empty());
     let mut ports = USUAL_PORTS.to_vec();
@@ -376,8 +375,8 @@ fn access<'a>(options: &RemoteOptions, urls: impl Iterator<Item = &'a RemoteUrl>
     }
 }
 
-/// What distinguishes the server of a URL from those that other mounts may use by the
-/// same name.
+/// Returns the identity of a URL's server, since other mounts may use another
+/// one with the same name.
 pub(super) fn endpoint(url: &RemoteUrl) -> String {
     let given = ENDPOINTS.iter().find_map(|name| env::var(name).ok());
     match url.scheme() {

@@ -17,11 +17,11 @@ use crate::io::ReadAt;
 use crate::io::flights::{Claim, Flight};
 use crate::io::sync::lock;
 
-/// How long reads fail at once after one has failed. The kernel asks again for
-/// what its read-ahead did not get.
+/// How long reads fail immediately after one has failed. The kernel repeats
+/// requests of its read-ahead.
 const REST: Duration = Duration::from_secs(1);
 
-/// Most blocks that a reader waits for together.
+/// Maximum number of blocks that a reader waits for together.
 const BATCH: u64 = 64;
 
 /// What the blocks of a version of an object are known by.
@@ -45,7 +45,7 @@ struct Object {
     ahead: Mutex<Ahead>,
     /// When a read failed last, and why.
     failed: Mutex<Option<(Instant, Arc<str>)>>,
-    /// Whether the log says already that it has changed.
+    /// Whether a change has been logged.
     is_changed: AtomicBool,
 }
 
@@ -61,7 +61,8 @@ impl RemoteFile {
     /// Opens the object at `url`, in the version that it has now.
     ///
     /// # Errors
-    /// Where it cannot be read, or its server gives no ranges.
+    /// Returns an error if it cannot be read, or if its server does not support
+    /// ranges.
     pub(super) fn open(remote: &Arc<Remote>, url: &RemoteUrl) -> io::Result<Self> {
         let (network, url_there) = (remote.network.clone(), url.clone());
         let opened = remote.network.wait(async move {
@@ -88,8 +89,8 @@ impl RemoteFile {
         Ok(Self::new(remote, url.shown().to_owned(), content))
     }
 
-    /// An object of a listing, in the version that it had there. Nothing is
-    /// asked for.
+    /// Creates an object of a listing, in the version that it had there.
+    /// Nothing is requested.
     pub(super) fn listed(
         remote: &Arc<Remote>,
         store: &Store,
@@ -117,15 +118,15 @@ impl RemoteFile {
         }))
     }
 
-    /// When the object was changed last, in seconds since 1970 UTC; `None`
-    /// where the server does not say.
+    /// Modification time of the object, in seconds since 1970 UTC; `None` if
+    /// the server does not return it.
     pub fn modified(&self) -> Option<i64> {
         let content = self.0.content.as_ref()?;
         Some(content.pin.modified()).filter(|&modified| modified != 0)
     }
 
-    /// Has the blocks with numbers from `first` to `end` brought as far as
-    /// no thread does, and gives those before `wanted`.
+    /// Fetches the blocks with numbers from `first` to `end` that no thread is
+    /// fetching, and returns those before `wanted`.
     fn claim(&self, content: &Content, first: u64, wanted: u64, end: u64) -> Vec<Wanted> {
         let mut blocks = Vec::new();
         let mut run: Option<Run> = None;
@@ -176,7 +177,7 @@ enum Wanted {
 }
 
 impl Object {
-    /// Why reads fail at the moment.
+    /// Returns why reads fail at the moment.
     fn failing(&self) -> Option<Arc<str>> {
         let failed = lock(&self.failed);
         let recent = failed.as_ref().filter(|(since, _)| since.elapsed() < REST);
@@ -193,14 +194,14 @@ impl Object {
     }
 }
 
-/// Blocks one behind the other that were claimed and are on their way. All of
-/// them land, with a failure where nothing else is available.
+/// Consecutive blocks that were claimed and are being fetched. All of them
+/// land, with a failure if there is nothing else.
 struct Run {
     object: Arc<Object>,
-    /// Numbers of the next block to land, and of the one behind the last.
+    /// Numbers of the next block to land, and of the one after the last.
     next: u64,
     end: u64,
-    /// What has come of the next one.
+    /// The received part of the next one.
     partial: Vec<u8>,
     failure: Option<Arc<str>>,
 }
@@ -275,7 +276,7 @@ impl Run {
         Ok(())
     }
 
-    /// Takes the bytes that come next; gives the blocks that they complete.
+    /// Adds received bytes and returns the blocks that they complete.
     fn take(&mut self, content: &Content, mut bytes: &[u8]) -> Vec<(BlockKey, Block)> {
         let mut complete = Vec::new();
         while self.next < self.end && !bytes.is_empty() {
@@ -348,8 +349,8 @@ impl ReadAt for RemoteFile {
     }
 }
 
-/// Copies into `buf`, which is for the bytes from `offset` on, what the block
-/// that begins at `start` has of them.
+/// Copies the part of the block at `start` that is inside `buf`, which is for
+/// the bytes from `offset` on.
 fn copy_part(block: &[u8], start: u64, buf: &mut [u8], offset: u64) {
     let from = offset.max(start);
     let end = (offset + buf.len() as u64).min(start + block.len() as u64);

@@ -3,16 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How remote sources are read, as the options of the mount say.
+/// Options for reading remote sources.
 #[derive(Debug, Clone)]
 pub struct RemoteOptions {
     /// Most bytes that are fetched ahead of a reader.
     pub read_ahead: u64,
     /// How long a read waits while no byte arrives.
     pub timeout: Duration,
-    /// Directory in which blocks are kept for other mounts and the next one.
+    /// Directory of the cache for concurrent and later mounts.
     pub block_cache: Option<PathBuf>,
-    /// Most bytes that this directory may hold.
+    /// Maximum size of this directory in bytes.
     pub block_cache_size: u64,
     /// File with an Authorization header for web servers.
     pub header: Option<PathBuf>,

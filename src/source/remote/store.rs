@@ -24,7 +24,7 @@ use super::wire::{Connector, Refusal, is_lasting, is_of_connecting, is_of_line};
 #[derive(Debug, Clone)]
 pub(super) struct Failure {
     pub(super) kind: FailureKind,
-    /// The message for users; nothing secret is in it.
+    /// The message for users; contains nothing secret.
     pub(super) text: String,
 }
 
@@ -33,19 +33,19 @@ pub(super) struct Failure {
 pub(super) enum FailureKind {
     /// Try again.
     Passing,
-    /// There is no way to the server: its name is not known, or nobody listens.
-    /// Try again where it was there before.
+    /// The server is unreachable: unknown host, or connection refused. Worth
+    /// retrying if it was reachable before.
     Unreachable,
     /// Permanent: another attempt would fail as well.
     Lasting,
     /// The same, because there is no such object.
     Missing,
-    /// The same, because it may not be read. Buckets that may not be listed say
-    /// so of objects that are missing, too.
+    /// The same, because access is forbidden. Buckets that may not be listed
+    /// also return this for missing objects.
     Forbidden,
     /// The same, because the object is another one by now.
     Changed,
-    /// The object has no bytes.
+    /// The object is empty.
     Empty,
 }
 
@@ -65,7 +65,7 @@ impl Failure {
     }
 }
 
-/// Errors of the engine say the whole URL; what is at their bottom does not.
+/// Errors of the engine contain the whole URL; their root causes do not.
 impl From<object_store::Error> for Failure {
     fn from(error: object_store::Error) -> Self {
         let mut cause: &(dyn StdError + 'static) = &error;
@@ -112,7 +112,7 @@ impl From<Failure> for io::Error {
     }
 }
 
-/// Whether a status says something of the moment only.
+/// Returns whether a status is temporary.
 fn is_passing(status: StatusCode) -> bool {
     status.is_server_error()
         || matches!(
@@ -126,29 +126,29 @@ fn is_passing(status: StatusCode) -> bool {
 pub(super) struct Pin(ObjectMeta);
 
 impl Pin {
-    /// Length of the object in bytes.
+    /// Returns the length of the object in bytes.
     pub(super) fn len(&self) -> u64 {
         self.0.size
     }
 
-    /// Its key.
+    /// Returns its key.
     pub(super) fn key(&self) -> &Path {
         &self.0.location
     }
 
-    /// When it was changed last, in seconds since 1970 UTC; 0 where the server
-    /// does not say.
+    /// Modification time, in seconds since 1970 UTC; 0 if the server does not
+    /// return it.
     pub(super) fn modified(&self) -> i64 {
         self.0.last_modified.timestamp()
     }
 
-    /// Its ETag (RFC 9110, section 8.8.3), where that is a strong one.
+    /// Returns its ETag (RFC 9110, section 8.8.3), if it is a strong one.
     pub(super) fn strong_etag(&self) -> Option<&str> {
         let etag = self.0.e_tag.as_deref()?;
         (!etag.starts_with("W/")).then_some(etag)
     }
 
-    /// Its ETag, or the time of its last change, as text.
+    /// Returns its ETag, or the time of its last change, as text.
     pub(super) fn stamp(&self) -> String {
         match &self.0.e_tag {
             Some(etag) => unquoted(etag).to_owned(),
@@ -156,7 +156,8 @@ impl Pin {
         }
     }
 
-    /// The conditions of a request for another range of the same version.
+    /// Returns the conditions of a request for another range of the same
+    /// version.
     fn conditions(&self) -> GetOptions {
         let mut options = GetOptions::default();
         match (self.strong_etag(), &self.0.e_tag) {
@@ -169,14 +170,14 @@ impl Pin {
         options
     }
 
-    /// Whether an answer is of the same version. A server may have ignored
-    /// the conditions.
+    /// Returns whether an answer is of the same version. A server may have
+    /// ignored the conditions.
     fn is_of(&self, answer: &ObjectMeta) -> bool {
         self.0.size == answer.size && self.stamp() == Self(answer.clone()).stamp()
     }
 }
 
-/// An ETag without its quotes, which some servers leave out in listings.
+/// Returns an ETag without its quotes, which some servers omit in listings.
 fn unquoted(etag: &str) -> &str {
     etag.trim_matches('"')
 }
@@ -205,8 +206,8 @@ pub(super) struct Store {
     is_known: Arc<AtomicBool>,
 }
 
-/// The store that the engine has for it. Not a `dyn ObjectStore`, whose table of
-/// methods would link everything that writes: more than 1 MiB.
+/// The engine's store. Not a `dyn ObjectStore`, whose method table would link
+/// all code for writing: more than 1 MiB.
 #[derive(Clone)]
 enum Engine {
     Http(Arc<HttpStore>),
@@ -214,11 +215,11 @@ enum Engine {
 }
 
 impl Store {
-    /// The store that a URL is on, and where it stands in it. Nothing is sent.
+    /// Returns the store of a URL, and the path in it. Sends nothing.
     ///
     /// # Errors
-    /// Where the environment contradicts itself, and where there are no roots
-    /// of trust for TLS.
+    /// Returns an error if the environment is contradictory, or if there are no
+    /// trusted certificates for TLS.
     pub(super) fn open(
         url: &RemoteUrl,
         connector: &Connector,
@@ -266,8 +267,8 @@ impl Store {
         Ok((store, path))
     }
 
-    /// Whether it has given anything yet, so that it will be there again when it
-    /// cannot be reached.
+    /// Returns whether it has given anything yet, so that it will be there
+    /// again when it cannot be reached.
     pub(super) fn is_known(&self) -> bool {
         self.is_known.load(Ordering::Relaxed)
     }
@@ -298,8 +299,8 @@ impl Store {
         })
     }
 
-    /// Lists what stands directly below a folder: a page, and from where the
-    /// next one goes on. `prefix` ends in a slash where it is not empty.
+    /// Lists the direct entries of a folder: a page, and the token of the next
+    /// one. `prefix` is empty or ends in a slash.
     pub(super) async fn list(
         &self,
         prefix: &str,
@@ -325,7 +326,7 @@ impl Store {
         let folders = page.result.common_prefixes.into_iter();
         let folders = folders.filter_map(|path| Some(Listed::Folder(path.filename()?.to_owned())));
         let objects = page.result.objects.into_iter().filter_map(|meta| {
-            // A folder made by a program has an object of its own name.
+            // A folder created by a program has an object with its own name.
             if meta.location.as_ref().len() < prefix.len() {
                 return None;
             }
@@ -338,9 +339,9 @@ impl Store {
     }
 }
 
-/// Adds what the environment does not say. The metadata service of a cloud's
-/// machines is asked only where its address is given: anywhere else waiting
-/// for it takes long and ends in an obscure message.
+/// Adds settings that the environment lacks. The metadata service of cloud
+/// instances is queried only if its address is given: anywhere else waiting for
+/// it takes long and ends in an obscure message.
 fn with_credentials(builder: AmazonS3Builder) -> Result<AmazonS3Builder, Failure> {
     use AmazonS3ConfigKey as Key;
 

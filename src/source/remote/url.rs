@@ -1,18 +1,18 @@
-//! What a URL on the command line names, and what of it may be shown.
+//! URLs on the command line, and which parts of them may be displayed.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Schemes that are known, with what they stand for.
+/// Known schemes, with their meaning.
 const SCHEMES: [(&str, Scheme); 3] = [
     ("https", Scheme::Https),
     ("http", Scheme::Http),
     ("s3", Scheme::S3),
 ];
 
-/// Parameters of presigned URLs that say who may read an object, and for how
-/// long: of Amazon S3 and Google Cloud Storage with version 4 signatures by
-/// their beginning, of older ones and of CloudFront by their name.
+/// Parameters of presigned URLs with the permission and its expiry: those of
+/// Amazon S3 and Google Cloud Storage with version 4 signatures by prefix, of
+/// older ones and of CloudFront by name.
 #[cfg(feature = "remote")]
 const SIGNATURE_PREFIXES: [&str; 2] = ["X-Amz-", "X-Goog-"];
 #[cfg(feature = "remote")]
@@ -36,8 +36,8 @@ pub enum Scheme {
     S3,
 }
 
-/// The URL of a remote source. Its query may be a secret, as that of a
-/// presigned URL is: nothing but [`RemoteUrl::request`] gives it.
+/// The URL of a remote source. Its query may be a secret, such as that of a
+/// presigned URL: only [`RemoteUrl::request`] returns it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct RemoteUrl {
     scheme: Scheme,
@@ -56,11 +56,11 @@ impl fmt::Debug for RemoteUrl {
 }
 
 impl RemoteUrl {
-    /// Reads a URL. For HTTP its path is percent-encoded (RFC 3986); for S3
-    /// what follows the bucket is the key as it is.
+    /// Parses a URL. For HTTP its path is percent-encoded (RFC 3986); for S3
+    /// the part after the bucket is the key as it is.
     ///
     /// # Errors
-    /// A sentence about what is wrong, in which nothing secret stands.
+    /// Returns a message without secrets.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (scheme_name, rest) = text.split_once("://").unwrap_or((text, ""));
         let known = SCHEMES
@@ -110,37 +110,39 @@ impl RemoteUrl {
         })
     }
 
-    /// How the server is talked to.
+    /// Returns how the server is talked to.
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
 
-    /// The URL for a request, with what is secret of it.
+    /// Returns the URL for a request, including its secrets.
     pub fn request(&self) -> &str {
         &self.request
     }
 
-    /// The URL as messages, the mount table and `info.json` show it.
+    /// Returns the URL as messages, the mount table and `info.json` show it.
     pub fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// What is shown of it as a path, whose last part is the file's name.
+    /// Returns its displayed form as a path, whose last component is the file's
+    /// name.
     pub fn label(&self) -> &Path {
         &self.label
     }
 
-    /// The bucket of a source on S3, and the key in it.
+    /// Returns the bucket of a source on S3, and the key in it.
     pub fn bucket_and_key(&self) -> (&str, &str) {
         let rest = self.request.split_once("://").map_or("", |(_, rest)| rest);
         rest.split_once('/').unwrap_or((rest, ""))
     }
 
-    /// The URL of the file called `name` in the same directory.
+    /// Returns the URL of the file called `name` in the same directory.
     ///
     /// # Errors
-    /// A sentence about why there is none: a name that leads elsewhere, or a
-    /// query, which is for this file alone as that of a presigned URL is.
+    /// Returns a message if there is none: because the name leads elsewhere, or
+    /// because of a query, which is for this file alone like that of a
+    /// presigned URL.
     pub fn sibling(&self, name: &str) -> Result<Self, String> {
         if self.request != self.shown {
             return Err(format!(
@@ -161,8 +163,8 @@ impl RemoteUrl {
         Self::parse(&request)
     }
 
-    /// The URL without what signs it, which is another text each time that the
-    /// same file is given to somebody.
+    /// Returns the URL without its signature, which differs each time that
+    /// access to the same file is granted.
     #[cfg(feature = "remote")]
     pub(super) fn unsigned(&self) -> String {
         let Some((path, query)) = self
@@ -187,20 +189,20 @@ impl RemoteUrl {
         }
     }
 
-    /// Whether it stands for all objects whose keys begin with it.
+    /// Returns whether it denotes all objects whose keys begin with it.
     pub fn is_folder(&self) -> bool {
         let (_, key) = self.bucket_and_key();
         self.scheme == Scheme::S3 && (key.is_empty() || key.ends_with('/'))
     }
 
-    /// The TCP port that is connected to, but for S3, whose endpoint is in the
-    /// environment.
+    /// Returns the TCP port to connect to, except for S3, whose endpoint is in
+    /// the environment.
     pub fn port(&self) -> Option<u16> {
         port_of(&self.request)
     }
 }
 
-/// The TCP port of an HTTP URL.
+/// Returns the TCP port of an HTTP URL.
 pub(crate) fn port_of(url: &str) -> Option<u16> {
     let (scheme, rest) = url.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;
@@ -229,7 +231,7 @@ fn label(shown: &str, scheme: Scheme) -> PathBuf {
     }
 }
 
-/// A name as a part of the path of a URL (RFC 3986, section 2).
+/// Returns a name as a part of the path of a URL (RFC 3986, section 2).
 fn escaped(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for byte in name.bytes() {
@@ -243,7 +245,7 @@ fn escaped(name: &str) -> String {
     text
 }
 
-/// Undoes percent-encoding; `None` where that gives no UTF-8.
+/// Decodes percent-encoding; `None` if the result is not UTF-8.
 fn unescaped(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -271,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_secret_of_a_url_is_not_shown() {
+    fn secrets_of_a_url_are_not_shown() {
         let url = "https://host:8443/mods/a%20b.hpi?X-Signature=secret#part";
         let parsed = RemoteUrl::parse(url).unwrap();
         assert_eq!(parsed.shown(), "https://host:8443/mods/a%20b.hpi");
@@ -350,7 +352,7 @@ mod tests {
 
     #[cfg(feature = "remote")]
     #[test]
-    fn files_that_queries_tell_apart_are_others_and_signatures_tell_nothing() {
+    fn queries_distinguish_files_and_signatures_do_not() {
         let unsigned = |url: &str| RemoteUrl::parse(url).unwrap().unsigned();
         assert_eq!(unsigned("https://h/get?f=a.hpi"), "https://h/get?f=a.hpi");
         assert_eq!(

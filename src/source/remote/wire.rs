@@ -1,5 +1,5 @@
-//! HTTP as it goes over the line: clients, redirects, and answers that are
-//! judged before the object store sees them.
+//! HTTP transport: clients, redirects, and checks of responses before the
+//! object store sees them.
 
 use std::error::Error as StdError;
 use std::io;
@@ -23,25 +23,25 @@ use super::BLOCK;
 use crate::io::sync::lock;
 use crate::io::tally::Tally;
 
-/// How long setting up a connection may take, and how long a connection may be
-/// silent; then another one is tried.
+/// Timeouts for setting up a connection, and for a silent connection; then
+/// another one is tried.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Most redirects of a request.
+/// Maximum number of redirects of a request.
 const MAX_REDIRECTS: usize = 5;
 
-/// Longest answer that is not a range of an object, in bytes: a page of a
-/// listing, or a token.
+/// Maximum length of the answer that is not a range of an object, in bytes: a
+/// page of a listing, or a token.
 const MAX_ANSWER: usize = 16 << 20;
 
-/// Longest time that a server may ask to be left alone.
+/// Maximum time that a server may ask to wait.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
 
-/// Where S3 says in which region a bucket is.
+/// Header in which S3 returns the region of a bucket.
 const BUCKET_REGION: HeaderName = HeaderName::from_static("x-amz-bucket-region");
 
-/// Answers that are of no use, whatever they bring.
+/// Unusable responses.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Refusal {
     #[error("the server answers {0}")]
@@ -60,10 +60,10 @@ pub(super) enum Refusal {
     WrongRange { wanted: String, got: String },
 }
 
-/// Whether an error of a client will be the same the next time: a redirect
-/// that is not followed, or a certificate that is not trusted.
+/// Returns whether an error of a client will be the same the next time: a
+/// redirect that is not followed, or a certificate that is not trusted.
 pub(super) fn is_lasting(error: &(dyn StdError + 'static)) -> bool {
-    // What an I/O error was made of is not among its sources.
+    // The cause of an I/O error is not among its sources.
     let inner = error.downcast_ref().and_then(io::Error::get_ref);
     if let Some(inner) = inner {
         return is_lasting(inner);
@@ -76,14 +76,14 @@ pub(super) fn is_lasting(error: &(dyn StdError + 'static)) -> bool {
         )
 }
 
-/// Whether a client failed to connect.
+/// Returns whether a client failed to connect.
 pub(super) fn is_of_connecting(error: &(dyn StdError + 'static)) -> bool {
     let client = error.downcast_ref::<reqwest::Error>();
     client.is_some_and(|client| client.is_connect() && !client.is_timeout())
 }
 
-/// Whether what is at the bottom of an error is a connection that broke, and
-/// not one that could not be had.
+/// Returns whether the root cause of an error is a broken connection, not one
+/// that could not be established.
 pub(super) fn is_of_line(error: &(dyn StdError + 'static)) -> bool {
     let inner = error.downcast_ref::<io::Error>();
     inner.is_some_and(|inner| {
@@ -98,17 +98,17 @@ pub(super) fn is_of_line(error: &(dyn StdError + 'static)) -> bool {
     })
 }
 
-/// What goes over the line, for all sources.
+/// The HTTP transport of all sources.
 #[derive(Debug, Default)]
 pub(super) struct Wire {
     /// Requests sent.
     pub(super) requests: Tally,
-    /// When servers may be asked again that have asked to be left alone.
+    /// When servers that have asked to wait may be contacted again.
     not_before: Mutex<Option<Instant>>,
 }
 
 impl Wire {
-    /// How long servers want to be left alone.
+    /// Returns how long servers have asked to wait.
     pub(super) fn rest(&self) -> Duration {
         let until = *lock(&self.not_before);
         until.map_or(Duration::ZERO, |until| {
@@ -121,7 +121,7 @@ impl Wire {
 #[derive(Debug, Clone)]
 pub(super) struct Connector {
     wire: Arc<Wire>,
-    /// Those for https only, and those for http as well.
+    /// Clients for https only, and for http as well.
     clients: Arc<[Mutex<Option<reqwest::Client>>; 2]>,
     /// How long a read waits at most.
     timeout: Duration,
@@ -208,7 +208,7 @@ impl HttpConnector for Connector {
     }
 }
 
-/// A client whose answers are judged.
+/// A client that checks responses.
 #[derive(Debug)]
 struct Service {
     client: reqwest::Client,
@@ -216,16 +216,16 @@ struct Service {
 }
 
 impl Service {
-    /// Sends a request and returns the answer, whatever it is. The engine has the
-    /// same behind a feature that links HTTP/2.
+    /// Sends a request and returns any response. The engine has the same behind
+    /// a feature that links HTTP/2.
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        // Without the URL, which may have a secret in it.
+        // Without the URL, which may contain a secret.
         let failed =
             |error: reqwest::Error| HttpError::new(HttpErrorKind::Unknown, error.without_url());
         let (head, body) = request.into_parts();
         let url = head.uri.to_string();
         let mut sent = self.client.request(head.method, url).headers(head.headers);
-        // Only what is written has several parts.
+        // Only uploads have several parts.
         if let Some(body) = body.as_bytes() {
             sent = sent.body(body.clone());
         }
@@ -248,22 +248,22 @@ impl HttpService for Service {
             let rest = Duration::from_secs(seconds).min(MAX_RETRY_AFTER);
             *lock(&self.wire.not_before) = Some(Instant::now() + rest);
         }
-        // What a refused answer says is not read: it may be without end.
+        // The body of a refusal is not read: it may be endless.
         judge(&mut answer, range.as_ref())
             .map_err(|refusal| HttpError::new(HttpErrorKind::Unknown, refusal))?;
         if range.is_some() {
             return Ok(answer);
         }
-        // The store takes it whole.
+        // The store reads it whole.
         let (head, body) = answer.into_parts();
         Ok(HttpResponse::from_parts(head, whole(body).await?.into()))
     }
 }
 
-/// The bytes of an answer.
+/// Returns the bytes of an answer.
 ///
 /// # Errors
-/// Where there are too many.
+/// Returns an error if there are too many.
 async fn whole(body: HttpResponseBody) -> Result<Bytes, HttpError> {
     let mut parts = body.bytes_stream();
     let mut bytes = Vec::new();
@@ -289,8 +289,8 @@ fn judge(answer: &mut HttpResponse, range: Option<&HeaderValue>) -> Result<(), R
     let length = number(answer.headers(), CONTENT_LENGTH);
     match status {
         StatusCode::PARTIAL_CONTENT => check_range(answer.headers(), wanted, length),
-        // RFC 9110, section 14.2: a server may ignore the header. What is no
-        // longer than a block is as good as the range that it should be.
+        // RFC 9110, section 14.2: a server may ignore the header. A response
+        // that is no longer than a block is equivalent to the range.
         StatusCode::OK => match length {
             Some(0) => Err(Refusal::Empty),
             Some(length) if wanted.0 == 0 && length <= BLOCK => {
@@ -373,7 +373,7 @@ fn number(headers: &HeaderMap, name: HeaderName) -> Option<u64> {
     headers.get(name)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// What a server says, short and on one line.
+/// Returns the body of a response, short and on one line.
 fn printable(text: &str) -> String {
     let text = text.chars().take(80);
     text.map(|c| if c.is_control() { '?' } else { c }).collect()
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_must_be_what_was_asked_for() {
+    fn a_response_must_match_the_request() {
         let part = |range: &'static str, length| [(CONTENT_RANGE, range), (CONTENT_LENGTH, length)];
         let judge = |range, length| judged(206, &part(range, length), "bytes=100-199");
         assert_eq!(judge("bytes 100-199/1000", "100"), "206");
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_object_is_taken_for_its_first_block_where_it_is_no_longer() {
+    fn a_whole_object_is_accepted_as_its_first_block_if_it_is_no_longer() {
         let whole = |length, range| judged(200, &[(CONTENT_LENGTH, length)], range);
         assert_eq!(whole("8", "bytes=0-131071"), "206");
         assert_eq!(whole("131072", "bytes=0-131071"), "206");

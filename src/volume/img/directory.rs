@@ -10,7 +10,7 @@ pub(super) const RECORD: usize = 32;
 /// Length of the field for the name in a record.
 const NAME: usize = 24;
 
-/// Where records stand, and what they point into.
+/// The layout of records, and their image.
 #[derive(Clone, Copy)]
 pub(super) struct Layout {
     /// Whether the size consists of two 16-bit numbers (version 2).
@@ -22,7 +22,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Returns that of version 1, whose image is a file of its own.
+    /// Returns that of version 1, whose image is a separate file.
     pub(super) fn version_1(image: u64) -> Self {
         Self {
             halves: false,
@@ -74,10 +74,10 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Returns where its bytes are.
+    /// Returns the extent of its data.
     fn span(&self, layout: Layout) -> Span {
         let sectors = match self.sectors {
-            // The size in the archive wins where there is one (IMG, 1).
+            // The size in the archive wins if there is one (IMG, 1).
             [streaming, 0] if layout.halves => streaming.into(),
             [_, archive] if layout.halves => archive.into(),
             [low, high] => u32::from(low) | u32::from(high) << 16,
@@ -109,7 +109,8 @@ pub(super) fn read_records(records: Vec<u8>, layout: Layout, warnings: &mut Warn
     }
 }
 
-/// A span as it is in the image: without what is missing of its last sector.
+/// Returns an extent as it is in the image: without the missing part of its
+/// last sector.
 fn fit(span: Span, number: usize, layout: Layout, warnings: &mut Warnings) -> Span {
     if span.size > 0 && span.offset < layout.directory_end {
         warnings.push(format!("entry {number} overlaps the directory"));
@@ -130,9 +131,9 @@ fn fit(span: Span, number: usize, layout: Layout, warnings: &mut Warnings) -> Sp
     span
 }
 
-/// Whether bytes are the start of a directory of version 1 for an image of
-/// that length: most records have a printable name with a dot, and lie in the
-/// image.
+/// Returns whether bytes are the start of a directory of version 1 for an image
+/// of that length: most records have a printable name with a dot, and are
+/// inside the image.
 pub(super) fn is_plausible(start: &[u8], image: u64) -> bool {
     let (records, _) = start.as_chunks();
     let plausible = records.iter().filter(|record| {

@@ -37,7 +37,7 @@ const VERSION_3: [u8; 4] = [0x52, 0x2A, 0x4E, 0xA9];
 /// Length of the header of version 2: the magic and the number of records.
 const HEADER: u64 = 8;
 
-/// Records that are looked at to detect a directory of version 1.
+/// Number of records that are examined to detect a directory of version 1.
 const LOOKED_AT: usize = 64;
 
 /// An IMG archive of either version.
@@ -69,7 +69,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// The source and its partner, whichever of the two it is.
+    /// Returns the source and its partner, whichever of the two it is.
     fn of(input: &Input<'_>) -> Option<Self> {
         let name = &input.options.name;
         let partner = |extension: &str| {
@@ -157,8 +157,8 @@ fn check_count(count: u64) -> Result<u64> {
     Ok(count)
 }
 
-/// Announces the files, all in the root. Of several of one name the games
-/// take the first.
+/// Declares the files, all in the root. The games use the first of several with
+/// one name.
 fn announce(directory: &Directory, sink: &mut dyn Sink) -> Result<()> {
     let root = sink.root();
     sink.expect(directory.files.len());
@@ -193,7 +193,7 @@ mod tests {
     use super::super::listing::{Beside, open, read};
     use super::*;
 
-    /// A record of version 1.
+    /// Returns a record of version 1.
     fn record(sector: u32, sectors: u32, name: &[u8]) -> Vec<u8> {
         let mut bytes = [sector.to_le_bytes(), sectors.to_le_bytes()].concat();
         bytes.extend_from_slice(name);
@@ -228,13 +228,13 @@ mod tests {
     }
 
     #[test]
-    fn an_image_without_its_directory_is_of_no_known_format() {
+    fn an_image_without_its_directory_has_an_unknown_format() {
         let opened = open(&FORMAT, "gta3.img", image(3), None);
         assert!(matches!(opened, Err(Error::UnknownFormat)));
     }
 
     #[test]
-    fn the_size_in_the_archive_wins_where_it_is_not_0() {
+    fn the_size_in_the_archive_wins_unless_it_is_0() {
         let stream = record(1, 2, b"a.dff");
         let archive = record(1, 1 << 16 | 2, b"b.dff");
         let bytes = version_2(&[stream, archive], 3);

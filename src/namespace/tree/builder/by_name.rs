@@ -1,5 +1,4 @@
-//! The order of the entries of a directory by their names, and names for those
-//! that have the same.
+//! Sorting the entries of a directory by name, and numbering of equal names.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -10,14 +9,14 @@ use crate::text::numbered;
 /// Fills the `by_name` order of one directory.
 pub(super) fn sort_by_name(tree: &mut Tree, range: Range<usize>) {
     let dentries = &tree.dentries[range.clone()];
-    // Most names differ in their beginnings, which are compared without a
-    // look at the names, all over the memory as they are.
+    // Most names differ at their beginnings, which are compared without
+    // accessing the names, scattered in memory as they are.
     let beginnings = dentries
         .iter()
         .map(|dentry| beginning(tree.dentry_name(dentry)));
     let mut order: Vec<([u64; 2], u32)> = beginnings.zip(0..).collect();
-    // Stable, and linear where they came in this order, as from most packers,
-    // with companions behind them.
+    // Stable, and linear if they came in this order, as from most packers, with
+    // companions after them.
     order.sort_by(|(a, first), (b, second)| {
         let entry = |position: u32| &dentries[position as usize];
         a.cmp(b)
@@ -53,8 +52,9 @@ pub(super) fn equal_names(tree: &Tree, range: Range<usize>) -> impl Iterator<Ite
     equal.map(|(earlier, _)| earlier)
 }
 
-/// Numbers the entries of a sorted directory that have the same name, all but
-/// the last one: the games find the last. Says whether there were any.
+/// Returns the numbers the entries of a sorted directory that have the same
+/// name, all but the last one: the games find the last. Says whether there were
+/// any.
 pub(super) fn number_duplicates(tree: &mut Tree, range: Range<usize>) -> bool {
     let renamed: Vec<usize> = equal_names(tree, range.clone()).collect();
     if renamed.is_empty() {

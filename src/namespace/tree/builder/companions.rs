@@ -7,14 +7,14 @@ use crate::namespace::tree::{Index, Kind, ROOT};
 use crate::text::file_name;
 use crate::volume::{Name, NodeId, Sink as _};
 
-/// A companion that is to be added: its directory, its name, and what it is.
+/// A companion to be added: its directory, its name, and its kind.
 type Found = (Index, String, Kind);
 
 impl TreeBuilder {
     /// Adds the companions before the entries are grouped, so that these are
-    /// sorted once. Says whether that was possible: where a companion may
-    /// depend on what else is in a directory, [`Self::add_companions`] is
-    /// for it.
+    /// sorted once. Returns whether that was possible: if a companion may
+    /// depend on other entries of a directory, [`Self::add_companions`] is
+    /// used.
     pub(super) fn add_companions_by_extension(&mut self) -> bool {
         let found = self.companions_by_extension();
         let is_possible = found.is_some();
@@ -50,7 +50,8 @@ impl TreeBuilder {
         Some(found)
     }
 
-    /// What the companion of an entry shows, by its extension or its type.
+    /// Returns what the companion of an entry shows, by its extension or its
+    /// type.
     fn shows_of(&self, name: &str, file: Index) -> Option<Shows> {
         if !matches!(self.tree.inodes[file as usize].kind, Kind::File { .. }) {
             return None;
@@ -101,7 +102,7 @@ impl TreeBuilder {
         true
     }
 
-    /// Whether a file with an ambiguous extension is an archive.
+    /// Returns whether a file with an ambiguous extension is an archive.
     fn is_archive(&self, directory: Index, name: &str, file: Index) -> bool {
         let is_file = matches!(self.tree.inodes[file as usize].kind, Kind::File { .. });
         let is_there = |beside: Option<String>| {
@@ -118,13 +119,13 @@ impl TreeBuilder {
                 kind,
                 ..NewInode::DIR
             };
-            // Too many entries: the real ones come first.
+            // Too many entries: the real ones take precedence.
             let _ = self.add(NodeId(directory), &Label::new(Name::utf_8(&name)), inode);
         }
     }
 
-    /// Removes the inodes from number `first` on, which are those of
-    /// companions, with their entries. The entries are not grouped.
+    /// Removes the inodes from number `first` on, which are companions, with
+    /// their entries. The entries are not grouped yet.
     pub(super) fn remove_companions_from(&mut self, first: usize) {
         let tree = &mut self.tree;
         self.entries.retain(|(directory, dentry)| {
@@ -150,7 +151,7 @@ mod tests {
         ..Companions::NONE
     };
 
-    /// A tree of files with these names.
+    /// Returns a tree of files with these names.
     fn tree(names: &[&str]) -> Tree {
         let mut builder = TreeBuilder::new(0, 0, INSIDE);
         for (number, name) in (0..).zip(names) {
@@ -167,7 +168,7 @@ mod tests {
         builder.finish()
     }
 
-    /// The names in the root, each companion with the name of its file.
+    /// Returns the names in the root, each companion with the name of its file.
     fn entries(tree: &Tree) -> Vec<(&str, &str)> {
         let of = |index| match tree.inodes[index as usize].kind {
             Kind::Companion { of, .. } => tree.name(of),
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn companions_stand_behind_the_files_and_are_links_of_the_directory() {
+    fn companions_come_after_the_files_and_are_links_of_the_directory() {
         let tree = tree(&["b.hpi", "a.txt", "A.UFO"]);
         let expected = [
             ("b.hpi", ""),

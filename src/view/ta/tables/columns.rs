@@ -7,19 +7,20 @@ use crate::text::push_escaped;
 /// The first columns of every table.
 pub(super) const FIRST: [&str; 3] = ["name", "file", "archive"];
 
-/// Most columns for keys. Spreadsheets take 16,384.
+/// Maximum number of columns for keys. Spreadsheets support 16,384.
 const MAX_COLUMNS: usize = 4096;
 
-/// Most cells of a table. The largest mods of the games have a tenth of them.
+/// Maximum number of cells of a table. The largest mods of the games have a
+/// tenth of them.
 const MAX_CELLS: usize = 1 << 24;
 
-/// Longest name of a column in bytes.
+/// Maximum length of the name of a column in bytes.
 const MAX_NAME_LENGTH: usize = 255;
 
-/// The last column of a table whose rows have more keys than it has columns.
+/// The last column of a table whose rows have more keys than columns.
 const MORE: &str = "more";
 
-/// The columns for keys, in the order in which the keys appear.
+/// The columns for keys, in order of appearance.
 #[derive(Default)]
 pub(super) struct Columns {
     names: Vec<String>,
@@ -27,7 +28,7 @@ pub(super) struct Columns {
     indices: HashMap<String, usize>,
     rows: usize,
     has_more: bool,
-    /// Whether there can be no others.
+    /// Whether the columns are final.
     is_settled: bool,
     /// The name of a key in lower case.
     folded: String,
@@ -39,8 +40,8 @@ impl Columns {
         self.rows += 1;
     }
 
-    /// Returns the column of a key, which is added where there is none and can
-    /// be one.
+    /// Returns the column of a key, which is added if there is none and there
+    /// is room.
     pub(super) fn of_key(&mut self, name: &str) -> Option<usize> {
         self.folded.clear();
         self.folded.push_str(name);
@@ -66,8 +67,8 @@ impl Columns {
         Some(index)
     }
 
-    /// Adds no more columns, and leaves some out where the table would have too
-    /// many cells. Returns whether none was left out.
+    /// Makes the columns final, and drops some if the table would have too many
+    /// cells. Returns whether none was dropped.
     pub(super) fn settle(&mut self) -> bool {
         self.is_settled = true;
         let most = MAX_CELLS / self.rows.max(1);
@@ -85,7 +86,7 @@ impl Columns {
         self.names.len()
     }
 
-    /// Returns whether there is a column behind them for what has none.
+    /// Returns whether there is a last column for keys without one.
     pub(super) fn has_more(&self) -> bool {
         self.has_more
     }

@@ -1,8 +1,8 @@
-//! Rows as lines of text, which are made before all columns are known.
+//! Rows as lines of text, which are written before all columns are known.
 //!
 //! A line has the first cells of its row, and then each value with the number
 //! of its column in front: `ARMTANK`, `units/tank.fbi`, `mod.ufo`, `0=ARMTANK`,
-//! `7=120`, between tabs. A key without a column stands behind an equals sign:
+//! `7=120`, between tabs. A key without a column follows an equals sign:
 //! `=Name=value`. All is escaped as in a table, so that it holds no other tab
 //! or line end, and stays as it is when the table escapes it.
 
@@ -15,10 +15,11 @@ use crate::io::budget::Reservation;
 use crate::text::push_escaped;
 use crate::view::{AssetContext, Table};
 
-/// Bytes of lines for which memory is reserved at once.
+/// Bytes of lines for which memory is reserved at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Most bytes of lines that are kept. Those of a large mod take half of it.
+/// Maximum number of bytes of lines that are kept. Those of a large mod take
+/// half of it.
 const MAX_KEPT: usize = 16 << 20;
 
 /// A row of a table.
@@ -58,8 +59,8 @@ pub(super) fn make_line(line: &mut String, row: &Row<'_>, columns: &mut Columns)
     line.push('\n');
 }
 
-/// Writes the row of a line. Of several values in one column the last one
-/// counts. What has no column is in the last cell.
+/// Writes the row of a line. The last of several values in one column wins.
+/// Values without a column are in the last cell.
 pub(super) fn write_line(line: &str, columns: &Columns, table: &mut Table<'_>) -> io::Result<()> {
     let mut parts = line.trim_end_matches('\n').split('\t');
     for first in parts.by_ref().take(FIRST.len()) {
@@ -106,7 +107,7 @@ impl<'c> Kept<'c> {
     /// Keeps a line.
     ///
     /// # Errors
-    /// Where there is no memory for it.
+    /// Returns an error if the memory budget is exhausted.
     pub(super) fn push(&mut self, line: &str) -> io::Result<()> {
         let has_room =
             |chunk: &&mut Chunk| chunk.lines.capacity() - chunk.lines.len() >= line.len();
@@ -136,9 +137,8 @@ impl<'c> Kept<'c> {
     }
 }
 
-/// Visits the keys of a section and of those in it, whose names stand in front
-/// of the keys: `DAMAGE.default`. Sections are at most as deep as the reader
-/// allows.
+/// Visits the keys of a section and of nested ones, whose names are prepended:
+/// `DAMAGE.default`. The nesting is limited by the parser.
 fn each_key<'a>(section: Section<'a>, path: &mut String, visit: &mut dyn FnMut(&str, Key<'a>)) {
     let length = path.len();
     for item in section.items() {

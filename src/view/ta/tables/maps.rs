@@ -1,4 +1,4 @@
-//! The table of maps, each of which is a picture (TNT) and a text (OTA).
+//! The table of maps, each of which has a picture (TNT) and a text (OTA).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,8 +10,8 @@ use crate::asset::ta::tnt::{self, Tnt};
 use crate::view::ta::stem;
 use crate::view::{AssetContext, AssetRef, Table};
 
-/// Most bytes of maps that are read for the table. The games with all that
-/// was made for them have a tenth of them.
+/// Maximum number of bytes of maps that are read for the table. The games with
+/// all that was made for them have a tenth of them.
 const MAX_BYTES: u64 = 4 << 30;
 
 const COLUMNS: [&str; 16] = [
@@ -33,7 +33,7 @@ const COLUMNS: [&str; 16] = [
     "file",
 ];
 
-/// The files that maps are made of.
+/// Returns the files of maps.
 pub(super) fn files(context: &dyn AssetContext) -> Vec<AssetRef> {
     context.find_extensions("maps", &["ota", "tnt"])
 }
@@ -45,7 +45,7 @@ struct Map {
     tnt: Option<AssetRef>,
 }
 
-/// The maps, in the order of their paths.
+/// Returns the maps, in the order of their paths.
 fn maps(context: &dyn AssetContext) -> Vec<Map> {
     let mut maps: Vec<Map> = Vec::new();
     let mut indices = HashMap::new();
@@ -110,14 +110,14 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
     Ok(())
 }
 
-/// Number of cells with a feature.
+/// Returns the number of cells with a feature.
 fn placed(tnt: &Tnt) -> usize {
     (0..tnt.cells())
         .filter(|&cell| tnt.feature(cell).is_some())
         .count()
 }
 
-/// What the text of a map says.
+/// The text of a map.
 struct Text<'a> {
     header: Option<Section<'a>>,
 }
@@ -133,7 +133,7 @@ impl<'a> Text<'a> {
         value.unwrap_or_default()
     }
 
-    /// What kinds of game it is for: the types of its schemas.
+    /// Returns the kinds of game that it is for: the types of its schemas.
     fn schemas(&self) -> String {
         let sections = self.header.iter().flat_map(|header| header.sections());
         let schemas = sections.filter(|section| {

@@ -1,5 +1,5 @@
-//! Tables that compare what a whole game has: a row for each unit, weapon,
-//! feature, sound, way to move and map (FORMATS, TA 15).
+//! Tables that compare the contents of a whole game: a row for each unit,
+//! weapon, feature, sound, movement class and map (FORMATS, TA 15).
 
 mod columns;
 mod lines;
@@ -44,7 +44,7 @@ const UNITS: &[Source] = &[Source {
     rows: units,
 }];
 
-/// In Kingdoms the weapons stand in the files of their units.
+/// In Kingdoms the weapons are in the files of their units.
 const WEAPONS: &[Source] = &[
     Source {
         folder: "weapons",
@@ -86,7 +86,7 @@ fn is_there(sources: &[Source], context: &dyn AssetContext) -> bool {
     sources.any(|source| !source.files(context).is_empty())
 }
 
-/// The last part of a path.
+/// Returns the last part of a path.
 fn file_name(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, name)| name)
 }

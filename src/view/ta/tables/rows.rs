@@ -1,4 +1,4 @@
-//! Tables whose rows are sections of texts.
+//! Tables with sections of texts as rows.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -10,10 +10,11 @@ use crate::asset::ta::tdf::{self, Section, Tdf};
 use crate::view::ta::stem;
 use crate::view::{AssetContext, AssetRef, Table};
 
-/// Most bytes of text that a table is made of. A large mod has a tenth of them.
+/// Maximum number of bytes of text for a table. A large mod has a tenth of
+/// them.
 const MAX_BYTES: usize = 256 << 20;
 
-/// Texts of which sections are rows.
+/// Texts with sections as rows.
 pub(super) struct Source {
     /// What the names of their directories in the root begin with: Kingdoms
     /// has `unitscb` beside `units`.
@@ -30,7 +31,7 @@ pub(super) struct Source {
 type VisitRow<'v> = &'v mut dyn FnMut(&str, Section<'_>) -> io::Result<()>;
 
 impl Source {
-    /// The files, in the order of their paths.
+    /// Returns the files, in the order of their paths.
     pub(super) fn files(&self, context: &dyn AssetContext) -> Vec<AssetRef> {
         let mut files = context.find_extensions(self.folder, &[self.extension]);
         if !self.name_has.is_empty() {
@@ -83,9 +84,9 @@ pub(super) fn movement(tdf: &Tdf, _stem: &str, visit: VisitRow<'_>) -> io::Resul
     })
 }
 
-/// Writes the table of all rows. No column is known for sure before all texts
-/// were read; where there is no memory for the rows meanwhile, the texts are
-/// read once more, so that no more than one of them is in memory at a time.
+/// Writes the table of all rows. The columns are known only after all texts
+/// were read; if there is no memory for the rows meanwhile, the texts are read
+/// again, so that only one of them is in memory at a time.
 pub(super) fn write(
     sources: &[Source],
     context: &dyn AssetContext,
@@ -113,8 +114,8 @@ pub(super) fn write(
     }
 }
 
-/// Visits the rows of all texts, one after the other. A text of which nothing
-/// can be read has a row without keys.
+/// Visits the rows of all texts, in order. An unreadable text has a row without
+/// keys.
 fn each_row(
     sources: &[Source],
     context: &dyn AssetContext,
@@ -139,7 +140,7 @@ fn each_row(
             };
             match bytes {
                 Some(bytes) => {
-                    // Of a text that breaks off, what is in front of that counts.
+                    // The part before the error of an incomplete text is used.
                     let tdf = tdf::parse(&bytes).unwrap_or_else(|lost| lost.model);
                     (source.rows)(&tdf, stem, &mut |name, section| visit(name, Some(section)))?;
                 }

@@ -8,13 +8,13 @@ use crate::io::budget::Reservation;
 use crate::text::has_extension;
 use crate::view::{AssetContext, AssetRef, Bytes, Wanted};
 
-/// A game whose files are in memory, in the order of their paths.
+/// A game with files in memory, in the order of their paths.
 #[derive(Default)]
 struct Game {
     files: Vec<(String, Option<Bytes>)>,
     /// How often one was read.
     reads: Cell<usize>,
-    /// Whether the memory budget has no room.
+    /// Whether the memory budget is exhausted.
     is_full: bool,
 }
 
@@ -100,7 +100,7 @@ fn units(count: usize, value: &str) -> Game {
 }
 
 #[test]
-fn texts_are_read_again_only_where_there_is_no_memory_for_the_rows() {
+fn texts_are_read_again_only_if_there_is_no_memory_for_the_rows() {
     let game = units(9, "a\tb");
     let table = game.table("tables/units.tsv");
     assert_eq!(game.reads.get(), 9);
@@ -186,7 +186,7 @@ fn weapons_are_in_texts_of_their_own_and_in_those_of_units() {
 }
 
 #[test]
-fn sounds_and_ways_to_move_are_known_by_their_files() {
+fn sounds_and_movement_classes_are_known_by_their_files() {
     let class = vec![key("Name", "TANKSH3"), key("FootprintX", "3")];
     let game = Game::default()
         .text("gamedata/MOVEINFO.TDF", &[section("CLASS0", class)])
@@ -233,7 +233,7 @@ fn a_map_is_its_text_and_its_picture() {
 }
 
 #[test]
-fn what_cannot_be_read_has_a_row_with_its_name() {
+fn unreadable_texts_have_a_row_with_their_name() {
     let mut game = Game::default().text("units/a.fbi", &[section("UNITINFO", vec![])]);
     game.files.push(("units/lost.fbi".to_owned(), None));
     let table = game.table("tables/units.tsv");
@@ -241,7 +241,7 @@ fn what_cannot_be_read_has_a_row_with_its_name() {
 }
 
 #[test]
-fn what_has_no_column_is_in_the_last_one() {
+fn values_without_a_column_are_in_the_last_one() {
     let keys = (0..5000).map(|number| key(&format!("k{number}"), "v"));
     let long = key(&"n".repeat(256), "w");
     let items = keys.chain([long]).collect();
@@ -280,7 +280,7 @@ fn many_rows_of_many_keys_do_not_make_a_table_without_end() {
 }
 
 #[test]
-fn a_table_is_there_where_there_are_files_for_it() {
+fn a_table_exists_if_there_are_files_for_it() {
     let game = Game::default().text("units/a.fbi", &[]);
     let there = REPORTS.iter().filter(|report| (report.applies)(&game));
     let names: Vec<_> = there.map(|report| file_name(report.path)).collect();
