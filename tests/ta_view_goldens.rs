@@ -5,9 +5,11 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use support::mount::can_mount;
 use support::pictures::pixels;
 use support::shared;
 use support::sources::names;
