@@ -284,7 +284,7 @@ mod tests {
             ("game ( name a ) )", "ends no group"),
             ("( )", "without a name"),
             ("a b", "is not a list"),
-            (&deep, "more than 16 groups"),
+            (&deep, "more than 16 nested groups"),
             (&long, "more than 65536 bytes"),
         ] {
             let error = list(text).unwrap_err();
