@@ -14,7 +14,7 @@ use support::hpi::{File, V1, file};
 use support::mount::{Mount, can_mount, sample};
 use support::mounted::{counter, stats};
 use support::odd_reads::{THREADS, read_oddly};
-use support::remote::servers::{Moto, Nginx, PlainServer, files_in};
+use support::remote::servers::{Moto, Nginx, PlainServer, S3sFs, files_in};
 use support::remote::{mounted, mounted_all, mounted_with, refused};
 use support::{noise, shared};
 
@@ -314,27 +314,42 @@ fn a_folder_of_thousands_is_listed_a_page_at_a_time() {
     assert_eq!(stats(&mount)["remote"]["requests"], 2);
 }
 
+/// Asserts that `s3://mods/a.hpi`, which `put` replaces, is EIO until it is back.
+fn assert_replaced_is_eio(variables: &[(&str, String)], put: impl Fn(&[u8])) {
+    let archive = |seed| {
+        let big = File::new(noise(seed, 3 << 20), Method::Stored);
+        V1::new(vec![file(b"big.bin", big)]).build().bytes
+    };
+    put(&archive(1));
+    let mount = mounted_with("s3://mods/a.hpi", "noprefetch", &as_texts(variables)).unwrap();
+    put(&archive(2));
+    let read = |offset| {
+        let file = support::files::open_direct(&mount.file("big.bin"));
+        support::files::read_at(&file, offset, 4096)
+    };
+    assert_eq!(read(2 << 20).unwrap_err().raw_os_error(), Some(libc::EIO));
+    put(&archive(1));
+    support::mount::eventually("it heals", || read(2 << 20).is_ok());
+    assert!(read(2 << 20).unwrap() == noise(1, 3 << 20)[2 << 20..(2 << 20) + 4096]);
+}
+
 #[test]
 fn a_replaced_object_of_a_bucket_is_eio() {
     let Some((moto, variables)) = moto() else {
         return;
     };
     moto.make_bucket("mods");
-    let archive = |seed| {
-        let big = File::new(noise(seed, 3 << 20), Method::Stored);
-        V1::new(vec![file(b"big.bin", big)]).build().bytes
+    assert_replaced_is_eio(&variables, |bytes| moto.put("mods", "a.hpi", bytes));
+}
+
+#[test]
+fn a_replaced_object_of_a_bucket_that_ignores_conditions_is_eio() {
+    let Some(server) = can_mount().then(S3sFs::start).flatten() else {
+        return;
     };
-    moto.put("mods", "a.hpi", &archive(1));
-    let mount = mounted_with("s3://mods/a.hpi", "noprefetch", &as_texts(&variables)).unwrap();
-    moto.put("mods", "a.hpi", &archive(2));
-    let read = |offset| {
-        let file = support::files::open_direct(&mount.file("big.bin"));
-        support::files::read_at(&file, offset, 4096)
-    };
-    assert_eq!(read(2 << 20).unwrap_err().raw_os_error(), Some(libc::EIO));
-    moto.put("mods", "a.hpi", &archive(1));
-    support::mount::eventually("it heals", || read(2 << 20).is_ok());
-    assert!(read(2 << 20).unwrap() == noise(1, 3 << 20)[2 << 20..(2 << 20) + 4096]);
+    assert_replaced_is_eio(&server.variables(), |bytes| {
+        server.put("mods", "a.hpi", bytes)
+    });
 }
 
 #[test]

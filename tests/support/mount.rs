@@ -64,17 +64,17 @@ pub fn can_mount() -> bool {
 /// Returns whether all of these programs are there, as [`can_mount`] does.
 #[must_use]
 pub fn has_programs(programs: &[&str]) -> bool {
+    let found = programs.iter().all(|program| is_installed(program));
+    possible(found, &format!("needs {}", programs.join(", ")))
+}
+
+/// Whether a program is there.
+pub fn is_installed(program: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    let found = |program: &&str| {
-        let usual = ["/sbin", "/usr/sbin"].map(PathBuf::from);
-        std::env::split_paths(&paths)
-            .chain(usual)
-            .any(|folder| folder.join(program).exists())
-    };
-    possible(
-        programs.iter().all(found),
-        &format!("needs {}", programs.join(", ")),
-    )
+    let usual = ["/sbin", "/usr/sbin"].map(PathBuf::from);
+    std::env::split_paths(&paths)
+        .chain(usual)
+        .any(|folder| folder.join(program).exists())
 }
 
 /// Maximum length of the time that anything may take on a loaded machine.

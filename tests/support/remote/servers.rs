@@ -1,4 +1,4 @@
-//! Real servers: nginx, and moto for S3.
+//! Real servers: nginx, and moto and s3s-fs for S3.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -7,8 +7,9 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-use crate::support::mount::{eventually, has_programs};
+use crate::support::mount::{eventually, has_programs, is_installed};
 use crate::support::programs::run_in;
+use crate::support::skip::skip_anywhere;
 
 /// Returns a port that nobody listens on.
 fn free_port() -> u16 {
@@ -36,6 +37,17 @@ impl Server {
             TcpStream::connect(("127.0.0.1", port)).is_ok()
         });
         server
+    }
+
+    /// The environment of a program that is to find its buckets.
+    fn address(&self) -> Vec<(&'static str, String)> {
+        vec![
+            (
+                "AWS_ENDPOINT_URL_S3",
+                format!("http://127.0.0.1:{}", self.port),
+            ),
+            ("AWS_ALLOW_HTTP", "true".to_owned()),
+        ]
     }
 }
 
@@ -220,6 +232,47 @@ impl Moto {
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
+    }
+}
+
+/// s3s-fs, an S3 that ignores conditions such as If-Match.
+pub struct S3sFs {
+    server: Server,
+    /// Has a directory for each bucket.
+    root: TempDir,
+}
+
+impl S3sFs {
+    /// An S3 with nothing in it; `None`, said on stderr, where s3s-fs is
+    /// missing: it takes minutes to build (`cargo install s3s-fs --features
+    /// binary`).
+    pub fn start() -> Option<Self> {
+        if !is_installed("s3s-fs") {
+            skip_anywhere("needs s3s-fs");
+            return None;
+        }
+        let (port, root) = (free_port(), tempfile::tempdir().unwrap());
+        let mut command = Command::new("s3s-fs");
+        command.args(["--host", "127.0.0.1", "--port", &port.to_string()]);
+        command.arg(root.path());
+        let server = Server::start(port, tempfile::tempdir().unwrap(), &mut command);
+        Some(Self { server, root })
+    }
+
+    /// The environment of a program that may read all of it.
+    pub fn variables(&self) -> Vec<(&'static str, String)> {
+        let mut variables = self.server.address();
+        variables.push(("AWS_SKIP_SIGNATURE", "true".to_owned()));
+        variables
+    }
+
+    /// Puts an object into a bucket, at once.
+    pub fn put(&self, bucket: &str, key: &str, bytes: &[u8]) {
+        let bucket = self.root.path().join(bucket);
+        fs::create_dir_all(&bucket).unwrap();
+        let part = tempfile::NamedTempFile::new_in(&self.root).unwrap();
+        fs::write(&part, bytes).unwrap();
+        part.persist(bucket.join(key)).unwrap();
     }
 }
 
