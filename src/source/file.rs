@@ -162,7 +162,12 @@ mod stat {
             identity: FileIdentity {
                 device: stat.st_dev as u64,
                 inode: stat.st_ino as u64,
-                age: Age::Born(stat.st_birthtime as i64, stat.st_birthtime_nsec as u32),
+                // File systems without birth times have -1 or 0 there.
+                age: if stat.st_birthtime > 0 {
+                    Age::Born(stat.st_birthtime as i64, stat.st_birthtime_nsec as u32)
+                } else {
+                    Age::Changed(changed.0, changed.1, stat.st_size as u64)
+                },
             },
             kind: FileType::from_raw_mode(stat.st_mode),
             size: stat.st_size as u64,
