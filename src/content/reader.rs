@@ -196,6 +196,15 @@ impl Reader {
         Ok(Bytes::Owned(all))
     }
 
+    /// Brings the block of a packed file that contains `offset` into the cache.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Reader::read`].
+    pub fn load(&self, file: File<'_>, offset: u64) -> Result<()> {
+        // A block that is read in part is cached.
+        self.read_some(file, offset..offset + 1).map(drop)
+    }
+
     /// Announces to the source of a file that its beginning will be read soon,
     /// if its position is known without reading.
     pub fn will_need(&self, file: File<'_>, length: u64) {
@@ -266,8 +275,8 @@ impl Reader {
     }
 
     /// Returns the block with the start of `wanted`, and its position in the
-    /// file. A block that is read whole goes into the kernel's page cache and
-    /// is not cached here as well.
+    /// file. A block that is read to its end is in the kernel's page cache with
+    /// all its parts, and is not cached here as well.
     fn block_at(
         &self,
         file: File<'_>,
@@ -279,7 +288,7 @@ impl Reader {
         let chunk = table.at(position)?;
         if chunk.length <= BLOCK_SIZE {
             let end = chunk.start + u64::from(chunk.length);
-            let keep = position > chunk.start || wanted.end < end;
+            let keep = wanted.end < end;
             let block = self.block(file, chunk.start, keep, || {
                 let decoded = volume.decode_chunk(file.file, chunk)?;
                 self.stats.add_decoded(decoded.len());

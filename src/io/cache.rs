@@ -122,8 +122,8 @@ where
         self.get_and_keep(key, true, make)
     }
 
-    /// Like [`Cache::get`]; a new value stays in the cache only if `keep`
-    /// returns true.
+    /// Like [`Cache::get`]; afterwards the value is in the cache only if `keep`
+    /// is set.
     ///
     /// # Errors
     /// Returns the errors of `make`.
@@ -134,7 +134,12 @@ where
         make: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
         let flight = match self.find(key) {
-            Found::Value(value) => return Ok(value),
+            Found::Value(value) => {
+                if !keep {
+                    self.remove(key);
+                }
+                return Ok(value);
+            }
             Found::Flight { flight, .. } => flight,
         };
         self.make(key, &flight, keep, make)
