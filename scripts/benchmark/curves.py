@@ -282,4 +282,5 @@ def peers_at(curve, place, shape, directory, programs, point):
         # Of the same files, which need not be unpacked.
         with Mount(mounts[0], point) as mount:
             make(squashfs, lambda out: mksquashfs(mount.root, out))
-    return [*mounts, Peer("squashfs", squashfs, SQUASHFS)]
+    kernel = Peer("squashfs", squashfs, SQUASHFS)
+    return [*mounts, kernel] if kernel.is_possible() else mounts
