@@ -401,14 +401,19 @@ impl Filesystem for Mounted {
         _lock_owner: Option<LockOwner>,
         reply: ReplyData,
     ) {
-        self.guard("read", || match self.vfs.read(ino(inode), offset, size) {
-            Ok(bytes) => {
-                reply.data(&bytes);
-                if let Some(prefetch) = &self.prefetch {
-                    prefetch.note(&self.vfs, ino(inode), offset, size);
+        self.guard("read", || {
+            let prefetch = self.prefetch.as_ref();
+            let has_more =
+                prefetch.is_some_and(|prefetch| prefetch.note(&self.vfs, ino(inode), offset, size));
+            match self.vfs.read(ino(inode), offset, size) {
+                Ok(bytes) => {
+                    reply.data(&bytes);
+                    if let Some(prefetch) = prefetch {
+                        prefetch.note_answered(&self.vfs, ino(inode), offset, size, has_more);
+                    }
                 }
+                Err(error) => reply.error(errno(error)),
             }
-            Err(error) => reply.error(errno(error)),
         });
     }
 

@@ -182,6 +182,11 @@ impl<'a> Node<'a> {
         self.tree().inode(self.index).map(|inode| inode.kind)
     }
 
+    /// Returns the size of a file in bytes, if it is known without rendering.
+    pub(super) fn size(&self) -> Option<u64> {
+        self.tree().inode(self.index)?.size()
+    }
+
     /// Returns its number in the mount.
     pub(super) fn ino(&self) -> Ino {
         self.ino_of(self.index)

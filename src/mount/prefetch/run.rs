@@ -1,0 +1,328 @@
+//! A reader that reads files in order, and what to push for it.
+
+use std::collections::VecDeque;
+use std::iter;
+
+use super::walk::Walk;
+use crate::content::BLOCK_SIZE;
+use crate::mount::Ino;
+use crate::mount::subtree::Node;
+use crate::namespace::tree::Index;
+
+/// Bytes that are pushed before the reader is seen again.
+const WINDOW: u64 = 2 << 20;
+
+/// Bytes of files whose order is determined ahead of the reader: when it is
+/// seen again, up to half a window is already pushed.
+const PLANNED: u64 = 2 * WINDOW;
+
+/// Maximum number of files whose order is determined ahead of the reader.
+const MAX_PLANNED: usize = 512;
+
+/// Bytes that are decoded of files that the kernel does not know yet.
+const MAX_DECODED: u64 = 256 << 10;
+
+/// Bytes of a file that are pushed; with more the kernel's own read-ahead does
+/// as well.
+const MAX_HEAD: u64 = 512 << 10;
+
+/// Minimum number of bytes of a file that are pushed: the kernel's own
+/// read-ahead requests as much.
+const MIN_HEAD: u64 = 16 << 10;
+
+/// Bytes that a file counts for at least.
+const FILE_COST: u64 = 1 << 10;
+
+/// Files read in order from which on more are expected.
+const MIN_FILES: u32 = 2;
+
+/// Files that a reader may skip in succession.
+const GAP: usize = 2;
+
+/// Size of a page of the kernel's cache. Where pages are larger, the kernel
+/// requests more than was omitted.
+const PAGE: u64 = 4096;
+
+/// A reader that reads files in order.
+pub(super) struct Run {
+    /// The file that it reads, and those after it.
+    files: VecDeque<PlannedFile>,
+    /// The position after the last of them; `None` if no more are wanted.
+    walk: Option<Walk>,
+    /// The file that it began with.
+    first_file: Ino,
+    /// The file before the current one: late requests for it may still come.
+    previous: Option<Ino>,
+    /// Number of files that were read in order.
+    count: u32,
+    /// The end of the furthest read in the current file.
+    read_to: u64,
+    /// Whether the current file was pushed, so that its reads are not seen.
+    is_pushed: bool,
+    /// What is pushed next: a number in `files`, and an offset.
+    next: (usize, u64),
+    /// Bytes that may be pushed until the reader is seen again.
+    budget: u64,
+    /// Bytes pushed since something was omitted.
+    unmarked: u64,
+    /// What was omitted last: file and offset.
+    mark: Option<(Ino, u64)>,
+    /// Bytes of each file that are pushed at most: fewer than [`MAX_HEAD`] if
+    /// the reader does not read files to their ends.
+    head: u64,
+    /// The directory of the current file, and those around it. The kernel
+    /// knows the files in them.
+    listed: Vec<Index>,
+    /// The first of the bytes that are only decoded so far.
+    decoded: Option<Push>,
+    /// The number of those bytes.
+    decoded_bytes: u64,
+}
+
+/// A file of a run.
+#[derive(Clone, Copy)]
+struct PlannedFile {
+    ino: Ino,
+    /// The directory that it is in.
+    directory: Option<Index>,
+    size: u64,
+}
+
+/// Bytes of a file to push, within one block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Push {
+    /// The file.
+    pub(super) ino: Ino,
+    /// Offset of the first byte.
+    pub(super) start: u64,
+    /// Number of bytes.
+    pub(super) length: u64,
+    /// Whether the kernel knows the file. If not, the bytes are only decoded.
+    pub(super) is_listed: bool,
+}
+
+impl Run {
+    /// Creates the run of a reader that begins with a file. If it `walks` a
+    /// tree already, the first file is enough to expect more.
+    pub(super) fn new(node: &Node<'_>, walks: bool) -> Self {
+        Self {
+            files: VecDeque::from([PlannedFile::new(node)]),
+            walk: Walk::after(node.tree(), node.index),
+            first_file: node.ino(),
+            previous: None,
+            count: if walks { MIN_FILES - 1 } else { 0 },
+            read_to: 0,
+            is_pushed: false,
+            next: (1, 0),
+            budget: 0,
+            unmarked: 0,
+            mark: None,
+            head: MAX_HEAD,
+            listed: Vec::new(),
+            decoded: None,
+            decoded_bytes: 0,
+        }
+    }
+
+    /// Returns the file that the run began with.
+    pub(super) fn first_file(&self) -> Ino {
+        self.first_file
+    }
+
+    /// Returns whether more files are expected to be read.
+    pub(super) fn is_active(&self) -> bool {
+        self.count >= MIN_FILES
+    }
+
+    /// Returns whether a read at `offset` of this file continues the run.
+    pub(super) fn expects(&self, ino: Ino, offset: u64) -> bool {
+        // Files that are not pushed are read from their start.
+        let last = match self.is_active() {
+            false if offset > 0 => 0,
+            _ => self.next.0 + GAP,
+        };
+        let mut expected = self.files.iter().take(last + 1);
+        self.previous == Some(ino) || expected.any(|file| file.ino == ino)
+    }
+
+    /// Notes a read of an expected file. The next files are determined up to
+    /// the first one of which `is_taken` says that another run begins there.
+    pub(super) fn note_read(
+        &mut self,
+        node: &Node<'_>,
+        offset: u64,
+        size: u64,
+        is_taken: impl Fn(Ino) -> bool,
+    ) {
+        let ino = node.ino();
+        let Some(number) = self.files.iter().position(|file| file.ino == ino) else {
+            return;
+        };
+        if number > 0 {
+            self.advance(number);
+        } else if offset > 0 {
+            self.head = MAX_HEAD;
+        }
+        if number > 0 || self.count == 0 {
+            self.count = self.count.saturating_add(1);
+        }
+        self.read_to = self.read_to.max(offset + size);
+        self.enter_directory(node);
+        if self.is_active() {
+            self.budget = WINDOW;
+        }
+        self.plan(node, is_taken);
+    }
+
+    /// Makes the file with this number the current one.
+    fn advance(&mut self, number: usize) {
+        let reads_heads = !self.is_pushed && self.read_to < self.files[0].size;
+        let mut passed = self.files.iter().take(number);
+        let skips_mark = self
+            .mark
+            .is_some_and(|(ino, offset)| offset > 0 && passed.any(|file| file.ino == ino));
+        if reads_heads || skips_mark {
+            self.head = self.read_to.clamp(MIN_HEAD, MAX_HEAD);
+        }
+        self.mark = None;
+        self.is_pushed = (number, 0) < self.next;
+        self.previous = Some(self.files[number - 1].ino);
+        self.files.drain(..number);
+        self.read_to = 0;
+        // The kernel reads ahead in the current file.
+        self.next = match self.next.0.checked_sub(number) {
+            None | Some(0) => (1, 0),
+            Some(next) => (next, self.next.1),
+        };
+    }
+
+    /// Notes in which directory the reader is. What was only decoded of the
+    /// files there can be pushed now.
+    fn enter_directory(&mut self, node: &Node<'_>) {
+        let parent = |index| node.tree().position(index).map(|(parent, _)| parent);
+        let directory = parent(node.index);
+        if self.listed.first() == directory.as_ref() {
+            return;
+        }
+        self.listed.clear();
+        self.listed
+            .extend(iter::successors(directory, |&index| parent(index)));
+        self.decoded_bytes = 0;
+        if let Some(decoded) = self.decoded.take() {
+            let number = self.files.iter().position(|file| file.ino == decoded.ino);
+            self.next = match number {
+                None | Some(0) => (1, 0),
+                Some(number) => (number, decoded.start),
+            };
+        }
+    }
+
+    /// Returns whether the reader has yet to come to these bytes.
+    pub(super) fn is_ahead(&self, push: Push) -> bool {
+        let mut next = self.files.iter().skip(1);
+        next.any(|file| file.ino == push.ino)
+    }
+
+    /// Determines the files in front of what is pushed next: those to push, and
+    /// some by which the reader is recognised when it comes to them.
+    fn plan(&mut self, node: &Node<'_>, is_taken: impl Fn(Ino) -> bool) {
+        let mut wanted = if self.is_active() { PLANNED } else { 0 };
+        for file in &self.files {
+            wanted = wanted.saturating_sub(file.cost());
+        }
+        while wanted > 0 && self.files.len() < MAX_PLANNED || self.files.len() <= self.next.0 + GAP
+        {
+            let walk = self.walk.as_mut();
+            let index = walk.and_then(|walk| walk.next_file(node.tree()));
+            let file = index.map(|index| PlannedFile::new(&node.other(index)));
+            let Some(file) = file.filter(|file| !is_taken(file.ino)) else {
+                self.walk = None;
+                return;
+            };
+            wanted = wanted.saturating_sub(file.cost());
+            self.files.push_back(file);
+        }
+    }
+
+    /// Returns what is to be pushed next.
+    pub(super) fn take(&mut self) -> Option<Push> {
+        while self.budget > 0 {
+            let (number, start) = self.next;
+            let file = *self.files.get(number)?;
+            let kept_back = if self.walk.is_some() { GAP } else { 0 };
+            let is_listed = file
+                .directory
+                .is_some_and(|index| self.listed.contains(&index));
+            if number + kept_back >= self.files.len()
+                || !is_listed && self.decoded_bytes >= MAX_DECODED
+            {
+                return None;
+            }
+            let end = file.size.min(self.head);
+            if start >= end {
+                self.next = (number + 1, 0);
+                continue;
+            }
+            let push = Push {
+                ino: file.ino,
+                start,
+                length: (end - start).min(BLOCK_SIZE.into()),
+                is_listed,
+            };
+            if let Some(push) = self.spend(push, file.size) {
+                return Some(push);
+            }
+        }
+        None
+    }
+
+    /// Accounts for a push, and returns what is left of it.
+    fn spend(&mut self, push: Push, size: u64) -> Option<Push> {
+        let cost = push.length.max(FILE_COST);
+        self.budget = self.budget.saturating_sub(cost);
+        self.next.1 = push.start + push.length;
+        if !push.is_listed {
+            self.decoded.get_or_insert(push);
+            self.decoded_bytes += cost;
+            return Some(push);
+        }
+        self.unmarked += cost;
+        if self.unmarked < WINDOW / 2 {
+            return Some(push);
+        }
+        self.omit_mark(push, size)
+    }
+
+    /// Omits something that the kernel requests when the reader is there: the
+    /// last page of a file, or the whole of a file of which only the head would
+    /// be pushed. The kernel's read-ahead works best from the start of a file.
+    fn omit_mark(&mut self, push: Push, size: u64) -> Option<Push> {
+        let omitted = if push.start == 0 && size > self.head {
+            self.next = (self.next.0 + 1, 0);
+            push.length
+        } else if push.start + push.length == size {
+            (push.length - 1) % PAGE + 1
+        } else {
+            return Some(push);
+        };
+        self.unmarked = 0;
+        let length = push.length - omitted;
+        self.mark = Some((push.ino, push.start + length));
+        (length > 0).then_some(Push { length, ..push })
+    }
+}
+
+impl PlannedFile {
+    fn new(node: &Node<'_>) -> Self {
+        let position = node.tree().position(node.index);
+        Self {
+            ino: node.ino(),
+            directory: position.map(|(directory, _)| directory),
+            size: node.size().unwrap_or(0),
+        }
+    }
+
+    fn cost(&self) -> u64 {
+        self.size.clamp(FILE_COST, MAX_HEAD)
+    }
+}
