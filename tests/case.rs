@@ -1,4 +1,4 @@
-//! Names are found in any spelling, and nobody is confused by it.
+//! Names are found in any spelling, without confusing other users.
 
 mod support;
 

@@ -358,12 +358,12 @@ fn a_disc_has_the_sums_of_its_image_and_is_compared_with_a_list() {
         fs::write(&dat, list).unwrap();
         check(&fixture.archive, &["--dat", dat.to_str().unwrap()])
     };
-    let told = format!(
+    let checksums = format!(
         "image: {} bytes, CRC-32 {crc32}, MD5 {md5}, SHA-1 {sha1}",
         image.len()
     );
     let (code, lines) = with_list(list(&[("A Game (World).iso", &image)]));
-    let listed = format!("{told}, listed as \"A Game (World).iso\" of \"A Game (World)\"");
+    let listed = format!("{checksums}, listed as \"A Game (World).iso\" of \"A Game (World)\"");
     assert_eq!((code, &lines[0]), (Some(0), &listed));
     let (name, size) = ("A Game (World)", image.len());
     let rom = format!("name \"{name}.iso\" size {size} crc {crc32} md5 {md5} sha1 {sha1}");
@@ -378,7 +378,7 @@ fn a_disc_has_the_sums_of_its_image_and_is_compared_with_a_list() {
         "damaged: is not as listed: \"GAME.iso\" of the list has SHA-1 {}",
         sums(&other)[2]
     );
-    assert_eq!((code, &lines[..2]), (Some(12), &[differs, told][..]));
+    assert_eq!((code, &lines[..2]), (Some(12), &[differs, checksums][..]));
     let (code, lines) = with_list(list(&[("another.iso", &other)]));
     assert_eq!(
         (code, lines[0].as_str()),

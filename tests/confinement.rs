@@ -21,7 +21,7 @@ use support::skip::skip;
 /// Returns the restrictions that this kernel knows; without any, a test is
 /// skipped.
 fn known() -> Option<ABI> {
-    // Told to whoever confines himself.
+    // Returned by the call that restricts a thread.
     let confined = std::thread::spawn(|| {
         let rules = Ruleset::default().handle_access(AccessFs::from_all(ABI::V1));
         rules.unwrap().create().unwrap().restrict_self().unwrap()

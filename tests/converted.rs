@@ -453,10 +453,10 @@ fn listing_parses_nothing_and_sizes_are_right_on_request() {
     );
     assert_eq!(stats(&mount)["assets_parsed"], 0);
     for path in walk(&root) {
-        let (told, bytes) = (path.metadata().unwrap(), fs::read(&path));
-        if told.is_file() {
+        let (metadata, bytes) = (path.metadata().unwrap(), fs::read(&path));
+        if metadata.is_file() {
             assert_eq!(
-                told.len(),
+                metadata.len(),
                 bytes.unwrap().len() as u64,
                 "{}",
                 path.display()

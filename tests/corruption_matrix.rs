@@ -1,4 +1,4 @@
-//! Whatever single byte of an archive is damaged, and wherever it is cut off,
+//! If any single byte of an archive is damaged, or if it is truncated anywhere,
 //! it is refused with an offset, or reads as before, or is EIO.
 //!
 //! Only chunks have mandatory checksums, and only for their payloads. If the
@@ -143,8 +143,8 @@ fn inside(seen: Vec<Seen>, top: &str) -> Vec<Seen> {
 
 /// Returns the `error.txt` of a companion that cannot be shown.
 fn problem(seen: &[Seen]) -> Option<String> {
-    let told = seen.iter().find(|seen| seen.path == "/error.txt")?;
-    let What::File { bytes, .. } = &told.what else {
+    let error_file = seen.iter().find(|seen| seen.path == "/error.txt")?;
+    let What::File { bytes, .. } = &error_file.what else {
         return None;
     };
     String::from_utf8(bytes.clone()?).ok()

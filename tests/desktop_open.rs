@@ -14,7 +14,7 @@ use support::mount::{Run, SMALL, can_mount, eventually, has_programs, mounts_bel
 use tempfile::TempDir;
 
 /// A session in which the file manager and the notifications are programs that
-/// note what they are told.
+/// log their arguments.
 struct Session {
     dir: TempDir,
 }
@@ -28,7 +28,7 @@ impl Session {
         let session = Self { dir };
         fs::create_dir(session.path("bin")).unwrap();
         fs::create_dir(session.path("run")).unwrap();
-        for (program, log) in [("xdg-open", "opened"), ("notify-send", "told")] {
+        for (program, log) in [("xdg-open", "opened"), ("notify-send", "notified")] {
             let log = session.path(log).display().to_string();
             session.program(program, &format!("echo \"$@\" >>'{log}'"));
         }
@@ -72,7 +72,7 @@ impl Session {
         run(&mut command)
     }
 
-    /// Returns the lines of what a program was told.
+    /// Returns the arguments that a program was called with.
     fn lines(&self, log: &str) -> Vec<String> {
         let text = fs::read_to_string(self.path(log)).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
@@ -119,7 +119,7 @@ fn a_second_click_shows_the_same_mount() {
     assert_eq!(session.mounts(), std::slice::from_ref(&mount_point));
     let shown = mount_point.display().to_string();
     assert_eq!(session.lines("opened"), [shown.clone(), shown]);
-    assert!(session.lines("told").is_empty());
+    assert!(session.lines("notified").is_empty());
     let mode = fs::metadata(session.path("run/hpimount")).unwrap();
     assert_eq!(mode.permissions().mode() & 0o777, 0o700);
 }
@@ -196,12 +196,12 @@ fn a_mount_in_use_is_not_unmounted_and_a_dead_one_is_replaced() {
     let file = fs::File::open(session.mount_point("mod.ufo").join(SMALL)).unwrap();
     let ran = session.open(&[&"-u", &archive]);
     assert_eq!(ran.code, Some(1));
-    let [told] = &session.lines("told")[..] else {
+    let [notified] = &session.lines("notified")[..] else {
         panic!("{ran:?}")
     };
     assert!(
-        told.contains("Cannot unmount") && told.contains("in use"),
-        "{told}"
+        notified.contains("Cannot unmount") && notified.contains("in use"),
+        "{notified}"
     );
     drop(file);
     succeeded(&session.open(&[&"-u", &archive]));
@@ -216,7 +216,7 @@ fn a_mount_in_use_is_not_unmounted_and_a_dead_one_is_replaced() {
     assert_eq!(fs::read(mount_point.join(SMALL)).unwrap(), b"hello\n");
 }
 
-/// Kills the processes that were told this mount point.
+/// Kills the processes that have this mount point as an argument.
 fn kill_daemons_of(mount_point: &Path) {
     let mount_point = mount_point.as_os_str().as_encoded_bytes();
     for entry in fs::read_dir("/proc").unwrap().flatten() {
@@ -243,17 +243,20 @@ fn errors_are_shown_to_the_person() {
     let ran = session.open(&[&text]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("notes & <b>.hpi: "), "{ran:?}");
-    let [told] = &session.lines("told")[..] else {
+    let [notified] = &session.lines("notified")[..] else {
         panic!("{ran:?}")
     };
-    assert!(told.contains("Cannot open"), "{told}");
-    assert!(told.contains("notes &amp; &lt;b&gt;.hpi: "), "{told}");
+    assert!(notified.contains("Cannot open"), "{notified}");
+    assert!(
+        notified.contains("notes &amp; &lt;b&gt;.hpi: "),
+        "{notified}"
+    );
     assert!(session.lines("opened").is_empty());
     assert!(!session.mount_point("notes & <b>.hpi").exists());
 
     let missing = session.path("missing.hpi");
     assert_eq!(session.open(&[&missing]).code, Some(1));
-    assert_eq!(session.lines("told").len(), 2);
+    assert_eq!(session.lines("notified").len(), 2);
 
     let ran = run(session.command().arg(&text).env_remove("XDG_RUNTIME_DIR"));
     assert!(ran.stderr.contains("XDG_RUNTIME_DIR is not set"), "{ran:?}");
@@ -267,8 +270,8 @@ fn a_mount_that_no_file_manager_shows_is_reported() {
     let session = Session::new();
     let archive = session.archive("mod.ufo");
     let mount_point = session.mount_point("mod.ufo");
-    let told = |reason: &str| {
-        let lines = session.lines("told");
+    let expect_error = |reason: &str| {
+        let lines = session.lines("notified");
         let last = lines.last().map_or("", String::as_str);
         let mount_point = mount_point.display();
         let text = format!("{mount_point}: is mounted, but cannot be shown: {reason}");
@@ -284,10 +287,10 @@ fn a_mount_that_no_file_manager_shows_is_reported() {
     let tries = "echo one: not found >&2; echo no method available >&2; exit 3";
     session.program("xdg-open", tries);
     assert_eq!(session.open(&[&archive]).code, Some(1));
-    told("no method available");
+    expect_error("no method available");
     session.program("xdg-open", "exit 4");
     assert_eq!(session.open(&[&archive]).code, Some(1));
-    told("xdg-open: exit status: 4");
+    expect_error("xdg-open: exit status: 4");
 
     // Without any program that opens directories.
     fs::remove_file(session.path("bin/xdg-open")).unwrap();
@@ -296,5 +299,5 @@ fn a_mount_that_no_file_manager_shows_is_reported() {
         .arg(&archive)
         .env("PATH", session.path("bin")));
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    told("xdg-open is not installed");
+    expect_error("xdg-open is not installed");
 }

@@ -193,7 +193,7 @@ fn a_refused_mount_is_22() {
     let namespace = Namespace::new();
     let ran = run(&mut namespace.hpimount(&["-o", "allow_other"]));
     assert_refused(&ran, 22, &["mount refused", "user_allow_other"]);
-    // A directory of somebody else.
+    // A directory of another user.
     let point = &namespace.fixture.point;
     chown(point, Some(0), Some(0)).unwrap();
     let ran = run(&mut namespace.hpimount(&[]));

@@ -42,9 +42,9 @@ fn check_sizes(directory: &Path) -> usize {
             files += check_sizes(&path);
             continue;
         }
-        let told = fs::metadata(&path).unwrap().len();
+        let size = fs::metadata(&path).unwrap().len();
         assert_eq!(
-            told,
+            size,
             fs::read(&path).unwrap().len() as u64,
             "{}",
             path.display()

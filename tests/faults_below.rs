@@ -120,7 +120,7 @@ fn walk(vfs: &Vfs) -> Walked {
     walked
 }
 
-/// Returns a folder with everything in it that is opened when somebody enters
+/// Returns a folder with everything in it that is opened when a process enters
 /// it.
 fn folder() -> Vec<(&'static str, Vec<u8>)> {
     let small = |method| file(b"a.txt", Packed::new(text(70_000), method));

@@ -158,7 +158,7 @@ fn pipes_and_sockets_are_not_shown() {
 }
 
 #[test]
-fn a_directory_is_listed_when_somebody_enters_it_and_not_before() {
+fn a_directory_is_listed_when_it_is_entered_and_not_before() {
     if !can_mount() {
         return;
     }

@@ -397,9 +397,9 @@ fn loose_directories_that_differ_in_case_only_are_one() {
             "UNITS/c: 3"
         ]
     );
-    let told = warnings(&mount);
+    let warned = warnings(&mount);
     assert_eq!(
-        told,
+        warned,
         [
             "Units is merged with UNITS: on Windows they are one folder",
             "units is merged with UNITS: on Windows they are one folder",

@@ -349,9 +349,9 @@ fn an_archive_as_editors_leave_it_has_no_warnings() {
     fs::write(&fixture.archive, hip.build()).unwrap();
     let ran = run(hpimount().args([&fixture.archive, &fixture.point]));
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
-    let told = fs::read_to_string(fixture.point.join("info.json")).unwrap();
+    let info = fs::read_to_string(fixture.point.join("info.json")).unwrap();
     rustix::mount::unmount(&fixture.point, rustix::mount::UnmountFlags::DETACH).unwrap();
-    assert!(told.contains("the assets are not sorted by id"), "{told}");
+    assert!(info.contains("the assets are not sorted by id"), "{info}");
 }
 
 #[test]

@@ -209,7 +209,7 @@ fn list(directory: &Path, start: u64) -> Vec<Listed> {
     found
 }
 
-/// The listing continues from wherever it was told that it can.
+/// The listing continues from every offset that it returned.
 fn check_listing(directory: &Path, expected: &[Vec<u8>]) {
     let all = list(directory, 0);
     let names: Vec<_> = all.iter().map(|(name, ..)| name.clone()).collect();

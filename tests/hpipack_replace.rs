@@ -200,7 +200,7 @@ fn real_archives_keep_everything_else() {
     assert!(tried > 0);
 }
 
-/// Every asset of every sample that can be told by its id, also of those with
+/// Every asset of every sample that can be found by its id, also of those with
 /// assets that overlap, lie outside or have no layer.
 #[test]
 fn odd_hip_archives_keep_everything_else() {

@@ -134,7 +134,7 @@ fn a_mount_without_a_waiting_parent_is_removed() {
         return;
     }
     let fixture = Fixture::new();
-    // As the waiting command starts it, with nobody at the pipe's other end.
+    // As the waiting command starts it, with no reader at the pipe's other end.
     let (reader, writer) = rustix::pipe::pipe().unwrap();
     drop(reader);
     let mut command = fixture.command(&[]);
@@ -203,7 +203,7 @@ fn a_panic_outside_of_requests_is_harmless() {
     // The kernel lets go of all names when a mount is mounted again.
     let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
     rustix::mount::mount_remount(mount.path(), flags, "").unwrap();
-    eventually("the daemon is told to forget", || {
+    eventually("the kernel sends forget requests", || {
         mount.fixture.log().contains("forget: internal error")
     });
     mount.assert_answers();

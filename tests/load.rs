@@ -132,7 +132,7 @@ fn load(mount: &Mount, set: &Set, figures: &Figures) {
             }
             if let Some(kind) = watch.hanging() {
                 stop.store(true, Ordering::Relaxed);
-                // Otherwise nobody could wait for the reader.
+                // Otherwise no thread could wait for the reader.
                 mount.signal(Signal::KILL);
                 panic!("{kind}: a reader hangs");
             }
@@ -144,7 +144,7 @@ fn load(mount: &Mount, set: &Set, figures: &Figures) {
     }
 }
 
-/// Has the kernel forget all names and inodes of a mount that nobody uses.
+/// Has the kernel forget all names and inodes of a mount that is not in use.
 /// Writing to `/proc/sys/vm/drop_caches` would do so for the whole machine.
 fn forget(point: &Path) {
     let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;

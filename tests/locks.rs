@@ -54,7 +54,7 @@ use cache::{Cache, Value};
 use flights::{Claim, Flights};
 use support::trial;
 
-/// A block, and whether somebody is using it.
+/// A block, and whether it is in use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Block(Arc<Vec<u8>>);
 

@@ -64,7 +64,7 @@ fn successive_mounts_answer_at_once_and_leave_nothing() {
     assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
     let [files, threads, memory] = most;
     trial::record(
-        "mounted and unmounted in a row",
+        "mounted and unmounted repeatedly",
         rounds,
         &format!(
             "answered at once, ended with 0, left no mount, process or file; \

@@ -246,7 +246,7 @@ fn an_asset_changed_in_place_shows_its_new_contents_or_an_error() {
     let old = fs::metadata(&path).unwrap().len();
     fs::write(&asset, ifp(1, 2000)).unwrap();
 
-    // Its model, and all that is known of its files, is given up for others.
+    // Its model, and the sizes of its files, are evicted for others.
     for number in 0..40 {
         let other = KEYS.replace("a.ifp", &format!("{number}.ifp"));
         fs::metadata(mount.file(&other)).unwrap();

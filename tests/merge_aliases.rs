@@ -15,7 +15,7 @@ use support::mount::{Mount, can_mount};
 /// The deep directory, in the spelling of the winner.
 const DEEP: [&str; 4] = ["Anims", "Fx", "Deep", "Deeper"];
 
-/// Rounds in which a thread goes through the spellings.
+/// Rounds in which a thread tries the spellings.
 const ROUNDS: usize = 40;
 
 /// Three archives that spell the directories on the way differently, with a
@@ -105,7 +105,7 @@ impl Drop for Shell {
 }
 
 #[test]
-fn working_directories_keep_their_spelling_whatever_others_use() {
+fn working_directories_keep_their_spelling_if_others_use_another() {
     if !can_mount() {
         return;
     }

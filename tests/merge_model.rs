@@ -59,7 +59,7 @@ fn distinct(entries: &mut Entries, key: fn(&str) -> String) {
     }
 }
 
-/// Brings the entries of all directories into the order of their names.
+/// Sorts the entries of all directories by their names.
 fn sort(entries: &mut Entries) {
     entries.sort_by(|(a, _), (b, _)| a.cmp(b));
     for (_, node) in entries {

@@ -17,7 +17,7 @@ use support::mounted::stats;
 use support::shared;
 use support::sources::{folder, ifp, names, output};
 
-/// Sees the files of a directory opened and read, whoever does it.
+/// Watches which files of a directory are opened and read, by any process.
 struct Watch(OwnedFd);
 
 impl Watch {

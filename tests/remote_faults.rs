@@ -239,7 +239,7 @@ fn connections_that_break_cost_nothing_but_time() {
             return;
         };
         origin.set(faults);
-        // A silent one is given up after half of the time.
+        // A silent one is dropped after half of the time.
         assert!(
             fs::read(mount.file(BIG)).unwrap() == noise(1, LENGTH),
             "{how}"

@@ -35,7 +35,7 @@ fn what_is_read_is_what_the_archive_holds_and_is_asked_for_once() {
     for pair in ranges.windows(2) {
         assert!(pair[0].end <= pair[1].start, "{pair:?}");
     }
-    // What is held takes no request, whoever asks.
+    // Cached blocks take no request.
     std::thread::scope(|scope| {
         for reader in 0..8 {
             let mount = &mount;

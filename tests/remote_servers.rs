@@ -256,7 +256,7 @@ fn a_folder_of_a_bucket_is_listed_when_it_is_entered() {
     let inside = mount.file("sample.hpi.d/hello.txt");
     assert_eq!(fs::read(inside).unwrap(), b"hello\n");
 
-    // The file and the folder of one name are told apart as duplicates are.
+    // The file and the folder of one name are distinguished as duplicates are.
     let folder = root
         .iter()
         .find(|name| name.starts_with("old") && mount.file(name).is_dir());

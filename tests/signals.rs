@@ -336,7 +336,7 @@ fn a_signal_to_a_start_in_the_background_leaves_no_dead_mount() {
             matches!(status.code(), Some(0 | 1) | None),
             "{when}: {status}"
         );
-        // It may have been told that all is well, and be there for good.
+        // It may have reported success and stay in the background.
         if let Some(daemon) = Daemon::find(&tag) {
             let answers = rustix::fs::statfs(&fixture.point);
             assert!(answers.is_ok() || daemon.has_ended(), "{when}");

@@ -183,7 +183,7 @@ fn a_mount_that_is_gone_does_not_wait_for_a_source_that_hangs() {
     }
 }
 
-/// The kernel does not see that nobody answers while it keeps a thread.
+/// While a thread is blocked in the kernel, the device stays open.
 #[test]
 fn a_mount_that_does_not_answer_is_refused_as_a_mount_point() {
     if !can_mount() {

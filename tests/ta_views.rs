@@ -16,7 +16,7 @@ use support::ta::{bmp, cob, gaf, pcx, tdf, tdo, tnt};
 use support::ta_samples::{json, read, samples};
 
 /// Returns a model with a textured face, a piece that its script spells
-/// otherwise, and a texture that nobody has.
+/// otherwise, and a texture that no source has.
 fn model() -> Vec<u8> {
     let one = 65536;
     let mut root = tdo::object("BASE");

@@ -34,7 +34,7 @@ fn a_number_is_the_same_at_both_widths_and_never_a_text() {
 }
 
 #[test]
-fn paths_of_the_mount_table_are_told_as_they_are() {
+fn paths_of_the_mount_table_are_unescaped() {
     let path = unescaped(br"/tmp/two\040words\012a\134b\011");
     assert_eq!(path, Path::new("/tmp/two words\na\\b\t"));
 }

@@ -210,7 +210,7 @@ fn a_file_that_hangs_is_given_up_and_was_read_by_a_confined_thread() {
     eventually("a confined thread waits for the file", || {
         faulty.held() > 0 && confined_threads_below(child.id()) > 0
     });
-    eventually("it is given up", || child.try_wait().unwrap().is_some());
+    eventually("it is stopped", || child.try_wait().unwrap().is_some());
     assert_eq!(child.wait().unwrap().code(), Some(1));
     assert!(faulty.held() > 0, "the file still hangs");
 }

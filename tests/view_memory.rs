@@ -122,12 +122,12 @@ fn a_model_tells_what_memory_it_takes() {
 fn tells_its_memory(format: &ViewFormat, name: &str, bytes: &Bytes) {
     let (view, kept, _) = measured(|| open(format, bytes));
     let Some(view) = view else { return };
-    let told = view.memory();
+    let counted = view.memory();
     // Hash tables are estimated.
     let near = |a: usize, b: usize| a <= b + b / 10 + 512;
     assert!(
-        near(kept, told) && near(told, kept),
-        "{name}: tells {told} bytes, takes {kept}"
+        near(kept, counted) && near(counted, kept),
+        "{name}: counts {counted} bytes, takes {kept}"
     );
 }
 

@@ -180,7 +180,7 @@ CURVES = [
         [1, 4, 16, MAX_DEPTH],
         lambda depth: Shape(CHAINS, 1, depth),
         deep,
-        "Flat: each directory of a path is one request, wherever it stands. What a mount costs at first is shared by fewer of them in front.",
+        "Flat: each directory of a path is one request at any depth. The cost of the first request is shared by fewer directories in short paths.",
     ),
     Curve(
         "Size of a file",

@@ -52,7 +52,7 @@ class Line:
 
 async def carry(source, target, arrival, note):
     """Takes what comes from one end to the other, until either goes; `note` is
-    told how much has arrived."""
+    called with the number of bytes that have arrived."""
     way = asyncio.Queue(UNDER_WAY)
 
     async def send():

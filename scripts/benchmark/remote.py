@@ -145,7 +145,7 @@ class Bench:
 
     @contextlib.contextmanager
     def cold(self, client):
-        """A mount of the archive, which nobody has read yet, and when it began."""
+        """A mount of the archive before anything of it was read, and when it began."""
         Path("/proc/sys/vm/drop_caches").write_text("3\n")
         begun = time.perf_counter()
         with client.mounted(self.url, self.point) as (mount, daemons):

@@ -48,6 +48,6 @@ fn run(args: &Args) -> Result<ExitCode, (String, u8)> {
     match ended.code().map(u8::try_from) {
         Some(Ok(code)) => Ok(ExitCode::from(code)),
         // Killed by one of its limits.
-        _ => Err(failed(format!("{name}: given up: {ended}"))),
+        _ => Err(failed(format!("{name}: stopped: {ended}"))),
     }
 }

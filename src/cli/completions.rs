@@ -94,7 +94,7 @@ fn bash_mount_options<S>(program: &Program<S>) -> String {
     }
     format!(
         "
-# Completes the last of the mount options in $1, which $2 stands before.
+# Completes the last of the mount options in $1, which follows $2.
 _{name}_mount_options() {{
     local last=${{1##*,}} words typed=$2$1 cut= candidate
     local head=${{typed%\"$last\"}}
@@ -102,7 +102,7 @@ _{name}_mount_options() {{
 {values}        *=*) words= ;;
         *) words=\"{names}\" ;;
     esac
-    # Readline replaces only what stands behind the last of these.
+    # Readline replaces only what follows the last of these.
     [[ $COMP_WORDBREAKS == *=* ]] && cut=${{typed%\"${{typed##*=}}\"}}
     while IFS= read -r candidate; do
         candidate=$head$candidate

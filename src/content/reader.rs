@@ -196,7 +196,7 @@ impl Reader {
         Ok(Bytes::Owned(all))
     }
 
-    /// Brings the block of a packed file that contains `offset` into the cache.
+    /// Loads the block of a packed file that contains `offset` into the cache.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Reader::read`].

@@ -96,7 +96,7 @@ struct Decoding {
     decoder: Box<dyn Decoder>,
     /// Size of the file.
     size: u64,
-    /// Accounts for its memory; `None` if that is small and was not to be had.
+    /// Accounts for its memory; `None` if that is small and the budget had no room.
     charge: Option<Charge>,
 }
 

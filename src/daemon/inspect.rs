@@ -55,7 +55,7 @@ pub fn inspect(
     });
     let outcome = inspected.map_err(|error| Failure::Other("cannot start a thread", error))?;
     outcome.map_err(|error| {
-        heed_broken_pipe(&error);
+        end_on_broken_pipe(&error);
         error.into()
     })
 }
@@ -141,7 +141,7 @@ pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure>
     });
     let checked = checked.map_err(|error| Failure::Other("cannot start a thread", error))?;
     let Checked { summary, unopened } = checked.map_err(|error| {
-        heed_broken_pipe(&error);
+        end_on_broken_pipe(&error);
         Failure::from(error)
     })?;
     Ok(ExitCode::from(exit::checked(&summary, unopened).code))
@@ -180,7 +180,7 @@ pub fn progress_bar(bytes: u64, is_wanted: bool) -> ProgressBar {
 
 /// Terminates the process by SIGPIPE, like others in a pipeline, if the reader
 /// of standard output is gone.
-fn heed_broken_pipe(error: &Error) {
+fn end_on_broken_pipe(error: &Error) {
     if let Error::Output(error) = error
         && error.kind() == io::ErrorKind::BrokenPipe
     {

@@ -39,12 +39,12 @@ fn more() -> impl Iterator<Item = c_int> {
 /// Returns an error if the operating system does.
 pub(super) fn catch() -> io::Result<Signals> {
     let ignored = ignored();
-    let heeded = |signal: &c_int| ignored >> (signal - 1) & 1 == 0;
+    let handled = |signal: &c_int| ignored >> (signal - 1) & 1 == 0;
     // A signal that arrives after its handler is set and before its action is
     // registered would be lost. This is the only thread now, so signals are
     // blocked until both are done.
     let mask = SigSet::all().thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
-    let signals = Signals::new(ENDING.iter().copied().chain(more()).filter(heeded));
+    let signals = Signals::new(ENDING.iter().copied().chain(more()).filter(handled));
     mask.thread_set_mask()?;
     signals
 }

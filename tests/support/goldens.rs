@@ -119,7 +119,7 @@ const ZERO_MARKERS: [u64; 16] = [
 fn compare_warnings(known: &mut Value, ours: &mut Value) -> Vec<String> {
     let take = |facts: &mut Value| -> Vec<String> {
         let warnings = facts.as_object_mut().unwrap().remove("warnings");
-        serde_json::from_value(warnings.expect("warnings are told")).unwrap()
+        serde_json::from_value(warnings.expect("there are warnings")).unwrap()
     };
     let (known, mut ours) = (take(known), take(ours));
     // The known facts are those of the file, not of the exports.

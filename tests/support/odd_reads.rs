@@ -8,7 +8,7 @@ use super::files::{forget_pages, open_direct, read_at};
 /// Readers.
 pub const THREADS: usize = 8;
 
-/// Reads parts of all files; every other thread goes through the kernel's
+/// Reads parts of all files; every other thread uses the kernel's
 /// cache, the others past it.
 pub fn read_oddly(thread: usize, files: &[(PathBuf, &[u8])]) {
     for at in 0..files.len() {

@@ -30,7 +30,7 @@ impl Default for Recorder {
 
 impl Recorder {
     /// Returns the entries of a directory, in the order in which they were
-    /// told.
+    /// listed.
     pub fn list(&self, dir: NodeId) -> &[(Vec<u8>, NodeId)] {
         match &self.nodes[dir.0 as usize] {
             Node::Dir(entries) => entries,
@@ -109,7 +109,7 @@ impl Sink for Recorder {
 /// Reads bytes of a file that is in its source one for one.
 pub fn read_extent(volume: &dyn Volume, file: FileId, position: u64, buf: &mut [u8]) -> Result<()> {
     let Content::Extent { source, offset } = volume.content(file)? else {
-        panic!("file {} does not stand in the source", file.0);
+        panic!("file {} is not in the source", file.0);
     };
     let read = source.read_exact_at(buf, offset + position);
     read.map_err(|cause| Error::Read {
@@ -129,7 +129,7 @@ pub fn generated(volume: &dyn Volume, file: FileId) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// An archive and the tree that it told.
+/// An archive and the tree that it listed.
 pub struct Opened {
     pub archive: Box<dyn Volume>,
     pub tree: Recorder,

@@ -39,7 +39,7 @@ pub enum Platform {
     Unknown,
 }
 
-/// What an archive knows about all of its assets.
+/// The properties that an archive has of all its assets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     /// The console.

@@ -1,7 +1,7 @@
 //! Filling the kernel's page cache ahead of readers.
 //!
 //! Programs that read files in order are recognised by their reads, and the
-//! files that they will read next are decoded by a thread of its own and pushed
+//! files that they will read next are decoded by a separate thread and pushed
 //! into the kernel's page cache: reading them then takes no request at all. The
 //! order is that of `find` and `grep -r` ([`walk`]), across directories. What
 //! the kernel does not know yet, because the reader has not listed it, is only
@@ -200,7 +200,7 @@ fn work(state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, &[u8])) {
     while let Some(job) = state.wait_for(State::take) {
         let guarded = AssertUnwindSafe(|| finish(job, state, vfs, store));
         if catch_unwind(guarded).is_err() {
-            log::error!("prefetch: internal error, something is left out");
+            log::error!("prefetch: internal error, something is skipped");
         }
     }
 }

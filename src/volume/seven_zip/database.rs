@@ -227,7 +227,7 @@ fn read_blocks(cursor: &mut Cursor<'_>) -> Result<Vec<Block>> {
     cursor.expect(id::FOLDER, "blocks")?;
     let count = cursor.count(MAX_ENTRIES as u64, "blocks")?;
     if cursor.u8("blocks")? != 0 {
-        return Err(cursor.wrong("blocks", "stand elsewhere".to_owned()));
+        return Err(cursor.wrong("blocks", "are stored elsewhere".to_owned()));
     }
     let mut blocks = Vec::new();
     for _ in 0..count {
@@ -453,7 +453,7 @@ impl Lists {
 /// Reads the names in UTF-16, each terminated by a NUL.
 fn read_names(fields: &mut Cursor<'_>, count: usize) -> Result<Vec<String>> {
     if fields.u8("names")? != 0 {
-        return Err(fields.wrong("names", "stand elsewhere".to_owned()));
+        return Err(fields.wrong("names", "are stored elsewhere".to_owned()));
     }
     let mut names = Vec::new();
     let mut name = Vec::new();

@@ -38,8 +38,8 @@ const NOT_SPANNED: &[u8; 4] = b"PK00";
 /// First bytes of a program for DOS or Windows, which may unpack itself.
 const PROGRAM: &[u8; 2] = b"MZ";
 
-/// Length of the fixed part of a local header, and where in it the lengths of
-/// the name and the extra fields stand.
+/// Length of the fixed part of a local header, and the offset in it of the
+/// lengths of the name and the extra fields.
 const LOCAL_LENGTH: u64 = 30;
 const LOCAL_LENGTHS: usize = 26;
 

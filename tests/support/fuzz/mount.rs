@@ -123,7 +123,7 @@ pub fn list(vfs: &Vfs, ino: Ino, offset: u64, most: usize) -> Result<Vec<Listed>
     Ok(found)
 }
 
-/// Goes through a mount.
+/// Walks a mount.
 struct Walk<'a> {
     vfs: &'a Vfs,
     /// Directories to look into, each with the one that it was found in.

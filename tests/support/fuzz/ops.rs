@@ -278,7 +278,7 @@ fn file_content(size: usize, pattern: u8) -> What {
     What::File(bytes, method)
 }
 
-/// An inode that was told.
+/// An inode that was returned.
 struct Known {
     ino: Ino,
     node: usize,
@@ -377,7 +377,7 @@ impl<'a> Trial<'a> {
             assert_eq!(found, Err(missing.unwrap_or(Error::NotFound)));
             return None;
         };
-        Some(self.told(place, &name, node, found.unwrap()))
+        Some(self.check_entry(place, &name, node, found.unwrap()))
     }
 
     /// Forgetting one of two lookups changes nothing.
@@ -390,9 +390,9 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// An entry was told: its attributes are right, and its inode is the one
+    /// An entry was returned: its attributes are right, and its inode is the one
     /// that it must be. Gives the place where it is known.
-    fn told(&mut self, parent: usize, name: &str, node: usize, attr: Attr) -> usize {
+    fn check_entry(&mut self, parent: usize, name: &str, node: usize, attr: Attr) -> usize {
         self.check_attr(node, attr);
         let is_directory = self.model.nodes[node].is_directory();
         let respelt = self.known[parent].alias || self.model.nodes[node].name != name;
@@ -460,7 +460,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Returns the entries that must be told from an offset on.
+    /// Returns the entries that must be listed from an offset on.
     fn rest(&self, place: usize, offset: u8) -> &'a [usize] {
         let children = self.model.children(self.known[place].node);
         children.get(offset.into()..).unwrap_or_default()
@@ -484,7 +484,7 @@ impl<'a> Trial<'a> {
     fn readdir_plus(&mut self, place: usize, offset: u8, most: u8) {
         let mut found = Vec::new();
         let ino = self.known[place].ino;
-        let told = self
+        let listed = self
             .vfs
             .readdir_plus(ino, offset.into(), &mut |name, attr, _| {
                 let is_full = found.len() == usize::from(most);
@@ -494,14 +494,14 @@ impl<'a> Trial<'a> {
                 is_full
             });
         if let Some(error) = self.no_directory(place) {
-            return assert_eq!(told, Err(error));
+            return assert_eq!(listed, Err(error));
         }
-        told.unwrap();
+        listed.unwrap();
         let rest = self.rest(place, offset);
         assert_eq!(found.len(), rest.len().min(most.into()));
         for ((name, attr), &node) in found.into_iter().zip(rest) {
             assert_eq!(name, self.model.nodes[node].name);
-            self.told(place, &name, node, attr);
+            self.check_entry(place, &name, node, attr);
         }
     }
 

@@ -98,11 +98,8 @@ pub fn cob(data: &[u8]) {
     let cob = model(cob::parse(&data.to_vec().into()));
     let mut next = Some(0);
     for item in cob.items() {
-        // Padding of text is not told.
-        assert!(
-            next.is_none_or(|next| next == item.at),
-            "words are left out"
-        );
+        // Padding of text is not listed.
+        assert!(next.is_none_or(|next| next == item.at), "words are missing");
         next = match item.content {
             cob::Content::Instruction(instruction) => {
                 Some(item.at + 1 + instruction.operands().count() as u32)

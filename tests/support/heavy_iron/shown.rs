@@ -56,9 +56,9 @@ pub fn each(types: &[&str], mut check: impl FnMut(&Archive, &Asset, &Path)) -> b
 
 /// Returns the bytes of a file, whose size must be known before it is opened.
 pub fn bytes_of(path: &Path) -> Vec<u8> {
-    let told = fs::metadata(path).unwrap().len();
+    let size = fs::metadata(path).unwrap().len();
     let bytes = fs::read(path).unwrap();
-    assert_eq!(told, bytes.len() as u64, "{}", path.display());
+    assert_eq!(size, bytes.len() as u64, "{}", path.display());
     bytes
 }
 

@@ -1,4 +1,4 @@
-//! Archives that are broken, by accident or by intent.
+//! Damaged and malicious archives.
 
 use std::mem::offset_of;
 

@@ -77,7 +77,7 @@ struct State {
     objects: Mutex<HashMap<String, Object>>,
     requests: Mutex<Vec<Request>>,
     faults: Mutex<Faults>,
-    /// Connections; whoever serves one closes it.
+    /// Connections; the thread that serves one closes it.
     open: Mutex<Vec<Weak<TcpStream>>>,
     is_ending: AtomicBool,
 }

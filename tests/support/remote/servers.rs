@@ -11,7 +11,7 @@ use crate::support::mount::{eventually, has_programs, is_installed};
 use crate::support::programs::run_in;
 use crate::support::skip::skip_anywhere;
 
-/// Returns a port that nobody listens on.
+/// Returns a port on which no process listens.
 fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()

@@ -68,7 +68,7 @@ pub fn left_out(name: &str) -> &'static [&'static str] {
         Some("tnt") if name.ends_with("tak.tnt") => &["minimap_trim", "minimap_used"],
         Some("tnt") => &["minimap_trim"],
         // Scenarios are recognised and not read; of videos the tracks and
-        // flags are not told.
+        // flags are not shown.
         Some("crt") => &["players", "triggers", "word4"],
         Some("zrb") => &["tracks", "flags", "kind"],
         _ => &[],
