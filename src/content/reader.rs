@@ -196,6 +196,23 @@ impl Reader {
         Ok(Bytes::Owned(all))
     }
 
+    /// Reads bytes of one block for the kernel's page cache. A block that is read
+    /// to its end is no longer cached here.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Reader::read`].
+    pub fn read_to_push(&self, file: File<'_>, range: Range<u64>) -> Result<Bytes> {
+        let start = range.start;
+        let bytes = self.read(file, range)?;
+        if let Bytes::Shared(block, part) = &bytes
+            && part.end == block.len()
+        {
+            let block_start = start - part.start as u64;
+            self.blocks.remove(&(file.key(), Part::Block(block_start)));
+        }
+        Ok(bytes)
+    }
+
     /// Loads the block of a packed file that contains `offset` into the cache.
     ///
     /// # Errors
@@ -275,8 +292,8 @@ impl Reader {
     }
 
     /// Returns the block with the start of `wanted`, and its position in the
-    /// file. A block that is read to its end is in the kernel's page cache with
-    /// all its parts, and is not cached here as well.
+    /// file. A block that is read whole goes into the kernel's page cache and
+    /// is not cached here as well.
     fn block_at(
         &self,
         file: File<'_>,
@@ -288,7 +305,7 @@ impl Reader {
         let chunk = table.at(position)?;
         if chunk.length <= BLOCK_SIZE {
             let end = chunk.start + u64::from(chunk.length);
-            let keep = wanted.end < end;
+            let keep = position > chunk.start || wanted.end < end;
             let block = self.block(file, chunk.start, keep, || {
                 let decoded = volume.decode_chunk(file.file, chunk)?;
                 self.stats.add_decoded(decoded.len());

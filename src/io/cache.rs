@@ -122,7 +122,7 @@ where
         self.get_and_keep(key, true, make)
     }
 
-    /// Like [`Cache::get`]; afterwards the value is in the cache only if `keep`
+    /// Like [`Cache::get`]; a value that had to be made is cached only if `keep`
     /// is set.
     ///
     /// # Errors
@@ -134,12 +134,7 @@ where
         make: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
         let flight = match self.find(key) {
-            Found::Value(value) => {
-                if !keep {
-                    self.remove(key);
-                }
-                return Ok(value);
-            }
+            Found::Value(value) => return Ok(value),
             Found::Flight { flight, .. } => flight,
         };
         self.make(key, &flight, keep, make)

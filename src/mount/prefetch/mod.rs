@@ -221,7 +221,13 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
         let _ = vfs.reader.load(file, push.start);
         return;
     }
-    let Ok(bytes) = vfs.reader.read(file, push.start..push.start + push.length) else {
+    let range = push.start..push.start + push.length;
+    let bytes = match job {
+        // Reads that bypass the page cache may still need the block.
+        Job::Block(_) => vfs.reader.read(file, range),
+        Job::Ahead(_) => vfs.reader.read_to_push(file, range),
+    };
+    let Ok(bytes) = bytes else {
         return;
     };
     // No lock is held while the kernel stores them: it may wait until a request
