@@ -391,7 +391,7 @@ pub(super) const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "Do not decode files before they are read",
         long_help: "Do not decode files before they are read.",
-        default: "sequential reads of the files of a directory are prefetched",
+        default: "files that are read in order are prefetched",
         ..OptionSpec::new(
             Name::Mount("noprefetch"),
             Takes::Nothing(|args| args.mount.no_prefetch = true),
