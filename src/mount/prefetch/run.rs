@@ -47,6 +47,8 @@ const PAGE: u64 = 4096;
 pub(super) struct Run {
     /// The file that it reads, and those after it.
     files: VecDeque<PlannedFile>,
+    /// What they count for, in bytes.
+    planned: u64,
     /// The position after the last of them; `None` if no more are wanted.
     walk: Option<Walk>,
     /// The file that it began with.
@@ -105,8 +107,10 @@ impl Run {
     /// Creates the run of a reader that begins with a file. If it `walks` a
     /// tree already, the first file is enough to expect more.
     pub(super) fn new(node: &Node<'_>, walks: bool) -> Self {
+        let file = PlannedFile::new(node);
         Self {
-            files: VecDeque::from([PlannedFile::new(node)]),
+            files: VecDeque::from([file]),
+            planned: file.cost(),
             walk: Walk::after(node.tree(), node.index),
             first_file: node.ino(),
             previous: None,
@@ -187,7 +191,8 @@ impl Run {
         self.mark = None;
         self.is_pushed = (number, 0) < self.next;
         self.previous = Some(self.files[number - 1].ino);
-        self.files.drain(..number);
+        let passed = self.files.drain(..number);
+        self.planned -= passed.map(|file| file.cost()).sum::<u64>();
         self.read_to = 0;
         // The kernel reads ahead in the current file.
         self.next = match self.next.0.checked_sub(number) {
@@ -226,11 +231,9 @@ impl Run {
     /// Determines the files in front of what is pushed next: those to push, and
     /// some by which the reader is recognised when it comes to them.
     fn plan(&mut self, node: &Node<'_>, is_taken: impl Fn(Ino) -> bool) {
-        let mut wanted = if self.is_active() { PLANNED } else { 0 };
-        for file in &self.files {
-            wanted = wanted.saturating_sub(file.cost());
-        }
-        while wanted > 0 && self.files.len() < MAX_PLANNED || self.files.len() <= self.next.0 + GAP
+        let wanted = if self.is_active() { PLANNED } else { 0 };
+        while self.planned < wanted && self.files.len() < MAX_PLANNED
+            || self.files.len() <= self.next.0 + GAP
         {
             let walk = self.walk.as_mut();
             let index = walk.and_then(|walk| walk.next_file(node.tree()));
@@ -239,7 +242,7 @@ impl Run {
                 self.walk = None;
                 return;
             };
-            wanted = wanted.saturating_sub(file.cost());
+            self.planned += file.cost();
             self.files.push_back(file);
         }
     }
