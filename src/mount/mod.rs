@@ -29,7 +29,8 @@
 //!    the stream of a long chunk between them;
 //! 5. all others: shards of the caches, the budget, the lists of numbers,
 //!    transient inodes, open files, errors, and the state of the prefetch. They
-//!    are held for a few instructions.
+//!    are held for a few instructions, the last one also while the next files
+//!    of a reader are determined in its tree.
 //!
 //! No lock is held while replies or page cache data are sent to the kernel.
 

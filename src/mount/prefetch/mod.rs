@@ -51,6 +51,9 @@ const MAX_ANNOUNCED: usize = 16;
 /// Bytes of a file that are declared to a source on a server.
 const ANNOUNCED: u64 = 512 << 10;
 
+/// Minimum memory budget for which files that cannot be pushed yet are decoded.
+const MIN_CACHE: usize = 4 << 20;
+
 /// Threads that push: with a second one, cold greps on two cores took longer.
 const THREADS: usize = 1;
 
@@ -218,7 +221,10 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
     }
     // Errors are left to the reader.
     if !push.is_listed {
-        let _ = vfs.reader.load(file, push.start);
+        // What finds no room in the cache would be decoded twice.
+        if vfs.reader.budget().limit() >= MIN_CACHE {
+            let _ = vfs.reader.load(file, push.start);
+        }
         return;
     }
     let range = push.start..push.start + push.length;
@@ -267,6 +273,8 @@ mod tests {
     use crate::volume::hpi::chunk::Method;
     use std::cell::RefCell;
 
+    const CACHE_SIZE: usize = 64 << 20;
+
     /// Returns a directory of files with these sizes.
     fn directory(sizes: &[usize]) -> Directory {
         let file = |(number, &size): (usize, &usize)| {
@@ -280,8 +288,8 @@ mod tests {
         Directory { entries }
     }
 
-    /// Packs and mounts a directory.
-    fn mount(root: Directory) -> Arc<Vfs> {
+    /// Packs a directory and mounts it with this memory budget.
+    fn mount(root: Directory, cache_size: usize) -> Arc<Vfs> {
         let options = v1::Options {
             method: Method::Zlib,
             key: 0,
@@ -293,7 +301,11 @@ mod tests {
             order: None,
             separate: false,
         };
-        Vfs::open(&sources, crate::mount::Options::default()).unwrap()
+        let options = crate::mount::Options {
+            cache_size,
+            ..Default::default()
+        };
+        Vfs::open(&sources, options).unwrap()
     }
 
     fn files_in(vfs: &Vfs, directory: Ino) -> Vec<Ino> {
@@ -308,8 +320,21 @@ mod tests {
 
     /// Returns a mount of files with these sizes, and their inodes.
     fn mounted(sizes: &[usize]) -> (Arc<Vfs>, Vec<Ino>) {
-        let vfs = mount(directory(sizes));
+        let vfs = mount(directory(sizes), CACHE_SIZE);
         let files = files_in(&vfs, Ino::ROOT);
+        (vfs, files)
+    }
+
+    /// Returns a mount of two directories of four files, and these files.
+    fn two_directories(cache_size: usize) -> (Arc<Vfs>, [Vec<Ino>; 2]) {
+        let names = ["a", "b"];
+        let entries = names.map(|name| (name.to_owned(), Node::Directory(directory(&[1000; 4]))));
+        let root = Directory {
+            entries: entries.into(),
+        };
+        let vfs = mount(root, cache_size);
+        let directories = names.map(|name| vfs.lookup(Ino::ROOT, name).unwrap().ino);
+        let files = directories.map(|directory| files_in(&vfs, directory));
         (vfs, files)
     }
 
@@ -412,13 +437,7 @@ mod tests {
 
     #[test]
     fn files_of_the_next_directory_are_pushed_when_the_reader_is_there() {
-        let [a, b] =
-            ["a", "b"].map(|name| (name.to_owned(), Node::Directory(directory(&[1000; 4]))));
-        let vfs = mount(Directory {
-            entries: vec![a, b],
-        });
-        let [a, b] = ["a", "b"].map(|name| vfs.lookup(Ino::ROOT, name).unwrap().ino);
-        let [a, b] = [a, b].map(|directory| files_in(&vfs, directory));
+        let (vfs, [a, b]) = two_directories(CACHE_SIZE);
         let prefetch = Prefetch::default();
         read(&prefetch, &vfs, a[0], 0, 4096);
         read(&prefetch, &vfs, a[1], 0, 4096);
@@ -434,6 +453,16 @@ mod tests {
             6000,
             "nothing twice"
         );
+    }
+
+    #[test]
+    fn files_of_the_next_directory_are_not_decoded_without_a_cache() {
+        let (vfs, [a, _]) = two_directories(0);
+        let prefetch = Prefetch::default();
+        read(&prefetch, &vfs, a[0], 0, 4096);
+        read(&prefetch, &vfs, a[1], 0, 4096);
+        assert_eq!(pushed(&prefetch, &vfs).len(), 2);
+        assert_eq!(vfs.reader.stats.to_json()["bytes_decoded"], 2000);
     }
 
     #[test]
