@@ -5,14 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use hpimount::cli::Rejected;
-use hpimount::cli::open::{Action, FAILED, PROGRAM, USAGE};
+use hpimount::cli::open::{Action, FAILED, PROGRAM};
+use hpimount::daemon::ExitReason;
 use hpimount::desktop::{self, Error, Mounts};
 
 fn main() -> ExitCode {
     let args = match PROGRAM.parse(std::env::args_os()) {
         Ok(args) => args,
         Err(Rejected::Parser(error)) => error.exit(),
-        Err(Rejected::Value(problem)) => return fail("Invalid command line", &problem, USAGE.code),
+        Err(Rejected::Value(problem)) => {
+            return fail(ExitReason::USAGE.meaning, &problem, ExitReason::USAGE.code);
+        }
     };
     if let Some(text) = args.common.generate {
         return match text.print(&PROGRAM) {
@@ -25,7 +28,7 @@ fn main() -> ExitCode {
     }
     let action = match args.action() {
         Ok(action) => action,
-        Err(problem) => return fail("Cannot open", &problem, USAGE.code),
+        Err(problem) => return fail("Cannot open", &problem, ExitReason::USAGE.code),
     };
     let mut code = ExitCode::SUCCESS;
     for (title, outcome) in run(action) {

@@ -5,14 +5,15 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use hpimount::cli::Rejected;
-use hpimount::cli::thumbnailer::{Args, FAILED, PROGRAM, USAGE};
+use hpimount::cli::thumbnailer::{Args, FAILED, PROGRAM};
+use hpimount::daemon::ExitReason;
 use hpimount::thumbnail::{self, limits};
 
 fn main() -> ExitCode {
     let ran = match PROGRAM.parse(std::env::args_os()) {
         Ok(args) => run(&args),
         Err(Rejected::Parser(error)) => error.exit(),
-        Err(Rejected::Value(problem)) => Err((problem, USAGE.code)),
+        Err(Rejected::Value(problem)) => Err((problem, ExitReason::USAGE.code)),
     };
     match ran {
         Ok(code) => code,
@@ -31,7 +32,9 @@ fn run(args: &Args) -> Result<ExitCode, (String, u8)> {
         text.print(&PROGRAM).map_err(cannot)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let (input, output) = args.paths().map_err(|problem| (problem, USAGE.code))?;
+    let (input, output) = args
+        .paths()
+        .map_err(|problem| (problem, ExitReason::USAGE.code))?;
     if limits::is_worker() {
         limits::limit_worker().map_err(|error| failed(format!("cannot set limits: {error}")))?;
         let deadline = Instant::now() + limits::ENOUGH;

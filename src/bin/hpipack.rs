@@ -6,6 +6,7 @@ use std::{fs, io, thread};
 
 use hpimount::cli::Rejected;
 use hpimount::cli::hpipack::{Args, PROGRAM};
+use hpimount::daemon::ExitReason;
 use hpimount::daemon::progress_bar;
 use hpimount::pack::{self, Archive, Target};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
@@ -63,7 +64,10 @@ struct Failure {
 
 impl Failure {
     fn usage(message: String) -> Self {
-        Self { message, code: 2 }
+        Self {
+            message,
+            code: ExitReason::USAGE.code,
+        }
     }
 }
 

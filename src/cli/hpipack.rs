@@ -301,14 +301,8 @@ const EXIT_REASONS: &[ExitReason] = &[
         code: 0,
         meaning: "OUT is written",
     },
-    ExitReason {
-        code: 1,
-        meaning: "Any other error",
-    },
-    ExitReason {
-        code: 2,
-        meaning: "Invalid command line",
-    },
+    ExitReason::OTHER,
+    ExitReason::USAGE,
     ExitReason {
         code: 10,
         meaning: "DIR, ARCHIVE or FILE cannot be read, or contains something that cannot be packed",

@@ -107,12 +107,6 @@ pub const FAILED: ExitReason = ExitReason {
     meaning: "A FILE cannot be mounted, shown or unmounted",
 };
 
-/// The command line is invalid.
-pub const USAGE: ExitReason = ExitReason {
-    code: 2,
-    meaning: "Invalid command line",
-};
-
 /// The exit reasons of the program, by ascending code.
 const EXIT_REASONS: &[ExitReason] = &[
     ExitReason {
@@ -120,7 +114,7 @@ const EXIT_REASONS: &[ExitReason] = &[
         meaning: "Each FILE is open, or unmounted",
     },
     FAILED,
-    USAGE,
+    ExitReason::USAGE,
 ];
 
 const LAST_SECTIONS: &[Section] = &[

@@ -109,12 +109,6 @@ pub const FAILED: ExitReason = ExitReason {
     meaning: "INPUT has no thumbnail or cannot be read, or OUTPUT cannot be written",
 };
 
-/// The command line is invalid.
-pub const USAGE: ExitReason = ExitReason {
-    code: 2,
-    meaning: "Invalid command line",
-};
-
 /// The exit reasons of the program, by ascending code.
 const EXIT_REASONS: &[ExitReason] = &[
     ExitReason {
@@ -122,7 +116,7 @@ const EXIT_REASONS: &[ExitReason] = &[
         meaning: "OUTPUT is written",
     },
     FAILED,
-    USAGE,
+    ExitReason::USAGE,
 ];
 
 const LAST_SECTIONS: &[Section] = &[

@@ -45,19 +45,24 @@ pub struct ExitReason {
     pub meaning: &'static str,
 }
 
+impl ExitReason {
+    /// An error that has no code of its own.
+    pub const OTHER: Self = Self {
+        code: 1,
+        meaning: "Any other error",
+    };
+    /// The command line is invalid.
+    pub const USAGE: Self = Self {
+        code: 2,
+        meaning: "Invalid command line",
+    };
+}
+
 /// The mount is ready; with `--foreground`, it was unmounted.
 const MOUNTED: ExitReason = ExitReason {
     code: 0,
     meaning: "Mounted and answering; with --foreground: unmounted; with --check: nothing is \
               damaged; otherwise: success",
-};
-const OTHER: ExitReason = ExitReason {
-    code: 1,
-    meaning: "Any other error",
-};
-const USAGE: ExitReason = ExitReason {
-    code: 2,
-    meaning: "Invalid command line",
 };
 const UNREADABLE: ExitReason = ExitReason {
     code: 10,
@@ -91,8 +96,8 @@ const REFUSED: ExitReason = ExitReason {
 /// The exit reasons of hpimount, by ascending code.
 pub const EXIT_REASONS: &[ExitReason] = &[
     MOUNTED,
-    OTHER,
-    USAGE,
+    ExitReason::OTHER,
+    ExitReason::USAGE,
     UNREADABLE,
     UNKNOWN_FORMAT,
     DAMAGED,
@@ -106,7 +111,7 @@ impl Failure {
     /// Returns the exit reason.
     pub fn reason(&self) -> ExitReason {
         match self {
-            Self::Usage(_) => USAGE,
+            Self::Usage(_) => ExitReason::USAGE,
             Self::Source(OpenError { cause, .. }) => match cause {
                 OpenCause::Unreadable(_) => UNREADABLE,
                 OpenCause::Volume(error) => of_bytes(error),
@@ -114,13 +119,13 @@ impl Failure {
             Self::Inspected(inspect::Error::Path { trouble, .. }) => match trouble {
                 Trouble::Bytes(error) => of_bytes(error),
                 Trouble::Entry(mount::Error::Io) => UNREADABLE,
-                Trouble::Entry(_) => OTHER,
+                Trouble::Entry(_) => ExitReason::OTHER,
             },
-            Self::Inspected(_) => OTHER,
+            Self::Inspected(_) => ExitReason::OTHER,
             Self::MountPoint(_) => MOUNT_POINT,
             Self::NoFuse(_) => NO_FUSE,
             Self::Refused(_) | Self::NotUnmounted(_) => REFUSED,
-            Self::Other(..) => OTHER,
+            Self::Other(..) => ExitReason::OTHER,
         }
     }
 
@@ -140,7 +145,7 @@ fn of_bytes(error: &io::Error) -> ExitReason {
         io::Error::UnknownFormat => UNKNOWN_FORMAT,
         io::Error::Damaged { .. } | io::Error::Read { .. } => DAMAGED,
         io::Error::Unsupported(_) | io::Error::Encrypted(_) => UNSUPPORTED,
-        _ => OTHER,
+        _ => ExitReason::OTHER,
     }
 }
 
