@@ -352,8 +352,8 @@ fn lz77_sizes(archive: &[u8]) -> (usize, usize) {
         }
         let mut payload = payload.to_vec();
         unscramble(0, &mut payload);
-        let mut plain = vec![0; header.decompressed_size.get() as usize];
-        lz77::decode(&payload, &mut plain).unwrap();
+        let length = header.decompressed_size.get() as usize;
+        let plain = lz77::Decoder::default().decode(&payload, length).unwrap();
         theirs += payload.len();
         ours += lz77::encode(&plain).len();
     }

@@ -82,8 +82,7 @@ mod tests {
             let (header, payload) = opened(&chunk(&plain, Method::Lz77, scrambled));
             assert_eq!((header.version, header.method), (2, 1));
             assert_eq!(header.decompressed_size.get() as usize, length);
-            let mut out = vec![0; length];
-            lz77::decode(&payload, &mut out).unwrap();
+            let out = lz77::Decoder::default().decode(&payload, length).unwrap();
             assert_eq!(out, plain);
 
             let (header, payload) = opened(&chunk(&plain, Method::Zlib, scrambled));

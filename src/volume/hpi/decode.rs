@@ -26,6 +26,8 @@ const HEADER_SIZE: usize = size_of::<ChunkHeader>();
 struct Scratch {
     /// The whole-buffer zlib decoder.
     inflate: libdeflater::Decompressor,
+    /// The whole-buffer LZ77 decoder.
+    lz77: lz77::Decoder,
     /// Stored bytes of the current chunk.
     stored: Vec<u8>,
 }
@@ -34,6 +36,7 @@ impl Default for Scratch {
     fn default() -> Self {
         Self {
             inflate: libdeflater::Decompressor::new(),
+            lz77: lz77::Decoder::default(),
             stored: Vec::new(),
         }
     }
@@ -160,7 +163,11 @@ fn decode(
     force: bool,
 ) -> Result<Vec<u8>> {
     let problem = Problem { chunk };
-    let Scratch { inflate, stored } = scratch;
+    let Scratch {
+        inflate,
+        lz77,
+        stored,
+    } = scratch;
     stored.resize(chunk.stored as usize, 0);
     source
         .read_exact_at(stored, chunk.offset)
@@ -179,49 +186,52 @@ fn decode(
         unscramble(0, payload);
     }
 
-    let mut decoded = vec![0; chunk.length as usize];
-    let outcome = match method {
-        Method::Stored if payload.len() == decoded.len() => {
-            decoded.copy_from_slice(payload);
-            Ok(())
-        }
-        Method::Stored => Err(format!(
-            "holds {} bytes, should be {}",
-            payload.len(),
-            chunk.length
-        )),
-        Method::Lz77 => lz77::decode(payload, &mut decoded).map_err(|error| error.to_string()),
-        Method::Zlib => match inflate.zlib_decompress(payload, &mut decoded) {
-            Ok(length) if length == decoded.len() => Ok(()),
-            Ok(length) => Err(format!("decodes to {length} of {} bytes", chunk.length)),
-            Err(DecompressionError::BadData) => Err("zlib stream is damaged".to_owned()),
-            Err(DecompressionError::InsufficientSpace) => {
-                Err(format!("decodes to more than {} bytes", chunk.length))
-            }
-        },
+    let length = chunk.length as usize;
+    let decoded = match method {
+        Method::Stored if payload.len() == length => Ok(payload.to_vec()),
+        Method::Stored => Err(format!("holds {} bytes, should be {length}", payload.len())),
+        Method::Lz77 => lz77
+            .decode(payload, length)
+            .map_err(|error| error.to_string()),
+        Method::Zlib => decode_zlib(inflate, payload, length),
     };
-    match outcome {
-        Ok(()) => Ok(decoded),
+    match decoded {
         Err(text) if force && method == Method::Zlib => {
             log::warn!("{}; decoded as far as possible", problem.error(text));
-            salvage(payload, &mut decoded);
-            Ok(decoded)
+            Ok(salvage(payload, length))
         }
-        Err(text) => Err(problem.error(text)),
+        decoded => decoded.map_err(|text| problem.error(text)),
+    }
+}
+
+fn decode_zlib(
+    inflate: &mut libdeflater::Decompressor,
+    payload: &[u8],
+    length: usize,
+) -> std::result::Result<Vec<u8>, String> {
+    let mut decoded = vec![0; length];
+    match inflate.zlib_decompress(payload, &mut decoded) {
+        Ok(actual) if actual == length => Ok(decoded),
+        Ok(actual) => Err(format!("decodes to {actual} of {length} bytes")),
+        Err(DecompressionError::BadData) => Err("zlib stream is damaged".to_owned()),
+        Err(DecompressionError::InsufficientSpace) => {
+            Err(format!("decodes to more than {length} bytes"))
+        }
     }
 }
 
 /// Decodes a damaged zlib stream as far as possible; the rest is zeros.
-fn salvage(payload: &[u8], decoded: &mut [u8]) {
-    decoded.fill(0);
+fn salvage(payload: &[u8], length: usize) -> Vec<u8> {
+    let mut decoded = vec![0; length];
     let mut stream = ZlibDecoder::new(payload);
     let mut filled = 0;
-    while let Ok(length) = stream.read(&mut decoded[filled..]) {
-        if length == 0 {
+    while let Ok(count) = stream.read(&mut decoded[filled..]) {
+        if count == 0 {
             break;
         }
-        filled += length;
+        filled += count;
     }
+    decoded
 }
 
 /// Opens a chunk of any length as a stream of its decoded bytes.

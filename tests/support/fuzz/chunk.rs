@@ -148,12 +148,13 @@ pub fn lz77(data: &[u8]) {
 
 /// Decodes in both ways, which must agree exactly.
 fn both(packed: &[u8], length: usize, step: usize) -> Result<Vec<u8>, Lz77Error> {
-    let mut whole = vec![0xEE; length];
-    let whole = lz77::decode(packed, &mut whole).map(|()| whole);
-    let stream = streamed(packed, length, step).map_err(|error| {
+    let cause = |error: io::Error| {
         let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
         *cause.unwrap_or_else(|| panic!("is no LZ77 error: {error}"))
-    });
+    };
+    let whole = lz77::Decoder::default().decode(packed, length);
+    let whole = whole.map_err(cause);
+    let stream = streamed(packed, length, step).map_err(cause);
     assert_eq!(whole, stream);
     whole
 }

@@ -1,187 +1,119 @@
 //! Decoding, in memory and as a stream.
 
+use std::hint::select_unpredictable;
 use std::io::{self, BufReader, Read};
 
-use super::{GROUP, Lz77Error, MAX_MATCH, Pair, START, WINDOW};
+use super::super::chunk::CHUNK_SIZE;
+use super::{GROUP, Lz77Error, MAX_MATCH, MIN_MATCH, Pair, START, WINDOW};
 
-/// Maximum number of packed bytes that the fast path touches in one
-/// group: the tag, eight pairs, and eight bytes taken as literals past them.
-const FAST_INPUT: usize = 1 + 2 * GROUP + GROUP;
+/// Index of the first decoded byte in the arena: the window position of each
+/// decoded byte is its index modulo [`WINDOW`]. The bytes before are the zeros
+/// of a new window.
+const OUTPUT: usize = WINDOW + START;
 
-/// Maximum number of bytes that the fast path writes in one group: eight of the
-/// longest matches, and eight literals past them.
-const FAST_OUTPUT: usize = GROUP * MAX_MATCH + GROUP;
+/// Index of the first packed byte in the arena, a power of two.
+const INPUT: usize = 1 << 17;
 
-/// Decodes `input`, which must decode to exactly `out.len()` bytes followed by
-/// the end mark. Anything after the end mark is ignored, as by the games.
+/// Bytes of the arena that are addressed, a power of two.
+const ARENA: usize = 2 * INPUT;
+
+/// Bytes that are copied for an item, whatever its length.
+const COPY: usize = MAX_MATCH - 1;
+
+/// Bytes after [`ARENA`], so that a copy can begin at each of its indices.
+const SLACK: usize = MAX_MATCH;
+
+// The last group may exceed the decoded length before that is noticed.
+const _: () = assert!(OUTPUT + CHUNK_SIZE + GROUP * MAX_MATCH + MAX_MATCH <= INPUT);
+
+/// Decodes chunks in memory.
 ///
-/// # Errors
-/// Returns [`Lz77Error`] if the data ends early or has another length; the
-/// contents of `out` are then unspecified.
-pub fn decode(input: &[u8], out: &mut [u8]) -> Result<(), Lz77Error> {
-    let mut decoder = Decoder {
-        input,
-        out,
-        read: 0,
-        written: 0,
-    };
-    while !decoder.group()? {}
-    Ok(())
+/// Packed and decoded bytes are in one array, the arena: literals and matches
+/// are then copies that differ only in source and length, and items are decoded
+/// without a branch that depends on which they are. Such a branch would be
+/// mispredicted for every other item, and cost more than the copy.
+pub struct Decoder {
+    arena: Box<[u8; ARENA + SLACK]>,
 }
 
-/// Decodes from one buffer into another. Matches are copied inside the output,
-/// which serves as the window.
-struct Decoder<'a> {
-    input: &'a [u8],
-    out: &'a mut [u8],
-    /// Number of bytes of `input` that were used.
-    read: usize,
-    /// Number of bytes of `out` that were written.
-    written: usize,
-}
-
-impl Decoder<'_> {
-    /// Decodes one group and returns whether it held the end mark.
-    fn group(&mut self) -> Result<bool, Lz77Error> {
-        if let Some(packed) = self.input.get(self.read..)
-            && let Some(packed) = packed.first_chunk::<FAST_INPUT>()
-            && self.out.len() - self.written >= FAST_OUTPUT
-        {
-            return self.fast_group(packed);
-        }
-        let [tag] = self.take()?;
-        for bit in 0..GROUP {
-            let at = self.read;
-            if tag >> bit & 1 == 0 {
-                let [byte] = self.take()?;
-                let room = self.room(1, at)?;
-                room[0] = byte;
-                self.written += 1;
-                continue;
-            }
-            let pair = Pair::from_bits(u16::from_le_bytes(self.take()?));
-            if pair.position == 0 {
-                return self.end(at).map(|()| true);
-            }
-            self.room(pair.length, at)?;
-            self.copy_bytes(pair);
-        }
-        Ok(false)
-    }
-
-    /// Like [`Self::group`], for when there is room to copy more than needed
-    /// and overwrite it later.
-    fn fast_group(&mut self, packed: &[u8; FAST_INPUT]) -> Result<bool, Lz77Error> {
-        let mut tag = u32::from(packed[0]) | 1 << GROUP;
-        let mut at = 1;
-        loop {
-            // Literals up to the next pair, or up to the end of the group.
-            let literals = tag.trailing_zeros() as usize;
-            let source = packed.get(at..at + GROUP);
-            let target = self.out.get_mut(self.written..self.written + GROUP);
-            if let (Some(source), Some(target)) = (source, target) {
-                target.copy_from_slice(source);
-            }
-            at += literals;
-            self.written += literals;
-            tag >>= literals;
-            if tag == 1 {
-                self.read += at;
-                return Ok(false);
-            }
-            tag >>= 1;
-            let pair = Pair::from_bits(u16::from_le_bytes([packed[at], packed[at + 1]]));
-            if pair.position == 0 {
-                return self.end(self.read + at).map(|()| true);
-            }
-            at += 2;
-            self.copy_fast(pair);
-        }
-    }
-
-    /// Writes the bytes of a match when there is room for the longest one.
-    fn copy_fast(&mut self, pair: Pair) {
-        let distance = pair.distance(self.written);
-        let window = self.written.checked_sub(distance).and_then(|start| {
-            let window = self.out.get_mut(start..self.written + MAX_MATCH)?;
-            Some((window.first_chunk::<16>().copied()?, window))
-        });
-        let Some((bytes, window)) = window else {
-            return self.copy_bytes(pair);
+impl Default for Decoder {
+    fn default() -> Self {
+        // Allocated as zeros, not copied: pages that are not used take no memory.
+        let arena: Box<[u8]> = vec![0; ARENA + SLACK].into_boxed_slice();
+        let Ok(arena) = arena.try_into() else {
+            unreachable!("the lengths are the same");
         };
-        let bytes = if distance < bytes.len() {
-            repeat(bytes, distance)
-        } else {
-            bytes
-        };
-        if let Some(target) = window.get_mut(distance..distance + bytes.len()) {
-            target.copy_from_slice(&bytes);
-        }
-        if pair.length == MAX_MATCH {
-            window[distance + bytes.len()] = window[bytes.len()];
-        }
-        self.written += pair.length;
-    }
-
-    /// Writes the bytes of a match, for which there is room, one by one.
-    fn copy_bytes(&mut self, pair: Pair) {
-        let distance = pair.distance(self.written);
-        for at in self.written..self.written + pair.length {
-            // Positions before the start are the zeros of a new window.
-            self.out[at] = at.checked_sub(distance).map_or(0, |from| self.out[from]);
-        }
-        self.written += pair.length;
-    }
-
-    /// Reads the next `N` packed bytes.
-    fn take<const N: usize>(&mut self) -> Result<[u8; N], Lz77Error> {
-        let rest = self.input.get(self.read..).unwrap_or_default();
-        let bytes = rest.first_chunk().ok_or(Lz77Error::Truncated {
-            position: self.input.len() as u64,
-        })?;
-        self.read += N;
-        Ok(*bytes)
-    }
-
-    /// Checks that there is room for the `length` bytes of the item at
-    /// `position`.
-    fn room(&mut self, length: usize, position: usize) -> Result<&mut [u8], Lz77Error> {
-        let announced = self.out.len() as u64;
-        self.out
-            .get_mut(self.written..self.written + length)
-            .ok_or(Lz77Error::TooLong {
-                position: position as u64,
-                length: announced,
-            })
-    }
-
-    /// Checks that the end mark at `position` is where it should be.
-    fn end(&self, position: usize) -> Result<(), Lz77Error> {
-        check_end(position as u64, self.written as u64, self.out.len() as u64)
+        Self { arena }
     }
 }
 
-/// Checks that the end mark at `position`, after `produced` bytes, is not too
-/// early.
-fn check_end(position: u64, produced: u64, length: u64) -> Result<(), Lz77Error> {
-    if produced == length {
-        return Ok(());
+impl Decoder {
+    /// Decodes `input`, which must decode to exactly `length` bytes followed by
+    /// the end mark. Anything after the end mark is ignored, as by the games.
+    ///
+    /// # Errors
+    /// Returns `InvalidData` with an [`Lz77Error`] inside if the data ends
+    /// early or has another length.
+    pub fn decode(&mut self, input: &[u8], length: usize) -> io::Result<Vec<u8>> {
+        let fits = length <= CHUNK_SIZE && input.len() <= ARENA - INPUT;
+        if fits && self.decode_fast(input, length) == Some(length) {
+            return Ok(self.arena[OUTPUT..OUTPUT + length].to_vec());
+        }
+        // The stream finds out what is wrong.
+        let mut decoded = Vec::new();
+        Reader::new(input, length as u64).read_to_end(&mut decoded)?;
+        Ok(decoded)
     }
-    Err(Lz77Error::TooShort {
-        position,
-        produced,
-        length,
-    })
+
+    /// Decodes up to the end mark, and returns the number of decoded bytes.
+    /// Returns `None` if there is no end mark, or not soon enough.
+    fn decode_fast(&mut self, input: &[u8], length: usize) -> Option<usize> {
+        // Masked with this, indices need no bounds checks.
+        const MASK: usize = ARENA - 1;
+        let arena = &mut *self.arena;
+        let input_end = INPUT + input.len();
+        arena[INPUT..input_end].copy_from_slice(input);
+        let mut from = INPUT;
+        let mut to = OUTPUT;
+        while from < input_end && to <= OUTPUT + length {
+            let mut tag = usize::from(arena[from & MASK]);
+            from += 1;
+            for _ in 0..GROUP {
+                let is_pair = tag & 1 == 1;
+                tag >>= 1;
+                let low = from & MASK;
+                let bits = usize::from(u16::from_le_bytes([arena[low], arena[low + 1]]));
+                // One less than the distance of the match.
+                let back = (to - 1).wrapping_sub(bits >> 4) % WINDOW;
+                let source = select_unpredictable(is_pair, to - 1 - back, from) & MASK;
+                let mut bytes: [u8; COPY] = *arena[source..].first_chunk()?;
+                // A match at position 0 is the end mark, and a short distance
+                // repeats bytes that are not there yet.
+                if back.min(bits) < usize::from(is_pair) * COPY {
+                    if bits < COPY {
+                        return (from + 2 <= input_end).then_some(to - OUTPUT);
+                    }
+                    bytes = repeat(bytes, back + 1);
+                }
+                let target = to & MASK;
+                *arena[target..].first_chunk_mut()? = bytes;
+                arena[target + COPY] = arena[source + COPY];
+                from += 1 + usize::from(is_pair);
+                to += select_unpredictable(is_pair, bits % 16 + MIN_MATCH, 1);
+            }
+        }
+        None
+    }
 }
 
 /// For each number of bytes, the factor that repeats them over a 16-byte word:
 /// a 1 at every multiple of that number.
-const REPETITIONS: [u128; 16] = {
-    let mut factors = [0; 16];
+const REPETITIONS: [u128; COPY + 1] = {
+    let mut factors = [0; COPY + 1];
     let mut period = 1;
-    while period < 16 {
+    while period <= COPY {
         let mut at = 0;
-        while at < 16 {
+        while at < COPY {
             factors[period] |= 1 << (8 * at);
             at += period;
         }
@@ -190,10 +122,10 @@ const REPETITIONS: [u128; 16] = {
     factors
 };
 
-/// Fills the array with repetitions of its first `period` bytes, which are at
-/// least one and fewer than all.
-fn repeat(bytes: [u8; 16], period: usize) -> [u8; 16] {
-    let first = u128::from_le_bytes(bytes) & ((1 << (8 * period)) - 1);
+/// Fills the array with repetitions of its first `period` bytes: 1 to 16.
+fn repeat(bytes: [u8; COPY], period: usize) -> [u8; COPY] {
+    let unused = 8 * (COPY - period);
+    let first = u128::from_le_bytes(bytes) << unused >> unused;
     first.wrapping_mul(REPETITIONS[period]).to_le_bytes()
 }
 
@@ -283,8 +215,7 @@ impl<R: Read> Reader<R> {
         let (item, length) = if is_pair {
             let pair = Pair::from_bits(u16::from_le_bytes(self.take()?));
             if pair.position == 0 {
-                check_end(position, self.produced, self.length).map_err(invalid)?;
-                return Ok(Item::End);
+                return self.end(position).map(|()| Item::End);
             }
             (Item::Match(pair), pair.length)
         } else {
@@ -298,6 +229,18 @@ impl<R: Read> Reader<R> {
             }));
         }
         Ok(item)
+    }
+
+    /// Checks that the end mark at `position` is not too early.
+    fn end(&self, position: u64) -> io::Result<()> {
+        if self.produced == self.length {
+            return Ok(());
+        }
+        Err(invalid(Lz77Error::TooShort {
+            position,
+            produced: self.produced,
+            length: self.length,
+        }))
     }
 
     /// Puts a byte into the window and returns it.

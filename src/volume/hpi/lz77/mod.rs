@@ -10,7 +10,7 @@
 mod decode;
 mod encode;
 
-pub use decode::{Reader, decode};
+pub use decode::{Decoder, Reader};
 pub use encode::encode;
 
 /// Bytes in the window.
@@ -76,12 +76,6 @@ impl Pair {
 
     fn bits(self) -> u16 {
         ((self.position << 4) | (self.length - MIN_MATCH)) as u16
-    }
-
-    /// Returns how far back the match starts after `produced` decoded bytes: 1
-    /// to 4096.
-    fn distance(self, produced: usize) -> usize {
-        (produced + START - 1).wrapping_sub(self.position) % WINDOW + 1
     }
 }
 

@@ -6,8 +6,12 @@ use proptest::prelude::*;
 use super::*;
 
 fn decoded(input: &[u8], length: usize) -> Result<Vec<u8>, Lz77Error> {
-    let mut out = vec![0xEE; length];
-    decode(input, &mut out).map(|()| out)
+    Decoder::default().decode(input, length).map_err(cause)
+}
+
+fn cause(error: io::Error) -> Lz77Error {
+    assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+    error.downcast().unwrap()
 }
 
 /// Returns the output of a [`Reader`] that is read in steps of `step` bytes.
@@ -26,14 +30,7 @@ fn streamed(input: &[u8], length: usize, step: usize) -> io::Result<Vec<u8>> {
 /// Decodes in both ways, which must agree.
 fn both(input: &[u8], length: usize, step: usize) -> Result<Vec<u8>, Lz77Error> {
     let whole = decoded(input, length);
-    let stream = streamed(input, length, step).map_err(|error| {
-        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
-        *error
-            .get_ref()
-            .unwrap()
-            .downcast_ref::<Lz77Error>()
-            .unwrap()
-    });
+    let stream = streamed(input, length, step).map_err(cause);
     assert_eq!(whole, stream);
     whole
 }
