@@ -397,12 +397,14 @@ impl Filesystem for Mounted {
         _fh: FileHandle,
         offset: u64,
         size: u32,
-        _flags: OpenFlags,
+        flags: OpenFlags,
         _lock_owner: Option<LockOwner>,
         reply: ReplyData,
     ) {
         self.guard("read", || {
-            let prefetch = self.prefetch.as_ref();
+            // What is pushed into the page cache is of no use to those that
+            // bypass it.
+            let prefetch = self.prefetch.as_ref().filter(|_| !is_direct(flags));
             let has_more =
                 prefetch.is_some_and(|prefetch| prefetch.note(&self.vfs, ino(inode), offset, size));
             match self.vfs.read(ino(inode), offset, size) {
@@ -516,6 +518,18 @@ impl Filesystem for Mounted {
             answer_xattr(reply, size, Ok(list));
         });
     }
+}
+
+/// Returns whether a file was opened to be read without the page cache.
+#[cfg(not(target_os = "macos"))]
+fn is_direct(flags: OpenFlags) -> bool {
+    flags.0 & libc::O_DIRECT != 0
+}
+
+/// Returns false: the system has no such flag.
+#[cfg(target_os = "macos")]
+fn is_direct(_flags: OpenFlags) -> bool {
+    false
 }
 
 /// Answers `getxattr` and `listxattr`: a size of 0 requests the size only.

@@ -311,6 +311,9 @@ impl Reader {
                 self.stats.add_decoded(decoded.len());
                 Ok(decoded)
             })?;
+            if !keep {
+                self.blocks.remove(&(file.key(), Part::Block(chunk.start)));
+            }
             return Ok((chunk.start, block));
         }
         let into_chunk = position - chunk.start;

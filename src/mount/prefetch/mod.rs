@@ -99,13 +99,17 @@ impl Prefetch {
     /// Notes a read before it is answered, so that something else is prefetched
     /// meanwhile. Returns whether there is something to prefetch.
     pub fn note(&self, vfs: &Vfs, ino: Ino, offset: u64, size: u32) -> bool {
-        match vfs.node(ino) {
-            // What is made of assets is not pushed.
-            Ok(node) if node.file().is_some() => {
-                self.0.with(|state| state.note_read(&node, offset, size))
-            }
-            _ => false,
-        }
+        // What is made of assets is not pushed.
+        let Some(node) = vfs.node(ino).ok().filter(|node| node.file().is_some()) else {
+            return false;
+        };
+        let mut has_more = false;
+        self.0.change(|state| {
+            has_more = state.note_read(&node, offset, size);
+            // Decoded by two threads, the answer and what follows it.
+            state.runs.last().is_some_and(Run::reads_on)
+        });
+        has_more
     }
 
     /// Wakes a thread if there is something to prefetch, now that the read is
@@ -148,9 +152,9 @@ impl State {
         run.note_read(node, offset, size.into(), |file| {
             self.runs.iter().any(|run| run.first_file() == file)
         });
-        let is_active = run.is_active();
+        let has_more = run.is_active() || run.reads_on();
         self.runs.push(run);
-        is_active
+        has_more
     }
 
     /// Has the block of a small read pushed. Returns whether there is something
@@ -167,7 +171,7 @@ impl State {
             ino: node.ino(),
             start,
             length: u64::from(BLOCK_SIZE).min(file_size - start),
-            is_listed: true,
+            is_decoded_only: false,
         });
         true
     }
@@ -220,7 +224,7 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
         announce(vfs, &node);
     }
     // Errors are left to the reader.
-    if !push.is_listed {
+    if push.is_decoded_only {
         // What finds no room in the cache would be decoded twice.
         if vfs.reader.budget().limit() >= MIN_CACHE {
             let _ = vfs.reader.load(file, push.start);
@@ -228,12 +232,7 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
         return;
     }
     let range = push.start..push.start + push.length;
-    let bytes = match job {
-        // Reads that bypass the page cache may still need the block.
-        Job::Block(_) => vfs.reader.read(file, range),
-        Job::Ahead(_) => vfs.reader.read_to_push(file, range),
-    };
-    let Ok(bytes) = bytes else {
+    let Ok(bytes) = vfs.reader.read_to_push(file, range) else {
         return;
     };
     // No lock is held while the kernel stores them: it may wait until a request
@@ -493,6 +492,41 @@ mod tests {
             read(&prefetch, &vfs, file, 0, 4096);
         }
         assert!(prefetch.0.with(State::take).is_none());
+    }
+
+    #[test]
+    fn a_file_read_sequentially_has_its_next_blocks_decoded_and_kept_until_read() {
+        const READ: u64 = 131_072;
+        const SIZE: u64 = 1_000_000;
+        let (vfs, files) = mounted(&[SIZE as usize]);
+        let prefetch = Prefetch::default();
+        let decoded = || vfs.reader.stats.to_json()["bytes_decoded"].as_u64();
+        for offset in (0..SIZE).step_by(READ as usize) {
+            let has_more = prefetch.note(&vfs, files[0], offset, READ as u32);
+            vfs.read(files[0], offset, READ as u32).unwrap();
+            prefetch.note_answered(&vfs, files[0], offset, READ as u32, has_more);
+            assert_eq!(pushed(&prefetch, &vfs), []);
+            assert_eq!(
+                decoded(),
+                Some(SIZE.min(offset + 3 * READ)),
+                "nothing twice"
+            );
+        }
+        assert_eq!(vfs.reader.cache_json()["misses"], SIZE.div_ceil(65_536) + 1);
+        let table = vfs.reader.cache_json()["bytes"].as_u64().unwrap();
+        assert!(table < 1000, "the kernel has the blocks: {table}");
+    }
+
+    #[test]
+    fn a_file_read_at_random_has_no_blocks_decoded() {
+        let (vfs, files) = mounted(&[1_000_000]);
+        let prefetch = Prefetch::default();
+        for offset in [262_144, 0, 524_288, 131_072] {
+            read(&prefetch, &vfs, files[0], offset, 65_536);
+            prefetch
+                .0
+                .with(|state| assert!(state.take().is_none(), "{offset}"));
+        }
     }
 
     #[test]

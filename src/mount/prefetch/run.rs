@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::iter;
+use std::ops::Range;
 
 use super::walk::Walk;
 use crate::content::BLOCK_SIZE;
@@ -21,6 +22,9 @@ const MAX_PLANNED: usize = 512;
 
 /// Bytes that are decoded of files that the kernel does not know yet.
 const MAX_DECODED: u64 = 256 << 10;
+
+/// Bytes that are decoded ahead of the kernel's read-ahead in a file.
+const AHEAD: u64 = 256 << 10;
 
 /// Bytes of a file that are pushed; with more the kernel's own read-ahead does
 /// as well.
@@ -59,6 +63,9 @@ pub(super) struct Run {
     count: u32,
     /// The end of the furthest read in the current file.
     read_to: u64,
+    /// Offsets in the current file that are decoded ahead of the kernel's
+    /// read-ahead: the next block, and the end.
+    current: Range<u64>,
     /// Whether the current file was pushed, so that its reads are not seen.
     is_pushed: bool,
     /// What is pushed next: a number in `files`, and an offset.
@@ -99,8 +106,9 @@ pub(super) struct Push {
     pub(super) start: u64,
     /// Number of bytes.
     pub(super) length: u64,
-    /// Whether the kernel knows the file. If not, the bytes are only decoded.
-    pub(super) is_listed: bool,
+    /// Whether the bytes are only decoded: the kernel does not know the file
+    /// yet, or will request them itself.
+    pub(super) is_decoded_only: bool,
 }
 
 impl Run {
@@ -116,6 +124,7 @@ impl Run {
             previous: None,
             count: if walks { MIN_FILES - 1 } else { 0 },
             read_to: 0,
+            current: 0..0,
             is_pushed: false,
             next: (1, 0),
             budget: 0,
@@ -170,12 +179,31 @@ impl Run {
         if number > 0 || self.count == 0 {
             self.count = self.count.saturating_add(1);
         }
+        self.note_sequential(offset, size);
         self.read_to = self.read_to.max(offset + size);
         self.enter_directory(node);
         if self.is_active() {
             self.budget = WINDOW;
         }
         self.plan(node, is_taken);
+    }
+
+    /// Notes a read in the current file. If it is the kernel's read-ahead for a
+    /// sequential reader, the next blocks are decoded as well: the kernel
+    /// requests them only when the reader comes to the end of this one.
+    fn note_sequential(&mut self, offset: u64, size: u64) {
+        if offset != self.read_to || size < BLOCK_SIZE.into() {
+            self.current = 0..0;
+            return;
+        }
+        let next = (offset + size).next_multiple_of(BLOCK_SIZE.into());
+        let end = self.files[0].size.min(offset + size + AHEAD);
+        self.current = next.max(self.current.start)..end;
+    }
+
+    /// Returns whether blocks of the current file are to be decoded.
+    pub(super) fn reads_on(&self) -> bool {
+        !self.current.is_empty()
     }
 
     /// Makes the file with this number the current one.
@@ -194,6 +222,7 @@ impl Run {
         let passed = self.files.drain(..number);
         self.planned -= passed.map(|file| file.cost()).sum::<u64>();
         self.read_to = 0;
+        self.current = 0..0;
         // The kernel reads ahead in the current file.
         self.next = match self.next.0.checked_sub(number) {
             None | Some(0) => (1, 0),
@@ -249,6 +278,9 @@ impl Run {
 
     /// Returns what is to be pushed next.
     pub(super) fn take(&mut self) -> Option<Push> {
+        if self.reads_on() {
+            return Some(self.take_current());
+        }
         while self.budget > 0 {
             let (number, start) = self.next;
             let file = *self.files.get(number)?;
@@ -270,7 +302,7 @@ impl Run {
                 ino: file.ino,
                 start,
                 length: (end - start).min(BLOCK_SIZE.into()),
-                is_listed,
+                is_decoded_only: !is_listed,
             };
             if let Some(push) = self.spend(push, file.size) {
                 return Some(push);
@@ -279,12 +311,23 @@ impl Run {
         None
     }
 
+    fn take_current(&mut self) -> Push {
+        let start = self.current.start;
+        self.current.start += u64::from(BLOCK_SIZE);
+        Push {
+            ino: self.files[0].ino,
+            start,
+            length: u64::from(BLOCK_SIZE).min(self.files[0].size - start),
+            is_decoded_only: true,
+        }
+    }
+
     /// Accounts for a push, and returns what is left of it.
     fn spend(&mut self, push: Push, size: u64) -> Option<Push> {
         let cost = push.length.max(FILE_COST);
         self.budget = self.budget.saturating_sub(cost);
         self.next.1 = push.start + push.length;
-        if !push.is_listed {
+        if push.is_decoded_only {
             self.decoded.get_or_insert(push);
             self.decoded_bytes += cost;
             return Some(push);
