@@ -3,7 +3,7 @@
 use crate::io::{Cursor, Error, Result};
 
 /// Reads a 32-bit count of items that take at least `unit_size` bytes each, and
-/// checks that they fit into the rest.
+/// checks that they fit into the remaining bytes.
 ///
 /// A negative count does not fit. The error is at the count's own offset.
 ///
@@ -16,10 +16,10 @@ pub fn count(cursor: &mut Cursor<'_>, unit_size: usize, field: &'static str) -> 
 }
 
 /// Checks that `count` items of at least `unit_size` bytes each fit into the
-/// rest. The count was read before, at `offset`.
+/// remaining bytes. The count was read at `offset`.
 ///
 /// # Errors
-/// Returns [`Error::Damaged`] at `offset` where they do not.
+/// Returns [`Error::Damaged`] at `offset` if they do not fit.
 pub fn fitting(
     cursor: &Cursor<'_>,
     offset: u64,
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_before_an_error_is_kept() {
+    fn an_incomplete_item_is_kept() {
         let mut items = vec![1];
         let result = fill(&mut items, |item| {
             *item = 2;

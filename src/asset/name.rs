@@ -1,5 +1,5 @@
 //! Names in asset formats: single-byte text, often in a field of fixed size and
-//! with a NUL after it.
+//! terminated by a NUL.
 
 use crate::text::windows_1252;
 
