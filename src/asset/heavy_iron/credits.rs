@@ -1,4 +1,4 @@
-//! Credits: CRDT, which is sections of lines with times
+//! Credits: CRDT, which consists of sections of timed lines
 //! (FORMATS, HIP assets 3).
 
 use bytes::Bytes;
@@ -19,7 +19,7 @@ const SECTION: usize = 56;
 const PRESET: usize = 76;
 const LINE: usize = 24;
 
-/// Maximum length of the text in bytes; lines of credits are much shorter.
+/// Maximum length of a text in bytes; lines of credits are much shorter.
 const MAX_TEXT: usize = 256;
 
 /// Credits.
@@ -50,20 +50,20 @@ pub struct Section {
     pub flags: u32,
     /// Positions from and to which texts move, and how they fade.
     pub motion: [f32; 10],
-    /// How texts look, 76 bytes each.
+    /// Presets for the look of texts, 76 bytes each.
     pub presets: Bytes,
     /// The lines.
     pub lines: Vec<Line>,
 }
 
-/// A line: one text or two beside each other.
+/// A line: one text, or two side by side.
 #[derive(Debug, Default)]
 pub struct Line {
     /// Number of its preset.
     pub preset: u32,
     /// When it appears, in seconds from the start of the section.
     pub start: f32,
-    /// When it goes.
+    /// When it disappears.
     pub end: f32,
     /// The texts as stored, Windows-1252 without the NUL; `None` if absent
     /// or enciphered.
@@ -81,8 +81,8 @@ impl Line {
 /// Parses a CRDT asset.
 ///
 /// # Errors
-/// Returns [`Incomplete`](crate::asset::Incomplete) with the sections so far
-/// for another magic, and for sizes of sections that do not fit.
+/// Returns [`Incomplete`](crate::asset::Incomplete) with the sections so far if
+/// the magic is wrong or the size of a section does not fit.
 pub fn parse(bytes: &Bytes, facts: &Facts) -> Parsed<Credits> {
     read_into(bytes, Credits::default(), |model| read(bytes, facts, model))
 }
@@ -97,7 +97,7 @@ fn read(bytes: &Bytes, facts: &Facts, model: &mut Credits) -> Result<()> {
     if size as usize != bytes.len() {
         let length = bytes.len();
         model.warnings.push(format!(
-            "credits size at 0x14: is {size}, {length} bytes are there"
+            "credits size at 0x14: is {size}, the asset has {length} bytes"
         ));
     }
     if model.state == ENCIPHERED {
@@ -105,7 +105,7 @@ fn read(bytes: &Bytes, facts: &Facts, model: &mut Credits) -> Result<()> {
             .warnings
             .push("credits state at 0xc: is 3, the texts are enciphered");
     }
-    // Less than a section is padding.
+    // Fewer bytes than a section are padding.
     while cursor.remaining() >= SECTION {
         let index = model.sections.len();
         section(&mut cursor, bytes, model)

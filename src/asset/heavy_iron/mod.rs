@@ -23,7 +23,7 @@ use bytes::Bytes;
 use super::Incomplete;
 use crate::io::{Cursor, Endian, Error, Result, Warnings};
 
-/// What a reader returns: the model, or the model so far and the error.
+/// The result of a parser: the model, or the model so far and the error.
 pub type Parsed<M> = std::result::Result<M, Box<Incomplete<M>>>;
 
 /// The console that an archive was made for.
@@ -39,7 +39,7 @@ pub enum Platform {
     Unknown,
 }
 
-/// The properties that an archive has of all its assets.
+/// The properties that all assets of an archive share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     /// The console.
@@ -67,8 +67,7 @@ impl Facts {
     }
 }
 
-/// Runs a reader over a model that it fills in. Nothing is read from an empty
-/// asset.
+/// Calls `read` to fill in `model`, unless the asset is empty.
 fn read_into<M>(bytes: &Bytes, mut model: M, read: impl FnOnce(&mut M) -> Result<()>) -> Parsed<M> {
     if bytes.is_empty() {
         return Ok(model);
@@ -114,12 +113,12 @@ fn other(endian: Endian) -> Endian {
     }
 }
 
-/// Returns the slice of `bytes` that a cursor over them returned.
+/// Returns `part`, which a cursor over `bytes` returned, as a slice of `bytes`.
 fn slice_of(bytes: &Bytes, part: &[u8]) -> Bytes {
     bytes.slice_ref(part)
 }
 
-/// Takes `length` bytes as a slice of `bytes`, of which `cursor` is a reader.
+/// Takes `length` bytes from `cursor`, which reads `bytes`, as a slice of it.
 fn take(
     cursor: &mut Cursor<'_>,
     bytes: &Bytes,

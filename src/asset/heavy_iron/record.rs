@@ -10,13 +10,13 @@ use crate::io::{Cursor, Endian, Result};
 pub enum Kind {
     /// A byte.
     U8,
-    /// 16 bits without sign.
+    /// 16 bits, unsigned.
     U16,
-    /// 16 bits with sign.
+    /// 16 bits, signed.
     I16,
-    /// 32 bits without sign.
+    /// 32 bits, unsigned.
     U32,
-    /// 32 bits with sign.
+    /// 32 bits, signed.
     I32,
     /// A float.
     F32,
@@ -93,9 +93,9 @@ pub const fn size(layout: Layout) -> usize {
 /// The value of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value {
-    /// A number without sign.
+    /// An unsigned number.
     Unsigned(u32),
-    /// A number with sign.
+    /// A signed number.
     Signed(i32),
     /// A float; may be NaN or infinite.
     Float(f32),
@@ -135,7 +135,7 @@ impl Record {
         self.bytes.len() == size(self.layout)
     }
 
-    /// Returns the length of the bytes that belong to fields that are whole.
+    /// Returns the length of the complete fields in bytes.
     pub fn used(&self) -> usize {
         let mut used = 0;
         for column in self.layout {
@@ -172,7 +172,7 @@ impl Record {
             .map(|(_, value)| value)
     }
 
-    /// Returns the value of a field that is a number without sign, or an id.
+    /// Returns the value of a field that is an unsigned number or an id.
     pub fn number(&self, name: &str) -> Option<u32> {
         match self.get(name)? {
             Value::Unsigned(value) | Value::Id(value) => Some(value),
@@ -226,7 +226,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// As many records as fit in `bytes`, `count` at most.
+    /// Returns as many records as fit into `bytes`, at most `count`.
     pub fn new(layout: Layout, endian: Endian, bytes: &Bytes, count: usize) -> Self {
         let held = bytes.len() / size(layout).max(1);
         Self {
@@ -246,7 +246,7 @@ impl Rows {
         self.bytes.is_empty()
     }
 
-    /// Returns the fields of every record.
+    /// Returns the layout of the records.
     pub fn layout(&self) -> Layout {
         self.layout
     }
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_the_complete_ones() {
+    fn incomplete_rows_are_omitted() {
         let bytes = Bytes::from(vec![1; 35]);
         let rows = Rows::new(LAYOUT, Endian::Little, &bytes, usize::MAX);
         assert_eq!((rows.len(), rows.iter().count()), (2, 2));

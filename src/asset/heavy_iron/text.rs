@@ -51,7 +51,7 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// What the name in a tag is one of.
+/// The kind of asset that a tag refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reference {
     /// `{sound:NAME...}`.
@@ -63,8 +63,8 @@ pub enum Reference {
 }
 
 impl Text {
-    /// Returns the tags. One without an end, or with another brace in it, is
-    /// text.
+    /// Returns the tags. An opening brace that is not closed before the next
+    /// one is text.
     pub fn tags(&self) -> impl Iterator<Item = Tag<'_>> {
         let parts = self.text.split('}');
         let ends = parts.clone().count() - 1;
@@ -79,7 +79,7 @@ impl Text {
 /// Parses a TEXT asset.
 ///
 /// # Errors
-/// Never fails: existing data is shown.
+/// Never fails; invalid data is a warning.
 pub fn parse(bytes: &Bytes, facts: &Facts) -> Parsed<Text> {
     read_into(bytes, Text::default(), |text| read(bytes, facts, text))
 }
@@ -104,7 +104,7 @@ fn read(bytes: &[u8], facts: &Facts, model: &mut Text) -> Result<()> {
     if tail.is_empty() {
         model
             .warnings
-            .push(format!("text at 0x4: has no NUL behind its {length} bytes"));
+            .push(format!("text at 0x4: has no NUL after its {length} bytes"));
     } else if tail.iter().any(|&byte| byte != 0) || tail.len() > 4 {
         let count = tail.len();
         model
@@ -114,7 +114,7 @@ fn read(bytes: &[u8], facts: &Facts, model: &mut Text) -> Result<()> {
     let nul = stored.iter().position(|&byte| byte == 0);
     if let Some(at) = nul {
         model.warnings.push(format!(
-            "text at 0x4: has a NUL behind {at} of its {length} bytes"
+            "text at 0x4: has a NUL after {at} of its {length} bytes"
         ));
     }
     model.text = windows_1252(&stored[..nul.unwrap_or(length)]).into_owned();
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_length_leaves_the_nul_out() {
+    fn the_length_excludes_the_nul() {
         let text = read(b"\0\0\0\x04caf\xE9\0\0\0\0");
         assert_eq!((&*text.text, text.warnings.len()), ("café", 0));
         assert_eq!(read(b"").warnings.len(), 0);

@@ -32,7 +32,7 @@ pub struct Atomic {
 }
 
 impl Clump {
-    /// Transforms of all frames into the space of the clump.
+    /// Returns the transforms of all frames into the space of the clump.
     pub fn placements(&self) -> Vec<Placement> {
         frame::placements(&self.frames)
     }
@@ -53,7 +53,7 @@ impl Clump {
         if declared as usize != found {
             let at = fields.offset;
             warnings.push(format!(
-                "atomic count at {at:#x}: is {declared}, {found} are there"
+                "atomic count at {at:#x}: is {declared}, found {found}"
             ));
         }
         if found == 0 {
@@ -77,7 +77,7 @@ impl Clump {
         if declared as usize != found {
             let at = fields.offset;
             warnings.push(format!(
-                "geometry count at {at:#x}: is {declared}, {found} are there"
+                "geometry count at {at:#x}: is {declared}, found {found}"
             ));
         }
         Ok(())

@@ -31,7 +31,7 @@ impl Placement {
         position: [0.0; 3],
     };
 
-    /// Transforms a direction: without the translation.
+    /// Transforms a direction, without the translation.
     pub fn turned(&self, v: [f32; 3]) -> [f32; 3] {
         std::array::from_fn(|i| v[0] * self.right[i] + v[1] * self.up[i] + v[2] * self.at[i])
     }
@@ -42,7 +42,7 @@ impl Placement {
         std::array::from_fn(|i| turned[i] + self.position[i])
     }
 
-    /// This transform followed by that of `parent`.
+    /// Returns this transform followed by that of `parent`.
     fn within(&self, parent: &Self) -> Self {
         Self {
             right: parent.turned(self.right),
@@ -62,7 +62,7 @@ pub struct Frame {
     pub parent: Option<usize>,
     /// Flags.
     pub flags: u32,
-    /// The node of a skeleton that it is.
+    /// The node of a skeleton that it represents.
     pub node: Option<Node>,
 }
 
@@ -76,7 +76,7 @@ pub struct Node {
     pub bones: Vec<[i32; 3]>,
 }
 
-/// Transforms of all frames into the space of the clump.
+/// Returns the transforms of all frames into the space of the clump.
 pub(super) fn placements(frames: &[Frame]) -> Vec<Placement> {
     let mut known: Vec<Option<Placement>> = vec![None; frames.len()];
     let mut chain = Vec::new();
@@ -207,7 +207,7 @@ mod tests {
             .iter()
             .map(|placement| placement.position)
             .collect();
-        // Each turns by a quarter: (1, 0) in (2, 0) is (2, 1).
+        // Each rotates by 90 degrees: (1, 0) in (2, 0) is (2, 1).
         assert_eq!(found, [[2.0, 1.0, 0.0], [2.0, 0.0, 0.0], [-1.0, 1.0, 0.0]]);
     }
 

@@ -18,7 +18,7 @@ const TWO_UVS: u16 = 0x80;
 /// Version from which geometries have no surface properties.
 const WITHOUT_SURFACE: u32 = 0x3_4000;
 
-/// Platforms of geometry as a console stores it.
+/// Platforms of native geometry.
 const PLATFORM_PS2: u32 = 4;
 const PLATFORM_XBOX: u32 = 5;
 const PLATFORM_GAMECUBE: u32 = 6;
@@ -33,8 +33,8 @@ pub struct Geometry {
     pub flags: u16,
     /// Number of UV sets.
     pub uv_sets: usize,
-    /// Number of triangles, as stored; for geometry of a console the number
-    /// before strips were made.
+    /// Number of triangles, as stored; for native geometry the number before
+    /// the conversion to strips.
     pub declared_triangles: u32,
     /// Number of vertices, as stored.
     pub declared_vertices: u32,
@@ -71,12 +71,12 @@ pub struct MorphTarget {
 }
 
 impl MorphTarget {
-    /// Returns where the vertices are.
+    /// Returns the positions of the vertices.
     pub fn positions(&self) -> impl Iterator<Item = [f32; 3]> {
         floats(&self.positions)
     }
 
-    /// Normals of the vertices; empty if they have none.
+    /// Returns the normals of the vertices; empty if they have none.
     pub fn normals(&self) -> impl Iterator<Item = [f32; 3]> {
         floats(&self.normals)
     }
@@ -88,13 +88,13 @@ pub enum Vertices {
     /// No vertex data was found.
     #[default]
     None,
-    /// In the form of all consoles. Positions are in the morph targets.
+    /// In the platform-independent form. Positions are in the morph targets.
     Plain(Plain),
-    /// As the GameCube draws them.
+    /// In the native form of the GameCube.
     GameCube(Gx),
-    /// As the Xbox draws them; not read.
+    /// In the native form of the Xbox; not read.
     Xbox(Bytes),
-    /// As the PlayStation 2 draws them; not read.
+    /// In the native form of the PlayStation 2; not read.
     PlayStation2(Bytes),
 }
 
@@ -111,7 +111,7 @@ impl Vertices {
     }
 }
 
-/// Colours, texture coordinates and triangles in the form of all consoles.
+/// Colours, texture coordinates and triangles in the platform-independent form.
 #[derive(Debug, Default)]
 pub struct Plain {
     colours: Bytes,
@@ -293,7 +293,7 @@ impl Geometry {
 
     fn native(&mut self, plugin: &Chunk) -> Result<()> {
         // Native PlayStation 2 geometry has the number elsewhere, but the same
-        // wrapping.
+        // wrapper.
         let fields = plugin.child(kind::STRUCT, "native geometry")?;
         let platform = fields.cursor(Endian::Little).u32("native platform")?;
         self.vertices = match platform {

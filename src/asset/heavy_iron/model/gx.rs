@@ -26,7 +26,7 @@ const TRIANGLES: u8 = 0x90;
 const STRIP: u8 = 0x98;
 const FAN: u8 = 0xA0;
 
-/// What a vertex has: its indices into the arrays, by attribute, and the
+/// The values of a vertex: its indices into the arrays, by attribute, and the
 /// number of its matrix.
 pub(super) const SLOTS: usize = (LAST - POSITION) as usize + 2;
 const MATRIX: usize = SLOTS - 1;
@@ -49,7 +49,7 @@ pub struct Attribute {
     pub number: u8,
     /// Length of a value in bytes.
     pub size: u8,
-    /// Whether indices have 16 bits, or 8.
+    /// Whether indices have 16 bits instead of 8.
     pub is_wide: bool,
     /// The values, big-endian.
     pub data: Bytes,
@@ -65,7 +65,7 @@ impl Attribute {
         if self.is_wide { 2 } else { 1 }
     }
 
-    /// Returns the value with a number, as floats.
+    /// Returns the value at `index`, as floats.
     fn floats<const N: usize>(&self, index: u16) -> Option<[f32; N]> {
         let start = usize::from(index) * 4 * N;
         let words = self.data.get(start..start + 4 * N)?.as_chunks().0;
@@ -120,13 +120,13 @@ impl Gx {
         };
         if let Err(error) = gx.count(base) {
             gx.has_matrices = true;
-            // The first error is the one of the usual form.
+            // The error of the usual form is reported.
             gx.count(base).map_err(|_| error)?;
         }
         Ok(gx)
     }
 
-    /// Goes over the lists, and checks every command and index.
+    /// Counts vertices and triangles, and checks every command and index.
     fn count(&mut self, base: u64) -> Result<()> {
         let (mut vertices, mut triangles) = (0, 0);
         for list in 0..self.lists.len() {
@@ -167,8 +167,8 @@ impl Gx {
         Ok(())
     }
 
-    /// Returns the bytes of a vertex in a list; not 0, since there are
-    /// positions.
+    /// Returns the length of a vertex in a list in bytes; not 0, since every
+    /// vertex has a position.
     fn vertex_size(&self) -> usize {
         let indices: usize = self.attributes.iter().map(Attribute::index_size).sum();
         indices + usize::from(self.has_matrices)
@@ -278,7 +278,7 @@ fn attributes(head: &mut Cursor<'_>, data: &Bytes) -> Result<Vec<Attribute>> {
     let at = head.offset();
     let count = head.u32("attribute count")?;
     if count > MAX_ATTRIBUTES {
-        let problem = format!("is {count}, {MAX_ATTRIBUTES} are possible");
+        let problem = format!("is {count}, at most {MAX_ATTRIBUTES} are possible");
         return Err(Error::damaged(at, "attribute count", problem));
     }
     let (mut found, mut starts) = (Vec::new(), BTreeSet::from([data.len()]));
@@ -306,8 +306,8 @@ fn attributes(head: &mut Cursor<'_>, data: &Bytes) -> Result<Vec<Attribute>> {
         starts.insert(start);
         found.push((start, attribute, size, index == 3));
     }
-    let is_there = |number| found.iter().filter(|array| array.1 == number).count();
-    if is_there(POSITION) != 1 || found.iter().any(|array| is_there(array.1) != 1) {
+    let count_of = |number| found.iter().filter(|array| array.1 == number).count();
+    if count_of(POSITION) != 1 || found.iter().any(|array| count_of(array.1) != 1) {
         let text = "have no positions, or one attribute twice";
         return Err(Error::damaged(at, "attributes", text));
     }
@@ -349,7 +349,7 @@ fn lists(head: &mut Cursor<'_>, data: &Bytes) -> Result<Vec<Bytes>> {
     Ok(lists)
 }
 
-/// How the vertices of a command make triangles.
+/// The way in which the vertices of a command form triangles.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
     Quads,
@@ -370,7 +370,7 @@ impl Shape {
         })
     }
 
-    /// Returns the triangles of that many vertices, counter-clockwise.
+    /// Returns the triangles of `vertices` vertices, counter-clockwise.
     fn triangles(self, vertices: usize) -> impl Iterator<Item = [usize; 3]> {
         let count = match self {
             Self::Quads => vertices / 4 * 2,
@@ -393,7 +393,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn vertices_make_triangles() {
+    fn vertices_form_triangles() {
         let of = |shape: Shape, count| shape.triangles(count).collect::<Vec<_>>();
         assert_eq!(
             of(Shape::Quads, 9),

@@ -20,15 +20,15 @@ const TRIANGLE: Layout = layout!(atomic: U16, vertex: U16, flags: U8, platform: 
 const NODE: Layout = layout!(material: I32, flags: I32);
 const VECTOR: Layout = layout!(vector: Vec3);
 
-/// What is known of level geometry besides its shape.
+/// Information about level geometry other than its shape.
 #[derive(Debug, Default)]
 pub struct JspInfo {
     /// The tree for collisions.
     pub collision: Option<Branches>,
     /// Version of the list of nodes.
     pub version: u32,
-    /// Materials and flags of the atomics of the level: node i is that of the
-    /// atomic i before the last.
+    /// Materials and flags of the atomics of the level: node i belongs to the
+    /// atomic i places before the last.
     pub nodes: Rows,
     /// Vectors for strips, on GameCube.
     pub vectors: Rows,
@@ -41,15 +41,15 @@ pub struct JspInfo {
 pub struct Branches {
     /// Its branches.
     pub branches: Rows,
-    /// Triangles by the atomic and its vertices.
+    /// Triangles, each given by its atomic and vertex.
     pub triangles: Rows,
 }
 
 /// Parses a JSP asset of a JSPINFO layer.
 ///
 /// # Errors
-/// Returns [`Incomplete`](crate::asset::Incomplete) for unknown chunks, another
-/// magic, and for counts that do not fit.
+/// Returns [`Incomplete`](crate::asset::Incomplete) if a chunk is unknown, the
+/// magic is wrong, or a count does not fit.
 pub fn parse(bytes: &Bytes, facts: &Facts) -> Parsed<JspInfo> {
     read_into(bytes, JspInfo::default(), |info| {
         let mut chunks = Chunks::new(bytes.clone(), 0);

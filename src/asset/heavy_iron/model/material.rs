@@ -26,12 +26,12 @@ pub struct TextureName {
     pub name: String,
     /// The name of its mask; usually empty.
     pub mask: String,
-    /// Filter and addressing, as of [`Sampling`](crate::asset::heavy_iron::texture::Sampling).
+    /// Filter and addressing, as in [`Sampling`](crate::asset::heavy_iron::texture::Sampling).
     pub sampling: u32,
 }
 
 /// Reads a material list: the materials, and for each entry of the list the
-/// number of its material. An entry may be that of an earlier one.
+/// number of its material. An entry may refer to an earlier one.
 pub(super) fn read(list: &Chunk) -> Result<(Vec<Material>, Vec<usize>)> {
     let fields = list.child(kind::STRUCT, "material list")?;
     let mut cursor = fields.cursor(Endian::Little);

@@ -9,7 +9,7 @@ use super::gx::{Corner, Gx};
 /// The vertices and triangles of a geometry.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Mesh {
-    /// Where the vertices are.
+    /// Positions of the vertices.
     pub positions: Vec<[f32; 3]>,
     /// Their normals; empty if they have none.
     pub normals: Vec<[f32; 3]>,

@@ -2,8 +2,8 @@
 //! JSP assets with more information about level geometry (FORMATS, HIP assets
 //! 7).
 //!
-//! Geometry in the form of all consoles and that of the GameCube is read.
-//! That of the Xbox and the PlayStation 2, and worlds, are only named.
+//! Geometry in the platform-independent form and in that of the GameCube is
+//! read. That of the Xbox and the PlayStation 2, and worlds, are only named.
 
 mod clump;
 mod frame;
@@ -34,7 +34,7 @@ use crate::io::{Error, Result, Warnings};
 /// A model.
 #[derive(Debug, Default)]
 pub struct Model {
-    /// The clumps; the games have one.
+    /// The clumps; models of the games have one.
     pub clumps: Vec<Clump>,
     /// Worlds, which are not read.
     pub worlds: Vec<World>,

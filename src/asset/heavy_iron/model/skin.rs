@@ -11,9 +11,9 @@ use crate::io::{Endian, Result};
 pub struct Skin {
     /// Number of bones.
     pub bones: u8,
-    /// Numbers of the bones that move something.
+    /// Numbers of the bones that move vertices.
     pub used: Bytes,
-    /// Most bones of a vertex.
+    /// Maximum number of bones of a vertex.
     pub most_weights: u8,
     indices: Bytes,
     weights: Bytes,
@@ -24,8 +24,8 @@ pub struct Skin {
 const SPLITS: usize = 12;
 
 impl Skin {
-    /// Reads a skin of `vertices`. `None` if its length does not follow from
-    /// its counts: then it has another form.
+    /// Reads the skin of `vertices` vertices. `None` if its length does not
+    /// match its counts, which means that it has another form.
     pub(super) fn read(chunk: &Chunk, vertices: usize) -> Option<Self> {
         let skin = Self::fields(chunk, vertices).ok()?;
         let (skin, left) = skin;
@@ -60,19 +60,19 @@ impl Skin {
         self.indices.as_chunks().0.iter().copied()
     }
 
-    /// Returns how much each of these bones moves the vertex.
+    /// Returns the weights of these bones.
     pub fn weights(&self) -> impl Iterator<Item = [f32; 4]> {
         floats(&self.weights)
     }
 
-    /// For each bone, the inverse bind matrix: rows of four numbers, the last
-    /// of each unused.
+    /// Returns the inverse bind matrix of each bone: rows of four numbers, the
+    /// last of each unused.
     pub fn matrices(&self) -> impl Iterator<Item = [f32; 16]> {
         floats(&self.matrices)
     }
 }
 
-/// Groups of little-endian floats.
+/// Returns groups of little-endian floats.
 pub(super) fn floats<const N: usize>(bytes: &[u8]) -> impl Iterator<Item = [f32; N]> {
     let groups = bytes.chunks_exact(4 * N);
     groups.map(|group| {

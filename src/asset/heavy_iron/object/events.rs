@@ -1,5 +1,5 @@
 //! Events of Battle for Bikini Bottom by their numbers. Other games number
-//! theirs otherwise.
+//! theirs differently.
 
 /// Returns the name of an event.
 pub fn event_name(number: u16) -> Option<&'static str> {

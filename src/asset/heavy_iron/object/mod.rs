@@ -46,7 +46,7 @@ pub struct Object {
     pub dyna: Option<&'static DynaType>,
     /// The ids in a list: members of a GRUP, next points of an MVPT.
     pub list: Rows,
-    /// What follows the known fields.
+    /// The bytes after the known fields.
     pub rest: Bytes,
     /// The links.
     pub links: Vec<Link>,
@@ -69,11 +69,11 @@ pub struct Link {
     pub parameters: [u32; 4],
     /// Id of an asset as a parameter, 0 for none.
     pub parameter_asset: u32,
-    /// Id of an asset that must agree, 0 for none.
+    /// Id of an asset to check, 0 for none.
     pub check_asset: u32,
 }
 
-/// What a parameter of a link is by its bits.
+/// The kind of a parameter of a link, guessed from its bits.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Parameter {
     /// 0, as a number and as a float.
@@ -122,7 +122,7 @@ impl Link {
 }
 
 impl Object {
-    /// Returns the names of the flags, each with whether it is set.
+    /// Returns the names of the flags, and whether each is set.
     pub fn flag_names(&self) -> [(&'static str, bool); 5] {
         let flag = |bit: u16| self.flags & bit != 0;
         [
@@ -146,28 +146,28 @@ impl Object {
     }
 }
 
-/// Parses an object whose type is `code`. The body of an unknown type is all
+/// Parses an object of type `code`. If the type is unknown, the whole body is
 /// in [`Object::rest`].
 ///
 /// # Errors
-/// Returns [`Incomplete`](crate::asset::Incomplete) for less bytes than a
-/// header has. What else is odd is a warning, and what fits is shown.
+/// Returns [`Incomplete`](crate::asset::Incomplete) if the asset is shorter
+/// than a header. Anything else that is invalid is a warning.
 pub fn parse(bytes: &Bytes, facts: &Facts, code: [u8; 4]) -> Parsed<Object> {
     read_into(bytes, Object::default(), |object| {
         Body::read(bytes, facts, code, object)
     })
 }
 
-/// What an object is read from.
+/// The bytes that an object is read from, and the state of reading them.
 struct Body<'a> {
     bytes: &'a Bytes,
     facts: &'a Facts,
     kind: Option<&'static ObjectType>,
     /// Length of the asset without its links.
     size: usize,
-    /// Where the next field is.
+    /// Offset of the next field.
     at: usize,
-    /// Where the links begin.
+    /// Offset of the links.
     end: usize,
 }
 
@@ -266,7 +266,8 @@ impl Body<'_> {
         found
     }
 
-    /// Which of the two layouts has more plausible floats.
+    /// Returns whether the layout with the padding word has more plausible
+    /// floats; `usual` if both have the same number.
     fn likely_pad(&self, usual: bool) -> bool {
         let likely = |has_pad: bool| {
             let start = HEADER + 4 + if has_pad { PAD } else { 0 };
@@ -393,10 +394,9 @@ fn likely_floats(value: Value) -> usize {
     }
 }
 
-/// The ids in the fields of an object, and in its list: its references, except
-/// for the targets of its links.
 impl Object {
-    /// Returns the names and ids that are not 0.
+    /// Returns the references except for the targets of links: the ids in the
+    /// fields and in the list that are not 0, with their names.
     pub fn references(&self) -> impl Iterator<Item = (&'static str, u32)> {
         let listed = self.list.iter().filter_map(|record| record.number("id"));
         let fields = self.fields().filter_map(|(name, value)| match value {
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn links_that_do_not_fit_are_none() {
+    fn links_that_do_not_fit_are_omitted() {
         let bytes = Bytes::from([header(14, 255), words(&[0, 0])].concat());
         let object = parse(&bytes, &facts(Game::Bfbb), *b"TIMR").unwrap();
         assert!(object.links.is_empty() && object.rest.is_empty());
@@ -471,7 +471,7 @@ mod tests {
         );
     }
 
-    /// Returns an entity whose alpha speed is 255 and whose model has an id.
+    /// Returns an entity with an alpha speed of 255 and a model.
     fn simple(pad: usize, rest: usize) -> Bytes {
         let one = 0x3F80_0000;
         let mut fields = vec![0x0100_0000];
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_of_unknown_length_in_later_games_are_not_taken_apart() {
+    fn bodies_of_unknown_length_in_later_games_are_not_parsed() {
         let object = parse(&simple(0, 9), &facts(Game::Rotu), *b"SIMP").unwrap();
         assert_eq!((object.rest.len(), object.field("anim_speed")), (36, None));
         assert!(object.warnings.is_empty(), "{:?}", object.warnings);

@@ -11,9 +11,9 @@ use crate::asset::heavy_iron::record::{Layout, layout};
 pub struct ObjectType {
     /// Its code.
     pub code: [u8; 4],
-    /// The number that its header has for the type.
+    /// The number of the type in the header.
     pub base_type: u8,
-    /// Whether the body begins as that of an entity.
+    /// Whether the body begins like that of an entity.
     pub is_entity: bool,
     /// The fields of the body, after those of an entity.
     pub fields: Layout,
@@ -39,19 +39,19 @@ const OTHERS: [&[u8; 4]; 23] = [
     b"UIM ", b"VOLU", b"ZLIN",
 ];
 
-/// What every entity begins with, after the header of an object. A padding word
-/// follows in Battle for Bikini Bottom.
+/// The first fields of every entity, after the header of an object. In Battle
+/// for Bikini Bottom, a padding word follows.
 pub(super) const ENTITY_FLAGS: Layout = layout!(
     flags: U8, subtype: U8, pflags: U8, more_flags: U8
 );
 
-/// What every entity has after its flags.
+/// The fields of every entity after its flags.
 pub(super) const ENTITY: Layout = layout!(
     surface: Id, ang: Vec3, pos: Vec3, scale: Vec3, red: F32, green: F32, blue: F32, alpha: F32,
     alpha_speed: F32, model: Id, anim_list: Id
 );
 
-/// One of the ids in a list.
+/// An id in a list.
 pub(super) const ID: Layout = layout!(id: Id);
 
 macro_rules! types {

@@ -1,8 +1,8 @@
 //! Chunks of RenderWare streams (FORMATS, HIP assets 2).
 //!
 //! A chunk is a type, a size and a version, little-endian on every console, and
-//! a body, which may contain chunks. Children are parsed only on request:
-//! parsers ask for those of the chunks that they know.
+//! a body, which may contain chunks. Children are parsed only on request,
+//! so those of unknown chunks are skipped.
 
 use bytes::Bytes;
 
@@ -11,7 +11,7 @@ use crate::io::{Cursor, Endian, Error, Result};
 
 /// Types of chunks.
 pub mod kind {
-    /// Plain fields of the chunk around it.
+    /// Plain fields of the parent chunk.
     pub const STRUCT: u32 = 0x01;
     /// A string, padded to a multiple of 4.
     pub const STRING: u32 = 0x02;
@@ -88,7 +88,7 @@ pub struct Chunk {
     pub kind: u32,
     /// Version of the library that wrote it.
     pub version: Version,
-    /// Size of the body as the header has it.
+    /// Size of the body according to the header.
     pub declared_size: u32,
     /// Absolute offset of the body in the asset.
     pub offset: u64,
@@ -127,10 +127,10 @@ impl Chunk {
         until_nul(&self.body)
     }
 
-    /// Fails where the chunk is cut.
+    /// Checks that the chunk is not cut.
     ///
     /// # Errors
-    /// Returns [`Error::Damaged`] at the header.
+    /// Returns [`Error::Damaged`] at the header if it is.
     pub fn check_whole(&self, field: &'static str) -> Result<()> {
         if !self.is_cut() {
             return Ok(());
@@ -150,8 +150,8 @@ impl Chunk {
 
 /// Consecutive chunks in some bytes.
 ///
-/// A chunk that is larger than the rest is cut, and is the last one. Less than
-/// a header at the end is left over.
+/// A chunk that is larger than the remaining bytes is cut, and is the last one.
+/// Fewer bytes than a header at the end are left over.
 #[derive(Debug, Clone)]
 pub struct Chunks {
     rest: Bytes,
@@ -187,8 +187,8 @@ impl Iterator for Chunks {
             u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
         };
         let (kind, size, version) = (word(0), word(4), word(8));
-        let there = self.rest.len() - HEADER;
-        let length = usize::try_from(size).unwrap_or(usize::MAX).min(there);
+        let available = self.rest.len() - HEADER;
+        let length = usize::try_from(size).unwrap_or(usize::MAX).min(available);
         let offset = self.offset + HEADER as u64;
         let body = self.rest.slice(HEADER..HEADER + length);
         self.rest = self.rest.slice(HEADER + length..);

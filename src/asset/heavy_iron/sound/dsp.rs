@@ -16,14 +16,14 @@ const SAMPLES: usize = 14;
 /// clear.
 const UNUSED: usize = 0x4A;
 
-/// The header of a DSP file, as the table has it.
+/// The header of a DSP file, as stored in the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DspHeader {
     /// Number of samples.
     pub samples: u32,
     /// Number of nibbles, including those of the frames' first bytes.
     pub nibbles: u32,
-    /// Samples a second.
+    /// Samples per second.
     pub rate: u32,
     /// Whether the sound is a loop.
     pub is_loop: bool,
@@ -33,7 +33,7 @@ pub struct DspHeader {
     pub loop_end: u32,
     /// Eight pairs of coefficients, in 1/2048.
     pub coefficients: [i16; 16],
-    /// First byte of the data, by the header.
+    /// First byte of the data, according to the header.
     pub first: u16,
     /// The two samples before the first.
     pub history: [i16; 2],
@@ -73,7 +73,7 @@ impl DspHeader {
         })
     }
 
-    /// Returns the loop in a sound that has `samples`.
+    /// Returns the loop of a sound with `samples` samples.
     pub(super) fn loop_in(&self, samples: u32, warnings: &mut Warnings) -> Option<Loop> {
         if !self.is_loop || samples == 0 {
             return None;
@@ -114,13 +114,14 @@ impl DspHeader {
     }
 }
 
-/// Returns the sample at a nibble. Those of a frame's first byte mean its first
-/// sample.
+/// Returns the sample at a nibble. The nibbles of a frame's first byte are
+/// mapped to its first sample.
 fn sample_at(nibble: u32) -> u64 {
     u64::from(nibble >> 4) * SAMPLES as u64 + u64::from((nibble & 15).saturating_sub(2))
 }
 
-/// Returns how many samples the data has by the header.
+/// Returns the number of samples in the header, but at most as many as the data
+/// holds.
 pub(super) fn samples(data: &[u8], header: &DspHeader, warnings: &mut Warnings) -> u32 {
     let rest = (data.len() % FRAME).saturating_sub(1) * 2;
     let held = data.len() / FRAME * SAMPLES + rest;
@@ -172,7 +173,7 @@ pub(super) fn decode(data: &[u8], header: &DspHeader, out: &mut [i16]) {
     }
 }
 
-/// Returns a sample within 16 bits.
+/// Clamps a sample to 16 bits.
 fn clamp_wide(value: i64) -> i16 {
     clamp(value.clamp(i32::MIN.into(), i32::MAX.into()) as i32)
 }
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_add_up_with_the_first_pair_of_coefficients_at_one() {
+    fn a_coefficient_of_one_adds_nibbles_to_the_last_sample() {
         let mut out = [0; 14];
         decode(&[0x01, 0x1F, 0x10, 0, 0, 0, 0, 0], &header(14, 3), &mut out);
         assert_eq!(out[..5], [2, 0, 2, 2, 2]);

@@ -1,4 +1,4 @@
-//! Xbox ADPCM: blocks of 36 bytes a channel with 64 samples.
+//! Xbox ADPCM: blocks of 36 bytes and 64 samples per channel.
 
 use super::clamp;
 use crate::io::Warnings;
@@ -6,10 +6,10 @@ use crate::io::Warnings;
 /// The format's number in a WAV header.
 pub(super) const FORMAT: u16 = 0x69;
 
-/// Bytes of a block, for each channel.
+/// Bytes of a block per channel.
 pub(super) const BLOCK: usize = 36;
 
-/// Samples of a block, for each channel.
+/// Samples of a block per channel.
 pub(super) const SAMPLES: usize = 64;
 
 const STEPS: [i32; 89] = [
@@ -23,7 +23,7 @@ const STEPS: [i32; 89] = [
 /// How the index into [`STEPS`] changes, by the lower three bits of a nibble.
 const CHANGES: [i8; 8] = [-1, -1, -1, -1, 2, 4, 6, 8];
 
-/// Warns of blocks whose step index is out of range.
+/// Warns about blocks with a step index that is out of range.
 pub(super) fn check(data: &[u8], channels: usize, warnings: &mut Warnings) {
     let blocks = data.chunks_exact(BLOCK * channels);
     let heads = blocks.flat_map(|block| block[..4 * channels].as_chunks::<4>().0);
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_sample_is_in_the_head_and_nibbles_are_low_first() {
+    fn the_first_sample_is_in_the_head_and_low_nibbles_come_first() {
         let mut block = vec![0x64, 0, 0, 0, 0xF7];
         block.resize(BLOCK, 0);
         let mut out = [0; 4];
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn channels_take_turns_in_groups_of_four_bytes() {
+    fn channels_alternate_in_groups_of_four_bytes() {
         let mut block = vec![10, 0, 0, 0, 20, 0, 0, 0];
         block.extend([0x77, 0x77, 0x77, 0x77, 0, 0, 0, 0]);
         block.resize(2 * BLOCK, 0);

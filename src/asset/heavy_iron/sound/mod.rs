@@ -19,7 +19,7 @@ use crate::io::{Error, Result, Warnings};
 /// Maximum number of channels of a sound.
 pub const MAX_CHANNELS: u16 = 8;
 
-/// Highest rate in samples a second.
+/// Maximum rate in samples per second.
 pub const MAX_RATE: u32 = 192_000;
 
 /// The header of an Xbox sound: that of a WAV file.
@@ -29,9 +29,9 @@ pub struct XboxHeader {
     pub format: u16,
     /// Number of channels.
     pub channels: u16,
-    /// Samples a second.
+    /// Samples per second.
     pub rate: u32,
-    /// Bytes a second.
+    /// Bytes per second.
     pub bytes_per_second: u32,
     /// Bytes of a block.
     pub block: u16,
@@ -43,12 +43,12 @@ pub struct XboxHeader {
     pub flags: u32,
 }
 
-/// How samples are stored.
+/// The format of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Codec {
     /// GameCube: frames of 14 samples.
     Dsp,
-    /// Samples of 8 bits, without sign.
+    /// Unsigned samples of 8 bits.
     Pcm8,
     /// Samples of 16 bits, little-endian.
     Pcm16,
@@ -90,7 +90,7 @@ pub struct Sound {
     pub codec: Codec,
     /// Number of channels, 1 to [`MAX_CHANNELS`].
     pub channels: u16,
-    /// Samples a second, 1 to [`MAX_RATE`]; the stored rate is in the entry.
+    /// Samples per second, 1 to [`MAX_RATE`]; the stored rate is in the entry.
     pub rate: u32,
     /// Samples of a channel that the data holds.
     pub samples: u32,
@@ -116,7 +116,7 @@ impl Sound {
         samples
     }
 
-    /// Decodes the sound into `out`, as [`Sound::pcm`], until one of the two
+    /// Decodes the sound into `out`, like [`Sound::pcm`], until one of the two
     /// ends.
     pub fn decode(&self, out: &mut [i16]) {
         let length = out.len().min(self.all_samples());
@@ -153,8 +153,8 @@ impl Sound {
 /// Reads a SND or SNDS asset by its entry in the table.
 ///
 /// # Errors
-/// Returns [`Incomplete`] for an unknown format or an unsupported number of
-/// channels.
+/// Returns [`Incomplete`] if the format is unknown or the number of channels is
+/// not supported.
 pub fn parse(bytes: &Bytes, entry: &Entry) -> Parsed<Sound> {
     let mut sound = Sound {
         entry: entry.clone(),
@@ -254,10 +254,10 @@ fn read_xbox(sound: &mut Sound, header: &XboxHeader) -> Result<()> {
 
 fn sizes(declared: u32, data: &[u8]) -> String {
     let found = data.len();
-    format!("sound at 0x0: has {found} bytes, its entry says {declared}")
+    format!("sound at 0x0: has {found} bytes, {declared} according to its entry")
 }
 
-/// Returns a sample within 16 bits.
+/// Clamps a sample to 16 bits.
 fn clamp(value: i32) -> i16 {
     value.clamp(i16::MIN.into(), i16::MAX.into()) as i16
 }

@@ -20,13 +20,13 @@ pub struct SoundTable {
 /// The header of a sound.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// Which list of the table it is in.
+    /// The list of the table that contains it.
     pub kind: SoundKind,
     /// Id of the sound.
     pub asset: u32,
     /// Absolute offset in the table.
     pub offset: u64,
-    /// The header as this console has it.
+    /// The header in the form of the console.
     pub header: Header,
 }
 
@@ -52,7 +52,7 @@ impl SoundKind {
     }
 }
 
-/// The header of a sound as a console has it.
+/// The header of a sound in the form of a console.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Header {
     /// GameCube.
@@ -64,7 +64,7 @@ pub enum Header {
 }
 
 impl Header {
-    /// Returns the samples a second, as stored.
+    /// Returns the samples per second, as stored.
     pub fn rate(&self) -> u32 {
         match self {
             Self::Dsp(header) => header.rate,
@@ -75,7 +75,7 @@ impl Header {
 }
 
 impl SoundTable {
-    /// Returns the header of the sound `asset`; the first of several.
+    /// Returns the first header of the sound `asset`.
     pub fn find(&self, asset: u32) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.asset == asset)
     }
@@ -84,9 +84,9 @@ impl SoundTable {
 /// Parses an SNDI asset.
 ///
 /// # Errors
-/// Returns [`Incomplete`](crate::asset::Incomplete) with the entries so far
-/// where the table is shorter than its counts say; where it holds a bank of
-/// another format, as those of The Incredibles on GameCube do.
+/// Returns [`Incomplete`](crate::asset::Incomplete) with the entries so far if
+/// the table is shorter than its counts imply, or holds a bank of another
+/// format, as in The Incredibles on GameCube.
 pub fn parse(bytes: &Bytes, facts: &Facts) -> Parsed<SoundTable> {
     read_into(bytes, SoundTable::default(), |table| {
         read(bytes, facts, table)
@@ -197,7 +197,7 @@ impl Layout {
         self.header_size() as u64 + entries * self.entry_size() as u64 == bytes.len() as u64
     }
 
-    /// Returns whether the rest after the counts is a number of whole entries.
+    /// Returns whether the bytes after the counts are whole entries.
     fn is_whole(self, bytes: &[u8]) -> bool {
         let rest = bytes.len().checked_sub(self.header_size());
         rest.is_some_and(|rest| rest % self.entry_size() == 0)
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_billions_are_an_error_and_take_no_memory() {
+    fn counts_of_billions_are_an_error_and_allocate_nothing() {
         let bytes = words(&[u32::MAX; 4]);
         let facts = facts(Platform::GameCube, Game::Bfbb);
         let incomplete = parse(&bytes, &facts).unwrap_err();

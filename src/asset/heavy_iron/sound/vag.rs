@@ -15,13 +15,13 @@ const REPEAT: u8 = 2;
 const LOOP_START: u8 = 4;
 const STOP: u8 = 7;
 
-/// Range of valid rates, by which the byte order of a header is detected.
+/// Plausible rates, from which the byte order of a header is detected.
 const LIKELY_RATES: std::ops::RangeInclusive<u32> = 4000..=48_000;
 
 /// Pairs of coefficients, in 1/64.
 const FILTERS: [(i32, i32); 5] = [(0, 0), (60, 0), (115, -52), (98, -55), (122, -60)];
 
-/// The header of a VAG file, as the table has it: with the asset's id in a
+/// The header of a VAG file, as stored in the table: with the asset's id in a
 /// word that files do not use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VagHeader {
@@ -29,7 +29,7 @@ pub struct VagHeader {
     pub version: u32,
     /// Length of the data in bytes.
     pub size: u32,
-    /// Samples a second.
+    /// Samples per second.
     pub rate: u32,
     /// Name in the header.
     pub name: [u8; 16],
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn nibbles_are_low_first() {
+    fn low_nibbles_come_first() {
         let mut out = [0; 3];
         decode(&[&[0x0C, 0, 0x21, 0x0F][..], &[0; 12]].concat(), &mut out);
         assert_eq!(out, [1, 2, -1]);

@@ -22,7 +22,7 @@ const STATES: Layout = layout!(
 /// Length of a key in bytes.
 const KEY: usize = 16;
 
-/// An animation: the poses of a skeleton's bones at some times.
+/// An animation: keys of the bones of a skeleton.
 #[derive(Debug)]
 pub struct Animation {
     /// Flags; 0 in the games.
@@ -33,8 +33,8 @@ pub struct Animation {
     pub scale: [f32; 3],
     /// Times in seconds.
     pub times: Vec<f32>,
-    /// For each time but the last, the number of the key of each bone that is
-    /// the last before or at it.
+    /// For each time except the last, and each bone, the number of the bone's
+    /// last key at or before that time.
     pub first_keys: Vec<u16>,
     keys: Bytes,
     endian: Endian,
@@ -42,14 +42,14 @@ pub struct Animation {
     pub warnings: Warnings,
 }
 
-/// Where a bone is at a time.
+/// A key: the pose of a bone at a time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Key {
     /// Number of the time.
     pub time: u16,
-    /// Turn as a quaternion x, y, z, w.
+    /// Rotation as a quaternion x, y, z, w.
     pub rotation: [f32; 4],
-    /// Place.
+    /// Translation.
     pub translation: [f32; 3],
 }
 
@@ -97,8 +97,8 @@ fn read_key(cursor: &mut Cursor<'_>, scale: [f32; 3]) -> Result<Key> {
 /// Parses an ANIM asset.
 ///
 /// # Errors
-/// Returns [`Incomplete`](crate::asset::Incomplete) for another magic, which
-/// some assets of the games have, and for counts that do not fit.
+/// Returns [`Incomplete`](crate::asset::Incomplete) if the magic is wrong, as
+/// in some assets of the games, or a count does not fit.
 pub fn parse_animation(bytes: &Bytes, facts: &Facts) -> Parsed<Animation> {
     let model = Animation {
         flags: 0,
@@ -142,7 +142,9 @@ fn check(animation: &mut Animation, left: usize) {
     let outside = |&&key: &&u16| usize::from(key) >= keys;
     let outside = animation.first_keys.iter().filter(outside).count();
     if outside > 0 {
-        texts.push(format!("{outside} first keys are above the {keys} keys"));
+        texts.push(format!(
+            "{outside} first keys are not among the {keys} keys"
+        ));
     }
     let (mut late, mut odd) = (0, 0);
     for key in animation.keys() {
@@ -157,17 +159,17 @@ fn check(animation: &mut Animation, left: usize) {
     }
     if late > 0 {
         texts.push(format!(
-            "{late} keys have a time above the {}",
+            "{late} keys have a time that is not among the {} times",
             animation.times.len()
         ));
     }
     if odd > 0 {
-        texts.push(format!("{odd} keys have a turn whose length is not 1"));
+        texts.push(format!("{odd} keys have a rotation whose length is not 1"));
     }
     if animation.bones == 0 || animation.times.is_empty() || keys == 0 {
         texts.push("animation at 0x8: has no bones, times or keys".to_owned());
     }
-    // One entry of padding makes a multiple of 4.
+    // One entry of padding may align the end to 4 bytes.
     if left != 0 && left != 2 {
         texts.push(format!("animation: {left} bytes follow it"));
     }
@@ -176,14 +178,14 @@ fn check(animation: &mut Animation, left: usize) {
         .for_each(|text| animation.warnings.push(text));
 }
 
-/// Which animation a state of a character shows.
+/// The animations of the states of a character.
 #[derive(Debug, Default)]
 pub struct AnimationTable {
     /// Number of the function that creates such a table.
     pub construct: u32,
     /// Ids of animations.
     pub animations: Rows,
-    /// How animations are mixed to one.
+    /// How animations are combined into one.
     pub files: Rows,
     /// The states.
     pub states: Rows,
@@ -213,8 +215,8 @@ impl AnimationTable {
 /// Parses an ATBL asset.
 ///
 /// # Errors
-/// Returns [`Incomplete`](crate::asset::Incomplete) for another magic, and for
-/// counts that do not fit.
+/// Returns [`Incomplete`](crate::asset::Incomplete) if the magic is wrong or a
+/// count does not fit.
 pub fn parse_animation_table(bytes: &Bytes, facts: &Facts) -> Parsed<AnimationTable> {
     read_into(bytes, AnimationTable::default(), |table| {
         let mut cursor = after_magic(bytes, facts, TABLE, &mut table.warnings)?;
@@ -267,7 +269,7 @@ fn lists(bytes: &Bytes, table: &mut AnimationTable) {
             .filter(|&index| index as usize >= most)
             .count();
         if outside > 0 {
-            let text = format!("file {number}: {outside} animations are above the {most}");
+            let text = format!("file {number}: {outside} animations are not among the {most}");
             table.warnings.push(text);
         }
     }
@@ -292,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_at_their_highest_are_errors_and_take_no_memory() {
+    fn maximum_counts_are_errors_and_allocate_nothing() {
         let head = [ANIMATION, 0, u32::MAX, u32::MAX, 0, 0, 0];
         assert_eq!(
             error(&head).to_string(),
@@ -305,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_in_units_of_their_own() {
+    fn rotations_and_translations_of_keys_are_scaled() {
         let mut bytes: Vec<u8> = [ANIMATION, 0, 0x0001_0001, 1, 0x3F00_0000, 0, 0x4000_0000]
             .iter()
             .flat_map(|word| word.to_be_bytes())

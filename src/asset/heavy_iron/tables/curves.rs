@@ -18,7 +18,7 @@ const ENTRY: usize = 12;
 /// The path of a camera: FLY, little-endian on every console.
 #[derive(Debug, Default)]
 pub struct Flythrough {
-    /// Where the camera is at each frame.
+    /// The camera at each frame.
     pub frames: Rows,
     /// Warnings.
     pub warnings: Warnings,
@@ -27,7 +27,7 @@ pub struct Flythrough {
 /// Parses a FLY asset.
 ///
 /// # Errors
-/// Never fails: existing data is shown.
+/// Never fails; invalid data is a warning.
 pub fn parse_flythrough(bytes: &Bytes) -> Parsed<Flythrough> {
     read_into(bytes, Flythrough::default(), |fly| {
         fly.frames = Rows::new(FRAMES, ALWAYS, bytes, usize::MAX);
@@ -41,8 +41,8 @@ pub fn parse_flythrough(bytes: &Bytes) -> Parsed<Flythrough> {
     })
 }
 
-/// How mouths move to sounds: JAW. The table is in the order of the console,
-/// the length before a curve is little-endian.
+/// The motion of mouths to sounds: JAW. The table is in the byte order of the
+/// console, the length before a curve is little-endian.
 #[derive(Debug, Default)]
 pub struct Jaw {
     /// The curves.
@@ -51,22 +51,22 @@ pub struct Jaw {
     pub warnings: Warnings,
 }
 
-/// How a mouth moves to a sound.
+/// The motion of a mouth to a sound.
 #[derive(Debug, Clone)]
 pub struct JawCurve {
     /// Id of the sound.
     pub sound: u32,
     /// Flags, in Rise of the Underminer and later.
     pub flags: Option<u32>,
-    /// How far the mouth is open, a byte each.
+    /// How far the mouth is open, one byte per value.
     pub values: Bytes,
 }
 
 /// Parses a JAW asset.
 ///
 /// # Errors
-/// Returns [`Incomplete`](crate::asset::Incomplete) with the curves so far for
-/// a count or an offset that does not fit.
+/// Returns [`Incomplete`](crate::asset::Incomplete) with the curves so far if a
+/// count or an offset does not fit.
 pub fn parse_jaw(bytes: &Bytes, facts: &Facts) -> Parsed<Jaw> {
     read_into(bytes, Jaw::default(), |jaw| {
         let mut table = Cursor::new(bytes, 0, facts.endian);

@@ -9,7 +9,7 @@ use crate::io::{Cursor, Endian, Error, Result, Warnings};
 /// An asset that is a list: ALST, COLL, LODT, MAPR, PICK, PIPT, SHDW.
 #[derive(Debug, Default)]
 pub struct List {
-    /// The asset's own id, where it is stored.
+    /// The asset's own id, if it is stored.
     pub id: Option<u32>,
     /// The records.
     pub rows: Rows,
@@ -52,7 +52,7 @@ const LIGHTS: Layout = layout!(
     pad: Pad4
 );
 
-/// Number of animations that an ALST of the games has.
+/// Number of animations in an ALST of the games.
 const ALST_IDS: usize = 10;
 
 fn form(code: [u8; 4]) -> Option<(Head, Layout)> {
@@ -73,12 +73,12 @@ pub fn is_list(code: [u8; 4]) -> bool {
     form(code).is_some()
 }
 
-/// Parses a list whose type is `code`.
+/// Parses a list of type `code`.
 ///
 /// # Errors
-/// Returns [`Incomplete`](crate::asset::Incomplete) for a head that is cut,
-/// another magic, or a type that is no list. Records that the count promises
-/// and that are not there are a warning.
+/// Returns [`Incomplete`](crate::asset::Incomplete) if the header is truncated,
+/// the magic is wrong, or the type is not a list. Missing records are a
+/// warning.
 pub fn parse_list(bytes: &Bytes, facts: &Facts, code: [u8; 4]) -> Parsed<List> {
     read_into(bytes, List::default(), |list| {
         let (head, layout) = form(code).ok_or(Error::UnknownFormat)?;
@@ -107,8 +107,8 @@ pub fn parse_list(bytes: &Bytes, facts: &Facts, code: [u8; 4]) -> Parsed<List> {
     })
 }
 
-/// LODT records end with flags from The Incredibles on. The length decides if
-/// it fits only one of the two layouts.
+/// Returns the layout of LODT records, which end with flags since The
+/// Incredibles. If the length fits only one of the two layouts, it decides.
 fn levels_layout(facts: &Facts, count: u32, left: usize) -> Layout {
     let fits = |layout: Layout| u64::from(count) * size(layout) as u64 == left as u64;
     let has_flags = match (fits(LEVELS), fits(LEVELS_WITH_FLAGS)) {
@@ -134,7 +134,7 @@ fn rows(
     let found = rows.len();
     if let Some(count) = count.filter(|&count| count as usize > found) {
         warnings.push(format!(
-            "count before {at:#x}: is {count}, {found} records are there"
+            "count before {at:#x}: is {count}, found {found} records"
         ));
     }
     let left = rest.len() - rows.bytes().len();
@@ -159,8 +159,8 @@ pub struct LightKit {
 /// Parses an LKIT asset.
 ///
 /// # Errors
-/// Returns [`Incomplete`](crate::asset::Incomplete) for another magic or a head
-/// that is cut.
+/// Returns [`Incomplete`](crate::asset::Incomplete) if the magic is wrong or
+/// the header is truncated.
 pub fn parse_light_kit(bytes: &Bytes, facts: &Facts) -> Parsed<LightKit> {
     const MAGIC: u32 = 0x5449_4B4C;
     read_into(bytes, LightKit::default(), |kit| {
@@ -185,7 +185,7 @@ pub struct Marker {
 /// Parses an MRKR asset.
 ///
 /// # Errors
-/// Never fails: existing data is shown.
+/// Never fails; invalid data is a warning.
 pub fn parse_marker(bytes: &Bytes, facts: &Facts) -> Parsed<Marker> {
     read_into(bytes, Marker::default(), |marker| {
         let mut cursor = Cursor::new(bytes, 0, facts.endian);
@@ -213,7 +213,7 @@ pub struct Shrapnel {
     pub count: u32,
     /// The asset's own id.
     pub id: u32,
-    /// What follows the head: entries of different lengths.
+    /// The bytes after the header: entries of different lengths.
     pub rest: Bytes,
     /// Warnings.
     pub warnings: Warnings,
@@ -222,7 +222,7 @@ pub struct Shrapnel {
 /// Parses an SHRP asset.
 ///
 /// # Errors
-/// Returns [`Incomplete`](crate::asset::Incomplete) for a head that is cut.
+/// Returns [`Incomplete`](crate::asset::Incomplete) if the header is truncated.
 pub fn parse_shrapnel(bytes: &Bytes, facts: &Facts) -> Parsed<Shrapnel> {
     read_into(bytes, Shrapnel::default(), |shrapnel| {
         let mut cursor = Cursor::new(bytes, 0, facts.endian);
@@ -240,8 +240,7 @@ pub fn parse_shrapnel(bytes: &Bytes, facts: &Facts) -> Parsed<Shrapnel> {
     })
 }
 
-/// Byte order of flythroughs and of the lengths of jaw curves, whatever the
-/// console.
+/// Byte order of flythroughs and of the lengths of jaw curves on every console.
 pub(super) const ALWAYS: Endian = Endian::Little;
 
 #[cfg(test)]
@@ -259,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_billions_give_the_records_that_are_there() {
+    fn counts_of_billions_return_the_existing_records() {
         for code in [b"LODT", b"PIPT", b"COLL", b"SHDW"] {
             let bytes = words(&[u32::MAX, 1, 2, 3, 4, 5, 6, 7, 8]);
             let list = parse_list(&bytes, &facts(Game::Bfbb), *code).unwrap();
@@ -287,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_magic_in_the_other_byte_order_is_followed() {
+    fn a_swapped_magic_determines_the_byte_order() {
         let kit = words(&[0x5449_4B4C, 5, 0, 0]);
         let little = Facts::new(Platform::Xbox, Game::Bfbb);
         let read = parse_light_kit(&kit, &little).unwrap();
@@ -302,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_light_has_96_bytes() {
+    fn records_have_their_known_lengths() {
         assert_eq!((size(LIGHTS), size(LEVELS), size(PICKUPS)), (96, 32, 20));
     }
 

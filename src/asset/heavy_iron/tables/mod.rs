@@ -1,4 +1,4 @@
-//! Small tables: lists of models, of animations, of lights, paths of cameras
+//! Small tables: lists of models, animations and lights, and paths of cameras
 //! (FORMATS, HIP assets 8).
 
 mod animation;

@@ -22,7 +22,7 @@ pub struct ModelInfo {
     pub combat: u32,
     /// Id of its brain (AI settings); absent in Scooby-Doo.
     pub brain: Option<u32>,
-    /// Its models: model, bone that it hangs from, and place.
+    /// Its models, each with the bone that it is attached to and a transform.
     pub models: Rows,
     /// Its parameters.
     pub parameters: Vec<ModelParameter>,
@@ -49,8 +49,8 @@ impl ModelParameter {
 /// Parses a MINF asset.
 ///
 /// # Errors
-/// Returns [`Incomplete`](crate::asset::Incomplete) for another magic or a head
-/// that is cut.
+/// Returns [`Incomplete`](crate::asset::Incomplete) if the magic is wrong or
+/// the header is truncated.
 pub fn parse_model_info(bytes: &Bytes, facts: &Facts) -> Parsed<ModelInfo> {
     read_into(bytes, ModelInfo::default(), |info| read(bytes, facts, info))
 }
@@ -70,15 +70,15 @@ fn read(bytes: &Bytes, facts: &Facts, info: &mut ModelInfo) -> Result<()> {
     let found = info.models.len();
     if found < count as usize {
         info.warnings
-            .push(format!("model count at 0x4: is {count}, {found} are there"));
+            .push(format!("model count at 0x4: is {count}, found {found}"));
     }
     cursor.seek(at + info.models.bytes().len() as u64, "parameters")?;
     parameters(&mut cursor, bytes, info)
 }
 
-/// Returns whether there is a brain before the models: in all games but
-/// Scooby-Doo. There it is detected by the transform of the first model, since
-/// tools may write it regardless.
+/// Returns whether a brain precedes the models, as in all games except
+/// Scooby-Doo. In that game it is detected by the transform of the first model,
+/// since tools may write it regardless.
 fn has_brain(cursor: &Cursor<'_>, facts: &Facts) -> bool {
     if !facts.game.is_scooby() {
         return true;
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_brain_is_missing_in_scooby_doo() {
+    fn only_scooby_doo_may_lack_a_brain() {
         for (game, head, brain) in [
             (Game::Bfbb, &[2, 3, 0xFFEE_DDCC][..], Some(0xFFEE_DDCC)),
             (Game::Scooby, &[2, 3], None),

@@ -23,40 +23,41 @@ fn wide6(value: u16) -> u8 {
     (value << 2 | value >> 4) as u8
 }
 
-/// Red 5, green 6, blue 5 bits, red highest.
+/// Converts 5 bits of red, 6 of green and 5 of blue, red highest.
 pub(super) fn rgb565(word: u16) -> [u8; 4] {
     [wide5(word >> 11), wide6(word >> 5), wide5(word), 255]
 }
 
-/// Three times 5 bits, red highest; the top bit is not converted.
+/// Converts three times 5 bits, red highest; ignores the top bit.
 fn rgb555(word: u16) -> [u8; 4] {
     [wide5(word >> 10), wide5(word >> 5), wide5(word), 255]
 }
 
-/// As 555 with alpha in the top bit.
+/// Converts 555 with alpha in the top bit.
 pub(super) fn argb1555(word: u16) -> [u8; 4] {
     let [r, g, b, _] = rgb555(word);
     [r, g, b, if word & 0x8000 != 0 { 255 } else { 0 }]
 }
 
-/// As 555; the top bit is unused.
+/// Converts 555 with an unused top bit.
 pub(super) fn xrgb1555(word: u16) -> [u8; 4] {
     rgb555(word)
 }
 
-/// As 1555 with blue highest below alpha.
+/// Converts 1555 with blue highest below alpha.
 pub(super) fn abgr1555(word: u16) -> [u8; 4] {
     let [b, g, r, a] = argb1555(word);
     [r, g, b, a]
 }
 
-/// Four times 4 bits: alpha, red, green, blue.
+/// Converts four times 4 bits: alpha, red, green, blue.
 pub(super) fn argb4444(word: u16) -> [u8; 4] {
     let part = |shift: u32| wide4((word >> shift) as u8);
     [part(8), part(4), part(0), part(12)]
 }
 
-/// GameCube: 555 if the top bit is set, otherwise 3 bits of alpha and 444.
+/// Converts a GameCube colour: 555 if the top bit is set, otherwise 3 bits of
+/// alpha and 444.
 pub(super) fn rgb5a3(word: u16) -> [u8; 4] {
     if word & 0x8000 != 0 {
         return rgb555(word);
@@ -65,7 +66,7 @@ pub(super) fn rgb5a3(word: u16) -> [u8; 4] {
     [r, g, b, wide3(word >> 12)]
 }
 
-/// GameCube: alpha, then intensity.
+/// Converts a GameCube colour: alpha, then intensity.
 pub(super) fn ia8(word: u16) -> [u8; 4] {
     let [alpha, grey] = word.to_be_bytes();
     [grey, grey, grey, alpha]

@@ -5,7 +5,7 @@ use super::colour::{rgb565, wide4};
 /// A block's pixels, row by row.
 pub(super) type Block = [[u8; 4]; 16];
 
-/// How a block of 8 or 16 bytes is stored.
+/// The format of a block of 8 or 16 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blocks {
     /// 8 bytes, transparent pixels.
@@ -124,13 +124,13 @@ pub(super) fn decode(
 /// Returns `size` bytes at `at`, padded with zeros.
 pub(super) fn padded<const N: usize>(data: &[u8], at: usize, size: usize) -> [u8; N] {
     let mut bytes = [0; N];
-    let there = data.get(at..).unwrap_or_default();
-    let length = there.len().min(size).min(N);
-    bytes[..length].copy_from_slice(&there[..length]);
+    let rest = data.get(at..).unwrap_or_default();
+    let length = rest.len().min(size).min(N);
+    bytes[..length].copy_from_slice(&rest[..length]);
     bytes
 }
 
-/// Copies a tile whose rows have `tile_width` pixels to `(x, y)` of a picture,
+/// Copies a tile with rows of `tile_width` pixels to `(x, y)` of a picture,
 /// clipped to it.
 pub(super) fn put(
     tile: &[[u8; 4]],
@@ -152,8 +152,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hardware_mixes_eighths_and_the_desktop_thirds() {
-        // White and black; the pixels go through the four colours.
+    fn gamecube_colours_are_mixed_in_eighths_and_others_in_thirds() {
+        // White and black; the pixels have the four colours in turn.
         let cmpr = cmpr_block([0xFF, 0xFF, 0, 0, 0b00_01_10_11, 0, 0, 0]);
         assert_eq!(
             [cmpr[0][0], cmpr[1][0], cmpr[2][0], cmpr[3][0]],

@@ -12,7 +12,7 @@ use crate::io::{Endian, Error, Result, Warnings};
 /// The first word of the fields, read little-endian.
 pub(super) const PLATFORM: u32 = 0x0600_0000;
 
-/// How the colours of a GameCube palette are stored.
+/// The format of the colours of a GameCube palette.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GxPalette {
     /// Alpha and intensity.
@@ -58,7 +58,7 @@ impl GxPalette {
 pub(super) fn read(fields: &Chunk, warnings: &mut Warnings) -> Result<Texture> {
     if fields.is_cut() {
         warnings.push(format!(
-            "texture at {:#x}: needs {} bytes, {} are there",
+            "texture at {:#x}: needs {} bytes, {} are left",
             fields.offset,
             fields.declared_size,
             fields.body.len()

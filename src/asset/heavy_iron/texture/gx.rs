@@ -5,12 +5,12 @@ use super::Level;
 use super::colour::{ia8, rgb5a3, rgb565, wide4};
 use super::dxt::{cmpr_block, padded, put};
 
-/// How the pixels of a GameCube texture are stored.
+/// The format of the pixels of a GameCube texture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GxFormat {
-    /// Intensity of 4 bits, which is the alpha too.
+    /// Intensity of 4 bits, which is also the alpha.
     I4,
-    /// Intensity of 8 bits, which is the alpha too.
+    /// Intensity of 8 bits, which is also the alpha.
     I8,
     /// Alpha and intensity of 4 bits.
     Ia4,
@@ -91,7 +91,7 @@ impl GxFormat {
         }
     }
 
-    /// Returns the bytes of a picture of this size.
+    /// Returns the length in bytes of a picture of this size.
     pub(super) fn size(self, width: u32, height: u32) -> usize {
         let (tile_width, tile_height, bytes) = self.tile();
         let across = (width as usize).div_ceil(tile_width);
@@ -207,8 +207,8 @@ mod tests {
     }
 
     #[test]
-    fn tiles_go_right_and_then_down_and_are_cut_at_the_edges() {
-        // Two tiles across, two down; of each a different grey.
+    fn tiles_are_in_rows_and_clipped_at_the_edges() {
+        // Two tiles across, two down, each of a different grey.
         let data: Vec<u8> = [10, 20, 30, 40].iter().flat_map(|&v| [v; 32]).collect();
         let level = level(9, 5, &data);
         let out = decoded(&level, GxFormat::I8);

@@ -30,9 +30,9 @@ pub const MAX_SIDE: u32 = 4096;
 /// A texture dictionary.
 #[derive(Debug, Default)]
 pub struct Textures {
-    /// Number of textures as the dictionary has it.
+    /// Number of textures according to the dictionary.
     pub declared: Option<u16>,
-    /// The textures, in the order of the file; the games have one.
+    /// The textures, in the order of the file; assets of the games have one.
     pub textures: Vec<Texture>,
     /// Warnings.
     pub warnings: Warnings,
@@ -41,7 +41,7 @@ pub struct Textures {
 /// A texture. Its pixels are kept as stored.
 #[derive(Debug, Clone)]
 pub struct Texture {
-    /// Name of the raster; often empty or another than the asset's.
+    /// Name of the raster; often empty or different from the asset's.
     pub name: String,
     /// Name of the mask; usually empty.
     pub mask: String,
@@ -49,17 +49,17 @@ pub struct Texture {
     pub width: u32,
     /// Height of level 0 in pixels, 1 to [`MAX_SIDE`].
     pub height: u32,
-    /// Bits per pixel, as the header has it.
+    /// Bits per pixel, according to the header.
     pub depth: u32,
     /// RenderWare's flags of the raster.
     pub raster: u32,
     /// How the texture is sampled.
     pub sampling: Sampling,
-    /// Whether there is alpha, as the header has it; PS2 textures do not say.
+    /// Whether there is alpha, according to the header; `None` on PS2.
     pub has_alpha: Option<bool>,
-    /// Number of levels as the header has it.
+    /// Number of levels according to the header.
     pub declared_levels: u32,
-    /// Length of all levels in bytes, as the header has it.
+    /// Length of all levels in bytes, according to the header.
     pub declared_size: Option<u32>,
     /// The existing levels, the largest first. A PS2 texture has one.
     pub levels: Vec<Level>,
@@ -91,14 +91,14 @@ impl Level {
     }
 }
 
-/// How the pixels of a texture are stored.
+/// The format of the pixels of a texture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// GameCube: tiles.
     GameCube {
-        /// Of the pixels.
+        /// The format of the pixels.
         format: GxFormat,
-        /// Of the palette, if there is one.
+        /// The format of the palette, if there is one.
         palette: Option<GxPalette>,
     },
     /// Xbox: swizzled pixels, or blocks.
@@ -170,7 +170,7 @@ impl Sampling {
         NAMES.get(usize::from(self.filter)).copied()
     }
 
-    /// Returns the name of a way of addressing.
+    /// Returns the name of an addressing mode.
     pub fn address_name(address: u8) -> Option<&'static str> {
         const NAMES: [&str; 5] = ["none", "wrap", "mirror", "clamp", "border"];
         NAMES.get(usize::from(address)).copied()
@@ -189,9 +189,9 @@ impl Texture {
         Some(pixels)
     }
 
-    /// Decodes a level into `out`, like [`Texture::rgba`]. If `out` has another
-    /// number of pixels than the level, or there is no such level, nothing is
-    /// written and the result is `false`.
+    /// Decodes a level into `out`, like [`Texture::rgba`]. Writes nothing
+    /// and returns `false` if there is no such level or `out` does not have its
+    /// number of pixels.
     pub fn decode(&self, level: usize, out: &mut [[u8; 4]]) -> bool {
         let Some(level) = self.levels.get(level) else {
             return false;
@@ -220,8 +220,8 @@ impl Texture {
 ///
 /// # Errors
 /// Returns [`Incomplete`](crate::asset::Incomplete) with the textures so far if
-/// the structure is broken: no texture, a header that is cut, an unknown
-/// format, a size out of range, or less than half of the pixels of level 0.
+/// the structure is broken: no texture, a truncated header, an unknown
+/// format, a size out of range, or fewer than half of the pixels of level 0.
 pub fn parse(bytes: &Bytes) -> Parsed<Textures> {
     read_into(bytes, Textures::default(), |model| dictionary(bytes, model))
 }
@@ -254,7 +254,7 @@ fn dictionary(bytes: &Bytes, model: &mut Textures) -> Result<()> {
 fn entries(dictionary: &Chunk, model: &mut Textures) -> Result<()> {
     if dictionary.is_cut() {
         model.warnings.push(format!(
-            "texture dictionary at {:#x}: needs {} bytes, {} are there",
+            "texture dictionary at {:#x}: needs {} bytes, {} are left",
             dictionary.offset,
             dictionary.declared_size,
             dictionary.body.len()
@@ -273,7 +273,7 @@ fn entries(dictionary: &Chunk, model: &mut Textures) -> Result<()> {
     let found = model.textures.len();
     if let Some(declared) = model.declared.filter(|&count| usize::from(count) != found) {
         model.warnings.push(format!(
-            "texture count at {:#x}: is {declared}, {found} are there",
+            "texture count at {:#x}: is {declared}, found {found}",
             dictionary.offset + 12
         ));
     }
@@ -339,11 +339,11 @@ fn take_levels(
         let width = (texture.width >> number).max(1);
         let height = (texture.height >> number).max(1);
         let needed = size(width, height);
-        let there = data.len().saturating_sub(start).min(needed);
-        if there < needed {
-            let text = format!("needs {needed} bytes, {there} are left");
+        let available = data.len().saturating_sub(start).min(needed);
+        if available < needed {
+            let text = format!("needs {needed} bytes, {available} are left");
             let at = offset + start as u64;
-            if number == 0 && there.saturating_mul(2) < needed {
+            if number == 0 && available.saturating_mul(2) < needed {
                 return Err(Error::damaged(at, "level 0", text));
             }
             warnings.push(format!("level {number} at {at:#x}: {text}"));
@@ -351,13 +351,13 @@ fn take_levels(
                 break;
             }
         }
-        let data = data.slice(start..start + there);
+        let data = data.slice(start..start + available);
         texture.levels.push(Level {
             width,
             height,
             data,
         });
-        start += there;
+        start += available;
     }
     let Some(total) = texture.declared_size else {
         return Ok(());
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn sampling_is_taken_apart() {
+    fn sampling_words_are_decoded() {
         let sampling = Sampling::from_word(0x3306);
         assert_eq!(sampling.filter_name(), Some("linear mip linear"));
         assert_eq!((sampling.address_u, sampling.address_v), (3, 3));

@@ -18,25 +18,25 @@ const COLOURS: u32 = 0x0F00;
 const PALETTE_8: u32 = 0x2000;
 const PALETTE_4: u32 = 0x4000;
 
-/// Length of the packet that precedes the pixels and before the palette from
+/// Length of the packet before the pixels and of that before the palette, since
 /// version 2.
 const PACKET: usize = 0x50;
 
-/// How the pixels of a PlayStation 2 texture are stored.
+/// The format of the pixels of a PlayStation 2 texture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ps2Format {
     /// Indices of 8 bits.
     Indices8 {
         /// Whether pixels are in the order of the graphics memory.
         is_swizzled: bool,
-        /// Whether colours have 32 bits, or 16.
+        /// Whether colours have 32 bits instead of 16.
         is_wide: bool,
     },
     /// Indices of 4 bits, the left pixel in the low half.
     Indices4 {
         /// Whether pixels are in the order of the graphics memory.
         is_swizzled: bool,
-        /// Whether colours have 32 bits, or 16.
+        /// Whether colours have 32 bits instead of 16.
         is_wide: bool,
     },
     /// Colours of 16 bits.
@@ -88,7 +88,7 @@ impl Ps2Format {
         }
     }
 
-    /// Returns the bits of a pixel.
+    /// Returns the number of bits of a pixel.
     fn bits(self) -> u32 {
         match self {
             Self::Indices8 { .. } => 8,
@@ -98,7 +98,7 @@ impl Ps2Format {
         }
     }
 
-    /// Returns the bytes of the palette.
+    /// Returns the length of the palette in bytes.
     fn palette_size(self) -> usize {
         match self {
             Self::Indices8 { is_wide, .. } => 256 * if is_wide { 4 } else { 2 },
@@ -212,12 +212,12 @@ impl Header {
         warnings: &mut Warnings,
     ) -> Result<(Bytes, Bytes)> {
         let packet = if self.version >= 2 { PACKET } else { 0 };
-        let there = data.body.len();
-        let end = there.min(self.pixel_size as usize);
+        let available = data.body.len();
+        let end = available.min(self.pixel_size as usize);
         if end < self.pixel_size as usize {
             let size = self.pixel_size;
             warnings.push(format!(
-                "size of the pixels at {:#x}: is {size}, {there} bytes are there",
+                "size of the pixels at {:#x}: is {size}, {available} bytes are left",
                 self.offset
             ));
         }
@@ -231,8 +231,8 @@ impl Header {
         if (pixels.len() as u64) < needed {
             warnings.push(format!("level 0 at {:#x}: {problem}", data.offset));
         }
-        let start = end.saturating_add(packet).min(there);
-        let length = format.palette_size().min(there - start);
+        let start = end.saturating_add(packet).min(available);
+        let length = format.palette_size().min(available - start);
         if length < format.palette_size() {
             warnings.push(format!(
                 "palette at {:#x}: needs {} bytes, {length} are left",
@@ -301,8 +301,8 @@ fn indices(
     }
 }
 
-/// Returns the colours of a palette; missing ones are transparent. In one of
-/// 256, bits 3 and 4 of an index are exchanged.
+/// Returns the colours of a palette; missing ones are transparent. In a palette
+/// of 256, bits 3 and 4 of an index are exchanged.
 fn colours(palette: &[u8], is_wide: bool, is_exchanged: bool) -> [[u8; 4]; 256] {
     let stored = |index: usize| {
         if is_wide {

@@ -35,14 +35,16 @@ fn spread(mask: usize, count: usize) -> Vec<usize> {
     std::iter::successors(Some(0), next).take(count).collect()
 }
 
-/// Where the pixels of a PlayStation 2 picture of 4 or 8 bits are that was
-/// uploaded as one of pixels four times as large (FORMATS, HIP assets 4).
+/// Positions of the pixels of a PlayStation 2 picture of 4 or 8 bits per pixel
+/// that was uploaded as one with pixels four times as large (FORMATS, HIP
+/// assets 4).
 pub(super) struct Bands {
     log_width: u32,
 }
 
 impl Bands {
-    /// `least` is the least width of the buffer: 16 for 8 bits, 32 for 4.
+    /// Returns the positions for a picture of this width in a buffer that is at
+    /// least `least` pixels wide: 16 for 8 bits, 32 for 4.
     pub(super) fn new(width: u32, least: u32) -> Self {
         let width = width.max(least).next_power_of_two();
         Self {
@@ -68,7 +70,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_pixel_of_a_swizzled_picture_has_a_place_of_its_own() {
+    fn every_pixel_of_a_swizzled_picture_has_its_own_position() {
         for (width, height) in [(1, 1), (8, 8), (2, 64), (64, 4), (256, 16)] {
             let morton = Morton::new(width, height);
             let offsets: BTreeSet<_> = morton
@@ -81,14 +83,14 @@ mod tests {
     }
 
     #[test]
-    fn bits_of_x_and_y_take_turns_and_the_longer_side_keeps_the_rest() {
+    fn bits_of_x_and_y_alternate_and_the_longer_side_keeps_the_rest() {
         let morton = Morton::new(8, 2);
         assert_eq!(morton.x, [0, 1, 4, 5, 8, 9, 12, 13]);
         assert_eq!(morton.y, [0, 2]);
     }
 
     #[test]
-    fn every_pixel_of_a_band_has_a_place_of_its_own() {
+    fn every_pixel_of_a_band_has_its_own_position() {
         for width in [16, 32, 128] {
             let bands = Bands::new(width, 16);
             let offsets: BTreeSet<_> = (0..8)

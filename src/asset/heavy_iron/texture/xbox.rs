@@ -17,12 +17,12 @@ const COLOURS: u32 = 0x0F00;
 const PALETTE_8: u32 = 0x2000;
 const PALETTE_4: u32 = 0x4000;
 
-/// How the pixels of an Xbox texture are stored.
+/// The format of the pixels of an Xbox texture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum XboxFormat {
     /// Blocks of 4 by 4 pixels.
     Blocks(Blocks),
-    /// A byte a pixel, and a palette.
+    /// A byte per pixel, and a palette.
     Palette {
         /// Number of colours that are stored: 256, or 32 for a palette of 16.
         colours: usize,
@@ -42,7 +42,7 @@ pub enum XboxColours {
     Rgb565,
     /// 16 bits with four of alpha.
     Argb4444,
-    /// 8 bits, a grey.
+    /// 8 bits of grey.
     L8,
     /// 32 bits with alpha.
     Argb8888,
@@ -66,7 +66,7 @@ impl XboxColours {
         })
     }
 
-    /// Returns the bytes of a pixel.
+    /// Returns the length of a pixel in bytes.
     fn size(self) -> usize {
         match self {
             Self::L8 => 1,
@@ -134,7 +134,7 @@ impl XboxFormat {
         matches!(self, Self::Blocks(_))
     }
 
-    /// Returns the bytes of a picture of this size.
+    /// Returns the length in bytes of a picture of this size.
     fn size(self, width: u32, height: u32) -> usize {
         let (width, height) = (width as usize, height as usize);
         match self {
@@ -200,7 +200,7 @@ pub(super) fn read(fields: &Chunk, warnings: &mut Warnings) -> Result<Texture> {
     Ok(texture)
 }
 
-/// Warns of sizes that cannot be swizzled, and of indices out of range.
+/// Warns about sizes that cannot be swizzled, and indices out of range.
 fn check_pixels(texture: &Texture, format: XboxFormat, warnings: &mut Warnings) {
     let at = texture.offset;
     let is_swizzlable = texture.width.is_power_of_two() && texture.height.is_power_of_two();
