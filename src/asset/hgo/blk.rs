@@ -1,4 +1,4 @@
-//! `*.hgo.blk`: the table of blocks that a tool left beside some HGO files
+//! `*.hgo.blk`: the table of blocks that a tool left next to some HGO files
 //! (FORMATS, HGO 8). No game opens it.
 
 use get_size2::GetSize;
@@ -28,28 +28,29 @@ pub struct Entry {
     /// Absolute offset in the HGO file of the block's size, which is 4 more
     /// than that of the block.
     pub offset: u32,
-    /// What contradicts the entries before it.
+    /// The contradiction to the entries before it, if there is one.
     pub mismatch: Option<Mismatch>,
 }
 
-/// How an entry contradicts those before it.
+/// A contradiction between an entry and those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum Mismatch {
     /// No block of this type is known.
     UnknownType,
-    /// The block before has a known length, and this one should be here.
-    ShouldBe(u32),
-    /// It begins inside the header of the previous block, whose size has this
+    /// The previous block has a known length, so this one should have this
     /// offset.
+    ShouldBe(u32),
+    /// It begins inside the header of the previous block, whose entry has
+    /// this offset.
     TooEarly(u32),
 }
 
-/// Parses a `.blk` file. Its numbers are little-endian whatever those of the
-/// HGO file are.
+/// Parses a `.blk` file. Its numbers are little-endian, regardless of the byte
+/// order of the HGO file.
 ///
 /// # Errors
-/// Returns [`Incomplete`] if the length is no multiple of 8, with the entries
-/// before the odd one.
+/// Returns [`Incomplete`] with the complete entries if the length is not a
+/// multiple of 8.
 pub fn parse(bytes: &[u8]) -> std::result::Result<BlockTable, Box<Incomplete<BlockTable>>> {
     let mut table = BlockTable::default();
     let mut cursor = Cursor::new(bytes, 0, Endian::Little);

@@ -12,8 +12,8 @@ const HEADER_SIZE: u64 = 8;
 /// A block of the file.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Block {
-    /// Its type as the tools call it, `NTBL`; on GameCube the bytes are in the
-    /// file in reverse.
+    /// Its type as in the tools, such as `NTBL`; in GameCube files the bytes
+    /// are reversed.
     pub tag: [u8; 4],
     /// 0 for the root, 1 for the blocks in it, 2 for those of the texture set.
     pub depth: u8,
@@ -27,7 +27,7 @@ pub struct Block {
     pub consumed: u64,
 }
 
-/// What a block is.
+/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum BlockKind {
     /// `HGOF`: the whole file.
@@ -105,7 +105,7 @@ pub(super) fn read_file(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<()> {
     let root = read_header(cursor, 0)?;
     let declared = u64::from(root.size);
     hgo.blocks.push(root);
-    // The size is rounded up to a multiple of 4, and the file is not.
+    // The size is rounded up to a multiple of 4, but the file is not padded.
     let expected = hgo.file_size().next_multiple_of(4);
     if declared != expected && declared != hgo.file_size() {
         hgo.warnings.push(format!(
@@ -138,7 +138,7 @@ pub(super) fn read_blocks(
         if wanted > cursor.remaining() as u64 {
             let end = cursor.offset() + cursor.remaining() as u64;
             hgo.warnings.push(format!(
-                "block {} at {offset:#x}: ends at {:#x}, past {end:#x}, where what it is in ends",
+                "block {} at {offset:#x}: ends at {:#x}, past the end of its parent at {end:#x}",
                 tag.escape_ascii(),
                 offset + size
             ));
@@ -168,7 +168,7 @@ pub(super) fn read_blocks(
     Ok(())
 }
 
-/// Reads a block of the root. `false` for one that does not belong there.
+/// Reads a block of the root. Returns `false` if it does not belong there.
 fn read_block(kind: BlockKind, cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<bool> {
     match kind {
         BlockKind::Names => {
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sign_of_a_size_means_nothing() {
+    fn the_sign_of_a_size_is_ignored() {
         let build = Build::new(Endian::Big);
         let mut block = build.block(b"NTBL", &build.names(&["root"]));
         let negative = -(block.len() as i32);
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(hgo.names.iter().count(), 1);
         assert_eq!(
             hgo.warnings.texts(),
-            ["block NTBL at 0x8: ends at 0x24, past 0x1c, where what it is in ends"]
+            ["block NTBL at 0x8: ends at 0x24, past the end of its parent at 0x1c"]
         );
     }
 }

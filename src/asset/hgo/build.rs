@@ -2,7 +2,7 @@
 
 use super::Endian;
 
-/// Writes the parts of a file in one byte order.
+/// A writer of the parts of a file in one byte order.
 pub(crate) struct Build {
     endian: Endian,
 }
@@ -97,8 +97,8 @@ impl Build {
         .concat()
     }
 
-    /// Material and vertices of a mesh with the corners of a square; triangles,
-    /// skin and blend shapes must follow.
+    /// Returns the material and vertices of a mesh with the corners of a
+    /// square; triangles, skin and blend shapes must follow.
     pub(crate) fn quad(&self, material: i32) -> Vec<u8> {
         let mut bytes = self.i32s(&[material, 4]);
         for [x, y] in [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]] {
@@ -180,8 +180,8 @@ impl Build {
         ])
     }
 
-    /// Returns a file with some of everything: two joints, a layer, a texture,
-    /// a material, a point, a shadow.
+    /// Returns a file with all kinds of contents: two joints, a layer, a
+    /// texture, a material, a point, a shadow.
     pub(crate) fn mouse(&self) -> Vec<u8> {
         let pixels = [self.i32s(&[0x81, 4, 4, 32]), vec![0x80; 32]].concat();
         let textures = [
@@ -205,8 +205,8 @@ impl Build {
             self.joint([0.0, 1.0, 0.5], 0, 6),
             vec![2, 0, 1],
             vec![1, 0xff],
-            // One layer: rigid at joint 1, no skin, nothing rigid that
-            // blends, a skin that blends.
+            // One layer: rigid at joint 1, no skin, no rigid part with blend
+            // shapes, a skin with blend shapes.
             vec![1],
             self.i32s(&[11]),
             vec![1, 0, 1],

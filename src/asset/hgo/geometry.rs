@@ -9,7 +9,7 @@ use crate::asset::count::{count, fill, fitting};
 use crate::io::Warnings;
 use crate::io::{Cursor, Error, Result};
 
-/// Least bytes of a geometry: its type and a number.
+/// Minimum length of a geometry in bytes: its type and a count.
 const GEOMETRY_SIZE: usize = 8;
 
 /// Bytes of a set of sprites without the sprites.
@@ -18,12 +18,12 @@ const SPRITES_SIZE: usize = 16;
 /// Bytes of a sprite.
 const SPRITE_SIZE: usize = 24;
 
-/// One geometry.
+/// A geometry.
 #[derive(Debug, GetSize)]
 pub enum Geometry {
     /// Meshes, one for every material.
     Meshes {
-        /// Where the meshes' own zero is.
+        /// Origin of the coordinates of the meshes.
         origin: [f32; 3],
         /// The meshes.
         meshes: Vec<Mesh>,
@@ -56,7 +56,7 @@ impl Geometry {
         meshes.chain(self.sprites().iter().map(|sprites| sprites.material))
     }
 
-    /// Gives all of it another material.
+    /// Replaces the material of all meshes.
     #[cfg(test)]
     pub(super) fn set_material(&mut self, material: i32) {
         if let Self::Meshes { meshes, .. } = self {

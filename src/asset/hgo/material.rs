@@ -20,7 +20,7 @@ pub struct Material {
     pub next: i32,
     /// The attribute bits as stored.
     pub attributes: u32,
-    /// The attribute bits by their names.
+    /// The attribute bits by name.
     pub flags: Attributes,
     /// Ambient colour, red, green, blue.
     pub ambient: [f32; 3],
@@ -50,15 +50,15 @@ pub struct Material {
     pub scroll: [f32; 4],
 }
 
-/// The attribute bits of a material by their names.
+/// The attribute bits of a material by name.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Attributes {
     values: [u8; ATTRIBUTES.len()],
 }
 
 /// The attributes and the number of bits of each. The first is in the highest
-/// bits of a big-endian file (as compilers for the GameCube do it), and in the
-/// lowest of a little-endian one.
+/// bits in a big-endian file (the order of compilers for the GameCube), and in
+/// the lowest in a little-endian one.
 const ATTRIBUTES: [(&str, u32); 14] = [
     ("alpha", 2),
     ("filter", 2),
@@ -101,10 +101,10 @@ impl Attributes {
     }
 }
 
-/// A texture that changes.
+/// An animated texture.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct TextureAnimation {
-    /// Place of its first texture in [`Hgo::texture_ids`].
+    /// Index of its first texture in [`Hgo::texture_ids`].
     pub first_id: i32,
     /// Number of textures.
     pub id_count: i16,
@@ -206,7 +206,7 @@ fn read_texture_animation(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<Text
     })
 }
 
-/// Reads floats that are in order.
+/// Reads `N` floats.
 pub(super) fn floats<const N: usize>(
     cursor: &mut Cursor<'_>,
     field: &'static str,
@@ -229,7 +229,7 @@ mod tests {
     use crate::asset::hgo::parse;
 
     #[test]
-    fn attributes_start_at_the_end_of_the_word_given_by_the_byte_order() {
+    fn the_byte_order_determines_at_which_end_attributes_start() {
         let value = |bits, endian, name| {
             let attributes = Attributes::new(bits, endian);
             attributes
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn texture_animations_name_themselves_by_offsets_from_zero() {
+    fn names_of_texture_animations_are_offsets_from_zero() {
         let build = Build::new(Endian::Big);
         let animation = [0, 0, 1, 2 << 16 | 3, 4, 5, 0, 5];
         let body = [

@@ -7,7 +7,7 @@ use crate::asset::count::{count, fill, fitting};
 use crate::io::Warnings;
 use crate::io::{Cursor, Error, Result};
 
-/// Least bytes of a mesh: its six numbers.
+/// Minimum length of a mesh in bytes: its six numbers.
 pub(super) const MESH_SIZE: usize = 24;
 
 /// Bytes of a vertex.
@@ -23,11 +23,11 @@ pub struct Mesh {
     pub material: i32,
     /// The vertices.
     pub vertices: Vec<Vertex>,
-    /// 0 in all files that are known.
+    /// 0 in all known files.
     pub control: i32,
     /// The triangles.
     pub primitives: Vec<Primitive>,
-    /// How joints bend it.
+    /// The joints that bend it, with their weights.
     pub skin: Option<Skin>,
     /// Its blend shapes.
     pub blend_shapes: Option<BlendShapes>,
@@ -46,7 +46,7 @@ impl Mesh {
 /// A vertex. Lengths are in the game's units, y up.
 #[derive(Debug, Clone, Copy, PartialEq, GetSize)]
 pub struct Vertex {
-    /// Place.
+    /// Position.
     pub position: [f32; 3],
     /// Normal.
     pub normal: [f32; 3],
@@ -65,7 +65,7 @@ pub struct Primitive {
     pub indices: Vec<u16>,
 }
 
-/// How triangles are stored.
+/// The format of triangles.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum PrimitiveKind {
     /// Three numbers of vertices each.
@@ -97,7 +97,7 @@ impl Primitive {
         list.chain(Strips { rest: strips }.flat_map(strip_triangles))
     }
 
-    /// Returns whether the last strip claims more numbers than there are.
+    /// Returns whether the last strip is longer than the rest of the list.
     fn overruns(&self) -> bool {
         let mut position = 0;
         while let Some(&length) = self.indices.get(position) {
@@ -107,7 +107,8 @@ impl Primitive {
     }
 }
 
-/// Returns the strips of a list of numbers; the last one may be truncated.
+/// An iterator over the strips of a list of numbers; the last one may be
+/// truncated.
 struct Strips<'a> {
     rest: &'a [u16],
 }
@@ -132,7 +133,7 @@ fn strip_triangles(strip: &[u16]) -> impl Iterator<Item = [u16; 3]> {
     })
 }
 
-/// How joints bend a mesh.
+/// The joints that bend a mesh, with their weights.
 #[derive(Debug, Clone, PartialEq, GetSize)]
 pub enum Skin {
     /// Three joints for every vertex.
@@ -173,7 +174,7 @@ impl Skin {
                 let mut used = [false; 256];
                 for vertex in vertices {
                     for (&weight, &joint) in vertex.weights.iter().zip(&vertex.joints) {
-                        // Joint 0 is a joint like others: the weight decides.
+                        // Joint 0 is not special: the weight decides.
                         used[usize::from(joint)] |= weight != 0.0;
                     }
                 }
@@ -389,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn strips_turn_every_second_triangle_and_drop_flat_ones() {
+    fn every_second_triangle_of_a_strip_is_reversed_and_flat_ones_are_omitted() {
         let strips = strips(&[5, 0, 1, 2, 3, 3, 3, 7, 8, 9]);
         assert_eq!(
             strips.triangles().collect::<Vec<_>>(),
@@ -398,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strip_ends_with_its_list() {
+    fn a_strip_ends_at_the_end_of_its_list() {
         let cut = strips(&[9, 0, 1, 2]);
         assert!(cut.overruns());
         assert_eq!(cut.triangles().collect::<Vec<_>>(), [[0, 1, 2]]);
@@ -407,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_has_whole_triangles_only() {
+    fn a_list_has_only_whole_triangles() {
         let list = Primitive {
             kind: PrimitiveKind::List,
             indices: vec![0, 1, 2, 2, 1],
@@ -416,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_of_a_vertex_may_be_those_of_joint_0() {
+    fn a_vertex_may_have_a_weight_for_joint_0() {
         let build = Build::new(Endian::Big);
         let vertex = [build.f32s(&[0.5, 0.5, 0.0]), vec![0, 3, 9, 0]].concat();
         let tail = [
@@ -459,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn blend_shapes_have_vectors_for_those_that_are_present() {
+    fn only_present_blend_shapes_have_vectors() {
         let build = Build::new(Endian::Big);
         let shapes = |bytes: i32| {
             [

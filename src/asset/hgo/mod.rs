@@ -57,7 +57,7 @@ pub struct Hgo {
     pub materials: Vec<Material>,
     /// Texture animations.
     pub texture_animations: Vec<TextureAnimation>,
-    /// Numbers of textures that the texture animations go through.
+    /// Numbers of the textures of the texture animations.
     pub texture_ids: Vec<i16>,
     /// Joints; a parent usually precedes its children.
     pub joints: Vec<Joint>,
@@ -101,7 +101,7 @@ impl Hgo {
     }
 }
 
-/// The bytes that the names are in, each with a NUL after it.
+/// The names, each followed by a NUL.
 #[derive(Debug, Default, GetSize)]
 pub struct NameTable {
     /// A slice of the file.
@@ -111,12 +111,12 @@ pub struct NameTable {
     looked_up: usize,
 }
 
-/// Maximum length of the name that is looked up, in bytes.
+/// Maximum length of a name in bytes; longer names are cut.
 const MAX_NAME: usize = 255;
 
-/// Maximum number of bytes that the names of one file may have together, each
-/// counted as often as something has it. Few tables reach a hundredth of it;
-/// the limit keeps many references to one long name from filling the memory.
+/// Maximum total length in bytes of the names that are looked up in a file; a
+/// name counts each time. Few files reach a hundredth of it; the limit prevents
+/// many references to one long name from filling the memory.
 const MAX_LOOKED_UP: usize = 1 << 20;
 
 impl NameTable {
@@ -170,11 +170,11 @@ impl NameTable {
     }
 }
 
-/// Type of the root block as a number: `HGOF`, first character lowest.
+/// Type of the root block; reversed in a big-endian file.
 const ROOT: [u8; 4] = *b"HGOF";
 
 /// Returns the byte order of a file that starts with these bytes, or `None` if
-/// they do not start an HGO file.
+/// it is not an HGO file.
 pub fn endian(head: &[u8]) -> Option<Endian> {
     let mut reversed = ROOT;
     reversed.reverse();
@@ -266,7 +266,7 @@ mod tests {
     use build::Build;
 
     #[test]
-    fn both_byte_orders_give_the_same_model() {
+    fn both_byte_orders_yield_the_same_model() {
         for endian in [Endian::Big, Endian::Little] {
             let hgo = parse(&Build::new(endian).mouse().into()).unwrap();
             assert_eq!(hgo.endian, endian);
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_by_both_ways_of_counting() {
+    fn names_are_found_by_offsets_from_zero_and_from_one() {
         let mut table = NameTable {
             bytes: Bytes::from_static(b"root\0head\0"),
             ..NameTable::default()
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn another_magic_is_an_error_at_the_start() {
+    fn a_wrong_magic_is_an_error_at_the_start() {
         let error = parse(&Bytes::from_static(b"FOGX\0\0\0\x08"))
             .unwrap_err()
             .error;

@@ -15,7 +15,7 @@ pub type Matrix = [f32; 16];
 /// Bytes of a joint.
 const JOINT_SIZE: usize = 210;
 
-/// Number of a parent that means none.
+/// Number of the parent of a root.
 const NO_PARENT: u8 = 0xff;
 
 /// A joint of the skeleton.
@@ -23,16 +23,16 @@ const NO_PARENT: u8 = 0xff;
 pub struct Joint {
     /// Flags of unknown meaning.
     pub flags: u8,
-    /// Place in the rest pose, relative to the parent.
+    /// Transform in the rest pose, relative to the parent.
     pub local: Matrix,
-    /// Inverse of its place in the rest pose, relative to the object.
+    /// Inverse of its transform in the rest pose, relative to the object.
     pub inverse_world: Matrix,
     /// Orientation of its axes.
     pub orientation: Matrix,
-    /// Where other things are attached to it, relative to the joint.
+    /// Position at which other objects are attached, relative to the joint.
     pub locator_offset: [f32; 3],
-    /// Number of the parent; `None` for a root. Nothing keeps it from being
-    /// too large, or from being part of a circle.
+    /// Number of the parent; `None` for a root. It may be out of range, or part
+    /// of a cycle.
     pub parent: Option<u8>,
     /// Its name.
     pub name: Option<String>,
@@ -44,11 +44,11 @@ pub struct Joint {
 pub struct Layer {
     /// Its name.
     pub name: Option<String>,
-    /// What it consists of, in the order of the file.
+    /// Its parts, in the order of the file.
     pub parts: Vec<Part>,
 }
 
-/// How the geometry of a part follows the skeleton.
+/// The way in which the geometry of a part follows the skeleton.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, GetSize)]
 pub enum Slot {
     /// Fixed to a joint.
@@ -93,18 +93,18 @@ pub struct Part {
     pub geometry: Vec<Geometry>,
 }
 
-/// A named place on the object.
+/// A named position on the object.
 #[derive(Debug, Clone, PartialEq, GetSize)]
 pub struct Point {
     /// Number of the joint that it moves with.
     pub joint: u8,
-    /// Place relative to the joint.
+    /// Transform relative to the joint.
     pub matrix: Matrix,
     /// Its name.
     pub name: Option<String>,
 }
 
-/// What casts the shadow of one joint.
+/// The shapes that cast the shadow of a joint.
 #[derive(Debug, Default, Clone, PartialEq, GetSize)]
 pub struct Shadow {
     /// Ellipsoids, 12 numbers each.
@@ -133,10 +133,10 @@ pub struct Bounds {
     pub sphere_radius: f32,
     /// Height of the sphere's centre.
     pub sphere_y: f32,
-    /// Least corner of the box around it. If both corners are zero, the game
-    /// takes -1 and 1.
+    /// Minimum corner of the box around it. If both corners are zero, the game
+    /// uses -1 and 1.
     pub min: [f32; 3],
-    /// Greatest corner of the box around it.
+    /// Maximum corner of the box around it.
     pub max: [f32; 3],
     /// Height of the cylinder's lower end.
     pub cylinder_y: f32,
@@ -174,7 +174,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<()> {
     });
     if cursor.remaining() > 3 {
         hgo.warnings.push(format!(
-            "block HGO0: {} bytes at {:#x}, behind its bounds, are not known",
+            "block HGO0: {} bytes at {:#x}, after its bounds, are not known",
             cursor.remaining(),
             cursor.offset()
         ));
@@ -297,7 +297,7 @@ fn read_name(
     Ok(hgo.names.one_based(at, number, &mut hgo.warnings))
 }
 
-/// Reads bytes that are preceded by their number, a byte itself.
+/// Reads bytes that are preceded by their number, which is one byte.
 fn read_bytes(cursor: &mut Cursor<'_>, field: &'static str) -> Result<Vec<u8>> {
     let length = cursor.u8(field)?;
     Ok(cursor.take(length.into(), field)?.to_vec())
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_before_the_end_is_kept() {
+    fn everything_before_a_truncation_is_kept() {
         let bytes = Build::new(Endian::Big).mouse();
         let whole = parse(&bytes.clone().into()).unwrap();
         let object = whole.blocks.last().unwrap();

@@ -18,8 +18,8 @@ pub struct Texture {
     pub width: i32,
     /// Height in pixels.
     pub height: i32,
-    /// Number of mipmaps, for formats that store it; the pixels are those of
-    /// the largest level alone.
+    /// Number of mipmaps, for formats that store it; the pixels are only
+    /// those of the largest level.
     pub mipmaps: Option<i32>,
     /// Absolute offset of the pixels.
     pub offset: u64,
@@ -32,26 +32,26 @@ pub struct Texture {
     pub palette: Bytes,
 }
 
-/// How the pixels of a texture are stored.
+/// The format of the pixels of a texture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum TextureFormat {
-    /// 16 bits a pixel.
+    /// 16 bits per pixel.
     Rgb16,
-    /// 16 bits a pixel, with alpha.
+    /// 16 bits per pixel, with alpha.
     Rgba16,
-    /// 24 bits a pixel.
+    /// 24 bits per pixel.
     Rgb24,
-    /// 32 bits a pixel.
+    /// 32 bits per pixel.
     Rgba32,
-    /// 4 bits a pixel, and a palette of 16.
+    /// 4 bits per pixel, and a palette of 16.
     Pal4,
-    /// 8 bits a pixel, and a palette of 256.
+    /// 8 bits per pixel, and a palette of 256.
     Pal8,
     /// GameCube: blocks of 4 by 4 pixels as in DXT1, four to a tile.
     Cmpr,
-    /// GameCube: 16 bits a pixel, tiles of 4 by 4.
+    /// GameCube: 16 bits per pixel, tiles of 4 by 4.
     Rgb5a3,
-    /// GameCube: 32 bits a pixel, tiles of 4 by 4.
+    /// GameCube: 32 bits per pixel, tiles of 4 by 4.
     Rgba8,
     /// Any other number.
     Unknown,
@@ -92,7 +92,7 @@ impl TextureFormat {
         }
     }
 
-    /// Returns the bytes of the palette.
+    /// Returns the length of the palette in bytes.
     fn palette_size(self) -> usize {
         match self {
             Self::Pal4 => 16 * 4,
@@ -130,7 +130,7 @@ pub(super) fn read_set(cursor: &mut Cursor<'_>, hgo: &mut Hgo) -> Result<()> {
     let declared = hgo.texture_count;
     if let Some(declared) = declared.filter(|&count| usize::try_from(count) != Ok(found)) {
         hgo.warnings.push(format!(
-            "block TSH0: says {declared} textures, {found} are there"
+            "block TSH0: declares {declared} textures, found {found}"
         ));
     }
     Ok(())
@@ -256,13 +256,13 @@ mod tests {
             [
                 "texture 0 at 0x24: has 32 bytes, 5 by 4 pixels take 64",
                 "texture 1 at 0x5c: type 9 is unknown",
-                "block TSH0: says 5 textures, 2 are there",
+                "block TSH0: declares 5 textures, found 2",
             ]
         );
     }
 
     #[test]
-    fn impossible_sizes_are_errors_and_take_no_memory() {
+    fn impossible_sizes_are_errors_and_allocate_nothing() {
         let error = |numbers| {
             let incomplete = parse(&set(&[texture(numbers, 8)], 1).into()).unwrap_err();
             incomplete.error.to_string()
