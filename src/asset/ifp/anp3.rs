@@ -1,4 +1,4 @@
-//! `ANP3` and `ANP2`: headers of fixed size, nothing tagged (FORMATS, IFP 4).
+//! `ANP3` and `ANP2`: headers of fixed size without tags (FORMATS, IFP 4).
 
 use bytes::Bytes;
 
@@ -14,7 +14,7 @@ const NAME_SIZE: usize = 24;
 /// Bytes of an object without its keys.
 const OBJECT_SIZE: usize = 36;
 
-/// Reads a package of `file`, whose end should be that of the package.
+/// Reads the package of `file`; both should end at the same offset.
 pub(super) fn package(
     cursor: &mut Cursor<'_>,
     file: &Bytes,
@@ -38,12 +38,12 @@ pub(super) fn package(
     let file_size = file.len() as u64;
     if declared != file_size {
         warnings.push(format!(
-            "size at 0x4: the package ends at {declared:#x} by it, the file at {file_size:#x}"
+            "size at 0x4: the package ends at {declared:#x} according to it, the file at {file_size:#x}"
         ));
     }
     if declared != found {
         warnings.push(format!(
-            "size at 0x4: the package ends at {declared:#x} by it, its last animation at {found:#x}"
+            "size at 0x4: the package ends at {declared:#x} according to it, its last animation at {found:#x}"
         ));
     }
     Ok(())
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_root_that_does_not_move_is_no_root_motion() {
+    fn a_root_that_does_not_move_has_no_root_motion() {
         let key = |x| [0, 0, 0, 4096, 0, x, 0, 0];
         let moves = |name, bone, xs: [i16; 2]| {
             let keys = shorts(&[key(xs[0]), key(xs[1])].concat());

@@ -1,8 +1,8 @@
 //! `ANPK`, and `ANLF`, a list of such packages: sections with a tag and a
 //! length (FORMATS, IFP 2 and 3).
 //!
-//! Loaders check the first tag and those of the keys and no other, and use only
-//! the lengths of `INFO`, `NAME` and `ANIM`.
+//! Loaders check only the first tag and those of the keys, and use only the
+//! lengths of `INFO`, `NAME` and `ANIM`.
 
 use bytes::Bytes;
 
@@ -16,12 +16,13 @@ use crate::io::{Cursor, Error, Result};
 /// number.
 const PACKAGE_SIZE: usize = 20;
 
-/// Least bytes of an animation: `NAME`, `DGAN`, and `INFO` with a number.
+/// Minimum length of an animation in bytes: `NAME`, `DGAN`, and `INFO` with a
+/// number.
 const ANIMATION_SIZE: usize = 28;
 
-/// Bytes that bound the number of objects: the headers of `CPAN` and `ANIM`.
-/// Objects have more, but the first ones of a file that was cut off should be
-/// found nevertheless.
+/// Length in bytes that bounds the number of objects: the headers of `CPAN` and
+/// `ANIM`. Objects are longer, but the first ones of a truncated file should
+/// still be found.
 const OBJECT_SIZE: usize = 16;
 
 /// Maximum length of a package's or animation's name in bytes. The games have
@@ -96,7 +97,7 @@ pub(super) fn package(
     }
     if let Some(end) = Mismatch::between(package.declared_end(), cursor.offset()) {
         warnings.push(format!(
-            "ANPK at {:#x}: ends at {:#x} by its header, its last animation at {:#x}",
+            "ANPK at {:#x}: ends at {:#x} according to its header, its last animation at {:#x}",
             package.offset, end.declared, end.actual
         ));
     }
@@ -190,8 +191,8 @@ fn read_keys(
     Ok(())
 }
 
-/// Reads tag and length of a section. Another tag is a warning only: tools
-/// write zeros there.
+/// Reads the tag and length of a section. A wrong tag is only a warning, since
+/// tools write zeros there.
 fn header(
     cursor: &mut Cursor<'_>,
     expected: &'static [u8; 4],
@@ -209,8 +210,8 @@ fn header(
     cursor.u32("section length")
 }
 
-/// Reads a section whose length is used: the length, and the body with its
-/// padding to a multiple of 4, which the length excludes.
+/// Reads a section whose length loaders use: the length, and the body including
+/// the padding to a multiple of 4, which the length excludes.
 fn section<'a>(
     cursor: &mut Cursor<'a>,
     expected: &'static [u8; 4],
@@ -221,8 +222,8 @@ fn section<'a>(
     Ok((length, cursor.section(padded, "section")?))
 }
 
-/// Reads a name that takes the rest of a section. A longer one than any game
-/// supports is cut with a warning, since a name could be as long as the file.
+/// Reads a name that fills the rest of a section. A name longer than any game
+/// supports is cut with a warning, since it could be as long as the file.
 fn section_name(
     body: &mut Cursor<'_>,
     field: &'static str,

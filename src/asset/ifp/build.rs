@@ -1,6 +1,6 @@
 //! Small IFP files for tests.
 
-/// Little-endian floats.
+/// Returns little-endian floats.
 pub(crate) fn floats(values: &[f32]) -> Vec<u8> {
     values
         .iter()
@@ -8,7 +8,7 @@ pub(crate) fn floats(values: &[f32]) -> Vec<u8> {
         .collect()
 }
 
-/// Little-endian 16-bit numbers.
+/// Returns little-endian 16-bit numbers.
 pub(crate) fn shorts(values: &[i16]) -> Vec<u8> {
     values
         .iter()
@@ -45,14 +45,13 @@ pub(crate) fn anp(is_anp3: bool, name: &str, animations: &[(&str, Vec<Vec<u8>>)]
     tagged(if is_anp3 { b"ANP3" } else { b"ANP2" }, &body)
 }
 
-/// How the `ANIM` section of an `ANPK` object ends.
+/// The end of the `ANIM` section of an `ANPK` object.
 pub(crate) enum Tail {
     Bone(i32),
     Siblings(i32, i32),
 }
 
-/// Returns an object of an `ANPK` package, with its kind of key and their
-/// bytes.
+/// Returns an object of an `ANPK` package, with the kind and bytes of its keys.
 pub(crate) fn anpk_object(name: &str, tail: Tail, keys: Option<(&[u8; 4], &[u8])>) -> Vec<u8> {
     let frames = keys.map_or(0, |(tag, bytes)| match tag {
         b"KRT0" => bytes.len() / 32,

@@ -5,7 +5,7 @@ use get_size2::GetSize;
 use zerocopy::little_endian::{F32, I16};
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
-/// How the keys of an object are stored. An object's keys are all of one kind.
+/// The format of the keys of an object, which is the same for all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, GetSize)]
 pub enum KeyKind {
     /// `ANPK`: rotation.
@@ -14,13 +14,13 @@ pub enum KeyKind {
     Krt0,
     /// `ANPK`: rotation, translation and scale.
     Krts,
-    /// `ANP2`, `ANP3`: rotation, floats.
+    /// `ANP2`, `ANP3`: rotation, as floats.
     Type1,
-    /// `ANP2`, `ANP3`: rotation and translation, floats.
+    /// `ANP2`, `ANP3`: rotation and translation, as floats.
     Type2,
-    /// `ANP2`, `ANP3`: rotation, 16-bit numbers.
+    /// `ANP2`, `ANP3`: rotation, as 16-bit numbers.
     Type3,
-    /// `ANP2`, `ANP3`: rotation and translation, 16-bit numbers.
+    /// `ANP2`, `ANP3`: rotation and translation, as 16-bit numbers.
     Type4,
 }
 
@@ -127,11 +127,11 @@ pub struct Key {
     /// Seconds since the start of the animation. The first key of an object
     /// often is not at 0.
     pub time: f32,
-    /// Unit quaternion x, y, z, w that turns the bone relative to its parent,
-    /// as the game uses it at run time; `ANPK` stores its inverse, and that
-    /// is undone here. Real ones are up to 0.29 away from length 1.
+    /// Unit quaternion x, y, z, w that rotates the bone relative to its parent,
+    /// as the game uses it at run time; the inverse that `ANPK` stores is
+    /// inverted here. Lengths in real files differ from 1 by up to 0.29.
     pub rotation: [f32; 4],
-    /// Place of the bone relative to its parent, in metres: x right, y
+    /// Position of the bone relative to its parent, in metres: x right, y
     /// forward, z up.
     pub translation: Option<[f32; 3]>,
     /// Scale, which the games ignore.
@@ -141,7 +141,7 @@ pub struct Key {
 /// The keys of an object, in the order of the file.
 ///
 /// They are a slice of the file, which takes the least memory and can be
-/// written again bit by bit.
+/// written back unchanged.
 #[derive(Debug, GetSize)]
 pub struct Keys {
     kind: KeyKind,
@@ -151,12 +151,12 @@ pub struct Keys {
 
 impl Keys {
     /// Returns the keys from their stored bytes. An incomplete key at the end
-    /// is omitted from everything but [`Keys::bytes`].
+    /// is omitted from everything except [`Keys::bytes`].
     pub fn new(kind: KeyKind, bytes: Bytes) -> Self {
         Self { kind, bytes }
     }
 
-    /// Returns how they are stored.
+    /// Returns their format.
     pub fn kind(&self) -> KeyKind {
         self.kind
     }
@@ -233,7 +233,7 @@ fn record<T: FromBytes + Immutable + KnownLayout + Unaligned>(bytes: &[u8]) -> O
     T::ref_from_prefix(bytes).ok().map(|(record, _)| record)
 }
 
-/// Returns a key of an `ANPK` package, where the rotation is the inverse one.
+/// Returns a key of an `ANPK` package, which stores the inverse rotation.
 fn inverse(
     rotation: [F32; 4],
     translation: Option<[F32; 3]>,
@@ -243,7 +243,7 @@ fn inverse(
     let [x, y, z, w] = rotation.map(F32::get);
     Key {
         time: time.get(),
-        // Not `-x`, which would turn every zero into a negative one.
+        // Not `-x`, which would yield negative zeros.
         rotation: [0.0 - x, 0.0 - y, 0.0 - z, w],
         translation: translation.map(|vector| vector.map(F32::get)),
         scale: scale.map(|vector| vector.map(F32::get)),
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_yields_as_many_keys_as_there_are_whole_ones() {
+    fn every_kind_yields_only_whole_keys() {
         let sizes = [
             (KeyKind::Kr00, 20),
             (KeyKind::Krt0, 32),

@@ -73,13 +73,14 @@ pub struct Package {
     pub version: Version,
     /// Absolute offset of its first byte.
     pub offset: u64,
-    /// Its size as its header has it, without the header's 8 bytes.
+    /// Its size according to its header, without the header's 8 bytes.
     pub declared_size: u32,
-    /// Name that scripts know it by.
+    /// Name by which scripts refer to it.
     pub name: String,
     /// `ANPK`: length of the `INFO` section as stored, without padding.
     pub info_size: Option<u32>,
-    /// Bytes after the NULs of names that are not zero, in the whole package.
+    /// Number of bytes after the NULs of names that are not zero, in the whole
+    /// package.
     pub junk_after_nul: usize,
     /// The animations, in the order of the file.
     pub animations: Vec<Animation>,
@@ -93,7 +94,7 @@ impl Package {
     }
 }
 
-/// A stored size or end, if it differs from the real one. Loaders ignore these.
+/// A stored size or end that differs from the real one. Loaders ignore these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Mismatch {
     /// As stored: a size in bytes, or an absolute offset.
@@ -108,10 +109,10 @@ impl Mismatch {
     }
 }
 
-/// One animation.
+/// An animation.
 #[derive(Debug, Default, GetSize)]
 pub struct Animation {
-    /// Its name. Games compare names without case.
+    /// Its name. Games compare names ignoring case.
     pub name: String,
     /// Absolute offset of its first byte.
     pub offset: u64,
@@ -138,7 +139,7 @@ impl Animation {
         ends.reduce(f32::max).unwrap_or(0.0)
     }
 
-    /// Returns the number of keys of the object that has most.
+    /// Returns the number of keys of the object that has the most.
     pub fn frames(&self) -> usize {
         let counts = self.objects.iter().map(Object::frames);
         counts.max().unwrap_or(0)
@@ -154,7 +155,7 @@ impl Animation {
         })
     }
 
-    /// `ANP3`: the stored length of all keys, if it is wrong.
+    /// Returns the stored length of all keys of `ANP3`, if it is wrong.
     pub fn frame_data_mismatch(&self) -> Option<Mismatch> {
         let keys = self
             .objects
@@ -165,7 +166,7 @@ impl Animation {
     }
 }
 
-/// What an animation does to one bone.
+/// The motion of a bone in an animation.
 #[derive(Debug, Default, GetSize)]
 pub struct Object {
     /// Name of the bone; may start with a space.
@@ -178,7 +179,7 @@ pub struct Object {
     /// `ANPK`: length of the `ANIM` section.
     pub anim_size: Option<u32>,
     /// `ANPK`: the numbers in `ANIM` after the number of keys (FORMATS, IFP 3):
-    /// 0, number of keys less 1, then the bone or two siblings.
+    /// 0, number of keys minus 1, then the bone or two siblings.
     pub extra: Vec<i32>,
     /// `ANPK`: the end of the `CPAN` section according to its header
     /// (absolute), if it is wrong.
@@ -217,8 +218,8 @@ impl Object {
         }
     }
 
-    /// Returns whether the object moves the whole figure: bone 0, or by its
-    /// name if it has no bone number.
+    /// Returns whether the object moves the whole figure: it is bone 0, or has
+    /// no bone number and the name of a root.
     fn is_root(&self) -> bool {
         match self.bone_id {
             Some(id) if id >= 0 => id == 0,
