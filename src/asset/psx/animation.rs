@@ -27,7 +27,7 @@ pub struct AnimationV1 {
     poses: Bytes,
 }
 
-/// Where an object is in a frame.
+/// The pose of an object in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub struct Transform {
     /// Rotation, row by row, with 12 fractional bits.
@@ -53,7 +53,7 @@ pub struct AnimationV2 {
     streams: Bytes,
 }
 
-/// Where an object is in a frame of a compressed animation.
+/// The pose of an object in a frame of a compressed animation.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct AngleTransform {
     /// Angles about x, y and z, where 4096 is a full turn; they rotate the
@@ -67,10 +67,10 @@ pub struct AngleTransform {
     pub translation: [i16; 3],
 }
 
-/// A sprite animation, made of textures.
+/// A sprite animation, which consists of textures.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct SpriteAnimation {
-    /// Name up to its first NUL. Games ignore the case.
+    /// Name up to its first NUL. Games ignore case.
     pub name: String,
     /// Its frames.
     pub frames: Vec<SpriteFrame>,
@@ -108,7 +108,7 @@ impl AnimationV1 {
         }
     }
 
-    /// Returns the number of poses of one object each.
+    /// Returns the number of poses, one per object and stored frame.
     pub fn pose_count(&self) -> usize {
         self.poses.len() / size_of::<TransformRecord>()
     }
@@ -135,7 +135,8 @@ impl AnimationV1 {
 }
 
 impl AnimationV2 {
-    /// Returns the number of poses, each of one of `objects` in one frame.
+    /// Returns the number of poses of `objects` objects, one per object and
+    /// frame.
     pub fn pose_count(&self, objects: usize) -> usize {
         (self.frames as usize).saturating_mul(objects)
     }
@@ -145,7 +146,7 @@ impl AnimationV2 {
         Cursor::new(&self.streams, base, Endian::Little)
     }
 
-    /// Returns the length of the streams of `objects` in bytes, found without
+    /// Returns the length in bytes of the streams of `objects` objects without
     /// decoding them.
     ///
     /// # Errors
@@ -160,12 +161,12 @@ impl AnimationV2 {
         Ok(self.streams.len() - cursor.remaining())
     }
 
-    /// Decodes the poses of `objects`: those of the first frame, then those of
-    /// the second, and so on.
+    /// Decodes the poses of `objects` objects: those of the first frame, then
+    /// those of the second, and so on.
     ///
     /// # Errors
     /// Returns an error if the streams do not fit into the chunk, and
-    /// [`Error::Unsupported`] if there are more than `max_poses`.
+    /// [`Error::Unsupported`] if there are more than `max_poses` poses.
     pub fn decode(&self, objects: usize, max_poses: usize) -> Result<Vec<AngleTransform>> {
         let count = self.pose_count(objects);
         if count > max_poses {
@@ -290,13 +291,14 @@ mod tests {
         shorts(&[4096, 0, 0, 0, 4096, 0, 0, 0, 4096, x, -32, 0])
     }
 
-    /// Offset, frames and frames in between, as in the table.
+    /// Returns an entry of the table; `tween` is the number of interpolated
+    /// frames between two stored ones.
     fn entry(offset: u32, frames: u32, tween: u32) -> Vec<u8> {
         words(&[offset, frames | tween << 16])
     }
 
     #[test]
-    fn frames_in_between_are_not_stored() {
+    fn interpolated_frames_are_not_stored() {
         let stored = |frames, tween| {
             let animation = AnimationV1 {
                 offset: 0,
@@ -327,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_past_the_chunk_are_an_error_and_the_table_stays() {
+    fn frames_past_the_chunk_are_an_error_and_the_table_is_kept() {
         let table = [words(&[2]), entry(20, 2, 0), entry(20, 1, 0)].concat();
         let (list, result) = read(&[table, pose(1)].concat());
         assert_eq!(
@@ -340,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn animations_may_share_frames_but_not_without_end() {
+    fn animations_may_share_frames_within_a_limit() {
         let shared = |count: usize| {
             let at = 4 + 8 * count as u32;
             let table = [words(&[count as u32]), entry(at, 8, 0).repeat(count)].concat();

@@ -55,7 +55,7 @@ impl File {
     }
 }
 
-/// A count, pointers, and their targets.
+/// Writes a count, pointers, and their targets.
 fn records(bytes: &mut Vec<u8>, records: &[Vec<u8>]) {
     bytes.extend(words(&[records.len() as u32]));
     let mut offset = bytes.len() + 4 * records.len();
@@ -66,12 +66,12 @@ fn records(bytes: &mut Vec<u8>, records: &[Vec<u8>]) {
     bytes.extend(records.concat());
 }
 
-/// Little-endian 32-bit numbers.
+/// Returns little-endian 32-bit numbers.
 pub(crate) fn words(values: &[u32]) -> Vec<u8> {
     values.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Little-endian 16-bit numbers.
+/// Returns little-endian 16-bit numbers.
 pub(crate) fn shorts(values: &[i16]) -> Vec<u8> {
     values.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
@@ -86,8 +86,8 @@ pub(crate) fn object(model: u16, position: [i32; 3]) -> [u8; 36] {
     bytes
 }
 
-/// Returns a version 4 model with one upward normal. `lod`: distance and next
-/// model.
+/// Returns a version 4 model with one upward normal. `lod` is the distance and
+/// the next model.
 pub(crate) fn model(lod: (i16, i16), vertices: &[[i16; 4]], faces: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = shorts(&[8, vertices.len() as i16, 1, faces.len() as i16]);
     bytes.extend(words(&[100 << 12]));
@@ -116,7 +116,7 @@ pub(crate) fn texture(head: [u32; 4], size: [i16; 2], pixels: &[u8]) -> Vec<u8> 
     bytes
 }
 
-/// Returns a file with something of everything: a level's geometry, a
+/// Returns a file with all kinds of contents: a level's geometry, a
 /// character's skeleton, and every kind of chunk.
 pub(crate) fn rich() -> File {
     let none = (0x7FFF, -1);

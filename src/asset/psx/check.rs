@@ -3,22 +3,22 @@
 use super::{Face, Model, Psx, VertexRef};
 use crate::io::Warnings;
 
-/// Warns of every number that refers to something that is not there.
+/// Warns about every number that refers to something that does not exist.
 pub(super) fn references(psx: &Psx, warnings: &mut Warnings) {
     objects(psx, warnings);
     let sources = psx.stitch_sources().len();
     for (index, model) in psx.models.iter().enumerate() {
-        let mut say = |text| warnings.push(format!("model {index}: {text}"));
-        model_faces(psx, model, &mut say);
+        let mut warn = |text| warnings.push(format!("model {index}: {text}"));
+        model_faces(psx, model, &mut warn);
         let stitched = model.vertices.iter().filter_map(|v| v.stitched_to());
         let loose = stitched.filter(|&source| source >= sources).count();
         if loose > 0 {
-            say(format!("{loose} vertices are stitched to none"));
+            warn(format!("{loose} vertices are stitched to none"));
         }
         if let Some(next) = model.lod.and_then(|lod| lod.next_model())
             && next >= psx.models.len()
         {
-            say(format!("next LOD {next} out of range"));
+            warn(format!("next LOD {next} out of range"));
         }
     }
     let next_lod = |index: usize| {
@@ -53,7 +53,7 @@ fn objects(psx: &Psx, warnings: &mut Warnings) {
     }
 }
 
-fn model_faces(psx: &Psx, model: &Model, say: &mut impl FnMut(String)) {
+fn model_faces(psx: &Psx, model: &Model, warn: &mut impl FnMut(String)) {
     let bad_index = |face: &&Face| {
         let corners = face.indices.iter().take(face.corners());
         let vertices = model.vertices.len();
@@ -62,7 +62,7 @@ fn model_faces(psx: &Psx, model: &Model, say: &mut impl FnMut(String)) {
     };
     let bad = model.faces.iter().filter(bad_index).count();
     if bad > 0 {
-        say(format!("{bad} faces with bad indices"));
+        warn(format!("{bad} faces with bad indices"));
     }
     let colours = psx.gouraud_colours().unwrap_or_default().len();
     let bad_colour = |face: &&Face| {
@@ -71,11 +71,11 @@ fn model_faces(psx: &Psx, model: &Model, say: &mut impl FnMut(String)) {
     };
     let bad = model.faces.iter().filter(bad_colour).count();
     if bad > 0 {
-        say(format!("{bad} gouraud faces with bad colour indices"));
+        warn(format!("{bad} gouraud faces with bad colour indices"));
     }
     for texture in model.textures_used() {
         if texture as usize >= psx.texture_ids.len() {
-            say(format!("texture index {texture} out of range"));
+            warn(format!("texture index {texture} out of range"));
         }
     }
 }
@@ -100,17 +100,17 @@ impl Psx {
     /// Returns the sources of stitched vertices in the order of the file,
     /// without those of models that replace another one at a distance.
     pub fn stitch_sources(&self) -> Vec<VertexRef> {
-        let mut stands_in = vec![false; self.models.len()];
+        let mut replaces = vec![false; self.models.len()];
         for (index, model) in self.models.iter().enumerate() {
             if let Some(next) = model.lod.and_then(|lod| lod.next_model())
                 && next != index
-                && let Some(flag) = stands_in.get_mut(next)
+                && let Some(flag) = replaces.get_mut(next)
             {
                 *flag = true;
             }
         }
-        let full = self.models.iter().enumerate().zip(stands_in);
-        full.filter(|(_, stands_in)| !stands_in)
+        let full = self.models.iter().enumerate().zip(replaces);
+        full.filter(|(_, replaces)| !replaces)
             .flat_map(|((model, part), _)| {
                 let vertices = part.vertices.iter().enumerate();
                 vertices
@@ -122,7 +122,7 @@ impl Psx {
 }
 
 /// Returns one node of each cycle among `count` nodes, each of which has at
-/// most one link. Takes time in proportion to `count`.
+/// most one link, in time proportional to `count`.
 fn cycles(count: usize, next: impl Fn(usize) -> Option<usize>) -> Vec<usize> {
     let mut found = Vec::new();
     let mut walk_of = vec![None; count];
@@ -163,7 +163,7 @@ mod tests {
     const NONE: (i16, i16) = (0x7FFF, -1);
 
     #[test]
-    fn numbers_out_of_range_are_warned_about() {
+    fn numbers_out_of_range_are_warnings() {
         let bad_vertex = face(0x10, [0, 1, 9, 0], [0; 4], &[]);
         let unused_corner = face(0x10, [0, 1, 2, 9], [0; 4], &[]);
         let gouraud = face(0x810, [0, 1, 2, 0], [0; 4], &[]);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn cycles_of_parents_and_of_levels_of_detail_are_warned_of() {
+    fn cycles_of_parents_and_of_levels_of_detail_are_warnings() {
         let chain = |next| model((500, next), &[], &[]);
         let mut file = with_models(&[chain(1), chain(2), chain(1), chain(3)]);
         file.objects = vec![object(0, [0; 3]); 3];
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_is_found_once_however_one_gets_there() {
+    fn a_cycle_is_found_once_from_any_start() {
         let next = [Some(1), Some(2), Some(1), Some(0), None, Some(4), Some(9)];
         assert_eq!(cycles(next.len(), |node| *next.get(node)?), [1]);
         assert_eq!(cycles(2, |node| Some(1 - node)), [0]);

@@ -15,7 +15,8 @@ const END: u32 = 0xFFFF_FFFF;
 /// Maximum number of chunks.
 const MAX_CHUNKS: usize = 256;
 
-/// Length of an object's record, by which wibbles identify their object.
+/// Length of an object's record; wibbles identify their object by the offset of
+/// its record.
 const OBJECT_SIZE: u32 = 36;
 
 /// Offset of the first object.
@@ -24,7 +25,7 @@ const FIRST_OBJECT: u32 = 12;
 /// A tagged chunk.
 #[derive(Debug, Clone, GetSize)]
 pub struct Chunk {
-    /// What the chunk is: four letters or a small number.
+    /// Type of the chunk: four letters or a small number.
     pub tag: u32,
     /// Offset of the data in the file.
     pub offset: u64,
@@ -32,7 +33,7 @@ pub struct Chunk {
     pub length: u32,
     /// The parsed contents, possibly incomplete.
     pub content: Content,
-    /// Why the content is not all there.
+    /// Why the content is incomplete.
     #[get_size(ignore)] // A short text in each of at most 256 chunks.
     pub problem: Option<Error>,
 }
@@ -67,7 +68,7 @@ pub enum Content {
 /// A grid over the level, for collisions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, GetSize)]
 pub struct BlockMap {
-    /// Left edge in vertex units with 12 fractional bits, as the other three.
+    /// Left edge in vertex units with 12 fractional bits, like the other three.
     pub xmin: i32,
     /// Near edge.
     pub zmin: i32,
@@ -96,7 +97,7 @@ pub struct Wibble {
     pub u_velocity: i16,
     /// Speed downwards.
     pub v_velocity: i16,
-    /// How fast it swings.
+    /// Frequency of the oscillation.
     pub frequency: i32,
     /// Number of faces that move.
     pub faces: u16,
@@ -175,8 +176,8 @@ impl Content {
         }
     }
 
-    /// Fills the content from a chunk's data. What was read before an error
-    /// stays.
+    /// Fills the content from a chunk's data. Everything before an error is
+    /// kept.
     fn read(&mut self, data: &mut Cursor, file: &Bytes, object_count: usize) -> Result<()> {
         match self {
             Self::Colours(colours) => read_colours(data, colours),
@@ -193,9 +194,8 @@ impl Content {
     }
 }
 
-/// Reads chunks up to the end of the list and moves after it. Data that
-/// contradict themselves are a warning, because the next chunk is found
-/// nevertheless.
+/// Reads the chunks up to and including the end of the list. Damaged contents
+/// are a warning, because the next chunk can still be found.
 pub(super) fn read_all(
     cursor: &mut Cursor,
     file: &Bytes,
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_chunks_are_listed_and_passed_over() {
+    fn unknown_chunks_are_listed_and_skipped() {
         let (chunks, warnings) = read(&[(0x99, vec![0; 12]), (RGBS, vec![1, 2, 3, 0])]).unwrap();
         assert_eq!(
             (chunks[0].name(), chunks[0].offset, chunks[0].length),
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn the_grid_is_walked_cell_by_cell() {
+    fn every_cell_of_the_grid_is_read() {
         let mut data = words(&[1, 2, 3, 4, 0x0001_0002]);
         data.extend(words(&[0, 0, 2, 7, 8, 0]));
         data.extend(words(&[0, 0, 0, 0]));
@@ -401,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wibble_names_its_object_by_the_objects_place() {
+    fn a_wibble_refers_to_its_object_by_offset() {
         let one = [words(&[12 + 36, 0, 3, 1]), vec![0; 16]].concat();
         let none = [words(&[4, 0, 3, 0]), words(&[0])].concat();
         let Content::Wibbles(list) = content(0x06, &[one, none].concat()) else {

@@ -5,7 +5,7 @@
 //! frame, as the game's own decoder reads it:
 //!
 //! ```text
-//! u8 header   low half: mode; high half: frames from one key to the next, less 1
+//! u8 header   low half: mode; high half: frames from key to key, minus 1
 //! mode 0      i16 first value, then an i16 for each further key
 //! mode 1..13  i16 first value, then the difference of each further key to the
 //!             one before: mode + 1 bits each, signed, highest bit first,
@@ -26,7 +26,7 @@ pub(super) const STREAMS: usize = 6;
 /// The header of a stream.
 enum Mode {
     Absolute,
-    /// Differences of that many bits.
+    /// Differences of this many bits.
     Differences(u32),
     Constant,
     Zero,
@@ -53,7 +53,7 @@ impl Header {
         })
     }
 
-    /// Returns the bytes of the keys after the first one.
+    /// Returns the length in bytes of the keys after the first one.
     fn keys_size(&self, frames: usize) -> usize {
         let keys = frames.saturating_sub(1).div_ceil(self.interval);
         match self.mode {
@@ -64,7 +64,7 @@ impl Header {
     }
 }
 
-/// Moves after a stream of `frames` values without decoding it.
+/// Skips a stream of `frames` values without decoding it.
 ///
 /// # Errors
 /// Returns an error if the stream does not fit.
@@ -110,12 +110,13 @@ pub(super) fn read(cursor: &mut Cursor<'_>, frames: usize, mut put: impl FnMut(i
     Ok(())
 }
 
-/// Numbers of any width, highest bit first. After the end all bits are 0.
+/// A reader of numbers of any width, highest bit first. All bits after the end
+/// are 0.
 struct Bits<'a> {
     bytes: std::slice::Iter<'a, u8>,
     /// Buffered bits, the next ones highest.
     held: u32,
-    /// Number of them.
+    /// Number of buffered bits.
     count: u32,
 }
 
@@ -155,7 +156,7 @@ mod tests {
     use crate::io::Endian;
     use proptest::prelude::*;
 
-    /// Returns the values of a stream, and the bytes that it takes.
+    /// Returns the values of a stream, and its length in bytes.
     fn values(bytes: &[u8], frames: usize) -> Result<(Vec<i16>, usize)> {
         let mut cursor = Cursor::new(bytes, 0, Endian::Little);
         let mut skipped = cursor.clone();
@@ -190,13 +191,13 @@ mod tests {
 
     #[test]
     fn the_last_key_is_at_the_last_frame() {
-        // A key each four frames, and one two frames after the last of these.
+        // A key every four frames, and one two frames after the last of these.
         let stream = [0x32, 0, 0, 0b0000_1100];
         assert_eq!(values(&stream, 7).unwrap(), (vec![0, 0, 0, 0, 0, 1, 3], 4));
     }
 
     #[test]
-    fn one_value_is_for_all_frames_and_no_value_is_zero() {
+    fn a_constant_applies_to_all_frames_and_no_value_means_zero() {
         assert_eq!(
             values(&[0x0E, 0x34, 0x12], 3).unwrap(),
             (vec![0x1234; 3], 3)

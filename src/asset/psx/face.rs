@@ -21,7 +21,7 @@ pub struct Uv {
 }
 
 /// A triangle (corners 0, 1, 2) or a quad in Z order (triangles 0, 1, 2 and
-/// 1, 3, 2). Seen against its normal the corners run clockwise.
+/// 1, 3, 2). Viewed against its normal, the corners are clockwise.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Face {
     /// Appearance of the face, and which fields it has.
@@ -33,7 +33,7 @@ pub struct Face {
     pub colour: [u8; 4],
     /// Index of the face's normal.
     pub normal: u16,
-    /// What the surface does to a skater; bits unverified.
+    /// Effect of the surface on a skater; bits unverified.
     pub surface: u16,
     /// Index into the texture ids.
     pub texture: Option<u32>,
@@ -52,7 +52,7 @@ impl Face {
     }
 
     /// Reads a face and moves past it, according to its length. Fields beyond
-    /// the length are absent, whatever the flags say; data after the known
+    /// the length are absent, regardless of the flags; data after the known
     /// fields is skipped.
     pub(super) fn read(cursor: &mut Cursor, version: Version) -> Result<Self> {
         let mut head = cursor.clone();
@@ -94,17 +94,17 @@ impl Face {
         })
     }
 
-    /// Returns whether the face has three corners and not four.
+    /// Returns whether the face has three corners instead of four.
     pub fn is_triangle(&self) -> bool {
         self.flags & TRIANGLE != 0
     }
 
-    /// Returns whether the corners have colours of their own.
+    /// Returns whether the corners have individual colours.
     pub fn is_gouraud(&self) -> bool {
         self.flags & GOURAUD != 0
     }
 
-    /// Returns whether the face is blended with what is behind it.
+    /// Returns whether the face is blended with the background.
     pub fn is_semi_transparent(&self) -> bool {
         self.flags & SEMI_TRANSPARENT != 0
     }
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn the_length_is_trusted_and_not_the_flags() {
+    fn the_length_takes_precedence_over_the_flags() {
         let read = |flags, rest: &[u8]| {
             let mut bytes = face(flags, [0; 4], [0; 4], rest);
             bytes.push(0xEE);

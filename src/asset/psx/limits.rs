@@ -1,4 +1,4 @@
-//! Limits that keep the cost of a hostile file in proportion to its size
+//! Limits that keep the cost of a hostile file proportional to its size
 //! (FORMATS, PSX 10).
 
 use crate::asset::count::count;
@@ -16,7 +16,7 @@ pub(super) fn u32_list(cursor: &mut Cursor, count: usize, field: &'static str) -
     (0..count).map(|_| cursor.u32(field)).collect()
 }
 
-/// How many bytes may still be read by following pointers.
+/// The number of bytes that may still be read by following pointers.
 ///
 /// Pointers may repeat and records may overlap, but together may not be longer
 /// than twice the bytes that contain them.
@@ -31,7 +31,7 @@ impl Budget {
         Self(2 * size)
     }
 
-    /// Takes the `length` bytes of a record whose pointer is at `stored_at`.
+    /// Charges the `length` bytes of a record whose pointer is at `stored_at`.
     pub(super) fn spend(&mut self, length: u64, stored_at: u64, field: &'static str) -> Result<()> {
         let Some(left) = self.0.checked_sub(length) else {
             return Err(Error::damaged(
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_ends_for_records_of_any_length() {
+    fn a_budget_is_exhausted_by_records_of_any_length() {
         let mut budget = Budget::new(100);
         budget.spend(100, 0, "pointer").unwrap();
         budget.spend(Budget::RECORD, 0, "pointer").unwrap();

@@ -38,12 +38,12 @@ use limits::{Budget, counted_list, u32_list};
 /// Extensions of PSX files.
 pub const EXTENSIONS: &[&str] = &["psx"];
 
-/// Which of the three layouts a file has (FORMATS, PSX 1).
+/// The layout of a file (FORMATS, PSX 1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum Version {
     /// Apocalypse and Tony Hawk's Pro Skater: wide counts and vertex indices.
     V3,
-    /// PlayStation and PC games from Spider-Man and THPS2 on.
+    /// PlayStation and PC games since Spider-Man and THPS2.
     V4,
     /// Dreamcast, Xbox and some PC ports: 16-bit texture coordinates.
     V6,
@@ -60,22 +60,22 @@ impl Version {
     }
 }
 
-/// What a file is for, as detected from its content.
+/// The purpose of a file, as detected from its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, GetSize)]
 pub enum Kind {
     /// Objects placed in a world.
     Level,
-    /// Objects that hang together or move by keyframes.
+    /// Objects that form a hierarchy or move by keyframes.
     Character,
     /// Textures without models.
     TextureLibrary,
-    /// Textures and the sprite animations made of them.
+    /// Textures and the sprite animations that use them.
     SpriteBank,
-    /// Nothing of these.
+    /// None of these.
     Empty,
 }
 
-/// A whole file.
+/// The parsed contents of a PSX file.
 #[derive(Debug, Clone, GetSize)]
 pub struct Psx {
     /// Layout of the file.
@@ -293,7 +293,7 @@ impl Psx {
         })
     }
 
-    /// Returns the last chunk with a tag.
+    /// Returns the last result of `pick` over the chunks.
     fn last_content<'a, T>(&'a self, pick: impl Fn(&'a Content) -> Option<T>) -> Option<T> {
         self.chunks
             .iter()
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn models_survive_damaged_chunks_and_chunks_damaged_models() {
+    fn models_are_kept_if_chunks_are_damaged_and_vice_versa() {
         let good = rich().bytes();
         let partial = |at: usize| {
             let mut bytes = good.clone();
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_several_chunks_with_a_tag_counts() {
+    fn the_last_of_several_chunks_with_a_tag_is_used() {
         let mut file = rich();
         file.chunks.push((build::RGBS, vec![1, 2, 3, 0]));
         let psx = parse(&file.bytes().into()).unwrap();
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn pointers_may_repeat_but_not_without_end() {
+    fn pointers_may_repeat_within_a_limit() {
         let mut file = File::new(4);
         file.models = vec![model((0x7FFF, -1), &[[0; 4]; 40], &[])];
         let mut bytes = file.bytes();

@@ -20,7 +20,7 @@ pub struct Model {
     pub radius: u32,
     /// Box around the model, in vertex units.
     pub bounds: Bounds,
-    /// When a coarser model is in. Apocalypse does not have it.
+    /// The next level of detail; absent in Apocalypse.
     pub lod: Option<Lod>,
     /// Corners of the faces.
     pub vertices: Vec<Vertex>,
@@ -75,7 +75,7 @@ impl Vertex {
         self.kind & 1 != 0
     }
 
-    /// For a stitched vertex: the index in [`Psx::stitch_sources`].
+    /// Returns the index in [`Psx::stitch_sources`] for a stitched vertex.
     ///
     /// [`Psx::stitch_sources`]: super::Psx::stitch_sources
     pub fn stitched_to(&self) -> Option<usize> {
@@ -104,7 +104,7 @@ pub struct FaceCounts {
     pub textured: usize,
     /// Faces with a colour for each corner.
     pub gouraud: usize,
-    /// Faces that are blended with what is behind them.
+    /// Faces that are blended with the background.
     pub semi_transparent: usize,
     /// Faces that are not drawn.
     pub invisible: usize,
@@ -128,7 +128,7 @@ struct VertexRecord {
 }
 
 impl Model {
-    /// Reads the model at the cursor. `has_lod`: whether the header has the
+    /// Reads the model at the cursor. `has_lod` is set if the header has the
     /// LOD words.
     pub(super) fn read(cursor: &mut Cursor, version: Version, has_lod: bool) -> Result<Self> {
         let offset = cursor.offset();
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn most_models_decide_and_unreadable_ones_do_not_vote() {
+    fn the_majority_decides_and_unreadable_models_do_not_vote() {
         let with = version_3(true, [100, 200, 300, 0]);
         let without = version_3(false, [100, 200, 300, 0]);
         let mut bytes = [with, without.clone()].concat();

@@ -25,7 +25,7 @@ const EXTERNAL: u32 = 0x8000_0000;
 pub struct Palette {
     /// Offset of the palette in the file.
     pub offset: u64,
-    /// What textures call it.
+    /// Id by which textures refer to it.
     pub id: u32,
     /// 16 or 256 colours: red in bits 0 to 4, green in 5 to 9, blue in 10 to
     /// 14, and bit 15 for blending.
@@ -33,7 +33,7 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// Returns whether a colour is the transparent one: magenta, whatever its
+    /// Returns whether a colour is the transparent one: magenta, regardless of
     /// bit 15.
     pub fn is_transparent(colour: u16) -> bool {
         colour & 0x7FFF == 0x7C1F
@@ -96,7 +96,7 @@ pub enum TextureData {
 }
 
 impl TextureData {
-    /// Returns the bits that each pixel has, if known.
+    /// Returns the number of bits per pixel, if known.
     pub fn bits(&self) -> Option<u8> {
         match self {
             Self::Indexed { bits, .. } => Some(*bits),
@@ -127,7 +127,7 @@ struct TextureRecord {
     height: U16,
 }
 
-/// Reads a count and as many palettes of `size` colours.
+/// Reads a count and that many palettes of `size` colours.
 pub(super) fn read_palettes(
     cursor: &mut Cursor,
     size: usize,
@@ -236,7 +236,7 @@ impl Texture {
                 65536 => pvr(cursor, file)?,
                 _ => {
                     warnings.push(format!(
-                        "texture at {offset:#x} has {colours} colours, of which nothing is known"
+                        "texture at {offset:#x} has {colours} colours, which is unknown"
                     ));
                     (TextureData::Unknown, 0)
                 }
@@ -267,8 +267,8 @@ impl Texture {
     }
 }
 
-/// Takes rows of indices, as far as the file has them. They are padded to a
-/// multiple of 4 bytes, which the last texture of a file may lack.
+/// Takes the existing rows of indices. They are padded to a multiple of 4
+/// bytes, which the last texture of a file may lack.
 fn indexed(
     cursor: &mut Cursor,
     file: &Bytes,
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn pvr_data_are_taken_as_they_are() {
+    fn pvr_data_are_kept_as_stored() {
         let pixels = [words(&[0x0901, 4]), vec![1, 2, 3, 4]].concat();
         let psx = read(&[texture([0, 65536, 0, 0], [2, 1], &pixels)]);
         let expected = TextureData::Pvr {
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn version_6_may_have_two_lists_of_names_in_front_of_its_textures() {
+    fn version_6_may_have_two_lists_of_names_before_its_textures() {
         let mut file = library(&[]);
         file.version = 6;
         let mut bytes = file.bytes();
