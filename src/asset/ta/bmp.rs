@@ -1,7 +1,6 @@
 //! BMP: pictures of units in many mods (FORMATS, TA 8).
 //!
-//! Only the variants that occur in archives are supported: pixels without
-//! compression.
+//! Only the variants that occur in archives are supported: uncompressed pixels.
 
 use bytes::Bytes;
 
@@ -32,7 +31,7 @@ pub struct Bmp {
     pub height: u32,
     /// Bits of a pixel: 1, 4 or 8 for palette indices, 24 or 32 for colours.
     pub bits: u16,
-    /// Whether the first row is the upper one.
+    /// Whether the first row is the top one.
     pub is_top_down: bool,
     /// The colours of palette indices; missing ones are black.
     pub palette: Option<Palette>,
@@ -51,12 +50,12 @@ pub enum Pixels {
     Rgb(Vec<u8>),
 }
 
-/// Parses the headers of a BMP file. If rows are missing at its end, that is a
+/// Parses the headers of a BMP file. Rows that are missing at its end are a
 /// warning.
 ///
 /// # Errors
 /// Returns [`Incomplete`] if the header is invalid, or the picture is of a kind
-/// that the games do not have.
+/// that the games do not use.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Bmp, Box<Incomplete<Bmp>>> {
     let mut bmp = Bmp::default();
     let result = bmp.read(bytes);
@@ -80,7 +79,7 @@ impl Bmp {
         }
         let picture_at = cursor.offset();
         self.width = cursor.u32("width")?;
-        // A negative height turns the order of rows.
+        // A negative height reverses the order of rows.
         let height = cursor.u32("height")?.cast_signed();
         (self.height, self.is_top_down) = (height.unsigned_abs(), height < 0);
         cursor.take(2, "planes")?;
@@ -96,18 +95,18 @@ impl Bmp {
         let mut pixels = little(file).follow(start.into(), start_at, "pixels")?;
         // At most `MAX_PIXELS` of four bytes.
         let size = self.stride() * self.height as usize;
-        let there = pixels.remaining().min(size);
-        if there < size {
-            let whole = there / self.stride();
+        let available = pixels.remaining().min(size);
+        if available < size {
+            let whole = available / self.stride();
             let height = self.height;
             self.warnings
                 .push(format!("the file ends in row {whole} of {height}"));
         }
-        self.rows = file.slice_ref(pixels.take(there, "pixels")?);
+        self.rows = file.slice_ref(pixels.take(available, "pixels")?);
         Ok(())
     }
 
-    /// Checks that there can be such a picture.
+    /// Checks the size and the format of the pixels.
     fn check(&self, picture_at: u64, depth_at: u64, compression: u32) -> Result<()> {
         let (width, height) = (self.width, self.height);
         let pixels = u64::from(width) * u64::from(height);
@@ -126,7 +125,8 @@ impl Bmp {
         Ok(())
     }
 
-    /// Reads as many colours as exist. 0 means the maximum number.
+    /// Reads the existing colours. If `colors` is 0, the maximum number is
+    /// expected.
     fn read_palette(&mut self, file: &[u8], header_size: u32, colors: u32) {
         let most = 1 << self.bits;
         let wanted = match colors as usize {
@@ -144,14 +144,14 @@ impl Bmp {
             .count();
         if count < wanted {
             self.warnings
-                .push(format!("{count} of {wanted} colours are there"));
+                .push(format!("found {count} of {wanted} colours"));
         }
         self.palette = Some(palette);
     }
 
-    /// Returns the bytes of a row.
+    /// Returns the length of a row in bytes.
     fn stride(&self) -> usize {
-        // A width is at most `MAX_PIXELS`.
+        // The width is at most `MAX_PIXELS`.
         (self.width as usize * usize::from(self.bits)).div_ceil(32) * 4
     }
 
@@ -192,8 +192,8 @@ impl Bmp {
                 }
             }
             8 => {
-                let there = stored.len().min(row.len());
-                row[..there].copy_from_slice(&stored[..there]);
+                let available = stored.len().min(row.len());
+                row[..available].copy_from_slice(&stored[..available]);
             }
             bits @ (1 | 4) => {
                 // The first pixel has the highest bits.
@@ -204,7 +204,7 @@ impl Bmp {
                     }
                 }
             }
-            // There are no such pictures.
+            // Other depths are rejected.
             _ => {}
         }
     }
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_from_the_bottom_unless_the_height_is_negative() {
+    fn rows_are_stored_from_the_bottom_unless_the_height_is_negative() {
         let rows: [&[u8]; 2] = [&[1, 2, 3, 0xEE], &[4, 5, 6, 0xEE]];
         let up = Pixels::Indexed(vec![4, 5, 6, 1, 2, 3]);
         assert_eq!(decoded(&built(8, 2, &rows)), up);
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn other_pictures_are_refused() {
+    fn other_pictures_are_rejected() {
         let refused = |at: usize, value: u32| {
             let mut bytes = built(8, 2, &[&[0; 8]]).file();
             crate::asset::ta::build::put(&mut bytes, at, &value.to_le_bytes());

@@ -13,8 +13,7 @@ pub const EXTENSIONS: &[&str] = &["fnt"];
 /// Number of characters.
 pub const CHARACTERS: usize = 256;
 
-/// Offset of the first byte that can be a glyph's: after two numbers and the
-/// table.
+/// Minimum offset of a glyph: after two numbers and the table.
 const FIRST_GLYPH: u16 = 4 + 2 * CHARACTERS as u16;
 
 /// The parsed contents of an FNT file.
@@ -22,7 +21,7 @@ const FIRST_GLYPH: u16 = 4 + 2 * CHARACTERS as u16;
 pub struct Fnt {
     /// Height of all glyphs in pixels, 1 to 255.
     pub height: u16,
-    /// Flags, whose meaning is unknown.
+    /// Flags of unknown meaning.
     pub flags: u16,
     /// Warnings.
     pub warnings: Warnings,
@@ -36,15 +35,15 @@ pub struct Fnt {
 pub struct Glyph {
     /// Width in pixels.
     pub width: u8,
-    /// 255 for each pixel that is set and 0 for each other, row by row.
+    /// 255 for each pixel that is set and 0 for each other one, row by row.
     pub pixels: Vec<u8>,
 }
 
 /// Parses an FNT file.
 ///
 /// # Errors
-/// Returns [`Incomplete`] if the height is none, or the table ends early. A
-/// glyph outside the file is a warning.
+/// Returns [`Incomplete`] if the height is invalid, or the table is truncated.
+/// A glyph outside the file is a warning.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Fnt, Box<Incomplete<Fnt>>> {
     let mut fnt = Fnt {
         file: bytes.clone(),
@@ -157,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_font_has_a_height_and_a_table() {
+    fn a_font_without_a_valid_height_or_table_is_an_error() {
         let error = |bytes: &[u8]| {
             let bytes = Bytes::copy_from_slice(bytes);
             parse(&bytes).unwrap_err().error.to_string()

@@ -1,8 +1,8 @@
 //! The asset formats of Total Annihilation and TA: Kingdoms, as typed models.
 //!
 //! All numbers are little-endian, all pointers are absolute offsets, and
-//! nothing is aligned (FORMATS, TA 1). Models keep parts of the file instead
-//! of copies; pictures are decoded on demand.
+//! nothing is aligned (FORMATS, TA 1). Models keep slices of the file
+//! instead of copies; pictures are decoded on demand.
 
 pub mod bmp;
 #[cfg(test)]
@@ -32,7 +32,8 @@ use crate::io::Result;
 /// Maximum number of pixels of one picture.
 pub const MAX_PIXELS: u64 = 64 << 20;
 
-/// Returns the result of a reader: the model, and the error if there was one.
+/// Returns the result of a parser: the model, or the incomplete model and the
+/// error.
 fn finish<M>(model: M, result: Result<()>) -> std::result::Result<M, Box<Incomplete<M>>> {
     match result {
         Ok(()) => Ok(model),

@@ -1,4 +1,4 @@
-//! Formats that are recognised and not read: scenarios and videos
+//! Formats that are recognised but not read: scenarios and videos
 //! (FORMATS, TA 12).
 
 use super::pointer::little;
@@ -11,7 +11,7 @@ const SCENARIO: u32 = 0x3F80_0000;
 /// Bytes of a unit of a scenario.
 const UNIT_SIZE: usize = 568;
 
-/// What a file is.
+/// A recognised file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Recognised {
     /// A scenario of TA: Kingdoms (CRT).
@@ -19,7 +19,7 @@ pub enum Recognised {
         /// Number of units in it.
         units: usize,
     },
-    /// A Smacker video; Total Annihilation calls it ZRB.
+    /// A Smacker video; ZRB in Total Annihilation.
     Smacker(Smacker),
     /// A Bink video.
     Bink,
@@ -41,8 +41,8 @@ pub struct Smacker {
 /// Recognises a file by its first bytes.
 ///
 /// # Errors
-/// Returns [`Error::Damaged`] if it is one of these and its header is lost;
-/// [`Error::Unsupported`] if it is none of them.
+/// Returns [`Error::Damaged`] if it is one of these and its header is invalid,
+/// and [`Error::Unsupported`] if it is none of them.
 pub fn recognise(file: &[u8]) -> Result<Recognised> {
     match file.first_chunk() {
         Some(b"SMK2" | b"SMK4") => Ok(Recognised::Smacker(smacker(file)?)),
@@ -55,7 +55,9 @@ pub fn recognise(file: &[u8]) -> Result<Recognised> {
             let units = count(&mut cursor, UNIT_SIZE, "unit count")?;
             Ok(Recognised::Scenario { units })
         }
-        _ => Err(Error::Unsupported("is no scenario and no video".to_owned())),
+        _ => Err(Error::Unsupported(
+            "is neither a scenario nor a video".to_owned(),
+        )),
     }
 }
 
@@ -67,7 +69,7 @@ fn smacker(file: &[u8]) -> Result<Smacker> {
         height: cursor.u32("height")?,
         frames: cursor.u32("frame count")?,
         frame_time: match cursor.i32("frame rate")? {
-            // Milliseconds, or units of 10 microseconds.
+            // Milliseconds; if negative, units of 10 microseconds.
             0 => 10_000,
             rate @ 1.. => 100 * u64::from(rate.unsigned_abs()),
             rate => rate.unsigned_abs().into(),

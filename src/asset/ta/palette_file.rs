@@ -6,22 +6,22 @@ use super::pal::{self, Palette, RGB_SIZE};
 use super::pcx;
 use crate::io::{Error, Result};
 
-/// Maximum number of bytes of a palette file: as much as a large picture has.
+/// Maximum length of a palette file in bytes: that of a large picture.
 pub const MAX_SIZE: u64 = 64 << 20;
 
-/// First line of a palette of GIMP.
+/// First line of a GIMP palette.
 const GIMP: &[u8] = b"GIMP Palette";
 
 /// First byte of a PCX picture.
 const PCX: u8 = 10;
 
-/// Magic bytes of other formats, whose size may be that of a palette of the
+/// Magic bytes of other formats, which may have the size of a palette of the
 /// games.
 const OTHERS: [&[u8]; 2] = [b"RIFF", b"JASC-PAL"];
 
-/// Reads the palette in a file, by its content: 1024 bytes as in the games, 768
-/// bytes of red, green and blue, the colours at the end of a PCX picture, or a
-/// GIMP palette.
+/// Reads the palette in a file, whose kind is detected from its content: 1024
+/// bytes as in the games, 768 bytes of red, green and blue, the colours at the
+/// end of a PCX picture, or a GIMP palette.
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] if it is none of them, or has too few colours.
@@ -52,8 +52,8 @@ pub fn parse(file: &Bytes) -> Result<Palette> {
     }
 }
 
-/// Reads lines of red, green, blue and maybe a name. Colours after the last
-/// line are black.
+/// Reads lines of red, green, blue and optionally a name. Colours after the
+/// last line are black.
 fn gimp(file: &[u8]) -> Result<Palette> {
     let mut palette = Palette::default();
     let mut colors = 0;
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::asset::ta::build;
 
-    /// Returns the colours that are all different.
+    /// Returns a palette of different colours.
     fn colors() -> Palette {
         Palette(std::array::from_fn(|index| {
             [index as u8, 255 - index as u8, 7]
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_file_gives_the_same_colors() {
+    fn every_kind_of_file_yields_the_same_colors() {
         let plain = colors().0.as_flattened().to_vec();
         let padded = colors().0.map(|[r, g, b]| [r, g, b, 0]).concat();
         let picture = build::pcx::Pcx {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_refused() {
+    fn other_files_are_rejected() {
         let many = "GIMP Palette\n".to_owned() + &"1 2 3\n".repeat(257);
         for (file, problem) in [
             (Vec::new(), "palette at 0x0: has 0 bytes"),

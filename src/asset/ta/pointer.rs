@@ -24,14 +24,15 @@ pub(super) fn u16_at(list: &[u8], index: usize) -> Option<u16> {
     Some(u16::from_le_bytes(bytes.try_into().ok()?))
 }
 
-/// Returns the same for 32-bit numbers.
+/// Returns the number at `index` in a list of 32-bit numbers; `None` after its
+/// end.
 pub(super) fn u32_at(list: &[u8], index: usize) -> Option<u32> {
     let start = index.checked_mul(4)?;
     let bytes = list.get(start..start.checked_add(4)?)?;
     Some(u32::from_le_bytes(bytes.try_into().ok()?))
 }
 
-/// An absolute offset that the file has somewhere.
+/// An absolute offset that is stored in a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pointer {
     /// Where it points.
@@ -43,7 +44,7 @@ pub(super) struct Pointer {
 }
 
 impl Pointer {
-    /// Creates a pointer that was read before, at `stored_at`.
+    /// Creates a pointer that was read at `stored_at`.
     pub(super) fn new(target: u32, stored_at: u64, field: &'static str) -> Self {
         Self {
             target,

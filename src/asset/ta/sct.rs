@@ -32,7 +32,7 @@ pub struct Sct {
 ///
 /// # Errors
 /// Returns [`Incomplete`] if the header is invalid, or some part of the section
-/// is outside the file or larger than any real one; the other parts are there.
+/// is outside the file or larger than any real one; the other parts are kept.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Sct, Box<Incomplete<Sct>>> {
     let mut sct = Sct::default();
     let result = sct.read(bytes);

@@ -28,12 +28,12 @@ const MAX_OBJECTS: usize = 4096;
 /// Maximum number of objects above an object.
 const MAX_DEPTH: usize = 64;
 
-/// Maximum number of vertices, and most primitives, of an object.
+/// Maximum number of vertices, and of primitives, of an object.
 const MAX_PARTS: u32 = 1 << 16;
 
-/// Maximum number of vertices, and most primitives, of a model. Several objects
-/// may name the same ones.
-const MAX_PARTS_IN_ALL: u64 = 1 << 18;
+/// Maximum number of vertices, and of primitives, of a model. Several objects
+/// may refer to the same ones.
+const MAX_TOTAL_PARTS: u64 = 1 << 18;
 
 /// Maximum number of corners of all primitives of a model.
 const MAX_CORNERS: u64 = 1 << 20;
@@ -56,13 +56,13 @@ pub struct Model {
 pub struct Object {
     /// Absolute offset of its first byte.
     pub offset: u32,
-    /// Its name. Scripts know it by it, in any case.
+    /// Its name, by which scripts refer to it, ignoring case.
     pub name: Name,
     /// Index of the object that it is part of; `None` for a root.
     pub parent: Option<usize>,
     /// Number of objects above it.
     pub depth: usize,
-    /// Where its origin is, seen from its parent's: x, y, z in 1/65536 map
+    /// Its origin relative to that of its parent: x, y, z in 1/65536 map
     /// pixels.
     pub position: [i32; 3],
     /// Index of the primitive that is the ground plate, -1 for none. Only
@@ -70,7 +70,7 @@ pub struct Object {
     pub selection: i32,
     /// Word at offset 32, usually 0.
     pub unknown_32: u32,
-    /// Corners for primitives, seen from the object's origin: x, y, z in
+    /// Corners for primitives, relative to the object's origin: x, y, z in
     /// 1/65536 map pixels.
     pub vertices: Vec<[i32; 3]>,
     /// Faces, lines and points.
@@ -80,7 +80,7 @@ pub struct Object {
 impl Object {
     /// Returns the index of the ground plate among the primitives, if there is
     /// one. It marks the selected unit on the ground, and is not part of its
-    /// looks.
+    /// appearance.
     pub fn ground_plate(&self) -> Option<usize> {
         let index = usize::try_from(self.selection).ok()?;
         (index < self.primitives.len()).then_some(index)
@@ -97,7 +97,7 @@ pub struct Primitive {
     pub indices: Vec<u16>,
     /// Name of the GAF sequence with the texture; not empty.
     pub texture: Option<Name>,
-    /// Whether it is coloured: any number but 0.
+    /// Whether it is coloured: any number except 0.
     pub flag: u32,
     /// Two words left by editors.
     pub editor: [u32; 2],
@@ -105,7 +105,7 @@ pub struct Primitive {
     pub unknown_8: u32,
 }
 
-/// What a primitive looks like.
+/// The appearance of a primitive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Surface {
     /// Has a texture.
@@ -131,8 +131,8 @@ impl Primitive {
 ///
 /// # Errors
 /// Returns [`Incomplete`] with the objects so far if the structure is broken:
-/// an object that is none or that is reached twice, a list outside the file,
-/// more of something than any real model has.
+/// an object that is invalid or reached twice, a list outside the file, or more
+/// parts than in any real model.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Model, Box<Incomplete<Model>>> {
     let mut reader = Reader {
         file: bytes,
@@ -304,7 +304,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Warns of warnings about the last object.
+    /// Adds warnings about the last object.
     fn check_object(&mut self) {
         let Some(index) = self.model.objects.len().checked_sub(1) else {
             return;
@@ -314,7 +314,9 @@ impl Reader<'_> {
         match (object.depth, object.selection) {
             (0, -1) => odd.push("is a root without a selection primitive".to_owned()),
             (0, _) | (_, -1) => {}
-            (_, number) => odd.push(format!("is no root and has selection primitive {number}")),
+            (_, number) => odd.push(format!(
+                "is not a root and has selection primitive {number}"
+            )),
         }
         if object.selection != -1 && object.ground_plate().is_none() {
             let (number, count) = (object.selection, object.primitives.len());
@@ -341,7 +343,7 @@ impl Reader<'_> {
     }
 }
 
-/// What an object is followed by.
+/// The pointers to the next objects.
 struct Links {
     sibling: Pointer,
     child: Pointer,
@@ -352,9 +354,9 @@ fn bounded(cursor: &mut Cursor<'_>, field: &'static str, total: &mut u64) -> Res
     let offset = cursor.offset();
     let count = cursor.u32(field)?;
     *total += u64::from(count);
-    if count > MAX_PARTS || *total > MAX_PARTS_IN_ALL {
+    if count > MAX_PARTS || *total > MAX_TOTAL_PARTS {
         let problem = format!(
-            "is {count}, more than {MAX_PARTS}, or than {MAX_PARTS_IN_ALL} with those before"
+            "is {count}, more than {MAX_PARTS}, or than {MAX_TOTAL_PARTS} with those before"
         );
         return Err(Error::damaged(offset, field, problem));
     }
@@ -365,7 +367,7 @@ fn point(cursor: &mut Cursor<'_>, field: &'static str) -> Result<[i32; 3]> {
     Ok([cursor.i32(field)?, cursor.i32(field)?, cursor.i32(field)?])
 }
 
-/// Warnings about a primitive of an object with that many vertices.
+/// Returns a warning about a primitive of an object with `vertices` vertices.
 fn oddity(primitive: &Primitive, vertices: usize) -> Option<String> {
     let outside = |index: &&u16| usize::from(**index) >= vertices;
     if let Some(index) = primitive.indices.iter().find(outside) {
@@ -408,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_come_before_their_children_and_know_their_parents() {
+    fn objects_precede_their_children_and_have_their_parents() {
         let model = parse(&family().into()).unwrap();
         assert!(model.warnings.is_empty());
         let objects = model.objects.iter();
@@ -475,7 +477,7 @@ mod tests {
                 "object 0 \"base\": primitive 0 has vertex 1 of 1",
                 "object 0 \"base\": primitive 1 has no corners",
                 "object 0 \"base\": primitive 2 has color 256, more than 255",
-                "object 1 \"child\": is no root and has selection primitive 0",
+                "object 1 \"child\": is not a root and has selection primitive 0",
                 "object 1 \"child\": primitive 0 has no corners",
             ]
         );
@@ -487,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_that_is_reached_twice_ends_the_model() {
+    fn an_object_that_is_reached_twice_is_an_error() {
         let mut bytes = family();
         let arm = u32_at(&bytes, 48);
         put(&mut bytes, arm as usize + 44, &arm.to_le_bytes());

@@ -1,4 +1,4 @@
-//! Common parts of maps and sections: pictures made of tiles, minimaps, heights
+//! Common parts of maps and sections: pictures of tiles, minimaps, heights
 //! (FORMATS, TA 6).
 
 use bytes::Bytes;
@@ -18,7 +18,7 @@ const MAX_TILES: u32 = 65536;
 /// Maximum number of cells of a map.
 const MAX_CELLS: u64 = 1 << 24;
 
-/// A picture made of tiles of 32 x 32 palette indices.
+/// A picture that consists of tiles of 32 x 32 palette indices.
 #[derive(Debug, Clone, Default)]
 pub struct Terrain {
     /// Width in tiles.
@@ -31,7 +31,7 @@ pub struct Terrain {
 }
 
 impl Terrain {
-    /// Creates a picture of this many tiles, all of which are unknown yet.
+    /// Creates a picture of this size, still without a tile map and tiles.
     pub(super) fn new(width: u32, height: u32) -> Self {
         Self {
             width,
@@ -40,7 +40,7 @@ impl Terrain {
         }
     }
 
-    /// Returns the number of places for tiles.
+    /// Returns the number of tiles on the map.
     pub(super) fn tiles_on_map(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height)
     }
@@ -51,7 +51,7 @@ impl Terrain {
         Ok(())
     }
 
-    /// Reads the set of tiles; its number of tiles is at `count_offset`.
+    /// Reads the set of tiles; `count` was read at `count_offset`.
     pub(super) fn read_tiles(
         &mut self,
         file: &Bytes,
@@ -67,7 +67,7 @@ impl Terrain {
         Ok(())
     }
 
-    /// Warns of places for tiles that are not in the set.
+    /// Warns about tiles on the map that are not in the set.
     pub(super) fn check(&self, warnings: &mut Warnings) {
         let count = self.tile_count();
         let missing = self.map.as_chunks().0.iter().filter(|&&number| {
@@ -77,7 +77,7 @@ impl Terrain {
         match missing.count() {
             0 => {}
             missing => warnings.push(format!(
-                "{missing} tiles_on_map of the tile map have tiles behind the last of {count}"
+                "{missing} tiles on the map are past the last of {count}"
             )),
         }
     }
@@ -128,7 +128,7 @@ impl Terrain {
     }
 }
 
-/// A small picture of the whole.
+/// A small picture of a map or section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Minimap {
     /// Width in pixels.
@@ -139,17 +139,18 @@ pub struct Minimap {
     pub pixels: Bytes,
 }
 
-/// Checks the size of a map, whose width is at `offset`.
+/// Checks the size of a map in units of `cells` cells. Its width is at
+/// `offset`.
 pub(super) fn check_size(width: u32, height: u32, offset: u64, cells: u64) -> Result<()> {
-    let tiles_on_map = u64::from(width) * u64::from(height);
-    if tiles_on_map == 0 || tiles_on_map.saturating_mul(cells) > MAX_CELLS {
+    let area = u64::from(width) * u64::from(height);
+    if area == 0 || area.saturating_mul(cells) > MAX_CELLS {
         let problem = format!("is {width}x{height}, should be 1 to {MAX_CELLS} cells");
         return Err(Error::damaged(offset, "map size", problem));
     }
     Ok(())
 }
 
-/// One byte of every that many: the heights of cells.
+/// The heights of cells: the first of every `stride` bytes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Heights {
     /// Bytes of a cell, of which the first one is the height.
@@ -167,7 +168,7 @@ impl Heights {
     }
 }
 
-/// Returns the value of a result, and keeps the first error.
+/// Returns the value of a result, or a default, and keeps the first error.
 pub(super) fn keep<T: Default>(first: &mut Option<Error>, result: Result<T>) -> T {
     result.unwrap_or_else(|error| {
         first.get_or_insert(error);

@@ -1,4 +1,4 @@
-//! WAV: properties of sounds, which any player plays (FORMATS, TA 11).
+//! WAV: properties of sounds, which need no conversion (FORMATS, TA 11).
 
 use bytes::Bytes;
 
@@ -29,7 +29,7 @@ pub enum Kind {
 /// The parsed header of a sound.
 #[derive(Debug, Clone, Default)]
 pub struct Wav {
-    /// What it is.
+    /// Its form.
     pub kind: Kind,
     /// Format, channels and rate; `None` without a format chunk.
     pub format: Option<Format>,
@@ -39,28 +39,28 @@ pub struct Wav {
     pub data: Option<Bytes>,
     /// Absolute offset of the samples.
     pub data_offset: u64,
-    /// How much larger than the file its RIFF header claims to be, in bytes;
-    /// negative if smaller.
+    /// How much longer than the file the length in its RIFF header is, in
+    /// bytes; negative if it is shorter.
     pub riff_size_excess: i64,
     /// Warnings.
     pub warnings: Warnings,
 }
 
-/// How samples are stored.
+/// The format of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Format {
     /// 1 is PCM.
     pub encoding: u16,
     /// Number of channels.
     pub channels: u16,
-    /// Samples of a channel in a second.
+    /// Samples per second of a channel.
     pub rate: u32,
     /// Bits of a sample.
     pub bits: u16,
 }
 
-/// Parses the chunks of a sound, up to its samples. Their sizes are used, that
-/// of the whole file is not.
+/// Parses the chunks of a sound, up to its samples. Their sizes are used, but
+/// not that of the whole file.
 ///
 /// # Errors
 /// Returns [`Incomplete`] if it is neither RIFF nor `TMH`.
@@ -94,16 +94,16 @@ impl Wav {
         }
         self.riff_size_excess = i64::from(size) + 8 - file.len() as i64;
         if self.riff_size_excess != 0 {
-            let (stored, there) = (i64::from(size) + 8, file.len());
+            let (stored, length) = (i64::from(size) + 8, file.len());
             self.warnings.push(format!(
-                "the file has {stored} bytes by its header, {there} are there"
+                "the file has {stored} bytes according to its header, but {length} in fact"
             ));
         }
         while self.data.is_none() && cursor.remaining() >= 8 {
             let (tag, size) = (cursor.take(4, "chunk")?, cursor.u32("chunk size")?);
             // If the size is too large, the chunk ends with the file.
-            let there = cursor.remaining().min(size as usize);
-            let body = cursor.section(there, "chunk")?;
+            let length = cursor.remaining().min(size as usize);
+            let body = cursor.section(length, "chunk")?;
             cursor.take(cursor.remaining().min(size as usize % 2), "padding")?;
             self.chunk(file, tag, size, body)?;
         }
@@ -188,14 +188,14 @@ mod tests {
         assert_eq!(
             wav.warnings.texts(),
             [
-                "the file has 59 bytes by its header, 57 are there",
+                "the file has 59 bytes according to its header, but 57 in fact",
                 "the last 1 of 2 bytes are missing",
             ]
         );
     }
 
     #[test]
-    fn other_sounds_are_recognised_or_refused() {
+    fn other_sounds_are_recognised_or_rejected() {
         let tmh = parse(&vec![b'T', b'M', b'H', b'F', 0].into()).unwrap();
         assert_eq!((tmh.kind, tmh.data), (Kind::Tmh, None));
         assert_eq!(tmh.tmh_header.unwrap(), b"TMHF\0"[..]);

@@ -15,8 +15,8 @@ impl Cob {
     /// Writes the code as assembler text: a line for each instruction, with
     /// names instead of numbers, after comments that list pieces and strings.
     ///
-    /// Labels and targets of jumps are indices of words. Nothing assembles
-    /// this text.
+    /// Labels and targets of jumps are indices of words. There is no assembler
+    /// for this text.
     ///
     /// # Errors
     /// Returns the errors of `out`.
@@ -82,7 +82,7 @@ impl Cob {
         known.unwrap_or_else(|| format!("{}#{value}", noun(kind)))
     }
 
-    /// Returns the words that jumps go to.
+    /// Returns the words that are targets of jumps.
     fn labels(&self) -> WordSet {
         let mut labels = WordSet::new(self.code_words());
         for item in self.items() {

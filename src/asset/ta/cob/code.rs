@@ -15,7 +15,7 @@ pub struct Item<'a> {
     pub content: Content<'a>,
 }
 
-/// What a part of the code is.
+/// The content of a part of the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content<'a> {
     /// An instruction.
@@ -29,15 +29,15 @@ pub enum Content<'a> {
 /// An instruction with its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction {
-    /// What it does.
+    /// Its operation.
     pub operation: &'static Operation,
     operands: [u32; MAX_OPERANDS],
-    /// Operands that the code has; it may end too early.
+    /// Number of operands in the code, which may end too early.
     count: usize,
 }
 
 impl Instruction {
-    /// Returns its operands, and their meanings.
+    /// Returns its operands with their meanings.
     pub fn operands(&self) -> impl Iterator<Item = (OperandKind, u32)> {
         let values = &self.operands[..self.count];
         let kinds = self.operation.operands.iter();
@@ -50,7 +50,7 @@ impl Instruction {
     }
 }
 
-/// Decodes code from its first word to its last.
+/// An iterator over the parts of code, from its first word to its last.
 #[derive(Debug, Clone)]
 pub struct Items<'a> {
     code: &'a [u8],
@@ -61,7 +61,7 @@ pub struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    /// Returns the parts of `code`, which are whole words.
+    /// Returns the parts of `code`, which consists of whole words.
     pub(super) fn new(code: &'a [u8]) -> Self {
         Self {
             code,
@@ -129,7 +129,7 @@ impl<'a> Iterator for Items<'a> {
     }
 }
 
-/// Compilers pad text with NULs or spaces.
+/// Returns text without the NULs or spaces with which compilers pad it.
 fn padding_trimmed(mut bytes: &[u8]) -> &[u8] {
     while let [rest @ .., 0 | b' '] = bytes {
         bytes = rest;
@@ -137,7 +137,7 @@ fn padding_trimmed(mut bytes: &[u8]) -> &[u8] {
     bytes
 }
 
-/// Returns whether at least nine of ten bytes can be printed.
+/// Returns whether at least nine of ten bytes are printable.
 fn is_text(bytes: &[u8]) -> bool {
     let printable = bytes.iter().filter(|byte| matches!(byte, b' '..=b'~'));
     !bytes.is_empty() && 10 * printable.count() >= 9 * bytes.len()
@@ -147,12 +147,12 @@ fn is_text(bytes: &[u8]) -> bool {
 pub(super) struct WordSet(Vec<u64>);
 
 impl WordSet {
-    /// Creates an empty set for code of that many words.
+    /// Creates an empty set for code of `words` words.
     pub(super) fn new(words: usize) -> Self {
         Self(vec![0; words.div_ceil(64)])
     }
 
-    /// Adds a word; one outside of the code is omitted.
+    /// Adds a word; one outside of the code is ignored.
     pub(super) fn insert(&mut self, word: u32) {
         if let Some(bits) = self.0.get_mut(word as usize / 64) {
             *bits |= 1 << (word % 64);

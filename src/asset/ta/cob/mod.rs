@@ -28,7 +28,7 @@ pub const EXTENSIONS: &[&str] = &["cob"];
 /// The version that Total Annihilation reads.
 const VERSION_TA: u32 = 4;
 
-/// The version for TA: Kingdoms, which has a table of strings too.
+/// The version for TA: Kingdoms, which also has a table of strings.
 const VERSION_KINGDOMS: u32 = 6;
 
 /// Maximum number of scripts, pieces or strings.
@@ -61,8 +61,8 @@ pub struct Cob {
 ///
 /// # Errors
 /// Returns [`Incomplete`] with everything before the error if the header is
-/// invalid, or a table, a name or the code is outside the file. Odd code is a
-/// warning.
+/// invalid, or a table, a name or the code is outside the file. Invalid code
+/// is a warning.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Cob, Box<Incomplete<Cob>>> {
     let mut cob = Cob::default();
     let result = cob.read(bytes);
@@ -157,7 +157,7 @@ impl Cob {
         Ok(names)
     }
 
-    /// Warns of warnings about the code.
+    /// Adds warnings about the code.
     fn check(&mut self) {
         let mut begins = WordSet::new(self.code_words());
         let mut jumps = WordSet::new(self.code_words());
@@ -234,7 +234,7 @@ impl Cob {
     }
 }
 
-/// Returns the name that an operand refers to.
+/// Returns the noun for operands of this kind.
 fn noun(kind: OperandKind) -> &'static str {
     match kind {
         OperandKind::Piece => "piece",

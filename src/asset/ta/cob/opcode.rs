@@ -28,7 +28,7 @@ pub enum OperandKind {
 pub struct Operation {
     /// Its first word.
     pub opcode: u32,
-    /// What the disassembler calls it.
+    /// Its name in assembler text.
     pub mnemonic: &'static str,
     /// The meanings of the operands.
     pub operands: &'static [OperandKind],
@@ -56,7 +56,7 @@ const fn operation(
 
 use OperandKind::{Axis, Count, Jump, Local, Piece, Script, Static, String, Value};
 
-/// All instructions, by their opcode. Unknown ones are named after the middle
+/// All instructions, sorted by opcode. Unknown ones are named after the middle
 /// of their opcode.
 const OPERATIONS: [Operation; 62] = [
     operation(0x1000_1000, "move", &[Piece, Axis]),
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_sorted_and_no_two_instructions_are_called_the_same() {
+    fn the_table_is_sorted_and_mnemonics_are_unique() {
         let sorted = OPERATIONS.windows(2);
         assert!(
             sorted

@@ -1,4 +1,4 @@
-//! What is promised of COB files, with the smallest files that show it.
+//! Tests of COB files, each with the smallest file that shows the behaviour.
 
 use super::*;
 use crate::asset::ta::build::cob::{self as build, HIDE, JUMP, PLAY_SOUND, PUSH, RETURN, small};
@@ -80,7 +80,7 @@ fn operands_out_of_range_are_warnings_and_shown_as_numbers() {
     cob.code = vec![HIDE, 2, build::TURN, 1, 3, JUMP, 999, PLAY_SOUND, 0];
     cob.code
         .extend([build::POP_STATIC, 1, build::CALL, 1, 0, PUSH, u32::MAX]);
-    // Into the operand of `hide`, and a word that ends too early.
+    // A jump into the operand of `hide`, and an instruction that is cut off.
     cob.code.extend([JUMP, 1, PUSH]);
     let cob = parsed(&cob);
     assert_eq!(
@@ -111,7 +111,7 @@ fn operands_out_of_range_are_warnings_and_shown_as_numbers() {
 }
 
 #[test]
-fn scripts_may_share_their_start_but_should_have_one() {
+fn scripts_may_share_a_start_but_it_must_be_valid() {
     let mut cob = small(4);
     for (name, start) in [("A", 2), ("B", 2), ("C", 1), ("D", 6)] {
         cob.scripts.push((name.to_owned(), start));

@@ -23,7 +23,7 @@ use crate::io::{Cursor, Error, Result, Warnings};
 /// Extensions of GAF files. A TAF file may have palette indices too.
 pub const EXTENSIONS: &[&str] = &["gaf", "taf"];
 
-/// The version that all files have except for two, which have 0.
+/// The version of all known files except for two, which have 0.
 const VERSION: u32 = 0x0001_0100;
 
 /// Bytes of a sequence, without its frames.
@@ -39,13 +39,13 @@ const MAX_SEQUENCES: u32 = 65536;
 /// sequences may be the same bytes.
 const MAX_REFERENCES: u64 = 1 << 20;
 
-/// Maximum number of pixels that the different frames of a file have together.
+/// Maximum total number of pixels of the different frames of a file.
 const MAX_PIXELS_IN_ALL: u64 = 256 << 20;
 
 /// Maximum number of layers of a frame.
 const MAX_LAYERS: u16 = 1024;
 
-/// Ticks in a second.
+/// Ticks per second.
 pub const TICKS_PER_SECOND: u32 = 30;
 
 /// The parsed contents of a GAF file.
@@ -58,8 +58,8 @@ pub struct Gaf {
     pub unknown_8: u32,
     /// The sequences, in the order of the file.
     pub sequences: Vec<Sequence>,
-    /// Warnings. Frames are not decoded for them; [`Picture::warnings`] has
-    /// those about pixels.
+    /// Warnings, except for those about pixels, which are in
+    /// [`Picture::warnings`].
     pub warnings: Warnings,
 }
 
@@ -68,11 +68,11 @@ pub struct Gaf {
 pub struct Sequence {
     /// Absolute offset of its first byte.
     pub offset: u32,
-    /// Its name. Games compare names without case; it need not be unique.
+    /// Its name. Games compare names ignoring case; it need not be unique.
     pub name: String,
-    /// Bytes after the NUL of the name that are not zero.
+    /// Number of bytes after the NUL of the name that are not zero.
     pub junk_after_nul: usize,
-    /// Loop word: the sequence loops where the low byte is not 0.
+    /// Loop word: the sequence loops if the low byte is not 0.
     pub loop_word: u16,
     /// Second word, usually 0.
     pub unknown_4: u32,
@@ -120,17 +120,17 @@ pub struct Reference {
     pub stored_at: u64,
     /// Absolute offset of the frame's header.
     pub frame: u32,
-    /// How long it is shown, in [`TICKS_PER_SECOND`]. 0 is one tick, or until
-    /// something happens.
+    /// How long it is shown, in ticks ([`TICKS_PER_SECOND`]). 0 is one tick, or
+    /// until an event.
     pub ticks: u32,
 }
 
-/// How the pixels of a frame are stored.
+/// The format of the pixels of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PixelFormat {
-    /// Palette indices; those that are the key are transparent.
+    /// Palette indices; those equal to the key are transparent.
     Raw,
-    /// Rows of runs of palette indices; what is skipped is transparent.
+    /// Rows of runs of palette indices; skipped pixels are transparent.
     Rle,
     /// 16-bit pixels: 4 bits each of alpha, red, green, blue from the top.
     Argb4444,
@@ -168,7 +168,7 @@ pub struct Frame {
     /// Pixels from the left edge to the origin, the point that stays fixed
     /// while frames change. It may be outside the frame.
     pub x: i16,
-    /// Pixels from the upper edge to the origin.
+    /// Pixels from the top edge to the origin.
     pub y: i16,
     /// Palette index for transparency.
     pub key: u8,
@@ -190,7 +190,8 @@ impl Frame {
         u64::from(self.width) * u64::from(self.height)
     }
 
-    /// Returns how the pixels are stored; `None` if the frame has layers.
+    /// Returns the format of the pixels; `None` if it is unknown or the frame
+    /// has layers.
     pub fn pixel_format(&self) -> Option<PixelFormat> {
         let format = PixelFormat::from_number(self.format);
         format.filter(|_| self.layers == 0)
@@ -208,7 +209,7 @@ impl Frame {
         let (key, format) = (cursor.u8("key")?, cursor.u8("format")?);
         let mut layers = cursor.u16("layers")?;
         if PixelFormat::from_number(format).is_some_and(PixelFormat::is_true_color) {
-            // The upper half is 0 or 0xFF there and has no meaning.
+            // The upper byte is 0 or 0xFF then and has no meaning.
             layers &= 0xFF;
         }
         Ok(Self {
@@ -250,12 +251,11 @@ impl Frame {
 /// Parses a GAF file.
 ///
 /// A frame that cannot be read is a warning here; [`Gaf::frame`] or
-/// [`Gaf::decode`] has the error.
+/// [`Gaf::decode`] returns the error.
 ///
 /// # Errors
-/// Returns [`Incomplete`] with the sequences so far where the header or a
-/// sequence is lost, or where the frames are more or larger than any real
-/// file's.
+/// Returns [`Incomplete`] with the sequences so far if the header or a sequence
+/// is invalid, or if there are more or larger frames than in any real file.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Gaf, Box<Incomplete<Gaf>>> {
     let mut gaf = Gaf {
         bytes: bytes.clone(),

@@ -36,7 +36,7 @@ pub struct Indexed {
     pub(super) key: u8,
     /// An index for each pixel, the frame's key if it is transparent.
     pub indices: Vec<u8>,
-    /// 255 for each pixel that is opaque, 0 for each that is transparent.
+    /// 255 for each opaque pixel, 0 for each transparent one.
     pub mask: Vec<u8>,
 }
 
@@ -85,7 +85,7 @@ impl Gaf {
         super::finish(picture, result)
     }
 
-    /// Decodes a frame without layers. Returns its number of bytes.
+    /// Decodes a frame without layers. Returns the length of its stored pixels.
     fn pixels(&self, frame: &Frame, format: PixelFormat, picture: &mut Picture) -> Result<u64> {
         frame.check()?;
         if format.is_true_color() {
@@ -105,7 +105,7 @@ impl Gaf {
         for (count, what) in [
             (odd.short_rows, "rows end before the right edge"),
             (odd.overlong_rows, "rows go over the right edge"),
-            (odd.bytes_left, "bytes of rows are behind the right edge"),
+            (odd.bytes_left, "bytes of rows are past the right edge"),
         ] {
             if count > 0 {
                 let at = frame.offset;
@@ -119,9 +119,9 @@ impl Gaf {
     fn raw(&self, frame: &Frame, indexed: &mut Indexed) -> Result<(u64, Oddities)> {
         let mut cursor = frame.data("raw pixels").follow(&self.bytes)?;
         let size = indexed.indices.len();
-        let there = cursor.remaining().min(size);
-        let stored = cursor.clone().take(there, "raw pixels")?;
-        indexed.indices[..there].copy_from_slice(stored);
+        let available = cursor.remaining().min(size);
+        let stored = cursor.clone().take(available, "raw pixels")?;
+        indexed.indices[..available].copy_from_slice(stored);
         for (mask, &index) in indexed.mask.iter_mut().zip(stored) {
             *mask = if index == frame.key { 0 } else { 0xFF };
         }
@@ -142,8 +142,8 @@ impl Gaf {
         let result = (|| {
             let mut cursor = frame.data("16-bit pixels").follow(&self.bytes)?;
             let size = 2 * frame.pixels() as usize;
-            let there = cursor.remaining().min(size);
-            let stored = cursor.clone().take(there, "16-bit pixels")?;
+            let available = cursor.remaining().min(size);
+            let stored = cursor.clone().take(available, "16-bit pixels")?;
             match format {
                 PixelFormat::Argb4444 => convert(stored, &mut colors, argb4444),
                 _ => convert(stored, &mut colors, argb1555),
@@ -167,8 +167,8 @@ impl Gaf {
         } else {
             Pixels::Indexed(Indexed::new(frame))
         };
-        let (mut clipped, mut left_out) = (0_usize, 0_usize);
-        // What needed to decode the layers: their pixels and their bytes.
+        let (mut clipped, mut mixed) = (0_usize, 0_usize);
+        // The cost of decoding the layers: their pixels and their bytes.
         let mut effort = 0;
         for (number, layer) in layers.iter().enumerate() {
             let within = |error: Error| error.within(format_args!("layer {number}"));
@@ -178,7 +178,7 @@ impl Gaf {
                 return Err(within(Error::damaged(layer.offset.into(), "size", problem)));
             }
             let Some(format) = layer.pixel_format() else {
-                let problem = "is made of layers itself";
+                let problem = "consists of layers itself";
                 return Err(within(Error::damaged(
                     layer.offset.into(),
                     "frame",
@@ -195,13 +195,13 @@ impl Gaf {
             picture.warnings = std::mem::take(&mut drawn.warnings);
             match draw(&drawn, frame, layer, picture) {
                 Some(fits) => clipped += usize::from(!fits),
-                None => left_out += 1,
+                None => mixed += 1,
             }
             effort += result.map_err(within)?;
         }
         for (count, what) in [
             (clipped, "layers go over the edge of the frame"),
-            (left_out, "layers have palette indices and others colours"),
+            (mixed, "layers have palette indices and others colours"),
         ] {
             if count > 0 {
                 picture.warnings.push(format!("{count} {what}"));
@@ -228,8 +228,8 @@ impl Gaf {
     }
 }
 
-/// Draws a layer into the picture of its frame, so that their origins meet.
-/// Returns whether all of it is inside; `None` if the one has palette indices
+/// Draws a layer into the picture of its frame, aligned at their origins.
+/// Returns whether the whole layer is inside; `None` if one has palette indices
 /// and the other colours.
 fn draw(drawn: &Picture, frame: &Frame, layer: &Frame, picture: &mut Picture) -> Option<bool> {
     let offset = |frame: i16, layer: i16| i32::from(frame) - i32::from(layer);
@@ -280,7 +280,8 @@ struct Overlap {
     length: usize,
 }
 
-/// `start` is the position of the layer in the frame; it may be outside.
+/// Returns the overlap of a layer with its frame. `start` is the position of
+/// the layer in the frame; it may be outside.
 fn overlap(start: i32, layer: u16, frame: u16) -> Overlap {
     let end = (start + i32::from(layer)).min(frame.into());
     let to = start.max(0);
@@ -299,13 +300,14 @@ fn convert(stored: &[u8], colors: &mut [u8], convert: impl Fn(u16) -> [u8; 4]) {
     }
 }
 
-/// 4 bits are expanded by repeating them.
+/// Converts a pixel; 4 bits are expanded by repeating them.
 fn argb4444(pixel: u16) -> [u8; 4] {
     let channel = |shift: u16| (pixel >> shift & 0xF) as u8 * 0x11;
     [channel(8), channel(4), channel(0), channel(12)]
 }
 
-/// 5 bits are expanded by repeating the upper ones, the alpha bit to 0 or 255.
+/// Converts a pixel; 5 bits are expanded by repeating the upper ones, the alpha
+/// bit to 0 or 255.
 fn argb1555(pixel: u16) -> [u8; 4] {
     let channel = |shift: u16| {
         let bits = (pixel >> shift & 0x1F) as u8;

@@ -10,7 +10,7 @@ const SKIP: u8 = 1;
 /// Bit of a code that does not skip: the next byte is repeated.
 const REPEAT: u8 = 2;
 
-/// Warnings about the rows of a frame.
+/// Irregularities of the rows of a frame.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Oddities {
     /// Rows that end before the right edge.
@@ -21,9 +21,9 @@ pub(super) struct Oddities {
     pub(super) bytes_left: usize,
 }
 
-/// Decodes rows of runs into `picture`, all of whose pixels are transparent.
+/// Decodes rows of runs into `picture`, whose pixels must all be transparent.
 ///
-/// Each row has its length, and the next one begins there, regardless of its
+/// The length of a row determines where the next one begins, regardless of its
 /// runs.
 pub(super) fn decode(cursor: &mut Cursor<'_>, picture: &mut Indexed) -> Result<Oddities> {
     let mut odd = Oddities::default();
@@ -42,7 +42,7 @@ pub(super) fn decode(cursor: &mut Cursor<'_>, picture: &mut Indexed) -> Result<O
     Ok(odd)
 }
 
-/// How a row ended.
+/// The end of a decoded row.
 struct RowEnd {
     /// Bytes that were used.
     consumed: usize,
@@ -96,8 +96,8 @@ fn short_run(
     }
 }
 
-/// Decodes a row. Whatever happens, pixels that it does not have are
-/// transparent at the end.
+/// Decodes a row. Missing pixels are transparent afterwards, even after an
+/// error.
 fn decode_row(
     row: &[u8],
     indices: &mut [u8],

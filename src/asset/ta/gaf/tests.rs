@@ -1,4 +1,4 @@
-//! What is promised of GAF files, with the smallest files that show it.
+//! Tests of GAF files, each with the smallest file that shows the behaviour.
 
 use super::*;
 use crate::asset::ta::build::gaf::{self as build, Body, sequence};
@@ -34,7 +34,7 @@ fn raw(width: u16, height: u16) -> build::Frame {
 }
 
 #[test]
-fn sequences_have_their_names_and_frames_their_numbers() {
+fn sequences_and_headers_of_frames_are_read() {
     let mut frame = raw(2, 1);
     (frame.x, frame.y) = (-5, 7);
     let mut bytes = build::file(&[
@@ -61,7 +61,7 @@ fn sequences_have_their_names_and_frames_their_numbers() {
 }
 
 #[test]
-fn raw_pixels_are_transparent_where_they_are_the_key() {
+fn raw_pixels_equal_to_the_key_are_transparent() {
     let frame = build::Frame::new(3, 1, Body::Raw(vec![8, 9, 10]));
     let picture = indexed(&parsed(single(frame)));
     assert_eq!(picture.indices, [8, 9, 10]);
@@ -70,7 +70,7 @@ fn raw_pixels_are_transparent_where_they_are_the_key() {
 }
 
 #[test]
-fn runs_are_transparent_only_where_they_skip() {
+fn only_skipped_pixels_of_runs_are_transparent() {
     let pixels = [Some(9), None, Some(4), Some(4), Some(4), None];
     let gaf = parsed(single(build::Frame::rle(6, 1, &pixels)));
     let picture = indexed(&gaf);
@@ -80,8 +80,8 @@ fn runs_are_transparent_only_where_they_skip() {
 
 #[test]
 fn odd_rows_are_clipped_or_padded_with_a_warning() {
-    // Two pixels of three; five pixels and another byte; three by one run that
-    // continues; all of them skipped.
+    // Two pixels of three; a run of five and another byte; five literal pixels;
+    // nine skipped ones; none.
     let rows = vec![
         vec![0b100, 1, 2],
         vec![0b1_0010, 3, 77],
@@ -96,7 +96,7 @@ fn odd_rows_are_clipped_or_padded_with_a_warning() {
         [
             "2 rows end before the right edge in the frame at 0x40",
             "3 rows go over the right edge in the frame at 0x40",
-            "1 bytes of rows are behind the right edge in the frame at 0x40",
+            "1 bytes of rows are past the right edge in the frame at 0x40",
         ]
     );
     let picture = indexed(&gaf);
@@ -146,7 +146,7 @@ fn true_colors_are_expanded_to_8_bits() {
         let pixels = vec![0x1234, 0xFF0F];
         let frame = build::Frame::new(2, 1, Body::TrueColor(format, pixels));
         let gaf = parsed(single(frame));
-        assert_eq!(first(&gaf).layers, 0, "byte 11 is no part of the number");
+        assert_eq!(first(&gaf).layers, 0, "byte 11 is not part of the number");
         let picture = gaf.decode(&first(&gaf)).unwrap();
         assert_eq!(picture.pixels, Pixels::Rgba(expected.to_vec()), "{format}");
     }
@@ -189,7 +189,7 @@ fn layers_of_colours_are_drawn_where_they_are_not_transparent() {
 }
 
 #[test]
-fn an_invalid_frame_is_a_warning_and_an_error_of_its_own() {
+fn an_invalid_frame_is_a_warning_and_has_its_own_error() {
     let broken = |change: fn(&mut Vec<u8>)| {
         let mut bytes = single(raw(1, 1));
         change(&mut bytes);
@@ -222,22 +222,22 @@ fn an_invalid_frame_is_a_warning_and_an_error_of_its_own() {
 }
 
 #[test]
-fn a_layer_of_a_layer_is_refused() {
+fn a_layer_of_a_layer_is_rejected() {
     let inner = build::Frame::new(1, 1, Body::Layers(vec![raw(1, 1)]));
     let gaf = parsed(single(build::Frame::new(1, 1, Body::Layers(vec![inner]))));
     let incomplete = gaf.decode(&first(&gaf)).unwrap_err();
     assert_eq!(
         incomplete.error.to_string(),
-        "layer 0: frame at 0x5c: is made of layers itself"
+        "layer 0: frame at 0x5c: consists of layers itself"
     );
 }
 
 #[test]
-fn layers_that_repeat_one_large_frame_end_early() {
+fn layers_that_repeat_one_large_frame_are_limited() {
     let large = build::Frame::new(1024, 60_000, Body::Rle(vec![vec![]; 60_000]));
     let frame = build::Frame::new(1, 1, Body::Layers(vec![large; 2]));
     let mut bytes = single(frame);
-    // All of 1024 layers are the first one.
+    // All 1024 layers are the first one.
     let layer = u32_at(&bytes, FRAME + 24);
     let list = bytes.len() as u32;
     bytes.extend(layer.to_le_bytes().repeat(1024));
@@ -252,7 +252,7 @@ fn layers_that_repeat_one_large_frame_end_early() {
 }
 
 #[test]
-fn a_lost_header_or_sequence_is_an_error_and_those_before_are_kept() {
+fn an_invalid_header_or_sequence_is_an_error_and_earlier_sequences_are_kept() {
     let error = |bytes: Vec<u8>| parse(&bytes.into()).unwrap_err();
     let file = build::file(&[sequence("a", vec![(raw(1, 1), 1)]), sequence("b", vec![])]);
     let mut bytes = file.clone();
@@ -291,7 +291,7 @@ fn a_lost_header_or_sequence_is_an_error_and_those_before_are_kept() {
 
 #[test]
 fn the_references_and_the_pixels_of_a_file_are_bounded() {
-    // Every one of 17 sequences is the same list of 65535 frames.
+    // Each of the 17 sequences is the same list of 65535 frames.
     let frames = vec![(build::Frame::new(0, 0, Body::Raw(vec![])), 0); 2];
     let mut sequences = vec![sequence("", vec![]); 16];
     sequences.push(sequence("last", frames));

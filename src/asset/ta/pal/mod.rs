@@ -20,7 +20,7 @@ const FILE_SIZE: usize = 1024;
 /// Bytes of a palette without padding, as in a PCX file.
 pub const RGB_SIZE: usize = 768;
 
-/// 256 colours, each red, green, blue. All of them are opaque, index 0 too.
+/// 256 colours, each red, green, blue. All are opaque, including index 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Palette(pub [[u8; 3]; 256]);
 
@@ -75,8 +75,8 @@ pub struct Pal {
 /// Parses a palette file.
 ///
 /// # Errors
-/// Returns [`Incomplete`] if the file has fewer than 1024 bytes, the colours
-/// that are there included.
+/// Returns [`Incomplete`] with the existing colours if the file has fewer than
+/// 1024 bytes.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Pal, Box<Incomplete<Pal>>> {
     let mut pal = Pal {
         trailing: bytes.len().saturating_sub(FILE_SIZE),
@@ -138,8 +138,8 @@ const ALPHA_SIZE: usize = 256 * 256;
 /// Parses a blend table, which is recognised only by its size.
 ///
 /// # Errors
-/// Returns [`Incomplete`] if the file has another size than such tables. The
-/// game ignores it then.
+/// Returns [`Incomplete`] if the file does not have the size of such a table.
+/// The game ignores it then.
 pub fn parse_blend(bytes: &Bytes) -> std::result::Result<BlendTable, Box<Incomplete<BlendTable>>> {
     let sizes = [LEVELS_SIZE..=LEVELS_SIZE, ALPHA_SIZE..=ALPHA_SIZE];
     let result = sized(bytes, "blend table", &sizes);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_palette_is_refused_and_a_long_one_is_cut() {
+    fn a_short_palette_is_an_error_and_a_long_one_is_cut() {
         let file = |length| Bytes::from(vec![7; length]);
         let incomplete = parse(&file(1023)).unwrap_err();
         assert_eq!(
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blend_table_is_known_by_its_size() {
+    fn a_blend_table_is_recognised_by_its_size() {
         let kind = |size| parse_blend(&Bytes::from(vec![0; size])).map(|table| table.kind());
         assert_eq!(kind(8192).unwrap(), BlendKind::Levels);
         assert_eq!(kind(65536).unwrap(), BlendKind::Alpha);

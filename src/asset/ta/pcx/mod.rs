@@ -23,7 +23,7 @@ const MANUFACTURER: u8 = 10;
 /// The byte before the 256 colours at the end of the file.
 const PALETTE_MARKER: u8 = 0x0C;
 
-/// Files that are shorter are refused by the game.
+/// Minimum length of a file; the game rejects shorter ones.
 const MIN_LENGTH: usize = HEADER_SIZE + RGB_SIZE;
 
 /// The parsed header of a PCX file, with the pixels as they are stored.
@@ -48,7 +48,8 @@ pub struct Pcx {
     /// The palette of the picture: 256 colours from the end of the file, 16
     /// from the header if there are fewer than 8 bits, or none.
     pub palette: Option<Palette>,
-    /// Warnings. [`Picture::warnings`] has warnings about the pixels.
+    /// Warnings, except for those about the pixels, which are in
+    /// [`Picture::warnings`].
     pub warnings: Warnings,
     file: Bytes,
 }
@@ -71,17 +72,17 @@ pub enum Pixels {
     Rgb(Vec<u8>),
 }
 
-/// Why the game shows a picture otherwise than it is, or not at all.
+/// A reason why the game shows a picture incorrectly or not at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GameIssue {
-    /// The game refuses other versions than 5.
+    /// The game rejects versions other than 5.
     Version,
     /// The game treats all pictures as one plane of 8 bits.
     Depth,
     /// The game assumes as many bytes in a row as there are pixels, so rows are
     /// skewed.
     BytesPerLine,
-    /// The game refuses files of fewer than 896 bytes.
+    /// The game rejects files of fewer than 896 bytes.
     Short,
 }
 
@@ -90,18 +91,18 @@ impl fmt::Display for GameIssue {
         f.write_str(match self {
             Self::Version => "the game refuses it: the version is not 5",
             Self::Depth => "the game shows garbage: it is not one plane of 8 bits",
-            Self::BytesPerLine => "the game skews it: a row has not as many bytes as pixels",
+            Self::BytesPerLine => "the game skews it: a row does not have as many bytes as pixels",
             Self::Short => "the game refuses it: it is shorter than 896 bytes",
         })
     }
 }
 
-/// How pixels are stored.
+/// The format of the pixels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Depth {
     /// A byte for each pixel.
     Bytes,
-    /// Planes of red, green and blue, and maybe of something else.
+    /// Planes of red, green and blue, and possibly an unused one.
     Rgb,
     /// Up to 8 bits for each pixel, from all planes.
     Packed,
@@ -110,8 +111,8 @@ enum Depth {
 /// Parses the header of a PCX file.
 ///
 /// # Errors
-/// Returns [`Incomplete`] if the header is invalid, or there is no such
-/// picture.
+/// Returns [`Incomplete`] if the header is invalid or describes an
+/// impossible picture.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Pcx, Box<Incomplete<Pcx>>> {
     let mut pcx = Pcx {
         file: bytes.clone(),
@@ -167,7 +168,7 @@ impl Pcx {
         Ok(())
     }
 
-    /// Checks that there can be such a picture.
+    /// Checks the size and the format of the pixels.
     fn check(&self) -> Result<()> {
         let damaged = |at, field, problem| Err(Error::damaged(at, field, problem));
         let (width, height) = (self.width, self.height);
@@ -231,14 +232,14 @@ impl Pcx {
         }
         if self.depth() == Some(Depth::Bytes) && self.palette.is_none() {
             let what = match game_palette(&self.file) {
-                Some(_) => "no marker is in front of the palette",
+                Some(_) => "there is no marker before the palette",
                 None => "there is no palette",
             };
             self.warnings.push(what);
         }
     }
 
-    /// Returns why the game shows it otherwise.
+    /// Returns why the game shows it incorrectly or not at all.
     pub fn game_issues(&self) -> Vec<GameIssue> {
         let issues = [
             (self.version != 5, GameIssue::Version),
@@ -255,12 +256,11 @@ impl Pcx {
             .collect()
     }
 
-    /// Decodes the pixels. What is missing at the end of the file is 0, with a
+    /// Decodes the pixels. Those missing at the end of the file are 0, with a
     /// warning.
     ///
     /// # Errors
-    /// Returns the error of [`parse`] if there was one, since there is no such
-    /// picture then.
+    /// Returns an error if [`parse`] did.
     pub fn decode(&self) -> Result<Picture> {
         self.check()?;
         let mut stored = Stored {
@@ -270,7 +270,7 @@ impl Pcx {
             value: 0,
             left: 0,
         };
-        // Every side is at most 65536, and all pixels `MAX_PIXELS`.
+        // Each side is at most 65536, and the number of pixels `MAX_PIXELS`.
         let (width, height) = (self.width as usize, self.height as usize);
         let depth = self.depth().unwrap_or(Depth::Bytes);
         let channels = if depth == Depth::Rgb { 3 } else { 1 };
@@ -324,9 +324,9 @@ impl Pcx {
         }
         let has_palette = self.version == 5 && self.trailing_palette().is_some();
         let end = self.palette_offset().filter(|_| has_palette);
-        let behind = end.unwrap_or(self.file.len());
+        let limit = end.unwrap_or(self.file.len());
         let pixels_end = HEADER_SIZE + stored.at;
-        let count = behind.saturating_sub(pixels_end);
+        let count = limit.saturating_sub(pixels_end);
         if count > 0 {
             warnings.push(format!(
                 "{count} bytes follow the pixels at {pixels_end:#x}"
@@ -335,20 +335,20 @@ impl Pcx {
     }
 }
 
-/// The bytes of rows as they are stored.
+/// A reader of stored rows.
 struct Stored<'a> {
     bytes: &'a [u8],
     /// Whether there are runs, which may cross the end of a row.
     has_runs: bool,
     at: usize,
-    /// What the run that was begun repeats, and how often it has to.
+    /// Value of an unfinished run, and the number of its remaining pixels.
     value: u8,
     left: usize,
 }
 
 impl Stored<'_> {
-    /// Fills `row` and returns how much of it; less than all at the end of
-    /// the file, and then the others are 0.
+    /// Fills `row`, and returns how many of its bytes were read. Those missing
+    /// at the end of the file are 0.
     fn read(&mut self, row: &mut [u8]) -> usize {
         if !self.has_runs {
             let rest = &self.bytes[self.at..];
@@ -358,7 +358,7 @@ impl Stored<'_> {
             self.at += count;
             return count;
         }
-        // The rest of a run that was begun in the row before.
+        // The rest of a run that began in the previous row.
         let mut x = self.left.min(row.len());
         row[..x].fill(self.value);
         self.left -= x;
@@ -367,10 +367,10 @@ impl Stored<'_> {
             // Far from both ends, eight bytes are copied at a time, and the run
             // after the literals among them is read.
             if rest.len() > 8
-                && let Some(there) = row.get_mut(x..x + FAR)
+                && let Some(room) = row.get_mut(x..x + FAR)
             {
                 let plain = plain(rest);
-                there[..8].copy_from_slice(&rest[..8]);
+                room[..8].copy_from_slice(&rest[..8]);
                 x += plain;
                 rest = &rest[plain..];
                 if plain == 8 {
@@ -378,30 +378,30 @@ impl Stored<'_> {
                 }
                 let count = usize::from(rest[0] & 0x3F);
                 self.value = rest[1];
-                fill(&mut there[plain..], 0, count, self.value);
+                fill(&mut room[plain..], 0, count, self.value);
                 x += count;
                 rest = &rest[2..];
                 continue;
             }
             match rest {
-                [byte @ ..0xC0, behind @ ..] => {
+                [byte @ ..0xC0, after @ ..] => {
                     row[x] = *byte;
                     x += 1;
-                    rest = behind;
+                    rest = after;
                 }
-                [byte, value, behind @ ..] => {
+                [byte, value, after @ ..] => {
                     let count = usize::from(byte & 0x3F);
                     let end = (x + count).min(row.len());
                     fill(row, x, end, *value);
                     (self.value, self.left) = (*value, count - (end - x));
                     x = end;
-                    rest = behind;
+                    rest = after;
                 }
                 _ => break,
             }
         }
         self.at = self.bytes.len() - rest.len();
-        // Of a short run more may have been written.
+        // More may have been written for a short run.
         row[x..].fill(0);
         x
     }
@@ -420,7 +420,7 @@ fn plain(bytes: &[u8]) -> usize {
     ((eight & eight << 1 & HIGHEST).trailing_zeros() / 8) as usize
 }
 
-/// Makes pixels of red, green and blue of three planes of a row.
+/// Combines the red, green and blue planes of a row into pixels.
 fn interleave(planes: &[u8], line: usize, row: &mut [u8]) {
     let (red, rest) = planes.split_at(line);
     let (green, blue) = rest.split_at(line);

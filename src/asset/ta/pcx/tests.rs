@@ -1,4 +1,4 @@
-//! What is promised of PCX files, with the smallest files that show it.
+//! Tests of PCX files, each with the smallest file that shows the behaviour.
 
 use super::*;
 use crate::asset::ta::build::pcx::Pcx as Build;
@@ -20,7 +20,7 @@ fn plain() -> Build {
 }
 
 #[test]
-fn runs_go_over_the_end_of_rows() {
+fn runs_may_cross_the_end_of_rows() {
     let pcx = parsed(&plain());
     assert!(pcx.warnings.is_empty() && pcx.game_issues().is_empty());
     assert_eq!(indices(&pcx), plain().rows);
@@ -88,7 +88,7 @@ fn pixels_of_few_bits_have_the_palette_of_the_header() {
 }
 
 #[test]
-fn a_file_that_ends_early_is_shown_as_far_as_it_goes() {
+fn the_pixels_before_a_truncation_are_decoded() {
     let mut bytes = plain().file();
     bytes.truncate(128 + 3);
     let pcx = parse(&bytes.into()).unwrap();
@@ -108,7 +108,7 @@ fn bytes_around_the_palette_are_warnings() {
         pcx.warnings.texts(),
         [
             "the picture is from 1,1, not from 0,0",
-            "no marker is in front of the palette",
+            "there is no marker before the palette",
         ]
     );
     assert_eq!(pcx.palette, None);

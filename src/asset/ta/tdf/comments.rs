@@ -10,8 +10,8 @@ pub(super) struct Blanked<'a> {
     pub(super) endless: Option<usize>,
 }
 
-/// Replaces comments by blanks, in values too. Line ends stay, and so does
-/// the offset of everything else.
+/// Replaces comments with blanks, including those in values. Line ends and the
+/// offsets of all other text do not change.
 pub(super) fn blank(text: &[u8]) -> Blanked<'_> {
     let mut blanked = Blanked {
         text: Cow::Borrowed(text),

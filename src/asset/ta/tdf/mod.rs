@@ -16,8 +16,8 @@ use crate::asset::Incomplete;
 use crate::io::Warnings;
 use crate::text::windows_1252;
 
-/// Extensions of files in this format. A GUI file of TA: Kingdoms is of
-/// another one.
+/// Extensions of files in this format. GUI files of TA: Kingdoms have another
+/// one.
 pub const EXTENSIONS: &[&str] = &["tdf", "fbi", "ota", "gui", "tsf"];
 
 /// The parsed contents of a TDF file.
@@ -27,13 +27,13 @@ pub struct Tdf {
     pub has_block_comments: bool,
     /// Number of bytes that are not ASCII. They are treated as Windows-1252.
     pub non_ascii: usize,
-    /// Most sections that are in each other.
+    /// Maximum nesting depth of the sections.
     pub depth: usize,
     /// Warnings.
     pub warnings: Warnings,
     /// The text, with blanks instead of comments.
     text: Bytes,
-    /// A section is followed by its contents.
+    /// The sections and keys; a section is followed by its contents.
     entries: Vec<Entry>,
 }
 
@@ -53,7 +53,7 @@ struct Entry {
 
 #[derive(Debug, Clone, Copy)]
 enum Content {
-    /// Holds the entries up to this one.
+    /// Contains the entries up to this index.
     Section {
         end: u32,
     },
@@ -65,9 +65,9 @@ enum Content {
 /// Parses a TDF file.
 ///
 /// # Errors
-/// Returns [`Incomplete`] with the entries so far where the text is of another
-/// kind, or is larger or more deeply nested than any real one. Odd text is a
-/// warning.
+/// Returns [`Incomplete`] with the entries so far if the text is in another
+/// format, or is larger or more deeply nested than any real one. Invalid syntax
+/// is a warning.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Tdf, Box<Incomplete<Tdf>>> {
     let mut tdf = Tdf::default();
     let result = reader::read(bytes, &mut tdf);
@@ -129,7 +129,7 @@ impl Tdf {
 }
 
 impl<'a> Section<'a> {
-    /// Returns its name. Games compare it without case.
+    /// Returns its name. Games compare it ignoring case.
     pub fn name(&self) -> Cow<'a, str> {
         windows_1252(self.tdf.bytes(self.name))
     }
@@ -148,7 +148,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// Returns the keys in it, in the order of the file, and duplicates too.
+    /// Returns the keys in it, in the order of the file, including duplicates.
     pub fn keys(&self) -> impl Iterator<Item = Key<'a>> {
         self.items().filter_map(|item| match item {
             Item::Key(key) => Some(key),
@@ -157,7 +157,7 @@ impl<'a> Section<'a> {
     }
 
     /// Returns the sections in it, in the order of the file. Several may have
-    /// one name: they are a list.
+    /// the same name and form a list.
     pub fn sections(&self) -> impl Iterator<Item = Section<'a>> {
         self.items().filter_map(|item| match item {
             Item::Section(section) => Some(section),
@@ -179,7 +179,7 @@ impl<'a> Section<'a> {
 }
 
 impl<'a> Key<'a> {
-    /// Returns its name. Games compare it without case.
+    /// Returns its name. Games compare it ignoring case.
     pub fn name(&self) -> Cow<'a, str> {
         windows_1252(self.tdf.bytes(self.name))
     }

@@ -1,4 +1,4 @@
-//! From text to entries (FORMATS, TA 9).
+//! Parser of text into entries (FORMATS, TA 9).
 
 use bytes::Bytes;
 
@@ -10,7 +10,7 @@ use crate::text::windows_1252;
 /// Maximum number of bytes of a file.
 const MAX_SIZE: usize = 16 << 20;
 
-/// Maximum number of sections that may be in each other.
+/// Maximum nesting depth of sections.
 const MAX_DEPTH: usize = 64;
 
 /// Maximum number of sections and keys.
@@ -29,14 +29,14 @@ pub(super) fn read(bytes: &Bytes, tdf: &mut Tdf) -> Result<()> {
     }
     let mut start = 0;
     if bytes.starts_with(BYTE_ORDER_MARK) {
-        tdf.warnings.push("a byte order mark is in front");
+        tdf.warnings.push("the text begins with a byte order mark");
         start = BYTE_ORDER_MARK.len();
     }
     let first = bytes[start..].iter().find(|&&byte| !is_blank(byte));
     let beginning = &bytes[start..bytes.len().min(start + 64)];
     if first.is_some_and(u8::is_ascii_digit) && !beginning.contains(&b'[') {
         let text =
-            "text at 0x0: begins with numbers, as the menus of TA: Kingdoms do, which are no TDF";
+            "text at 0x0: begins with numbers, as the menus of TA: Kingdoms do, which are not TDF";
         return Err(Error::Unsupported(text.to_owned()));
     }
     tdf.non_ascii = bytes[start..]
@@ -76,9 +76,9 @@ struct Reader<'a> {
     text: &'a [u8],
     at: usize,
     tdf: &'a mut Tdf,
-    /// Indices of the sections that have begun and not ended.
+    /// Indices of the sections that are open.
     open: Vec<usize>,
-    /// Name and offset of the section whose `{` should be next.
+    /// Name and offset of a section whose `{` is expected next.
     announced: Option<(Span, usize)>,
 }
 
@@ -91,7 +91,7 @@ impl Reader<'_> {
                 b'{' => self.begin()?,
                 b'}' => self.close(),
                 b';' => {
-                    self.warn("is a semicolon behind nothing");
+                    self.warn("a semicolon after nothing");
                     self.at += 1;
                 }
                 _ => self.key()?,
@@ -104,13 +104,13 @@ impl Reader<'_> {
     fn name(&mut self) -> Result<()> {
         let start = self.at + 1;
         let Some(length) = position(&self.text[start..], b"]") else {
-            self.warn("is a name without a closing bracket");
+            self.warn("a name without a closing bracket");
             self.at = self.text.len();
             return Ok(());
         };
         let name = self.trimmed(start, start + length);
         if has_line_end(&self.text[start..start + length]) {
-            self.warn("is a name with a line end");
+            self.warn("a name with a line end");
         }
         self.bodiless()?;
         self.announced = Some((name, self.at));
@@ -118,10 +118,10 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A section that was declared and has no `{` is an empty one.
+    /// Adds the announced section, which has no `{`, as an empty one.
     fn bodiless(&mut self) -> Result<()> {
         if let Some((name, at)) = self.announced.take() {
-            self.warn_at(at, "is a section without a brace");
+            self.warn_at(at, "a section without a brace");
             self.push(name, Content::Section { end: 0 })?;
             let end = self.tdf.entries.len() as u32;
             if let Some(entry) = self.tdf.entries.last_mut() {
@@ -136,7 +136,7 @@ impl Reader<'_> {
         let name = match self.announced.take() {
             Some((name, _)) => name,
             None => {
-                self.warn("is a brace behind no name");
+                self.warn("a brace without a name");
                 Span::default()
             }
         };
@@ -157,12 +157,12 @@ impl Reader<'_> {
 
     /// Reads `}`.
     fn close(&mut self) {
-        // The name declared before it has no body.
+        // A name that was announced before it has no body.
         if let Err(error) = self.bodiless() {
             self.tdf.warnings.push(error.to_string());
         }
         if self.open.is_empty() {
-            self.warn("is a closing brace too many");
+            self.warn("an extra closing brace");
         }
         self.end_section();
         self.at += 1;
@@ -181,20 +181,20 @@ impl Reader<'_> {
         let (start, rest) = (self.at, &self.text[self.at..]);
         let name_end = start + position(rest, b"=;{}[").unwrap_or(rest.len());
         if self.text.get(name_end) != Some(&b'=') {
-            self.warn("is text that is no key");
+            self.warn("text that is not a key");
             let has_semicolon = self.text.get(name_end) == Some(&b';');
             self.at = name_end + usize::from(has_semicolon);
             return Ok(());
         }
         let name = self.trimmed(start, name_end);
         if has_line_end(self.tdf.bytes(name)) {
-            self.warn("is a key with a line end");
+            self.warn("a key with a line end");
         }
         let value_start = name_end + 1;
         let value_end = match position(&self.text[value_start..], b";") {
             Some(length) => value_start + length,
             None => {
-                self.warn("is a value without a semicolon at the end of the file");
+                self.warn("a value without a semicolon at the end of the file");
                 self.text.len()
             }
         };
@@ -202,23 +202,23 @@ impl Reader<'_> {
         let text = self.tdf.bytes(value);
         if has_line_end(text) {
             match position(text, b"=}[") {
-                Some(_) => self.warn("is a value without its semicolon: it goes on"),
-                None => self.warn("is a value of several lines"),
+                Some(_) => self.warn("a value without its semicolon: it continues"),
+                None => self.warn("a value of several lines"),
             }
         }
         if let Some((name, at)) = self.announced.take() {
-            self.warn_at(at, "is a section without a brace");
+            self.warn_at(at, "a section without a brace");
             self.open(name)?;
         }
         if self.open.is_empty() {
-            self.warn("is a key outside of all sections");
+            self.warn("a key outside of all sections");
         }
         self.push(name, Content::Key { value })?;
         self.at = value_end + 1;
         Ok(())
     }
 
-    /// Closes sections that are left open.
+    /// Closes the sections that are still open.
     fn end(&mut self) {
         if let Err(error) = self.bodiless() {
             self.tdf.warnings.push(error.to_string());
@@ -263,12 +263,13 @@ impl Reader<'_> {
     }
 
     fn warn_at(&mut self, at: usize, problem: &str) {
-        let warning = format!("what is at {at:#x} {problem}");
+        let warning = format!("at {at:#x}: {problem}");
         self.tdf.warnings.push(warning);
     }
 }
 
-/// White space, and the end mark of old text files.
+/// Returns whether a byte is white space, a NUL, or the end mark of old text
+/// files.
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r' | 0 | 0x1A)
 }
@@ -283,14 +284,14 @@ fn has_line_end(text: &[u8]) -> bool {
     position(text, b"\r\n").is_some()
 }
 
-/// Returns the FNV-1a hash of a name. Collisions only cost comparisons.
+/// Returns the FNV-1a hash of a name. Collisions only cause more comparisons.
 fn hash(name: impl Iterator<Item = u8>) -> u64 {
     name.fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
     })
 }
 
-/// Warns of keys that a section has twice.
+/// Warns about keys that a section has twice.
 fn check_duplicates(tdf: &mut Tdf) {
     let entries = &tdf.entries;
     let lower = |key: usize| {

@@ -1,4 +1,4 @@
-//! What is promised of TDF files, with the smallest files that show it.
+//! Tests of TDF files, each with the smallest file that shows the behaviour.
 
 use super::*;
 use crate::asset::ta::build::tdf as build;
@@ -55,7 +55,7 @@ fn sections_hold_keys_and_sections_in_their_order() {
 }
 
 #[test]
-fn of_two_keys_the_last_one_counts_and_case_does_not() {
+fn the_last_of_two_keys_wins_and_case_is_ignored() {
     let text = "[Unit]{Name=a;[X]{n=1;}[x]{n=2;}NAME=b;}";
     let tdf = parsed(text);
     let unit = tdf.root().section("UNIT").unwrap();
@@ -76,7 +76,7 @@ fn comments_are_blanks_everywhere() {
     assert_eq!(found, "[A]{u=http:    \nv=1;z=3;}");
     assert_eq!(
         warnings,
-        ["what is at 0xc is a value without its semicolon: it goes on"]
+        ["at 0xc: a value without its semicolon: it continues"]
     );
     assert!(parsed("/*/ */").has_block_comments);
     assert!(!parsed("//*").has_block_comments);
@@ -94,21 +94,21 @@ fn every_byte_is_a_character() {
 }
 
 #[test]
-fn odd_text_is_read_as_the_game_does() {
+fn invalid_syntax_is_read_as_in_the_game() {
     check(
         "[A]{a=1;;}};",
         "[A]{a=1;}",
         &[
-            "what is at 0x8 is a semicolon behind nothing",
-            "what is at 0xa is a closing brace too many",
-            "what is at 0xb is a semicolon behind nothing",
+            "at 0x8: a semicolon after nothing",
+            "at 0xa: an extra closing brace",
+            "at 0xb: a semicolon after nothing",
         ],
     );
     check(
         "[A]{a=1;[B]{b=2",
         "[A]{a=1;[B]{b=2;}}",
         &[
-            "what is at 0xc is a value without a semicolon at the end of the file",
+            "at 0xc: a value without a semicolon at the end of the file",
             "2 sections have no end",
         ],
     );
@@ -116,11 +116,11 @@ fn odd_text_is_read_as_the_game_does() {
         "{x=1;}y=2;[A][B]z=3\n4;",
         "[]{x=1;}y=2;[A]{}[B]{z=3\n4;}",
         &[
-            "what is at 0x0 is a brace behind no name",
-            "what is at 0x6 is a key outside of all sections",
-            "what is at 0xa is a section without a brace",
-            "what is at 0x10 is a value of several lines",
-            "what is at 0xd is a section without a brace",
+            "at 0x0: a brace without a name",
+            "at 0x6: a key outside of all sections",
+            "at 0xa: a section without a brace",
+            "at 0x10: a value of several lines",
+            "at 0xd: a section without a brace",
             "1 sections have no end",
         ],
     );
@@ -128,43 +128,39 @@ fn odd_text_is_read_as_the_game_does() {
         "[A]{junk}[B\nC]{a\nb=1;}[D]",
         "[A]{}[B\nC]{a\nb=1;}[D]{}",
         &[
-            "what is at 0x4 is text that is no key",
-            "what is at 0x9 is a name with a line end",
-            "what is at 0xf is a key with a line end",
-            "what is at 0x16 is a section without a brace",
+            "at 0x4: text that is not a key",
+            "at 0x9: a name with a line end",
+            "at 0xf: a key with a line end",
+            "at 0x16: a section without a brace",
         ],
     );
     check(
         "[A]{[B]}junk;[C",
         "[A]{[B]{}}",
         &[
-            "what is at 0x4 is a section without a brace",
-            "what is at 0x8 is text that is no key",
-            "what is at 0xd is a name without a closing bracket",
+            "at 0x4: a section without a brace",
+            "at 0x8: text that is not a key",
+            "at 0xd: a name without a closing bracket",
         ],
     );
     check(
         "\u{feff}[A]{}\0\u{1a}",
         "[A]{}",
-        &["a byte order mark is in front"],
+        &["the text begins with a byte order mark"],
     );
 }
 
 #[test]
-fn text_of_another_kind_is_refused() {
+fn text_in_another_format_is_rejected() {
     assert_eq!(
         error(b"\xff\xfe[\0").error.to_string(),
         "text at 0x0: is UTF-16"
     );
     assert_eq!(
         error(b" 2 1\r\n").error.to_string(),
-        "text at 0x0: begins with numbers, as the menus of TA: Kingdoms do, which are no TDF"
+        "text at 0x0: begins with numbers, as the menus of TA: Kingdoms do, which are not TDF"
     );
-    check(
-        "1[A]{}",
-        "[A]{}",
-        &["what is at 0x0 is text that is no key"],
-    );
+    check("1[A]{}", "[A]{}", &["at 0x0: text that is not a key"]);
     let large = vec![b' '; (16 << 20) + 1];
     assert_eq!(
         error(&large).error.to_string(),

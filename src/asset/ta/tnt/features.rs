@@ -25,12 +25,12 @@ pub struct Feature {
     pub index: u32,
     /// Its name, which refers to a section of a TDF file.
     pub name: String,
-    /// Bytes after the NUL of the name that are not zero.
+    /// Number of bytes after the NUL of the name that are not zero.
     pub junk_after_nul: usize,
 }
 
 impl Features {
-    /// Reads the table; its number of features is at `count_offset`.
+    /// Reads the table; `count` was read at `count_offset`.
     pub(super) fn read(
         file: &Bytes,
         pointer: Pointer,
@@ -45,11 +45,12 @@ impl Features {
         let table = pointer.items(file, count.into(), FEATURE_SIZE)?;
         let features = Self { table };
         let numbers = features.iter().enumerate();
-        let misplaced =
-            numbers.filter(|(tile_number, feature)| feature.index as usize != *tile_number);
+        let misplaced = numbers.filter(|(number, feature)| feature.index as usize != *number);
         match misplaced.count() {
             0 => {}
-            count => warnings.push(format!("{count} features have another number")),
+            count => warnings.push(format!(
+                "{count} features have a number other than their index"
+            )),
         }
         Ok(features)
     }

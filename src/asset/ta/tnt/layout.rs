@@ -15,8 +15,7 @@ const HEADER_SIZE: usize = 64;
 const MAX_EDGE: u32 = 4096;
 
 impl Tnt {
-    /// Reads the header, and then all parts; of the errors, the first one is
-    /// returned.
+    /// Reads the header, and then all parts. The first error is returned.
     pub(super) fn read(&mut self, file: &Bytes) -> Result<()> {
         let mut cursor = little(file).section(HEADER_SIZE, "header")?;
         self.version = match cursor.u32("version")? {
@@ -111,7 +110,7 @@ impl Tnt {
         first.map_or(Ok(()), Err)
     }
 
-    /// Warns of bytes of cells that should be 0.
+    /// Warns about bytes of cells that should be 0.
     fn check_cells(&mut self) {
         if self.version == Version::Ta {
             let cells = self.feature_cells.as_chunks::<4>().0.iter();

@@ -63,12 +63,12 @@ pub struct Tnt {
     pub features: Features,
     /// The map as a small picture.
     pub minimap: Option<Minimap>,
-    /// Of Kingdoms: the parts of the ground.
+    /// The parts of the ground; only in Kingdoms.
     pub ground: Option<Ground>,
     /// Warnings.
     pub warnings: Warnings,
     heights: Heights,
-    /// The bytes of all cells that have the feature.
+    /// The bytes of all cells that contain their features.
     feature_cells: Bytes,
 }
 
@@ -76,10 +76,10 @@ pub struct Tnt {
 /// JPEG file, row by row.
 #[derive(Debug, Clone, Default)]
 pub struct Ground {
-    /// Bytes of `u` and of `v` for each area: 1 or 4. Programs disagree; it
-    /// follows from the distance of the two lists.
+    /// Bytes of `u` and of `v` for each area: 1 or 4. Programs disagree; it is
+    /// determined from the distance between the two lists.
     pub coordinate_size: usize,
-    /// Absolute offset of a larger minimap, unless it is 0.
+    /// Absolute offset of a larger minimap; 0 for none.
     pub large_minimap: u32,
     names: Bytes,
     u: Bytes,
@@ -89,16 +89,16 @@ pub struct Ground {
 /// An area of the ground of a map of Kingdoms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GroundTile {
-    /// Name of the JPEG file: the number as 8 hexadecimal digits, `.JPG`.
+    /// Name of the JPEG file: this number as 8 hexadecimal digits, and `.JPG`.
     pub name: u32,
-    /// Column of the part of it, in 32 pixels.
+    /// Column of the part of it, in units of 32 pixels.
     pub u: u32,
-    /// Row of the part of it, in 32 pixels.
+    /// Row of the part of it, in units of 32 pixels.
     pub v: u32,
 }
 
 impl Ground {
-    /// Returns the number of places.
+    /// Returns the number of areas.
     pub fn len(&self) -> usize {
         self.names.len() / 4
     }
@@ -108,14 +108,14 @@ impl Ground {
         self.names.is_empty()
     }
 
-    /// Returns an area.
-    pub fn get(&self, tile_number: usize) -> Option<GroundTile> {
+    /// Returns the area with this number.
+    pub fn get(&self, number: usize) -> Option<GroundTile> {
         let coordinate = |list: &Bytes| match self.coordinate_size {
-            4 => u32_at(list, tile_number),
-            _ => list.get(tile_number).map(|&byte| byte.into()),
+            4 => u32_at(list, number),
+            _ => list.get(number).map(|&byte| byte.into()),
         };
         Some(GroundTile {
-            name: u32_at(&self.names, tile_number)?,
+            name: u32_at(&self.names, number)?,
             u: coordinate(&self.u)?,
             v: coordinate(&self.v)?,
         })
@@ -126,8 +126,8 @@ impl Ground {
 ///
 /// # Errors
 /// Returns [`Incomplete`] if the header is invalid, or some part of the map is
-/// outside the file or larger than any real one; the other parts are there. A
-/// lost minimap is a warning.
+/// outside the file or larger than any real one; the other parts are kept. A
+/// damaged minimap is a warning.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Tnt, Box<Incomplete<Tnt>>> {
     let mut tnt = Tnt::default();
     let result = tnt.read(bytes);
@@ -173,10 +173,10 @@ impl Tnt {
         (number < self.features.len() && !is_none).then_some(number)
     }
 
-    /// Returns how many cells have each word without a feature.
+    /// Returns the number of cells for each feature word without a feature.
     pub fn cells_without_feature(&self) -> BTreeMap<u16, usize> {
         let mut counts = BTreeMap::new();
-        // Without cells there are no words.
+        // Missing cells have no words.
         let words = (0..self.cells()).map_while(|cell| Some((cell, self.feature_word(cell)?)));
         for (_, word) in words.filter(|&(cell, _)| self.feature(cell).is_none()) {
             *counts.entry(word).or_default() += 1;
@@ -186,7 +186,7 @@ impl Tnt {
 
     /// Returns the width and height of the part of a minimap of Total
     /// Annihilation that shows the map, in pixels; the rest to the right and
-    /// below is padding. Some maps of campaigns fill it all.
+    /// below is padding. Some campaign maps fill the whole minimap.
     pub fn minimap_used(&self) -> Option<(u32, u32)> {
         if self.version == Version::Kingdoms {
             return None;

@@ -1,4 +1,4 @@
-//! What is promised of TNT files, with the smallest files that show it.
+//! Tests of TNT files, each with the smallest file that shows the behaviour.
 
 use super::*;
 use crate::asset::ta::build::put;
@@ -8,7 +8,7 @@ fn parsed(bytes: Vec<u8>) -> Tnt {
     parse(&bytes.into()).unwrap()
 }
 
-/// Parses a small map with another number at `at`.
+/// Parses a small map with `value` at the offset `at`.
 fn with(at: usize, value: u32) -> Result<Tnt, Box<Incomplete<Tnt>>> {
     let mut bytes = Map::small().file(0x2000);
     put(&mut bytes, at, &value.to_le_bytes());
@@ -45,7 +45,7 @@ fn cells_have_heights_and_features() {
 }
 
 #[test]
-fn rows_of_the_picture_are_those_of_its_tiles() {
+fn rows_of_the_picture_consist_of_rows_of_tiles() {
     let mut map = Map::small();
     let row = |map: &Map, y, step| {
         let mut row = Vec::new();
@@ -58,15 +58,12 @@ fn rows_of_the_picture_are_those_of_its_tiles() {
     map.map[0] = 2;
     assert_eq!(row(&map, 0, 16), [0, 0, 0, 16], "a missing tile is black");
     let warnings = parsed(map.file(0x2000)).warnings.texts();
-    assert_eq!(
-        warnings,
-        ["1 tiles_on_map of the tile map have tiles behind the last of 2"]
-    );
+    assert_eq!(warnings, ["1 tiles on the map are past the last of 2"]);
     assert_eq!(row(&map, 32, 16), [0; 4], "there is no such row");
 }
 
 #[test]
-fn a_lost_part_is_an_error_and_the_others_are_read() {
+fn an_invalid_part_is_an_error_and_the_others_are_read() {
     let incomplete = with(12, 0xFFFF).unwrap_err();
     assert_eq!(
         incomplete.error.to_string(),
@@ -97,7 +94,7 @@ fn a_lost_part_is_an_error_and_the_others_are_read() {
 }
 
 #[test]
-fn a_lost_minimap_is_a_warning() {
+fn a_damaged_minimap_is_a_warning() {
     let tnt = with(40, u32::MAX).unwrap();
     assert!(tnt.minimap.is_none());
     assert_eq!(
@@ -149,7 +146,7 @@ fn odd_numbers_are_warnings() {
         parsed(bytes).warnings.texts(),
         [
             "the map is 8x1 cells, not even numbers",
-            "1 features have another number",
+            "1 features have a number other than their index",
             "the fourth byte of 1 cells is not 0",
         ]
     );
@@ -186,9 +183,9 @@ fn maps_of_kingdoms_have_heights_features_and_names_of_pictures() {
         assert_eq!(features, [1, 7]);
         let ground = tnt.ground.as_ref().unwrap();
         assert_eq!(ground.coordinate_size, if is_wide { 4 } else { 1 });
-        let tile_number = |name, u, v| Some(GroundTile { name, u, v });
-        assert_eq!(ground.get(0), tile_number(0x10, 1, 2));
-        assert_eq!(ground.get(1), tile_number(0xABCD, 3, 4));
+        let tile = |name, u, v| Some(GroundTile { name, u, v });
+        assert_eq!(ground.get(0), tile(0x10, 1, 2));
+        assert_eq!(ground.get(1), tile(0xABCD, 3, 4));
         assert_eq!((ground.get(2), ground.len()), (None, 2));
         assert_eq!(tnt.minimap.as_ref().unwrap().pixels.len(), 126 * 126);
         assert_eq!(tnt.minimap_used(), None);
