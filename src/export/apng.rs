@@ -22,13 +22,13 @@ pub struct Frame {
 /// An animated picture.
 #[derive(Debug, Clone, Copy)]
 pub struct Animation {
-    /// Width of the whole in pixels, not 0.
+    /// Width of the full picture in pixels, not 0.
     pub width: u32,
-    /// Height of the whole in pixels, not 0.
+    /// Height of the full picture in pixels, not 0.
     pub height: u32,
     /// Number of frames, not 0.
     pub frames: u32,
-    /// Whether it starts again after the last one.
+    /// Whether it starts again after the last frame.
     pub loops: bool,
 }
 
@@ -62,7 +62,7 @@ fn encode(
     for number in 0..animation.frames {
         let Frame { picture, at, delay } = frame(number);
         let part = picture.and_then(|picture| Part::of(&picture, at, (width, height)));
-        // The first frame is what other programs show, and has the whole size.
+        // Other programs show the first frame, which must have the full size.
         let part = match part {
             Some(part) if number == 0 => part.spread((width, height)),
             None if number == 0 => Part::empty((width, height)),
@@ -70,7 +70,7 @@ fn encode(
             None => Part::empty((1, 1)),
         };
         if number > 0 {
-            // The old part must fit at the new place too.
+            // Reset first: the new size need not fit at the old position.
             writer.reset_frame_position()?;
             writer.set_frame_dimension(part.size.0, part.size.1)?;
             writer.set_frame_position(part.at.0, part.at.1)?;
@@ -121,7 +121,7 @@ impl Part {
         }
     }
 
-    /// Returns the part with nothing around it, as large as the whole.
+    /// Returns the part on a transparent picture of the full size.
     fn spread(self, whole: (u32, u32)) -> Self {
         if self.at == (0, 0) && self.size == whole {
             return self;
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_keep_their_place_and_their_time() {
+    fn frames_keep_their_position_and_duration() {
         let animation = Animation {
             width: 4,
             height: 3,

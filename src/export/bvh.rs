@@ -15,7 +15,7 @@ const COMMON_ROOT: &str = "skeleton";
 
 /// Writes the joints of a scene and one of its animations. Every joint has six
 /// channels: translation, and angles about z, x and y, in this order. BVH has
-/// no comments, so the notes of the scene are lost.
+/// no comments, so the notes of the scene are omitted.
 ///
 /// # Errors
 /// Returns the errors of `out`.
@@ -25,14 +25,14 @@ pub fn write(scene: &Scene<'_>, animation: &Animation<'_>, out: &mut dyn Write) 
     motion(scene, animation, &order, out)
 }
 
-/// A step of the walk through the joints.
+/// A step of the traversal of the joints.
 enum Step {
     Enter(usize),
     Leave,
 }
 
 /// Writes the joints and returns their nodes in the order of the text; `None`
-/// for a missing root.
+/// for the common root.
 fn hierarchy(scene: &Scene<'_>, out: &mut dyn Write) -> io::Result<Vec<Option<usize>>> {
     let mut is_joint = vec![false; scene.nodes.len()];
     for joint in &scene.joints {
@@ -106,15 +106,15 @@ fn indented(out: &mut dyn Write, depth: usize, line: &str) -> io::Result<()> {
     writeln!(out, "{:width$}{line}", "")
 }
 
-/// Returns the name of a node, which must not have blanks.
+/// Returns the name of a node, without whitespace, which would end it.
 fn name(node: &Node) -> String {
     let is_blank = |c: char| c.is_whitespace() || c.is_control();
     node.name.replace(is_blank, "_")
 }
 
-/// Returns the end of the bone of a joint without children: half as far as it
-/// is from its parent, in the same direction. Importers fail on bones without a
-/// length; a joint at the position of its parent has one that points up.
+/// Returns the end of the bone of a joint without children, relative to the
+/// joint: half of its own offset. Importers fail on bones of length 0, so that
+/// of a joint at the position of its parent points up.
 fn end_site(offset: [f32; 3], longest: f32) -> [f32; 3] {
     if length(offset) > 0.0 {
         return offset.map(|part| part / 2.0);
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn joints_stand_inside_their_parents() {
+    fn joints_are_nested_in_their_parents() {
         let scene = skeleton(vec![
             node("left arm", Some(1)),
             node("hip", None),
@@ -283,7 +283,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_angles_turn_as_the_quaternion_does(
+        fn the_angles_are_the_rotation_of_the_quaternion(
             z in -180.0_f32..180.0, x in -90.0_f32..90.0, y in -180.0_f32..180.0,
         ) {
             let turn = |[z, x, y]: [f32; 3]| product(about(2, z), product(about(0, x), about(1, y)));

@@ -20,9 +20,9 @@ pub(super) fn letter(ink: u8) -> [u8; 64] {
     indices
 }
 
-/// Returns the rows of a picture of a scene that is a single square, seen
-/// against its normals, with y up and with back faces culled; and the distance
-/// of the square from the origin along its normal.
+/// Renders a scene that is a single square, seen against its normals, with y up
+/// and with back faces culled. Returns the rows of the picture, and the
+/// distance of the square from the origin along its normal.
 pub(super) fn front_view(scene: &Scene<'_>, texture: &Picture) -> (Vec<String>, f32) {
     let (node, mesh) = scene
         .nodes
@@ -34,7 +34,7 @@ pub(super) fn front_view(scene: &Scene<'_>, texture: &Picture) -> (Vec<String>, 
     let up = [0.0, 1.0, 0.0];
     let right = cross(up, front);
     let dot = |a: [f32; 3], b: [f32; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-    // Where the corners are on the screen, and on the texture.
+    // The position of a corner on the screen and on the texture, and its depth.
     let corner = |index: u32| {
         let corner = mesh.corners[index as usize];
         let corner_at = scene.point(node, mesh.points[corner.point as usize]);
@@ -61,7 +61,7 @@ pub(super) fn front_view(scene: &Scene<'_>, texture: &Picture) -> (Vec<String>, 
     let (width, height) = (edge(0, f32::max) - left, edge(1, f32::max) - bottom);
     let pixels = texture.rgba();
     let ink = |x: usize, y: usize| {
-        let corner_at = [
+        let centre = [
             left + width * (x as f32 + 0.5) / 8.0,
             bottom + height * (7.5 - y as f32) / 8.0,
         ];
@@ -71,9 +71,9 @@ pub(super) fn front_view(scene: &Scene<'_>, texture: &Picture) -> (Vec<String>, 
             };
             let whole = area(a.0, b.0, c.0);
             let parts = [
-                area(corner_at, b.0, c.0),
-                area(a.0, corner_at, c.0),
-                area(a.0, b.0, corner_at),
+                area(centre, b.0, c.0),
+                area(a.0, centre, c.0),
+                area(a.0, b.0, centre),
             ];
             // Clockwise ones have a negative area and are seen from behind.
             let is_inside = whole > 0.0 && parts.iter().all(|&part| part >= 0.0);

@@ -25,10 +25,11 @@ use crate::io::budget::Reservation;
 /// without support shows a few additional lines.
 const VISIBILITY: &str = "KHR_node_visibility";
 
-/// Returns the picture with the number of a [`scene::Texture::picture`].
+/// A function that returns the picture with the number of a
+/// [`scene::Texture::picture`].
 pub type Pictures<'a> = &'a dyn Fn(usize) -> Option<Picture>;
 
-/// Reserves this number of bytes of memory.
+/// A function that reserves this number of bytes of memory.
 pub type Reserve<'a> = &'a dyn Fn(usize) -> io::Result<Option<Reservation>>;
 
 /// Writes the whole scene as a GLB file. The notes are in `asset.extras.notes`.
@@ -272,7 +273,7 @@ impl Writer<'_> {
                          }| (translation, rotation),
                     )
                     .unzip();
-                shortest_way(&mut turns);
+                take_shorter_arcs(&mut turns);
                 let outputs = [
                     (
                         Property::Translation,
@@ -318,8 +319,8 @@ impl Writer<'_> {
 }
 
 /// Chooses the sign of each quaternion so that interpolation takes the shorter
-/// way.
-fn shortest_way(turns: &mut [[f32; 4]]) {
+/// arc.
+fn take_shorter_arcs(turns: &mut [[f32; 4]]) {
     for next in 1..turns.len() {
         let parts = turns[next - 1].iter().zip(turns[next]);
         if parts.map(|(a, b)| a * b).sum::<f32>() < 0.0 {
@@ -337,8 +338,8 @@ fn linear(part: f32) -> f32 {
     }
 }
 
-/// Writes the header and the chunks of a GLB file. Each chunk has a multiple
-/// of 4 bytes; all views in `binary` begin and end at one.
+/// Writes the header and the chunks of a GLB file. Each chunk has a multiple of
+/// 4 bytes, since all views in `binary` are padded to one.
 fn pack(root: &Root, binary: &[u8], out: &mut dyn Write) -> io::Result<()> {
     const HEADER_SIZE: usize = 12;
     const CHUNK_HEADER_SIZE: usize = 8;
@@ -360,7 +361,7 @@ fn pack(root: &Root, binary: &[u8], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A length, which the limits keep far below 32 bits.
+/// Writes a length, which the limits keep far below 32 bits.
 fn word(out: &mut dyn Write, value: usize) -> io::Result<()> {
     out.write_all(&(value as u32).to_le_bytes())
 }

@@ -21,8 +21,8 @@ const COUNTS: usize = 8;
 /// Bytes of an object's name in `ANPK`.
 const ANPK_NAME: usize = 28;
 
-/// Writes a package of this animation alone, with the name of the one that it
-/// is from.
+/// Writes a package that has only this animation, and the name of its original
+/// package.
 ///
 /// # Errors
 /// Returns the errors of `out`.
@@ -53,7 +53,7 @@ fn anp(package: &Package, animation: &Animation, out: &mut dyn Write) -> io::Res
     }
     for object in objects {
         let keys = object.keys.as_ref();
-        // Every object of a package that was read has keys.
+        // Every object of a parsed package has keys.
         let kind = keys.and_then(|keys| keys.kind().number()).unwrap_or(3);
         out.write_all(&fixed(&object.name, ANP_NAME))?;
         out.write_all(&kind.to_le_bytes())?;
@@ -134,12 +134,12 @@ fn padded(out: &mut dyn Write, bytes: &[u8]) -> io::Result<()> {
     out.write_all(&[0; 3][..bytes.len().next_multiple_of(4) - bytes.len()])
 }
 
-/// Writes a length or a count that was read from 32 bits, or is part of one.
+/// Writes a length or a count. It is at most one that was read from 32 bits.
 fn put(out: &mut dyn Write, value: usize) -> io::Result<()> {
     out.write_all(&(value as u32).to_le_bytes())
 }
 
-/// Returns a name as the game has it.
+/// Returns a name in the encoding of the game.
 fn encoded(name: &str) -> Vec<u8> {
     WINDOWS_1252.encode(name).0.into_owned()
 }
@@ -151,7 +151,7 @@ fn fixed(name: &str, size: usize) -> Vec<u8> {
     bytes
 }
 
-/// Returns a name with a NUL after it.
+/// Returns a name followed by a NUL.
 fn terminated(name: &str) -> Vec<u8> {
     let mut bytes = encoded(name);
     bytes.push(0);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn each_animation_is_a_package_of_its_own() {
+    fn each_animation_is_written_as_a_separate_package() {
         let root = build::anp_object("caf\u{e9}", 4, 0, &shorts(&[0, 0, 0, 4096, 6, 1024, 0, 0]));
         let spine = build::anp_object(" Spine", 3, -1, &shorts(&[0, 0, 0, 4096, 12]));
         for is_anp3 in [true, false] {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn tagged_packages_are_written_bit_by_bit() {
+    fn tagged_packages_are_written_bit_for_bit() {
         let krt0 = floats(&[0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0, 0.5]);
         let objects = [
             build::anpk_object("Root", Tail::Bone(0), Some((b"KRT0", &krt0))),

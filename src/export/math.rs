@@ -1,9 +1,9 @@
 //! Vectors, quaternions and transformations.
 
-/// A vector of three.
+/// A vector with three components.
 pub(super) type Vector = [f32; 3];
 
-/// A matrix by its rows, for column vectors.
+/// A matrix, row by row, for column vectors.
 pub(super) type Rows = [[f32; 3]; 3];
 
 /// The identity matrix.
@@ -34,8 +34,8 @@ impl Transform {
         }
     }
 
-    /// Creates a rotation by a matrix, and a translation. Anything else in the
-    /// matrix is lost.
+    /// Creates a transformation from a rotation matrix and a translation.
+    /// Anything but the rotation in the matrix is lost.
     pub(super) fn turned(rows: Rows, translation: Vector) -> Self {
         Self {
             translation,
@@ -74,7 +74,8 @@ impl Transform {
         add(rotate(self.rotation, scaled), self.translation).map(finite)
     }
 
-    /// Transforms a normal from the node to its parent; of length 1.
+    /// Transforms a normal from the node to its parent, and scales it to length
+    /// 1.
     pub fn apply_normal(&self, normal: [f32; 3]) -> [f32; 3] {
         let scaled = std::array::from_fn(|axis| normal[axis] / self.scale[axis]);
         unit(rotate(self.rotation, scaled)).unwrap_or(normal)
@@ -111,7 +112,7 @@ fn dot(a: Vector, b: Vector) -> f32 {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
-/// Returns the vector with length 1; `None` for one without a direction.
+/// Returns the vector scaled to length 1; `None` for one without a direction.
 pub(super) fn unit(vector: Vector) -> Option<Vector> {
     let longest = vector
         .iter()
@@ -143,8 +144,8 @@ pub(super) fn turn(rows: Rows, vector: Vector) -> Vector {
     rows.map(|row| dot(row, vector))
 }
 
-/// Returns the nearest rotation by Gram and Schmidt, and the scale. A mirroring
-/// matrix has a negative scale.
+/// Returns the rotation and the scale of a matrix, by Gram-Schmidt
+/// orthogonalization. A mirroring matrix has a negative scale.
 fn orthonormal(rows: Rows) -> (Rows, Vector) {
     let [x, y, z] = transposed(rows);
     let (Some(first), Some(_), Some(_)) = (unit(x), unit(y), unit(z)) else {
@@ -209,7 +210,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_quaternion_and_its_matrix_turn_alike(
+        fn a_quaternion_and_its_matrix_rotate_alike(
             q in proptest::array::uniform4(-1.0_f32..1.0),
             v in proptest::array::uniform3(-10.0_f32..10.0),
         ) {
@@ -224,7 +225,7 @@ mod tests {
         }
 
         #[test]
-        fn no_matrix_gives_a_place_that_is_none(bits in proptest::array::uniform16(any::<u32>())) {
+        fn any_matrix_yields_a_valid_transform(bits in proptest::array::uniform16(any::<u32>())) {
             let transform = Transform::from_row_vector_matrix(&bits.map(f32::from_bits));
             let length = transform.rotation.iter().map(|part| part * part).sum::<f32>().sqrt();
             prop_assert!((length - 1.0).abs() < 1e-3, "{:?}", transform);
@@ -254,8 +255,8 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_comes_apart_into_its_place() {
-        // Twice as large along x, turned by a quarter about z, moved.
+    fn a_matrix_is_decomposed() {
+        // Scaled by 2 along x, rotated by a quarter turn about z, translated.
         let matrix = [
             0.0, 2.0, 0.0, 0.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 5.0, 6.0, 7.0, 1.0,
         ];

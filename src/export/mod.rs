@@ -5,7 +5,7 @@
 //! [`apng`], [`obj`], [`gltf`], [`bvh`], [`preview`]) depend only on those.
 //! Output is proportional to input, and bounded: an `ExportPlan` determines
 //! beforehand, without decoding, which parts cannot be written, and why.
-//! [`ifp`] writes the format that it reads.
+//! [`ifp`] writes animations in their original format.
 
 pub mod apng;
 pub mod bvh;
@@ -34,7 +34,7 @@ pub use scene::Scene;
 pub use sheet::{reduced, sheet};
 
 /// Maximum number of face corners of a written scene, each counted as often as
-/// it is shown. A level of the games has a tenth of them.
+/// it is shown. A level of the games has a tenth as many.
 pub const MAX_CORNERS: usize = 1 << 18;
 
 /// Maximum number of joints of a skeleton that is written.
@@ -56,8 +56,8 @@ fn not_shown(what: impl Display, why: impl Display) -> String {
     format!("{what} is not shown: {why}")
 }
 
-/// Returns a number for a name: one of `0..count`, with leading zeros, so that
-/// the names sort by their numbers. It has at least `width` digits.
+/// Returns `number`, one of `0..count`, with leading zeros, so that names sort
+/// by their numbers. It has at least `width` digits.
 pub fn padded(number: usize, count: usize, width: usize) -> String {
     let last = count.saturating_sub(1).max(1);
     let width = width.max(last.ilog10() as usize + 1);

@@ -60,8 +60,8 @@ pub fn write_materials(
     Ok(())
 }
 
-/// Returns the options of a texture. MTL can express only clamping on both
-/// sides.
+/// Returns the options of a texture. MTL can express only clamping in both
+/// directions.
 fn options(texture: &Texture) -> &'static str {
     if texture.wrap == [Wrap::Clamp; 2] {
         "-clamp on "
@@ -155,7 +155,7 @@ pub(super) mod tests {
     use crate::export::Transform;
     use crate::export::scene::{Corner, Node, Part};
 
-    /// Two triangles, one of each material, in a translated node.
+    /// Returns two triangles, one of each material, in a translated node.
     pub(crate) fn scene() -> Scene<'static> {
         let corner = |point: u32| Corner {
             point,
@@ -212,7 +212,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn meshes_are_written_in_their_places() {
+    fn meshes_are_written_with_their_transformations() {
         let mut scene = scene();
         scene.nodes.push(Node {
             name: "second".into(),

@@ -43,7 +43,7 @@ pub fn size_problem(width: u64, height: u64) -> Option<String> {
 }
 
 impl Picture {
-    /// Red, green, blue and alpha of every pixel.
+    /// Returns red, green, blue and alpha of every pixel.
     pub fn rgba(&self) -> Vec<[u8; 4]> {
         match &self.pixels {
             Pixels::Rgba(pixels) => pixels.clone(),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_too_much_are_no_pictures() {
+    fn empty_and_oversized_pictures_are_rejected() {
         assert!(size_problem(0, 5).is_some());
         assert!(size_problem(4096, 4097).is_some());
         assert!(size_problem(u64::MAX, u64::MAX).is_some());

@@ -17,11 +17,11 @@ pub enum Tones<'a> {
     Palette(&'a [[u8; 3]; 256]),
 }
 
-/// Adds the pixels of a row to those in a buffer.
+/// A function that appends the pixels of a row to a buffer.
 pub type AddRow<'a> = &'a mut dyn FnMut(u32, &mut Vec<u8>);
 
 /// Writes a PNG file row by row, with a byte for each pixel, without holding
-/// the whole picture. A row that `add_row` leaves short is padded with 0.
+/// the whole picture. A row that is too short is padded with 0.
 ///
 /// # Errors
 /// Returns the errors of `out`.
@@ -54,16 +54,16 @@ pub fn write_rows(
     writer.finish().map_err(io_error)
 }
 
-/// Chooses compression and filter. Of sprites, unit pictures and previews of
-/// real archives, the difference to the left makes files 3 to 6 percent larger
-/// than the best filter of each row, at two to four times the speed; without a
-/// filter they are 1.5 to 2 times as large.
+/// Chooses compression and filter. For sprites, unit pictures and previews of
+/// real archives, `Sub` is two to four times as fast as the best filter for
+/// each row, with files 3 to 6 percent larger; without a filter they are 1.5 to
+/// 2 times as large.
 pub(super) fn set_fast<W: Write>(encoder: &mut Encoder<'_, W>) {
     encoder.set_compression(Compression::Fast);
     encoder.set_filter(Filter::Sub);
 }
 
-/// Returns the error of the writer below, if it is one.
+/// Returns the error of the underlying writer, if it is one.
 pub(super) fn io_error(error: EncodingError) -> io::Error {
     match error {
         EncodingError::IoError(error) => error,
@@ -145,7 +145,7 @@ pub fn read(bytes: &[u8], max_pixels: u64) -> Result<Picture, String> {
                 .map(|&[grey, alpha]| [grey, grey, grey, alpha])
                 .collect()
         }
-        other => return Err(format!("colours of the kind {other:?} are not expected")),
+        other => return Err(format!("unexpected colour type {other:?}")),
     };
     Ok(Picture {
         width,
@@ -163,13 +163,13 @@ mod tests {
         write(picture, &mut bytes).map(|()| bytes)
     }
 
-    /// Returns the pixels that are in the file.
+    /// Returns the pixels of the file.
     fn pixels(bytes: &[u8]) -> Vec<[u8; 4]> {
         read(bytes, 100).unwrap().rgba()
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn a_written_picture_reads_back_unchanged() {
         let palette: Vec<[u8; 4]> = (0..16).map(|i| [i, 2 * i, 3, 255 - 17 * i]).collect();
         let indexed = Picture {
             width: 3,
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_rows_are_an_error() {
+    fn a_picture_with_missing_rows_is_rejected() {
         let picture = Picture {
             width: 4,
             height: 4,

@@ -15,19 +15,19 @@ pub const EDGE: u32 = 256;
 /// Width and height in which it is rendered.
 const DRAWN: usize = 2 * EDGE as usize;
 
-/// Rows that are rendered at a time. All of them would take 5 MiB, which would
-/// be mapped and unmapped for each picture: for small models that took longer
-/// than rendering them.
+/// Number of rows that are rendered at a time. All rows would need 5 MiB,
+/// mapped and unmapped for each picture, which took longer than rendering a
+/// small model.
 const BAND: usize = 64;
 
-/// Part of the picture that the scene fills.
+/// Fraction of the width or height of the picture that the scene fills.
 const FILLED: f32 = 0.94;
 
 /// Direction of the viewer.
 const VIEWER: [f32; 3] = [0.62, 0.52, 0.86];
 
-/// Maximum number of pixels that are tested for all triangles, so that many
-/// overlapping large ones end. Further triangles are not drawn.
+/// Maximum number of pixels that are tested for all triangles, which limits the
+/// time for many large overlapping ones. Further triangles are not drawn.
 const MAX_WORK: usize = 96 << 20;
 
 /// Ambient light, to which each of the lights is added.
@@ -49,7 +49,7 @@ pub fn draw(scene: &Scene<'_>, pictures: Pictures<'_>) -> Picture {
         material.is_some_and(|material| material.alpha == Alpha::Blend)
     };
     let (mut blended, mut order): (Vec<_>, Vec<_>) = faces.iter().partition(blends);
-    // The farthest first.
+    // Farthest first.
     blended.sort_by(|a, b| a.depth().total_cmp(&b.depth()));
     order.extend(blended);
     let mut canvas = Canvas::new();
@@ -190,7 +190,7 @@ struct Textures<'a> {
     materials: &'a [Material],
     /// For each material, the first one with the same texture.
     first: Vec<usize>,
-    /// The textures of the materials that are the first with them.
+    /// The textures that were decoded, by the first material with each.
     known: Vec<Option<Option<Pixmap>>>,
     pixels_left: u64,
 }
@@ -270,7 +270,7 @@ struct Canvas {
     /// Red, green, blue and alpha of each pixel, 0 to 1, not premultiplied.
     colours: Vec<[f32; 4]>,
     depths: Vec<f32>,
-    /// Those of [`LIGHTS`], of length 1.
+    /// [`LIGHTS`] with directions of length 1.
     lights: Lights,
     work_left: usize,
 }
@@ -288,15 +288,15 @@ impl Canvas {
         }
     }
 
-    /// Begins with an empty band.
+    /// Begins a band, and clears it.
     fn begin(&mut self, top: usize) {
         self.top = top;
         self.colours.fill([0.0; 4]);
         self.depths.fill(f32::NEG_INFINITY);
     }
 
-    /// Draws the part of a triangle in the band. Every pixel is computed from
-    /// the triangle's first row, whichever band it is in.
+    /// Draws the part of a triangle in the band. Pixels are computed relative
+    /// to the triangle's first row, so that they do not depend on the bands.
     fn triangle(&mut self, face: &Face, material: Option<&Material>, texture: Option<&Pixmap>) {
         let [a, b, c] = face.points;
         let area = edge(a, b, c);
@@ -322,7 +322,7 @@ impl Canvas {
         let first = [left as f32 + 0.5, top as f32 + 0.5, 0.0];
         let weights = [[b, c], [c, a], [a, b]].map(|side| Slope::new(side, area, first));
         for y in in_band {
-            // Without `map`, which is not inlined in such loops.
+            // No `map`, which is not inlined in such loops.
             let [first, second, third] = &weights;
             let y_of_face = y - top;
             let row = [
@@ -394,15 +394,15 @@ fn edge(a: [f32; 3], b: [f32; 3], c: [f32; 3]) -> f32 {
 struct Slope {
     /// At the first pixel.
     start: f32,
-    /// From column to column.
+    /// The change from column to column.
     across: f32,
-    /// From row to row.
+    /// The change from row to row.
     down: f32,
 }
 
 impl Slope {
-    /// Creates that of the corner opposite to a side of a triangle with this
-    /// area; the middle of the first pixel is at `first`.
+    /// Creates the weight of the corner opposite to a side of a triangle with
+    /// this area. The centre of the first pixel is at `first`.
     fn new([from, to]: [[f32; 3]; 2], area: f32, first: [f32; 3]) -> Self {
         Self {
             start: edge(from, to, first) / area,
@@ -482,11 +482,11 @@ fn over(front: [f32; 4], behind: [f32; 4]) -> [f32; 4] {
 struct Shader<'a> {
     texture: Option<&'a Pixmap>,
     uvs: [[f32; 2]; 3],
-    /// How bright each corner is.
+    /// The brightness of each corner.
     light: [f32; 3],
     /// The colour of each corner.
     colours: [[f32; 4]; 3],
-    /// Whether all corners have the first one's colour.
+    /// Whether all corners have the same colour.
     is_even: bool,
     alpha: Alpha,
 }

@@ -21,8 +21,8 @@ pub struct Scene<'a> {
     pub joints: Vec<Joint>,
     /// Animations of the nodes.
     pub animations: Vec<Animation<'a>>,
-    /// Lines that are not part of the model's looks: hidden nodes in GLB files
-    /// only.
+    /// Lines that are not part of the visible model. They are hidden nodes in
+    /// GLB files, and omitted from others.
     pub outlines: Vec<Outline>,
 }
 
@@ -71,7 +71,7 @@ pub struct Texture {
     pub sharp: bool,
 }
 
-/// How a texture continues outside of itself.
+/// How a texture continues outside of 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrap {
     /// It repeats.
@@ -87,7 +87,7 @@ pub enum Wrap {
 pub enum Alpha {
     /// Opaque.
     Opaque,
-    /// Pixels with less than a half are not drawn.
+    /// Pixels with an alpha below one half are not drawn.
     Mask,
     /// It blends with what is behind it.
     Blend,
@@ -223,7 +223,7 @@ impl Mesh {
 }
 
 impl Scene<'_> {
-    /// Returns the nodes from a node to its root, itself first.
+    /// Returns the nodes from a node to its root, starting with the node.
     fn line(&self, node: usize) -> impl Iterator<Item = &Node> {
         let first = self.nodes.get(node);
         std::iter::successors(first, |node| self.nodes.get(node.parent?)).take(self.nodes.len())

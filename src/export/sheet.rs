@@ -79,7 +79,7 @@ fn scaled(pixels: &[[u8; 4]], width: usize, to_width: usize, to_height: usize) -
     for y in 0..to_height {
         let rows = covered(y, height, to_height);
         for x in 0..to_width {
-            // Enlarged by a whole number of times, each covers one pixel.
+            // If enlarged by an integer factor, each pixel covers one.
             let columns = covered(x, width, to_width);
             let mut sum = [0_u64; 4];
             let mut count = 0;

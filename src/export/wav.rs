@@ -5,7 +5,7 @@ use std::io::{self, Write};
 /// Bytes before the samples: RIFF, `fmt ` and the header of `data`.
 const HEAD: u64 = 44;
 
-/// Bytes of a `smpl` chunk with one loop, its header included.
+/// Bytes of a `smpl` chunk with one loop, including its header.
 const SMPL: u64 = 8 + 36 + 24;
 
 /// Bytes of a sample.
@@ -14,7 +14,7 @@ const SAMPLE: u64 = 2;
 /// Samples that are written at a time.
 const PIECE: usize = 1 << 14;
 
-/// The properties of a sound besides its samples.
+/// The properties of a sound, without its samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wav {
     /// Number of channels.
@@ -43,10 +43,11 @@ impl Wav {
 /// `wav`.
 ///
 /// # Errors
-/// Returns the errors of `out`, or an error for a file of 4 GiB or more.
+/// Returns the errors of `out`, or an error if the file would have 4 GiB or
+/// more.
 pub fn write(wav: &Wav, samples: &[i16], out: &mut dyn Write) -> io::Result<()> {
     let size = |bytes: u64| {
-        let too_large = |_| io::Error::other("a WAV file has less than 4 GiB");
+        let too_large = |_| io::Error::other("a WAV file must be smaller than 4 GiB");
         u32::try_from(bytes).map_err(too_large)
     };
     let frame = SAMPLE as u16 * wav.channels;
@@ -79,7 +80,7 @@ pub fn write(wav: &Wav, samples: &[i16], out: &mut dyn Write) -> io::Result<()> 
 
 /// Writes a `smpl` chunk: an endless forward loop.
 fn write_loop(rate: u32, (start, end): (u32, u32), out: &mut dyn Write) -> io::Result<()> {
-    /// The note at which samplers play a sound as it is: middle C.
+    /// The note at which samplers play a sound at its own pitch: middle C.
     const NOTE: u32 = 60;
     let nanoseconds = 1_000_000_000 / rate.max(1);
     let fields = [0, 0, nanoseconds, NOTE, 0, 0, 0, 1, 0];

@@ -1,4 +1,4 @@
-//! The binary part of a GLB file, and what describes it.
+//! The binary part of a GLB file, and its description in the JSON part.
 
 use std::io;
 
@@ -65,7 +65,7 @@ impl<'a> Buffer<'a> {
         }
     }
 
-    /// Makes room for this many more bytes.
+    /// Makes room for this number of additional bytes.
     fn grow(&mut self, more: usize) -> io::Result<()> {
         let (length, capacity) = (self.bytes.len(), self.bytes.capacity());
         if length + more > capacity {
@@ -128,7 +128,7 @@ impl<'a> Buffer<'a> {
         })
     }
 
-    /// Positions of vertices, with the box around them.
+    /// Adds the positions of vertices, with the box around them.
     pub(super) fn positions(&mut self, root: &mut Root, values: &[[f32; 3]]) -> Index<Accessor> {
         let layout = Layout::floats(Type::Vec3, VERTICES);
         let accessor = self.accessor(root, &floats(values), values.len(), layout);
@@ -145,7 +145,7 @@ impl<'a> Buffer<'a> {
         accessor
     }
 
-    /// Vectors of vertices.
+    /// Adds vectors of vertices.
     pub(super) fn vertex_vectors<const N: usize>(
         &mut self,
         root: &mut Root,
@@ -160,7 +160,7 @@ impl<'a> Buffer<'a> {
         self.accessor(root, &floats(values), values.len(), layout)
     }
 
-    /// Adds numbers from 0 to 65535 of vertices, normalized or not.
+    /// Adds 16-bit numbers of vertices, normalized or not.
     pub(super) fn vertex_shorts(
         &mut self,
         root: &mut Root,
@@ -191,19 +191,19 @@ impl<'a> Buffer<'a> {
         self.accessor(root, &bytes, 3 * values.len(), layout)
     }
 
-    /// Matrices of joints.
+    /// Adds the matrices of joints.
     pub(super) fn matrices(&mut self, root: &mut Root, values: &[[f32; 16]]) -> Index<Accessor> {
         let layout = Layout::floats(Type::Mat4, None);
         self.accessor(root, &floats(values), values.len(), layout)
     }
 
-    /// Vectors of poses.
+    /// Adds the vectors of poses.
     pub(super) fn vectors(&mut self, root: &mut Root, values: &[[f32; 3]]) -> Index<Accessor> {
         let layout = Layout::floats(Type::Vec3, None);
         self.accessor(root, &floats(values), values.len(), layout)
     }
 
-    /// Rotations of poses.
+    /// Adds the rotations of poses.
     pub(super) fn quaternions(&mut self, root: &mut Root, values: &[[f32; 4]]) -> Index<Accessor> {
         let layout = Layout::floats(Type::Vec4, None);
         self.accessor(root, &floats(values), values.len(), layout)

@@ -73,7 +73,7 @@ fn bent() -> Scene<'static> {
 }
 
 #[test]
-fn the_binary_part_is_accounted_for_before_it_is_made() {
+fn the_binary_part_is_reserved_before_it_is_allocated() {
     let reserved = Cell::new(0);
     let (scene, mut file) = (bent(), Vec::new());
     let reserve = |bytes| {

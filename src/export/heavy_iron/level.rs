@@ -38,8 +38,8 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// Creates a piece by the images of the axes, and its position, in the
-    /// game's numbers; anything but rotation and scale is lost.
+    /// Creates a piece from the images of the axes, and its position, in the
+    /// game's coordinates. Shear is lost.
     pub fn new(meshes: Vec<usize>, parent: Option<usize>, axes: [[f32; 3]; 4]) -> Self {
         Self {
             meshes,
@@ -62,7 +62,7 @@ pub struct Level {
     /// The omitted parts.
     problems: Warnings,
     /// Number of objects beyond the maximum number of nodes.
-    objects_left_out: usize,
+    omitted_objects: usize,
 }
 
 impl Level {
@@ -168,7 +168,7 @@ impl Level {
     /// Adds an object to the level. Without pieces it is a node without a mesh.
     pub fn put(&mut self, name: &str, transform: Transform, pieces: &[Piece]) {
         if self.scene.nodes.len() + 1 + pieces.iter().map(nodes_of).sum::<usize>() > MAX_NODES {
-            self.objects_left_out += 1;
+            self.omitted_objects += 1;
             return;
         }
         let name = short(name);
@@ -215,8 +215,8 @@ impl Level {
             "Objects are at their initial positions; one without an available model is a node without a mesh.".to_owned(),
         ];
         self.scene.notes.extend(self.problems.texts());
-        if self.objects_left_out > 0 {
-            let count = self.objects_left_out;
+        if self.omitted_objects > 0 {
+            let count = self.omitted_objects;
             self.scene.notes.push(format!(
                 "{count} objects are omitted: the level has more than {MAX_NODES} nodes."
             ));
@@ -234,7 +234,7 @@ impl Level {
     }
 }
 
-/// Returns the memory of a scene of a level on the heap, in bytes.
+/// Returns the heap memory of the scene of a level, in bytes.
 pub fn memory(scene: &Scene<'_>) -> usize {
     let mesh = |mesh: &Mesh| {
         let triangles = mesh.parts.iter().map(|part| part.triangles.capacity());
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_turned_by_roll_then_pitch_then_yaw() {
+    fn objects_are_rotated_by_roll_then_pitch_then_yaw() {
         let quarter = std::f32::consts::FRAC_PI_2;
         let turned = |angles, point| object_transform([0.0; 3], angles, [1.0; 3]).apply(point);
         assert!(near(
@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_hang_from_each_other_and_share_meshes() {
+    fn pieces_form_a_hierarchy_and_share_meshes() {
         let mut level = Level::default();
         let axes = |x| {
             [

@@ -10,7 +10,7 @@ use crate::export::scene::{self, Alpha, Corner, Node, Part, Texture, Weights, Wr
 use crate::export::{MAX_CORNERS, MAX_SCENE_PIXELS, Scene, Transform, padded};
 use crate::io::Warnings;
 
-/// Flag of a geometry: the colours of its materials count.
+/// Flag of a geometry: the colours of its materials are used.
 const MATERIAL_COLOURS: u16 = 0x40;
 
 /// Maximum number of textures of a model that are looked up.
@@ -19,7 +19,7 @@ const MAX_TEXTURES: usize = 1024;
 /// Colour of a material whose texture is missing.
 const PLACEHOLDER: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
 
-/// A texture that materials of a model name.
+/// A texture named by materials of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextureUse {
     /// Its name, without extension.
@@ -76,16 +76,16 @@ pub struct ExportPlan {
     pub textures: Vec<TextureUse>,
     /// The shown atomics, by the numbers of clump and atomic.
     pub atomics: Vec<(usize, usize)>,
-    /// Number of the clump whose skeleton its skins use.
+    /// Number of the clump with the skeleton.
     pub skeleton: Option<usize>,
-    /// Their number of triangles, including degenerate ones.
+    /// Number of triangles of the atomics, including degenerate ones.
     pub triangles: usize,
     /// Why the rest is not shown.
     pub problems: Warnings,
 }
 
-/// The materials of a clump's geometries in the scene: the number of the first
-/// one of each geometry.
+/// The number of the first material of each geometry in the scene, by the
+/// numbers of clump and geometry.
 type FirstMaterials = HashMap<(usize, usize), usize>;
 
 impl ExportPlan {
@@ -255,7 +255,7 @@ impl ExportPlan {
     }
 
     fn texture(&self, picture: usize, sampling: u32) -> Texture {
-        // RenderWare's numbers; 0 is that of textures without a setting.
+        // RenderWare's numbers; 0 means that nothing is set.
         let wrap = |shift: u32| match sampling >> shift & 15 {
             2 => Wrap::Mirror,
             3 | 4 => Wrap::Clamp,
@@ -326,7 +326,7 @@ impl ExportPlan {
     }
 }
 
-/// Returns why a geometry is not shown, if it is not.
+/// Returns why a geometry is not shown, if so.
 fn problem(geometry: &Geometry) -> Option<&'static str> {
     match &geometry.vertices {
         Vertices::Plain(_) | Vertices::GameCube(_) => None,
@@ -350,7 +350,7 @@ fn sizes(geometry: &Geometry) -> Option<(usize, usize)> {
     }
 }
 
-/// Returns whether the corners of a geometry have normals of their own.
+/// Returns whether a geometry has normals.
 fn has_normals(geometry: &Geometry) -> bool {
     match &geometry.vertices {
         Vertices::GameCube(gx) => gx.attributes().iter().any(|one| one.number == GX_NORMAL),
@@ -376,8 +376,8 @@ fn first_materials(model: &Model) -> FirstMaterials {
     firsts
 }
 
-/// Returns the geometry of an atomic in its place. `first` is the number of the
-/// geometry's first material, `plain` that of the plain one.
+/// Returns the mesh of an atomic, transformed by `placement`. `first` is the
+/// number of the geometry's first material, `plain` that of the plain one.
 fn mesh_of(
     clump: &Clump,
     atomic: &Atomic,

@@ -1,8 +1,8 @@
 //! Skins: the bones of a clump as joints of a scene.
 //!
-//! The bind pose is that of the frames, in which the vertices are shown without
-//! a skin too. The matrices of a skin are those of this pose if the model was
-//! exported in it, and are not needed.
+//! The bind pose is that of the frames, in which the vertices are also shown
+//! without a skin. The matrices of a skin are not needed: they describe the
+//! same pose if the model was exported in it.
 
 use std::collections::HashMap;
 
@@ -57,7 +57,7 @@ pub(super) fn add_joints(clump: &Clump, bones: &[usize], scene: &mut Scene<'_>) 
     }
     let joints = bones.iter().map(|bone| {
         let node = first + bone;
-        let inverse_bind = way_back(scene, node)?;
+        let inverse_bind = inverse_of(scene, node)?;
         Some(Joint { node, inverse_bind })
     });
     match joints.collect::<Option<Vec<_>>>() {
@@ -80,7 +80,7 @@ pub(super) fn weights(skin: &Skin, joints: usize) -> Vec<Weights> {
         .collect()
 }
 
-/// Returns the joints of a point by its bones and their weights: each once,
+/// Returns the joints of a point from its bones and their weights: each once,
 /// with weights that add up to 1.
 fn shares(bones: [u8; 4], weights: [f32; 4], joints: usize) -> Weights {
     let mut shares = Weights::default();
@@ -114,7 +114,7 @@ fn shares(bones: [u8; 4], weights: [f32; 4], joints: usize) -> Weights {
 
 /// Returns the inverse matrix of a node, column by column; `None` for a
 /// singular one.
-fn way_back(scene: &Scene<'_>, node: usize) -> Option<[f32; 16]> {
+fn inverse_of(scene: &Scene<'_>, node: usize) -> Option<[f32; 16]> {
     let origin = scene.point(node, [0.0; 3]);
     let image = |axis| subtract(scene.point(node, axis), origin);
     let [a, b, c] = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]].map(image);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn joints_leave_everything_where_it_is_in_the_pose_of_the_frames() {
+    fn joints_leave_points_unchanged_in_the_pose_of_the_frames() {
         let skeleton = vec![[8, 0, 0], [7, 1, 0]];
         let clump = Clump {
             frames: vec![frame(None, 7, skeleton), frame(Some(0), 8, Vec::new())],

@@ -181,7 +181,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn weights_always_add_up_and_no_joint_counts_twice(
+        fn weights_add_up_to_one_and_each_joint_counts_once(
             pairs in proptest::collection::vec((-2..9_i32, any::<u32>().prop_map(f32::from_bits)), 0..8),
         ) {
             let weights = strongest(pairs.into_iter(), 7);

@@ -227,12 +227,12 @@ fn corners(layer: &Layer) -> usize {
 
 /// Returns a vector with z pointing back: the game's points forward.
 fn flipped([x, y, z]: [f32; 3]) -> [f32; 3] {
-    // A difference, so that no zero becomes negative.
+    // Subtracted, so that no zero becomes negative.
     [x, y, 0.0 - z]
 }
 
 /// Returns the matrix that acts on [`flipped`] vectors like the file's matrix
-/// on its own.
+/// on the vectors of the file.
 fn right_handed(matrix: &Matrix) -> Matrix {
     std::array::from_fn(|element| {
         let (row, column) = (element / 4, element % 4);
@@ -251,7 +251,7 @@ fn add_joints(hgo: &Hgo, scene: &mut Scene<'_>) {
     });
     for (index, (joint, parent)) in hgo.joints.iter().zip(parents).enumerate() {
         let mut inverse_bind = right_handed(&joint.inverse_world).map(finite);
-        // What glTF demands of the last row.
+        // glTF requires this last row.
         for (element, value) in [(3, 0.0), (7, 0.0), (11, 0.0), (15, 1.0)] {
             inverse_bind[element] = value;
         }
@@ -288,12 +288,12 @@ mod tests {
         let (scene, picture) = (plan.scene(&hgo), plan.picture(&hgo, 0).unwrap());
         let (seen, depth) = front_view(&scene, &picture);
         assert_eq!(seen, LETTER);
-        // It is 5 in front of the origin, where the camera looks.
+        // It is 5 units in front of the origin, where the camera points.
         assert_eq!(depth, -5.0);
     }
 
     #[test]
-    fn blend_shapes_move_as_the_vertices_do() {
+    fn blend_shapes_are_converted_like_vertices() {
         let hgo = parse(&Build::new(Endian::Big).mouse().into()).unwrap();
         let scene = ExportPlan::new(&hgo).scene(&hgo);
         let shaped = scene.meshes.iter().find(|mesh| !mesh.shapes.is_empty());
@@ -301,14 +301,14 @@ mod tests {
         assert_eq!(deltas, &[[0.25, 0.25, -0.25]; 4]);
     }
 
-    /// Returns a row vector turned and moved by a matrix of the file.
+    /// Returns a row vector transformed by a matrix of the file.
     fn moved(v: [f32; 3], m: &Matrix) -> [f32; 3] {
         std::array::from_fn(|c| v[0] * m[c] + v[1] * m[4 + c] + v[2] * m[8 + c] + m[12 + c])
     }
 
     proptest! {
         #[test]
-        fn matrices_do_to_flipped_vectors_what_they_did_before(
+        fn converted_matrices_act_on_flipped_vectors_like_the_originals(
             matrix in proptest::array::uniform16(-4.0_f32..4.0),
             vector in proptest::array::uniform3(-4.0_f32..4.0),
         ) {

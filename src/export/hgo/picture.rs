@@ -11,7 +11,7 @@ pub(super) fn problem(texture: &Texture) -> Option<String> {
     problem.or_else(|| {
         let Some(needed) = data_size(texture.format, width as usize, height as usize) else {
             let name = texture.format.name();
-            return Some(format!("how {name} pixels are stored is unknown"));
+            return Some(format!("the layout of {name} pixels is unknown"));
         };
         let length = texture.data.len();
         (length < needed)
@@ -19,7 +19,7 @@ pub(super) fn problem(texture: &Texture) -> Option<String> {
     })
 }
 
-/// Returns the bytes of the pixels, for the formats that are known.
+/// Returns the number of bytes of the pixels, for the formats that are known.
 fn data_size(format: TextureFormat, width: usize, height: usize) -> Option<usize> {
     let tiles = |side: usize| width.div_ceil(side) * height.div_ceil(side);
     match format {
@@ -59,7 +59,7 @@ pub(super) fn picture(texture: &Texture) -> Option<Picture> {
     })
 }
 
-/// Returns a picture of tiles of 4 by 4 pixels, from left to right and down.
+/// Returns the pixels of tiles of 4 by 4, stored from left to right, then down.
 fn tiles<const N: usize>(
     (width, height): (usize, usize),
     tiles: &[[u8; N]],
@@ -74,8 +74,8 @@ fn tiles<const N: usize>(
     .collect()
 }
 
-/// Returns a pixel of a tile: opaque with 5 bits a colour, or with 3 of alpha
-/// and 4.
+/// Returns a pixel of a tile: opaque with 5 bits per colour, or with 3 bits of
+/// alpha and 4 per colour.
 fn rgb5a3(tile: &[u8; 32], index: usize) -> [u8; 4] {
     let value = u16::from_be_bytes([tile[2 * index], tile[2 * index + 1]]);
     if value & 0x8000 != 0 {
@@ -91,13 +91,14 @@ fn rgb5a3(tile: &[u8; 32], index: usize) -> [u8; 4] {
     [part(8), part(4), part(0), alpha]
 }
 
-/// Returns a pixel of a tile: alpha and red of all, then green and blue of all.
+/// Returns a pixel of a tile, which has alpha and red of all pixels, then green
+/// and blue.
 fn rgba8(tile: &[u8; 64], index: usize) -> [u8; 4] {
     let (first, second) = (2 * index, 32 + 2 * index);
     [tile[first + 1], tile[second], tile[second + 1], tile[first]]
 }
 
-/// Tiles of 8 by 8, each of four blocks of 4 by 4.
+/// Returns the pixels of tiles of 8 by 8, each with four blocks of 4 by 4.
 fn cmpr((width, height): (usize, usize), data: &[u8]) -> Vec<[u8; 4]> {
     let mut pixels = vec![[0; 4]; width * height];
     let across = width.div_ceil(8);
@@ -147,9 +148,10 @@ fn rgb565(colour: u16) -> [u8; 4] {
     ]
 }
 
-/// Returns the indices row by row, with 4 bits the left one in the low half,
-/// and a palette of red, green, blue and alpha. No file of the games uses this;
-/// the layout is that of the same engine elsewhere.
+/// Returns the pixels of a texture with a palette of red, green, blue and
+/// alpha. Indices are stored row by row; with 4 bits, the left one is in the
+/// low half. No file of the games uses this; the layout is that of the same
+/// engine elsewhere.
 fn indexed(texture: &Texture, (width, height): (usize, usize)) -> Pixels {
     let index = |pixel_number: usize| match texture.format {
         TextureFormat::Pal4 => {
@@ -158,7 +160,7 @@ fn indexed(texture: &Texture, (width, height): (usize, usize)) -> Pixels {
         }
         _ => texture.data.get(pixel_number).copied().unwrap_or(0),
     };
-    // One byte each: with 4 bits, a row of the file need not be whole bytes.
+    // 8 bits always: a row of 4-bit indices in the file may end inside a byte.
     Pixels::Indexed {
         bits: 8,
         rows: (0..width * height).map(index).collect(),
@@ -185,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn palettes_have_red_first_and_indices_the_left_one_low() {
+    fn palettes_have_red_first_and_left_pixels_are_in_the_low_half() {
         let palette: Vec<u8> = (0..64).collect();
         let four = texture(TextureFormat::Pal4, (3, 1), &[0x21, 0x0F], &palette);
         assert_eq!(problem(&four), None);
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_shown_is_reported() {
+    fn textures_that_cannot_be_shown_are_reported() {
         let short = texture(TextureFormat::Rgba8, (4, 5), &[0; 127], &[]);
         assert_eq!(
             problem(&short).unwrap(),

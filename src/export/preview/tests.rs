@@ -1,11 +1,11 @@
-//! Pictures of small scenes.
+//! Previews of small scenes.
 
 use super::*;
 use crate::export::obj::tests::scene;
 use proptest::prelude::*;
 
 #[test]
-fn a_picture_fills_its_frame_and_is_the_same_again() {
+fn a_preview_fills_its_frame_and_is_deterministic() {
     let picture = draw(&scene(), &|_| None);
     assert_eq!((picture.width, picture.height), (EDGE, EDGE));
     let pixels = picture.rgba();
@@ -18,12 +18,12 @@ fn a_picture_fills_its_frame_and_is_the_same_again() {
 #[test]
 fn a_face_has_no_seams_where_bands_meet() {
     let mut scene = scene();
-    // It is seen from the side that the viewer is on, and fills the frame.
+    // The triangle faces the viewer and fills the frame.
     scene.meshes[0].points = vec![[-9.0, -9.0, 0.0], [9.0, -9.0, 0.0], [0.0, 12.0, 0.0]];
     let pixels = draw(&scene, &|_| None).rgba();
     let edge = EDGE as usize;
     let column = |x: usize| (0..edge).map(move |y| y * edge + x);
-    let opaque = |x: usize| column(x).filter(|&place| pixels[place][3] == 255);
+    let opaque = |x: usize| column(x).filter(|&index| pixels[index][3] == 255);
     let middle = opaque(edge / 2);
     let (first, last) = (middle.clone().min().unwrap(), middle.clone().max().unwrap());
     let rows = (last - first) / edge + 1;
@@ -68,7 +68,7 @@ fn nearer_faces_hide_those_behind() {
 
 proptest! {
     #[test]
-    fn no_numbers_make_it_panic(
+    fn no_coordinates_make_it_panic(
         bits in proptest::collection::vec(any::<u32>(), 9),
         uvs in proptest::collection::vec(any::<u32>(), 6),
     ) {

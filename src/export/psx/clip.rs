@@ -75,7 +75,7 @@ impl<'a> Clips<'a> {
                 None
             }
             Err(error) => {
-                // At most all bytes of the chunk were looked at.
+                // At most the headers of all streams were read.
                 *work = work.saturating_sub(6 * self.objects as u64);
                 Some(error.to_string())
             }

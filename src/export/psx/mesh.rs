@@ -8,16 +8,16 @@ use crate::asset::psx::{Face, Model, Psx, Vertex};
 use crate::export::math::{add, cross, subtract, unit};
 use crate::export::scene::{Corner, Mesh, Part, Weight, Weights};
 
-/// How the points of a mesh are given.
+/// The space of the points of a mesh.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Space {
-    /// Relative to the object.
+    /// That of the object.
     Object,
-    /// In the level, each following the joint of its object.
+    /// That of the level; each point follows the joint of its object.
     Joints,
 }
 
-/// What distinguishes corners.
+/// The properties that distinguish corners.
 #[derive(PartialEq, Eq, Hash)]
 struct CornerKey {
     point: u32,
@@ -37,7 +37,7 @@ pub(super) struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Returns the mesh of a model for an object; without one, by itself. Faces
+    /// Returns the mesh of a model for an object, or without an object. Faces
     /// with missing corners are omitted.
     pub(super) fn mesh(&mut self, name: String, model: &Model, object: Option<usize>) -> Mesh {
         let mut mesh = Mesh {
@@ -77,8 +77,8 @@ impl Builder<'_> {
         mesh
     }
 
-    /// Returns the position of a vertex and its object. A stitched one is where
-    /// its source is.
+    /// Returns the position of a vertex and its object. A stitched vertex has
+    /// the position of its source.
     fn point(&self, vertex: &Vertex, object: Option<usize>) -> ([f32; 3], Option<usize>) {
         let here = self.plan.origin(self.psx, object);
         let source = vertex

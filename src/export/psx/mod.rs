@@ -95,7 +95,7 @@ impl ExportPlan {
     }
 
     fn choose_scene(&mut self, psx: &Psx) {
-        // Those of a model are counted once for all its objects.
+        // The corners of a model are counted once, for all its objects.
         let mut corners_of: Vec<Option<usize>> = vec![None; psx.models.len()];
         let mut corners: usize = 0;
         for object in &psx.objects {
@@ -177,7 +177,7 @@ impl ExportPlan {
             "x is right, y up, z back: the game's y and z, which are down and forward, are negated.".into(),
             "Triangles are anticlockwise seen from their front; the file has them clockwise.".into(),
             format!("A unit is one of object positions; vertices are divided by {scale}."),
-            "Faces that the game does not draw are there, and fully transparent.".into(),
+            "Faces that the game does not draw are included, fully transparent.".into(),
         ]
     }
 
@@ -289,13 +289,13 @@ impl ExportPlan {
     }
 }
 
-/// Returns the corners of the faces whose corners exist.
+/// Returns the number of corners of all faces whose corners exist.
 fn sound_corners(model: &Model) -> usize {
     let faces = model.faces.iter().filter(|face| is_sound(model, face));
     faces.map(|face| face.corners()).sum()
 }
 
-/// Returns the name of a model: the hash that the file has for it.
+/// Returns the name of a model: its hash in the file, or else its number.
 pub fn model_name(psx: &Psx, index: usize) -> String {
     let hash = psx.model_names.get(index);
     hash.map_or_else(|| index.to_string(), |hash| format!("{hash:08x}"))
@@ -315,7 +315,7 @@ fn shown_model(psx: &Psx, number: usize) -> Option<&Model> {
     (sound_corners(model) > 0).then_some(model)
 }
 
-/// The objects of a level. Those that show the same model share its mesh.
+/// Adds the objects of a level. Those that show the same model share its mesh.
 fn level(psx: &Psx, plan: &ExportPlan, builder: &mut Builder<'_>, scene: &mut Scene<'_>) {
     let mut meshes = vec![None; psx.models.len()];
     for (index, object) in psx.objects.iter().enumerate() {
@@ -414,8 +414,8 @@ mod tests {
         parse(&file.bytes().into()).unwrap()
     }
 
-    /// Returns where the child's origin is in the first frame of the first
-    /// animation.
+    /// Returns the position of the child's origin in the first frame of the
+    /// first animation.
     fn child(psx: &Psx) -> [f32; 3] {
         let plan = ExportPlan::new(psx, Vec::new());
         assert_eq!(plan.motions, [0], "{:?}", plan.problems);
@@ -426,8 +426,8 @@ mod tests {
     }
 
     #[test]
-    fn keyframes_of_both_kinds_put_a_child_at_the_same_place() {
-        // The parent is turned by a quarter about z, which takes x to y, and y
+    fn keyframes_of_both_kinds_move_a_child_to_the_same_position() {
+        // The parent is rotated by a quarter turn about z, from x to y, and y
         // points down. Matrices have translations in the space of the
         // character, angles those in the space of the parent.
         let quarter = [0, -4096, 0, 4096, 0, 0, 0, 0, 4096];
@@ -473,7 +473,7 @@ mod tests {
             "{problems:?}"
         );
         assert_eq!(problems[1], "animation 1 is not shown: it has no frames");
-        // No bytes for as many values as there can be.
+        // The largest possible number of values, and no bytes for them.
         let many = [words(&[1, 12, u32::MAX]), vec![0x0F; 12]].concat();
         let plan = ExportPlan::new(&character(0x2C, many), Vec::new());
         let problems = plan.problems.texts();
@@ -492,7 +492,7 @@ mod tests {
         assert_eq!(plain.name, "plain_090909");
         assert_eq!(plain.colour, [9.0 / 255.0, 9.0 / 255.0, 9.0 / 255.0, 1.0]);
         assert_eq!(plan.materials(&psx).0, [plain]);
-        // Where the colours of corners count, the material must not have it twice.
+        // If the colours of corners are used, the material must be white.
         assert_eq!(material(Colours::Corners).colour, [1.0; 4]);
     }
 }

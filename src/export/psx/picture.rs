@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_fill_the_range_and_magenta_is_nothing() {
+    fn colours_have_their_full_range_and_magenta_is_transparent() {
         assert_eq!(rgba(0x7FFF), [255; 4]);
         assert_eq!(rgba(0x801F), [255, 0, 0, 255]);
         assert_eq!(rgba(0xFC1F), [0; 4]);

@@ -16,11 +16,11 @@ enum Colour {
 enum Arrangement {
     /// Along a curve through the square; a rectangle is several squares.
     Twiddled,
-    /// Like [`Arrangement::Twiddled`], after its smaller copies.
+    /// Like [`Arrangement::Twiddled`], after the smaller mipmaps.
     TwiddledMips,
     /// Blocks of 2 by 2 from a table, along the curve.
     Compressed,
-    /// Like [`Arrangement::Compressed`], with smaller copies.
+    /// Like [`Arrangement::Compressed`], after the smaller mipmaps.
     CompressedMips,
     /// Row by row.
     Rows,
@@ -96,7 +96,7 @@ pub(super) fn problem(format: u32, width: usize, height: usize, length: usize) -
     let fits = |length: usize| length.is_power_of_two() && length >= smallest;
     if smallest > 0 && !(fits(width) && fits(height)) || arrangement.has_mips() && width != height {
         return Some(format!(
-            "{width} by {height} pixels cannot be arranged as its pixel format {format:#x} says"
+            "{width} by {height} pixels cannot be arranged as its pixel format {format:#x} requires"
         ));
     }
     let (start, size) = arrangement.extent(width, height);
@@ -108,7 +108,7 @@ pub(super) fn problem(format: u32, width: usize, height: usize, length: usize) -
     })
 }
 
-/// Red, green, blue and alpha of pixels that have no [`problem`].
+/// Returns red, green, blue and alpha of pixels that have no [`problem`].
 pub(super) fn pixels(format: u32, width: u32, height: u32, data: &[u8]) -> Option<Vec<[u8; 4]>> {
     let (colour, arrangement) = (Colour::of(format)?, Arrangement::of(format)?);
     let (width, height) = (width as usize, height as usize);
@@ -171,7 +171,7 @@ mod tests {
     fn the_curve_goes_down_first() {
         let expected = [0, 2, 8, 10, 1, 3, 9, 11, 4, 6, 12, 14, 5, 7, 13, 15];
         assert_eq!(order(0x101, 4, 4, 0), expected);
-        // A copy of 1 and one of 4 pixels are in front, and 6 bytes.
+        // 6 bytes and mipmaps of 1 and 4 pixels come first.
         assert_eq!(order(0x201, 4, 4, 6 + 2 + 8), expected);
         assert_eq!(order(0x901, 3, 2, 0), [0, 1, 2, 3, 4, 5]);
     }
@@ -193,7 +193,7 @@ mod tests {
         let blues: Vec<u8> = left_below.iter().map(|pixel| pixel[2]).collect();
         assert_eq!(blues[8..], [8, 25, 0, 0, 16, 33, 0, 0]);
         assert_eq!(problem(0x301, 4, 4, plain.len()), None);
-        // Copies of 1 and 2 by 2 pixels take a byte each.
+        // Mipmaps of 1 by 1 and 2 by 2 pixels have a byte each.
         let mips = [data, vec![9, 9, 0, 7, 0, 0]].concat();
         assert_eq!(pixels(0x401, 4, 4, &mips).unwrap(), left_below);
         assert_eq!(problem(0x401, 4, 4, mips.len()), None);

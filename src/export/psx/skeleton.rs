@@ -16,7 +16,7 @@ const NOTE: &str = "Animations run at 30 frames per second, which is not recorde
 /// Returns the matrix of an object's angles, of which 4096 are a full turn,
 /// with y up: first about z, then x, then y.
 pub(super) fn turn_of(angles: [i16; 3]) -> Rows {
-    // About x alone, y down and y up are the same.
+    // Only rotations about x are the same with y down and y up.
     let [x, y, z] = angles.map(|angle| f32::from(angle) * std::f32::consts::TAU / 4096.0);
     let ((sx, cx), (sy, cy), (sz, cz)) = (x.sin_cos(), (-y).sin_cos(), (-z).sin_cos());
     let about_x = [[1.0, 0.0, 0.0], [0.0, cx, -sx], [0.0, sx, cx]];
@@ -57,7 +57,7 @@ fn joints(psx: &Psx, plan: &ExportPlan, parents: &[Option<usize>], scene: &mut S
     scene.notes.push(NOTE.into());
 }
 
-/// Returns the matrix that only moves.
+/// Returns the matrix of a translation.
 fn moved([x, y, z]: [f32; 3]) -> [f32; 16] {
     [
         1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, x, y, z, 1.0,
@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn angles_turn_about_axes_that_point_up() {
+    fn angles_are_about_axes_with_y_up() {
         let quarter = turn_of([0, 1024, 0]);
         let rotated = crate::export::math::turn(quarter, [1.0, 0.0, 0.0]);
         assert!((rotated[2] - 1.0).abs() < 1e-6, "{rotated:?}");

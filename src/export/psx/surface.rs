@@ -35,7 +35,7 @@ struct Surface {
     double_sided: bool,
 }
 
-/// The materials of a scene, as faces request them.
+/// The materials of a scene, created when a face first needs them.
 pub(super) struct Surfaces {
     colours: Colours,
     known: HashMap<Surface, usize>,
@@ -76,8 +76,8 @@ impl Surfaces {
     }
 }
 
-/// Returns the opacity of a face in quarters: 0 if it is not drawn, a half if
-/// it is blended, a quarter if a quarter of it is added.
+/// Returns the opacity of a face in quarters: 0 if it is not drawn, 1 if a
+/// quarter of it is added, 2 if it is blended, otherwise 4.
 fn opacity(face: &Face) -> u8 {
     match (face.is_invisible(), face.is_semi_transparent()) {
         (true, _) => 0,

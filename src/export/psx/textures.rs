@@ -9,8 +9,8 @@ use crate::asset::psx::{Palette, Psx, Texture};
 use crate::export::{Picture, not_shown, padded};
 use crate::io::Warnings;
 
-/// Endings of the names of files that belong together, `skhan.psx` and
-/// `skhan_l.psx`, those with textures first.
+/// Suffixes of the names of files that belong together, such as `skhan.psx` and
+/// `skhan_l.psx`; those of files with textures first.
 const SUFFIXES: [&str; 6] = ["_l", "", "_l2", "_2", "_o", "_g"];
 
 /// Returns the names of files that may have the missing textures of `name`, the
@@ -84,7 +84,7 @@ pub struct TextureSet {
     borrowed: Vec<BorrowedTexture>,
     /// Number of the file's own textures and the borrowed ones.
     numbers: usize,
-    /// Why the others cannot.
+    /// Why the others are not shown.
     problems: Warnings,
 }
 
@@ -103,7 +103,8 @@ impl TextureSet {
         psx.textures.iter().any(no_palette) || !wanted(psx).is_empty()
     }
 
-    /// Returns the textures of a file, with what its neighbours have.
+    /// Returns the textures of a file, with those that only its neighbours
+    /// have.
     pub fn new(psx: &Psx, neighbours: Vec<Psx>) -> Self {
         let mut textures = Self::default();
         textures.take_palettes(psx, &neighbours);
@@ -115,7 +116,7 @@ impl TextureSet {
         textures
     }
 
-    /// Keeps the palettes that the file's textures lack.
+    /// Copies the palettes that the file's textures lack from the neighbours.
     fn take_palettes(&mut self, psx: &Psx, neighbours: &[Psx]) {
         let mut known = HashMap::new();
         for palette in neighbours.iter().flat_map(|psx| &psx.palettes) {
@@ -167,7 +168,8 @@ impl TextureSet {
         });
     }
 
-    /// Takes the textures that faces use and the file does not have.
+    /// Takes the textures that faces use and the file lacks from the
+    /// neighbours.
     fn borrow(&mut self, psx: &Psx, neighbours: Vec<Psx>) {
         let mut wanted = wanted(psx);
         for neighbour in neighbours {

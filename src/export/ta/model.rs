@@ -30,22 +30,20 @@ pub struct Texture {
 
 /// Returns the names of the textures that are drawn, in order of appearance,
 /// with the number of primitives of each. Names that differ only in case are
-/// one.
+/// the same texture.
 pub fn drawn_textures(model: &Model) -> Vec<(String, usize)> {
-    let mut transforms = BTreeMap::new();
+    let mut numbers = BTreeMap::new();
     let mut names: Vec<(String, usize)> = Vec::new();
     for object in &model.objects {
         for (_, primitive) in drawn(object) {
             let Some(name) = &primitive.texture else {
                 continue;
             };
-            let transform = *transforms
-                .entry(folded(&name.text()))
-                .or_insert(names.len());
-            if transform == names.len() {
+            let number = *numbers.entry(folded(&name.text())).or_insert(names.len());
+            if number == names.len() {
                 names.push((name.to_string(), 0));
             }
-            names[transform].1 += 1;
+            names[number].1 += 1;
         }
     }
     names
@@ -60,8 +58,8 @@ pub fn corners(model: &Model) -> usize {
     drawn + plates.map(|plate| plate.indices.len()).sum::<usize>()
 }
 
-/// Returns the drawn primitives of an object: those with a surface, without the
-/// ground plate and those with missing vertices.
+/// Returns the drawn primitives of an object: those with a surface, except for
+/// the ground plate and those with missing vertices.
 fn drawn(object: &Object) -> impl Iterator<Item = (usize, &Primitive)> {
     let plate = object.ground_plate();
     let primitives = object.primitives.iter().enumerate();
@@ -87,9 +85,9 @@ fn folded(name: &str) -> String {
 }
 
 /// Returns the scene of a model: a node for each object, in the order of the
-/// objects, and an outline for each ground plate. `name` gives the name of an
-/// object's node. `textures` are those of [`drawn_textures`], and a texture's
-/// number there is that of its picture.
+/// objects, and an outline for each ground plate. `name` returns the name of an
+/// object's node. `textures` are those of [`drawn_textures`]; the index of a
+/// texture is the number of its picture.
 pub fn scene(
     model: &Model,
     textures: &[Texture],
@@ -140,7 +138,7 @@ pub fn scene(
 
 /// Returns a point of the file in the scene's units and axes.
 fn point([x, y, z]: [i32; 3]) -> [f32; 3] {
-    // No zero becomes a negative one.
+    // Negated as an integer, so that no zero becomes negative.
     [x, y, z.saturating_neg()].map(|part| part as f32 / ONE)
 }
 
@@ -160,7 +158,7 @@ impl Builder<'_> {
             points: object
                 .vertices
                 .iter()
-                .map(|&transform| point(transform))
+                .map(|&position| point(position))
                 .collect(),
             ..Mesh::default()
         };
@@ -225,7 +223,7 @@ impl Builder<'_> {
         found
     }
 
-    /// Returns the material of a texture that no material has yet.
+    /// Creates the material of a texture.
     fn textured(&self, name: &str) -> Material {
         let mut names = self.names.iter();
         let number = names.position(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -286,7 +284,7 @@ fn normal(points: &[[f32; 3]], indices: &[u32]) -> [f32; 3] {
     unit(pairs.fold([0.0; 3], add)).unwrap_or([0.0, 1.0, 0.0])
 }
 
-/// Determines the transparency of a texture's picture.
+/// The transparency of a texture's picture.
 impl From<&crate::export::Picture> for scene::Alpha {
     fn from(picture: &crate::export::Picture) -> Self {
         if picture.rgba().iter().all(|color| color[3] == 255) {
@@ -342,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn the_front_faces_forward_and_the_hierarchy_stays() {
+    fn the_front_faces_forward_and_the_hierarchy_is_kept() {
         let scene = shown(&front(None), &[]);
         assert_eq!(scene.meshes[0].corners[0].normal, [0.0, 0.0, 1.0]);
         assert_eq!(scene.meshes[0].points[0], [-1.0, 2.0, 1.0]);
@@ -387,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preview_shows_it() {
+    fn a_model_fills_its_preview() {
         let picture = preview::draw(&shown(&front(None), &[]), &|_| None);
         let opaque = picture
             .rgba()
@@ -398,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn the_corners_of_a_texture_are_those_of_a_quad() {
+    fn a_quad_has_the_corners_of_its_texture() {
         let corners = [0, 1, 2, 3].map(|corner| uv(corner, 4));
         assert_eq!(corners, [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]);
     }

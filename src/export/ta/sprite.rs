@@ -14,7 +14,7 @@ pub fn sprite(picture: gaf::Picture, palette: &Palette) -> Option<Picture> {
     let pixels = match picture.pixels {
         gaf::Pixels::Rgba(bytes) => {
             let mut pixels = bytes.as_chunks().0.to_vec();
-            // There are none if the layers cannot be read.
+            // The pixels are missing if the layers cannot be read.
             pixels.resize(width as usize * height as usize, [0; 4]);
             Pixels::Rgba(pixels)
         }
