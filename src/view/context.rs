@@ -60,7 +60,8 @@ pub type MakeShared<'a> = &'a dyn Fn(&dyn AssetContext) -> Box<dyn Shared>;
 ///
 /// Names and paths are compared ignoring ASCII case. Methods return `None` for
 /// a file that does not exist, is too large, or cannot be read; in the last
-/// case, if the fault may pass, the results that depend on it are not cached.
+/// case, if the fault may be temporary, results that depend on it are not
+/// cached.
 pub trait AssetContext {
     /// Returns the name of the asset itself; empty if it is unknown.
     fn name(&self) -> &str;
@@ -80,8 +81,8 @@ pub trait AssetContext {
         Vec::new()
     }
 
-    /// Returns the name that an archive has for the asset with this id, which
-    /// is searched as by [`Wanted::Id`]. The file may have another name.
+    /// Returns the name of the asset with this id in its archive, looked up
+    /// like [`Wanted::Id`]. The file may have another name.
     fn asset_name(&self, id: u32) -> Option<NamedAsset> {
         let _ = id;
         None
@@ -99,7 +100,7 @@ pub trait AssetContext {
         None
     }
 
-    /// Returns the name that the archive of a file has for it, as in
+    /// Returns the name of a file in its archive, as in
     /// [`AssetContext::asset_name`].
     fn name_of(&self, file: AssetRef) -> Option<String> {
         let _ = file;

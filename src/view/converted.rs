@@ -87,7 +87,7 @@ impl Converted {
         }
     }
 
-    /// Returns the same in a directory for its kind of asset.
+    /// Returns the same files in another folder.
     pub const fn within(self, folder: Folder) -> Self {
         Self { folder, ..self }
     }
@@ -99,7 +99,7 @@ impl Converted {
 }
 
 impl ConvertedFile {
-    /// Returns the first file of the view with this extension.
+    /// Creates a conversion: the first file of the view with this extension.
     pub const fn first(extension: &'static str) -> Self {
         Self {
             folder: None,
@@ -108,7 +108,7 @@ impl ConvertedFile {
         }
     }
 
-    /// Returns the file of the view with this name.
+    /// Creates a conversion: the file of the view with this name.
     pub const fn named(extension: &'static str, part: &'static str) -> Self {
         Self {
             part: Some(part),
@@ -137,7 +137,7 @@ mod tests {
     use crate::view::{VIEW_FORMATS, refused};
 
     #[test]
-    fn every_format_declares_its_conversions_without_a_file() {
+    fn no_format_declares_a_conversion_twice() {
         for format in VIEW_FORMATS {
             let converted = format.converted.of(None);
             let mut names: Vec<_> = converted
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_found_by_name_and_else_by_extension() {
+    fn a_file_is_found_by_name_or_else_by_extension() {
         let broken = refused(Error::UnknownFormat);
         let find = |file: ConvertedFile| file.find(&*broken);
         assert_eq!(find(ConvertedFile::named("json", "info.json")), Some(1));

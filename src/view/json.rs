@@ -25,7 +25,7 @@ pub fn write_pretty(value: &impl Serialize, out: &mut dyn Write) -> io::Result<(
 /// Like [`write_pretty`], but objects and lists at nesting depth `depth` are
 /// written on one line. The outermost value has depth 0.
 ///
-/// For long lists of small objects, such as keyframes.
+/// This is for long lists of small objects, such as keyframes.
 ///
 /// # Errors
 /// Returns the errors of `out`.
@@ -35,7 +35,7 @@ pub fn write_lines(value: &impl Serialize, depth: usize, out: &mut dyn Write) ->
     out.write_all(b"\n")
 }
 
-/// Returns the text of [`write_pretty`]. For values that are known to be small.
+/// Returns the text of [`write_pretty`], for values that are known to be small.
 pub fn pretty(value: &impl Serialize) -> Vec<u8> {
     lines(value, usize::MAX)
 }
@@ -68,7 +68,7 @@ impl<T: Serialize> Serialize for Seq<'_, T> {
 /// Returns `value` as a [`serde_json::Value`] that prints like `value` itself.
 pub fn value(value: &impl Serialize) -> serde_json::Value {
     // A 32-bit number in a `Value` would be printed with the digits of its
-    // 64-bit conversion; its text has only its own.
+    // 64-bit conversion; the text has only its own digits.
     parsed(&lines(value, 0))
 }
 
@@ -103,13 +103,13 @@ impl Write for Bounded {
 }
 
 fn parsed(text: &[u8]) -> serde_json::Value {
-    serde_json::from_slice(text).expect("what was written as JSON reads as JSON")
+    serde_json::from_slice(text).expect("written JSON is valid")
 }
 
 /// The layout of a list or an object that is being written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// A list whose first element is unknown yet.
+    /// A list with no first element yet.
     Undecided,
     /// All on one line.
     Flat,
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_print_shortest_exact_and_never_as_nan() {
+    fn numbers_are_short_and_exact_and_never_nan() {
         let numbers = [0.1_f32, f32::NAN, f32::NEG_INFINITY, 1e-7, 3.0];
         assert_eq!(text(pretty(&numbers)), "[0.1, null, null, 1e-7, 3.0]\n");
         assert_eq!(pretty(&value(&numbers)), pretty(&numbers));

@@ -77,7 +77,7 @@ pub trait View: Send + Sync {
         self.files().iter().position(wanted)
     }
 
-    /// Returns the memory of the model, on the heap and itself, in bytes. The
+    /// Returns the memory of the view in bytes, including that on the heap. The
     /// bytes that it was parsed from are shared and not counted.
     fn memory(&self) -> usize;
 }
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_view_is_shown_by_the_extension_in_any_case() {
+    fn a_format_is_found_by_its_extension_in_any_case() {
         let format = |name: &str| {
             let mut formats = VIEW_FORMATS.iter();
             let format = formats.find(|format| format.shows(name.as_bytes()));

@@ -17,7 +17,8 @@ pub struct Report {
     /// Returns whether the tree has it, by the names and types of the entries
     /// alone: nothing is read.
     pub applies: fn(&dyn AssetContext) -> bool,
-    /// Writes it, always the same bytes. Long files are written piecewise.
+    /// Writes it. The bytes are always the same. Long files are written
+    /// piecewise.
     ///
     /// # Errors
     /// Returns the errors of the output, which end the rendering at once.

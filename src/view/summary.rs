@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fact_is_one_line_for_any_names() {
+    fn a_fact_is_one_line_even_with_control_characters() {
         let mut summary = Summary::new("IFP animation package");
         summary.line("name", "a\nb\u{1b}[2J").line("animations", 3);
         assert_eq!(
