@@ -102,7 +102,7 @@ impl Serialize for Info {
     }
 }
 
-/// Returns a value on one line, texts without quotes.
+/// Returns a value on one line, with texts unquoted.
 fn brief(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -155,7 +155,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn both_files_tell_the_same_facts() {
+    fn both_files_have_the_same_facts() {
         let mut info = Info::new("HIP test", &Bytes::from_static(b"abc"), &Alone);
         info.add("lights", 2)
             .add("group", json!({"id": "00000007"}));

@@ -94,7 +94,7 @@ impl<M> GetSize for Shown<M> {
     }
 }
 
-/// The description of a kind of assets.
+/// The description of a kind of asset.
 struct Kind<M: 'static> {
     /// The title in `info.json` and `info.txt`.
     title: &'static str,
@@ -150,7 +150,8 @@ fn name_of(context: &dyn AssetContext) -> String {
     own.map_or_else(|| context.name().to_owned(), |own| own.name)
 }
 
-/// Returns the name of the asset without an extension that its files replace.
+/// Returns the name of the asset without an extension that its files replace;
+/// `unnamed` if it is empty.
 fn stem(context: &dyn AssetContext, extensions: &[&str], unnamed: &str) -> String {
     let mut name = name_of(context);
     let has = |known: &&&str| has_extension(name.as_bytes(), known);

@@ -32,8 +32,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |_| false,
 };
 
-/// Returns the conversions of a model. Worlds of BSP and the tables of a
-/// JSPINFO layer have none, nor have the native models of the PlayStation 2.
+/// Returns the conversions of a model. BSP worlds, the tables of a JSPINFO
+/// layer and the native models of the PlayStation 2 have none.
 fn converted(asset: Option<AssetType>) -> Converted {
     let is_drawn = asset.is_none_or(|asset| {
         let is_model = &asset.code != b"BSP " && asset.subtype == 0;
@@ -176,7 +176,7 @@ fn describe(planned: &Planned, info: &mut Info, _names: Names<'_>) {
     );
     info.add("triangles", plan.triangles);
     let geometries = clumps().flat_map(|clump| &clump.geometries);
-    let geometries = geometries.take(MAX_TOLD).map(|geometry| {
+    let geometries = geometries.take(MAX_GEOMETRIES).map(|geometry| {
         json!({
             "form": geometry.vertices.name(),
             "vertices": geometry.declared_vertices,
@@ -202,7 +202,7 @@ fn describe(planned: &Planned, info: &mut Info, _names: Names<'_>) {
 }
 
 /// Maximum number of geometries that `info.json` lists individually.
-const MAX_TOLD: usize = 256;
+const MAX_GEOMETRIES: usize = 256;
 
 /// Returns the possible ids of a texture's asset: that of its name with `.RW3`,
 /// and rarely that of the bare name.

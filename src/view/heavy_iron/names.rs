@@ -30,7 +30,7 @@ impl<'a> Names<'a> {
     }
 
     /// Adds two cells to a table: an id, and the name of its asset. Both are
-    /// empty for no asset.
+    /// empty for id 0.
     pub(super) fn cells(self, id: u32, table: &mut Table<'_>) {
         table.optional((id != 0).then(|| format!("{id:08X}")));
         table.optional_text(self.find(id).as_deref());

@@ -44,7 +44,7 @@ const TYPES: &[[u8; 4]] = &[
     *b"TRIG", *b"TRWT", *b"UI  ", *b"UIFT", *b"UIM ", *b"VIL ", *b"VOLU", *b"ZLIN",
 ];
 
-/// An object with the names of its type and its game.
+/// An object with its type and its game.
 pub(super) struct Typed {
     pub(super) code: [u8; 4],
     pub(super) game: Game,

@@ -58,7 +58,7 @@ fn converted(asset: Option<AssetType>) -> Converted {
 }
 
 /// Maximum number of samples of all channels of a written sound; five minutes
-/// of stereo music are less.
+/// of stereo music have fewer.
 const MAX_SAMPLES: usize = 1 << 25;
 
 const KIND: Kind<Sound> = Kind {

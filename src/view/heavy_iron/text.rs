@@ -102,7 +102,7 @@ fn describe_credits(model: &Credits, info: &mut Info, _names: Names<'_>) {
     info.add("lines", lines.sum::<usize>());
 }
 
-/// `text.txt`: a line for each line, the second text of it after a tab, and an
+/// Writes `text.txt`: the lines, each with its second text after a tab, and an
 /// empty line between sections.
 fn credits_text(model: &Credits, out: &mut dyn Write) -> io::Result<()> {
     for (number, section) in model.sections.iter().enumerate() {
@@ -117,7 +117,7 @@ fn credits_text(model: &Credits, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// `lines.tsv`.
+/// Writes `lines.tsv`.
 fn credits_table(model: &Credits, out: &mut dyn Write) -> io::Result<()> {
     let columns = ["section", "line", "start", "end", "preset", "left", "right"];
     let mut table = Table::new(out, &columns)?;

@@ -36,13 +36,13 @@ impl Member {
         Origin::of_type(Some(self.asset))
     }
 
-    /// Returns the four letters of its type without the spaces at their end.
+    /// Returns the four letters of its type without trailing spaces.
     pub(super) fn code(&self) -> String {
         code_text(self.asset.code)
     }
 }
 
-/// Returns the four letters of a type without the spaces at their end.
+/// Returns the four letters of a type without trailing spaces.
 pub(super) fn code_text(code: [u8; 4]) -> String {
     code.escape_ascii().to_string().trim_end().to_owned()
 }
@@ -118,7 +118,7 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// Returns the bytes of a name in archives.
+/// Returns the bytes of a name as stored in archives.
 pub(super) fn stored(name: &str) -> Vec<u8> {
     to_windows_1252(name).into_owned()
 }

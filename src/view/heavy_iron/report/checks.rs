@@ -15,7 +15,7 @@ use crate::view::{AssetContext, Wanted};
 use crate::volume::hip::asset_id;
 use crate::volume::{AssetType, Platform};
 
-/// Writes the checks, in the order of the archive, and their number.
+/// Writes the findings, in the order of the archive, and their number.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let archive = Archive::new(context);
     let headers = headers(context);
@@ -47,7 +47,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
     writeln!(out, "{assets} assets, {found} findings")
 }
 
-/// Returns the entries by their ids.
+/// Returns the entries sorted by their ids.
 fn sorted<'a>(entries: &HashMap<u32, &'a Entry>) -> Vec<(u32, &'a Entry)> {
     let mut entries: Vec<_> = entries.iter().map(|(id, entry)| (*id, *entry)).collect();
     entries.sort_by_key(|(id, _)| *id);
@@ -59,7 +59,7 @@ struct Checks<'a> {
     archive: &'a Archive<'a>,
     /// The headers of the sounds, by the sounds' ids.
     entries: &'a HashMap<u32, &'a Entry>,
-    /// The ids so far.
+    /// The ids of the assets so far.
     seen: HashSet<u32>,
     assets: u64,
     found: u64,
@@ -67,7 +67,7 @@ struct Checks<'a> {
 }
 
 impl Checks<'_> {
-    fn say(&mut self, member: &Member, finding: &str) -> io::Result<()> {
+    fn report(&mut self, member: &Member, finding: &str) -> io::Result<()> {
         self.found += 1;
         let (code, id) = (member.code(), member.asset.id);
         let name = self.archive.name(member);
@@ -77,7 +77,7 @@ impl Checks<'_> {
 
     fn warn(&mut self, member: &Member, warnings: &Warnings) -> io::Result<()> {
         let mut texts = warnings.texts().into_iter();
-        texts.try_for_each(|text| self.say(member, &text))
+        texts.try_for_each(|text| self.report(member, &text))
     }
 
     fn asset(&mut self, member: &Member) -> io::Result<()> {
@@ -108,14 +108,14 @@ impl Checks<'_> {
         let (field, id) = (reference.field, reference.id);
         let name = reference.name.map(|name| format!(" ({name})"));
         let name = name.unwrap_or_default();
-        self.say(member, &format!("{field} {id:08X}{name} is missing"))
+        self.report(member, &format!("{field} {id:08X}{name} is missing"))
     }
 
     /// Checks that the id is that of the name and of no other asset.
     fn id(&mut self, member: &Member) -> io::Result<()> {
         let AssetType { id, code, .. } = member.asset;
         if !self.seen.insert(id) {
-            self.say(member, "another asset has the same id")?;
+            self.report(member, "another asset has the same id")?;
         }
         let name = self.archive.name(member);
         let bytes = stored(&name);
@@ -126,7 +126,7 @@ impl Checks<'_> {
             return Ok(());
         }
         let hash = asset_id(&bytes);
-        self.say(member, &format!("its name would make the id {hash:08X}"))
+        self.report(member, &format!("its name hashes to {hash:08X}"))
     }
 
     fn object(&mut self, member: &Member) -> io::Result<()> {
@@ -135,7 +135,7 @@ impl Checks<'_> {
         };
         if object.id != member.asset.id {
             let text = format!("its header has the id {:08X}", object.id);
-            self.say(member, &text)?;
+            self.report(member, &text)?;
         }
         self.warn(member, &object.warnings)?;
         for (index, link) in object.links.iter().enumerate() {
@@ -146,7 +146,7 @@ impl Checks<'_> {
             ];
             for (end, id) in ends {
                 if id != 0 && self.archive.context.find(Wanted::Id(id)).is_none() {
-                    self.say(
+                    self.report(
                         member,
                         &format!("{end} {id:08X} of link {index} is missing"),
                     )?;
@@ -161,14 +161,14 @@ impl Checks<'_> {
     fn sound(&mut self, member: &Member) -> io::Result<()> {
         let Some(entry) = self.entries.get(&member.asset.id) else {
             let text = "has no entry in the archive's table of sounds (SNDI)";
-            return self.say(member, text);
+            return self.report(member, text);
         };
         let Some(bytes) = self.archive.read(member)? else {
             return Ok(());
         };
         if let Ok(sound) = sound::parse(&bytes, entry) {
             if sound.loops.is_some_and(|part| part.is_clamped) {
-                self.say(member, "its loop ends past the data, and is cut")?;
+                self.report(member, "its loop ends past the data, and is cut")?;
             }
             self.warn(member, &sound.warnings)?;
         }
@@ -180,7 +180,7 @@ impl Checks<'_> {
             return Ok(());
         };
         if bytes.is_empty() {
-            return self.say(member, "is empty");
+            return self.report(member, "is empty");
         }
         let Ok(textures) = texture::parse(&bytes) else {
             return Ok(());
@@ -191,7 +191,7 @@ impl Checks<'_> {
             if own.is_some_and(|own| own != platform) {
                 let own = own.unwrap_or_default();
                 let text = format!("is a texture of {platform} in an archive of {own}");
-                self.say(member, &text)?;
+                self.report(member, &text)?;
             }
         }
         self.warn(member, &textures.warnings)
@@ -202,7 +202,7 @@ impl Checks<'_> {
             return Ok(());
         };
         if bytes.is_empty() {
-            return self.say(member, "is empty");
+            return self.report(member, "is empty");
         }
         let facts = member.origin().facts;
         match table::parse(&bytes, &facts, member.asset.code) {

@@ -25,7 +25,7 @@ const OBJECTS: [[u8; 4]; 9] = [
 /// Geometry of levels.
 const GEOMETRY: [[u8; 4]; 2] = [*b"JSP ", *b"BSP "];
 
-/// Maximum number of models in a chain of parents.
+/// Maximum number of models of a set that are shown.
 const MAX_PIECES: usize = 64;
 
 /// Returns whether assets of a type are part of a level.

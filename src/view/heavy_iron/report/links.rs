@@ -62,7 +62,7 @@ struct Incoming {
     link: Link,
 }
 
-/// The links of an archive by their targets.
+/// The links of an archive, sorted by target.
 struct ByTarget {
     links: Vec<Incoming>,
     /// Why it is empty, if reading failed.
@@ -104,13 +104,14 @@ impl ByTarget {
                 link,
             }));
         }
-        // Stable: the links to one target stay in the order of the archive.
+        // A stable sort keeps the links to one target in the order of the
+        // archive.
         links.sort_by_key(|incoming| incoming.link.target);
         Ok(links)
     }
 }
 
-/// Writes `links_in.tsv`, by the ids of the targets.
+/// Writes `links_in.tsv`, sorted by the ids of the targets.
 pub(super) fn incoming(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
     let columns = [
         "target",
@@ -142,7 +143,7 @@ pub(super) fn incoming(context: &dyn AssetContext, out: &mut dyn Write) -> io::R
     Ok(())
 }
 
-/// Returns the links by their targets, which count towards the memory budget.
+/// Returns the links sorted by target, which count towards the memory budget.
 fn by_target(context: &dyn AssetContext) -> io::Result<Arc<ByTarget>> {
     let links = shared(context, "HIP links by target", ByTarget::new);
     let links = links.ok_or(io::ErrorKind::OutOfMemory)?;
@@ -152,7 +153,7 @@ fn by_target(context: &dyn AssetContext) -> io::Result<Arc<ByTarget>> {
     }
 }
 
-/// Adds the cells of a target: id, name and type. They are empty for none.
+/// Adds the cells of a target: id, name and type. They are empty for id 0.
 fn end_cells(id: u32, names: Names<'_>, table: &mut Table<'_>) {
     names.cells(id, table);
     let file = names.0.find(Wanted::Id(id)).filter(|_| id != 0);

@@ -56,7 +56,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
     Ok(())
 }
 
-/// A position.
+/// The placement of an object.
 pub(super) struct Placed {
     pub(super) position: [f32; 3],
     /// Yaw, pitch and roll in radians.

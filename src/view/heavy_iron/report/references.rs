@@ -16,7 +16,7 @@ use crate::volume::hip::asset_id;
 pub(super) struct Reference {
     /// The referring field, or the kind of the referenced asset.
     pub(super) field: &'static str,
-    /// The id, or the first possible one for the name.
+    /// The id, or the first of those possible for the name.
     pub(super) id: u32,
     /// The name, if the reference is by name.
     pub(super) name: Option<String>,
@@ -27,7 +27,7 @@ pub(super) struct Reference {
 /// Fields with ids that are not those of assets.
 const NOT_ASSETS: [&str; 3] = ["variable", "pickup", "npc_type"];
 
-/// Called with each reference.
+/// A function that is called with each reference.
 type Visit<'v> = &'v mut dyn FnMut(Reference) -> io::Result<()>;
 
 /// Calls `visit` with every reference of an asset, except for the targets of
@@ -76,7 +76,7 @@ pub(super) fn of_table(archive: &Archive<'_>, sheets: &Sheets, visit: Visit<'_>)
     result
 }
 
-/// Visits the asset with an id in a field.
+/// Visits the reference of a field with this id, if it is that of an asset.
 fn see(archive: &Archive<'_>, field: &'static str, id: u32, visit: Visit<'_>) -> io::Result<()> {
     if NOT_ASSETS.contains(&field) {
         return Ok(());

@@ -32,7 +32,7 @@ struct Archives {
 }
 
 impl Archives {
-    /// Big-endian assets of one game: archive, type, name and bytes.
+    /// Creates big-endian assets of one game: archive, type, name and bytes.
     fn new(assets: &[(&'static str, &[u8; 4], &'static str, Vec<u8>)]) -> Self {
         let assets = assets.iter().map(|(archive, code, name, bytes)| Asset {
             archive,
@@ -193,7 +193,7 @@ fn object(name: &str, base_type: u32, body: &[u8], links: &[(u16, u16, u32)]) ->
     [&words(&[id(name), head])[..], body, &links].concat()
 }
 
-/// Returns a SIMP with a model, at a place.
+/// Returns a SIMP with a model, at a position.
 fn simple(name: &str, position: [f32; 3], model: u32) -> Vec<u8> {
     let body = [
         words(&[0x0100_0000, 0, 0]),
@@ -261,9 +261,9 @@ fn grep_finds_the_opener_of_a_gate() {
     assert_eq!(
         table.lines().count(),
         1 + 3,
-        "without a target there is no row"
+        "a link without a target has no row"
     );
-    assert_eq!(size_of::<Link>(), 32, "what is sorted is small");
+    assert_eq!(size_of::<Link>(), 32, "sorted links are small");
 }
 
 #[test]
@@ -333,8 +333,7 @@ fn references_show_missing_assets_and_those_of_other_archives() {
     assert_eq!(table.lines().count(), 1 + 4);
 }
 
-/// Returns a table with the header of one sound, which repeats far after its
-/// end.
+/// Returns a table with the header of one sound, with a loop far past its end.
 fn sound_table(sound: u32) -> Vec<u8> {
     let entry = [
         &words(&[14, 16, 8000, 0x0001_0000, 2, 1_142_857, 2])[..],
@@ -392,7 +391,7 @@ fn checks_list_inconsistencies() {
         "none.RW3: is empty\n".to_owned(),
         "dark: is empty\n".to_owned(),
         format!(
-            "TIMR 00000007 cut\\nname: its name would make the id {:08X}\n",
+            "TIMR 00000007 cut\\nname: its name hashes to {:08X}\n",
             id("cut\nname")
         ),
         "opener: another asset has the same id\n".to_owned(),

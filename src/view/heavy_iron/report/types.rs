@@ -16,7 +16,7 @@ use crate::view::{AssetContext, Table};
 /// The columns before those of the type.
 const ASSET: [&str; 2] = ["asset", "asset_name"];
 
-/// Writes the rows of all assets of a type of tables.
+/// Writes the rows of all tables of a type.
 pub(super) fn tables(
     context: &dyn AssetContext,
     code: [u8; 4],

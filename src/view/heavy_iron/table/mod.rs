@@ -113,7 +113,7 @@ fn as_sheets<M>(parsed: Parsed<M>, sheets: fn(M) -> Sheets) -> Parsed<Sheets> {
     })
 }
 
-/// Warnings about a table.
+/// Returns the warnings about a table.
 pub(super) fn warnings(sheets: &mut Sheets) -> &mut Warnings {
     match sheets {
         Sheets::List(model) => &mut model.warnings,
@@ -129,8 +129,8 @@ pub(super) fn warnings(sheets: &mut Sheets) -> &mut Warnings {
     }
 }
 
-/// Calls `visit` with the name of each field that refers to an asset, and the
-/// id there; never with 0.
+/// Calls `visit` with the name of each field that refers to an asset, and its
+/// id, unless it is 0.
 pub(super) fn references(sheets: &Sheets, visit: &mut dyn FnMut(&'static str, u32)) {
     let mut see = |name, id| {
         if id != 0 {

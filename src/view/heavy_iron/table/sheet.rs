@@ -52,7 +52,7 @@ impl<'t, 'w> Rows<'t, 'w> {
         self.table
     }
 
-    /// Begins a row that has a number.
+    /// Begins a row with its number.
     fn numbered(&mut self, index: usize) -> &mut Table<'w> {
         self.begin().cell(index)
     }
@@ -416,7 +416,7 @@ fn animations_of(model: &AnimationTable, file: usize, names: Names<'_>) -> Strin
     animations.collect::<Vec<_>>().join(" ")
 }
 
-/// An animation as a whole.
+/// The properties of an animation.
 const DURATION: Sheet = Sheet {
     file: "table.tsv",
     columns: Columns::Fixed(&[
