@@ -77,7 +77,7 @@ fn partial(table: &BlockTable) -> serde_json::Value {
 
 fn describe(mismatch: Mismatch) -> String {
     match mismatch {
-        Mismatch::UnknownType => "no such block is known".into(),
+        Mismatch::UnknownType => "unknown block type".into(),
         Mismatch::ShouldBe(expected) => format!("should be {expected}"),
         Mismatch::TooEarly(before) => format!("inside the header of the block at {before}"),
     }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_marks_what_does_not_fit() {
+    fn the_table_marks_mismatches() {
         assert_eq!(
             rendered("blocks.tsv"),
             "index\ttype\toffset\tmeaning\tmismatch\n\
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_table_shows_its_whole_entries() {
+    fn a_truncated_table_shows_its_complete_entries() {
         let failure = open(&Bytes::from_static(&TABLE[..12]), &Alone)
             .err()
             .unwrap();

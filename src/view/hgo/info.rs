@@ -1,7 +1,7 @@
 //! `info.json` and `info.txt`.
 //!
 //! `info.json` has everything except the contents of pictures and models: of
-//! vertices, triangles, weights and pixels it has the counts.
+//! vertices, triangles, weights and pixels, it has only the counts.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_model_shows_what_was_read_until_then() {
+    fn a_damaged_model_shows_what_was_read_before_the_damage() {
         let bytes = mouse();
         let failure = open(&Bytes::copy_from_slice(&bytes[..bytes.len() - 50]), &Alone)
             .err()

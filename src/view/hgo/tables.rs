@@ -6,7 +6,7 @@ use crate::asset::hgo::{Attributes, BlockKind, Geometry, Hgo, Layer, Matrix, Mes
 use crate::text::push_escaped;
 use crate::view::Table;
 
-/// Returns the place of a matrix.
+/// Returns the translation of a matrix.
 pub(super) fn translation(matrix: &Matrix) -> [f32; 3] {
     [matrix[12], matrix[13], matrix[14]]
 }
@@ -22,7 +22,7 @@ fn joint_name(hgo: &Hgo, joint: Option<u8>) -> Option<&str> {
     hgo.joints.get(usize::from(joint?))?.name.as_deref()
 }
 
-/// `joints.tsv`.
+/// Writes `joints.tsv`.
 pub(super) fn joints(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     let columns = [
         "index",
@@ -83,7 +83,7 @@ pub(super) fn blend_shapes(mesh: &Mesh) -> usize {
         .map_or(0, |blend| blend.ids.len())
 }
 
-/// `layers.tsv`.
+/// Writes `layers.tsv`.
 pub(super) fn layers(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     let columns = [
         "name",
@@ -122,7 +122,7 @@ fn layer_row(table: &mut Table<'_>, layer: &Layer, part: Option<&Part>) -> io::R
         .end_row()
 }
 
-/// `materials.tsv`.
+/// Writes `materials.tsv`.
 pub(super) fn materials(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     let attributes: Vec<_> = Attributes::names()
         .map(|name| format!("attr_{name}"))
@@ -185,7 +185,7 @@ pub(super) fn materials(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// `textures.tsv`.
+/// Writes `textures.tsv`.
 pub(super) fn textures(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     let columns = [
         "index",
@@ -215,7 +215,7 @@ pub(super) fn textures(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// `names.txt`.
+/// Writes `names.txt`.
 pub(super) fn names(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     let mut line = String::new();
     for name in hgo.names.iter() {
@@ -227,7 +227,7 @@ pub(super) fn names(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// `points.tsv`.
+/// Writes `points.tsv`.
 pub(super) fn points(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     let columns = ["index", "name", "joint", "joint_name", "x", "y", "z"];
     let mut table = Table::new(out, &columns)?;
@@ -243,7 +243,7 @@ pub(super) fn points(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// `blocks.tsv`.
+/// Writes `blocks.tsv`.
 pub(super) fn blocks(hgo: &Hgo, out: &mut dyn Write) -> io::Result<()> {
     let columns = [
         "index", "depth", "type", "offset", "size", "consumed", "meaning",

@@ -33,7 +33,7 @@ pub(super) fn partial(ifp: &Ifp) -> Value {
     json::bounded_value(&facts(ifp), &brief)
 }
 
-/// Returns the first four characters, if known.
+/// Returns the magic number of the file, if known.
 fn format(ifp: &Ifp) -> Option<&'static str> {
     if ifp.is_list {
         return Some("ANLF");
@@ -265,12 +265,12 @@ pub(super) fn text(ifp: &Ifp, out: &mut dyn Write) -> io::Result<()> {
     summary.line("file size", format!("{} bytes", ifp.file_size));
     if ifp.trailing() > 0 {
         let kind = if ifp.trailing_zero { "zero " } else { "" };
-        let behind = format!("{} {kind}bytes behind the last animation", ifp.trailing());
-        summary.line("trailing", behind);
+        let text = format!("{} {kind}bytes after the last animation", ifp.trailing());
+        summary.line("trailing", text);
     }
     let count = ifp.animations().count();
-    let together: f32 = ifp.animations().map(Animation::duration).sum();
-    summary.line("animations", format!("{count}, together {together:.2} s"));
+    let total: f32 = ifp.animations().map(Animation::duration).sum();
+    summary.line("animations", format!("{count}, {total:.2} s in total"));
     let longest = ifp.animations().max_by(|one, other| {
         let order = one.duration().total_cmp(&other.duration());
         order.then(std::cmp::Ordering::Greater)
@@ -297,12 +297,12 @@ pub(super) fn text(ifp: &Ifp, out: &mut dyn Write) -> io::Result<()> {
         .filter(|a| a.frame_data_mismatch().is_some());
     let wrong = wrong.count();
     if wrong > 0 {
-        let line = format!("{wrong} animations with a wrong size of their keys");
+        let line = format!("{wrong} animations with a wrong size of keys");
         summary.line("harmless", line);
     }
     let junk: usize = ifp.packages.iter().map(|p| p.junk_after_nul).sum();
     if junk > 0 {
-        summary.line("harmless", format!("{junk} stray bytes behind names"));
+        summary.line("harmless", format!("{junk} stray bytes after names"));
     }
     summary.write(&ifp.warnings, out)
 }

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_animation_shows_its_keys_one_a_line() {
+    fn an_animation_shows_its_keys_one_per_line() {
         assert_eq!(
             rendered(&walk(), "000 wa\tlk.json"),
             r#"{
@@ -202,7 +202,7 @@ mod tests {
              \n\
              package        ped\n\
              file size      258 bytes\n\
-             animations     2, together 1.00 s\n\
+             animations     2, 1.00 s in total\n\
              longest        wa\\tlk, 1.00 s\n\
              root motion    1 animation\n\
              objects        3\n\
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_package_shows_what_was_read_until_then() {
+    fn a_damaged_package_shows_what_was_read_before_the_damage() {
         let mut bytes = walk();
         let at = bytes.windows(5).rposition(|name| name == b"still").unwrap();
         bytes.truncate(at + 30);

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use crate::asset::ifp::{Ifp, KeyKind, Object};
 use crate::view::Table;
 
-/// `animations.tsv`.
+/// Writes `animations.tsv`.
 pub(super) fn animations(ifp: &Ifp, out: &mut dyn Write) -> io::Result<()> {
     let columns = [
         "index",
@@ -32,7 +32,7 @@ pub(super) fn animations(ifp: &Ifp, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// `bones.tsv`.
+/// Writes `bones.tsv`.
 pub(super) fn bones(ifp: &Ifp, out: &mut dyn Write) -> io::Result<()> {
     let mut table = Table::new(out, &["bone_id", "name", "animations"])?;
     for ((bone, name), animations) in bone_uses(ifp) {

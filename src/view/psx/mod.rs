@@ -1,4 +1,5 @@
-//! View of a PSX file: facts, a summary, and tables.
+//! View of a PSX file: facts, a summary, tables, pictures, models and
+//! animations.
 
 mod facts;
 mod page;
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_have_positions_in_units_and_turn_by_degrees() {
+    fn objects_have_positions_in_units_and_angles_in_degrees() {
         let mut file = rich();
         file.objects[1][4..8].copy_from_slice(&(-2048_i32).to_le_bytes());
         file.objects[1][18..20].copy_from_slice(&1024_i16.to_le_bytes());
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn textures_and_palettes_name_each_other() {
+    fn textures_and_palettes_refer_to_each_other() {
         let bytes = rich().bytes();
         assert_eq!(
             rendered(&bytes, "textures.tsv"),
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_say_what_they_are() {
+    fn chunks_are_listed_with_their_meaning() {
         let mut file = rich();
         file.chunks.truncate(1);
         file.chunks.push((0x0A, Vec::new()));
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn animations_are_listed_where_there_are_any() {
+    fn animations_are_listed_if_there_are_any() {
         let mut file = rich();
         let bytes = file.bytes();
         let position = |tag: u32| {
@@ -340,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_shows_what_was_read_and_no_more() {
+    fn a_damaged_file_shows_only_what_was_read() {
         let mut file = rich();
         file.textures.push(texture([0, 16, 0xAA, 0], [2, 2], &[]));
         let mut bytes = file.bytes();
@@ -364,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_damaged_file_keeps_its_facts_and_drops_its_lists() {
+    fn a_large_damaged_file_shows_its_facts_without_lists() {
         let mut file = rich();
         file.objects = vec![object(0, [0; 3]); 20_000];
         let mut bytes = file.bytes();
@@ -384,8 +385,8 @@ mod tests {
         }
     }
 
-    /// Opens any bytes and renders all files.
-    fn look(bytes: &[u8]) {
+    /// Opens bytes as a PSX file and renders all files.
+    fn open_and_render(bytes: &[u8]) {
         if let Ok(view) = open(&Bytes::copy_from_slice(bytes), &Alone) {
             for index in 0..view.files().len() {
                 let mut text = Vec::new();
@@ -398,7 +399,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_bytes_make_it_panic(version in 0..8_u8, rest in proptest::collection::vec(any::<u8>(), 0..400)) {
-            look(&[vec![version, 0, 2, 0], rest].concat());
+            open_and_render(&[vec![version, 0, 2, 0], rest].concat());
         }
 
         #[test]
@@ -413,7 +414,7 @@ mod tests {
                 bytes[at] = byte;
             }
             bytes.truncate(bytes.len() - lost);
-            look(&bytes);
+            open_and_render(&bytes);
         }
     }
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use crate::asset::psx::{Chunk, Content, Palette, Psx};
 use crate::view::Table;
 
-/// `objects.tsv`.
+/// Writes `objects.tsv`.
 pub(super) fn objects(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     let columns = ["index", "model", "x", "y", "z", "angles", "flags", "parent"];
     let mut table = Table::new(out, &columns)?;
@@ -26,12 +26,12 @@ pub(super) fn objects(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a number with 12 fractional bits.
+/// Converts a number with 12 fractional bits.
 pub(super) fn units(fixed: i64) -> f64 {
     fixed as f64 / 4096.0
 }
 
-/// Returns an angle of which 4096 is a full turn.
+/// Converts an angle, of which 4096 is a full turn, to degrees.
 fn degrees(angle: i16) -> f64 {
     f64::from(angle) * 360.0 / 4096.0
 }
@@ -41,7 +41,7 @@ fn spaced<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
     texts.join(" ")
 }
 
-/// `models.tsv`.
+/// Writes `models.tsv`.
 pub(super) fn models(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     let columns = [
         "index",
@@ -88,7 +88,7 @@ fn hash(hash: &u32) -> String {
     format!("{hash:08x}")
 }
 
-/// `textures.tsv`.
+/// Writes `textures.tsv`.
 pub(super) fn textures(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     let columns = [
         "index",
@@ -115,7 +115,7 @@ pub(super) fn textures(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// `palettes.tsv`.
+/// Writes `palettes.tsv`.
 pub(super) fn palettes(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     let columns = ["index", "id", "colours", "transparent", "textures"];
     let mut table = Table::new(out, &columns)?;
@@ -137,7 +137,7 @@ pub(super) fn palettes(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// `chunks.tsv`.
+/// Writes `chunks.tsv`.
 pub(super) fn chunks(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     let columns = ["tag", "offset", "length", "meaning"];
     let mut table = Table::new(out, &columns)?;
@@ -195,7 +195,7 @@ pub(super) fn has_animations(psx: &Psx) -> bool {
     })
 }
 
-/// `animations.tsv`.
+/// Writes `animations.tsv`.
 pub(super) fn animations(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     let columns = [
         "index",
@@ -208,15 +208,13 @@ pub(super) fn animations(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
     ];
     let mut table = Table::new(out, &columns)?;
     for chunk in &psx.chunks {
-        let coordinate = |offset: u32| chunk.offset + u64::from(offset);
+        let position = |offset: u32| chunk.offset + u64::from(offset);
         match &chunk.content {
             Content::AnimationsV1(list) => {
                 for (index, animation) in list.iter().enumerate() {
                     table.cell(index).cell("keyframes").cell("");
                     table.cell(animation.frames).cell(animation.stored_frames());
-                    table
-                        .cell(animation.tween)
-                        .cell(coordinate(animation.offset));
+                    table.cell(animation.tween).cell(position(animation.offset));
                     table.end_row()?;
                 }
             }
@@ -224,7 +222,7 @@ pub(super) fn animations(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
                 for (index, animation) in list.iter().enumerate() {
                     table.cell(index).cell("compressed").cell("");
                     table.cell(animation.frames).cell("").cell("");
-                    table.cell(coordinate(animation.offset)).end_row()?;
+                    table.cell(position(animation.offset)).end_row()?;
                 }
             }
             Content::Sprites(list) => {
