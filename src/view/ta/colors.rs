@@ -9,8 +9,9 @@ use crate::view::{AssetContext, AssetRef, Wanted};
 pub(super) struct Colors {
     /// The colours.
     pub(super) palette: Palette,
-    /// The origin as shown in `info.json`: `embedded`, `option:` and the file
-    /// chosen by the user, or `archive:` and archive and file.
+    /// The origin as shown in `info.json`: `embedded`, `file` (the asset
+    /// itself), `option:FILE` (chosen by the user), `archive:ARCHIVE:PATH`,
+    /// `file:PATH`, or `none`.
     pub(super) source: String,
 }
 
@@ -111,7 +112,7 @@ impl Colors {
             .unwrap_or_else(|| Self::of_mount(context))
     }
 
-    /// Returns the bytes on the heap.
+    /// Returns the heap memory in bytes.
     pub(super) fn heap_size(&self) -> usize {
         self.source.capacity()
     }

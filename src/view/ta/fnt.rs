@@ -25,7 +25,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |_| false,
 };
 
-/// Characters per row of the sheet, and rows.
+/// Number of characters per row of the sheet, and of rows.
 const COLUMNS: usize = 16;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
@@ -72,7 +72,7 @@ fn page(shown: &Shown<Fnt>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// Writes all characters in a grid with 16 columns, white on black. Cells are
-/// as wide as the widest one, with a pixel between them.
+/// as wide as the widest character, with a pixel between them.
 fn sheet(shown: &Shown<Fnt>, out: &mut dyn Write) -> io::Result<()> {
     let fnt = &shown.asset;
     let widest = widths(fnt).map(|(_, width)| width).max().unwrap_or(1);

@@ -31,12 +31,12 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |bytes| bytes.starts_with(&[0, 1, 1, 0]) && gaf::parse(bytes).is_ok(),
 };
 
-/// Maximum number of pictures of a file; the largest of the games has a tenth
-/// of that.
+/// Maximum number of pictures of a file; the largest file of the games has a
+/// tenth as many.
 const MAX_PICTURES: usize = 1 << 15;
 
-/// Maximum number of pixels of all pictures of a file. Many references may lead
-/// to one large frame.
+/// Maximum number of pixels of all pictures of a file. Many references may
+/// refer to one large frame.
 const MAX_SHOWN: u64 = 1 << 28;
 
 /// Maximum number of pixels of all frames of an animation.
@@ -85,10 +85,10 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
     if sequences.iter().any(|sequence| !sequence.is_empty()) {
         files.push(Listed::whole("preview.png", preview));
     }
-    // Many references may lead to one frame.
+    // Many references may refer to one frame.
     let mut known: HashMap<u32, Option<Frame>> = HashMap::new();
     let (mut pictures, mut pixels) = (0, 0);
-    let mut left_out = 0;
+    let mut omitted = 0;
     for (index, sequence) in sequences.iter().enumerate() {
         let folder = folder(sequences.len(), index, sequence);
         let mut area = 0;
@@ -111,11 +111,11 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
                 let render = Render::Part(frame_picture, part);
                 files.push(Listed::inside(folder.clone(), name, render));
             } else {
-                left_out += 1;
+                omitted += 1;
             }
         }
-        if sequence.len() < 2 || area == 0 || left_out > 0 {
-            // A single frame, or too large.
+        if sequence.len() < 2 || area == 0 || omitted > 0 {
+            // No animation: it has at most one frame, or some are not shown.
         } else if let Some(why) = animation_problem(sequence, area, &known) {
             problem = Some(why);
         } else {
@@ -123,15 +123,15 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
             files.push(Listed::new(None, format!("{folder}.apng"), render));
         }
         if let Some(why) = problem {
-            let warning = format!("some of sequence {index} is not shown: {why}");
+            let warning = format!("part of sequence {index} is not shown: {why}");
             gaf.warnings.push(warning);
         }
     }
     gaf.sequences = sequences;
-    if left_out > 0 {
+    if omitted > 0 {
         gaf.warnings.push(format!(
-            "{left_out} frames are not shown: there are more than {MAX_PICTURES}, or than \
-             {MAX_SHOWN} pixels"
+            "{omitted} frames are not shown: the file has more than {MAX_PICTURES}, or \
+             more than {MAX_SHOWN} pixels"
         ));
     }
     files
@@ -162,7 +162,7 @@ fn animation_problem(
     size_problem(width.into(), height.into())
 }
 
-/// Returns the picture of a frame; without lost pixels.
+/// Returns the picture of a frame, in which lost pixels are transparent.
 fn picture(shown: &Shown<Gaf>, frame: &Frame) -> Option<Picture> {
     let decoded = shown.asset.decode(frame);
     let picture = decoded.unwrap_or_else(|incomplete| incomplete.model);
@@ -217,7 +217,7 @@ fn animation(shown: &Shown<Gaf>, index: usize, out: &mut dyn Write) -> io::Resul
     apng::write(&animation, &mut next, out)
 }
 
-/// Returns the duration of a frame. No ticks are one.
+/// Returns the duration of a frame. 0 ticks count as 1.
 fn delay(reference: Option<Reference>) -> (u16, u16) {
     let ticks = reference.map_or(1, |reference| reference.ticks.max(1));
     (
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn sequences_are_folders_and_move_where_they_have_two_frames() {
+    fn sequences_are_folders_and_animations_if_they_have_two_frames() {
         let view = open(&built().into(), &Alone).ok().unwrap();
         let files = view.files();
         let names: Vec<String> = files
@@ -458,10 +458,10 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_whose_layers_are_lost_is_transparent() {
+    fn a_frame_with_lost_layers_is_transparent() {
         let layered = Built::new(3, 2, Body::Layers(vec![Built::rle(1, 1, &[Some(3)])]));
         let mut bytes = file(&[sequence("lost", vec![(layered, 1)])]);
-        // The list of layers is the last but one thing in the file.
+        // The list of layers is the second to last item of the file.
         let list = bytes.len() - 4 - 24 - 4;
         put(&mut bytes, list, &[0xFF; 4]);
         let view = open(&bytes.into(), &Alone).ok().unwrap();
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn no_ticks_are_one() {
+    fn zero_ticks_count_as_one() {
         let reference = |ticks| Reference {
             stored_at: 0,
             frame: 0,
@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_name_every_sequence() {
+    fn facts_list_every_sequence() {
         let facts = json::value(&Head::new(&gaf::parse(&built().into()).unwrap(), ""));
         assert_eq!(facts["sequences"][0]["name"], "walk/run");
         assert_eq!(facts["sequences"][0]["seconds"], serde_json::Value::Null);

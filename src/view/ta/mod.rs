@@ -30,7 +30,7 @@ use crate::asset::Incomplete;
 struct Shown<M> {
     asset: M,
     colors: Colors,
-    /// Bytes that the asset takes on the heap.
+    /// Heap memory of the asset in bytes.
     heap: usize,
 }
 
@@ -47,7 +47,7 @@ impl<M: Send + Sync + 'static> Shown<M> {
     }
 }
 
-/// Returns the view of an asset with broken structure.
+/// Returns the failure for an asset that could not be parsed completely.
 fn failure<M>(incomplete: Incomplete<M>, partial: impl FnOnce(&M) -> Value) -> Box<Failure> {
     let Incomplete { error, model } = incomplete;
     let partial = partial(&model);
@@ -59,7 +59,7 @@ fn stem(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// Returns a name as a part of a file's name: no separators, no control
+/// Returns a name as a part of a file's name, without separators and control
 /// characters.
 fn file_part(name: &str) -> String {
     let safe = |c: char| {
@@ -72,7 +72,7 @@ fn file_part(name: &str) -> String {
     name.trim().chars().map(safe).collect()
 }
 
-/// Returns the bytes that lines of warnings take on the heap.
+/// Returns the heap memory of warnings in bytes.
 fn warnings_size(warnings: &crate::io::Warnings) -> usize {
     warnings.get_heap_size()
 }

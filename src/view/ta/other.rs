@@ -43,7 +43,7 @@ fn kind(recognised: &Recognised) -> &'static str {
     }
 }
 
-/// Returns the seconds of a frame time.
+/// Converts a frame time to seconds.
 fn seconds(frame_time: u64) -> f64 {
     frame_time as f64 / 100_000.0
 }

@@ -63,7 +63,7 @@ fn page(shown: &Shown<Pal>, out: &mut dyn Write) -> io::Result<()> {
     let pal = &shown.asset;
     let mut page = Summary::new("Palette of 256 colours");
     let is_of_ta = pal.palette == pal::Palette::TA;
-    page.line("that of TA", if is_of_ta { "yes" } else { "no" });
+    page.line("TA's palette", if is_of_ta { "yes" } else { "no" });
     page.write(&pal.warnings, out)
 }
 

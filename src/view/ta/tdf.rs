@@ -28,8 +28,8 @@ pub const FORMAT: ViewFormat = ViewFormat {
 /// Bytes of an entry without its text.
 const ENTRY_SIZE: usize = 24;
 
-/// Maximum nesting of sections in a [`Value`], since reading one back has a
-/// limit on depth.
+/// Maximum nesting of sections in a [`Value`], since the depth of a parsed one
+/// is limited.
 const MAX_VALUE_DEPTH: usize = 32;
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
@@ -82,7 +82,7 @@ struct Content<'a> {
     /// The keys as read by the game: the last one of several with the same
     /// name.
     keys: Keys<'a>,
-    /// Ignored keys, because one of the same name follows.
+    /// Keys that are ignored because one with the same name follows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     overridden: Vec<[String; 2]>,
     sections: Seq<'a, Named<'a>>,

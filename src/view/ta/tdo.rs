@@ -205,7 +205,7 @@ fn picture(
     png::write(&picture, out)
 }
 
-/// Returns a texture; a grey square for one that is not in the mount.
+/// Writes a texture; a grey pixel for one that is not in the mount.
 fn texture(
     shown: &Shown<Model>,
     index: usize,

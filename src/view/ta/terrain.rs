@@ -60,7 +60,7 @@ pub(super) fn write_minimap(
     png::write_rows(size, Tones::Palette(&colors.palette.0), &mut row, out)
 }
 
-/// Returns whether a picture can have this size at all.
+/// Returns whether the picture of a minimap would have any pixels.
 pub(super) fn is_picture(minimap: &Minimap, used: Option<(u32, u32)>) -> bool {
     let (width, height) = used.unwrap_or((u32::MAX, u32::MAX));
     minimap.width.min(width) > 0 && minimap.height.min(height) > 0

@@ -91,7 +91,7 @@ pub(super) struct Textures<'a> {
 }
 
 impl<'a> Textures<'a> {
-    /// Returns the textures for an asset. They are read on first use.
+    /// Returns the textures for an asset, with the index of the mount.
     pub(super) fn new(context: &'a dyn AssetContext) -> Self {
         Self {
             context,

@@ -44,7 +44,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
             files.push(Listed::whole("map.png", map));
         } else {
             tnt.warnings
-                .push("the map is shown in an eighth of its size only");
+                .push("the map is shown only at an eighth of its size");
         }
     }
     let colors = match tnt.version {

@@ -11,7 +11,7 @@ pub(super) const FIRST: [&str; 3] = ["name", "file", "archive"];
 const MAX_COLUMNS: usize = 4096;
 
 /// Maximum number of cells of a table. The largest mods of the games have a
-/// tenth of them.
+/// tenth as many.
 const MAX_CELLS: usize = 1 << 24;
 
 /// Maximum length of the name of a column in bytes.
@@ -40,7 +40,7 @@ impl Columns {
         self.rows += 1;
     }
 
-    /// Returns the column of a key, which is added if there is none and there
+    /// Returns the column of a key, which is added if it is missing and there
     /// is room.
     pub(super) fn of_key(&mut self, name: &str) -> Option<usize> {
         self.folded.clear();
@@ -68,7 +68,7 @@ impl Columns {
     }
 
     /// Makes the columns final, and drops some if the table would have too many
-    /// cells. Returns whether none was dropped.
+    /// cells. Returns whether all were kept.
     pub(super) fn settle(&mut self) -> bool {
         self.is_settled = true;
         let most = MAX_CELLS / self.rows.max(1);
@@ -86,7 +86,7 @@ impl Columns {
         self.names.len()
     }
 
-    /// Returns whether there is a last column for keys without one.
+    /// Returns whether there is a last column, for keys without a column.
     pub(super) fn has_more(&self) -> bool {
         self.has_more
     }

@@ -1,10 +1,11 @@
 //! Rows as lines of text, which are written before all columns are known.
 //!
-//! A line has the first cells of its row, and then each value with the number
-//! of its column in front: `ARMTANK`, `units/tank.fbi`, `mod.ufo`, `0=ARMTANK`,
-//! `7=120`, between tabs. A key without a column follows an equals sign:
-//! `=Name=value`. All is escaped as in a table, so that it holds no other tab
-//! or line end, and stays as it is when the table escapes it.
+//! A line has the first cells of its row, and then each value, preceded by the
+//! number of its column: `ARMTANK`, `units/tank.fbi`, `mod.ufo`, `0=ARMTANK`,
+//! `7=120`, separated by tabs. A key without a column follows an equals sign:
+//! `=Name=value`. Everything is escaped as in a table, so that there are no
+//! other tabs or line ends, and escaping it again for the table changes
+//! nothing.
 
 use std::fmt::Write as _;
 use std::io;
@@ -18,15 +19,15 @@ use crate::view::{AssetContext, Table};
 /// Bytes of lines for which memory is reserved at a time.
 const CHUNK: usize = 1 << 20;
 
-/// Maximum number of bytes of lines that are kept. Those of a large mod take
+/// Maximum number of bytes of lines that are kept. Those of a large mod need
 /// half of it.
 const MAX_KEPT: usize = 16 << 20;
 
 /// A row of a table.
 pub(super) struct Row<'a> {
-    /// What is in the first cells.
+    /// The first cells.
     pub(super) first: [&'a str; FIRST.len()],
-    /// Where its keys are, if it has any.
+    /// The section with its keys, if it has any.
     pub(super) section: Option<Section<'a>>,
 }
 
@@ -93,12 +94,12 @@ pub(super) struct Kept<'c> {
 
 struct Chunk {
     lines: String,
-    /// Accounts for their memory.
+    /// Accounts for the memory of the lines.
     _memory: Option<Reservation>,
 }
 
 impl<'c> Kept<'c> {
-    /// Creates it without lines.
+    /// Creates an empty list of lines.
     pub(super) fn new(context: &'c dyn AssetContext) -> Self {
         let chunks = Vec::new();
         Self { context, chunks }

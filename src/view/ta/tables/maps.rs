@@ -10,8 +10,8 @@ use crate::asset::ta::tnt::{self, Tnt};
 use crate::view::ta::stem;
 use crate::view::{AssetContext, AssetRef, Table};
 
-/// Maximum number of bytes of maps that are read for the table. The games with
-/// all that was made for them have a tenth of them.
+/// Maximum number of bytes of maps that are read for the table. All maps that
+/// were made for the games have a tenth as many.
 const MAX_BYTES: u64 = 4 << 30;
 
 const COLUMNS: [&str; 16] = [
@@ -38,7 +38,7 @@ pub(super) fn files(context: &dyn AssetContext) -> Vec<AssetRef> {
     context.find_extensions("maps", &["ota", "tnt"])
 }
 
-/// A map: its files.
+/// The files of a map.
 #[derive(Default)]
 struct Map {
     ota: Option<AssetRef>,
@@ -133,7 +133,7 @@ impl<'a> Text<'a> {
         value.unwrap_or_default()
     }
 
-    /// Returns the kinds of game that it is for: the types of its schemas.
+    /// Returns the kinds of game that the map is for: the types of its schemas.
     fn schemas(&self) -> String {
         let sections = self.header.iter().flat_map(|header| header.sections());
         let schemas = sections.filter(|section| {

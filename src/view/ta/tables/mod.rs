@@ -17,7 +17,7 @@ macro_rules! table {
     ($name:literal, $sources:expr) => {
         Report {
             path: concat!("tables/", $name, ".tsv"),
-            applies: |context| is_there($sources, context),
+            applies: |context| has_files($sources, context),
             render: |context, out| rows::write($sources, context, out),
         }
     };
@@ -81,7 +81,7 @@ const MOVEMENT: &[Source] = &[Source {
     rows: movement,
 }];
 
-fn is_there(sources: &[Source], context: &dyn AssetContext) -> bool {
+fn has_files(sources: &[Source], context: &dyn AssetContext) -> bool {
     let mut sources = sources.iter();
     sources.any(|source| !source.files(context).is_empty())
 }

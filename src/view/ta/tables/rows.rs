@@ -10,24 +10,24 @@ use crate::asset::ta::tdf::{self, Section, Tdf};
 use crate::view::ta::stem;
 use crate::view::{AssetContext, AssetRef, Table};
 
-/// Maximum number of bytes of text for a table. A large mod has a tenth of
-/// them.
+/// Maximum number of bytes of text for a table. A large mod has a tenth as
+/// many.
 const MAX_BYTES: usize = 256 << 20;
 
 /// Texts with sections as rows.
 pub(super) struct Source {
-    /// What the names of their directories in the root begin with: Kingdoms
-    /// has `unitscb` beside `units`.
+    /// The beginning of the names of their directories in the root: Kingdoms
+    /// has `unitscb` as well as `units`.
     pub(super) folder: &'static str,
     /// Their extension.
     pub(super) extension: &'static str,
-    /// What their names have in them, in lower case.
+    /// A part of their names, in lower case.
     pub(super) name_has: &'static str,
-    /// Their rows.
+    /// Visits their rows.
     pub(super) rows: fn(&Tdf, &str, VisitRow<'_>) -> io::Result<()>,
 }
 
-/// What is done with the name of a row, and its section.
+/// A function that is called with the name of a row, and its section.
 type VisitRow<'v> = &'v mut dyn FnMut(&str, Section<'_>) -> io::Result<()>;
 
 impl Source {
@@ -44,7 +44,7 @@ impl Source {
     }
 }
 
-/// A unit is the section `UNITINFO`, and has the name that others know it by.
+/// Visits the units: sections `UNITINFO`, by the names that other files use.
 pub(super) fn units(tdf: &Tdf, stem: &str, visit: VisitRow<'_>) -> io::Result<()> {
     let root = tdf.root();
     for unit in root
@@ -57,7 +57,8 @@ pub(super) fn units(tdf: &Tdf, stem: &str, visit: VisitRow<'_>) -> io::Result<()
     Ok(())
 }
 
-/// The weapons of a unit are sections beside its own: `ARAPRIES.WEAPON1`.
+/// Visits the weapons of a unit, which are sections beside its own, with names
+/// such as `ARAPRIES.WEAPON1`.
 pub(super) fn weapons_of_units(tdf: &Tdf, stem: &str, visit: VisitRow<'_>) -> io::Result<()> {
     for section in tdf.root().sections() {
         let name = section.name().to_ascii_uppercase();
@@ -68,14 +69,15 @@ pub(super) fn weapons_of_units(tdf: &Tdf, stem: &str, visit: VisitRow<'_>) -> io
     Ok(())
 }
 
-/// All sections of a text, by their names.
+/// Visits all sections of a text, by their names.
 pub(super) fn flat(tdf: &Tdf, _stem: &str, visit: VisitRow<'_>) -> io::Result<()> {
     let root = tdf.root();
     root.sections()
         .try_for_each(|section| visit(&section.name(), section))
 }
 
-/// Ways to move are sections with numbers; units know them by a key.
+/// Visits movement classes: sections with numbers, which units refer to by the
+/// key `Name`.
 pub(super) fn movement(tdf: &Tdf, _stem: &str, visit: VisitRow<'_>) -> io::Result<()> {
     let root = tdf.root();
     root.sections().try_for_each(|section| {
@@ -85,7 +87,7 @@ pub(super) fn movement(tdf: &Tdf, _stem: &str, visit: VisitRow<'_>) -> io::Resul
 }
 
 /// Writes the table of all rows. The columns are known only after all texts
-/// were read; if there is no memory for the rows meanwhile, the texts are read
+/// were read; if there is no memory for the rows until then, the texts are read
 /// again, so that only one of them is in memory at a time.
 pub(super) fn write(
     sources: &[Source],

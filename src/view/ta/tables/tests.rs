@@ -12,7 +12,7 @@ use crate::view::{AssetContext, AssetRef, Bytes, Wanted};
 #[derive(Default)]
 struct Game {
     files: Vec<(String, Option<Bytes>)>,
-    /// How often one was read.
+    /// How often a file was read.
     reads: Cell<usize>,
     /// Whether the memory budget is exhausted.
     is_full: bool,
@@ -86,7 +86,7 @@ impl AssetContext for Game {
     }
 }
 
-/// Units with twenty keys of a value, and one that no other unit has.
+/// Returns units with twenty keys of a value, and one that no other unit has.
 fn units(count: usize, value: &str) -> Game {
     (0..count).fold(Game::default(), |game, number| {
         let own = key(&format!("Own{number}"), "1");
@@ -110,7 +110,7 @@ fn texts_are_read_again_only_if_there_is_no_memory_for_the_rows() {
     };
     assert_eq!(full.table("tables/units.tsv"), table);
     assert_eq!(full.reads.get(), 2 * 9);
-    // More than is kept at most.
+    // More than the maximum that is kept.
     let many = units(40, &"long ".repeat(5000));
     assert_eq!(many.table("tables/units.tsv").len(), 1 + 40);
     assert_eq!(many.reads.get(), 2 * 40);
@@ -152,7 +152,7 @@ fn columns_are_the_union_of_keys_in_the_order_in_which_they_appear() {
 }
 
 #[test]
-fn weapons_are_in_texts_of_their_own_and_in_those_of_units() {
+fn weapons_come_from_their_own_texts_and_from_those_of_units() {
     let damage = section("DAMAGE", vec![key("default", "200")]);
     let game = Game::default()
         .text(
@@ -186,7 +186,7 @@ fn weapons_are_in_texts_of_their_own_and_in_those_of_units() {
 }
 
 #[test]
-fn sounds_and_movement_classes_are_known_by_their_files() {
+fn sounds_and_movement_classes_are_found_by_file_name() {
     let class = vec![key("Name", "TANKSH3"), key("FootprintX", "3")];
     let game = Game::default()
         .text("gamedata/MOVEINFO.TDF", &[section("CLASS0", class)])
@@ -202,7 +202,7 @@ fn sounds_and_movement_classes_are_known_by_their_files() {
 }
 
 #[test]
-fn a_map_is_its_text_and_its_picture() {
+fn a_map_combines_its_text_and_its_picture() {
     let schema = |kind: &str| section("Schema 0", vec![key("Type", kind)]);
     let header = vec![
         key("missionname", "Coast"),
@@ -257,7 +257,7 @@ fn values_without_a_column_are_in_the_last_one() {
 }
 
 #[test]
-fn many_rows_of_many_keys_do_not_make_a_table_without_end() {
+fn many_rows_and_many_keys_do_not_make_a_huge_table() {
     // A mebibyte of text: 50,000 rows, and 2,000 keys in one of them.
     let keys = (0..2000).map(|number| key(&format!("k{number}"), ""));
     let mut items = vec![section("first", keys.collect())];
@@ -282,7 +282,7 @@ fn many_rows_of_many_keys_do_not_make_a_table_without_end() {
 #[test]
 fn a_table_exists_if_there_are_files_for_it() {
     let game = Game::default().text("units/a.fbi", &[]);
-    let there = REPORTS.iter().filter(|report| (report.applies)(&game));
-    let names: Vec<_> = there.map(|report| file_name(report.path)).collect();
+    let existing = REPORTS.iter().filter(|report| (report.applies)(&game));
+    let names: Vec<_> = existing.map(|report| file_name(report.path)).collect();
     assert_eq!(names, ["units.tsv", "weapons.tsv"]);
 }
