@@ -74,8 +74,7 @@ impl Transform {
         add(rotate(self.rotation, scaled), self.translation).map(finite)
     }
 
-    /// Transforms a normal from the node to its parent, and scales it to length
-    /// 1.
+    /// Transforms a normal from the node to its parent. The result has length 1.
     pub fn apply_normal(&self, normal: [f32; 3]) -> [f32; 3] {
         let scaled = std::array::from_fn(|axis| normal[axis] / self.scale[axis]);
         unit(rotate(self.rotation, scaled)).unwrap_or(normal)
