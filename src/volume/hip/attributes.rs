@@ -5,7 +5,7 @@ use crate::text::windows_1252;
 
 use super::Hip;
 
-/// All attributes that an asset can have.
+/// The attributes that an asset can have.
 const NAMES: [&str; 12] = [
     "user.hip.id",
     "user.hip.type",
@@ -24,11 +24,11 @@ const NAMES: [&str; 12] = [
 /// The attribute whose value is computed from all bytes of the asset.
 const CHECKSUM_OK: &str = "user.hip.checksum_ok";
 
-/// Returns the attributes of the asset. Without a layer or ADBG, their
-/// attributes are missing.
+/// Returns the attributes of an asset. Those of a layer or of ADBG are missing
+/// if it has none.
 pub(super) fn names(hip: &Hip, number: u32) -> Vec<&'static str> {
-    let there = |name: &&str| *name == CHECKSUM_OK || plain(hip, number, name).is_some();
-    NAMES.into_iter().filter(there).collect()
+    let exists = |name: &&str| *name == CHECKSUM_OK || plain(hip, number, name).is_some();
+    NAMES.into_iter().filter(exists).collect()
 }
 
 /// Returns the value of an attribute. If an asset is in several layers, `layer`
@@ -41,7 +41,7 @@ pub(super) fn value(hip: &Hip, number: u32, name: &str) -> Result<Option<String>
     Ok(plain(hip, number, name))
 }
 
-/// Returns how the result of a checksum is shown; an asset may have none.
+/// Returns how the result of a checksum is shown: `None` if there is none.
 pub(super) fn verdict(fits: Option<bool>) -> &'static str {
     match fits {
         Some(true) => "true",

@@ -1,5 +1,5 @@
-//! Blocks, of which a HIP archive is built, and the strings in them
-//! (FORMATS, HIP 1 and 2).
+//! Blocks, which make up a HIP archive, and the strings in them (FORMATS, HIP 1
+//! and 2).
 
 use crate::io::{Cursor, Endian, Error, ReadAt, Result};
 
@@ -62,10 +62,10 @@ pub(super) struct Block<'a> {
     pub(super) body: Cursor<'a>,
 }
 
-/// Reads the blocks in the rest of `parent`, in order.
+/// Reads the next block of `parent`; `None` at its end.
 ///
-/// A block that is longer than the rest of its parent ends there, with a
-/// warning; less than a header at the end is ignored.
+/// A block that is longer than the rest of its parent is cut there, with a
+/// warning; a rest that is shorter than a header is ignored.
 pub(super) fn next<'a>(
     parent: &mut Cursor<'a>,
     warnings: &mut Warnings,

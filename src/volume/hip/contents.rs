@@ -88,8 +88,8 @@ impl Contents {
                 _ => {}
             }
         }
-        for (there, name) in [(has_package, "PACK"), (has_toc, "DICT")] {
-            if !there {
+        for (exists, name) in [(has_package, "PACK"), (has_toc, "DICT")] {
+            if !exists {
                 warnings.push(format!("there is no {name} block"));
             }
         }

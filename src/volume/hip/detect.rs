@@ -103,7 +103,7 @@ impl Game {
     }
 
     /// Returns whether it is The Incredibles or a later game. Those number
-    /// layers in another way.
+    /// layers differently.
     pub fn is_incredibles_or_later(self) -> bool {
         matches!(self, Self::Incredibles | Self::Rotu | Self::RatProto)
     }
@@ -173,7 +173,7 @@ impl Platform {
 pub(super) struct Detected<T> {
     /// The value.
     pub(super) value: T,
-    /// The evidence, in words.
+    /// The evidence, as text.
     pub(super) evidence: &'static str,
 }
 
@@ -233,7 +233,7 @@ fn family(package: &Package, hipb: Option<&Hipb>) -> Detected<Game> {
 }
 
 /// Detects the platform: by PLAT if there is one, else by data of tools or by
-/// the date, and at last by the alignment of the first asset, which is at
+/// the date, and finally by the alignment of the first asset, which is at
 /// `first_data` in the source.
 pub(super) fn platform(
     package: &Package,
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn plat_tells_bikini_bottom_from_the_later_games() {
+    fn plat_distinguishes_bikini_bottom_from_later_games() {
         let strings = ["XB", "Xbox", "NTSC", "US Common", "Sponge Bob"];
         let bfbb = package(Some(&strings), 0xA000F, 0);
         assert_eq!(both(&bfbb, None, None), (Game::Bfbb, Platform::Xbox));

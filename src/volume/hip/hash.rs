@@ -9,8 +9,8 @@ pub static CHECKSUM: Crc<u32, Table<16>> = Crc::<u32, Table<16>>::new(&CRC_32_MP
 
 /// Returns the id for a name: `hash * 131 + byte`, modulo 2^32.
 ///
-/// Every byte with both bits 0x60 set loses 0x20 first. That folds a to z,
-/// and also `` ` { | } ~ `` DEL and the bytes from 0xE0 on.
+/// First 0x20 is subtracted from each byte with both bits of 0x60. That folds a
+/// to z, and also `` ` { | } ~ `` DEL and the bytes from 0xE0 on.
 pub const fn asset_id(name: &[u8]) -> u32 {
     let mut hash: u32 = 0;
     let mut index = 0;

@@ -16,7 +16,7 @@ const MIN_NAME_LENGTH: usize = 6;
 /// The fields of HIPB. Later fields are missing from earlier versions.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Hipb {
-    /// 3 today.
+    /// Currently 3.
     pub(crate) version: u32,
     /// Whether the editor hides the layers.
     pub(crate) no_layers: bool,

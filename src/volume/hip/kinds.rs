@@ -17,7 +17,7 @@ pub(super) struct Kind {
     code: Code,
     /// HipHopTool's folder for it.
     folder: &'static str,
-    /// Extension that its files get, without the dot.
+    /// Extension of its files, without the dot.
     extension: &'static str,
     /// Other extensions that occur in names of such assets.
     also: &'static [&'static str],
@@ -146,7 +146,7 @@ pub(crate) struct Type {
     /// Its code.
     pub(crate) code: Code,
     /// For a DYNA asset the hash of its type's name, for a JSP asset
-    /// [`JSP_INFO`] if it is that; otherwise 0.
+    /// [`JSP_INFO`] if it is JSPINFO; otherwise 0.
     pub(crate) subtype: u32,
 }
 
@@ -225,7 +225,7 @@ impl Type {
     }
 
     /// Returns the length of the extension that `name` already has, including
-    /// the dot; 0 if it is neither one of such assets nor one of
+    /// the dot; 0 if it is neither an extension of this type nor one of
     /// [`OTHER_EXTENSIONS`].
     pub(super) fn carried(self, name: &[u8], platform: Platform) -> usize {
         let own = self.extension(platform);
@@ -256,7 +256,7 @@ fn find(code: Code) -> Option<&'static Kind> {
     KINDS.get(index)
 }
 
-/// Returns a code in characters that are valid in file names, at least one.
+/// Returns a code as a valid file name, which is not empty.
 fn safe(code: Code) -> String {
     let code = trimmed(&code);
     if code.is_empty() {
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_codes_make_folders_and_extensions_without_odd_characters() {
+    fn folders_and_extensions_of_unknown_codes_are_valid_names() {
         for (code, folder, extension) in [
             (b"ZZZZ", "ZZZZ", "zzzz"),
             (b"\x01\x02  ", "__", ""),

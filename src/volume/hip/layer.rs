@@ -33,7 +33,7 @@ pub fn name(game: Game, number: u32) -> Option<&'static str> {
 }
 
 /// Returns whether the JSP assets of a layer of type `number` are JSPINFO, as
-/// HipHopTool decides it: for all games alike, and with a signed number.
+/// HipHopTool decides: in the same way for all games, and with a signed number.
 pub(super) fn holds_jsp_info(number: u32) -> bool {
     number.cast_signed() > LAST_GEOMETRY
 }

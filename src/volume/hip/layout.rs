@@ -10,12 +10,12 @@ use crate::io::Warnings;
 pub(super) struct Layout {
     /// For every layer its assets, in order and each once.
     pub(super) layers: Vec<Vec<u32>>,
-    /// For every layer, how many of its ids are missing from the archive.
+    /// For every layer, the number of its ids that are missing from the
+    /// archive.
     pub(super) missing: Vec<usize>,
     /// The assets that are in no layer.
     pub(super) unlayered: Vec<u32>,
-    /// Assets that repeat the id of an earlier asset, and how many earlier ones
-    /// there are.
+    /// Assets that repeat the id of earlier assets, and the number of these.
     pub(super) repeated: Vec<(u32, u32)>,
     /// The assets, sorted by id and then by number.
     by_id: Vec<u32>,
@@ -27,7 +27,7 @@ const NOWHERE: u32 = u32::MAX;
 impl Layout {
     /// Finds the assets of the layers by id. If several assets have the same
     /// id, layers refer to the first. JSP assets are JSPINFO if the first layer
-    /// that lists them is for it.
+    /// that lists them is for JSPINFO.
     pub(super) fn new(toc: &mut Toc, warnings: &mut Warnings) -> Self {
         let by_id = sorted(toc);
         let mut layout = Self {
@@ -57,7 +57,7 @@ impl Layout {
         found.filter(|index| id_of(index) == id)
     }
 
-    /// Returns the memory that it takes, in bytes.
+    /// Returns the memory that it uses, in bytes.
     pub(super) fn memory(&self) -> usize {
         let layers = self.layers.iter();
         let lists = layers.map(|layer| size_of_val(layer) + layer.capacity() * size_of::<u32>());

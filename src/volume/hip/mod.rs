@@ -3,10 +3,9 @@
 //! SpongeBob SquarePants Movie, The Incredibles, Rise of the Underminer and
 //! the Ratatouille prototype.
 //!
-//! Section numbers in the comments of this module are those of
-//! `docs/formats/hip.md`. The position of an asset's data is taken from its
-//! AHDR block only: counts, sizes, paddings, orders and checksums are shown
-//! and, if they are wrong, warned about.
+//! The format is described in `docs/formats/hip.md`. The position of an asset's
+//! data is taken from its AHDR block only: counts, sizes, paddings, orders and
+//! checksums are only shown, with warnings if they are wrong.
 
 mod attributes;
 mod block;
@@ -58,7 +57,7 @@ pub const FORMAT: Format = Format {
     is_layered: false,
 };
 
-/// The first bytes of every archive, a block without a body.
+/// The first bytes of every archive: the name of a block without a body.
 const MAGIC: &[u8; 4] = b"HIPA";
 
 /// Number of bytes read at a time to compute a checksum.
@@ -194,7 +193,7 @@ impl Hip {
     }
 
     /// Reads bytes of an asset. The source is read even if it is known to be
-    /// too short, so that the error is the source's.
+    /// too short, so that the error is that of the source.
     fn read_asset(&self, asset: &Asset, position: u64, buf: &mut [u8]) -> Result<()> {
         let offset = u64::from(asset.offset) + position;
         self.source

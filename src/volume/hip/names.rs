@@ -20,7 +20,7 @@ pub(super) fn layer_type(game: Game, kind: u32) -> String {
     layer::name(game, kind).map_or_else(|| format!("TYPE_{kind}"), str::to_owned)
 }
 
-/// Returns the name of the folder of layer `number`, with its name given by
+/// Returns the name of the folder of layer `number`, with the name `given` by
 /// users.
 pub(super) fn layer_folder(number: usize, kind: &str, given: Option<&[u8]>) -> Vec<u8> {
     let mut name = format!("{number:02}-{kind}").into_bytes();

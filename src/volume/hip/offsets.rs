@@ -1,4 +1,4 @@
-//! Offsets of the tables' numbers about assets, for replacing data.
+//! Offsets of the numbers about assets in the tables, for replacing data.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const ASSET_HEADER: usize = 24;
 /// Offset of the maxima in the body of PCNT.
 const MAXIMA: u64 = 8;
 
-/// The facts about an archive that are needed to replace data.
+/// The properties of an archive that are needed to replace data.
 #[derive(Debug)]
 pub(crate) struct Offsets {
     pub(crate) platform: Platform,
@@ -111,7 +111,7 @@ impl Offsets {
 }
 
 /// Returns the range of the assets' data: that of DPAK, or if its size cannot
-/// be right, everything up to HIPB or the end of the source.
+/// be correct, everything up to HIPB or the end of the source.
 fn data(hip: &Hip, assets: &[AssetOffsets]) -> (u64, u64) {
     let blocks = &hip.contents.blocks;
     let block = |name: &[u8; 4]| blocks.iter().find(|block| &block.name == name);
@@ -125,8 +125,8 @@ fn data(hip: &Hip, assets: &[AssetOffsets]) -> (u64, u64) {
         .filter(|&end| end <= length)
         .max();
     let stated = data.map(|data| data.body() + u64::from(data.size));
-    let right = |&end: &u64| end <= length && last.is_none_or(|last| last <= end);
-    let end = stated.filter(right).unwrap_or_else(|| {
+    let is_possible = |&end: &u64| end <= length && last.is_none_or(|last| last <= end);
+    let end = stated.filter(is_possible).unwrap_or_else(|| {
         let hipb = block(b"HIPB").map(|hipb| hipb.offset);
         hipb.unwrap_or(length)
     });
@@ -169,8 +169,8 @@ fn find_assets(mut body: Cursor, found: &mut Vec<(u64, Option<u64>)>) -> Result<
                 block::take_string(&mut child.body, "name")?;
                 block::take_string(&mut child.body, "filename")?;
                 let offset = child.body.offset();
-                let there = block::number(&mut child.body, "checksum").is_some();
-                checksum = there.then_some(offset);
+                let exists = block::number(&mut child.body, "checksum").is_some();
+                checksum = exists.then_some(offset);
             }
             found.push((header, checksum));
         }

@@ -36,7 +36,7 @@ pub(super) struct Version {
     pub(super) compat: u32,
 }
 
-/// PCNT. Tools write zeros or worse, so nothing relies on it.
+/// PCNT. Tools write zeros or wrong numbers, so nothing relies on it.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Counts {
     /// Number of AHDR blocks.
@@ -56,7 +56,8 @@ pub(super) struct Counts {
 pub(super) struct Created {
     /// Seconds since 1970 UTC.
     pub(super) time: u32,
-    /// The same in words, in the time of California; empty if it is missing.
+    /// The same as text, in the time zone of California; empty if it is
+    /// missing.
     pub(super) text: Vec<u8>,
 }
 
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_without_words_is_a_date() {
+    fn the_text_of_a_date_may_be_missing() {
         let (package, _) = read(b"PCRT\0\0\0\x04\0\0\0\x07");
         let created = package.created.unwrap();
         assert_eq!((created.time, created.text), (7, Vec::new()));

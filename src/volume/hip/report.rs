@@ -32,7 +32,7 @@ const COLUMNS: [&str; 14] = [
 
 /// Returns `info.json`, with one field per line.
 pub(super) fn info_file(hip: &Hip) -> Vec<u8> {
-    let text = serde_json::to_string_pretty(&info(hip)).expect("a JSON value is always written");
+    let text = serde_json::to_string_pretty(&info(hip)).expect("a JSON value can be serialized");
     (text + "\n").into_bytes()
 }
 
@@ -68,7 +68,7 @@ fn notes(hip: &Hip) -> Option<&'static str> {
     (!is_sorted).then_some("the assets are not sorted by id")
 }
 
-/// Returns how many assets of each type there are.
+/// Returns the number of assets of each type.
 fn types(hip: &Hip) -> BTreeMap<String, usize> {
     let mut types = BTreeMap::new();
     for asset in &hip.contents.toc.assets {

@@ -15,9 +15,9 @@ const NO_DEBUG: u32 = u32::MAX;
 /// Returns the text for this archive.
 ///
 /// HipHopTool reads every asset of a layer from the folders beside the file and
-/// lays out the data anew. It refuses an asset in two layers, so only the first
-/// one lists it. Data that HipHopTool does not keep is in lines that it skips
-/// and `hpipack` reads: `Platform`, `Shared`, `Unlayered`, `HIPB` and
+/// lays out the data again. It refuses an asset in two layers, so only the
+/// first one lists it. Data that HipHopTool does not preserve is in lines that
+/// it skips and `hpipack` reads: `Platform`, `Shared`, `Unlayered`, `HIPB` and
 /// `HIPB.LayerName`.
 pub(super) fn ini(hip: &Hip) -> String {
     let mut text = String::new();
@@ -59,7 +59,7 @@ fn write_package(hip: &Hip, text: &mut String) -> std::fmt::Result {
     let flags = package.flags.unwrap_or(NOTHING).cast_signed();
     writeln!(text, "PACK.PFLG={flags}")?;
     let (time, words) = match &package.created {
-        // Scooby-Doo's dates end in a line end, which a line cannot contain.
+        // Scooby-Doo's dates end with a newline, which a line cannot contain.
         Some(created) => (
             created.time.cast_signed(),
             value(created.text.trim_ascii_end()),
@@ -123,8 +123,8 @@ fn write_layer(
     writeln!(text, "EndLayer\n")
 }
 
-/// Writes the assets that are in no layer. If several have the same id, only
-/// the file distinguishes the first from the others.
+/// Writes the assets that are in no layer. One that repeats the id of an
+/// earlier asset is omitted, because a line identifies an asset by its id.
 fn write_unlayered(hip: &Hip, text: &mut String) -> std::fmt::Result {
     let toc = &hip.contents.toc;
     let first = |&&number: &&u32| hip.layout.find(toc, hip.asset(number).id) == Some(number);
@@ -165,7 +165,7 @@ fn write_asset(hip: &Hip, key: &str, asset: &Asset, text: &mut String) -> std::f
 
 /// Returns a string in the form that HipHopTool reads: every byte is the
 /// character with that number. HipHopTool splits lines at `=` and `;`, so these
-/// and line ends become `_`, as it does itself for `;` in names.
+/// and newlines become `_`, as HipHopTool does for `;` in names.
 fn value(string: &[u8]) -> String {
     string
         .iter()

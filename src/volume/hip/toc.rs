@@ -37,7 +37,7 @@ pub(super) struct Asset {
     pub(super) plus: u32,
     /// 1 SOURCE_FILE, 2 SOURCE_VIRTUAL, 4 READ_TRANSFORM, 8 WRITE_TRANSFORM.
     pub(super) flags: u32,
-    /// Alignment in bytes, 0 and less for the type's own; `None` without ADBG.
+    /// Alignment in bytes; 0 or less for that of the type; `None` without ADBG.
     pub(super) align: Option<i32>,
     /// CRC-32/MPEG-2 of its data, 0 for none; `None` in archives of the first
     /// version, which have none.
@@ -78,7 +78,7 @@ pub(super) struct Toc {
 }
 
 impl Toc {
-    /// Returns the memory that it takes, in bytes.
+    /// Returns the memory that it uses, in bytes.
     pub(super) fn memory(&self) -> usize {
         self.assets.capacity() * size_of::<Asset>()
             + self.layers.capacity() * size_of::<Layer>()
@@ -86,7 +86,7 @@ impl Toc {
             + self.texts.capacity()
     }
 
-    /// Reads the blocks of DICT's body. A truncated header is damage; with
+    /// Reads the blocks of DICT's body. A truncated header is an error; with
     /// `force` it is skipped instead.
     pub(super) fn read(
         &mut self,
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_is_cut_off_is_damage_unless_forced() {
+    fn a_truncated_header_is_skipped_only_with_force() {
         let good = block("AHDR", &header(1, b"TEXT"));
         let table = block("ATOC", &[good, block("AHDR", &[0; 6])].concat());
         let error = read(&table, false).unwrap_err();
@@ -345,8 +345,8 @@ mod tests {
             "LHDR",
             &[&empty[..], &block("LDBG", &[0, 0, 0, 7])].concat(),
         );
-        let behind = [block("LHDR", &empty), block("LDBG", &[0, 0, 0, 8])].concat();
-        let (toc, _) = read(&block("LTOC", &[inside, behind].concat()), false).unwrap();
+        let after = [block("LHDR", &empty), block("LDBG", &[0, 0, 0, 8])].concat();
+        let (toc, _) = read(&block("LTOC", &[inside, after].concat()), false).unwrap();
         assert_eq!(toc.layers[0].debug, Some(7));
         assert_eq!(toc.layers[1].debug, Some(8));
     }

@@ -36,7 +36,7 @@ fn layers(hip: &Hip, sink: &mut dyn Sink, root: NodeId) -> Result<Vec<NodeId>> {
 }
 
 /// Adds files to the folder of a layer. An asset with a file in another folder
-/// gets one more link to that file.
+/// gets another link to that file.
 fn fill(
     hip: &Hip,
     sink: &mut dyn Sink,
