@@ -1,5 +1,5 @@
-//! The archive cipher of version 1: every byte is combined with its own
-//! offset in the file and a key (FORMATS, HPI 2).
+//! The archive cipher of version 1: every byte is combined with its offset in
+//! the file and a key (FORMATS, HPI 2).
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use crate::io::ReadAt;
 pub struct Cipher(Option<u8>);
 
 impl Cipher {
-    /// Does not change bytes.
+    /// The cipher that leaves bytes unchanged.
     pub const PLAIN: Self = Self(None);
 
-    /// Returns the cipher for byte 12 of the header. Only this byte matters to
-    /// the games, whatever the other three bytes of the key field contain; 0
-    /// means that the archive is not enciphered.
+    /// Returns the cipher for byte 12 of the header; 0 means that the archive
+    /// is not enciphered. The games ignore the other three bytes of the key
+    /// field.
     pub fn from_header(key: u8) -> Self {
         Self((key != 0).then_some(key.rotate_left(2)))
     }
@@ -29,7 +29,7 @@ impl Cipher {
     /// offset `offset` in the archive.
     pub fn apply(self, offset: u64, bytes: &mut [u8]) {
         let Some(key) = self.0 else { return };
-        // Counting in wrapping bytes lets the compiler use vector instructions.
+        // With a wrapping counter of 8 bits, the compiler vectorizes the loop.
         let mut position = offset as u8;
         for byte in bytes {
             *byte ^= key ^ position;
@@ -56,7 +56,7 @@ impl ReadAt for Deciphered {
     }
 }
 
-/// Returns a source without the cipher.
+/// Returns the deciphered contents of a source.
 pub(super) fn deciphered(source: &Arc<dyn ReadAt>, cipher: Cipher) -> Arc<dyn ReadAt> {
     if cipher.is_plain() {
         return source.clone();

@@ -2,8 +2,8 @@
 
 /// The checksum over the decoded bytes of a file so far.
 ///
-/// Four sums of a byte each: of the bytes, by addition and by exclusive or, and
-/// of the bytes combined with their positions, likewise.
+/// It consists of four sums of one byte: the bytes by addition and by exclusive
+/// or, and the bytes combined with their positions, likewise.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct FileSum {
     sums: [u8; 4],

@@ -1,7 +1,7 @@
 //! HPI, the container of Total Annihilation (version 1: `.hpi`, `.ufo`,
 //! `.ccx`, `.gp3`, `.gpf`) and TA: Kingdoms (version 2: `.hpi`, `.kmp`).
 //!
-//! Section numbers in the comments below this module are those of
+//! Section numbers in the comments of this module are those of
 //! `docs/formats/hpi.md`.
 
 pub mod chunk;
@@ -31,7 +31,7 @@ use super::{
 };
 use crate::io::{self, Error, ReadAt, Result};
 
-/// The entry for the table of formats.
+/// How HPI archives are detected and opened.
 pub const FORMAT: Format = Format {
     name: "HPI",
     extensions: &["hpi", "ufo", "ccx", "gp3", "gpf", "kmp"],
@@ -95,7 +95,7 @@ struct Hpi {
     warnings: Vec<String>,
 }
 
-/// Returns the version of an archive, by its header alone; `None` if it is not
+/// Returns the version in the header of an archive; `None` if the source is not
 /// one.
 pub fn version(source: &dyn ReadAt) -> Option<u32> {
     let bytes = io::read_vec(source, 0, size_of::<Preamble>() as u64, "header").ok()?;
@@ -178,7 +178,7 @@ impl Hpi {
     }
 
     /// Returns whether the checksum of a whole file matches its data; `None` if
-    /// the archive has none. If a chunk cannot be decoded, it does not.
+    /// the archive has none. It does not match if a chunk cannot be decoded.
     fn sum_fits(&self, file: FileId) -> Result<Option<bool>> {
         let Some(&stored) = self.file_sums.get(file.0 as usize) else {
             return Ok(None);
@@ -240,7 +240,7 @@ impl Hpi {
                 // Reads of a damaged chunk report it themselves.
                 (Err(_), _) | (Ok(_), None) => true,
             };
-            // Another thread computed the same result.
+            // Fails only if another thread has set the same result.
             let _ = verdict.set(fits);
         }
         if verdict.get() == Some(&true) || self.options.force {
@@ -254,8 +254,8 @@ impl Hpi {
         ))
     }
 
-    /// Returns the method of the first chunk, which is that of all in real
-    /// archives.
+    /// Returns the method of the first chunk. In real archives all chunks have
+    /// the same.
     fn method(&self, file: FileId) -> Result<&'static str> {
         let record = self.record(file)?;
         if matches!(record.packing, Packing::Stored) || record.size == 0 {
@@ -314,7 +314,7 @@ impl Volume for Hpi {
             "user.hpi.method",
             "user.hpi.encrypted",
         ];
-        // A fault may pass, so it is returned.
+        // It is listed after a fault, which may be temporary.
         if !matches!(self.chunk_count(file), Ok(None)) {
             names.push("user.hpi.chunks");
         }
@@ -369,14 +369,15 @@ mod tests {
 
     type Open = fn(Arc<dyn ReadAt>, &mut dyn Sink, Options) -> Result<Hpi>;
 
-    /// An archive that notes what is announced, and what is read without that.
-    struct Noting {
+    /// An archive that records the announced reads, and those that were not
+    /// announced.
+    struct Recording {
         bytes: Vec<u8>,
         announced: Mutex<HashSet<u64>>,
         unannounced: Mutex<Vec<u64>>,
     }
 
-    impl ReadAt for Noting {
+    impl ReadAt for Recording {
         fn len(&self) -> u64 {
             self.bytes.len() as u64
         }
@@ -394,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn opening_waits_for_a_header_and_for_a_directory_and_announces_the_rest() {
+    fn only_the_header_and_a_directory_are_read_unannounced() {
         let file = File {
             source: Source::Bytes(vec![7; 100_000]),
             modified: 0,
@@ -425,7 +426,7 @@ mod tests {
             (first.into_inner(), v1::open as Open),
             (second.into_inner(), v2::open),
         ] {
-            let source = Arc::new(Noting {
+            let source = Arc::new(Recording {
                 bytes,
                 announced: Mutex::default(),
                 unannounced: Mutex::default(),

@@ -14,7 +14,7 @@ use crate::volume::{FileId, Options, Sink};
 /// Offset of `compression` in a record of version 1.
 const COMPRESSION: u64 = offset_of!(File1, compression) as u64;
 
-/// The facts about an archive that are needed to replace data.
+/// The properties of an archive that are needed to replace data.
 pub(crate) struct Offsets {
     hpi: Hpi,
     /// The position of each file's record: its absolute offset, or in version 2
@@ -88,7 +88,7 @@ impl Offsets {
     }
 
     /// Returns how a file is packed: a method of version 1, or [`Method::Zlib`]
-    /// for any of version 2.
+    /// for a packed file of version 2.
     ///
     /// # Errors
     /// Returns an error if there is no such file, or the source cannot be read.

@@ -34,10 +34,10 @@ records! {
         magic: [u8; 4],
         /// [`VERSION_1`].
         version: U32,
-        /// Absolute offset of the end of the directory; not its length,
-        /// whatever its name elsewhere.
+        /// Absolute offset of the end of the directory. Other descriptions
+        /// treat it as the length.
         dir_end: U32,
-        /// Cipher key. Only its first byte matters to the games.
+        /// Cipher key. The games ignore all but its first byte.
         key: [u8; 4],
         /// Absolute offset of the root's node.
         dir_start: U32,
@@ -85,12 +85,13 @@ records! {
         name_block: U32,
         /// Length of the name block as stored, in bytes.
         name_size: U32,
-        /// Absolute offset of the files' data. Some writers begin it here;
-        /// others insert the absolute offset of a signature, or 0.
+        /// Absolute offset of the files' data. In some archives the data
+        /// follows this field; in others, the absolute offset of a signature,
+        /// or 0, precedes it.
         data_start: U32,
     }
 
-    /// A directory of version 2 (FORMATS, HPI 7). The offsets count within
+    /// A directory of version 2 (FORMATS, HPI 7). The offsets are relative to
     /// the decoded directory and name blocks.
     Dir2 {
         /// Offset of the name in the name block.

@@ -90,7 +90,7 @@ pub(super) fn read(
 
 /// Deciphers the directory. Key 0xFF is ambiguous: the game treats it as "not
 /// enciphered", other writers encipher with it; the variant with a valid root
-/// node is right (HPI 2).
+/// node is used (HPI 2).
 fn decipher(key: u8, start: u32, stored: Vec<u8>) -> (Cipher, Vec<u8>) {
     if key == 0xFF && root_is_sound(&stored, start) {
         return (Cipher::PLAIN, stored);
@@ -128,7 +128,7 @@ fn root_is_sound(directory: &[u8], start: u32) -> bool {
     })
 }
 
-/// Reads the list of one directory.
+/// Reads the entries of one directory.
 fn read_node(walk: &mut Walk, directory: &Cursor, pending: &Pending) -> Result<()> {
     let mut cursor = directory.clone();
     cursor.seek(pending.offset.into(), "directory node")?;

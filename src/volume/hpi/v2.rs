@@ -15,8 +15,8 @@ use crate::io::{self, Cursor, Endian, Error, ReadAt, Result};
 use crate::volume::{ChunkTable, Options, Sink};
 
 /// Maximum decoded length of the directory or name block: enough for the
-/// maximum number of entries. A packed block can be a thousandth of that, so a
-/// higher limit would let a small archive take much memory.
+/// maximum number of entries. A packed block can have a thousandth of that
+/// size, so a higher limit would let a small archive use much memory.
 const MAX_BLOCK: u64 = 64 << 20;
 
 /// Opens a version 2 archive.
@@ -100,7 +100,7 @@ pub(super) fn read(
     Ok((hpi, records, offsets))
 }
 
-/// Reads the directory or the name block: one chunk, or plain bytes.
+/// Reads the directory block or the name block: one chunk, or plain bytes.
 fn block(source: &Arc<dyn ReadAt>, offset: U32, size: U32, field: &'static str) -> Result<Vec<u8>> {
     let (offset, size) = (u64::from(offset.get()), u64::from(size.get()));
     if size > MAX_BLOCK {
@@ -193,7 +193,7 @@ fn list<T>(cursor: &mut Cursor, first: U32, count: U32, field: &'static str) -> 
 /// Finds the chunks of a file by following their headers.
 ///
 /// The table ends at a chunk with an impossible header; if a header cannot be
-/// read, no table is returned, since it would be kept.
+/// read, no table is returned, since it would be cached.
 pub(super) fn chunk_table(
     source: &dyn ReadAt,
     record: FileRecord,
@@ -201,7 +201,7 @@ pub(super) fn chunk_table(
 ) -> Result<ChunkTable> {
     let mut table = ChunkTable::starting_at(record.data_offset.into());
     let run_end = u64::from(record.data_offset) + u64::from(stored_size);
-    // A chunk that extends further would be read as far as possible.
+    // A chunk past the end of the source is impossible too.
     let run_end = run_end.min(source.len());
     while table.end().1 < record.size.into() {
         match next_chunk(source, &mut table, run_end, record.size) {

@@ -1,5 +1,5 @@
 //! The common parts of reading the directories of both versions: the queue, the
-//! protection against endless ones, and passing entries to the sink.
+//! limits for hostile ones, and passing entries to the sink.
 
 use std::collections::{HashSet, VecDeque};
 
