@@ -70,7 +70,7 @@ impl<'a> Fst<'a> {
         mut visit: impl FnMut(Item<'a>, usize, &mut Warnings) -> ControlFlow<Error>,
     ) -> Result<()> {
         // The open directories: number, and the number after the last entry.
-        // The root stays.
+        // The root is never removed.
         let mut open = vec![(0, self.entries.len())];
         for (number, entry) in self.entries.iter().enumerate().skip(1) {
             while open.len() > 1 && open.last().is_some_and(|&(_, end)| number >= end) {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_without_a_name_or_a_kind_are_warned_about() {
+    fn entries_without_a_name_or_a_kind_cause_warnings() {
         let entries = [
             entry(DIRECTORY, 0, 0, 3),
             entry(FILE, 0xFF_FFFF, 0, 0),

@@ -1,7 +1,7 @@
 //! GameCube discs (GCM, ISO; NKit v01; TGC, a disc inside a disc).
 //!
 //! The tree is the same as extracted by Dolphin, so that Dolphin can boot the
-//! mount by `sys/main.dol`: `sys/` with the parts of the disc that are not
+//! mount from `sys/main.dol`: `sys/` with the parts of the disc that are not
 //! files, and `files/`. All numbers are big-endian. The format is described in
 //! `docs/formats/gcm.md`.
 
@@ -64,7 +64,7 @@ struct Layout {
     dol: u64,
     fst: u64,
     fst_size: u32,
-    /// What is added to the offsets of files.
+    /// Added to the offsets of files.
     shift: i64,
 }
 
@@ -157,7 +157,8 @@ impl Disc {
         Ok(())
     }
 
-    /// Returns the bytes of the disc from `offset` on, at most `size`.
+    /// Returns the number of bytes of the disc from `offset` on, at most
+    /// `size`.
     fn clipped(&self, offset: u64, size: u64) -> u32 {
         let left = self.source.len().saturating_sub(offset);
         u32::try_from(size.min(left)).unwrap_or(u32::MAX)
@@ -236,7 +237,7 @@ impl Disc {
             };
             let parent = parents.last().copied().unwrap_or(root);
             match item {
-                // `files` takes one level.
+                // `files` is one level.
                 Item::Directory { .. } if depth >= MAX_DEPTH => {
                     let problem = format!("is more than {MAX_DEPTH} directories deep");
                     return ControlFlow::Break(Error::damaged(layout.fst, "FST", problem));

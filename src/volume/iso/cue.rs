@@ -6,7 +6,7 @@ use crate::io::{Error, Result};
 pub(super) const MAX_SHEET: u64 = 64 << 10;
 const MAX_TRACKS: usize = 99;
 
-/// What a track contains.
+/// The contents of a track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Frames of this many bytes.
@@ -22,7 +22,7 @@ pub(super) struct Track {
     pub(super) kind: Kind,
     /// Name of its file, without directories.
     pub(super) file: String,
-    /// Whether the file consists of bare sectors.
+    /// Whether the file consists of sectors only, without a container format.
     pub(super) is_binary: bool,
     /// Sectors of the file before its pregap, and before the track itself.
     pub(super) gap: u64,
@@ -30,7 +30,7 @@ pub(super) struct Track {
 }
 
 impl Track {
-    /// Returns the bytes of one of its frames.
+    /// Returns the length of one of its frames, in bytes.
     pub(super) fn step(&self) -> u64 {
         match self.kind {
             Kind::Data(step) => step,
@@ -39,7 +39,7 @@ impl Track {
     }
 }
 
-/// Returns the words of a line; one in quotes may have spaces.
+/// Returns the words of a line; a quoted one may contain spaces.
 fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = line.trim();
@@ -64,7 +64,8 @@ fn frames(time: &str) -> Option<u64> {
 /// Returns the tracks of a sheet.
 ///
 /// # Errors
-/// Returns an error if a track has no file, or there is none.
+/// Returns an error if a track has no file, or if there are no tracks or too
+/// many.
 pub(super) fn parse(sheet: &[u8]) -> Result<Vec<Track>> {
     let text = crate::text::windows_1252(sheet.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(sheet));
     let utf_8 = std::str::from_utf8(sheet.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(sheet));
@@ -164,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sheet_names_files_tracks_and_times() {
+    fn files_tracks_and_times_are_parsed() {
         let sheet = b"\xEF\xBB\xBFREM made elsewhere\r\nFILE \"C:\\dumps\\A game.bin\" BINARY\r\n\
             TRACK 01 MODE2/2352\r\nINDEX 01 00:00:00\r\nTRACK 02 AUDIO\r\n INDEX 00 01:02:03\r\n\
             INDEX 01 01:04:03\r\nfile b.wav wave\n track 03 audio\n index 01 00:02:00\n";

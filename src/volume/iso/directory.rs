@@ -24,7 +24,7 @@ const MAX_BYTES: u64 = 256 << 20;
 const DIRECTORY: u8 = 2;
 const MORE_EXTENTS: u8 = 0x80;
 
-/// Attributes of CD-ROM XA: sectors of Form 2, alone or between others.
+/// Attributes of CD-ROM XA: all sectors are of Form 2, or some of them.
 const XA_FORM_2: u16 = 0x3000;
 
 /// A directory record.
@@ -94,7 +94,7 @@ impl<'a> Record<'a> {
 
 /// Returns the seconds since 1970 UTC of a date: years since 1900, month, day,
 /// hour, minute, second, and the offset from UTC in quarters of an hour. `None`
-/// if it is not a date.
+/// if it is not valid.
 fn date(date: &[u8]) -> Option<i64> {
     let &[year, month, day, hour, minute, second, zone] = date else {
         return None;
@@ -115,7 +115,7 @@ pub(super) struct Found<'a> {
     pub(super) is_form_2: bool,
 }
 
-/// Receives the results of the walk.
+/// A receiver of the results of the walk.
 pub(super) trait Visit {
     fn directory(
         &mut self,
@@ -143,7 +143,7 @@ struct Unfinished {
     is_form_2: bool,
 }
 
-/// Walks over the directories of a volume.
+/// A walk over the directories of a volume.
 pub(super) struct Walk<'a> {
     pub(super) sectors: &'a Sectors,
     /// Bytes of a logical block.
@@ -154,10 +154,11 @@ pub(super) struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Visits everything below the directory that `root` is the record of.
+    /// Visits everything below the directory with the record `root`.
     ///
     /// # Errors
-    /// Returns an error if the root cannot be read, and those of the visitor.
+    /// Returns an error if the root cannot be read, or the errors of the
+    /// visitor.
     pub(super) fn all(
         &mut self,
         root: &Record<'_>,
@@ -207,13 +208,13 @@ impl Walk<'_> {
                 }
             }
             pending.truncate(kept);
-            // The first one comes next.
+            // The first one is read next.
             pending[first..].reverse();
         }
         Ok(())
     }
 
-    /// Lists one directory; its directories become pending.
+    /// Lists one directory, and adds its subdirectories to `pending`.
     fn list(
         &mut self,
         directory: &Pending,
@@ -253,7 +254,7 @@ impl Walk<'_> {
         pending: &mut Vec<Pending>,
     ) -> Result<()> {
         let end = offset + rest.len() as u64;
-        // A length of 0: no more records in this sector.
+        // A length of 0 ends the records of a sector.
         while let Some(&length @ 1..) = rest.first() {
             let at = end - rest.len() as u64;
             let length = usize::from(length);
@@ -402,7 +403,7 @@ impl Walk<'_> {
     }
 }
 
-/// Returns the text of a name in UTF-16, most of which are ASCII.
+/// Decodes a name in UTF-16; most names are ASCII.
 fn utf_16(raw: &[u8]) -> Cow<'_, str> {
     let (units, _) = raw.as_chunks::<2>();
     let is_ascii = |unit: &[u8; 2]| unit[0] == 0 && unit[1].is_ascii();
@@ -420,7 +421,7 @@ mod tests {
     fn dates_count_from_1970_utc() {
         assert_eq!(date(&[70, 1, 1, 0, 0, 0, 0]), Some(0));
         assert_eq!(date(&[99, 9, 29, 12, 0, 0, 0]), Some(938_606_400));
-        // Two hours east of UTC it is later.
+        // Local time is two hours ahead of UTC.
         assert_eq!(date(&[100, 2, 29, 2, 0, 1, 8]), Some(951_782_401));
         assert_eq!(date(&[69, 12, 31, 23, 59, 59, 0]), Some(-1));
         assert_eq!(date(&[0; 7]), None);
@@ -446,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn names_lose_their_version() {
+    fn names_are_shown_without_their_version() {
         let sectors = super::super::tests::no_sectors();
         let mut walk = Walk {
             sectors: &sectors,

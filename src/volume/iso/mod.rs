@@ -194,8 +194,8 @@ fn track_bytes(
     Ok((source, (start, end)))
 }
 
-/// Returns the files of a cue sheet that are bare sectors, each followed by its
-/// tracks if it has several, including their pregaps.
+/// Returns the files of a cue sheet that consist of sectors only, each followed
+/// by its tracks if it has several, including their pregaps.
 fn images(input: &Input<'_>, tracks: &[Track]) -> Vec<DiscImage> {
     let mut images = Vec::new();
     let of_one_file = |one: &Track, other: &Track| one.file.eq_ignore_ascii_case(&other.file);
@@ -286,7 +286,7 @@ impl Descriptors {
     }
 }
 
-/// Adds the results of the walk to a disc.
+/// A visitor that adds the results of the walk to a disc.
 struct Adder<'a> {
     disc: &'a mut Disc,
     sectors: &'a Arc<Sectors>,

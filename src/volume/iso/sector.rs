@@ -156,7 +156,7 @@ impl Sectors {
     ) -> Self {
         let bytes = end.min(source.len()).saturating_sub(start);
         let len = match form {
-            // The last sector may be cut.
+            // The last sector may be truncated.
             Form { step: SECTOR, .. } => bytes,
             Form { step, .. } => bytes / step * SECTOR,
         };
@@ -175,7 +175,8 @@ impl Sectors {
         self.form.kind != Kind::Cooked
     }
 
-    /// Fills `buf` from byte `offset` on of the given part of all frames.
+    /// Fills `buf` with the bytes at `offset` of the concatenated parts of all
+    /// frames.
     fn read(&self, part: Part, buf: &mut [u8], offset: u64) -> Result<()> {
         let unit = part.length() as u64;
         let mut filled = 0;
@@ -319,7 +320,7 @@ pub(super) struct Spliced {
 }
 
 impl Spliced {
-    /// Creates the file of these offsets and lengths.
+    /// Creates the file with the extents at these offsets, of these lengths.
     pub(super) fn new(sectors: &Arc<Sectors>, extents: &[(u64, u64)]) -> Self {
         let mut len = 0;
         let extents = extents.iter().map(|&(offset, length)| {
@@ -334,7 +335,7 @@ impl Spliced {
         }
     }
 
-    /// Returns the memory that it takes, in bytes.
+    /// Returns the memory that it uses, in bytes.
     pub(super) fn memory(&self) -> usize {
         size_of::<Self>() + self.extents.capacity() * size_of::<(u64, u64, u64)>()
     }
@@ -347,10 +348,10 @@ impl ReadAt for Spliced {
 
     fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> std::io::Result<()> {
         while !buf.is_empty() {
-            let behind = self
+            let index = self
                 .extents
                 .partition_point(|&(position, _, length)| position + length <= offset);
-            let Some(&(position, at, length)) = self.extents.get(behind) else {
+            let Some(&(position, at, length)) = self.extents.get(index) else {
                 return Err(std::io::ErrorKind::UnexpectedEof.into());
             };
             let into = offset - position;

@@ -39,7 +39,7 @@ pub(super) struct Wav {
 }
 
 impl Wav {
-    /// Creates the track in these bytes of `source`.
+    /// Creates the file of the track in this range of `source`.
     pub(super) fn new(source: Arc<dyn ReadAt>, (start, end): (u64, u64), samples: Samples) -> Self {
         let sectors = end.min(source.len()).saturating_sub(start) / samples.step();
         let length = (sectors * RAW).min(u64::from(u32::MAX) / RAW * RAW - RAW) as u32;
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_of_frames_are_those_of_bare_sectors_from_any_byte_on() {
+    fn samples_in_frames_equal_those_in_bare_sectors_at_any_offset() {
         let sample = |at: usize| (at * 7 / 3) as u8;
         let bare: Vec<u8> = (0..3 * RAW as usize).map(sample).collect();
         let frames = bare.chunks(RAW as usize).flat_map(|sector| {

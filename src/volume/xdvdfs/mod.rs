@@ -1,5 +1,5 @@
-//! XDVDFS, the file system of Xbox discs: images of it alone (XISO) and of
-//! whole discs (redump). See `docs/formats/xdvdfs.md`.
+//! XDVDFS, the file system of Xbox discs: images of only the file system (XISO)
+//! and of whole discs (redump). See `docs/formats/xdvdfs.md`.
 
 mod table;
 
@@ -16,8 +16,8 @@ use super::{
 };
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 
-/// The entry for the table of formats. An `.iso` is not necessarily one of an
-/// Xbox.
+/// How XDVDFS images are detected and opened. An `.iso` may be an image of
+/// another kind of disc.
 pub(super) const FORMAT: Format = Format {
     name: "XDVDFS",
     extensions: &["xiso", "iso"],
@@ -39,11 +39,11 @@ const SECOND_MAGIC: usize = 0x7EC;
 /// Sector of the volume descriptor.
 const DESCRIPTOR: u64 = 32;
 
-/// Offsets of the file system: in images of it alone, in those of Xbox discs,
-/// and of Xbox 360 discs of two generations (XDVDFS, 1).
+/// Offsets of the file system in images of it alone, of Xbox discs, and of Xbox
+/// 360 discs of two generations (FORMATS, XDVDFS 1).
 const BASES: [u64; 4] = [0, 0x1830_0000, 0x0FD9_0000, 0x0208_0000];
 
-/// Maximum length of a directory's table: one with some 200,000 files.
+/// Maximum length of a directory's table: enough for about 200,000 files.
 const MAX_TABLE: u64 = 8 << 20;
 
 /// Maximum number of bytes of all tables together.
@@ -149,7 +149,7 @@ struct Walk<'a> {
     /// Sectors of the tables that were read. Each is read once, so that cycles
     /// end.
     entered: HashSet<u32>,
-    /// Number of bytes that further tables may have.
+    /// Number of bytes that the remaining tables may have.
     room: u64,
     files: Vec<Span>,
     warnings: Warnings,
@@ -202,15 +202,16 @@ impl Walk<'_> {
             format!("has {size} bytes, more than are read")
         } else {
             self.room -= size;
-            // The end of a table is padding, which a truncated image may lack.
-            let there = self.source.len().saturating_sub(offset).min(size);
-            if there > 0 && there < size {
-                let missing = size - there;
+            // The end of a table is padding, which may be missing from a
+            // truncated image.
+            let present = self.source.len().saturating_sub(offset).min(size);
+            if present > 0 && present < size {
+                let missing = size - present;
                 self.warnings.push(format!(
                     "the directory table at {offset:#x} lacks {missing} bytes"
                 ));
             }
-            let length = if there > 0 { there } else { size };
+            let length = if present > 0 { present } else { size };
             let bytes = read_vec(self.source, offset, length, "directory table")?;
             let nodes = nodes(&bytes, offset, &mut self.warnings);
             return self.announce(directory, nodes, sink);
@@ -249,7 +250,7 @@ impl Walk<'_> {
             let span = self.span(node.extent);
             self.files.push(span);
         }
-        // In order, and before those that were found earlier.
+        // These are read in order, before those that were found earlier.
         self.pending[before..].reverse();
         Ok(())
     }
@@ -299,7 +300,7 @@ mod tests {
     const ROOT: u32 = 33;
     const DATA: u32 = 34;
 
-    /// Returns an entry of a table, to be placed where its parent links to.
+    /// Returns an entry of a table; its parent links to its position.
     fn node(links: [u16; 2], extent: [u32; 2], attributes: u8, name: &[u8]) -> Vec<u8> {
         let mut bytes: Vec<u8> = links.iter().flat_map(|link| link.to_le_bytes()).collect();
         bytes.extend(extent.iter().flat_map(|number| number.to_le_bytes()));
@@ -343,7 +344,7 @@ mod tests {
         let bytes = image(&[root, cycle].concat());
         let (listing, volume) = open(&FORMAT, "x.iso", bytes, None).unwrap();
         assert_eq!(listing.paths(), ["a.txt", "b.txt/"]);
-        // The node is linked three times, the table is the root's.
+        // The node is linked three times, and the table is that of the root.
         assert_eq!(volume.warnings().len(), 3);
     }
 
