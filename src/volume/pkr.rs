@@ -13,7 +13,7 @@ use super::{
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 use crate::text::Charset;
 
-/// The entry for the table of formats.
+/// How PKR archives are detected and opened.
 pub(super) const FORMAT: Format = Format {
     name: "PKR",
     extensions: &["pkr"],
@@ -36,7 +36,7 @@ const COUNTS: u64 = 12;
 const DIRECTORY: usize = 40;
 
 /// Compression value of a file that is not packed. The games treat all other
-/// values as zlib (PKR, 2).
+/// values as zlib (FORMATS, PKR 2).
 const RAW: u32 = 0xFFFF_FFFE;
 
 /// Separators in the names of directories.
@@ -213,7 +213,7 @@ impl Reader {
         }
     }
 
-    /// Returns the record of a file in the table.
+    /// Returns the name of a file, and its record.
     fn file(&self, number: usize) -> Result<(&[u8], Member)> {
         let length = self.version.record();
         let bytes = &self.files[number * length..][..length];
@@ -228,7 +228,7 @@ impl Reader {
             crc,
             is_raw: cursor.u32("compression")? == RAW,
             offset: cursor.u32("offset")?,
-            // The decoded size comes first (PKR, 1).
+            // The decoded size comes first (FORMATS, PKR 1).
             size: cursor.u32("size")?,
             stored: cursor.u32("stored size")?,
         };
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_checksums_and_sizes_are_found_when_the_file_is_read() {
+    fn wrong_checksums_and_sizes_are_detected_when_the_file_is_read() {
         let crc = crc32fast::hash(&[b'x'; 1000]);
         for (crc, size) in [(1, 1000), (crc, 999), (crc, 1001), (crc, u32::MAX)] {
             let (listing, volume) = open(&FORMAT, "x", pkr3(crc, size), None).unwrap();
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn in_version_2_directories_point_to_their_first_record() {
+    fn directories_of_version_2_point_to_their_first_record() {
         let bytes = [
             b"PKR2".to_vec(),
             words(&[1, 1, 1]),

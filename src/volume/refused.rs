@@ -3,7 +3,7 @@
 use super::{Format, Input, Sink, Volume};
 use crate::io::{Error, Result};
 
-/// The entry for the table of formats. Such files have no companions.
+/// How these archives are detected. They have no companions.
 pub(super) const FORMAT: Format = Format {
     name: "not supported",
     extensions: &[],
@@ -13,8 +13,8 @@ pub(super) const FORMAT: Format = Format {
     is_layered: false,
 };
 
-/// Number of bytes at the start of a program in which Inno Setup's marks are
-/// searched for. The extracting program is smaller; the data follows it.
+/// Number of bytes at the start of a program that are searched for the marks of
+/// Inno Setup. The extracting program is shorter; the data follows it.
 const PROGRAM: u64 = 2 << 20;
 
 /// Magic bytes of archives, their names, and the programs that unpack them.
@@ -41,7 +41,7 @@ const KNOWN: [(&[u8], &str, &str); 4] = [
 /// of the table with the position of the data.
 const INNO: [&[u8]; 2] = [b"JR.Inno.Setup", b"rDlPtS"];
 
-/// Returns what a source is and which program unpacks it, if known.
+/// Returns the kind of a source and the program that unpacks it, if known.
 fn known(input: &Input<'_>) -> Result<Option<(&'static str, &'static str)>> {
     let head = input.bytes(0, 8)?;
     let found = KNOWN.iter().find(|(magic, ..)| head.starts_with(magic));

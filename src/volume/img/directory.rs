@@ -17,12 +17,12 @@ pub(super) struct Layout {
     pub(super) halves: bool,
     /// Length of the image in bytes.
     pub(super) image: u64,
-    /// Where in the image the directory ends.
+    /// Offset in the image of the directory's end.
     pub(super) directory_end: u64,
 }
 
 impl Layout {
-    /// Returns that of version 1, whose image is a separate file.
+    /// Returns the layout of version 1, in which the image is a separate file.
     pub(super) fn version_1(image: u64) -> Self {
         Self {
             halves: false,
@@ -34,9 +34,9 @@ impl Layout {
 
 /// A directory that has been read.
 pub(super) struct Directory {
-    /// The files in its order.
+    /// The files, in the order of the directory.
     pub(super) files: Vec<Span>,
-    /// Their records, and how long the name in each is.
+    /// Their records, and the length of the name in each.
     records: Vec<u8>,
     name_lengths: Vec<u8>,
 }
@@ -47,7 +47,7 @@ impl Directory {
         (0..self.files.len()).map(|number| self.name(number))
     }
 
-    /// Returns the name of the file of this number.
+    /// Returns the name of the file with this number.
     pub(super) fn name(&self, number: usize) -> &[u8] {
         let start = (number + 1) * RECORD - NAME;
         &self.records[start..start + usize::from(self.name_lengths[number])]
@@ -57,8 +57,8 @@ impl Directory {
 /// The fields of a record.
 struct Record<'a> {
     sector: u32,
-    /// The sectors in the stream and in the archive (version 2), or as one
-    /// number those of the file (version 1).
+    /// In version 2, the number of sectors to stream and that in the archive;
+    /// in version 1, the halves of one number of sectors.
     sectors: [u16; 2],
     name: &'a [u8],
 }
@@ -77,7 +77,8 @@ impl<'a> Record<'a> {
     /// Returns the extent of its data.
     fn span(&self, layout: Layout) -> Span {
         let sectors = match self.sectors {
-            // The size in the archive wins if there is one (IMG, 1).
+            // The size in the archive takes precedence if it is not 0 (FORMATS,
+            // IMG 1).
             [streaming, 0] if layout.halves => streaming.into(),
             [_, archive] if layout.halves => archive.into(),
             [low, high] => u32::from(low) | u32::from(high) << 16,
@@ -109,8 +110,8 @@ pub(super) fn read_records(records: Vec<u8>, layout: Layout, warnings: &mut Warn
     }
 }
 
-/// Returns an extent as it is in the image: without the missing part of its
-/// last sector.
+/// Returns the part of an extent that exists if only a part of its last sector
+/// is missing; otherwise the whole extent.
 fn fit(span: Span, number: usize, layout: Layout, warnings: &mut Warnings) -> Span {
     if span.size > 0 && span.offset < layout.directory_end {
         warnings.push(format!("entry {number} overlaps the directory"));
@@ -118,7 +119,7 @@ fn fit(span: Span, number: usize, layout: Layout, warnings: &mut Warnings) -> Sp
     if span.is_inside(layout.image) {
         return span;
     }
-    // Neither is more than 43 bits long.
+    // Neither has more than 43 bits.
     let missing = (span.offset + span.size) - layout.image;
     if missing < SECTOR && span.size >= missing {
         warnings.push(format!("entry {number}: {missing} bytes are missing"));
@@ -132,7 +133,7 @@ fn fit(span: Span, number: usize, layout: Layout, warnings: &mut Warnings) -> Sp
 }
 
 /// Returns whether bytes are the start of a directory of version 1 for an image
-/// of that length: most records have a printable name with a dot, and are
+/// of this length: most records have a printable name with a dot, and are
 /// inside the image.
 pub(super) fn is_plausible(start: &[u8], image: u64) -> bool {
     let (records, _) = start.as_chunks();

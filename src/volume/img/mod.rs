@@ -14,8 +14,8 @@ use super::{Content, FileId, Format, Input, MAX_ENTRIES, Name, Options, Sink, Vo
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 use crate::text::has_extension;
 
-/// The entry for the table of formats. `.img` is the extension of many other
-/// kinds of files.
+/// How IMG archives are detected and opened. No extension is listed, because
+/// many other kinds of files are called `.img`.
 pub(super) const FORMAT: Format = Format {
     name: "IMG",
     extensions: &[],
@@ -31,14 +31,14 @@ const SECTOR: u64 = 2048;
 /// First bytes of version 2.
 const VERSION_2: &[u8; 4] = b"VER2";
 
-/// First bytes of version 3, the one of Grand Theft Auto IV.
+/// First bytes of version 3 (Grand Theft Auto IV).
 const VERSION_3: [u8; 4] = [0x52, 0x2A, 0x4E, 0xA9];
 
 /// Length of the header of version 2: the magic and the number of records.
 const HEADER: u64 = 8;
 
 /// Number of records that are examined to detect a directory of version 1.
-const LOOKED_AT: usize = 64;
+const EXAMINED: usize = 64;
 
 /// An IMG archive of either version.
 struct Img {
@@ -57,7 +57,7 @@ fn matches(input: &Input<'_>) -> Result<bool> {
     let Some(pair) = Pair::of(input) else {
         return Ok(false);
     };
-    let length = pair.directory.len().min((LOOKED_AT * RECORD) as u64);
+    let length = pair.directory.len().min((EXAMINED * RECORD) as u64);
     let start = read_vec(&*pair.directory, 0, length, "directory")?;
     Ok(directory::is_plausible(&start, pair.image.len()))
 }
@@ -69,7 +69,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Returns the source and its partner, whichever of the two it is.
+    /// Returns the source and its partner; the source may be either file.
     fn of(input: &Input<'_>) -> Option<Self> {
         let name = &input.options.name;
         let partner = |extension: &str| {
@@ -139,7 +139,7 @@ fn version_1(pair: &Pair, warnings: &mut Warnings) -> Result<Directory> {
     let count = check_count(length / RECORD as u64)?;
     if !length.is_multiple_of(RECORD as u64) {
         let odd = length % RECORD as u64;
-        warnings.push(format!("the directory has {odd} bytes behind its records"));
+        warnings.push(format!("the directory has {odd} bytes after its records"));
     }
     let records = read_vec(&*pair.directory, 0, count * RECORD as u64, "directory")?;
     let layout = directory::Layout::version_1(pair.image.len());
@@ -157,8 +157,8 @@ fn check_count(count: u64) -> Result<u64> {
     Ok(count)
 }
 
-/// Declares the files, all in the root. The games use the first of several with
-/// one name.
+/// Declares the files, all in the root. If several have the same name, the
+/// games use the first.
 fn announce(directory: &Directory, sink: &mut dyn Sink) -> Result<()> {
     let root = sink.root();
     sink.expect(directory.files.len());
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_size_in_the_archive_wins_unless_it_is_0() {
+    fn the_size_in_the_archive_takes_precedence_unless_it_is_0() {
         let stream = record(1, 2, b"a.dff");
         let archive = record(1, 1 << 16 | 2, b"b.dff");
         let bytes = version_2(&[stream, archive], 3);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_names_the_first_is_announced_last() {
+    fn the_first_of_equal_names_is_declared_last() {
         let bytes = version_2(&[record(1, 1, b"a"), record(1, 2, b"a")], 3);
         let (listing, _) = open(&FORMAT, "x", bytes, None).unwrap();
         let last = listing.files().last().unwrap();
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn other_versions_are_refused_by_name() {
+    fn the_error_for_another_version_names_it() {
         for head in [VERSION_3, *b"VER3"] {
             let opened = open(&FORMAT, "x.img", [&head[..], &[0; 60]].concat(), None);
             let error = opened.err().unwrap().to_string();

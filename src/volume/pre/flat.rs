@@ -1,11 +1,11 @@
-//! Form 1: files consecutively, without a magic.
+//! Form 1: consecutive files, without a magic.
 
 use super::{Files, Member, check_count, padded};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 use crate::text::has_extension;
 use crate::volume::{Format, Input, Sink, Volume};
 
-/// The entry for the table of formats.
+/// How archives of form 1 are detected and opened.
 pub(in crate::volume) const FORMAT: Format = Format {
     name: "PRE",
     extensions: &[],
@@ -68,7 +68,7 @@ fn walk(source: &dyn ReadAt, mut add: impl FnMut(&[u8], Member) -> Result<()>) -
         if name.is_empty() || !is_printable {
             return Err(Error::damaged(offset, "name", "is not printable"));
         }
-        // The padding counts from the start of the name (PRE, 2).
+        // The padding counts from the start of the name (FORMATS, PRE 2).
         let field = padded(name.len() as u64 + 1);
         cursor.seek(offset + field, "name")?;
         let size = cursor.u32("size")?;

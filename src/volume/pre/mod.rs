@@ -28,12 +28,12 @@ struct Member {
     offset: u64,
     /// Decoded size in bytes.
     size: u32,
-    /// Packed size in bytes; 0 for one that is not packed.
+    /// Packed size in bytes; 0 if it is not packed.
     packed: u32,
 }
 
 impl Member {
-    /// Returns the bytes that it takes in the archive, without the padding.
+    /// Returns its length in the archive in bytes, without the padding.
     fn stored(self) -> u64 {
         match self.packed {
             0 => self.size.into(),
@@ -52,12 +52,12 @@ struct Pre {
     source: Arc<dyn ReadAt>,
     members: Vec<Member>,
     options: Options,
-    /// Which of the three forms it has.
+    /// The form, 1 to 3.
     form: u8,
     warnings: Vec<String>,
 }
 
-/// Receives the files of an archive.
+/// The files of an archive that is being opened.
 struct Files<'a> {
     paths: Paths<'a>,
     members: Vec<Member>,

@@ -5,7 +5,7 @@ use crate::io::{Cursor, Endian, Error, Result, read_vec};
 use crate::volume::paths::until_nul;
 use crate::volume::{Format, Input, Sink, Volume};
 
-/// The entry for the table of formats.
+/// How archives of forms 2 and 3 are detected and opened.
 pub(in crate::volume) const FORMAT: Format = Format {
     name: "PRE",
     extensions: &["prx", "prd", "prf"],
@@ -61,7 +61,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     check_count(count, end - HEADER, file_header, 8)?;
     let mut files = Files::new(sink);
     if u64::from(total) != end {
-        let text = format!("the header says {total} bytes, there are {end}");
+        let text = format!("the header declares {total} bytes, there are {end}");
         files.warnings.push(text);
     }
     let mut offset = HEADER;
@@ -69,7 +69,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
         let read = file(source, offset, file_header);
         let (name, member) = read.map_err(|error| error.within(format!("file {number}")))?;
         let stored = member.stored();
-        // The padding counts from the start of the data (PRE, 3).
+        // The padding counts from the start of the data (FORMATS, PRE 3).
         offset = member.offset + padded(stored);
         files.add(&name, member)?;
     }

@@ -40,7 +40,7 @@ fn lzss_matches_reach_into_the_spaces_before_the_data() {
 }
 
 #[test]
-fn streams_that_end_early_and_impossible_sizes_are_damage() {
+fn streams_that_end_early_and_impossible_sizes_are_damaged() {
     let read_as = |size: u32| {
         let bytes = form_2(b"a\0", size, 2, &[1, b'x']);
         let (listing, volume) = open(&PACKED_FORMAT, "x.prx", bytes, None).unwrap();
@@ -59,7 +59,7 @@ fn streams_that_end_early_and_impossible_sizes_are_damage() {
 }
 
 #[test]
-fn the_flat_form_is_detected_by_its_extension_and_a_whole_walk() {
+fn the_flat_form_is_detected_by_its_extension_and_all_headers() {
     let bytes = [
         words(&[2]),
         b"abc\0".to_vec(),

@@ -39,7 +39,7 @@ pub(super) enum Method {
     Delta {
         distance: usize,
     },
-    /// Makes branch targets of programs relative again.
+    /// Converts absolute branch targets of programs to relative ones.
     Branches(Processor),
     /// The same for x86, in four streams.
     Bcj2,
@@ -154,7 +154,7 @@ struct FileEnd {
     end: u64,
     /// CRC-32 of its data, if known.
     sum: Option<u32>,
-    /// Whether its data was found not to match it.
+    /// Whether the data was found not to match it.
     is_wrong: AtomicBool,
 }
 
@@ -302,10 +302,10 @@ impl Block {
         self.files = files.collect();
     }
 
-    /// Returns the checksums that follow those of the blocks in the database.
+    /// Returns the checksums that the database lists after those of the blocks.
     pub(super) fn sums_to_be_told(&mut self) -> impl Iterator<Item = &mut Option<u32>> {
-        let are_told = self.files.len() == 1 && self.sum.is_some();
-        let files = self.files.iter_mut().filter(move |_| !are_told);
+        let is_known = self.files.len() == 1 && self.sum.is_some();
+        let files = self.files.iter_mut().filter(move |_| !is_known);
         files.map(|file| &mut file.sum)
     }
 
@@ -313,7 +313,7 @@ impl Block {
         self.files.len()
     }
 
-    /// Returns the offset in the decoded block and size of a file.
+    /// Returns the offset of a file in the decoded block, and its size.
     pub(super) fn file(&self, number: usize) -> Option<(u64, u64)> {
         let end = self.files.get(number)?.end;
         let before = number
@@ -328,8 +328,8 @@ impl Block {
         Some(self.files.get(number)?.end)
     }
 
-    /// Records the checksum of a file's data. A mismatch is remembered unless
-    /// `force` is set.
+    /// Compares the checksum of a file's data. A mismatch is recorded, or with
+    /// `force` only logged.
     pub(super) fn found_sum(&self, number: usize, found: u32, force: bool) {
         let Some(file) = self.files.get(number) else {
             return;
@@ -360,7 +360,7 @@ impl Block {
         Error::damaged(self.offset(), field, "its checksum is wrong")
     }
 
-    /// Returns the memory that it takes, in bytes.
+    /// Returns the memory that it uses, in bytes.
     pub(super) fn memory(&self) -> usize {
         let coders = self.coders.iter().map(|coder| {
             size_of::<Coder>() + coder.method.capacity() + coder.properties.capacity()

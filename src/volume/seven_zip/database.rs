@@ -103,7 +103,7 @@ impl Fields for Cursor<'_> {
         Ok(number)
     }
 
-    /// Reads a count of items that take at least a byte each.
+    /// Reads a count of items of at least one byte each.
     fn count(&mut self, most: u64, field: &'static str) -> Result<usize> {
         let count = self.number(field)?;
         if count > most {
@@ -118,7 +118,7 @@ impl Fields for Cursor<'_> {
         Ok((0..count).map(bit).collect())
     }
 
-    /// Reads for which of this many items a value is defined.
+    /// Reads which of `count` items have a value.
     fn defined(&mut self, count: usize, field: &'static str) -> Result<Vec<bool>> {
         match self.u8(field)? {
             0 => self.bits(count, field),
@@ -129,7 +129,7 @@ impl Fields for Cursor<'_> {
     fn sums(&mut self, count: usize) -> Result<Vec<Option<u32>>> {
         let defined = self.defined(count, "checksums")?;
         let sums = defined.into_iter();
-        sums.map(|is_there| is_there.then(|| self.u32("checksum")).transpose())
+        sums.map(|is_defined| is_defined.then(|| self.u32("checksum")).transpose())
             .collect()
     }
 
@@ -474,7 +474,7 @@ fn read_times(fields: &mut Cursor<'_>, count: usize) -> Result<Vec<Option<i64>>>
     if fields.u8("times")? != 0 {
         return Ok(Vec::new());
     }
-    let times = defined.into_iter().map(|is_there| match is_there {
+    let times = defined.into_iter().map(|is_defined| match is_defined {
         true => Ok(time::filetime(fields.u64("time")?)),
         false => Ok(None),
     });

@@ -17,10 +17,10 @@ use crate::volume::Decoder;
 /// Number of packed bytes read at a time.
 const PIECE: usize = 32 << 10;
 
-/// Minimum memory of a decoder besides that of its methods, in bytes.
+/// Minimum memory of a decoder without that of its methods, in bytes.
 const BUFFERS: usize = 2 * PIECE;
 
-/// The input of a block or of a coder.
+/// The input or the output of a coder.
 type Stream = Box<dyn Read + Send + Sync>;
 
 /// A packed stream of a source.
@@ -35,8 +35,8 @@ impl Read for Packed {
         let left = usize::try_from(self.end - self.next).unwrap_or(usize::MAX);
         let length = buf.len().min(left);
         let read = self.source.read_exact_at(&mut buf[..length], self.next);
-        // Wrapped, so that `Error::of_reader` finds the error of the source
-        // again.
+        // Wrapped, so that `Error::of_reader` can return the error of the
+        // source.
         read.map_err(|cause| std::io::Error::other(read_error(self.next, length as u64, cause)))?;
         self.next += length as u64;
         Ok(length)
@@ -72,7 +72,7 @@ struct Chain<'a> {
 
 impl Chain<'_> {
     fn broken(&self) -> Error {
-        let problem = "its coders do not make a chain";
+        let problem = "its coders do not form a chain";
         Error::damaged(self.block.offset(), "block", problem)
     }
 
@@ -213,7 +213,7 @@ impl Decoder for Solid {
         Ok(())
     }
 
-    /// Not supported: a copy would take the same memory again.
+    /// Not supported, because a copy would use as much memory again.
     fn fork(&self) -> Option<Box<dyn Decoder>> {
         None
     }

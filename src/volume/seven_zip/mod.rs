@@ -18,7 +18,7 @@ use super::{Content, Decoder, Entry, FileId, Format, Input, Options, Sink, Strea
 use crate::io::{Error, ReadAt, Result, Warnings};
 use crate::text::Charset;
 
-/// The entry for the table of formats.
+/// How 7z archives are detected and opened.
 pub(super) const FORMAT: Format = Format {
     name: "7z",
     extensions: &["7z"],
@@ -40,7 +40,8 @@ struct SevenZip {
 /// A file of the archive.
 #[derive(Debug, Clone, Copy)]
 struct Member {
-    /// Numbers of its block and of the file in that; `None` for an empty file.
+    /// Numbers of its block and of the file in the block; `None` if it is
+    /// empty.
     location: Option<(u32, u32)>,
 }
 

@@ -15,8 +15,8 @@ use super::{Content, FileId, Format, Input, Options, Sink, Volume};
 use crate::io::{Error, ReadAt, Result, Warnings, read_vec};
 use crate::text::{Charset, has_extension};
 
-/// The entry for the table of formats. `.wad` is also the extension of other
-/// formats.
+/// How HED/WAD pairs are detected and opened. No extension is listed, because
+/// other formats have `.wad` too.
 pub(super) const FORMAT: Format = Format {
     name: "HED/WAD",
     extensions: &[],
@@ -57,7 +57,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Finds both files, given either as the source.
+    /// Finds both files; the source may be either.
     fn read(input: &Input<'_>) -> Result<Option<Self>> {
         let name = &input.options.name;
         let partner = |extension: &str| {
@@ -155,7 +155,7 @@ fn announce(
 }
 
 /// Returns the name of a file: that of its record, the known name with its
-/// hash, or its hash with an extension by its first bytes.
+/// hash, or its hash with an extension determined by its first bytes.
 fn name<'a>(record: &Record<'a>, span: Span, bytes: &dyn ReadAt) -> Result<Cow<'a, [u8]>> {
     let hash = match record.name {
         directory::FileName::Plain(name) => return Ok(Cow::Borrowed(name)),

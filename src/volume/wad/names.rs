@@ -1,4 +1,4 @@
-//! Names of files that are stored as hashes (WAD, 3).
+//! Names of files that are stored as hashes (FORMATS, HED/WAD 3).
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -28,7 +28,7 @@ pub(super) fn find(hash: u32) -> Option<&'static str> {
     NAMES.get(&hash).copied()
 }
 
-/// Returns the extension of a file with these first bytes.
+/// Returns the extension for a file with these first bytes.
 pub(super) fn extension(head: &[u8]) -> &'static str {
     let known = EXTENSIONS.iter().find(|(magic, _)| head == magic);
     known.map_or("bin", |(_, extension)| extension)

@@ -60,7 +60,7 @@ fn offsets_may_count_sectors() {
 }
 
 #[test]
-fn hashes_are_resolved_or_get_an_extension_by_the_first_bytes() {
+fn hashes_are_resolved_or_get_an_extension_from_the_first_bytes() {
     let hed = words(&[0x31A1_EA54, 0, 1, 0xFFFF_0000, 2048, 1, 0, 0, 0]);
     let (paths, _) = listed(hed, 2).unwrap();
     assert_eq!(paths, ["bits.psx", "FFFF0000.bin"]);

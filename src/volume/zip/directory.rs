@@ -12,11 +12,11 @@ use crate::io::{Error, ReadAt, Result, Warnings};
 use crate::text::Charset;
 use crate::volume::{Entry, FileId, MAX_ENTRIES, Sink};
 
-/// Maximum length of the stretch at the end of the source in which the record
-/// of the end is searched: the record with the longest comment.
+/// Number of bytes at the end of the source that are searched for the end
+/// record: its length with the longest comment.
 const SEARCHED: u64 = 22 + 65_535;
 
-/// Bytes of the directory that are read at a time: more than its longest
+/// Bytes of the directory that are read at a time: more than the longest
 /// record.
 const BUFFER: usize = 256 << 10;
 
@@ -27,16 +27,16 @@ const AES: u16 = 99;
 /// Extra field with the name in UTF-8.
 const UNICODE_PATH: u16 = 0x7075;
 
-/// Number of macOS among the systems on which archives are made.
+/// Number of macOS in the field for the system that created an entry.
 const MACOS: u8 = 19;
 
-/// What the directory says.
+/// The contents of the directory.
 pub(super) struct Directory {
     pub(super) members: Vec<Member>,
     pub(super) warnings: Warnings,
 }
 
-/// A source as `rawzip` reads it.
+/// A source in the form that `rawzip` reads.
 struct Source<'a>(&'a dyn ReadAt);
 
 impl rawzip::ReaderAt for Source<'_> {
@@ -47,7 +47,8 @@ impl rawzip::ReaderAt for Source<'_> {
             return Ok(0);
         }
         let read = self.0.read_exact_at(&mut buf[..length], offset);
-        // As an error of the source's, to be found again by `Error::of_reader`.
+        // Wrapped, so that `Error::of_reader` can return the error of the
+        // source.
         read.map_err(|cause| {
             std::io::Error::other(crate::io::read_error(offset, length as u64, cause))
         })?;
@@ -106,7 +107,7 @@ pub(super) fn read(source: &dyn ReadAt, sink: &mut dyn Sink) -> Result<Directory
     Ok(Directory { members, warnings })
 }
 
-/// Returns an error of `rawzip` as one about the directory at `offset`.
+/// Converts an error of `rawzip` to one about the directory at `offset`.
 fn error_of(error: &rawzip::Error, offset: u64) -> Error {
     let damaged = |text| Error::damaged(offset, "central directory", text);
     match error.kind() {
@@ -170,8 +171,8 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the name in UTF-8 that is in the extra fields (0x7075), if it
-/// belongs to the name that the directory has.
+/// Returns the UTF-8 name in the extra fields (0x7075), if it belongs to the
+/// name in the directory.
 fn unicode_path<'a>(fields: ExtraFields<'a>, name: &[u8]) -> Option<&'a [u8]> {
     let mut fields = fields;
     let (_, field) = fields.find(|(id, _)| id.as_u16() == UNICODE_PATH)?;
@@ -181,8 +182,8 @@ fn unicode_path<'a>(fields: ExtraFields<'a>, name: &[u8]) -> Option<&'a [u8]> {
     (*version == 1 && belongs && str::from_utf8(path).is_ok()).then_some(path)
 }
 
-/// Returns the character set of a name: UTF-8 where a flag says so, and where a
-/// program on Unix wrote what is UTF-8; else the one of DOS.
+/// Returns the character set of a name: UTF-8 if a flag is set, or if a program
+/// on Unix wrote valid UTF-8; otherwise that of DOS.
 fn charset(record: &ZipFileHeaderRecord<'_>, name: &[u8]) -> Charset {
     if record.flags().is_utf8() || is_of_unix(record) && str::from_utf8(name).is_ok() {
         Charset::Utf8
@@ -191,8 +192,8 @@ fn charset(record: &ZipFileHeaderRecord<'_>, name: &[u8]) -> Charset {
     }
 }
 
-/// Returns what separates the components of a path. Some programs on Windows
-/// write backslashes; on Unix a name can have them.
+/// Returns the separators of a path. Some programs on Windows write
+/// backslashes; on Unix a name can contain them.
 fn separators(record: &ZipFileHeaderRecord<'_>, path: &[u8]) -> &'static [u8] {
     if is_of_unix(record) || path.contains(&b'/') {
         b"/"
@@ -206,8 +207,8 @@ fn is_of_unix(record: &ZipFileHeaderRecord<'_>) -> bool {
     system == CreatorSystem::UNIX || system.as_u8() == MACOS
 }
 
-/// Returns the modification time: of the extra fields, which say UTC, or that
-/// of DOS.
+/// Returns the modification time: that of the extra fields, in UTC, or that of
+/// DOS.
 fn modified(record: &ZipFileHeaderRecord<'_>) -> Option<i64> {
     match record.last_modified() {
         rawzip::time::ZipDateTimeKind::Utc(time) => Some(time.to_unix()),

@@ -14,7 +14,7 @@ use super::paths::{Span, record};
 use super::{Content, Decoder, FileId, Format, Input, Options, Sink, Streams, Volume};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 
-/// The entry for the table of formats.
+/// How zip archives are detected and opened.
 pub(super) const FORMAT: Format = Format {
     name: "zip",
     extensions: &["zip"],
@@ -30,12 +30,12 @@ const LOCAL_HEADER: &[u8; 4] = b"PK\x03\x04";
 /// First bytes of the record at the end, with which an empty archive begins.
 const END: &[u8; 4] = b"PK\x05\x06";
 
-/// First bytes of an archive in several parts, and of one that became a
-/// single part after all.
+/// First bytes of an archive in several parts, and of one for which a single
+/// part was enough.
 const SPANNED: &[u8; 4] = b"PK\x07\x08";
 const NOT_SPANNED: &[u8; 4] = b"PK00";
 
-/// First bytes of a program for DOS or Windows, which may unpack itself.
+/// First bytes of a program for DOS or Windows, which may be self-extracting.
 const PROGRAM: &[u8; 2] = b"MZ";
 
 /// Length of the fixed part of a local header, and the offset in it of the
@@ -43,7 +43,7 @@ const PROGRAM: &[u8; 2] = b"MZ";
 const LOCAL_LENGTH: u64 = 30;
 const LOCAL_LENGTHS: usize = 26;
 
-/// Methods by which files are packed.
+/// Compression methods.
 const STORED: u16 = 0;
 const DEFLATE: u16 = 8;
 
@@ -62,8 +62,8 @@ struct Zip {
 struct Member {
     /// Absolute offset of the local header.
     header: u64,
-    /// Absolute offset of the data, after the local header, whose length only
-    /// the header itself says; [`UNKNOWN`] before that was read.
+    /// Absolute offset of the data after the local header; [`UNKNOWN`] until
+    /// the header, which contains its own length, has been read.
     data: AtomicU64,
     /// Packed size in bytes.
     stored: u64,
@@ -88,7 +88,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     if input.bytes(0, SPANNED.len() as u64)? == SPANNED {
         return Err(Error::Unsupported(
             "is a part of a zip archive in several parts (spanned); \
-             `zip -s 0` makes one of them"
+             `zip -s 0` joins them"
                 .to_owned(),
         ));
     }
@@ -199,7 +199,7 @@ impl Volume for Zip {
     }
 }
 
-/// Returns the name of a method, in brackets after a space.
+/// Returns the name of a method, in parentheses after a space.
 fn method_name(method: u16) -> &'static str {
     match method {
         1 => " (shrunk)",

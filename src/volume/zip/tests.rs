@@ -2,15 +2,15 @@ use super::super::listing::{Listing, open as open_file, read};
 use super::*;
 use std::io::Write;
 
-/// A file to be put into an archive.
+/// A file for an archive.
 struct File {
     name: &'static [u8],
     data: Vec<u8>,
     method: u16,
     flags: u16,
-    /// System on which it is made: 0 DOS, 3 Unix.
+    /// System on which it was made: 0 DOS, 3 Unix.
     system: u8,
-    /// What is wrong with the decoded size.
+    /// Added to the declared decoded size.
     size_error: u32,
 }
 
@@ -58,7 +58,7 @@ fn archive(files: &[File]) -> Vec<u8> {
         let header = bytes.len() as u32;
         bytes.extend_from_slice(LOCAL_HEADER);
         bytes.extend_from_slice(&common);
-        // The local header has an extra field that the directory has not.
+        // The local header has an extra field that the directory lacks.
         bytes.extend(shorts(&[4]));
         bytes.extend_from_slice(file.name);
         bytes.extend([0xFE, 0xCA, 0, 0]);
@@ -85,7 +85,7 @@ fn open(files: &[File]) -> (Listing, Box<dyn Volume>) {
 }
 
 #[test]
-fn stored_and_deflated_files_are_what_was_packed() {
+fn stored_and_deflated_files_decode_to_their_contents() {
     let deflated = File {
         method: DEFLATE,
         ..file(b"d/deflated.txt", &[b'y'; 100_000])
@@ -99,7 +99,7 @@ fn stored_and_deflated_files_are_what_was_packed() {
 }
 
 #[test]
-fn names_are_in_the_character_set_that_the_entry_says() {
+fn names_are_decoded_in_the_character_set_of_their_entry() {
     let of_dos = file(b"M\x81ll\\a.txt", b"");
     let flagged = File {
         flags: 1 << 11,
@@ -132,7 +132,7 @@ fn encrypted_files_and_other_methods_are_listed_and_refused() {
 }
 
 #[test]
-fn sizes_that_lie_are_found_before_memory_is_taken() {
+fn wrong_sizes_are_detected_before_memory_is_allocated() {
     let stored = File {
         size_error: 1 << 30,
         ..file(b"a", b"short")
@@ -160,7 +160,7 @@ fn sizes_that_lie_are_found_before_memory_is_taken() {
 }
 
 #[test]
-fn a_file_in_front_of_the_archive_does_not_matter() {
+fn a_program_before_the_archive_is_ignored() {
     let bytes = [&b"MZ some program"[..], &archive(&[file(b"a", b"text")])].concat();
     let (listing, volume) = open_file(&FORMAT, "setup.exe", bytes, None).unwrap();
     let (_, entry) = listing.files().next().unwrap();
@@ -177,7 +177,7 @@ fn an_archive_that_is_cut_anywhere_is_refused() {
 }
 
 #[test]
-fn parts_of_an_archive_are_refused_by_name() {
+fn the_error_for_a_part_of_an_archive_names_the_cause() {
     let opened = open_file(&FORMAT, "x.zip", [*SPANNED, *LOCAL_HEADER].concat(), None);
     assert!(opened.err().unwrap().to_string().contains("spanned"));
 }
