@@ -16,11 +16,11 @@ pub struct BucketFolder {
 }
 
 impl BucketFolder {
-    /// Lists a folder; those in it are listed on demand. Entries come in the
-    /// order of their names.
+    /// Lists a folder; its subfolders are listed on demand. Entries are sorted
+    /// by name.
     ///
     /// # Errors
-    /// Returns [`Error::Listing`] if the server does not list it.
+    /// Returns [`Error::Listing`] if the server cannot list it.
     pub fn open(folder: RemoteFolder, sink: &mut dyn Sink) -> Result<Self> {
         let mut entries = folder.list(MAX_ENTRIES).map_err(Error::listing)?;
         entries.sort_by(|a, b| name_of(a).cmp(name_of(b)));
@@ -117,7 +117,7 @@ impl Volume for BucketFolder {
 pub struct LoneObject(Arc<dyn ReadAt>);
 
 impl LoneObject {
-    /// Shows `source` under its name.
+    /// Shows `source` as the file `name`.
     ///
     /// # Errors
     /// Returns the errors of `sink`.

@@ -19,7 +19,7 @@ use crate::source::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileStat, open_ben
 /// Name of the format.
 pub const FORMAT_NAME: &str = "folder";
 
-/// How directories are opened.
+/// Flags for opening a directory.
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
 /// State shared by all folders of a mount.
@@ -56,7 +56,7 @@ pub struct Folder {
     entries: Vec<FolderEntry>,
 }
 
-/// The source directory. It is held open, so that it stays the same if
+/// The source directory. It is kept open, so that it stays the same if
 /// something, such as this mount, is mounted over it.
 struct Root {
     directory: OwnedFd,
@@ -219,8 +219,8 @@ impl Folder {
         })
     }
 
-    /// Lists one directory, or some of its entries, into its node, and returns
-    /// the subdirectories that are still to be listed.
+    /// Lists one directory, or only its entries `some`, into its node, and
+    /// returns the subdirectories that remain to be listed.
     fn list_into(
         &mut self,
         directory: &Listing,
@@ -244,7 +244,7 @@ impl Folder {
             }
             let stat = match FileStat::at(handle.as_fd(), name.as_ref()) {
                 Ok(stat) => stat,
-                Err(error) if is_left_out(&handle, error) => continue,
+                Err(error) if is_omitted(&handle, error) => continue,
                 Err(error) => return Err(Error::listing(error.into())),
             };
             let modified = Some(stat.modified);
@@ -252,7 +252,7 @@ impl Folder {
             match stat.kind {
                 FileType::Symlink => match rustix::fs::readlinkat(&handle, &name, Vec::new()) {
                     Ok(text) => sink.text_link(directory.node, shown, text.as_bytes(), modified)?,
-                    Err(error) if is_left_out(&handle, error) => {}
+                    Err(error) if is_omitted(&handle, error) => {}
                     Err(error) => return Err(Error::listing(error.into())),
                 },
                 FileType::Directory => match &mut subdirectories {
@@ -329,9 +329,9 @@ impl Root {
 }
 
 /// Returns whether an entry that cannot be examined is omitted from the
-/// listing. It is not if the whole file system has a fault, because that may
-/// pass and the listing is kept.
-fn is_left_out(directory: &OwnedFd, error: Errno) -> bool {
+/// listing. A fault of the whole file system is returned as an error instead,
+/// because it may be temporary and the listing is kept.
+fn is_omitted(directory: &OwnedFd, error: Errno) -> bool {
     match error {
         // It has vanished, has become something else, or is not accessible.
         Errno::NOENT | Errno::INVAL | Errno::ACCESS => true,
@@ -356,7 +356,7 @@ fn names(directory: &OwnedFd) -> std::io::Result<Vec<OsString>> {
 
 impl FolderEntry {
     fn open(&self) -> std::io::Result<File> {
-        // Without blocking: it may be a pipe by now, without a writer.
+        // Nonblocking, because a pipe without a writer may have replaced it.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;
         open_beneath(&self.root.directory, &self.path, flags).map(File::from)
     }

@@ -65,7 +65,8 @@ impl Input<'_> {
 /// of the directory.
 pub const PAIRS: &[(&str, &str)] = &[("img", "dir"), ("wad", "hed")];
 
-/// Number of bytes by which a file with an ambiguous extension is detected.
+/// Number of first bytes that determine the format of a file with an ambiguous
+/// extension.
 pub const HEAD: u64 = 16;
 
 /// Returns the first bytes of a stored file of `size` bytes; `None` for other
@@ -118,7 +119,7 @@ pub const FORMATS: &[Format] = &[
     refused::FORMAT,
 ];
 
-/// Returns the format of a source, by its content.
+/// Detects the format of a source from its content.
 ///
 /// # Errors
 /// Returns [`Error::UnknownFormat`] if no format matches, or [`Error::Read`] if
@@ -132,7 +133,7 @@ pub fn detect(input: &Input<'_>) -> Result<&'static Format> {
             // A part of the source is unreadable; another format may still
             // match.
             Err(error @ Error::Read { .. }) => unreadable = unreadable.or(Some(error)),
-            // A contradiction means another format.
+            // A source that contradicts a format has another one.
             Ok(false) | Err(_) => {}
         }
     }

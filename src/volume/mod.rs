@@ -40,7 +40,7 @@ use crate::io::{Endian, Error, ReadAt, Result};
 pub use crate::text::Name;
 
 /// Maximum number of entries of a volume. Larger ones are refused, so that a
-/// small hostile archive cannot take gigabytes.
+/// small hostile archive cannot use gigabytes of memory.
 pub const MAX_ENTRIES: usize = 2_000_000;
 
 /// Maximum nesting of directories in a volume.
@@ -68,7 +68,7 @@ pub enum Platform {
 /// The type of an asset, if its volume records it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AssetType {
-    /// Four letters for the type (HIP: of AHDR).
+    /// Code of the type, four letters (HIP: from AHDR).
     pub code: [u8; 4],
     /// Platform, if known.
     pub platform: Option<Platform>,
@@ -76,10 +76,10 @@ pub struct AssetType {
     pub endian: Endian,
     /// Game that the archive was made for (HIP).
     pub game: hip::Game,
-    /// Refines the type (HIP: of a DYNA asset the hash of its type's name, 1
-    /// for a JSP asset that is JSPINFO); otherwise 0.
+    /// Refines the type (HIP: for a DYNA asset the hash of its type's name, for
+    /// a JSP asset 1 if it is JSPINFO); otherwise 0.
     pub subtype: u32,
-    /// Id of the file in its archive (HIP: of AHDR), see [`Volume::find_id`].
+    /// Id of the file in its archive (HIP: from AHDR), see [`Volume::find_id`].
     pub id: u32,
 }
 
@@ -92,7 +92,7 @@ pub struct AssetName {
     pub extension: String,
 }
 
-/// The version of a file that others may change.
+/// The version of a file that other programs may change.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Version {
     /// Differs if the data may differ.
@@ -104,7 +104,7 @@ pub struct Version {
 /// A file declared by a volume.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
-    /// The volume's number for it. Files are numbered 0, 1, 2 and so on.
+    /// The volume's number for it. Files are numbered consecutively from 0.
     pub file: FileId,
     /// Decoded size in bytes; `None` for generated data whose size is known
     /// only after rendering.
@@ -123,8 +123,9 @@ pub trait Sink {
     /// Returns the directory for the root of the volume.
     fn root(&self) -> NodeId;
 
-    /// Announces so many entries, of which the directory has been read, so that
-    /// memory for them is made once. There may be more or fewer.
+    /// Announces the expected number of entries, after the directory has been
+    /// read, so that memory for them is allocated once. There may be more or
+    /// fewer.
     fn expect(&mut self, entries: usize) {
         let _ = entries;
     }
@@ -133,8 +134,8 @@ pub trait Sink {
     /// if it has one.
     ///
     /// # Errors
-    /// Returns an error of the sink, such as too many entries, which must end
-    /// the reading.
+    /// Returns an error of the sink, such as too many entries. The volume must
+    /// then stop reading.
     fn dir(&mut self, parent: NodeId, name: Name<'_>, modified: Option<i64>) -> Result<NodeId>;
 
     /// Adds a directory whose entries the volume lists later in
@@ -174,8 +175,8 @@ pub trait Sink {
     /// Returns an error under the same conditions as [`Sink::dir`].
     fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> Result<()>;
 
-    /// Adds a symbolic link with a given text. Only folders have these, and a
-    /// sink for archives need not support them.
+    /// Adds a symbolic link with the target `text`. Only folders have these,
+    /// and a sink for archives need not support them.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Sink::dir`], or if the
@@ -188,7 +189,7 @@ pub trait Sink {
         modified: Option<i64>,
     ) -> Result<()> {
         let _ = (parent, name, text, modified);
-        let problem = "has symbolic links with texts of their own";
+        let problem = "has symbolic links with arbitrary targets";
         Err(Error::Unsupported(problem.to_owned()))
     }
 }
@@ -206,9 +207,9 @@ pub enum Content<'a> {
     Chunks(&'a dyn Chunks),
     /// As a stream that is decoded from its start.
     Stream(&'a dyn Streams),
-    /// As a part of the [`Content::Stream`] with another number of the volume.
-    /// After the last byte was read, calling [`Volume::content`] again shows
-    /// whether the part is damaged.
+    /// As a part of a [`Content::Stream`], which has another number in the
+    /// volume. After the last byte was read, [`Volume::content`] returns an
+    /// error if the part is damaged.
     Part {
         /// The number of the whole, which is not a file.
         whole: FileId,
@@ -296,7 +297,7 @@ pub struct Chunk {
     pub index: u32,
     /// Absolute offset in the source of its first byte, the header.
     pub offset: u64,
-    /// Bytes in the source, header included.
+    /// Length in the source in bytes, including the header.
     pub stored: u32,
     /// Position in the decoded file of its first byte.
     pub start: u64,
@@ -364,7 +365,7 @@ impl ChunkTable {
         self.len() == 0
     }
 
-    /// Returns the memory that the table takes, in bytes.
+    /// Returns the memory that the table uses, in bytes.
     pub fn memory(&self) -> usize {
         size_of::<Self>() + self.bounds.capacity() * size_of::<(u64, u64)>()
     }
@@ -387,7 +388,7 @@ impl ChunkTable {
         Ok(Chunk {
             index: (after - 1) as u32,
             offset,
-            // Each was added as 32 bits.
+            // Both were added as 32-bit numbers.
             stored: (next_offset - offset) as u32,
             start,
             length: (next_start - start) as u32,
@@ -420,14 +421,14 @@ pub trait Volume: Send + Sync {
         None
     }
 
-    /// Returns the file with this id (HIP: of AHDR).
+    /// Returns the file with this id (HIP: from AHDR).
     fn find_id(&self, id: u32) -> Option<FileId> {
         let _ = id;
         None
     }
 
     /// Returns the volume's own name for `file`, if the names of files are
-    /// derived from it (HIP: of ADBG, without an extension for the type).
+    /// derived from it (HIP: from ADBG, without an extension for the type).
     fn asset_name(&self, file: FileId) -> Option<String> {
         let _ = file;
         None
@@ -457,7 +458,7 @@ pub trait Volume: Send + Sync {
     /// changed.
     ///
     /// # Errors
-    /// Returns [`Error::Read`] if the source does not return it.
+    /// Returns [`Error::Read`] if the source cannot be read.
     fn version(&self, file: FileId) -> Result<Version> {
         let _ = file;
         Ok(Version::default())
@@ -472,8 +473,8 @@ pub trait Volume: Send + Sync {
     /// Returns the memory of the file tables, in bytes.
     fn memory(&self) -> usize;
 
-    /// Returns whether reading its files takes requests to a server, so that
-    /// nothing should be read without need.
+    /// Returns whether reading its files requires requests to a server, so that
+    /// nothing should be read unnecessarily.
     fn is_remote(&self) -> bool {
         false
     }
@@ -488,7 +489,7 @@ pub trait Volume: Send + Sync {
     /// other name.
     ///
     /// # Errors
-    /// Returns an error if the source has to be read and cannot be.
+    /// Returns an error if the source must be read and cannot be.
     fn xattr(&self, file: FileId, name: &str) -> Result<Option<String>> {
         let _ = (file, name);
         Ok(None)
@@ -499,8 +500,7 @@ pub trait Volume: Send + Sync {
         serde_json::Value::Null
     }
 
-    /// Returns a warning about the data of `file`, if any. The file is read for
-    /// it.
+    /// Reads `file`, and returns a warning about its data, if any.
     ///
     /// # Errors
     /// Returns an error if it cannot be read.
@@ -515,13 +515,13 @@ pub trait Volume: Send + Sync {
         Vec::new()
     }
 
-    /// Warnings about the volume, one sentence each.
+    /// Returns the warnings about the volume, one sentence each.
     fn warnings(&self) -> &[String] {
         &[]
     }
 }
 
-/// A whole disc, or a track of one, as preservation databases list them.
+/// A whole disc, or a track of one, as listed in preservation databases.
 #[derive(Clone)]
 pub struct DiscImage {
     /// Name of its file, if that is not the volume's own.

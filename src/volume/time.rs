@@ -1,18 +1,18 @@
 //! Times of containers as seconds since 1970 UTC.
 
-/// Seconds from 1601, where FILETIME begins, to 1970.
+/// Seconds from 1601, when FILETIME begins, to 1970.
 const FILETIME_EPOCH: i64 = 11_644_473_600;
 
-/// Returns the seconds since 1970 UTC of a FILETIME of Windows: units of 100 ns
-/// since 1601 UTC. `None` for 0, which means no time.
+/// Converts a FILETIME of Windows, in units of 100 ns since 1601 UTC, to
+/// seconds since 1970 UTC. Returns `None` for 0, which means no time.
 pub(super) fn filetime(time: u64) -> Option<i64> {
-    // At most a 64th of the range of `i64`.
+    // The quotient has at most 41 bits.
     (time != 0).then(|| (time / 10_000_000) as i64 - FILETIME_EPOCH)
 }
 
 /// Returns the seconds of a date (year, month, day) and time (hour, minute,
 /// second), which are UTC or treated as UTC if the zone is unknown. `None` if
-/// it is not a date.
+/// they are not valid.
 pub(super) fn seconds(date: [u16; 3], time: [u8; 3]) -> Option<i64> {
     let [year, month, day] = date;
     let [hour, minute, second] = time;

@@ -1,4 +1,4 @@
-//! Deflate (RFC 1951), bare or as zlib wraps it (RFC 1950).
+//! Deflate (RFC 1951), raw or in the zlib format (RFC 1950).
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 use super::{Codec, Packed};
 use crate::io::Result;
 
-/// Bytes that a match can reach back to.
+/// Maximum distance of a match.
 const WINDOW: usize = 32 << 10;
 
 /// The container of a deflate stream.
@@ -29,7 +29,7 @@ pub(in crate::volume) struct Inflate {
     state: Box<DecompressorOxide>,
     /// The last decoded bytes, as a ring.
     window: Box<[u8]>,
-    /// The part of them that was not returned yet.
+    /// The part of them that has not been returned yet.
     pending: Range<usize>,
     flags: u32,
     has_ended: bool,
@@ -50,8 +50,7 @@ impl Inflate {
         }
     }
 
-    /// Decodes into the window until there is something in it, or the stream
-    /// has ended.
+    /// Decodes into the window until bytes are pending or the stream has ended.
     fn step(&mut self, packed: &mut Packed) -> Result<()> {
         while self.pending.is_empty() && !self.has_ended {
             let at = self.pending.end % WINDOW;

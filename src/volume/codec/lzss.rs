@@ -1,4 +1,4 @@
-//! LZSS as PRE archives have it (PRE, 4).
+//! LZSS of PRE archives (FORMATS, PRE 4).
 
 use super::{Codec, Packed};
 use crate::io::Result;
@@ -39,8 +39,8 @@ impl Lzss {
         }
     }
 
-    /// Returns the maximum decoded size of `packed` bytes: two bytes and an
-    /// eighth become 18.
+    /// Returns the maximum decoded size of `packed` bytes: two bytes and a flag
+    /// decode to 18.
     pub(in crate::volume) fn longest(packed: u64) -> u64 {
         packed.saturating_mul(9).saturating_add(18)
     }
@@ -82,7 +82,7 @@ impl Lzss {
 }
 
 impl Codec for Lzss {
-    // Decoding stops at the declared size (PRE, 4).
+    // Decoding stops at the declared size (FORMATS, PRE 4).
     const RUNS_ON: bool = true;
 
     fn decode(&mut self, packed: &mut Packed, out: &mut [u8]) -> Result<usize> {

@@ -46,7 +46,7 @@ impl PackedFile {
     /// the packed bytes are inside the source.
     ///
     /// # Errors
-    /// Returns an error if one of these is not the case.
+    /// Returns an error if either is not the case.
     pub(super) fn check(&self, decoded_at_most: u64) -> Result<()> {
         let end = self.source.len();
         let reaches = self.offset.checked_add(self.stored);
@@ -79,7 +79,7 @@ impl PackedFile {
     }
 }
 
-/// Turns packed bytes into decoded ones.
+/// The state of decoding packed bytes.
 pub(super) trait Codec: Clone + Send + Sync + 'static {
     /// Whether the stream may continue after the last byte of the file.
     const RUNS_ON: bool;
@@ -91,7 +91,7 @@ pub(super) trait Codec: Clone + Send + Sync + 'static {
     /// Returns an error if the stream is damaged or truncated.
     fn decode(&mut self, packed: &mut Packed, out: &mut [u8]) -> Result<usize>;
 
-    /// Returns the memory that it takes, in bytes.
+    /// Returns the memory that it uses, in bytes.
     fn memory(&self) -> usize;
 }
 
@@ -183,7 +183,7 @@ struct Stream<C> {
 }
 
 impl<C: Codec> Stream<C> {
-    /// Runs the checks that are possible once the last byte was decoded.
+    /// Checks the end of the stream and the checksum after the last byte.
     fn finish(&mut self) -> Result<()> {
         if !C::RUNS_ON && self.codec.decode(&mut self.packed, &mut [0])? > 0 {
             return Err(self.packed.problem("continues past the end of the file"));
@@ -257,7 +257,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// Returns bytes that are neither repetitive nor noise.
+    /// Returns bytes that are neither repetitive nor random.
     fn sample(length: usize) -> Vec<u8> {
         let mut state = 1_u32;
         let next = |_| {
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_checksum_is_found_with_the_last_byte_and_only_logged_with_force() {
+    fn a_wrong_checksum_fails_the_last_read_and_is_only_logged_with_force() {
         let bytes = sample(1000);
         let mut wrong = file(deflated(&bytes), bytes.len(), Some(7));
         let mut decoder = inflate(wrong.clone());
@@ -312,10 +312,10 @@ mod tests {
     #[test]
     fn streams_that_are_longer_or_shorter_than_the_file_are_damaged() {
         let bytes = sample(1000);
-        for (size, says) in [(999, "continues past"), (1001, "ends 1 bytes before")] {
+        for (size, expected) in [(999, "continues past"), (1001, "ends 1 bytes before")] {
             let mut decoder = inflate(file(deflated(&bytes), size, None));
             let error = decoder.read(&mut vec![0; size]).unwrap_err().to_string();
-            assert!(error.contains(says), "{error}");
+            assert!(error.contains(expected), "{error}");
         }
     }
 
