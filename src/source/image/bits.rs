@@ -1,4 +1,4 @@
-//! Reading of bits, from the highest of each byte on.
+//! Reading of bits; the highest bit of a byte comes first.
 
 use super::codec::Decoded;
 
@@ -25,8 +25,8 @@ impl<'a> Bits<'a> {
         self.position = self.position.next_multiple_of(8);
     }
 
-    /// Returns the next 57 bits or more from the highest on, zeros after the
-    /// end.
+    /// Returns at least the next 57 bits, in the highest positions; zeros after
+    /// the end.
     fn window(&self) -> u64 {
         let first = self.position / 8;
         let word = match self.bytes.get(first..first + 8) {
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_come_from_the_highest_on() {
+    fn the_highest_bit_of_a_byte_comes_first() {
         let mut bits = Bits::new(&[0b1010_0000, 0xFF, 0x01]);
         assert_eq!(bits.take(0).unwrap(), 0);
         assert_eq!(bits.take(3).unwrap(), 0b101);

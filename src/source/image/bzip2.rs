@@ -3,8 +3,8 @@
 //! A stream is `BZh` and a digit, the size of a block in units of 100,000
 //! bytes, then blocks. A block is run-length encoded, sorted (Burrows-Wheeler),
 //! move-to-front coded, with run lengths of zeros, and Huffman coded with a
-//! table that may change after every 50 symbols. Bits are read from the highest
-//! on.
+//! table that may change after every 50 symbols. The highest bit of a byte
+//! comes first.
 
 use crc::{CRC_32_BZIP2, Crc, Table};
 
@@ -58,10 +58,10 @@ pub(super) fn decode(packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
     Ok(out)
 }
 
-/// A Huffman table: for every length of codes the first code after those of
-/// that length, and where its symbols are.
+/// A Huffman table: for every length of codes, the first code after those of
+/// that length, and the position of their symbols.
 struct Codes {
-    /// After the last code of each length, at that length.
+    /// The code after the last one of each length.
     limits: [u32; MAX_CODE + 1],
     /// The offset from a code of each length to its index in `symbols`.
     bases: [i64; MAX_CODE + 1],
@@ -139,7 +139,7 @@ impl Sorted {
         let mut left = 0;
         // A run of the previous byte: its length, and the weight of the next
         // digit of the length.
-        let (mut run, mut worth) = (0_usize, 1_usize);
+        let (mut run, mut weight) = (0_usize, 1_usize);
         loop {
             if left == 0 {
                 let selector = selectors.next().ok_or("has too few selectors")?;
@@ -150,8 +150,8 @@ impl Sorted {
             let codes = codes.ok_or("has a selector of no table")?;
             let symbol = codes.symbol(bits)?;
             if symbol <= 1 {
-                run += worth << symbol;
-                worth <<= 1;
+                run += weight << symbol;
+                weight <<= 1;
                 if run > most {
                     return Err("has a block that is too long".into());
                 }
@@ -163,7 +163,7 @@ impl Sorted {
                     return Err("has a block that is too long".into());
                 }
                 bytes.resize(length, order[0]);
-                (run, worth) = (0, 1);
+                (run, weight) = (0, 1);
             }
             if symbol == end_of_block {
                 break;
@@ -227,8 +227,8 @@ impl Sorted {
     }
 }
 
-/// Returns the bytes that occur in a block, in ascending order: a map of 16
-/// maps of 16.
+/// Returns the bytes that occur in a block, in ascending order. They are stored
+/// as a bitmap of 16 bitmaps.
 fn used_bytes(bits: &mut Bits<'_>) -> Decoded<Vec<u8>> {
     let mut used = Vec::new();
     let rows = bits.take(16)?;
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn no_changed_byte_makes_it_panic() {
+    fn damaged_streams_do_not_panic() {
         for at in 0..BANANAS.len() {
             for bit in 0..8 {
                 let mut bytes = BANANAS.to_vec();

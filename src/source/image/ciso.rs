@@ -39,8 +39,8 @@ struct Ciso {
     unit: u32,
     /// The index of each block among those present, or [`ABSENT`].
     numbers: Vec<u16>,
-    /// Number of present blocks.
-    there: u16,
+    /// Number of blocks that are present.
+    present: u16,
 }
 
 /// Returns the block size, if the source is not a CSO.
@@ -58,13 +58,13 @@ fn open(source: Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>> {
     let head = read_vec(&*source, 0, DATA, "map")?;
     let unit = block_size(&head).ok_or(Error::UnknownFormat)?;
     let mut numbers = Vec::with_capacity(head.len() - MAP);
-    let mut there = 0;
+    let mut present = 0;
     for (offset, &byte) in head.iter().enumerate().skip(MAP) {
         numbers.push(match byte {
             0 => ABSENT,
             1 => {
-                there += 1;
-                there - 1
+                present += 1;
+                present - 1
             }
             _ => {
                 let problem = format!("is {byte}, should be 0 or 1");
@@ -79,7 +79,7 @@ fn open(source: Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>> {
         source,
         unit,
         numbers,
-        there,
+        present,
     }))
 }
 
@@ -106,8 +106,8 @@ impl BlockImage for Ciso {
         let offset = DATA + u64::from(number) * unit + start % unit;
         let left = self.source.len().saturating_sub(offset);
         let length = left.min(bytes.len() as u64);
-        // Writers cut the last block at the end of the disc.
-        if length < bytes.len() as u64 && number + 1 != self.there {
+        // Writers truncate the last block at the end of the disc.
+        if length < bytes.len() as u64 && number + 1 != self.present {
             return Err(block_error(
                 u64::from(number),
                 offset,
@@ -129,7 +129,8 @@ impl BlockImage for Ciso {
 mod tests {
     use super::*;
 
-    /// Returns an image with blocks of 32 KiB; `map` tells which are present.
+    /// Returns an image with blocks of 32 KiB; `map` marks those that are
+    /// present.
     fn image(map: &[u8], blocks: &[&[u8]]) -> Vec<u8> {
         let mut bytes = [MAGIC.as_slice(), &0x8000_u32.to_le_bytes(), map].concat();
         bytes.resize(DATA as usize, 0);
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_map_has_no_other_values_than_0_and_1() {
+    fn other_values_than_0_and_1_in_a_map_are_refused() {
         let error = opened(image(&[0, 2], &[])).err().unwrap().to_string();
         assert_eq!(error, "map at 0x9: is 2, should be 0 or 1");
         let mut none = image(&[], &[]);

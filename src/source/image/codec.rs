@@ -37,7 +37,7 @@ pub(super) enum Codec {
 }
 
 impl Codec {
-    /// Returns LZMA with its 5 bytes of properties.
+    /// Returns LZMA with these 5 bytes of properties.
     pub(super) fn lzma(properties: &[u8]) -> Option<Self> {
         let (&first, dictionary) = properties.split_first()?;
         Some(Self::Lzma {
@@ -46,7 +46,7 @@ impl Codec {
         })
     }
 
-    /// Returns LZMA2 with its byte of properties.
+    /// Returns LZMA2 with this byte of properties.
     pub(super) fn lzma2(properties: &[u8]) -> Option<Self> {
         let byte = u32::from(*properties.first()?);
         let dictionary = match byte {
@@ -94,12 +94,12 @@ impl Codec {
 /// A frame that declares a length of at most `wanted` is decoded in place; for
 /// others the decoder allocates a window of at most the limit.
 fn zstandard(packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
-    let in_words = |code| get_error_name(code).to_owned();
+    let message = |code| get_error_name(code).to_owned();
     let window = ZSTD_WINDOW.max(wanted.next_power_of_two());
     let mut decoder = DCtx::try_create().ok_or("there is no memory to decode it")?;
     decoder
         .set_parameter(DParameter::WindowLogMax(window.ilog2()))
-        .map_err(in_words)?;
+        .map_err(message)?;
     // Memory is touched only as bytes are decoded.
     let mut bytes = Vec::with_capacity(wanted);
     let mut output = OutBuffer::around(&mut bytes);
@@ -108,7 +108,7 @@ fn zstandard(packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
         let before = (input.pos(), output.pos());
         let left = decoder
             .decompress_stream(&mut output, &mut input)
-            .map_err(in_words)?;
+            .map_err(message)?;
         if left == 0 || output.pos() >= wanted || before == (input.pos(), output.pos()) {
             break;
         }

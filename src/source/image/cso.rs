@@ -40,10 +40,10 @@ struct Cso {
     source: Arc<dyn ReadAt>,
     len: u64,
     block_size: u32,
-    /// Blocks are LZ4 unless stored (ZSO).
+    /// Whether blocks are LZ4 unless stored (ZSO).
     is_lz4: bool,
     version: u8,
-    /// The shift of positions.
+    /// Number of bits by which positions are shifted.
     shift: u8,
     /// Positions of the blocks and of the end, with [`FLAG`].
     index: Vec<u32>,
@@ -163,8 +163,8 @@ fn inflate(bytes: &[u8], out: &mut [u8]) -> Option<usize> {
     Decompressor::new().deflate_decompress(bytes, out).ok()
 }
 
-/// Decodes an LZ4 block until `out` is full or the block ends and returns the
-/// number of bytes.
+/// Decodes an LZ4 block until `out` is full or the block ends, and returns the
+/// number of decoded bytes.
 fn lz4(mut bytes: &[u8], out: &mut [u8]) -> Option<usize> {
     let mut filled = 0;
     while let Some((&token, rest)) = bytes.split_first() {
@@ -197,7 +197,8 @@ fn lz4(mut bytes: &[u8], out: &mut [u8]) -> Option<usize> {
     Some(filled)
 }
 
-/// Reads a length of LZ4: 15 continues in bytes, of which 255 continue as well.
+/// Reads a length of LZ4: after a 15, bytes are added up to the first that is
+/// not 255.
 fn run(first: usize, bytes: &mut &[u8]) -> Option<usize> {
     let mut length = first;
     if first == 15 {
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn lz4_blocks_repeat_what_came_before() {
+    fn lz4_matches_repeat_earlier_bytes() {
         // Two literals, then 2,046 bytes from two back.
         let mut block = vec![0x2F, b'a', b'b', 2, 0];
         block.extend([255; 7]);

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_with_another_checksum_is_damaged() {
+    fn a_block_with_a_wrong_checksum_is_damaged() {
         let mut bytes = image(UNIT as u64, &[(zlib(&[7; UNIT]), false)]);
         *bytes.last_mut().unwrap() ^= 1;
         let error = open(Arc::new(bytes)).unwrap().decode(0).unwrap_err();

@@ -36,8 +36,8 @@ pub trait BlockImage: Send + Sync {
     fn block_size(&self) -> u32;
 
     /// Decodes the block with this number, which is below
-    /// `len.div_ceil(block_size)`: the whole block, or of the last one the part
-    /// before the end.
+    /// `len.div_ceil(block_size)`: the whole block, or for the last one the
+    /// part before the end.
     ///
     /// # Errors
     /// Returns an error if the block is damaged or the source cannot be read.
@@ -86,7 +86,7 @@ pub fn block_length(len: u64, block_size: u32, block: u64) -> usize {
     len.saturating_sub(start).min(block_size.into()) as usize
 }
 
-/// Reads the tables of a block image.
+/// A function that reads the tables of a block image.
 pub type OpenImage = fn(Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>>;
 
 /// A format of block images: how it is detected and how it is opened.
@@ -112,8 +112,8 @@ pub const IMAGES: &[ImageFormat] = &[
     chd::FORMAT,
 ];
 
-/// Returns the format of a block image, by its content; `None` if the source is
-/// not one.
+/// Detects the format of a block image from its content. Returns `None` if the
+/// source is not one.
 ///
 /// # Errors
 /// Returns [`Error::Read`] if the source cannot be read.
@@ -122,7 +122,7 @@ pub fn detect(source: &dyn ReadAt) -> Result<Option<&'static ImageFormat>> {
         match (format.matches)(source) {
             Ok(true) => return Ok(Some(format)),
             Err(error) if error.is_fault() => return Err(error),
-            // A contradiction means another format.
+            // A source that contradicts a format has another one.
             Ok(false) | Err(_) => {}
         }
     }

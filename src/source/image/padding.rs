@@ -4,7 +4,7 @@
 /// Length of the seed in bytes.
 pub(super) const SEED: usize = 17 * 4;
 
-/// Words of the generator, and the two lags.
+/// The two lags of the generator. The longer one is its number of words.
 const WORDS: usize = 521;
 const LAG: usize = 32;
 
@@ -48,7 +48,8 @@ fn turn(words: &mut [u32; WORDS]) {
     }
 }
 
-/// Returns the bytes of a word; the second one is not if one would expect it.
+/// Returns the bytes of a word. For the second one the word is shifted by 18
+/// bits, not by 16.
 fn bytes_of(word: u32) -> [u8; 4] {
     [word >> 24, word >> 18, word >> 8, word].map(|shifted| shifted as u8)
 }

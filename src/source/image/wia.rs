@@ -38,8 +38,8 @@ const MAGIC_WIA: &[u8; 4] = b"WIA\x01";
 /// Length of the first header; its last 20 bytes are the SHA-1 of the rest.
 const HEADER: u64 = 0x48;
 
-/// Possible lengths of the second header, about the disc. Missing fields are
-/// zeros.
+/// Possible lengths of the second header, which describes the disc. Missing
+/// fields are zeros.
 const DISC: Range<u64> = 0xD4..0x1001;
 const FULL_DISC: usize = 0xDC;
 
@@ -50,8 +50,8 @@ const DISC_HEAD: usize = 0x80;
 /// offset.
 const ALIGNMENT: u64 = 0x8000;
 
-/// Maximum number of groups and areas of an image: 32 GiB in the smallest
-/// chunks.
+/// Maximum number of groups, enough for 32 GiB in the smallest chunks, and of
+/// areas.
 const MAX_GROUPS: u32 = 1 << 20;
 const MAX_AREAS: u32 = 1 << 16;
 
@@ -272,7 +272,7 @@ fn be64(bytes: &[u8], at: usize) -> u64 {
     u64::from(be32(bytes, at)) << 32 | u64::from(be32(bytes, at + 4))
 }
 
-/// Reads the tables.
+/// The source of the tables, and their compression.
 struct Tables<'a> {
     source: &'a dyn ReadAt,
     compression: Compression,
@@ -333,8 +333,8 @@ impl Tables<'_> {
 }
 
 impl Wia {
-    /// Returns the `length` bytes at `position` of the disc, which a group
-    /// contains.
+    /// Returns the `length` bytes of a group, which are at `position` of the
+    /// disc.
     fn group(&self, number: u64, position: u64, length: usize) -> Result<Vec<u8>> {
         let group = usize::try_from(number).ok();
         let group = group.and_then(|number| self.groups.get(number));
@@ -367,7 +367,8 @@ impl Wia {
     }
 }
 
-/// Undoes RVZ's packing of padding in a chunk at `position` of the disc.
+/// Unpacks a chunk of RVZ at `position` of the disc: literal bytes, and padding
+/// that is generated from seeds.
 fn unpack(mut packed: &[u8], position: u64, length: usize) -> Decoded<Vec<u8>> {
     const GENERATED: u32 = 1 << 31;
     let mut out = Vec::new();
@@ -419,7 +420,7 @@ impl BlockImage for Wia {
             while position < area.range.end.min(end) {
                 let index = (position - area.range.start) / chunk;
                 if index >= area.groups.into() {
-                    let problem = format!("an area of {} groups has it", area.groups);
+                    let problem = format!("is past the {} groups of its area", area.groups);
                     return Err(block_error(block, 0, problem));
                 }
                 let at = area.range.start + index * chunk;

@@ -22,9 +22,9 @@ const SAMPLE: usize = CHANNELS * BITS / 8;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stereo {
     Independent,
-    /// The second one is the first minus the second.
+    /// The second one is stored as the first minus the second.
     LeftSide,
-    /// The first one is the first minus the second.
+    /// The first one is stored as the first minus the second.
     SideRight,
     /// Half the sum, and the first minus the second.
     MidSide,
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_come_in_the_byte_order_wanted() {
+    fn samples_have_the_requested_byte_order() {
         let frames = [constant(-2, 0x1234), constant(5, 6)].concat();
         let mut out = vec![0; 2 * 192 * 4];
         assert_eq!(decode(&frames, true, &mut out).unwrap(), frames.len());

@@ -15,8 +15,8 @@ const MAX_LENGTH_BITS: u8 = 6;
 /// A table of codes.
 pub(super) struct Codes {
     longest: u8,
-    /// For every number of `longest` bits the symbol that it begins with, and
-    /// the length of its code; 0 if there is none.
+    /// For every number of `longest` bits, the symbol with the code at its
+    /// start, and the length of that code; 0 if there is none.
     table: Vec<(u8, u8)>,
 }
 
@@ -58,7 +58,7 @@ impl Codes {
 
     /// Reads codes whose lengths are stored in order; runs follow a 1.
     pub(super) fn read_short(bits: &mut Bits<'_>, symbols: usize, longest: u8) -> Decoded<Self> {
-        // As many bits as the longest length takes, up to 5.
+        // The number of bits of the longest length, at most 5.
         let width = match longest {
             16.. => 5,
             8.. => 4,
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_make_no_code_are_refused() {
+    fn impossible_code_lengths_are_refused() {
         assert!(Codes::new(&[2, 2, 2], 4).is_err(), "an odd number");
         assert!(Codes::new(&[1, 1, 1, 1], 4).is_err(), "too many");
         assert!(Codes::new(&[5], 4).is_err(), "too long");

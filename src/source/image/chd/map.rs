@@ -92,8 +92,8 @@ impl Hunk {
     }
 }
 
-/// Reads the map of an image without codecs: for every hunk its number in the
-/// file, or 0 for zeros.
+/// Reads the map of an image without codecs: for every hunk its position in the
+/// file in hunks, or 0 for zeros.
 pub(super) fn read_plain(source: &dyn ReadAt, header: &Header) -> Result<Vec<Hunk>> {
     let count = header.hunk_count();
     let bytes = read_vec(source, header.map, count * 4, "map")?;
@@ -210,7 +210,7 @@ impl CompressedMap<'_> {
                         _ => {}
                     }
                     digest.update(&raw(SELF, 0, same, 0));
-                    // Only earlier ones, so that there is no cycle.
+                    // Only an earlier one, which excludes cycles.
                     let earlier = hunks.get(same as usize).copied();
                     earlier.ok_or_else(|| {
                         format!("hunk {} is the same as the later one {same}", hunks.len())
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hunk_keeps_its_place_in_twelve_bytes() {
+    fn a_hunk_fits_in_twelve_bytes() {
         assert_eq!(size_of::<Hunk>(), 12);
         let hunk = Hunk::new(3, 0xFFFF_1234_5678, 0xFF_FFFF, 0xABCD);
         assert_eq!(hunk.offset(), 0xFFFF_1234_5678);

@@ -108,7 +108,7 @@ impl Method {
                     .iter()
                     .fold(0, |sum, &byte| sum << 8 | usize::from(byte));
                 let parts = packed.split_at_checked(length);
-                let (sectors, subchannels) = parts.ok_or("is shorter than it says")?;
+                let (sectors, subchannels) = parts.ok_or("is shorter than declared")?;
                 let sectors = packing.decode(sectors, frames * SECTOR)?;
                 let subchannels = packing
                     .of_subchannels()
@@ -137,7 +137,7 @@ impl Method {
 fn frames(wanted: usize) -> Decoded<usize> {
     match wanted.is_multiple_of(FRAME) {
         true => Ok(wanted / FRAME),
-        false => Err("is no whole number of frames".into()),
+        false => Err("is not a whole number of frames".into()),
     }
 }
 

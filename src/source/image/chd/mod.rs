@@ -75,7 +75,7 @@ impl Header {
         if (1..VERSION).contains(&version) {
             return Err(Error::Unsupported(format!(
                 "is a CHD of version {version}, which is not supported; \
-                 `chdman copy` makes one of version {VERSION} of it"
+                 `chdman copy` converts it to version {VERSION}"
             )));
         }
         if version != VERSION {
@@ -101,7 +101,7 @@ impl Header {
         if fields.take(20, "parent")? != [0; 20] {
             return Err(Error::Unsupported(
                 "is the difference to another CHD, its parent, which is not supported; \
-                 `chdman copy -ip` makes a whole one of both"
+                 `chdman copy -ip` combines the two"
                     .into(),
             ));
         }

@@ -2,8 +2,7 @@ use super::*;
 
 const HUNK: usize = 4896;
 
-/// Returns an image with two frames per hunk, with stored hunks, the last one
-/// zeros.
+/// Returns an image of these stored hunks of two frames, and one of zeros.
 fn plain(hunks: &[&[u8]]) -> Vec<u8> {
     let mut image = header(hunks.len() + 1, [0; 16]);
     let numbers = (1..=hunks.len() as u32).chain([0]);
@@ -64,7 +63,7 @@ fn impossible_numbers_are_refused() {
 }
 
 #[test]
-fn a_hunk_past_the_end_is_an_error_of_its_own() {
+fn a_hunk_past_the_end_does_not_affect_other_hunks() {
     let mut bytes = plain(&[&[5; HUNK], &[6; HUNK]]);
     bytes[HEADER as usize..][..4].copy_from_slice(&9_u32.to_be_bytes());
     let image = (FORMAT.open)(Arc::new(bytes)).unwrap();
@@ -72,7 +71,7 @@ fn a_hunk_past_the_end_is_an_error_of_its_own() {
     assert_eq!(image.decode(1).unwrap(), [6; HUNK]);
 }
 
-/// Packs bits, given as text, from the highest of each byte on.
+/// Packs bits given as text; the first one is the highest of its byte.
 fn bits(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.bytes().filter(|digit| *digit != b' ').collect();
     let bytes = digits.chunks(8).map(|digits| {
@@ -101,9 +100,9 @@ fn mapped(map: &str, sum: u16) -> Result<Box<dyn BlockImage>> {
 }
 
 #[test]
-fn a_hunk_may_be_the_same_as_an_earlier_one_only() {
+fn a_hunk_may_only_equal_an_earlier_one() {
     // Of 16 symbols, 4 (stored) and 5 (the same as a hunk) have codes of one
-    // bit, 0 and 1. A length of 1 is written as two of them.
+    // bit, 0 and 1. A length of 1 is written as 1, 1.
     let lengths = ["0000".repeat(4), "0001".repeat(4), "0000".repeat(10)].concat();
     let checksum = format!("{:016b}", CRC.checksum(&[7; HUNK]));
     let stored_then_same = |number: &str| format!("{lengths} 0 1 {checksum} {number}");
@@ -159,7 +158,7 @@ fn zstandard(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn hunks_by_zstandard_are_what_was_packed() {
+fn zstandard_hunks_decode_to_what_was_packed() {
     let bytes = |step| (0..HUNK).map(|at| (at / step) as u8).collect();
     let hunks: [Vec<u8>; 2] = [bytes(7), bytes(40)];
     let image = packed(
@@ -172,7 +171,7 @@ fn hunks_by_zstandard_are_what_was_packed() {
 }
 
 #[test]
-fn frames_by_zstandard_regain_their_subchannels_and_error_correction() {
+fn zstandard_frames_are_restored_with_subchannels_and_error_correction() {
     const SECTOR: usize = 2352;
     let sectors: Vec<u8> = (0..2 * SECTOR).map(|at| (at / 5) as u8).collect();
     let subchannels: Vec<u8> = (0..2 * 96).map(|at| at as u8 ^ 0x5A).collect();

@@ -17,7 +17,7 @@ const ALIGNMENT: u64 = 4;
 /// Tags of the texts that describe tracks.
 const TAGS: [&[u8; 4]; 2] = [b"CHT2", b"CHTR"];
 
-/// Returns the tracks that are described from `offset` on; none if that is 0.
+/// Returns the tracks that are described from `offset` on; none if it is 0.
 pub(super) fn read(source: &dyn ReadAt, mut offset: u64) -> Result<Vec<CdTrack>> {
     let mut tracks = Vec::new();
     let mut next_frame = 0;
@@ -53,7 +53,7 @@ fn parse(text: &[u8], next_frame: &mut u64) -> Option<CdTrack> {
     };
     let number = |name: &str| field(name)?.parse::<u32>().ok();
     let frames = u64::from(number("FRAMES")?);
-    // A pregap is in the file if its type says so.
+    // The pregap is in the file if its type begins with V.
     let has_pause = field("PGTYPE").is_some_and(|kind| kind.starts_with('V'));
     let pause = match has_pause {
         true => u64::from(number("PREGAP").unwrap_or(0)).min(frames),
