@@ -148,7 +148,7 @@ fn a_server_that_cannot_be_read_from_is_refused_by_name() {
     for (faults, said) in [
         (status(404, ""), "the server answers 404 Not Found"),
         (status(403, ""), "the server answers 403 Forbidden"),
-        (no_ranges, "the server gives no ranges of files"),
+        (no_ranges, "the server does not support range requests"),
         (shifted, "the server answers with bytes 1-131072/"),
         (short, "instead of bytes 0-131071"),
         (status(302, elsewhere), "the server redirects to port 1"),

@@ -67,7 +67,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     #[test]
-    fn no_component_of_a_path_is_followed_if_it_is_a_link() {
+    fn symbolic_links_in_a_path_are_not_followed() {
         let root = tempfile::tempdir().unwrap();
         let path = |name: &str| root.path().join(name);
         fs::create_dir_all(path("inside/deep")).unwrap();

@@ -119,9 +119,9 @@ fn scheme(text: &OsStr) -> Option<&str> {
     let end = bytes.windows(3).position(|window| window == b"://")?;
     let scheme = std::str::from_utf8(&bytes[..end]).ok()?;
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);
-    let sound = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+    let is_valid = scheme.starts_with(|first: char| first.is_ascii_alphabetic())
         && scheme.bytes().all(allowed);
-    sound.then_some(scheme)
+    is_valid.then_some(scheme)
 }
 
 #[cfg(test)]
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_is_refused_by_its_scheme() {
+    fn unsupported_schemes_are_refused() {
         let refused = |text: &str| Location::parse(OsStr::new(text)).unwrap_err();
         assert!(refused("gopher://host/a").starts_with("gopher://: sources are files"));
         #[cfg(not(feature = "remote"))]

@@ -16,10 +16,10 @@ enum Never {}
 pub struct Network(Never);
 
 impl Network {
-    /// Returns the error that there are no remote sources.
+    /// Fails, because there are no remote sources.
     ///
     /// # Errors
-    /// Always.
+    /// Always returns an error.
     pub fn start<'a>(
         _options: &RemoteOptions,
         _urls: impl Iterator<Item = &'a RemoteUrl>,
@@ -41,7 +41,7 @@ impl Remote {
     /// Cannot be called.
     ///
     /// # Errors
-    /// None.
+    /// Returns no errors.
     pub fn file(self: &Arc<Self>, _url: &RemoteUrl) -> io::Result<RemoteFile> {
         match self.0 {}
     }
@@ -49,7 +49,7 @@ impl Remote {
     /// Cannot be called.
     ///
     /// # Errors
-    /// None.
+    /// Returns no errors.
     pub fn folder(self: &Arc<Self>, _url: &RemoteUrl) -> io::Result<RemoteFolder> {
         match self.0 {}
     }
@@ -60,7 +60,7 @@ impl Remote {
     }
 }
 
-/// There are no objects.
+/// An object, which does not exist.
 pub struct RemoteFile(Never);
 
 impl RemoteFile {
@@ -80,17 +80,17 @@ impl ReadAt for RemoteFile {
     }
 }
 
-/// There are no folders.
+/// A folder, which does not exist.
 #[derive(Clone)]
 pub struct RemoteFolder(Never);
 
-/// There are no objects in folders.
+/// An object in a folder, which does not exist.
 pub struct ListedFile {
     /// The last part of its key.
     pub name: String,
     /// Its length in bytes.
     pub len: u64,
-    /// When it was changed last, in seconds since 1970 UTC.
+    /// Modification time in seconds since 1970 UTC.
     pub modified: i64,
     file: RemoteFile,
 }
@@ -122,7 +122,7 @@ impl RemoteFolder {
     /// Cannot be called.
     ///
     /// # Errors
-    /// None.
+    /// Returns no errors.
     pub fn list(&self, _limit: usize) -> io::Result<Vec<RemoteEntry>> {
         match self.0 {}
     }

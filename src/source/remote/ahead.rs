@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::BLOCK;
 
-/// Readers that are distinguished.
+/// Maximum number of readers that are distinguished.
 const MAX_READERS: usize = 16;
 
 /// How far from its expected position a read may be to belong to a reader, in
@@ -13,27 +13,27 @@ const MAX_READERS: usize = 16;
 const SLACK: u64 = 512 << 10;
 
 /// Number of sequential reads after which whole blocks are fetched ahead. A
-/// reader of small files makes many reads in a block, but does not take long
-/// for them.
+/// reader of small files makes many reads in a block, but soon needs the next
+/// one.
 const STEADY: u32 = 4;
 
 /// The readers of a source.
 pub(super) struct Ahead {
-    /// Most bytes that are fetched ahead of a reader.
+    /// Maximum number of bytes that are fetched ahead of a reader.
     limit: u64,
-    /// The latest one last.
+    /// In the order of their last reads.
     readers: Vec<Reader>,
 }
 
 /// A sequential reader.
 struct Reader {
-    /// Where he is.
+    /// The expected position of its next read.
     next: u64,
-    /// Bytes that he has read sequentially, and in how many reads.
-    row: u64,
+    /// Number of bytes that it has read sequentially, and of these reads.
+    sequential: u64,
     reads: u32,
     /// The end of the requested range.
-    asked: u64,
+    requested: u64,
 }
 
 impl Ahead {
@@ -49,42 +49,42 @@ impl Ahead {
     ///
     /// As many bytes are fetched ahead as were read sequentially before this
     /// read, rounded up to whole blocks after some reads. The read itself does
-    /// not count: nothing follows that of a directory. More is requested when
-    /// half of it has been read, so that requests are long.
+    /// not count, since nothing follows the read of a directory. More is
+    /// requested when half of it has been read, so that requests are long.
     pub(super) fn note(&mut self, range: Range<u64>) -> u64 {
-        let is_his = |reader: &Reader| {
+        let belongs = |reader: &Reader| {
             range.start <= reader.next.saturating_add(SLACK)
                 && range.start.saturating_add(SLACK) >= reader.next
         };
-        let Some(found) = self.readers.iter().rposition(is_his) else {
+        let Some(found) = self.readers.iter().rposition(belongs) else {
             if self.readers.len() == MAX_READERS {
                 self.readers.remove(0);
             }
             self.readers.push(Reader {
                 next: range.end,
-                row: range.end - range.start,
+                sequential: range.end - range.start,
                 reads: 1,
-                asked: range.end,
+                requested: range.end,
             });
             return range.end;
         };
         let mut reader = self.readers.remove(found);
         let read = range.end.saturating_sub(reader.next);
         let window = match read > 0 {
-            true if reader.reads < STEADY => reader.row,
-            true => reader.row.div_ceil(BLOCK).saturating_mul(BLOCK),
+            true if reader.reads < STEADY => reader.sequential,
+            true => reader.sequential.div_ceil(BLOCK).saturating_mul(BLOCK),
             false => 0,
         };
         let window = window.min(self.limit);
         reader.next += read;
-        reader.row = reader.row.saturating_add(read);
+        reader.sequential = reader.sequential.saturating_add(read);
         reader.reads = reader.reads.saturating_add(1);
-        if reader.asked.saturating_sub(reader.next) < window / 2 {
-            reader.asked = reader.next.saturating_add(window);
+        if reader.requested.saturating_sub(reader.next) < window / 2 {
+            reader.requested = reader.next.saturating_add(window);
         }
-        let asked = reader.asked;
+        let requested = reader.requested;
         self.readers.push(reader);
-        asked.max(range.end)
+        requested.max(range.end)
     }
 }
 
@@ -96,18 +96,18 @@ mod tests {
     const LIMIT: u64 = 8 << 20;
 
     #[test]
-    fn who_reads_on_has_ever_more_fetched_up_to_the_limit() {
+    fn sequential_reads_fetch_more_and_more_up_to_the_limit() {
         let mut ahead = Ahead::new(LIMIT);
         let mut requests = 0;
         let mut last = 0;
         for start in (0..64 << 20).step_by(STEP as usize) {
             let end = start + STEP;
-            let asked = ahead.note(start..end);
-            assert!((end..=end + LIMIT).contains(&asked));
-            assert!(asked - end <= start + STEP, "no more than was read");
-            if asked > last {
+            let requested = ahead.note(start..end);
+            assert!((end..=end + LIMIT).contains(&requested));
+            assert!(requested - end <= start + STEP, "no more than was read");
+            if requested > last {
                 requests += 1;
-                last = asked;
+                last = requested;
             }
         }
         assert!(requests < 30, "{requests}");
@@ -115,13 +115,13 @@ mod tests {
     }
 
     #[test]
-    fn who_reads_small_files_does_not_wait_for_the_second_block() {
+    fn small_sequential_reads_fetch_the_second_block_ahead() {
         let mut ahead = Ahead::new(LIMIT);
-        let mut asked = 0;
+        let mut requested = 0;
         for start in (0..BLOCK / 4).step_by(4 << 10) {
-            asked = asked.max(ahead.note(start..start + (4 << 10)));
+            requested = requested.max(ahead.note(start..start + (4 << 10)));
         }
-        assert!((BLOCK + 1..=2 * BLOCK).contains(&asked), "{asked}");
+        assert!((BLOCK + 1..=2 * BLOCK).contains(&requested), "{requested}");
     }
 
     #[test]
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_the_reads_of_a_row_does_not_matter() {
+    fn sequential_reads_may_arrive_out_of_order() {
         let mut ahead = Ahead::new(LIMIT);
         for pair in (0..16 << 20).step_by(2 * STEP as usize) {
             ahead.note(pair + STEP..pair + 2 * STEP);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_here_and_there_fetch_nothing_more() {
+    fn random_reads_fetch_nothing_more() {
         let mut ahead = Ahead::new(LIMIT);
         for number in 0..100_u64 {
             let start = number * 7 % 100 * (4 << 20);

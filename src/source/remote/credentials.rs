@@ -1,5 +1,4 @@
-//! Keys that are in the files of the AWS command line tools: static ones of one
-//! profile.
+//! Static keys of one profile in the files of the AWS command line tools.
 
 use std::env;
 use std::fs;
@@ -13,15 +12,15 @@ pub(super) struct Credentials {
     pub(super) token: Option<String>,
 }
 
-/// The contents of the files about a profile.
+/// The settings of a profile in these files.
 #[derive(Default)]
 pub(super) struct Profile {
     pub(super) credentials: Option<Credentials>,
     pub(super) region: Option<String>,
 }
 
-/// Returns the files, which may not exist: that with keys, and that with
-/// settings.
+/// Returns the paths of the file with keys and of the file with settings, which
+/// may not exist.
 pub(super) fn files() -> [Option<PathBuf>; 2] {
     let home = env::var_os("HOME").map(PathBuf::from);
     [
@@ -34,10 +33,10 @@ pub(super) fn files() -> [Option<PathBuf>; 2] {
     })
 }
 
-/// Returns the profile that `AWS_PROFILE` names, or else the default one.
+/// Returns the profile in `AWS_PROFILE`, or else the default one.
 ///
 /// # Errors
-/// Returns an error if it is named and nowhere to be found.
+/// Returns an error if the variable is set and the profile does not exist.
 pub(super) fn of_profile() -> Result<Profile, String> {
     let named = env::var("AWS_PROFILE").ok().filter(|name| !name.is_empty());
     let name = named.as_deref().unwrap_or("default");
@@ -45,7 +44,8 @@ pub(super) fn of_profile() -> Result<Profile, String> {
         let text = file.and_then(|file| fs::read_to_string(file).ok());
         text.unwrap_or_default()
     });
-    // The file with settings calls all but the default one `profile NAME`.
+    // In the file with settings, the titles of all but the default profile are
+    // `profile NAME`.
     let title = match name {
         "default" => name.to_owned(),
         _ => format!("profile {name}"),

@@ -1,10 +1,10 @@
-//! Blocks on disk, for other mounts and the next one.
+//! Blocks on disk, for concurrent and later mounts.
 //!
-//! `DIR/1/HH/HASH/NUMBER` is a block, where HASH is that of its object's
-//! version, in hexadecimal digits, and HH are the first two of them. A file has
-//! a header with a checksum, is written beside its path and renamed to it. Any
-//! fault of a file is a miss. There is no locking except for removing the
-//! oldest.
+//! `DIR/1/HH/HASH/NUMBER` is a block, where HASH is the hash of its object's
+//! version in hexadecimal digits, and HH are the first two of them. A file
+//! begins with a header with a checksum; it is written under another name and
+//! renamed. A damaged file is a miss. Only the removal of the oldest files
+//! takes a lock.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
@@ -22,27 +22,27 @@ use tokio::task::spawn_blocking;
 use super::object::{BlockKey, Id};
 use super::{BLOCK, Block};
 
-/// What a file begins with: the kind and the version of the format.
+/// First bytes of a file: the kind and the version of the format.
 const MAGIC: [u8; 8] = *b"HPIMBLK1";
 
-/// Bytes before the block: magic, hash, number of the block, length and
-/// CRC-32 of its bytes, the numbers in little endian.
+/// Bytes before the block: magic, hash, number of the block, length and CRC-32
+/// of its bytes, the numbers in little-endian byte order.
 const HEADER: usize = 8 + 32 + 8 + 4 + 4;
 
 /// Maximum number of blocks waiting to be written; further ones are not kept.
 const MAX_WAITING: usize = 32;
 
-/// How often it is noted that a block was used.
-const NOTED: Duration = Duration::from_secs(60);
+/// Minimum time between two updates of when a block was used.
+const USE_INTERVAL: Duration = Duration::from_secs(60);
 
-/// The fraction of the limit after whose writing the directory is scanned:
-/// other processes write to it as well.
-const LOOK_SHARE: u64 = 16;
+/// The directory is scanned whenever this fraction of the limit has been
+/// written, since other processes write to it as well.
+const SCAN_SHARE: u64 = 16;
 
-/// Directories on the way to a block, below the one of the format.
+/// Depth of a block below the directory of the format.
 const DEPTH: u32 = 3;
 
-/// Age of a file that cannot be under way any more.
+/// Age after which a temporary file is no longer being written.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
 /// A directory with blocks.
@@ -72,7 +72,7 @@ impl DiskCache {
         if !is_ours(&found) {
             return Err(io::Error::new(
                 io::ErrorKind::PermissionDenied,
-                "others than its owner, who must be you, can write to it",
+                "another user owns it or can write to it",
             ));
         }
         Ok(Self {
@@ -95,14 +95,14 @@ impl DiskCache {
         end: u64,
     ) -> Result<Vec<u8>, u64> {
         let this = self.clone();
-        let looked = spawn_blocking(move || {
+        let found = spawn_blocking(move || {
             this.read(&(id, number)).ok_or_else(|| {
                 let mut later = number + 1..end;
-                let there = later.find(|&later| this.path(&(id, later)).exists());
-                there.unwrap_or(end)
+                let next = later.find(|&later| this.path(&(id, later)).exists());
+                next.unwrap_or(end)
             })
         });
-        looked.await.unwrap_or(Err(end))
+        found.await.unwrap_or(Err(end))
     }
 
     /// Queues a block to be written, unless too many are waiting. Called in a
@@ -146,7 +146,7 @@ impl DiskCache {
             return None;
         }
         let now = SystemTime::now();
-        let is_recent = |used| now.duration_since(used).is_ok_and(|age| age < NOTED);
+        let is_recent = |used| now.duration_since(used).is_ok_and(|age| age < USE_INTERVAL);
         if !found.modified().is_ok_and(is_recent) {
             // A failure only affects the order of removal.
             let _ = file.set_modified(now);
@@ -160,7 +160,7 @@ impl DiskCache {
         for made in [2, 1, 0].map(|up| directory.ancestors().nth(up)) {
             made.map_or(Ok(()), make_directory)?;
         }
-        // Another one than for all others that this process is writing.
+        // Differs from those of all other files that this process is writing.
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let new = directory.join(format!(".{}-{number}", std::process::id()));
@@ -180,14 +180,14 @@ impl DiskCache {
         written?;
         let bytes = (HEADER + block.len()) as u64;
         let before = self.written.fetch_add(bytes, Ordering::Relaxed);
-        if before + bytes > self.limit / LOOK_SHARE {
+        if before + bytes > self.limit / SCAN_SHARE {
             self.sweep()?;
         }
         Ok(())
     }
 
-    /// Removes the blocks that were used least recently, if there are too many.
-    /// One process at a time does.
+    /// Removes the least recently used blocks if the limit is exceeded. Only
+    /// one process does so at a time.
     fn sweep(&self) -> io::Result<()> {
         let Ok(_one_at_a_time) = self.sweeping.try_lock() else {
             return Ok(());
@@ -218,8 +218,7 @@ impl DiskCache {
         if total <= self.limit {
             return Ok(());
         }
-        // Remove the oldest, and some of those that are about as old as the
-        // last of them.
+        // Remove the classes of the oldest, and some files of the next class.
         let mut left = total - self.limit / 10 * 9;
         let mut youngest = AGES;
         while youngest > 0 && by_age[youngest - 1] <= left {
@@ -237,7 +236,7 @@ impl DiskCache {
             // Readers that have it open continue reading.
             let _ = fs::remove_file(path);
             if let Some(directory) = path.parent() {
-                // Unless there is something in it.
+                // Fails unless it is empty.
                 let _ = fs::remove_dir(directory);
             }
         });
@@ -261,10 +260,10 @@ fn age_class(age: Duration) -> usize {
     (shift as usize + 1) * 8 + (age >> shift & 7) as usize
 }
 
-/// How many there are.
+/// Number of age classes.
 const AGES: usize = 62 * 8;
 
-/// Calls `each` with the files that many directories below `directory`.
+/// Calls `each` with the files that are `levels` levels below `directory`.
 fn visit(directory: &Path, levels: u32, each: &mut dyn FnMut(&Path, &Metadata)) {
     for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
         let Ok(found) = entry.metadata() else {
@@ -279,7 +278,7 @@ fn visit(directory: &Path, levels: u32, each: &mut dyn FnMut(&Path, &Metadata)) 
     }
 }
 
-/// Creates a directory for this user alone, if there is none.
+/// Creates a directory for this user alone if it does not exist.
 fn make_directory(path: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -287,7 +286,7 @@ fn make_directory(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Returns whether only this user can have written something.
+/// Returns whether only this user can have written a file or directory.
 fn is_ours(found: &Metadata) -> bool {
     found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0
 }
@@ -326,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_comes_back_and_any_fault_of_its_file_is_a_miss() {
+    fn a_written_block_is_found_and_a_damaged_file_is_a_miss() {
         let dir = tempfile::tempdir().unwrap();
         let cache = DiskCache::open(&dir.path().join("new"), 1 << 30).unwrap();
         let key = (Id::default(), 7);
@@ -349,7 +348,7 @@ mod tests {
             fs::write(&path, &whole[..length]).unwrap();
             assert_eq!(cache.read(&key), None, "{length} bytes");
         }
-        // Another block at its path.
+        // The file of another block.
         cache.write(&(Id::default(), 8), &block).unwrap();
         fs::copy(cache.path(&(Id::default(), 8)), &path).unwrap();
         assert_eq!(cache.read(&key), None);
@@ -393,7 +392,7 @@ mod tests {
         for number in 24..60 {
             write(number);
             let total: u64 = files(&cache).iter().sum();
-            let between = 205_000 / LOOK_SHARE + 2 * 10_056;
+            let between = 205_000 / SCAN_SHARE + 2 * 10_056;
             assert!(total <= 205_000 + between, "{total}");
             assert!(total >= 205_000 / 2, "{total}");
         }

@@ -24,13 +24,13 @@ pub struct RemoteFolder {
     bucket: Arc<(String, String)>,
 }
 
-/// An object of a folder, as it was when that was listed.
+/// An object of a folder, as it was when the folder was listed.
 pub struct ListedFile {
     /// The last part of its key.
     pub name: String,
     /// Its length in bytes.
     pub len: u64,
-    /// When it was changed last, in seconds since 1970 UTC.
+    /// Modification time in seconds since 1970 UTC.
     pub modified: i64,
     pin: Pin,
     folder: Arc<RemoteFolder>,
@@ -48,7 +48,7 @@ impl ListedFile {
         })
     }
 
-    /// Returns a number that differs if the bytes may differ.
+    /// Returns a text that differs if the bytes may differ.
     pub fn stamp(&self) -> String {
         self.pin.stamp()
     }
@@ -57,10 +57,10 @@ impl ListedFile {
 impl RemoteFolder {
     /// Creates the folder at `url`; sends no request.
     pub(super) fn open(remote: &Arc<Remote>, url: &RemoteUrl) -> io::Result<Self> {
-        let (network, url_there) = (remote.network.clone(), url.clone());
+        let (network, owned_url) = (remote.network.clone(), url.clone());
         let opened = remote
             .network
-            .wait(async move { network.store(&url_there) });
+            .wait(async move { network.store(&owned_url) });
         let (store, _) = opened.map_err(io::Error::from)?;
         let (bucket, prefix) = url.bucket_and_key();
         Ok(Self {
@@ -71,7 +71,7 @@ impl RemoteFolder {
         })
     }
 
-    /// Creates a folder in it.
+    /// Returns the subfolder `name`.
     pub fn subfolder(&self, name: &str) -> Self {
         Self {
             prefix: format!("{}{name}/", self.prefix),

@@ -16,11 +16,11 @@ use crate::io::flights::Flights;
 use crate::io::tally::Tally;
 
 /// Length of a block in bytes, except for the last one of an object. Because
-/// requests are for runs of blocks, small ones cost no more requests in
-/// sequential reads, and random reads fetch no more than this.
+/// requests are for runs of blocks, small blocks do not increase the number of
+/// requests of sequential reads, and a random read fetches no more than one.
 pub(super) const BLOCK: u64 = 128 << 10;
 
-/// The part of the budget that one reader may have fetched ahead.
+/// The fraction of the budget that blocks fetched ahead of one reader may use.
 const AHEAD_SHARE: u64 = 4;
 
 /// Number of shards for the blocks, which are few and large.
@@ -41,13 +41,13 @@ pub struct Remote {
     pub(super) network: Arc<Network>,
     pub(super) blocks: Arc<Cache<BlockKey, Block, ()>>,
     pub(super) flights: Flights<BlockKey, Fetched>,
-    /// Most bytes that are fetched ahead of a reader.
+    /// Maximum number of bytes that are fetched ahead of a reader.
     pub(super) read_ahead: u64,
-    /// Blocks that were wanted and found in memory.
+    /// Requested blocks that were found in memory.
     pub(super) hits: Tally,
     /// Blocks that were found on disk.
     pub(super) disk_hits: Tally,
-    /// Objects that were found to be others by now.
+    /// Objects that were found to have changed.
     pub(super) changed: Tally,
 }
 
@@ -79,7 +79,7 @@ impl Remote {
     /// Returns the folder at `url`; it is listed later.
     ///
     /// # Errors
-    /// Returns an error if the environment contradicts itself.
+    /// Returns an error if the environment is contradictory.
     pub fn folder(self: &Arc<Self>, url: &RemoteUrl) -> io::Result<RemoteFolder> {
         RemoteFolder::open(self, url)
     }

@@ -6,9 +6,9 @@
 //! had when it was opened.
 //!
 //! * `url`: URLs, and which parts of them may be displayed;
-//! * `wire`, `store`: requests and responses; no other module uses the engine;
-//! * `network`: the threads for it, and how often they try;
-//! * `ahead`: how far ahead of a reader is fetched;
+//! * `wire`, `store`: requests and responses, by the crate `object_store`;
+//! * `network`: the threads for requests, and retries;
+//! * `ahead`: how far ahead of a reader blocks are fetched;
 //! * `object`, `folder`: one object, and the objects of a prefix;
 //! * `disk`: the cache of blocks for concurrent and later mounts.
 
@@ -52,7 +52,7 @@ pub use self::object::RemoteFile;
 pub use self::options::RemoteOptions;
 pub use self::url::{RemoteUrl, Scheme};
 
-/// What is in a folder.
+/// An entry of a folder.
 pub enum RemoteEntry {
     /// Another folder, by its name.
     Folder(String),
@@ -60,7 +60,7 @@ pub enum RemoteEntry {
     File(ListedFile),
 }
 
-/// What the network threads need of the system.
+/// The access to the system that the network threads need.
 #[derive(Debug)]
 pub struct Access {
     /// TCP ports to connect to.

@@ -1,7 +1,7 @@
-//! The threads that talk to servers, and how often they try.
+//! The threads for requests to servers, and retries.
 //!
-//! They are not the threads that parse, which may not connect to anything. They
-//! pass on only bytes and numbers.
+//! They are separate from the threads that parse, which may not connect to
+//! anything, and pass only bytes and numbers to them.
 
 use std::env;
 use std::future::Future;
@@ -28,12 +28,12 @@ use super::{Access, BLOCK, RemoteOptions};
 use crate::io::tally::Tally;
 use crate::source::location::secret_line;
 
-/// How long to wait before a request is tried again: at first, and at most.
+/// Time before a request is retried: the first time, and the maximum.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(2);
 
-/// Ports that are permitted for all URLs: DNS over TCP, and https, which web
-/// servers redirect to and which issues tokens.
+/// Ports that are permitted for all URLs: DNS over TCP, and HTTPS for redirects
+/// and for services that issue tokens.
 const USUAL_PORTS: [u16; 2] = [53, 443];
 
 /// Files with trusted certificates for TLS, and those that the system's
@@ -53,7 +53,8 @@ const READABLE: [&str; 12] = [
     "/var/run/nscd",
 ];
 
-/// Variables that set a proxy, and those that name files to read.
+/// Environment variables with proxies, endpoints and services of S3, and files
+/// to read.
 const PROXIES: [&str; 6] = [
     "http_proxy",
     "HTTP_PROXY",
@@ -75,17 +76,17 @@ const FILES: [&str; 4] = [
     "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
 ];
 
-/// The threads that talk to servers. They end with it.
+/// The threads for requests to servers. They end when it is dropped.
 #[derive(Debug)]
 pub struct Network {
     runtime: Handle,
     _stop: oneshot::Sender<()>,
     connector: Connector,
     headers: Option<HeaderMap>,
-    /// How they are used.
+    /// The options for remote sources.
     pub(super) options: RemoteOptions,
     pub(super) wire: Arc<Wire>,
-    /// Requests that were tried again.
+    /// Requests that were retried.
     pub(super) retries: Tally,
     /// Bytes of objects that were received.
     pub(super) bytes: Tally,
@@ -97,7 +98,8 @@ impl Network {
     /// `enter` with the access that it and the threads started by it need.
     ///
     /// # Errors
-    /// Returns a message about an option that cannot be followed.
+    /// Returns a message if an option cannot be applied, or if the thread
+    /// cannot be started.
     pub fn start<'a>(
         options: &RemoteOptions,
         urls: impl Iterator<Item = &'a RemoteUrl>,
@@ -110,7 +112,7 @@ impl Network {
                 _ => &line,
             };
             let mut value = HeaderValue::from_str(value)
-                .map_err(|_| format!("{}: is no header", file.display()))?;
+                .map_err(|_| format!("{}: is not a valid header value", file.display()))?;
             value.set_sensitive(true);
             Ok::<_, String>(HeaderMap::from_iter([(AUTHORIZATION, value)]))
         });
@@ -158,12 +160,12 @@ impl Network {
         }))
     }
 
-    /// Has the network threads do something.
+    /// Runs `work` in the network threads.
     pub(super) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
         drop(self.runtime.spawn(work));
     }
 
-    /// Has the network threads do something, and waits for it.
+    /// Runs `work` in the network threads and waits for its result.
     pub(super) fn wait<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, Failure>> + Send + 'static,
@@ -177,8 +179,8 @@ impl Network {
             .unwrap_or_else(|_| Err(Failure::lasting("internal error in a request")))
     }
 
-    /// Returns the store of a URL. To be called in the network threads, which
-    /// may read the trusted certificates.
+    /// Returns the store of a URL. Must be called in the network threads,
+    /// because only they may read the trusted certificates.
     pub(super) fn store(&self, url: &RemoteUrl) -> Result<(Store, Path), Failure> {
         Store::open(url, &self.connector, self.headers.as_ref())
     }
@@ -193,8 +195,8 @@ impl Network {
     ) -> Result<(Vec<super::store::Listed>, Option<String>), Failure> {
         let mut patience = Patience::new(self.options.timeout);
         loop {
-            let asked = store.list(prefix, token.clone());
-            let failure = match timeout_at(patience.end(), asked).await {
+            let request = store.list(prefix, token.clone());
+            let failure = match timeout_at(patience.end(), request).await {
                 Ok(Ok(page)) => return Ok(page),
                 Ok(Err(failure)) => failure,
                 Err(_) => silence(),
@@ -207,9 +209,9 @@ impl Network {
     /// end. If no version is pinned, that of the first response is.
     ///
     /// A reset connection may lose all data that was not read yet, and long
-    /// responses may be lost where shorter ones arrive: after a request without
-    /// any byte the next one is for half as much, down to a block, and after a
-    /// successful one for twice as much.
+    /// responses may be lost on connections on which shorter ones arrive: the
+    /// request after one without any byte is for half as many bytes, but at
+    /// least a block, and the request after a successful one for twice as many.
     pub(super) async fn fetch(
         &self,
         (store, key): (&Store, &Path),
@@ -225,8 +227,8 @@ impl Network {
         'parts: loop {
             let part_start = position;
             let mut part_end = end.min(position.saturating_add(longest));
-            let asked = store.get(key, position..part_end, pin.as_ref());
-            let failure = match timeout_at(patience.end(), asked).await {
+            let request = store.get(key, position..part_end, pin.as_ref());
+            let failure = match timeout_at(patience.end(), request).await {
                 Err(_) => silence(),
                 Ok(Err(failure)) => failure,
                 Ok(Ok(mut part)) => {
@@ -278,10 +280,10 @@ fn cut() -> Failure {
     }
 }
 
-/// How long something that fails is still tried.
+/// The limit for retries of a failing operation.
 struct Patience {
     timeout: Duration,
-    /// When there was progress last.
+    /// The time of the last progress.
     since: Instant,
     pause: Duration,
 }
@@ -299,15 +301,15 @@ impl Patience {
         self.since + self.timeout
     }
 
-    /// There was progress.
+    /// Records progress.
     fn reward(&mut self) {
         *self = Self::new(self.timeout);
     }
 
-    /// Waits before the next try.
+    /// Waits before the next attempt.
     ///
     /// # Errors
-    /// The failure, if there is to be none.
+    /// Returns `failure` if there should be no other attempt.
     async fn pause(
         &mut self,
         network: &Network,
@@ -375,8 +377,8 @@ fn access<'a>(options: &RemoteOptions, urls: impl Iterator<Item = &'a RemoteUrl>
     }
 }
 
-/// Returns the identity of a URL's server, since other mounts may use another
-/// one with the same name.
+/// Returns the identity of a URL's server: with other settings, a mount may use
+/// another server for the same URL.
 pub(super) fn endpoint(url: &RemoteUrl) -> String {
     let given = ENDPOINTS.iter().find_map(|name| env::var(name).ok());
     match url.scheme() {
@@ -385,5 +387,5 @@ pub(super) fn endpoint(url: &RemoteUrl) -> String {
     }
 }
 
-/// The range that a source is opened with.
+/// The range that is requested to open a source.
 pub(super) const FIRST: (u64, u64) = (0, BLOCK);

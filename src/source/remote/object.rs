@@ -1,5 +1,5 @@
-//! An object on a server as a source: its blocks in memory, on disk, and on
-//! their way.
+//! An object on a server as a source: its blocks in memory, on disk, and being
+//! fetched.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,20 +17,20 @@ use crate::io::ReadAt;
 use crate::io::flights::{Claim, Flight};
 use crate::io::sync::lock;
 
-/// How long reads fail immediately after one has failed. The kernel repeats
-/// requests of its read-ahead.
+/// How long reads fail immediately after one has failed, because the kernel
+/// repeats the requests of its read-ahead.
 const REST: Duration = Duration::from_secs(1);
 
-/// Maximum number of blocks that a reader waits for together.
+/// Maximum number of blocks that a reader waits for at a time.
 const BATCH: u64 = 64;
 
-/// What the blocks of a version of an object are known by.
+/// The identity of a version of an object, in the keys of its blocks.
 pub(super) type Id = [u8; 32];
 
-/// One of the blocks of an object.
+/// The key of a block: the version of its object, and its number.
 pub(super) type BlockKey = (Id, u64);
 
-/// A block, or why it could not be had.
+/// A block, or the reason why it could not be fetched.
 pub(super) type Fetched = Result<Block, Arc<str>>;
 
 /// One version of an object on a server.
@@ -38,12 +38,12 @@ pub struct RemoteFile(Arc<Object>);
 
 struct Object {
     remote: Arc<Remote>,
-    /// Its URL as it may be shown.
+    /// Its URL without secrets.
     shown: String,
     /// `None` for an object without bytes.
     content: Option<Content>,
     ahead: Mutex<Ahead>,
-    /// When a read failed last, and why.
+    /// The time of the last failed read, and the reason.
     failed: Mutex<Option<(Instant, Arc<str>)>>,
     /// Whether a change has been logged.
     is_changed: AtomicBool,
@@ -64,9 +64,9 @@ impl RemoteFile {
     /// Returns an error if it cannot be read, or if its server does not support
     /// ranges.
     pub(super) fn open(remote: &Arc<Remote>, url: &RemoteUrl) -> io::Result<Self> {
-        let (network, url_there) = (remote.network.clone(), url.clone());
+        let (network, owned_url) = (remote.network.clone(), url.clone());
         let opened = remote.network.wait(async move {
-            let (store, key) = network.store(&url_there)?;
+            let (store, key) = network.store(&owned_url)?;
             let mut bytes = Vec::new();
             let take = |part: &[u8]| bytes.extend_from_slice(part);
             let fetched = network.fetch((&store, &key), None, FIRST, take).await;
@@ -118,8 +118,8 @@ impl RemoteFile {
         }))
     }
 
-    /// Modification time of the object, in seconds since 1970 UTC; `None` if
-    /// the server does not return it.
+    /// Returns the modification time of the object, in seconds since 1970 UTC;
+    /// `None` if the server does not return it.
     pub fn modified(&self) -> Option<i64> {
         let content = self.0.content.as_ref()?;
         Some(content.pin.modified()).filter(|&modified| modified != 0)
@@ -177,7 +177,7 @@ enum Wanted {
 }
 
 impl Object {
-    /// Returns why reads fail at the moment.
+    /// Returns the reason why reads currently fail, if they do.
     fn failing(&self) -> Option<Arc<str>> {
         let failed = lock(&self.failed);
         let recent = failed.as_ref().filter(|(since, _)| since.elapsed() < REST);
@@ -194,11 +194,11 @@ impl Object {
     }
 }
 
-/// Consecutive blocks that were claimed and are being fetched. All of them
-/// land, with a failure if there is nothing else.
+/// Consecutive blocks that were claimed and are being fetched. All of them are
+/// landed, with a failure if they were not received.
 struct Run {
     object: Arc<Object>,
-    /// Numbers of the next block to land, and of the one after the last.
+    /// Numbers of the next block to be landed, and of the one after the last.
     next: u64,
     end: u64,
     /// The received part of the next one.
@@ -221,7 +221,7 @@ impl Drop for Run {
 }
 
 impl Run {
-    /// Has the network threads bring the blocks.
+    /// Fetches the blocks in the network threads.
     fn start(mut self) {
         let remote = self.object.remote.clone();
         if let Some(why) = self.object.failing() {
@@ -230,19 +230,19 @@ impl Run {
         }
         let network = remote.network.clone();
         remote.network.spawn(async move {
-            let brought = self.bring(&network).await;
-            self.end(brought);
+            let fetched = self.fetch_blocks(&network).await;
+            self.end(fetched);
         });
     }
 
-    fn end(&mut self, brought: Result<(), Failure>) {
-        if let Err(failure) = brought {
+    fn end(&mut self, fetched: Result<(), Failure>) {
+        if let Err(failure) = fetched {
             self.object.fail(&failure);
             self.failure = Some(failure.text.into());
         }
     }
 
-    async fn bring(&mut self, network: &super::Network) -> Result<(), Failure> {
+    async fn fetch_blocks(&mut self, network: &super::Network) -> Result<(), Failure> {
         let object = self.object.clone();
         let Some(content) = &object.content else {
             return Ok(());
@@ -258,7 +258,7 @@ impl Run {
                         self.take(content, &bytes);
                         continue;
                     }
-                    Err(next_there) => end = next_there,
+                    Err(next_on_disk) => end = next_on_disk,
                 }
             }
             let range = (self.next * BLOCK, (end * BLOCK).min(content.pin.len()));
@@ -349,7 +349,7 @@ impl ReadAt for RemoteFile {
     }
 }
 
-/// Copies the part of the block at `start` that is inside `buf`, which is for
+/// Copies the part of the block at `start` that belongs in `buf`, which is for
 /// the bytes from `offset` on.
 fn copy_part(block: &[u8], start: u64, buf: &mut [u8], offset: u64) {
     let from = offset.max(start);

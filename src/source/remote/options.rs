@@ -1,4 +1,4 @@
-//! How remote sources are read.
+//! Options of remote sources.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 /// Options for reading remote sources.
 #[derive(Debug, Clone)]
 pub struct RemoteOptions {
-    /// Most bytes that are fetched ahead of a reader.
+    /// Maximum number of bytes that are fetched ahead of a reader.
     pub read_ahead: u64,
     /// How long a read waits while no byte arrives.
     pub timeout: Duration,

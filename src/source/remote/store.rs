@@ -28,13 +28,13 @@ pub(super) struct Failure {
     pub(super) text: String,
 }
 
-/// What is to be done about a failure.
+/// The kind of a failure, which determines how it is handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FailureKind {
-    /// Try again.
+    /// Temporary: the request is retried.
     Passing,
-    /// The server is unreachable: unknown host, or connection refused. Worth
-    /// retrying if it was reachable before.
+    /// The server is unreachable: unknown host, or connection refused. Retried
+    /// if it was reachable before.
     Unreachable,
     /// Permanent: another attempt would fail as well.
     Lasting,
@@ -43,7 +43,7 @@ pub(super) enum FailureKind {
     /// The same, because access is forbidden. Buckets that may not be listed
     /// also return this for missing objects.
     Forbidden,
-    /// The same, because the object is another one by now.
+    /// The same, because the object has changed.
     Changed,
     /// The object is empty.
     Empty,
@@ -121,7 +121,7 @@ fn is_passing(status: StatusCode) -> bool {
         )
 }
 
-/// What a version of an object is known by.
+/// The metadata that identify a version of an object.
 #[derive(Debug, Clone)]
 pub(super) struct Pin(ObjectMeta);
 
@@ -136,8 +136,8 @@ impl Pin {
         &self.0.location
     }
 
-    /// Modification time, in seconds since 1970 UTC; 0 if the server does not
-    /// return it.
+    /// Returns the modification time, in seconds since 1970 UTC; 0 if the
+    /// server does not return it.
     pub(super) fn modified(&self) -> i64 {
         self.0.last_modified.timestamp()
     }
@@ -170,7 +170,7 @@ impl Pin {
         options
     }
 
-    /// Returns whether an answer is of the same version. A server may have
+    /// Returns whether a response is of the same version. A server may have
     /// ignored the conditions.
     fn is_of(&self, answer: &ObjectMeta) -> bool {
         self.0.size == answer.size && self.stamp() == Self(answer.clone()).stamp()
@@ -182,9 +182,9 @@ fn unquoted(etag: &str) -> &str {
     etag.trim_matches('"')
 }
 
-/// A part of an object on its way.
+/// A part of an object that is being received.
 pub(super) struct Part {
-    /// The version that it is of.
+    /// The version of the object.
     pub(super) pin: Pin,
     /// Its bytes.
     pub(super) body: BoxStream<'static, object_store::Result<Bytes>>,
@@ -202,7 +202,7 @@ pub(super) enum Listed {
 #[derive(Clone)]
 pub(super) struct Store {
     engine: Engine,
-    /// Whether it has given anything yet.
+    /// Whether a request has succeeded.
     is_known: Arc<AtomicBool>,
 }
 
@@ -215,7 +215,7 @@ enum Engine {
 }
 
 impl Store {
-    /// Returns the store of a URL, and the path in it. Sends nothing.
+    /// Returns the store of a URL, and the path in it. Sends no request.
     ///
     /// # Errors
     /// Returns an error if the environment is contradictory, or if there are no
@@ -267,14 +267,14 @@ impl Store {
         Ok((store, path))
     }
 
-    /// Returns whether it has given anything yet, so that it will be there
-    /// again when it cannot be reached.
+    /// Returns whether a request has succeeded, so that retries are worthwhile
+    /// when it cannot be reached.
     pub(super) fn is_known(&self) -> bool {
         self.is_known.load(Ordering::Relaxed)
     }
 
-    /// Asks for the bytes `range` of an object: of the version `pin`, or of
-    /// the present one.
+    /// Requests the bytes `range` of an object: of the version `pin`, or of the
+    /// current one.
     pub(super) async fn get(
         &self,
         key: &Path,
@@ -307,7 +307,7 @@ impl Store {
         page_token: Option<String>,
     ) -> Result<(Vec<Listed>, Option<String>), Failure> {
         let Engine::S3(bucket) = &self.engine else {
-            return Err(Failure::lasting("is no folder"));
+            return Err(Failure::lasting("is not a folder"));
         };
         let options = PaginatedListOptions {
             delimiter: Some("/".into()),
@@ -326,7 +326,7 @@ impl Store {
         let folders = page.result.common_prefixes.into_iter();
         let folders = folders.filter_map(|path| Some(Listed::Folder(path.filename()?.to_owned())));
         let objects = page.result.objects.into_iter().filter_map(|meta| {
-            // A folder created by a program has an object with its own name.
+            // Some programs create a folder as an object with its name.
             if meta.location.as_ref().len() < prefix.len() {
                 return None;
             }
@@ -340,8 +340,8 @@ impl Store {
 }
 
 /// Adds settings that the environment lacks. The metadata service of cloud
-/// instances is queried only if its address is given: anywhere else waiting for
-/// it takes long and ends in an obscure message.
+/// instances is queried only if its address is given: elsewhere, waiting for it
+/// takes long and ends with an obscure message.
 fn with_credentials(builder: AmazonS3Builder) -> Result<AmazonS3Builder, Failure> {
     use AmazonS3ConfigKey as Key;
 

@@ -10,9 +10,9 @@ const SCHEMES: [(&str, Scheme); 3] = [
     ("s3", Scheme::S3),
 ];
 
-/// Parameters of presigned URLs with the permission and its expiry: those of
-/// Amazon S3 and Google Cloud Storage with version 4 signatures by prefix, of
-/// older ones and of CloudFront by name.
+/// Parameters of presigned URLs with the permission and its expiry: by prefix
+/// for version 4 signatures of Amazon S3 and Google Cloud Storage, and by name
+/// for older ones and for CloudFront.
 #[cfg(feature = "remote")]
 const SIGNATURE_PREFIXES: [&str; 2] = ["X-Amz-", "X-Goog-"];
 #[cfg(feature = "remote")]
@@ -25,7 +25,7 @@ const SIGNATURES: [&str; 6] = [
     "Signature",
 ];
 
-/// How a server is talked to.
+/// The protocol of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scheme {
     /// HTTP without encryption.
@@ -41,11 +41,11 @@ pub enum Scheme {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct RemoteUrl {
     scheme: Scheme,
-    /// All of it but the fragment.
+    /// The URL without its fragment.
     request: String,
     /// Without query and fragment.
     shown: String,
-    /// `shown`, its last part without percent signs.
+    /// `shown`, with the last component decoded.
     label: PathBuf,
 }
 
@@ -57,10 +57,11 @@ impl fmt::Debug for RemoteUrl {
 
 impl RemoteUrl {
     /// Parses a URL. For HTTP its path is percent-encoded (RFC 3986); for S3
-    /// the part after the bucket is the key as it is.
+    /// the part after the bucket is the key without encoding.
     ///
     /// # Errors
-    /// Returns a message without secrets.
+    /// Returns a message, without secrets, if the URL is invalid or not
+    /// supported.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (scheme_name, rest) = text.split_once("://").unwrap_or((text, ""));
         let known = SCHEMES
@@ -110,7 +111,7 @@ impl RemoteUrl {
         })
     }
 
-    /// Returns how the server is talked to.
+    /// Returns the scheme.
     pub fn scheme(&self) -> Scheme {
         self.scheme
     }
@@ -140,9 +141,8 @@ impl RemoteUrl {
     /// Returns the URL of the file called `name` in the same directory.
     ///
     /// # Errors
-    /// Returns a message if there is none: because the name leads elsewhere, or
-    /// because of a query, which is for this file alone like that of a
-    /// presigned URL.
+    /// Returns a message if the name leads elsewhere, or if the URL has a
+    /// query, which may be valid for this file only, as in a presigned URL.
     pub fn sibling(&self, name: &str) -> Result<Self, String> {
         if self.request != self.shown {
             return Err(format!(
@@ -153,7 +153,7 @@ impl RemoteUrl {
         let leads_elsewhere =
             matches!(name, "" | "." | "..") || name.contains(|c: char| c == '/' || c.is_control());
         if leads_elsewhere {
-            return Err("needs a file beside it whose name cannot be one".to_owned());
+            return Err("needs a file beside it with an invalid name".to_owned());
         }
         let (directory, _) = self.request.rsplit_once('/').unwrap_or((&self.request, ""));
         let request = match self.scheme {
@@ -231,7 +231,7 @@ fn label(shown: &str, scheme: Scheme) -> PathBuf {
     }
 }
 
-/// Returns a name as a part of the path of a URL (RFC 3986, section 2).
+/// Percent-encodes a name for the path of a URL (RFC 3986, section 2).
 fn escaped(name: &str) -> String {
     let mut text = String::with_capacity(name.len());
     for byte in name.bytes() {
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_beside_another_has_the_same_url_but_for_the_name() {
+    fn a_file_beside_another_has_the_same_url_except_for_the_name() {
         for (url, name, expected) in [
             ("https://h/a/gta3.img", "gta3.dir", "https://h/a/gta3.dir"),
             (

@@ -23,15 +23,15 @@ use super::BLOCK;
 use crate::io::sync::lock;
 use crate::io::tally::Tally;
 
-/// Timeouts for setting up a connection, and for a silent connection; then
-/// another one is tried.
+/// Timeouts for establishing a connection, and for a silent connection, after
+/// which another one is tried.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const SILENCE: Duration = Duration::from_secs(5);
 
 /// Maximum number of redirects of a request.
 const MAX_REDIRECTS: usize = 5;
 
-/// Maximum length of the answer that is not a range of an object, in bytes: a
+/// Maximum length of a response that is not a range of an object, in bytes: a
 /// page of a listing, or a token.
 const MAX_ANSWER: usize = 16 << 20;
 
@@ -48,11 +48,11 @@ pub(super) enum Refusal {
     Status(StatusCode),
     #[error("the bucket is in another region; set AWS_REGION={0}")]
     Region(String),
-    #[error("the server gives no ranges of files; hpimount cannot read from it")]
+    #[error("the server does not support range requests; hpimount cannot read from it")]
     NoRanges,
     #[error("the object has no bytes")]
     Empty,
-    #[error("the server says that the object is shorter by now")]
+    #[error("the object on the server has become shorter")]
     Shorter,
     #[error("the server answers with more than {MAX_ANSWER} bytes")]
     Endless,
@@ -60,8 +60,8 @@ pub(super) enum Refusal {
     WrongRange { wanted: String, got: String },
 }
 
-/// Returns whether an error of a client will be the same the next time: a
-/// redirect that is not followed, or a certificate that is not trusted.
+/// Returns whether an error of a client is permanent: a redirect that is not
+/// followed, or a certificate that is not trusted.
 pub(super) fn is_lasting(error: &(dyn StdError + 'static)) -> bool {
     // The cause of an I/O error is not among its sources.
     let inner = error.downcast_ref().and_then(io::Error::get_ref);
@@ -108,7 +108,7 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// Returns how long servers have asked to wait.
+    /// Returns the remaining time that servers have asked to wait.
     pub(super) fn rest(&self) -> Duration {
         let until = *lock(&self.not_before);
         until.map_or(Duration::ZERO, |until| {
@@ -117,13 +117,13 @@ impl Wire {
     }
 }
 
-/// Makes clients for object stores.
+/// A factory of HTTP clients for object stores.
 #[derive(Debug, Clone)]
 pub(super) struct Connector {
     wire: Arc<Wire>,
     /// Clients for https only, and for http as well.
     clients: Arc<[Mutex<Option<reqwest::Client>>; 2]>,
-    /// How long a read waits at most.
+    /// Maximum time that a read waits.
     timeout: Duration,
     /// TCP ports that may be connected to.
     ports: Arc<[u16]>,
@@ -216,8 +216,8 @@ struct Service {
 }
 
 impl Service {
-    /// Sends a request and returns any response. The engine has the same behind
-    /// a feature that links HTTP/2.
+    /// Sends a request and returns any response. The crate `object_store` has
+    /// the same in a feature that links HTTP/2.
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         // Without the URL, which may contain a secret.
         let failed =
@@ -254,13 +254,13 @@ impl HttpService for Service {
         if range.is_some() {
             return Ok(answer);
         }
-        // The store reads it whole.
+        // The store would read it completely.
         let (head, body) = answer.into_parts();
         Ok(HttpResponse::from_parts(head, whole(body).await?.into()))
     }
 }
 
-/// Returns the bytes of an answer.
+/// Returns the bytes of a response.
 ///
 /// # Errors
 /// Returns an error if there are too many.
@@ -277,10 +277,10 @@ async fn whole(body: HttpResponseBody) -> Result<Bytes, HttpError> {
     Ok(bytes.into())
 }
 
-/// Checks the head of an answer to a request for `range`, or for everything.
+/// Checks the head of the response to a request for `range`, or for everything.
 fn judge(answer: &mut HttpResponse, range: Option<&HeaderValue>) -> Result<(), Refusal> {
     let status = answer.status();
-    let Some(wanted) = range.and_then(asked) else {
+    let Some(wanted) = range.and_then(requested_range) else {
         return match status.is_success() {
             true => Ok(()),
             false => Err(unsuccessful(answer)),
@@ -348,8 +348,8 @@ fn check_range(
     }
 }
 
-/// First byte, last byte and length of the whole; all 0 for that of an empty
-/// object.
+/// Returns the first byte, the last byte and the total length; all 0 for an
+/// empty object.
 fn content_range(headers: &HeaderMap) -> Option<(u64, u64, u64)> {
     let value = headers.get(CONTENT_RANGE)?.to_str().ok()?;
     let (range, total) = value.trim().strip_prefix("bytes ")?.split_once('/')?;
@@ -362,8 +362,8 @@ fn content_range(headers: &HeaderMap) -> Option<(u64, u64, u64)> {
     (first <= last && last < total).then_some((first, last, total))
 }
 
-/// First and last byte of a request for a range.
-fn asked(range: &HeaderValue) -> Option<(u64, u64)> {
+/// Returns the first and the last byte of a request for a range.
+fn requested_range(range: &HeaderValue) -> Option<(u64, u64)> {
     let range = range.to_str().ok()?.strip_prefix("bytes=")?;
     let (first, last) = range.split_once('-')?;
     Some((first.parse().ok()?, last.parse().ok()?))
@@ -373,7 +373,7 @@ fn number(headers: &HeaderMap, name: HeaderName) -> Option<u64> {
     headers.get(name)?.to_str().ok()?.trim().parse().ok()
 }
 
-/// Returns the body of a response, short and on one line.
+/// Returns text of a response, truncated and without control characters.
 fn printable(text: &str) -> String {
     let text = text.chars().take(80);
     text.map(|c| if c.is_control() { '?' } else { c }).collect()
@@ -425,11 +425,11 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_object_is_accepted_as_its_first_block_if_it_is_no_longer() {
+    fn a_whole_object_is_accepted_if_it_is_no_longer_than_a_block() {
         let whole = |length, range| judged(200, &[(CONTENT_LENGTH, length)], range);
         assert_eq!(whole("8", "bytes=0-131071"), "206");
         assert_eq!(whole("131072", "bytes=0-131071"), "206");
-        let refused = "the server gives no ranges of files; hpimount cannot read from it";
+        let refused = "the server does not support range requests; hpimount cannot read from it";
         assert_eq!(whole("131073", "bytes=0-131071"), refused);
         assert_eq!(whole("8", "bytes=131072-131080"), refused);
         assert_eq!(judged(200, &[], "bytes=0-131071"), refused);
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn other_answers_are_reported_by_name() {
+    fn other_responses_are_reported_with_their_cause() {
         let end = [(CONTENT_RANGE, "bytes */0")];
         assert_eq!(judged(416, &end, "bytes=0-1"), "the object has no bytes");
         let shorter = judged(416, &[(CONTENT_RANGE, "bytes */9")], "bytes=10-11");
