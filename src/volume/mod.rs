@@ -115,7 +115,7 @@ pub struct Entry {
     pub asset: Option<AssetType>,
 }
 
-/// Receives the tree of a volume while its directory is read.
+/// A receiver of the tree of a volume while its directory is read.
 ///
 /// The sink makes names valid for a file system. A directory may have several
 /// entries with the same name.

@@ -6,7 +6,7 @@ use super::{Content, Entry, FileId, MAX_DEPTH, Name, NodeId, Sink, no_such_file}
 use crate::io::{Error, ReadAt, Result};
 use crate::text::Charset;
 
-/// Declares files by their paths; directories are added as they occur.
+/// Declaration of files by their paths; directories are added as they occur.
 ///
 /// Empty components and `.` are dropped, so that absolute paths are relative to
 /// the root of the volume. A component `..` is an ordinary name, which the sink
