@@ -9,7 +9,7 @@ use super::sync::lock;
 /// Length of a block in bytes.
 const BLOCK: u64 = 4096;
 
-/// Maximum length of the read that is served from a block, in bytes.
+/// Maximum length of a read that is served from a block, in bytes.
 const MAX_SHORT: usize = 512;
 
 /// A source with a cache of the last block.
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn short_reads_of_a_block_cost_one_and_a_fault_beside_them_none() {
+    fn short_reads_of_a_block_are_one_read_and_ignore_faults_elsewhere_in_it() {
         let bytes: Vec<u8> = (0..10_000_u32).map(|byte| byte as u8).collect();
         let counting = Arc::new(Counting(bytes.clone(), AtomicUsize::new(0)));
         let source = BlockBuffer::new(counting.clone());
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(counting.1.load(Ordering::Relaxed), 1);
         read(4090, 12).unwrap();
         read(0, 4000).unwrap();
-        assert_eq!(counting.1.load(Ordering::Relaxed), 3, "as they are");
+        assert_eq!(counting.1.load(Ordering::Relaxed), 3, "read separately");
         read(4200, 8).unwrap();
         assert!(read(4996, 8).is_err());
         read(9990, 10).unwrap();

@@ -33,7 +33,7 @@ pub trait Reclaim: Send + Sync {
 pub struct Budget {
     limit: usize,
     used: AtomicUsize,
-    /// Bytes of reservations, and of an item that exceeds the limit.
+    /// Bytes of charges that exceed the limit, within [`RESERVE_EXTRA`].
     beside: AtomicUsize,
     /// Counts insertions: the clock for the age of values.
     clock: AtomicU64,
@@ -41,7 +41,7 @@ pub struct Budget {
     /// Held while a value is evicted, so that a thread that finds nothing to
     /// evict knows that everything has been.
     evicting: Mutex<()>,
-    /// Whether something is larger than the limit by itself.
+    /// Whether a charge exceeds the limit, and is therefore not counted.
     oversize: AtomicBool,
     /// Reservations under way; each ends without waiting for another one.
     reservations: Mutex<usize>,
@@ -75,12 +75,12 @@ impl Budget {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Returns the bytes that are accounted for beside the limit.
+    /// Returns the bytes that are accounted for in addition to the limit.
     pub fn beside(&self) -> usize {
         self.beside.load(Ordering::Relaxed)
     }
 
-    /// Has `cache` evict values when memory is short.
+    /// Registers a cache that evicts values when memory is short.
     pub fn register(&self, cache: Weak<dyn Reclaim>) {
         lock(&self.caches).push(cache);
     }
@@ -103,7 +103,7 @@ impl Budget {
     }
 
     /// Evicts values until `bytes` more fit. Returns false if they do not fit
-    /// with nothing left to evict.
+    /// even with nothing left to evict.
     pub fn make_room(&self, bytes: usize) -> bool {
         let fits = || bytes <= self.limit.saturating_sub(self.used());
         while bytes <= self.limit && !fits() {
@@ -114,7 +114,7 @@ impl Budget {
         bytes <= self.limit
     }
 
-    /// A value that was accounted for is gone.
+    /// Stops accounting for a value of `bytes`.
     pub fn subtract(&self, bytes: usize) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
     }
@@ -139,7 +139,7 @@ impl Budget {
         }
     }
 
-    /// Returns whether that many bytes could be reserved if nothing else was.
+    /// Returns whether `bytes` could be reserved if nothing else were.
     pub fn may_reserve(&self, bytes: usize) -> bool {
         bytes <= self.limit.saturating_add(RESERVE_EXTRA)
     }
@@ -202,8 +202,8 @@ impl Budget {
         self.used.fetch_update(set, fetch, fits).is_ok()
     }
 
-    /// Evicts a value, unless that is no longer `needless`. Returns false if it
-    /// is needed and there is none.
+    /// Evicts a value, unless `needless` returns true by then. Returns false if
+    /// there is none to evict.
     fn evict_oldest(&self, mut needless: impl FnMut() -> bool) -> bool {
         let _one_at_a_time = lock(&self.evicting);
         if needless() {
@@ -234,9 +234,9 @@ pub struct Charge {
 enum Counted {
     /// Within the limit.
     Within,
-    /// Beside the limit, being larger by itself.
+    /// Not counted, since it exceeds the limit.
     Oversize,
-    /// Beyond the limit, within the allowance of reservations.
+    /// In addition to the limit, within [`RESERVE_EXTRA`].
     Beside,
 }
 
@@ -246,14 +246,13 @@ impl Charge {
         self.bytes
     }
 
-    /// Accounts for `bytes` in all.
+    /// Accounts for `bytes` in total.
     ///
     /// # Errors
     /// Returns [`Error::NoMemory`] if nothing is left to evict.
     pub fn grow_to(&mut self, bytes: usize) -> Result<(), Error> {
         if self.counted == Counted::Oversize {
-            // A charge that was larger temporarily may not be beyond the limit
-            // any more.
+            // A charge that exceeded the limit temporarily may fit now.
             if self.budget.try_take(bytes, self.budget.limit) {
                 self.counted = Counted::Within;
                 self.budget.oversize.store(false, Ordering::Relaxed);
@@ -270,16 +269,16 @@ impl Charge {
         Ok(())
     }
 
-    /// Like [`Charge::grow_to`]; if the limit does not leave that much, the
-    /// charge is beyond the limit, which one at a time may be.
+    /// Like [`Charge::grow_to`], but a charge that does not fit may exceed the
+    /// limit if no other one does.
     ///
     /// # Errors
-    /// Returns [`Error::NoMemory`] if another one does.
+    /// Returns [`Error::NoMemory`] if another charge exceeds the limit.
     pub fn grow_beyond(&mut self, bytes: usize) -> Result<(), Error> {
         let Err(error) = self.grow_to(bytes) else {
             return Ok(());
         };
-        // Eviction may have released the one that is beyond the limit.
+        // Evict everything: this may release a charge that exceeds the limit.
         while self.budget.evict_oldest(|| false) {}
         if self.budget.oversize.swap(true, Ordering::Relaxed) {
             return Err(error);
@@ -303,7 +302,7 @@ impl Drop for Charge {
     }
 }
 
-/// Memory that is needed for a moment. See [`Budget::reserve`].
+/// Temporary memory. See [`Budget::reserve`].
 pub struct Reservation {
     budget: Arc<Budget>,
     bytes: usize,

@@ -65,7 +65,7 @@ impl<'a> Cursor<'a> {
         self.data.len() - self.position
     }
 
-    /// Byte order of the numbers.
+    /// Returns the byte order of the numbers.
     pub fn endian(&self) -> Endian {
         self.endian
     }
@@ -96,7 +96,8 @@ impl<'a> Cursor<'a> {
     /// `stored_at`.
     ///
     /// # Errors
-    /// As for [`Cursor::seek`], with the offset of the pointer.
+    /// Returns an error under the same conditions as [`Cursor::seek`], with the
+    /// offset of the pointer.
     pub fn follow(&self, target: u64, stored_at: u64, field: &'static str) -> Result<Self> {
         let mut cursor = self.clone();
         cursor.seek(stored_at, field)?;
@@ -134,7 +135,7 @@ impl<'a> Cursor<'a> {
         Ok(Cursor::new(data, base, self.endian))
     }
 
-    /// Takes the bytes up to the next NUL, and the NUL.
+    /// Takes the bytes up to the next NUL, and skips the NUL.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] if no NUL follows.
@@ -166,7 +167,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Checks a count that was just read: `count` items of at least `unit_size`
-    /// bytes each must fit into the rest. To be called before allocating or
+    /// bytes each must fit into the rest. Must be called before allocating or
     /// looping for them.
     ///
     /// # Errors

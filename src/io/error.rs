@@ -19,7 +19,7 @@ pub enum Error {
         offset: u64,
         /// Length of the read in bytes.
         length: u64,
-        /// What the operating system said.
+        /// The error of the operating system.
         cause: Arc<std::io::Error>,
     },
     /// The bytes contradict the format.
@@ -32,7 +32,7 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
-    /// The bytes are of a kind that is known and not supported.
+    /// The bytes are of a kind that is known but not supported.
     #[error("{0}")]
     Unsupported(String),
     /// The bytes are encrypted.
@@ -51,22 +51,22 @@ pub enum Error {
         what: &'static str,
         /// Bytes that it needs.
         needed: usize,
-        /// Bytes that it could have had.
+        /// Bytes that the budget allows.
         limit: usize,
     },
     /// Generated data could not be written to its storage.
-    #[error("cannot keep what is generated: {0}")]
+    #[error("cannot store generated data: {0}")]
     Output(Arc<std::io::Error>),
-    /// The file that something was made from is another one by now.
+    /// The file was replaced or modified after something was derived from it.
     #[error("has changed since its directory was read")]
     Changed,
 }
 
-/// Result with the parsing floors' [`Error`].
+/// Result with the [`Error`] of the parsing layers.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// Creates a [`Error::Damaged`] from its parts.
+    /// Creates an [`Error::Damaged`] from its parts.
     pub fn damaged(
         offset: u64,
         field: impl Into<Cow<'static, str>>,
@@ -95,7 +95,7 @@ impl Error {
 
     /// Returns the original error of a writer.
     pub fn of_output(error: &std::io::Error) -> Self {
-        match below(error) {
+        match wrapped(error) {
             Some(error) => error.clone(),
             None => Self::Output(Arc::new(std::io::Error::new(
                 error.kind(),
@@ -104,8 +104,8 @@ impl Error {
         }
     }
 
-    /// Returns the names the field of a [`Error::Damaged`] more precisely:
-    /// `outer` precedes the name it has, as in `chunk 2: checksum`.
+    /// Names the field of an [`Error::Damaged`] more precisely: prepends
+    /// `outer` to its name, as in `chunk 2: checksum`.
     pub fn within(self, outer: impl std::fmt::Display) -> Self {
         match self {
             Self::Damaged {
@@ -124,27 +124,27 @@ impl Error {
     /// Returns the original error of a [`std::io::Read`] over a source: that of
     /// the source, or `damaged` with the message of the decoder.
     pub fn of_reader(error: &std::io::Error, damaged: impl FnOnce(String) -> Self) -> Self {
-        match below(error) {
+        match wrapped(error) {
             Some(error) => error.clone(),
             None => damaged(error.to_string()),
         }
     }
 
     /// Returns whether the cause is outside the bytes: the source could not be
-    /// read, or there was no memory. It may pass, so nothing derived from it
-    /// may be kept.
+    /// read, or there was no memory. It may be temporary, so nothing derived
+    /// from it may be kept.
     pub fn is_fault(&self) -> bool {
         match self {
             // The source may be a file in an archive, with its own error.
-            Self::Read { cause, .. } => below(cause).is_none_or(Self::is_fault),
+            Self::Read { cause, .. } => wrapped(cause).is_none_or(Self::is_fault),
             Self::Listing(_) | Self::NoMemory { .. } | Self::Output(_) | Self::Changed => true,
             _ => false,
         }
     }
 }
 
-/// Returns the error of these floors that a [`std::io::Error`] carries.
-fn below(error: &std::io::Error) -> Option<&Error> {
+/// Returns the [`Error`] that a [`std::io::Error`] wraps.
+fn wrapped(error: &std::io::Error) -> Option<&Error> {
     error.get_ref()?.downcast_ref()
 }
 
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_is_distinguished_from_damage_through_any_number_of_archives() {
+    fn a_fault_is_distinguished_from_damage_in_nested_archives() {
         let fault = read(std::io::Error::from_raw_os_error(libc::EIO));
         let damage = Error::damaged(0, "chunk 0", "is damaged");
         assert!(fault.is_fault() && !damage.is_fault());

@@ -9,22 +9,22 @@ use std::sync::Arc;
 
 use super::sync::{Condvar, Mutex, lock, wait};
 
-/// Values on their way, by their keys.
+/// Values that are being fetched, by key.
 pub struct Flights<K, V>(Mutex<HashMap<K, Arc<Flight<V>>>>);
 
-/// A value on its way.
+/// A value that is being fetched.
 pub struct Flight<V> {
     value: Mutex<Option<V>>,
     landed: Condvar,
 }
 
-/// What becomes of a value that is wanted.
+/// The result of [`Flights::claim`].
 pub enum Claim<V> {
-    /// It is there.
+    /// The value exists.
     Found(V),
-    /// Another thread fetches it.
+    /// Another thread is fetching it.
     Flying(Arc<Flight<V>>),
-    /// The caller is to bring it, and to call [`Flights::land`] in any case.
+    /// The caller must fetch it, and must call [`Flights::land`] in any case.
     Mine(Arc<Flight<V>>),
 }
 
@@ -35,7 +35,8 @@ impl<K, V> Default for Flights<K, V> {
 }
 
 impl<K: Hash + Eq, V: Clone> Flights<K, V> {
-    /// Finds a value by `find` or on its way, or has the caller bring it.
+    /// Returns the value from `find`, or the flight of the thread that fetches
+    /// it; if there is neither, the caller must fetch it.
     ///
     /// `find` is called with a lock held. The thread that lands a value
     /// publishes it to `find` first, so that nothing is fetched twice.

@@ -1,7 +1,7 @@
 //! Positioned reads, a bounded cursor, errors with offsets, and the memory
 //! budget.
 //!
-//! Nothing here knows a format.
+//! Nothing here depends on a format.
 
 pub mod awaited;
 mod block_buffer;

@@ -23,7 +23,7 @@ pub trait ReadAt: Send + Sync {
     /// Checks that `length` bytes at `offset` do not extend past the end.
     ///
     /// # Errors
-    /// `UnexpectedEof` where they do.
+    /// Returns `UnexpectedEof` if they do.
     fn check_end(&self, length: usize, offset: u64) -> io::Result<()> {
         let end = offset.checked_add(length as u64);
         if end.is_none_or(|end| end > self.len()) {
@@ -147,7 +147,7 @@ mod tests {
     use std::io::Read;
 
     #[test]
-    fn a_range_past_the_end_is_refused_before_memory_is_taken() {
+    fn a_range_past_the_end_is_rejected_before_memory_is_allocated() {
         let source = vec![1, 2, 3];
         let error = read_vec(&source, 1, u64::MAX, "directory").unwrap_err();
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Warnings about an asset, without being the end of it.
+//! Warnings about an asset that can be used nevertheless.
 
 use get_size2::GetSize;
 

@@ -24,7 +24,7 @@ pub enum Charset {
     Windows1252,
     /// Code page 437 of the IBM PC. The first 128 characters are ASCII.
     Cp437,
-    /// Shift-JIS as Windows has it.
+    /// Shift-JIS as Windows defines it.
     ShiftJis,
     /// UTF-8.
     Utf8,
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_of_a_cp437_name_is_a_character_of_its_own() {
+    fn every_byte_of_a_cp437_name_is_a_distinct_character() {
         let all: Vec<u8> = (0..=255).collect();
         let text = Charset::Cp437.decode(&all);
         let characters: std::collections::HashSet<char> = text.chars().collect();

@@ -89,7 +89,7 @@ fn escape_invalid(raw: &[u8]) -> String {
 /// * `/` and control bytes become `%XX`, as do the names ``, `.` and `..` as
 ///   a whole (the empty one becomes `%00`); in such a name `%` becomes `%25`.
 /// * A result longer than 255 bytes is truncated and marked with `~` and a hash
-///   of the raw name; the extension stays.
+///   of the raw name; the extension is kept.
 pub fn file_name(name: Name<'_>) -> Cow<'_, str> {
     let text = if name.escaped {
         name.text
@@ -136,7 +136,7 @@ fn escape(name: Cow<'_, str>) -> Cow<'_, str> {
     for c in name.chars() {
         let is_special = c == '/' || c.is_ascii_control();
         if c == '%' || is_special || (reserved && c == '.') {
-            write!(escaped, "%{:02X}", u32::from(c)).expect("a String takes any text");
+            write!(escaped, "%{:02X}", u32::from(c)).expect("writing to a String cannot fail");
         } else {
             escaped.push(c);
         }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_names_stay_as_they_are() {
+    fn ordinary_names_are_unchanged() {
         for name in [
             "ARMPW.FBI",
             "100%.txt",

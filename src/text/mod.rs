@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_of_a_name_is_a_character_of_its_own() {
+    fn every_byte_of_a_name_is_a_distinct_character() {
         let all: Vec<u8> = (0..=255).collect();
         let text = windows_1252(&all);
         let characters: std::collections::HashSet<char> = text.chars().collect();
