@@ -19,7 +19,7 @@ pub struct Image {
 impl Image {
     /// Creates a source whose decoded blocks `reader` caches.
     pub fn new(reader: &Arc<Reader>, image: Box<dyn BlockImage>) -> Self {
-        // Volumes have their numbers from 0 on, images from the other end.
+        // Volumes are numbered from 0 up, images from the maximum down.
         let number = u64::MAX - reader.next_image();
         Self {
             reader: reader.clone(),
@@ -31,8 +31,7 @@ impl Image {
         }
     }
 
-    /// Returns a decoded block. With `keep` it stays in memory for the next
-    /// reader.
+    /// Returns a decoded block, which is cached if `keep` is set.
     fn block(&self, number: u64, keep: bool) -> Result<Arc<Vec<u8>>> {
         let key = (self.key, Part::Block(number));
         let length = block_length(self.image.len(), self.image.block_size(), number);
@@ -89,7 +88,7 @@ mod tests {
     use crate::io::budget::Budget;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    /// Blocks of their own numbers; counts what is decoded.
+    /// Blocks filled with their numbers; counts the decoded ones.
     struct Numbers {
         len: u64,
         decoded: Arc<AtomicU64>,
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_go_over_blocks_and_parts_of_blocks_are_kept() {
+    fn reads_span_blocks_and_partly_read_blocks_are_cached() {
         let (image, decoded) = numbers(40);
         let mut bytes = [9; 30];
         image.read_exact_at(&mut bytes, 8).unwrap();

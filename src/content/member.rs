@@ -8,11 +8,11 @@ use crate::volume::{Content, FileId};
 
 /// A file of a volume as a source.
 pub struct Member {
-    /// What reads it.
+    /// The reader of its bytes.
     pub reader: Arc<Reader>,
     /// The volume that it is in.
     pub volume: Arc<OpenVolume>,
-    /// Its number there.
+    /// Its number in the volume.
     pub file: FileId,
     /// Its size in bytes.
     pub len: u64,

@@ -1,7 +1,7 @@
 //! The data of files: reading from volumes, decoding, rendering, and caching
 //! within the memory budget.
 //!
-//! Nothing here knows a name or an inode; a file is a volume and a number in
+//! Nothing here depends on names or inodes; a file is a volume and a number in
 //! it.
 
 mod image;
@@ -38,13 +38,13 @@ pub struct OpenVolume {
     pub location: String,
     /// Name of its format.
     pub format: &'static str,
-    /// Whether it is a folder in all but name.
+    /// Whether companions of assets are listed in it, as in a folder.
     pub is_plain_folder: bool,
     /// Number of archives around it.
     pub nesting: u8,
     /// Warnings about the block images around it, one sentence each.
     pub image_warnings: Vec<String>,
-    /// What reads it.
+    /// The opened container.
     pub volume: Box<dyn Volume>,
     /// Accounts for the memory of `volume`.
     pub charge: Option<Charge>,
@@ -59,7 +59,7 @@ pub struct File<'a> {
     pub file: FileId,
 }
 
-/// What the parts of a file are found by.
+/// The key of a file in the caches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key {
     /// The volume, or the subtree, that the file is in.
@@ -69,7 +69,7 @@ pub struct Key {
 }
 
 impl File<'_> {
-    /// Returns the key by which its parts are found.
+    /// Returns the key of the file in the caches.
     pub fn key(&self) -> Key {
         Key {
             volume: self.volume.id,

@@ -14,13 +14,13 @@ use crate::volume::{Content, Version};
 /// Largest asset that is parsed, in bytes.
 pub const MAX_ASSET: u64 = 64 << 20;
 
-/// Bytes of a model that a byte of its asset is expected to become at most,
-/// beside itself.
+/// Maximum expected memory of a model in bytes for each byte of its asset, in
+/// addition to that byte.
 const EXPANSION: usize = 3;
 
 /// A parsed asset.
 pub struct Model {
-    /// What is shown of it.
+    /// Its generated files.
     pub view: Arc<dyn View>,
     /// The version of the file that it was parsed from
     /// (see [`crate::volume::Volume::version`]).
@@ -74,9 +74,9 @@ impl Value for Arc<Model> {
 /// Whether a model is requested while another one is being made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
-    /// By a request: other parsers may be waited for.
+    /// By a request, which may wait for other parsers.
     ByRequest,
-    /// Held by a parser, which waits for no other.
+    /// By a parser, which must not wait for others.
     ByParser,
 }
 
@@ -128,10 +128,10 @@ impl Reader {
     }
 
     /// Returns a shared value, created by `make` unless it is cached. Parsers
-    /// and renderings request it, and it waits for none of them.
+    /// and renderings may call this, since it never waits for them.
     ///
     /// # Errors
-    /// Those of `make`; [`Error::NoMemory`] if it does not fit.
+    /// Returns the errors of `make`, or [`Error::NoMemory`] if it does not fit.
     pub fn shared(
         &self,
         shelf: Shelf,
@@ -194,7 +194,7 @@ impl Reader {
                 && offset.saturating_add(length) > end
                 && file.volume.volume.version(file.file)?.len.is_none()
             {
-                // Not a fault that may pass, as it is of a file that changes.
+                // The file cannot change, so this is not a temporary fault.
                 let text = format!("its {length} bytes extend past the end at {end:#x}");
                 return Err(Error::damaged(offset, "file", text));
             }

@@ -74,7 +74,7 @@ impl Reader {
         }
     }
 
-    /// Keeps the size of a generated file that was found without rendering it.
+    /// Caches the size of a generated file that was found without rendering it.
     pub fn keep_size(&self, key: Key, size: u64) {
         self.blocks.put(&(key, Part::Size), Block::Size(size));
     }

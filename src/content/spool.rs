@@ -34,7 +34,7 @@ struct Shared {
 
 #[derive(Default)]
 struct Extents {
-    /// The first that was never used.
+    /// The first one that was never used.
     next: u32,
     free: Vec<u32>,
 }
@@ -46,7 +46,7 @@ impl Spool {
         let space = Budget::new(usize::try_from(size).unwrap_or(usize::MAX));
         let opened = OnceLock::new();
         if let Some(file) = file {
-            // The lock is new: it has not been set before.
+            // Cannot fail: the lock has not been set before.
             let _ = opened.set(Ok(file));
         }
         Self {
@@ -183,7 +183,7 @@ impl SpoolWriter {
     /// Finishes the file and returns it.
     ///
     /// # Errors
-    /// As for writing.
+    /// Returns the errors of writing.
     pub fn finish(mut self) -> io::Result<Arc<Spooled>> {
         self.flush_extent()?;
         Ok(Arc::new(self.spooled))
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn files_keep_their_bytes_while_others_come_and_go() {
+    fn files_keep_their_bytes_while_others_are_written_and_evicted() {
         let spool = Spool::new(None, 5 * EXTENT as u64);
         let held = write(&spool, 7, EXTENT + 10).unwrap();
         for number in 0..10 {
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_larger_than_the_spool_is_an_error_and_takes_nothing() {
+    fn a_file_larger_than_the_spool_is_an_error_and_uses_no_space() {
         let spool = Spool::new(None, EXTENT as u64);
         let error = write(&spool, 0, EXTENT + 1).err().unwrap();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);

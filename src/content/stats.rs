@@ -20,7 +20,7 @@ pub struct Stats {
     pub readdirs: Tally,
     /// Reads of files.
     pub reads: Tally,
-    /// Bytes given to readers.
+    /// Bytes returned to readers.
     pub bytes_read: Tally,
     /// Bytes decoded from chunks.
     decoded: Tally,

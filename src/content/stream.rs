@@ -1,10 +1,10 @@
 //! Files that decode from their first byte on.
 //!
 //! The decoders of a few of them are kept at their position, for sequential
-//! readers. While a file is decoded, copies of the decoder are saved: from
-//! these checkpoints any byte is a bounded distance away. The checkpoints of a
-//! file are one value of the cache, and are thinned out if they would take too
-//! much of it.
+//! readers. While a file is decoded, copies of the decoder are saved as
+//! checkpoints, so that any byte is a bounded distance after one. The
+//! checkpoints of a file are one value of the cache, and are thinned out if
+//! they would take too much of it.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -23,7 +23,7 @@ use crate::volume::{Decoder, Streams};
 /// [`BLOCK_SIZE`]. Decoding that many takes three milliseconds.
 const SPACING: u64 = 1 << 20;
 
-/// The fraction of the budget that the checkpoints of one file may take.
+/// The checkpoints of one file may take the budget divided by this.
 const SHARE: usize = 8;
 
 /// Distance over which all blocks are cached while decoding forward: concurrent
@@ -34,7 +34,7 @@ const TOGETHER: u64 = 1 << 20;
 pub(super) struct Checkpoints {
     /// Bytes between two checkpoints.
     spacing: u64,
-    /// Their positions in the file, growing, and the decoders there.
+    /// The decoders, with their positions in the file in ascending order.
     points: Vec<(u64, Arc<dyn Decoder>)>,
 }
 
@@ -58,14 +58,14 @@ impl Checkpoints {
         self.points.get(after.checked_sub(1)?)
     }
 
-    /// Returns whether one is due at `position`.
+    /// Returns whether a checkpoint is due at `position`.
     fn lacks(&self, position: u64) -> bool {
         let last = self.before(position).map(|&(at, _)| at);
         position > 0 && position.is_multiple_of(self.spacing) && last != Some(position)
     }
 
-    /// Returns these and one more; only every other one if they would take more
-    /// than `limit` bytes. `None` if the decoder cannot be copied.
+    /// Returns these and one at `position`, thinned out to at most `limit`
+    /// bytes. `None` if the decoder cannot be copied.
     fn with(&self, position: u64, decoder: &dyn Decoder, limit: usize) -> Option<Self> {
         let copy = decoder.fork()?;
         let mut points = self.points.clone();
@@ -96,7 +96,8 @@ struct Decoding {
     decoder: Box<dyn Decoder>,
     /// Size of the file.
     size: u64,
-    /// Accounts for its memory; `None` if that is small and the budget had no room.
+    /// Accounts for its memory; `None` if that is small and the budget had no
+    /// room.
     charge: Option<Charge>,
 }
 
@@ -117,7 +118,7 @@ impl Decoding {
 }
 
 impl Decoders {
-    /// At most that many.
+    /// Creates an empty set of at most `most` decoders.
     pub(super) fn new(most: NonZeroUsize) -> Self {
         Self(Mutex::new(LruCache::new(most)))
     }
@@ -127,7 +128,7 @@ impl Decoders {
         slots.get_or_insert(key, Slot::default).clone()
     }
 
-    /// The file is decoded: others are worth more.
+    /// Makes room for others after a file was decoded to its end.
     fn forget(&self, key: Key) {
         lock(&self.0).pop(&key);
     }
@@ -160,7 +161,7 @@ impl Reader {
     }
 
     /// Decodes a file up to and including the piece that begins at `start`;
-    /// `None` if the file ends earlier.
+    /// empty if the file ends earlier.
     fn decode_to(&self, file: File<'_>, volume: &dyn Streams, start: u64) -> Result<Vec<u8>> {
         let key = file.key();
         let slot = self.decoders.slot(key);
@@ -187,7 +188,8 @@ impl Reader {
                         let more = Block::Checkpoints(checkpoints.clone());
                         self.blocks.put(&(key, Part::Checkpoints), more);
                     }
-                    // Coming back here would decode everything again.
+                    // A later read before this position would decode everything
+                    // again.
                     None => keeps = true,
                 }
             }
@@ -282,7 +284,7 @@ mod tests {
     use crate::io::budget::Budget;
     use crate::volume::{Content, FileId, Volume};
 
-    /// Memory of a decoder here.
+    /// Memory of a decoder in these tests.
     const MEMORY: usize = 40_000;
 
     const SIZE: u64 = 64 << 20;
@@ -296,7 +298,7 @@ mod tests {
     struct Long {
         /// Bytes that were decoded.
         decoded: Arc<AtomicU64>,
-        /// Where decoding fails.
+        /// Position at which decoding fails.
         damaged_at: u64,
     }
 
@@ -355,8 +357,7 @@ mod tests {
         }
     }
 
-    /// A reader with so much memory, the long file, and how much of it was
-    /// decoded.
+    /// A reader, the long file, and the number of bytes decoded of it.
     struct Case {
         reader: Arc<Reader>,
         volume: OpenVolume,
@@ -387,7 +388,7 @@ mod tests {
             }
         }
 
-        /// Reads at a position and compares and returns how much was decoded.
+        /// Reads and compares bytes; returns how many were decoded for that.
         fn read(&self, start: u64, length: u64) -> Result<u64> {
             let before = self.decoded.load(Ordering::Relaxed);
             let file = File {
@@ -403,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn who_reads_on_decodes_every_byte_once() {
+    fn sequential_reads_decode_every_byte_once() {
         let case = Case::new(16 << 20, SIZE);
         let step = 128 << 10;
         let decoded = (0..SIZE / step).map(|at| case.read(at * step, step).unwrap());
@@ -411,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn any_byte_is_near_a_checkpoint_once_the_file_was_gone_through() {
+    fn any_byte_is_near_a_checkpoint_once_the_file_was_decoded() {
         let case = Case::new(16 << 20, SIZE);
         case.read(SIZE - 100, 100).unwrap();
         for number in 0..200_u64 {
