@@ -143,7 +143,7 @@ fn known(name: &str) -> Known {
     let letters = u64::from_be_bytes(end);
     let dots = (0..end.len()).filter(|&place| end[MAX_EXTENSION - place] == b'.');
     let mut found = dots.filter_map(|place| {
-        // A letter is a byte; the dot gives way to the 1 of `number_of`.
+        // The dot is replaced by the leading 1 of `number_of`.
         let first = 1 << (8 * place);
         let number = letters & (first - 1) | first;
         let index = KNOWN.binary_search_by_key(&number, |&(number, _)| number);
@@ -175,8 +175,8 @@ pub fn sheet(name: &str) -> Option<String> {
 
 /// Returns the test of the first bytes for a file of `size` bytes with an
 /// ambiguous extension. A `.bin` is tested only if it consists of whole frames,
-/// since discs are full of other ones, and if that is cheap: in a disc image in
-/// blocks every read decodes one.
+/// since discs have many that are not images, and only if `looks_for_discs` is
+/// set: in a disc image in blocks, every test would decode one.
 pub fn test_of_head(name: &str, size: u64, looks_for_discs: bool) -> Option<HeadTest> {
     let may_be = |extension| extension != BIN || looks_for_discs && has_frames(size);
     let mut known = HEADS.iter();
@@ -197,25 +197,26 @@ fn has_frames(size: u64) -> bool {
 /// Extension of CD images, and of many other files.
 const BIN: &str = "bin";
 
-/// Tells whether the first bytes of a file are those of an archive.
+/// A test that returns whether the first bytes of a file are those of an
+/// archive.
 pub type HeadTest = fn(&[u8]) -> bool;
 
 /// Ambiguous extensions, with the tests for archives.
 const HEADS: [(&str, HeadTest); 3] = [("img", is_img), (BIN, is_raw_disc), ("pre", is_pre)];
 
-/// Returns whether it is a GTA archive of version 2 (one of version 1 is
+/// Returns whether a file is a GTA archive of version 2 (one of version 1 is
 /// recognised by its partner) or a raw CD image.
 fn is_img(head: &[u8]) -> bool {
     head.starts_with(b"VER2") || is_raw_disc(head)
 }
 
-/// Returns whether it is a raw CD image, by the start of a sector.
+/// Returns whether a file is a raw CD image, by the start of a sector.
 fn is_raw_disc(head: &[u8]) -> bool {
     head.starts_with(&[0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 0])
 }
 
-/// Returns whether it is a PRE archive: one with a magic, or a small number and
-/// the start of a printable name.
+/// Returns whether a file is a PRE archive: one with a magic, or with a small
+/// number and the start of a printable name.
 fn is_pre(head: &[u8]) -> bool {
     let number = |at: usize| {
         let bytes = head.get(at..at + 4)?.try_into().ok()?;

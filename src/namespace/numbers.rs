@@ -2,8 +2,8 @@
 //! long as the mount.
 //!
 //! A subtree that was evicted and is rebuilt gets the same numbers, so that
-//! those held by the kernel and by NFS clients stay valid. Only if its source
-//! has changed meanwhile it gets new ones, and the old ones are stale.
+//! those held by the kernel and by NFS clients stay valid. If its source has
+//! changed meanwhile, it gets new ones, and the old ones are stale.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -18,7 +18,7 @@ use crate::io::sync::lock;
 /// stat larger ones.
 const LAST_INO: u32 = (1 << 31) - 1;
 
-/// How the root of a subtree is seen from outside.
+/// What the root of a subtree is in the mount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// The root of the mount.
@@ -40,7 +40,7 @@ pub struct Range {
     /// Number of its root.
     pub first: u32,
     len: u32,
-    /// How its root is seen from outside.
+    /// What its root is in the mount.
     pub origin: Origin,
     /// Changes when the numbers refer to other inodes.
     fingerprint: u64,

@@ -181,8 +181,8 @@ impl Transients {
     }
 
     fn admit(&mut self, numbers: &Numbers, kind: TransientKind) -> Option<Ino> {
-        let rested = self.free.len() >= self.max_free;
-        let fresh = if rested { None } else { numbers.single() };
+        let is_full = self.free.len() >= self.max_free;
+        let fresh = if is_full { None } else { numbers.single() };
         let (ino, reuse) = match fresh {
             Some(ino) => (ino, 0),
             None => {
@@ -221,7 +221,7 @@ mod tests {
         inodes.forget(maps, 1);
         assert!(inodes.get(maps).is_none());
         let later = look(&mut inodes, "maps");
-        assert_ne!(later, maps, "the number rests");
+        assert_ne!(later, maps, "the number is not reused yet");
         assert_eq!(inodes.count(), 2);
 
         inodes.max_free = 1;
@@ -245,11 +245,11 @@ mod tests {
         assert_eq!(look(&mut inodes, b"4"), second, "not read yet");
 
         inodes.forget(second, 2);
-        assert_ne!(look(&mut inodes, b"5"), second, "it is gone");
+        assert_ne!(look(&mut inodes, b"5"), second, "it was forgotten");
     }
 
     #[test]
-    fn beyond_the_cap_there_are_no_more_aliases_until_some_are_forgotten() {
+    fn beyond_the_limit_there_are_no_more_aliases_until_some_are_forgotten() {
         let (numbers, mut inodes) = (Numbers::default(), Transients::default());
         inodes.max_aliases = 1;
         let first = inodes

@@ -15,28 +15,28 @@ use crate::namespace::{FileKind, Ino};
 use crate::text::file_name;
 use crate::volume::{AssetType, Entry, FileId, MAX_ENTRIES, Name, NodeId, Sink};
 
-/// Inodes that are added before the memory of a tree is accounted for again.
+/// Number of inodes after which the memory of a tree is accounted for again.
 const CHARGED_AT_ONCE: usize = 4096;
 
-/// Receives entries and builds a [`Tree`] of them.
+/// A sink of entries that builds a [`Tree`] from them.
 pub struct TreeBuilder {
     tree: Tree,
     /// Which files have companions.
     companions: Companions,
     /// Asset types given by volumes, if they affect companions.
     assets: HashMap<Index, AssetType>,
-    /// Files that are archives by their first bytes.
+    /// Files that are recognised as archives by their first bytes.
     by_head: HashSet<Index>,
     /// Entries and their directories; until they are grouped, those of `tree`
     /// are empty.
     entries: Vec<(Index, Dentry)>,
-    /// The volume whose entries are declared.
+    /// The volume whose entries are added.
     volume: u32,
     /// Default modification time.
     modified: i64,
-    /// What accounts for the tree's memory, if anything does.
+    /// Accounts for the memory of the tree.
     charge: Option<Charge>,
-    /// Bytes that the caller needs beside the tree.
+    /// Bytes that the caller needs in addition to the tree.
     beside: usize,
 }
 
@@ -54,7 +54,7 @@ impl<'a> Label<'a> {
         Self { shown, raw }
     }
 
-    /// Returns the name of something that is in a tree already.
+    /// Returns the name of an inode of another tree.
     pub fn of(tree: &'a Tree, index: Index) -> Self {
         Self {
             shown: tree.plain_name(index).into(),
@@ -68,7 +68,7 @@ impl<'a> Label<'a> {
 pub struct NewInode {
     /// What it is.
     pub kind: Kind,
-    /// Decoded size in bytes; `None` for a text that is yet to be made.
+    /// Decoded size in bytes; `None` for a text that is not generated yet.
     pub size: Option<u64>,
     /// Modification time in seconds since 1970 UTC; `None` for that of the
     /// archive.
@@ -120,12 +120,13 @@ impl TreeBuilder {
         }
     }
 
-    /// Has `charge` account for the memory of the tree while it grows.
+    /// Sets the charge that accounts for the memory of the tree as it grows.
     pub fn charge(&mut self, charge: Charge) {
         self.charge = Some(charge);
     }
 
-    /// Accounts for `bytes` that are needed beside the tree while it is built.
+    /// Accounts for `bytes` that are needed in addition to the tree while it is
+    /// built.
     ///
     /// # Errors
     /// Returns an error if the budget does not leave the memory for it.
@@ -144,21 +145,21 @@ impl TreeBuilder {
         self.companions.converted = true;
     }
 
-    /// Replaces the root, which has no entries, by another directory.
+    /// Makes the root, which has no entries, show an inode of another tree.
     pub fn root_shows(&mut self, of: Ino, shows: Shows) {
         self.tree.inodes[ROOT as usize].kind = Kind::Shown { of, shows };
         self.tree.inodes[ROOT as usize].nlink = 1;
     }
 
-    /// Treats all files as archives that may be by their extensions, except for
+    /// Treats all files with ambiguous extensions as archives, except for
     /// possible CD images.
     pub fn trust_extensions(&mut self) {
         self.note_archives(false, &|_, _, _| true);
     }
 
     /// Examines the first bytes of the files with ambiguous extensions. `head`
-    /// returns those of a file of that many bytes, if it may be read.
-    /// `in_blocks` tells that every read decodes a block.
+    /// returns those of a file of the given size, if it may be read.
+    /// `in_blocks` is set if every read decodes a block.
     pub fn probe(&mut self, in_blocks: bool, head: &dyn Fn(FileId, u64) -> Option<Vec<u8>>) {
         self.note_archives(!in_blocks, &|file, size, test| {
             head(file, size).is_some_and(|head| test(&head))
@@ -187,7 +188,7 @@ impl TreeBuilder {
         }
     }
 
-    /// Returns the kind of a file of the volume that is declared.
+    /// Returns the kind of a file of the volume whose entries are added.
     pub fn file_kind(&self, file: FileId) -> Kind {
         let volume = self.volume;
         Kind::File { volume, file }
@@ -209,7 +210,7 @@ impl TreeBuilder {
         })
     }
 
-    /// Leaves the companions out.
+    /// Omits the companions.
     pub fn without_companions(self) -> Self {
         Self {
             companions: Companions::NONE,
@@ -217,7 +218,8 @@ impl TreeBuilder {
         }
     }
 
-    /// Records in which volumes the last node hides something.
+    /// Records the volumes in which `node`, the last one added, hides
+    /// something.
     pub fn hides(&mut self, node: NodeId, volumes: impl Iterator<Item = u32>) {
         let tree = &mut self.tree;
         let before = tree.hidden_volumes.len();
@@ -252,8 +254,8 @@ impl TreeBuilder {
             parent: parent.0,
             dentry: u32::MAX,
             // A directory is linked by its own `.` as well, and by each of its
-            // subdirectories. The subdirectories of one that is yet to be
-            // entered are unknown: it has 1 link, as `find` expects then.
+            // subdirectories. Those of a directory that is built on demand are
+            // unknown: it has 1 link, as `find` expects.
             nlink: matches!(inode.kind, Kind::Dir { .. }).into(),
         });
         if is_dir {
@@ -310,7 +312,7 @@ impl TreeBuilder {
         Ok((tree, charge))
     }
 
-    /// Like [`TreeBuilder::finish_charged`], of a tree that is not accounted
+    /// Like [`TreeBuilder::finish_charged`], for a tree that is not accounted
     /// for.
     pub fn finish(mut self) -> Tree {
         let real = self.tree.inodes.len();
@@ -318,7 +320,7 @@ impl TreeBuilder {
         self.group_by_directory();
         let mut is_unique = self.sort_entries();
         if has_companions && !is_unique {
-            // They are named after the numbered entries.
+            // The companions are named after the numbered entries.
             has_companions = false;
             self.ungroup();
             self.remove_companions_from(real);
@@ -417,7 +419,8 @@ impl Sink for TreeBuilder {
 
     fn expect(&mut self, entries: usize) {
         let entries = entries.min(MAX_ENTRIES);
-        // Companions come once after all files: no more than these.
+        // Companions are added once, after all files, and are no more than
+        // these.
         self.tree.inodes.reserve_exact(entries);
         self.entries.reserve_exact(entries);
     }

@@ -48,7 +48,7 @@ pub enum Kind {
     },
     /// A symbolic link to another inode of the tree.
     Symlink {
-        /// What it leads to.
+        /// The inode that it refers to.
         target: Index,
     },
     /// A symbolic link with a given text.
@@ -85,7 +85,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the kind for users.
+    /// Returns the file type that users see.
     pub fn file_kind(self) -> FileKind {
         match self {
             Self::Dir { .. }

@@ -1,11 +1,11 @@
-//! The original names of inodes that are shown under others. On discs these are
-//! all names.
+//! The original names of inodes that are shown under different names, as all on
+//! discs are.
 
 use std::collections::HashMap;
 
 use super::{Index, heap};
 
-/// Raw names by inodes.
+/// Raw names by inode.
 #[derive(Debug, Default)]
 pub(super) struct RawNames {
     /// Names that were added in the order of their inodes.

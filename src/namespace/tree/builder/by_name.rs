@@ -10,13 +10,13 @@ use crate::text::numbered;
 pub(super) fn sort_by_name(tree: &mut Tree, range: Range<usize>) {
     let dentries = &tree.dentries[range.clone()];
     // Most names differ at their beginnings, which are compared without
-    // accessing the names, scattered in memory as they are.
+    // accessing the names, which are scattered in memory.
     let beginnings = dentries
         .iter()
         .map(|dentry| beginning(tree.dentry_name(dentry)));
     let mut order: Vec<([u64; 2], u32)> = beginnings.zip(0..).collect();
-    // Stable, and linear if they came in this order, as from most packers, with
-    // companions after them.
+    // Stable, and linear if the entries came in this order, as from most
+    // packers, with companions after them.
     order.sort_by(|(a, first), (b, second)| {
         let entry = |position: u32| &dentries[position as usize];
         a.cmp(b)
@@ -38,8 +38,8 @@ fn beginning(name: &str) -> [u64; 2] {
     [(number >> 64) as u64, number as u64]
 }
 
-/// Returns, of the entries of a sorted directory that have the same name, all
-/// but the last one, by their places in the tree.
+/// Returns the positions of the entries of a sorted directory that have equal
+/// names, except for the last entry of each name.
 pub(super) fn equal_names(tree: &Tree, range: Range<usize>) -> impl Iterator<Item = usize> {
     let start = range.start;
     let entry = move |position: usize| start + tree.dentries[position].by_name as usize;
@@ -52,9 +52,9 @@ pub(super) fn equal_names(tree: &Tree, range: Range<usize>) -> impl Iterator<Ite
     equal.map(|(earlier, _)| earlier)
 }
 
-/// Returns the numbers the entries of a sorted directory that have the same
-/// name, all but the last one: the games find the last. Says whether there were
-/// any.
+/// Numbers the entries of a sorted directory that have equal names, except for
+/// the last entry of each name, which the games find. Returns whether there
+/// were any.
 pub(super) fn number_duplicates(tree: &mut Tree, range: Range<usize>) -> bool {
     let renamed: Vec<usize> = equal_names(tree, range.clone()).collect();
     if renamed.is_empty() {

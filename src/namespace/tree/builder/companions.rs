@@ -64,7 +64,7 @@ impl TreeBuilder {
     }
 
     /// Adds the companions to sorted entries, unless there is a real entry of
-    /// that name. Says whether there were any; then the entries have to be
+    /// that name. Returns whether there were any; if so, the entries must be
     /// grouped again.
     pub(super) fn add_companions(&mut self) -> bool {
         let tree = &self.tree;
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn companions_come_after_the_files_and_are_links_of_the_directory() {
+    fn companions_come_after_the_files_and_count_as_links_of_the_directory() {
         let tree = tree(&["b.hpi", "a.txt", "A.UFO"]);
         let expected = [
             ("b.hpi", ""),
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn companions_of_equal_names_are_called_after_their_numbers() {
+    fn companions_of_equal_names_are_named_after_the_numbered_files() {
         let tree = tree(&["a.hpi", "b.hpi", "a.hpi"]);
         let expected = [
             ("a (1).hpi", ""),
