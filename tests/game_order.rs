@@ -327,7 +327,7 @@ fn a_requested_order_is_used() {
         assert_eq!(winner(&mount), first);
         assert_eq!(order(&mount), all);
         let order = info(&mount)["order"].take();
-        assert_eq!([&order["rule"], &order["why"]], [rule, "as --order says"]);
+        assert_eq!([&order["rule"], &order["why"]], [rule, "set by --order"]);
     }
 }
 

@@ -66,8 +66,8 @@ impl Vfs {
     /// in the order in which they are searched.
     ///
     /// # Errors
-    /// Returns an error if one of them cannot be entered because of a fault
-    /// that may pass.
+    /// Returns an error if one of them cannot be entered because of a temporary
+    /// fault.
     pub(super) fn archives_beside<'a>(&'a self, own: &Node<'a>) -> Result<Vec<Node<'a>>> {
         let mut found = Vec::new();
         let Some(volume) = archive_of(own.subtree()) else {

@@ -27,7 +27,7 @@ pub(super) struct Context<'a> {
     outer: Option<&'a dyn Making>,
     /// The roots of the archives beside that of the asset, once requested.
     beside: OnceCell<Vec<Node<'a>>>,
-    /// The first fault that made something unreadable.
+    /// The last fault that made something unreadable.
     fault: RefCell<Option<io::Error>>,
 }
 
@@ -58,13 +58,13 @@ impl<'a> Context<'a> {
         self.asset
     }
 
-    /// Returns the first fault that made something unreadable.
+    /// Returns the last fault that made something unreadable.
     pub(super) fn fault(&self) -> Option<io::Error> {
         self.fault.borrow().clone()
     }
 
-    /// Returns the value of `read`; records a fault.
-    fn noting<T>(&self, read: io::Result<T>) -> Option<T> {
+    /// Returns the value of `read`; records its error if that is a fault.
+    fn ok_or_record<T>(&self, read: io::Result<T>) -> Option<T> {
         read.inspect_err(|error| {
             if error.is_fault() {
                 self.fault.replace(Some(error.clone()));
@@ -121,10 +121,9 @@ impl<'a> Context<'a> {
     fn beside(&self) -> &[Node<'a>] {
         self.beside.get_or_init(|| {
             let found = self.vfs.archives_beside(self.asset);
-            // Damaged archives are not in the list; the remaining errors may
-            // pass.
+            // Damaged archives are skipped; other errors are temporary faults.
             let fault = |error| io::Error::Listing(Arc::new(std::io::Error::other(error)));
-            self.noting(found.map_err(fault)).unwrap_or_default()
+            self.ok_or_record(found.map_err(fault)).unwrap_or_default()
         })
     }
 
@@ -275,7 +274,7 @@ impl AssetContext for Context<'_> {
     fn read(&self, file: AssetRef) -> Option<Bytes> {
         let node = self.node(file)?;
         let size = self.size_of(file)?;
-        let bytes = self.noting(self.vfs.reader.all_bytes(node.file()?, size))?;
+        let bytes = self.ok_or_record(self.vfs.reader.all_bytes(node.file()?, size))?;
         Some(bytes.into())
     }
 
@@ -294,7 +293,7 @@ impl AssetContext for Context<'_> {
         let format = VIEW_FORMATS.get(companion::view_format(name, asset)? as usize)?;
         let context = Context::within(self, &node);
         let model = self.vfs.model_in(&context, format, Asked::ByParser);
-        Some(self.noting(model)?.view.clone())
+        Some(self.ok_or_record(model)?.view.clone())
     }
 
     fn shared(&self, name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
@@ -308,7 +307,7 @@ impl AssetContext for Context<'_> {
             let made = make(&context);
             context.fault().map_or(Ok(made), Err)
         });
-        self.noting(shared)
+        self.ok_or_record(shared)
     }
 
     fn as_dyn(&self) -> &dyn AssetContext {

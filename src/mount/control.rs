@@ -1,6 +1,6 @@
 //! `.hpimount/`, the directory that describes the mount itself.
 //!
-//! It can be looked up and is never listed, like `.zfs`.
+//! It can be looked up but is never listed, like `.zfs`.
 
 use std::io::Write;
 
@@ -16,7 +16,7 @@ pub(super) const NAME: &str = ".hpimount";
 /// The file with everything that does not change: sources, formats, warnings.
 const INFO: FileId = FileId(0);
 
-/// The file with the counters, created again for each lookup.
+/// The file with the counters, generated again for each lookup.
 const STATS: FileId = FileId(1);
 
 /// Texts as a volume: file `n` is text `n`; files without a text are empty.
@@ -49,8 +49,8 @@ impl Volume for Texts {
 
 /// Returns the tree of the directory, whose `info.json` has `info_size` bytes,
 /// and the index of its `stats.json`. The files of the directory itself are in
-/// volume `volume`; those below `shadowed` are in the layers, by the names of
-/// their archives.
+/// volume `volume`; those below `shadowed`, in directories named after their
+/// archives, are in the volumes of the layers.
 pub(super) fn tree(
     info_size: u64,
     volume: u32,

@@ -342,8 +342,8 @@ fn file(tree: &Tree, index: Index) -> Option<FileId> {
     }
 }
 
-/// Returns the formats of the files of a directory that their names do not
-/// show: a single source has a listed companion in any case.
+/// Returns the formats of the files of a directory that follow from listed
+/// companions and not from names, as for a single source.
 fn shown_by_companions(tree: &Tree, directory: Index) -> HashMap<Index, u8> {
     let entries = tree.entries(directory, 0);
     let formats = entries.filter_map(|(_, index)| match tree.inode(index)?.kind {
@@ -379,8 +379,8 @@ fn is_mirrored(directory: &Node<'_>, index: Index) -> bool {
         return kind(index).is_some_and(is_entered_on_demand);
     }
     let unknown = HashMap::new();
-    // The iterators of the directories on the path: as many as it is deep,
-    // however many entries they have.
+    // An iterator for each directory on the path: the memory depends on the
+    // depth, not on the number of entries.
     let mut open = vec![tree.entries(index, 0)];
     while let Some(entries) = open.last_mut() {
         let Some((name, index)) = entries.next() else {

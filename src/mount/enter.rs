@@ -162,7 +162,7 @@ impl Vfs {
     }
 
     /// Detects which files of a volume are archives if their names are
-    /// ambiguous. `in_blocks` tells that the volume is in a block image.
+    /// ambiguous. `in_blocks` is set if the volume is in a block image.
     pub(super) fn probe(builder: &mut TreeBuilder, volume: &dyn Volume, in_blocks: bool) {
         match volume.is_remote() {
             true => builder.trust_extensions(),
@@ -200,7 +200,7 @@ impl Vfs {
         nesting: u8,
     ) -> bool {
         match options.meta {
-            // Its own directories have no meaning for users.
+            // For archives whose own directories have no meaning for users.
             Meta::Default => nesting == 0 && volume.names_of_assets(&[]).is_some(),
             Meta::Visible => true,
             Meta::Hidden | Meta::Off => false,
@@ -265,7 +265,7 @@ impl Vfs {
         let mut problem = None;
         let (builder, volume) = match opened {
             Ok(opened) => opened,
-            // Errors caused by a fault are not cached: it may pass.
+            // A fault may be temporary, so its error is not cached.
             Err(error) if error.is_fault() => return Err(self.failed(file, &error)),
             Err(error) => {
                 log::warn!("{}: {error}", self.path(file)?);

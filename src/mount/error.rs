@@ -26,8 +26,8 @@ pub enum Error {
     /// The file is encrypted.
     #[error("permission denied")]
     Encrypted,
-    /// The file is packed or laid out in an unsupported way; the log says
-    /// which.
+    /// The file is packed or laid out in an unsupported way; the log has the
+    /// details.
     #[error("operation not supported")]
     Unsupported,
     /// The archive is damaged or could not be read; the log has the cause.
@@ -36,7 +36,7 @@ pub enum Error {
     /// There are no inode numbers left.
     #[error("too many directories in use")]
     NoNumbers,
-    /// The memory budget is exhausted; the log says by what.
+    /// The memory budget is exhausted; the log has the details.
     #[error("out of memory")]
     NoMemory,
     /// It was generated from a file that has changed.

@@ -53,7 +53,7 @@ pub struct Entry {
 
 /// Properties of the root of a source, or of `X.d`.
 pub struct Archive {
-    /// Whether it is more than a folder on disk.
+    /// Whether it is a container rather than a folder on disk.
     pub is_container: bool,
     /// Why it is empty.
     pub problem: Option<io::Error>,
@@ -187,7 +187,7 @@ impl Vfs {
         images.nth(number).ok_or(Error::NotFound)
     }
 
-    /// Returns a warning about the data of a file, which is read for it.
+    /// Reads a file and returns a warning about its data, if any.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
@@ -234,7 +234,7 @@ impl Vfs {
         let _memory = budget.reserve("its warnings", info.most, true)?;
         if let Err(error) = view.render(number, context, &mut info) {
             return match error.kind() {
-                // No reported warning makes it that long.
+                // Its warnings alone never make it that long.
                 std::io::ErrorKind::FileTooLarge => Ok(Vec::new()),
                 _ => Err(io::Error::of_output(&error)),
             };

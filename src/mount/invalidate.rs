@@ -9,10 +9,10 @@ use crate::io::awaited::Awaited;
 /// oldest are dropped; reads through them keep failing.
 const MAX_WAITING: usize = 4096;
 
-/// Directory entries that no longer lead to the same inode.
+/// Directory entries that no longer refer to the same inode.
 ///
 /// The kernel is notified by a separate thread, because the request that found
-/// the change may hold the directory.
+/// the change may hold the lock of the directory.
 #[derive(Default)]
 pub struct Invalidations(Awaited<VecDeque<(Ino, String)>>);
 

@@ -10,7 +10,7 @@ impl Vfs {
     /// buffer is full. Lookups are not counted.
     ///
     /// # Errors
-    /// Returns [`Error::NotADirectory`], [`Error::NotFound`].
+    /// Returns [`Error::NotADirectory`] or [`Error::NotFound`].
     pub fn readdir(
         &self,
         ino: Ino,
@@ -36,8 +36,8 @@ impl Vfs {
     /// that `emit` accepts counts as one lookup.
     ///
     /// Listing renders nothing: a generated file of unknown size is listed with
-    /// size 0 and with attributes that are not cached, so that users look it
-    /// up.
+    /// size 0 and with attributes that are not cached, so that it is looked up
+    /// when it is used.
     ///
     /// # Errors
     /// Returns [`Error::NotADirectory`] or [`Error::NotFound`]; none once

@@ -43,7 +43,7 @@ struct Candidate {
     index: Index,
 }
 
-/// A name compared without case.
+/// A name that is compared ignoring ASCII case.
 #[derive(Debug, Clone, Copy, Eq)]
 struct Folded<'a>(&'a str);
 
@@ -192,8 +192,8 @@ impl Merger<'_> {
                 .map(|inode| inode.modified)
         };
         let files = candidates.iter().filter(|&&entry| !self.is_dir(entry));
-        // Of equal dates `max_by_key` takes the last one, hence from the lowest
-        // up.
+        // From the lowest up, since `max_by_key` returns the last of equal
+        // dates.
         let newest = files.rev().max_by_key(|entry| date(entry));
         newest.copied().unwrap_or(highest)
     }

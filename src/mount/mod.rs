@@ -176,7 +176,7 @@ pub struct Attr {
     pub modified: i64,
     /// Number of its links.
     pub nlink: u32,
-    /// How often its number was used for something else before.
+    /// How many inodes had its number before.
     pub reuse: u32,
     /// Whether its name and attributes never change while mounted.
     pub lasting: bool,
@@ -328,10 +328,10 @@ impl Vfs {
     /// Returns the text of a symbolic link.
     ///
     /// # Errors
-    /// Returns [`Error::NotALink`], [`Error::NotFound`].
+    /// Returns [`Error::NotALink`] or [`Error::NotFound`].
     pub fn readlink(&self, ino: Ino) -> Result<Vec<u8>> {
         if let Some(directory) = shortcut_target(ino) {
-            return Ok(self.way_around(&self.node(directory)?)?.into_bytes());
+            return Ok(self.shortcut_text(&self.node(directory)?)?.into_bytes());
         }
         let node = self.node(ino)?;
         let text = node.tree().link(node.index);
@@ -341,7 +341,7 @@ impl Vfs {
     /// Returns the parent of a directory.
     ///
     /// # Errors
-    /// Returns [`Error::NotADirectory`], [`Error::NotFound`].
+    /// Returns [`Error::NotADirectory`] or [`Error::NotFound`].
     pub fn parent(&self, ino: Ino) -> Result<Ino> {
         if let Some(TransientKind::Alias { parent, .. }) = lock(&self.transients).get(ino) {
             return Ok(*parent);
@@ -521,7 +521,7 @@ impl Vfs {
         Ok(Attr {
             ino: Ino(directory.0 | Ino::SHORTCUT),
             kind: FileKind::Symlink,
-            size: self.way_around(&node)?.len() as u64,
+            size: self.shortcut_text(&node)?.len() as u64,
             nlink: 1,
             ..self.node_attr(&node)?
         })
@@ -543,10 +543,10 @@ impl Vfs {
         Ok(joined(outer, &path))
     }
 
-    /// Returns the text of a symbolic link to a directory from beside it. It is
-    /// also valid if the directories above are spelt differently: it goes up to
-    /// the mount point and down by the exact names.
-    fn way_around(&self, directory: &Node<'_>) -> Result<String> {
+    /// Returns the text of a shortcut to a directory, relative to its parent.
+    /// It is also valid if the directories above are spelt differently, since
+    /// it leads up to the mount point and down by the exact names.
+    fn shortcut_text(&self, directory: &Node<'_>) -> Result<String> {
         let path = self.path(directory)?;
         Ok("../".repeat(path.matches('/').count()) + &path)
     }
@@ -597,7 +597,7 @@ fn attr_of(node: &Node<'_>, inode: &Inode, size: u64) -> Attr {
     }
 }
 
-/// Returns the directory that a shortcut leads to.
+/// Returns the directory that a shortcut refers to.
 fn shortcut_target(ino: Ino) -> Option<Ino> {
     (ino.0 & Ino::SHORTCUT != 0).then_some(Ino(ino.0 & !Ino::SHORTCUT))
 }

@@ -182,12 +182,13 @@ impl Opener<'_> {
         }
         let why = match order {
             Order::Cli => "as given, the last one on top",
-            _ => "as --order says",
+            _ => "set by --order",
         };
         Layout::merged(opened, order, why, None, Vec::new(), self.options)
     }
 
-    /// Opens all of several sources, or one, each with `open`.
+    /// Opens one or several sources with `open`. Of several, those that cannot
+    /// be opened are skipped, unless the options are strict.
     fn open_all<T: Sync>(
         &mut self,
         sources: &[T],
@@ -216,7 +217,7 @@ impl Opener<'_> {
         }
     }
 
-    /// Opens several sources concurrently, or one.
+    /// Opens one source, or several concurrently.
     fn open_some<T: Sync>(
         &self,
         sources: &[T],
@@ -432,7 +433,7 @@ impl Opener<'_> {
             }
         }
         let (order, why) = match order {
-            Some(order) => (order, "as --order says"),
+            Some(order) => (order, "set by --order"),
             None => {
                 let options = volume::Options::default();
                 let inputs = sources.iter();

@@ -20,7 +20,7 @@ pub(super) enum Surroundings<'a> {
     Disk {
         /// The files that it may consist of.
         files: &'a [PathBuf],
-        /// Opens them.
+        /// The pool that opens them.
         pool: &'a Arc<FilePool>,
     },
     /// On a server.
@@ -58,8 +58,8 @@ impl<'a> Partners<'a> {
         }
     }
 
-    /// Finds the file with this name, ignoring ASCII case on disk, and in the
-    /// likely spellings on a server. The source's name among the sources is
+    /// Finds the file with this name, ignoring ASCII case on disk, or in one of
+    /// the likely spellings on a server. The source's name among the sources is
     /// replaced by its real name.
     pub(super) fn find(&self, name: &str) -> Option<Arc<dyn ReadAt>> {
         if let Some(known) = self.found.borrow().get(name) {
@@ -75,8 +75,8 @@ impl<'a> Partners<'a> {
         found
     }
 
-    /// Adds to the error of a source that could not be opened that the cause is
-    /// a file beside it.
+    /// Replaces the error of a source that could not be opened if the cause may
+    /// be an unavailable file beside it.
     pub(super) fn explain(&self, cause: OpenCause) -> OpenCause {
         let may_lack_a_file = matches!(
             cause,
@@ -137,10 +137,10 @@ impl<'a> Partners<'a> {
                 Ok(file) => return Some(Arc::new(file)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => {
-                    let lasts = error.kind() != io::ErrorKind::PermissionDenied;
+                    let ends_search = error.kind() != io::ErrorKind::PermissionDenied;
                     let error = io::Error::new(error.kind(), format!("{spelling}: {error}"));
                     self.problem.borrow_mut().get_or_insert(error);
-                    if lasts {
+                    if ends_search {
                         break;
                     }
                 }
@@ -150,8 +150,8 @@ impl<'a> Partners<'a> {
     }
 }
 
-/// Returns a name as it is, with its extension in lower and in upper case, and
-/// all of it in lower and in upper case. Servers have no listings of names.
+/// Returns a name as given, with its extension in lower and upper case, and
+/// entirely in lower and upper case, since servers do not list names.
 fn spellings(name: &str) -> Vec<String> {
     let (lower, upper) = (name.to_ascii_lowercase(), name.to_ascii_uppercase());
     let stem = name.rfind('.').unwrap_or(name.len());

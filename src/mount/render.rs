@@ -116,8 +116,8 @@ impl Vfs {
         written(model.view.render(part, &context, out), &context)
     }
 
-    /// Returns the parts of a file of a converted tree: the asset, its model,
-    /// and the number of the view's file, if the asset has it.
+    /// Resolves a file of a converted tree to its asset, the model of that, and
+    /// the number of the view's file, if the asset has it.
     fn part_of(
         &self,
         node: &Node<'_>,
@@ -145,14 +145,14 @@ impl Vfs {
     }
 
     /// Returns the size of a generated file; renders it only if the model does
-    /// not know.
+    /// not know its size.
     pub(super) fn rendered_size(&self, node: &Node<'_>) -> io::Result<u64> {
         if self.known_size(node).is_none()
             && let Some((RenderedFile::OfAsset(file), key)) = node.rendered()
         {
             let (_, model, part) = self.part_of(node, file)?;
             if let Some(size) = part.and_then(|part| model.view.size(part)) {
-                // For listings, which parse no asset.
+                // Cached for listings, which parse no assets.
                 self.reader.keep_size(key, size);
                 return Ok(size);
             }

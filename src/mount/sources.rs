@@ -112,10 +112,11 @@ pub(super) fn has_name(path: &Path, name: &str) -> bool {
 }
 
 impl Sources {
-    /// Lists the folder of a game.
+    /// Lists the folder of a game, or finds the additional files of the
+    /// sources.
     ///
     /// # Errors
-    /// Returns an error if it cannot be listed.
+    /// Returns an error if the folder cannot be listed.
     pub fn prepare(&self) -> Result<Prepared, OpenError> {
         let game = match self {
             Self::Given { .. } => None,
@@ -169,7 +170,8 @@ impl Sources {
 
 impl Prepared {
     /// Returns everything that is read from disk: files, and directories
-    /// including their contents. Links lead out of them only to these paths.
+    /// including their contents. Symbolic links that lead out of a directory
+    /// work only if they lead to one of these paths.
     pub fn paths(&self) -> Vec<PathBuf> {
         match (&self.sources, &self.game) {
             (Sources::Given { locations, .. }, _) => {
@@ -214,7 +216,7 @@ fn partners(path: &Path) -> Vec<PathBuf> {
                     .is_some_and(|other| other.eq_ignore_ascii_case(stem))
         };
         let mut partners: Vec<PathBuf> = beside.filter(is_partner).collect();
-        // The one of the same spelling first.
+        // The one with the same spelling comes first.
         partners.sort_by_key(|path| path.file_stem() != Some(stem));
         Some(partners)
     };

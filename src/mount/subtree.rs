@@ -21,7 +21,7 @@ pub(super) struct Subtree {
     pub(super) tree: Tree,
     /// The volumes of its files, by their numbers.
     pub(super) volumes: Vec<Arc<OpenVolume>>,
-    /// The model that its files are rendered from, if any.
+    /// What its files are rendered from, if anything.
     pub(super) rendered: Rendered,
     /// Why the archive that it shows cannot be opened.
     pub(super) problem: Option<io::Error>,
@@ -205,8 +205,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns how the inode is seen from outside, if it is the root of a
-    /// subtree that is grafted in another one.
+    /// Returns what the inode is in the mount, if it is the root of a subtree.
     pub(super) fn origin(&self) -> Option<Origin> {
         (self.index == ROOT).then_some(self.subtree.range.origin)
     }
@@ -279,8 +278,8 @@ fn key_of(asset: Ino, stamp: u64, position: u8) -> Key {
     }
 }
 
-/// Returns the id of a volume of a subtree with these inode numbers. It is the
-/// same whenever the subtree is rebuilt.
+/// Returns the id of a volume of a subtree with these inode numbers. It stays
+/// the same when the subtree is rebuilt.
 pub(super) fn volume_id(range: Range, number: usize) -> VolumeId {
     VolumeId(u64::from(range.first) << 32 | number as u64)
 }

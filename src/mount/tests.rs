@@ -32,7 +32,7 @@ fn shortcut(vfs: &Vfs, parent: Ino, name: &str) -> String {
 }
 
 #[test]
-fn beyond_the_cap_another_spelling_is_a_link_to_the_right_one() {
+fn beyond_the_limit_another_spelling_is_a_link_to_the_exact_one() {
     let vfs = with_aliases(0);
     assert_eq!(shortcut(&vfs, Ino::ROOT, "maps"), "MAPS");
     let maps = vfs.lookup(Ino::ROOT, "MAPS").unwrap();
@@ -42,7 +42,7 @@ fn beyond_the_cap_another_spelling_is_a_link_to_the_right_one() {
 
 /// A link to `Sub` would lead to itself.
 #[test]
-fn beyond_the_cap_links_lead_out_of_other_spellings() {
+fn beyond_the_limit_links_lead_out_of_other_spellings() {
     let vfs = with_aliases(1);
     let alias = vfs.lookup(Ino::ROOT, "maps").unwrap();
     assert_eq!(alias.kind, FileKind::Directory);
@@ -53,7 +53,7 @@ fn beyond_the_cap_links_lead_out_of_other_spellings() {
 }
 
 #[test]
-fn a_listing_that_fails_in_the_middle_gives_what_it_has() {
+fn a_listing_that_fails_in_the_middle_returns_the_entries_before() {
     let mut archive = tempfile::NamedTempFile::new().unwrap();
     let root = pack::Directory::default();
     let options = v1::Options {

@@ -51,7 +51,7 @@ impl Vfs {
     /// # Errors
     /// Returns [`Error::NoAttribute`], [`Error::AttributeKind`] for names
     /// outside `user.`, or [`Error::NotFound`]; [`Error::Io`] if the archive
-    /// has to be read and cannot be.
+    /// must be read but cannot be.
     pub fn xattr(&self, ino: Ino, name: &str) -> Result<Vec<u8>> {
         if !name.starts_with("user.") {
             // "Not supported" instead of "no such attribute": `ls` then asks
@@ -79,7 +79,8 @@ impl Vfs {
         }
     }
 
-    /// Returns why an asset cannot be shown, if so.
+    /// Returns why an asset cannot be shown, or [`Error::NoAttribute`] if it
+    /// can.
     fn error_of(&self, node: &Node<'_>) -> Result<Vec<u8>> {
         let file = node.file().ok_or(Error::NoAttribute)?;
         let asset = file.volume.volume.asset(file.file);
@@ -132,7 +133,8 @@ impl Vfs {
         Ok(asset.tree().name(asset.index).to_owned().into_bytes())
     }
 
-    /// Returns the inode whose attributes an inode has.
+    /// Returns the inode with the attributes of `ino`: for an alias, the
+    /// directory itself.
     fn attribute_node(&self, ino: Ino) -> Result<Node<'_>> {
         match self.node(ino) {
             Err(Error::NotFound) => {
@@ -144,7 +146,8 @@ impl Vfs {
     }
 }
 
-/// File names of the archives in which an entry hides another, highest first.
+/// Returns the file names of the archives in which an entry hides another,
+/// highest first.
 fn shadows(node: &Node<'_>) -> Option<Vec<u8>> {
     let volumes = &node.subtree().volumes;
     let hidden = node.tree().hidden(node.index).iter();

@@ -29,7 +29,7 @@ pub enum Order {
     Cli,
 }
 
-/// Tells whether an archive is made for a game.
+/// A test of whether an archive is made for a game.
 type MadeFor = fn(&Input<'_>) -> io::Result<bool>;
 
 /// How a game orders its archives.
@@ -42,21 +42,21 @@ struct Rules {
     /// Maximum number of archives with an extension that the game mounts.
     limit: Option<(&'static str, usize)>,
     /// Returns why the game does not mount an archive of its groups; the second
-    /// argument are the archives of the folder.
+    /// argument is the list of archives in the folder.
     leaves_out: fn(&Path, &[PathBuf]) -> Option<String>,
-    /// Tells whether an archive is made for the game, with the reason shown if
-    /// most of a folder are.
+    /// The test of whether an archive is made for the game, and the reason
+    /// shown if most archives of a folder are.
     made_for: Option<(MadeFor, &'static str)>,
 }
 
-/// The orders of games, with the reason shown if nothing else decides.
+/// The orders of games, with their rules.
 const GAMES: [(Order, &Rules); 3] = [
     (Order::Ta, &ta::RULES),
     (Order::Kingdoms, &kingdoms::RULES),
     (Order::Rwe, &rwe::RULES),
 ];
 
-/// The order given on the command line.
+/// The rules for archives in the order of the command line.
 const GIVEN: Rules = Rules {
     groups: &[],
     newest_wins: false,
@@ -66,7 +66,7 @@ const GIVEN: Rules = Rules {
 };
 
 impl Order {
-    /// All of them, with their names.
+    /// All orders, with their names.
     pub const NAMES: [(&str, Self); 4] = [
         ("ta", Self::Ta),
         ("kingdoms", Self::Kingdoms),
@@ -79,8 +79,8 @@ impl Order {
         found.map_or(&GIVEN, |(_, rules)| rules)
     }
 
-    /// Returns the group of an archive, higher ones win; `None` if it is not
-    /// mounted.
+    /// Returns the group of an archive, of which higher ones win; `None` if it
+    /// is not mounted.
     fn group(self, path: &Path) -> Option<usize> {
         let extension = path.extension().and_then(OsStr::to_str)?;
         self.rules()
@@ -95,7 +95,7 @@ impl Order {
         if self == Self::Cli {
             return;
         }
-        // Inside a group the name that sorts first wins.
+        // Inside a group, the name that sorts first wins.
         archives.sort_by_cached_key(|archive| {
             let path = archive.as_ref();
             (self.group(path), Reverse(sort_key(path)))
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn total_annihilation_goes_by_extension_then_by_the_first_name() {
+    fn total_annihilation_orders_by_extension_then_by_name_in_reverse() {
         assert_eq!(
             sorted(
                 Order::Ta,
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn rwe_knows_gpf_and_the_command_line_stays_as_it_is() {
+    fn rwe_mounts_gpf_and_the_command_line_keeps_its_order() {
         assert_eq!(
             sorted(Order::Rwe, &["a.gp3", "a.hpi", "a.gpf", "a.ccx"]),
             ["a.hpi", "a.ccx", "a.gpf", "a.gp3"]
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn other_patches_count_only_without_the_games_own() {
+    fn other_patches_are_mounted_only_without_the_games_own() {
         let restricted = |names: &[&str]| {
             let mut archives: Vec<PathBuf> = names.iter().map(PathBuf::from).collect();
             let warnings = Order::Ta.restrict(&mut archives);
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_differ_in_case_only_have_an_order_too() {
+    fn names_that_differ_only_in_case_have_a_fixed_order() {
         for names in [["A.ufo", "a.ufo"], ["a.ufo", "A.ufo"]] {
             assert_eq!(sorted(Order::Ta, &names), ["a.ufo", "A.ufo"]);
         }
