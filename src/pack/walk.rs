@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dangling_or_circular_link_is_refused() {
+    fn a_dangling_or_circular_link_is_rejected() {
         let directory = tempfile::tempdir().unwrap();
         let link = directory.path().join("link");
         symlink("nowhere", &link).unwrap();
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn other_than_files_are_refused() {
+    fn special_files_are_rejected() {
         let directory = tempfile::tempdir().unwrap();
         let socket = directory.path().join("socket");
         let _listener = std::os::unix::net::UnixListener::bind(socket).unwrap();

@@ -13,7 +13,7 @@ const STEP: u64 = 16;
 const LAYER_GAMECUBE: u64 = 32;
 const LAYER: u64 = 2048;
 
-/// ADBG's alignment of types for which the game decides.
+/// ADBG's `align` of types whose alignment the game determines.
 const BY_TYPE: i32 = -1;
 
 /// The position of an asset.
@@ -94,8 +94,8 @@ impl Layout {
             .sum()
     }
 
-    /// Returns the places the assets of all layers and then the unlayered ones
-    /// from `start` on, and returns the end.
+    /// Places the assets of all layers and then the unlayered ones from `start`
+    /// on, and returns the end.
     fn place_layers(&mut self, settings: &Settings, start: u64) -> Result<u64> {
         let mut placed = vec![false; self.extents.len()];
         let mut end = start;
@@ -110,8 +110,7 @@ impl Layout {
         self.place(settings, &rest, false, end)
     }
 
-    /// Returns the places the assets of a layer from `start` on, and returns
-    /// the end.
+    /// Places the assets of a layer from `start` on, and returns the end.
     fn place(
         &mut self,
         settings: &Settings,

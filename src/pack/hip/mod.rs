@@ -223,7 +223,7 @@ fn contents(settings: &Settings, files: &[PathBuf]) -> Result<Vec<Content>> {
         .collect()
 }
 
-/// Returns the length of a file that is to become an asset.
+/// Returns the length of a file that will be an asset.
 pub(super) fn file_size(path: &Path) -> Result<u32> {
     let metadata = super::walk::metadata(path)?;
     if !metadata.is_file() {

@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_the_games_would_cut_is_refused() {
+    fn a_name_that_the_games_would_truncate_is_rejected() {
         let line = |length| format!("Unlayered=1;Text;0;0;{};;0", "x".repeat(length));
         assert!(read(&line(255)).is_ok());
         assert_eq!(

@@ -4,8 +4,8 @@ use zerocopy::{Immutable, IntoBytes};
 
 use super::{Result, number};
 
-/// Records and names under construction. Unknown values are zeros and filled in
-/// later.
+/// Records and names under construction. Unknown values are zeros until they
+/// are filled in.
 #[derive(Default)]
 pub(super) struct Block(Vec<u8>);
 

@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_file_that_grows_while_it_is_read_is_an_error() {
-        // Such files report no size and have contents.
+        // Such files report a size of 0 but have contents.
         let error = written(Path::new("/proc/self/stat")).unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -9,17 +9,17 @@ use zerocopy::IntoBytes;
 use crate::volume::hpi::chunk::{self, ChunkHeader, Method, scramble};
 use crate::volume::hpi::lz77;
 
-/// The version that all known chunks have.
+/// The version of all known chunks.
 const CHUNK_VERSION: u8 = 2;
 
 /// The first two bytes of all known zlib payloads. They encode the default
 /// effort, which decoders ignore.
 const ZLIB_HEADER: [u8; 2] = [0x78, 0x9C];
 
-/// Packs `plain` into a chunk, header and payload.
+/// Packs `plain` into a chunk with its header.
 ///
 /// The payload is packed even if that makes it longer, as in known archives:
-/// Total Annihilation refuses chunks of [`Method::Stored`].
+/// Total Annihilation rejects chunks of [`Method::Stored`].
 pub(in crate::pack) fn chunk(plain: &[u8], method: Method, scrambled: bool) -> Vec<u8> {
     let mut payload = match method {
         Method::Stored => plain.to_vec(),
@@ -51,7 +51,7 @@ fn length(bytes: &[u8]) -> u32 {
 fn zlib(plain: &[u8]) -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
     let packed = encoder.write_all(plain).and_then(|()| encoder.finish());
-    let mut packed = packed.expect("writing to memory does not fail");
+    let mut packed = packed.expect("writing to memory cannot fail");
     packed[..2].copy_from_slice(&ZLIB_HEADER);
     packed
 }

@@ -14,7 +14,7 @@ pub struct Directory {
     pub entries: Vec<(String, Node)>,
 }
 
-/// The contents of a name.
+/// The contents of an entry.
 #[derive(Debug, Clone)]
 pub enum Node {
     /// A directory.
@@ -35,13 +35,13 @@ pub struct File {
 /// The source of a file's data.
 #[derive(Debug, Clone)]
 pub enum Source {
-    /// From memory.
+    /// Bytes in memory.
     Bytes(Vec<u8>),
     /// A file on disk, which is opened when it is packed.
     Path(PathBuf),
 }
 
-/// A name in the form of an archive, and its contents.
+/// A name as an archive stores it, and its contents.
 pub(super) struct Entry<'a> {
     /// In Windows-1252.
     pub(super) name: Vec<u8>,
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_sorted_without_regard_to_case() {
+    fn entries_are_sorted_ignoring_case() {
         let root = tree(&["b", "AAHP_gadget", "C", "aahpns", "a"]);
         let names = prepare(&root).unwrap().into_iter().map(|entry| entry.name);
         let expected: [&[u8]; 5] = [b"a", b"aahpns", b"AAHP_gadget", b"b", b"C"];
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_cannot_be_kept_is_named() {
+    fn a_name_that_cannot_be_stored_is_reported() {
         let outer = Directory {
             entries: vec![("maps".into(), Node::Directory(tree(&["\u{416}.tnt"])))],
         };
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_differ_in_case_alone_are_refused() {
+    fn names_that_differ_only_in_case_are_rejected() {
         assert_eq!(
             problem(&tree(&["Units", "x", "UNITS"])),
             "UNITS and Units are the same name to the game, which would see only one of them"

@@ -14,14 +14,14 @@ use crate::volume::hpi::chunk::{CHUNK_SIZE, Method};
 use crate::volume::hpi::cipher::Cipher;
 use crate::volume::hpi::record::{Entry1, File1, Header1, MAGIC, Node1, VERSION_1};
 
-/// The last bytes of an archive. The game refuses archives without them.
+/// The last bytes of an archive. The game rejects archives without them.
 const TRAILER: &[u8] = b"Copyright 1997 Cavedog Entertainment";
 
 /// Options for a version 1 archive.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// How files are packed. [`Method::Stored`] writes their bytes without
-    /// chunks, because the game refuses stored chunks.
+    /// chunks, because the game rejects stored chunks.
     pub method: Method,
     /// Key of the cipher; 0 for none. The game and other readers disagree
     /// about 0xFF, which should not be used.

@@ -16,7 +16,7 @@ use crate::volume::hpi::record::{Dir2, File2, Header2, MAGIC, VERSION_2};
 /// The last bytes of all known archives.
 const TRAILER: &[u8] = b"Copyright 1999 Cavedog Entertainment";
 
-/// Where data starts in known archives: after the header and the offset of a
+/// Offset of the data in known archives: after the header and the offset of a
 /// signature, which is 0 if there is none.
 const DATA_START: u32 = size_of::<Header2>() as u32 + 4;
 

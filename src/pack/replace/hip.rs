@@ -181,7 +181,7 @@ impl Plan {
         Ok(numbers)
     }
 
-    /// PCNT's maxima (FORMATS, HIP 3).
+    /// Returns PCNT's maxima (FORMATS, HIP 3).
     fn maxima(&self, assets: &[AssetOffsets]) -> [u32; 3] {
         let largest = |assets: &mut dyn Iterator<Item = &AssetOffsets>| {
             assets.map(|asset| asset.size).max().unwrap_or(0)
@@ -245,7 +245,7 @@ fn change(offsets: &Offsets, asset: u32, file: PathBuf) -> Result<Change> {
     let next = next.unwrap_or(offsets.data_end).min(offsets.data_end);
     // A longer gap is not padding, and is kept.
     let next = if next - end < alignment { next } else { end };
-    // So that everything after it moves by a multiple of the alignment.
+    // Everything after it must move by a multiple of the alignment.
     let padding = (next - start).wrapping_sub(size.into()) % alignment;
     let is_neighbour = |&&number: &&u32| {
         let other = &offsets.assets[number as usize];

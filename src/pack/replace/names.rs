@@ -46,7 +46,7 @@ impl Names {
     }
 
     /// Returns the file that `name` refers to: by its path, or by the end of
-    /// its path. `by_id` are the files with the name as their id.
+    /// its path. `by_id` contains the files with `name` as their id.
     ///
     /// # Errors
     /// Returns a message if there is none, or if there are several.
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_comes_before_the_end_of_a_path() {
+    fn an_id_takes_precedence_over_the_end_of_a_path() {
         let names = names();
         assert_eq!(names.find("lone", vec![FileId(3)]), Ok(FileId(3)));
         assert_eq!(names.find("Units/lone", vec![FileId(3)]), Ok(FileId(1)));
