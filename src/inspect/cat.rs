@@ -9,8 +9,8 @@ use crate::mount::{self, FileKind, Vfs};
 /// Bytes that are read at a time: the unit in which they are decoded.
 const PIECE: u32 = crate::content::BLOCK_SIZE;
 
-/// Writes the bytes of the file at a path to `out`, and stops at the first that
-/// cannot be read.
+/// Writes the bytes of the file at a path to `out`, and stops at the first one
+/// that cannot be read.
 ///
 /// # Errors
 /// Returns an error if there is no such file, or it cannot be read to its end.

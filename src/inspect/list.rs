@@ -40,8 +40,8 @@ struct Line<'a> {
 }
 
 /// Lists a path and everything below it. Entries that a mount adds to those of
-/// a source, such as `X.d` and `X.meta`, are listed only if the path leads
-/// there. With `is_terminal`, control characters are escaped.
+/// a source, such as `X.d` and `X.meta`, are listed only if the path leads to
+/// them. With `is_terminal`, control characters are escaped.
 ///
 /// # Errors
 /// Returns an error if there is no such entry, if one of the directories cannot

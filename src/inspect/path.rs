@@ -11,7 +11,7 @@ const MAX_LINKS: usize = 40;
 pub(super) struct Found {
     /// Its path from the root, without links and dots.
     pub(super) path: String,
-    /// What it is.
+    /// Its attributes.
     pub(super) attr: Attr,
 }
 
@@ -21,17 +21,17 @@ pub(super) fn find(vfs: &Vfs, path: &str) -> Result<Found, Error> {
     let failed = |error: mount::Error| Error::path(path, error);
     let mut names: Vec<String> = components(path);
     // The path so far.
-    let mut way: Vec<(String, Ino)> = Vec::new();
+    let mut reached: Vec<(String, Ino)> = Vec::new();
     let mut links = 0;
     while let Some(name) = names.pop() {
         if name == ".." {
-            way.pop().ok_or_else(|| Error::Link(path.to_owned()))?;
+            reached.pop().ok_or_else(|| Error::Link(path.to_owned()))?;
             continue;
         }
-        let parent = way.last().map_or(Ino::ROOT, |(_, ino)| *ino);
+        let parent = reached.last().map_or(Ino::ROOT, |(_, ino)| *ino);
         let attr = vfs.lookup(parent, &name).map_err(failed)?;
         if attr.kind != FileKind::Symlink {
-            way.push((name, attr.ino));
+            reached.push((name, attr.ino));
             continue;
         }
         links += 1;
@@ -41,12 +41,12 @@ pub(super) fn find(vfs: &Vfs, path: &str) -> Result<Found, Error> {
         let target = target.ok_or_else(|| Error::Link(path.to_owned()))?;
         names.extend(components(target));
     }
-    let ino = way.last().map_or(Ino::ROOT, |(_, ino)| *ino);
+    let ino = reached.last().map_or(Ino::ROOT, |(_, ino)| *ino);
     let attr = vfs.getattr(ino).map_err(failed)?;
     if path.ends_with('/') && attr.kind != FileKind::Directory {
         return Err(failed(mount::Error::NotADirectory));
     }
-    let names: Vec<String> = way.into_iter().map(|(name, _)| name).collect();
+    let names: Vec<String> = reached.into_iter().map(|(name, _)| name).collect();
     Ok(Found {
         path: names.join("/"),
         attr,

@@ -19,7 +19,7 @@ pub(super) fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// A date and time of the calendar, UTC.
+/// A calendar date and time in UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Date {
     year: i64,
@@ -32,7 +32,7 @@ impl Date {
     /// Returns the date that is this many seconds after 1970 began.
     pub(super) fn new(seconds: i64) -> Self {
         let (days, second_of_day) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-        // Years that begin in March, so that the leap day is their last, in
+        // Years begin in March here, so that the leap day is the last one, in
         // cycles of 400 years.
         let days = days + 719_468;
         let (cycle, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));

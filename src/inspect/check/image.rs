@@ -30,12 +30,12 @@ impl Sums {
         format!("{:08x}", self.crc32)
     }
 
-    /// MD5 in hexadecimal digits.
+    /// Returns the MD5 in hexadecimal digits.
     pub(super) fn md5(&self) -> String {
         hexadecimal(&self.md5)
     }
 
-    /// SHA-1 in hexadecimal digits.
+    /// Returns the SHA-1 in hexadecimal digits.
     pub(super) fn sha1(&self) -> String {
         hexadecimal(&self.sha1)
     }
@@ -72,7 +72,7 @@ impl Worker<'_, '_> {
             // Images that could not be hashed were reported.
             hashed.extend(self.hash(&image, path));
         }
-        // A list has a file as a whole or its tracks.
+        // A list contains a file as a whole or its tracks.
         let has_tracks = hashed.iter().any(|image| image.is_track);
         let matches: Vec<_> = hashed.iter().map(|image| self.listed(image)).collect();
         let whole_is_listed = hashed

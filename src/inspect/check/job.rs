@@ -35,7 +35,7 @@ pub(super) enum Job {
     },
 }
 
-/// Runs jobs.
+/// A worker that runs jobs.
 pub(super) struct Worker<'a, 'r> {
     pub(super) source: &'a str,
     pub(super) vfs: &'a Vfs,
@@ -88,7 +88,7 @@ impl<'a, 'r> Worker<'a, 'r> {
 
     fn file(&self, ino: Ino, path: &str, range: &Range<u64>, is_asset: bool, is_whole: bool) {
         let mut findings = self.findings(path);
-        // Parsing has read it to its end.
+        // Parsing reads the file to its end.
         let unparsed = match is_asset {
             true => self.parse(ino, range.end, &mut findings).err(),
             false => None,
@@ -148,7 +148,7 @@ impl<'a, 'r> Worker<'a, 'r> {
     /// Reads a range of a file. Returns false if some of it cannot be read.
     fn read(&self, ino: Ino, range: &Range<u64>, findings: &mut Findings<'_, '_>) -> bool {
         let mut offset = range.start;
-        // Read in sectors up to here.
+        // Up to this offset, data is read in sectors.
         let mut narrow = offset;
         let mut is_sound = true;
         while offset < range.end {
@@ -173,8 +173,8 @@ impl<'a, 'r> Worker<'a, 'r> {
                 continue;
             }
             findings.error(&error);
-            let goes_on = Severity::of(&error) == Severity::Damage && !is_end(&error);
-            if !goes_on || self.vfs.is_divisible(ino) != Ok(true) {
+            let can_continue = Severity::of(&error) == Severity::Damage && !is_end(&error);
+            if !can_continue || self.vfs.is_divisible(ino) != Ok(true) {
                 return false;
             }
             offset += u64::from(length);
@@ -214,7 +214,8 @@ impl Findings<'_, '_> {
         if self.count < MAX_FINDINGS {
             self.report.finding(severity, self.source, self.path, cause);
         } else if self.count == MAX_FINDINGS {
-            let text = format!("more is wrong; the first {} are shown", MAX_FINDINGS - 1);
+            let shown = MAX_FINDINGS - 1;
+            let text = format!("there are more findings; only the first {shown} are shown");
             self.report
                 .finding(severity, self.source, self.path, Cause::text(&text));
         }

@@ -2,8 +2,8 @@
 //! sources.
 //!
 //! One thread walks the tree of a source and queues jobs, the others run them.
-//! Findings are reported at once. Memory is that of a mount: the budget, and a
-//! queue of bounded length.
+//! Findings are reported at once. Memory is limited to the budget of a mount
+//! and a queue of bounded length.
 
 mod dat;
 mod image;
@@ -36,7 +36,7 @@ const PART: u64 = 4 << 20;
 
 /// The sources to check, and the options.
 pub struct Plan {
-    /// The sources with their names; each is checked by itself.
+    /// The sources with their names; each is checked separately.
     pub sources: Vec<(String, Prepared)>,
     /// The options for opening them.
     pub options: Options,
@@ -61,7 +61,7 @@ pub struct Checked {
 /// and progress to `bar`.
 ///
 /// # Errors
-/// Returns [`Error::Output`].
+/// Returns [`Error::Output`] if writing fails.
 pub fn check(
     plan: &Plan,
     out: &mut (dyn Write + Send),
@@ -83,7 +83,7 @@ pub fn check(
                 let severity = match &error.cause {
                     OpenCause::Unreadable(_) => Severity::NotChecked,
                     OpenCause::Volume(cause) => match Severity::of(cause) {
-                        // It was named explicitly.
+                        // The source was named explicitly.
                         Severity::Warning => Severity::NotChecked,
                         severity => severity,
                     },
@@ -133,7 +133,7 @@ impl<'a, 'r> Check<'a, 'r> {
                     loop {
                         let job = lock(&waiting).recv();
                         match job {
-                            // The walk is at its end.
+                            // The walk has ended.
                             Err(_) => break,
                             // The reader of the output is gone.
                             Ok(_) if self.report.is_broken() => {}

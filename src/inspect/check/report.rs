@@ -23,7 +23,7 @@ use crate::io::tally::Tally;
 pub struct Style {
     /// JSON, one object per line.
     pub json: bool,
-    /// Without control characters.
+    /// Whether the output is a terminal: control characters are escaped.
     pub is_terminal: bool,
 }
 
@@ -61,7 +61,7 @@ impl Severity {
 
 /// The cause of a finding, and its position.
 pub(super) struct Cause {
-    /// Offset in bytes, in the file that is named or in the one that it is in.
+    /// Offset in bytes, in the named file or in the file that contains it.
     offset: Option<u64>,
     pub(super) text: String,
 }
@@ -121,7 +121,7 @@ impl Summary {
     }
 }
 
-/// Collects the findings of several threads.
+/// A collector of the findings of several threads.
 pub(super) struct Report<'a> {
     pub(super) summary: Summary,
     out: Mutex<Out<'a>>,

@@ -17,7 +17,7 @@ use std::io::BufRead;
 use super::{Dat, Rom};
 use crate::text::windows_1252;
 
-/// Maximum length of the word or quoted value in bytes.
+/// Maximum length of a word or quoted value in bytes.
 const MAX_WORD: usize = 64 << 10;
 
 /// Maximum nesting of groups.
@@ -68,7 +68,7 @@ fn read_groups(
                     return Err(format!("is not a list: no \"(\" after \"{key:.40}\""));
                 }
             },
-            // A mark that has no value.
+            // A key without a value.
             Some(Word::Close) => close(groups, dat)?,
             None => break,
         }
@@ -79,7 +79,7 @@ fn read_groups(
     }
 }
 
-/// Returns the group that `key` begins inside of `outer`.
+/// Returns the group that `key` begins inside `outer`.
 ///
 /// # Errors
 /// Returns an error if there are too many titles.
@@ -136,7 +136,7 @@ struct Words<R> {
 }
 
 impl<R: BufRead> Words<R> {
-    /// Returns the next word; none at the end.
+    /// Returns the next word; `None` at the end.
     fn next(&mut self) -> Result<Option<Word>, String> {
         loop {
             return match self.peek()? {
@@ -173,7 +173,7 @@ impl<R: BufRead> Words<R> {
         Ok(Word::Text(text(bytes)))
     }
 
-    /// Reads a value whose first quote was read.
+    /// Reads the rest of a quoted value, after its first quote.
     fn quoted(&mut self) -> Result<Word, String> {
         let mut bytes = Vec::new();
         loop {
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn other_text_is_refused_with_its_position() {
+    fn other_text_is_rejected_with_its_position() {
         let deep = "a ( ".repeat(MAX_DEPTH + 1);
         let long = format!("game ( name {} )", "x".repeat(MAX_WORD + 1));
         for (text, problem) in [

@@ -9,7 +9,7 @@ use quick_xml::{Reader, XmlVersion};
 
 use super::{Dat, Rom};
 
-/// Maximum length of the tag in bytes.
+/// Maximum length of a tag in bytes.
 const MAX_TAG: usize = 64 << 10;
 
 /// Adds the contents of a list to `dat`.

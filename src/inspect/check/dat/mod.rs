@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn other_data_is_refused_with_its_position() {
+    fn other_data_is_rejected_with_its_position() {
         assert!(
             Dat::read(&b"<html></html>"[..])
                 .unwrap_err()
