@@ -18,7 +18,7 @@ fn settings() -> [(&'static str, usize); 3] {
         // fragments memory.
         ("MALLOC_ARENA_MAX", cores().max(2)),
         // By default the limit grows to the largest freed block. The first one
-        // is a buffer of 16 MiB for the kernel's requests, of which a page is
+        // is a buffer of 16 MiB for the kernel's requests, of which one page is
         // used; later ones would be allocated from a heap and cleared, and
         // heaps would retain twice as much free memory.
         ("MALLOC_MMAP_THRESHOLD_", LARGE_BLOCK),
@@ -26,8 +26,8 @@ fn settings() -> [(&'static str, usize); 3] {
     ]
 }
 
-/// Sets them for a program about to be started, except for those that the user
-/// has set.
+/// Sets them for a program that is about to be started, except for those that
+/// the user has set.
 pub(super) fn tune(program: &mut Command) {
     for (variable, value) in settings() {
         if env::var_os(variable).is_none() {
@@ -37,8 +37,8 @@ pub(super) fn tune(program: &mut Command) {
 }
 
 /// Restarts this program in the same process if its allocator has no settings
-/// yet. Returns if it has, and if a restart is not possible, which only costs
-/// memory.
+/// yet. Returns if it has, and if a restart is not possible, which only
+/// increases memory use.
 pub fn settle_allocator() {
     let is_set = |(variable, _)| env::var_os(variable).is_some();
     if !cfg!(target_env = "gnu") || settings().into_iter().all(is_set) {

@@ -2,8 +2,8 @@
 //! Landlock (landlock(7)).
 //!
 //! Landlock applies to the calling thread and those that it starts afterwards.
-//! The threads that wait for signals and unmount are not confined: they could
-//! neither unmount nor run `fusermount3` with its privileges.
+//! The threads that wait for signals and unmount are not confined: otherwise
+//! they could neither unmount nor run `fusermount3` with its privileges.
 
 use std::io;
 use std::panic::resume_unwind;
@@ -40,7 +40,7 @@ impl Confinement {
         Self { rules }
     }
 
-    /// Permits what threads that talk to servers need.
+    /// Permits the access that threads need to communicate with servers.
     pub fn to_network(access: &Access) -> Self {
         let rules = network_rules(access)
             .inspect_err(|error| log::debug!("not confined: {error}"))

@@ -3,7 +3,7 @@
 //! The kernel answers many requests from its caches, and does not report opens
 //! and closes. Therefore its entries expire after a short time, so that every
 //! use of a path is noticed; and an unmount that is refused because something
-//! is open shows what is still in use.
+//! is open shows that the mount is still in use.
 
 use std::io;
 use std::sync::Arc;

@@ -174,7 +174,7 @@ pub fn progress_bar(bytes: u64, is_wanted: bool) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let template = "{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
-    let style = ProgressStyle::with_template(template).expect("the template is sound");
+    let style = ProgressStyle::with_template(template).expect("the template is valid");
     ProgressBar::new(bytes).with_style(style)
 }
 

@@ -1,4 +1,4 @@
-//! The log: to standard error while that is read, to the system log afterwards.
+//! The log: to standard error, or to the system log once in the background.
 
 use std::sync::OnceLock;
 

@@ -37,7 +37,7 @@ use crate::fuse::{Ownership, SessionOptions};
 use crate::mount::{Sources, Vfs};
 use crate::source::remote::{Access, Network, RemoteOptions};
 
-/// Set for the process in the background, to any value.
+/// Environment variable that is set, to any value, for the background process.
 const IN_BACKGROUND: &str = "HPIMOUNT_IN_BACKGROUND";
 
 /// Written by the background process to its standard output when the mount is
@@ -52,7 +52,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// them wait for it, and listing a directory should not.
 const REMOTE_THREADS: usize = 16;
 
-/// A mount to make.
+/// A mount to create.
 #[derive(Debug)]
 pub struct Plan {
     /// The archives, or a game's folder.
@@ -131,7 +131,7 @@ pub fn detach() -> Result<ExitCode, Failure> {
         .spawn()
         .map_err(cannot)?;
     let mut answer = [0];
-    // Exactly one byte: others may hold the end of the pipe open.
+    // Exactly one byte, since other processes may hold the pipe open.
     let ready = child
         .stdout
         .take()
@@ -152,7 +152,8 @@ pub fn detach() -> Result<ExitCode, Failure> {
 /// Mounts, and serves until unmounted.
 ///
 /// # Errors
-/// Returns why nothing was mounted.
+/// Returns an error if nothing was mounted, or if the session ended
+/// unexpectedly.
 pub fn run(plan: &Plan) -> Result<(), Failure> {
     let background = is_background();
     let unheeded = |error| Failure::Other("cannot handle signals", error);

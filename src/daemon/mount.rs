@@ -53,7 +53,7 @@ pub(super) struct Mount {
     device: OwnedFd,
 }
 
-/// How the mount was made, and so has to be undone.
+/// How the mount was made, and therefore how it must be undone.
 #[derive(Debug, Clone, Copy)]
 enum How {
     /// This process, by the system call.
@@ -93,7 +93,7 @@ pub(super) fn mount(
     };
     let made = made(point, how, &device);
     if made.is_err() {
-        // No one will serve it. The error has been reported.
+        // Nothing will serve it. The error has been reported.
         let _ = detach(point, how);
     }
     Ok((made?, device))
@@ -217,8 +217,9 @@ impl Mount {
         })
     }
 
-    /// Removes the mount if it is left after the session has ended. The kernel
-    /// can end a session and leave the mount, as for `umount -f` of a busy one.
+    /// Removes the mount if it still exists after the session has ended. The
+    /// kernel can end a session but leave the mount, as for `umount -f` of a
+    /// busy one.
     pub(super) fn clear_away(&self) {
         self.unmount();
     }
@@ -228,7 +229,7 @@ impl Mount {
     /// the mount.
     pub(super) fn cut_off(&self) {
         let open = fs::read_dir("/proc/self/fd").into_iter().flatten();
-        // By name: requesting metadata could hang as well.
+        // Found by name, since requesting metadata could hang as well.
         let devices = open.flatten().filter(|entry| {
             fs::read_link(entry.path()).is_ok_and(|path| path == Path::new(DEVICE))
         });
@@ -265,8 +266,8 @@ impl Mount {
         Ok(true)
     }
 
-    /// Returns whether the kernel still serves the session: not after the last
-    /// unmount. Then the numbers of the mount may be those of another one.
+    /// Returns whether the kernel still serves the session, as it does until
+    /// the last unmount. Afterwards another mount may have the same numbers.
     pub(super) fn is_connected(&self) -> bool {
         let mut device = [PollFd::new(&self.device, PollFlags::empty())];
         let polled = poll(&mut device, Some(&Timespec::default()));
@@ -402,8 +403,9 @@ fn answers(point: &Path) -> io::Result<()> {
     Ok(rustix::fs::statfs(point).map(drop)?)
 }
 
-/// Does the same for at most [`PATIENCE`]. A mount without a daemon fails at
-/// once, unless the kernel keeps a thread of the daemon in a hanging read.
+/// Like [`answers`], but waits for at most [`PATIENCE`]. A mount without a
+/// daemon fails at once, unless the kernel keeps a thread of the daemon in a
+/// hanging read.
 fn answers_soon(point: &Path) -> io::Result<()> {
     let (sender, receiver) = mpsc::channel();
     let point = point.to_owned();

@@ -86,7 +86,7 @@ impl Mount {
     /// Not needed: unmounting aborts requests.
     pub(super) fn cut_off(&self) {}
 
-    /// Unknown here.
+    /// Always returns true, because the state is unknown here.
     pub(super) fn is_connected(&self) -> bool {
         true
     }

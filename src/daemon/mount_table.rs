@@ -6,8 +6,8 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// Identifies a mount: the number of its device, and its id. Once it is gone, a
-/// later one may get the same.
+/// The identity of a mount: the number of its device, and its id. Once it is
+/// gone, a later mount may get the same.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MountId {
     mount: OsString,

@@ -1,4 +1,4 @@
-//! The signals that unmount, and those that are left alone.
+//! The signals that unmount, and those that are not caught.
 
 use std::ffi::c_int;
 use std::fs;

@@ -34,13 +34,13 @@ pub enum Error {
     /// There is no session.
     #[error("{SESSION} is not set: there is no session in which to mount")]
     NoSession,
-    /// The operating system refuses something.
+    /// An error of the operating system.
     #[error("{0}: {1}")]
     Os(String, io::Error),
     /// The message of a program that failed.
     #[error("{0}")]
     Reported(String),
-    /// The file is not opened.
+    /// The file is not open.
     #[error("{0}: is not open")]
     NotOpen(String),
     /// The directory of a mount cannot be shown, and why.
@@ -57,7 +57,7 @@ fn os(path: &Path) -> impl FnOnce(io::Error) -> Error {
 /// Returns the directory of the session, if there is a session.
 ///
 /// # Errors
-/// Returns [`Error::NoSession`].
+/// Returns [`Error::NoSession`] if there is none.
 pub fn session_directory() -> Result<PathBuf, Error> {
     let value = std::env::var_os(SESSION).map(PathBuf::from);
     value

@@ -36,8 +36,8 @@ pub struct Mounts {
 }
 
 impl Mounts {
-    /// Returns the mounts below the directory `session`, made by `hpimount`.
-    /// Other processes wait while it exists.
+    /// Returns the mounts below the directory `session`, which `hpimount`
+    /// creates. Other processes wait while it exists.
     ///
     /// # Errors
     /// Returns an error if the directory cannot be created or locked.
@@ -79,7 +79,7 @@ impl Mounts {
     /// point. A file that has changed since is mounted again.
     ///
     /// # Errors
-    /// Returns why it cannot be mounted.
+    /// Returns an error if it cannot be mounted.
     pub fn open(&self, file: &Path) -> Result<PathBuf, Error> {
         let source = fs::canonicalize(file).map_err(os(file))?;
         let (current, changed) = self
@@ -124,7 +124,7 @@ impl Mounts {
 
     fn mount(&self, source: &Path, point: &Path) -> Result<(), Error> {
         match make_directory(point) {
-            // The directory of a dead mount does not answer either.
+            // The next mount replaces a dead one.
             Err(Error::Os(_, error)) if is_dead(&error) => {}
             made => made?,
         }
@@ -146,7 +146,7 @@ impl Mounts {
     /// # Errors
     /// Returns an error if it is not mounted, or in use.
     pub fn close(&self, file: &Path) -> Result<(), Error> {
-        // The file itself may be gone.
+        // The file itself may have been deleted.
         let source = fs::canonicalize(file).or_else(|_| std::path::absolute(file));
         let source = source.map_err(os(file))?;
         let points = self.points_of(&source);
@@ -169,7 +169,7 @@ impl Mounts {
     }
 }
 
-/// Creates a directory for its owner alone, unless it exists.
+/// Creates a directory that only its owner can access, unless it exists.
 fn make_directory(path: &Path) -> Result<(), Error> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
@@ -186,7 +186,8 @@ fn source_at(point: &Path) -> Option<PathBuf> {
     Some(PathBuf::from(info["sources"][0]["path"].as_str()?))
 }
 
-/// Returns whether a source has another time than when it was mounted.
+/// Returns whether the modification time of a source differs from that of its
+/// mount.
 fn has_changed(source: &Path, point: &Path) -> bool {
     let time = |path| fs::metadata(path).map(|metadata| metadata.mtime()).ok();
     time(source) != time(point)
@@ -214,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_notification_has_the_error_and_no_more() {
+    fn a_notification_contains_only_the_error() {
         let printed = "[WARN] something\nhpimount: /a.hpi: has no known format";
         assert_eq!(without_prefix(printed), "/a.hpi: has no known format");
         assert_eq!(without_prefix(""), "");

@@ -5,13 +5,13 @@ use std::process::Command;
 /// The application name of the notifications, and their icon.
 const PROGRAM: &str = "hpimount";
 
-/// How long a notification is shown in milliseconds.
+/// How long a notification is shown, in milliseconds.
 const SHOWN: &str = "10000";
 
 /// Shows a notification with one of the available programs. Returns whether it
 /// was shown.
 pub fn notify(title: &str, text: &str) -> bool {
-    // Both parts of a body are markup.
+    // The body is markup, unlike the title.
     let text = escaped(text);
     by_notify_send(title, &text) || by_gdbus(title, &text)
 }

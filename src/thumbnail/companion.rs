@@ -19,7 +19,7 @@ const MAX_ENTRIES: usize = 10_000;
 const CELL: u32 = 128;
 
 /// Names of the preview files of views.
-const AT_A_GLANCE: [&str; 5] = [
+const PREVIEWS: [&str; 5] = [
     "preview.png",
     "minimap.png",
     "picture.png",
@@ -84,12 +84,12 @@ impl Names {
 /// name, or else the first picture.
 fn best(mut files: Vec<String>) -> Option<String> {
     files.retain(|name| name.ends_with(".png") && name != "height.png");
-    let mut known = AT_A_GLANCE.iter();
+    let mut known = PREVIEWS.iter();
     let known = known.find_map(|known| files.iter().position(|name| name == known));
     (!files.is_empty()).then(|| files.swap_remove(known.unwrap_or(0)))
 }
 
-/// Returns a contact sheet of pictures; a single one is returned as it is.
+/// Returns a contact sheet of pictures; a single one is returned unchanged.
 pub(super) fn arranged(mut pictures: Vec<Picture>) -> Option<Picture> {
     if pictures.len() <= 1 {
         return pictures.pop();
@@ -181,7 +181,7 @@ mod tests {
     use crate::export::Pixels;
 
     #[test]
-    fn the_picture_of_the_whole_is_chosen_by_its_name() {
+    fn the_preview_is_chosen_by_its_name() {
         let best = |names: &[&str]| best(names.iter().map(|name| (*name).to_owned()).collect());
         let chosen = best(&["height.png", "map.png", "minimap.png", "info.txt"]);
         assert_eq!(chosen.as_deref(), Some("minimap.png"));

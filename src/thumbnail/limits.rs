@@ -14,10 +14,10 @@ use rustix::process::{Pid, Resource, Rlimit, Signal, setrlimit};
 
 use crate::daemon::shortened;
 
-/// Set for the second process, to any value.
+/// Environment variable that is set, to any value, for the second process.
 const IS_WORKER: &str = "HPIMOUNT_THUMBNAIL_WORKER";
 
-/// Time after which a contact sheet is finished.
+/// Time after which a contact sheet is returned without further pictures.
 pub const ENOUGH: Duration = Duration::from_secs(6);
 
 /// Maximum time that the second process may run, and its CPU time limit in

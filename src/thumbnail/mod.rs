@@ -1,6 +1,6 @@
 //! Thumbnails for file managers.
 //!
-//! A file outside of a mount is opened in this process, without FUSE, and the
+//! A file outside a mount is opened in this process, without FUSE, and the
 //! picture is that in its `X.meta`; for an archive it is a contact sheet. For a
 //! file on a mount of `hpimount`, the preview in the mount is used.
 
@@ -33,7 +33,7 @@ pub enum Error {
     /// It contains nothing that has a picture.
     #[error("{0}: has no thumbnail")]
     Nothing(String),
-    /// The operating system refuses something.
+    /// An error of the operating system.
     #[error("{0}: {1}")]
     Os(String, std::io::Error),
 }
@@ -43,7 +43,7 @@ pub enum Error {
 /// that are not finished at `deadline` are omitted from a contact sheet.
 ///
 /// # Errors
-/// Returns why there is no picture.
+/// Returns an error if there is no picture.
 pub fn png_of(input: &Path, size: u32, deadline: Instant) -> Result<Vec<u8>, Error> {
     let os = |error| Error::Os(input.display().to_string(), error);
     // Resolved here, because a confined thread cannot follow links.

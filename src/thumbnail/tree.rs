@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_of_asset_has_its_turn() {
+    fn assets_of_every_kind_are_chosen_in_turn() {
         let mut lists = [const { Vec::new() }; PICTURED.len()];
         let asset = |name: &str| (Ino::ROOT, name.to_owned());
         lists[0] = vec![asset("a1"), asset("a2"), asset("a3")];
