@@ -36,8 +36,8 @@ pub fn bash<S>(program: &Program<S>) -> String {
     let _ = write!(
         script,
         "
-# Options where one begins, and values behind those that take one. Anything else
-# is a path, which bash completes by itself.
+# Completes options, and values after options that take one. Anything else is a
+# path, which bash completes itself.
 _{name}_complete() {{
     local word=${{COMP_LINE:0:COMP_POINT}} before
     before=${{word%\"${{word##*[[:space:]]}}\"}}

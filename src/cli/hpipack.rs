@@ -26,19 +26,19 @@ pub const PROGRAM: Program<Args> = Program {
         "`hpipack` packs everything in the directory DIR into the archive OUT: an HPI archive for \
          Total Annihilation or TA: Kingdoms, or a HIP archive for a game of Heavy Iron Studios. \
          OUT appears when it is complete, or not at all. Symbolic links are followed.",
-        "Into an HPI archive goes everything that is in DIR. Names must be representable in \
-         Windows-1252 and must not differ in case alone, because the games do not distinguish \
+        "An HPI archive contains everything in DIR. Names must be representable in \
+         Windows-1252 and must not differ only in case, because the games do not distinguish \
          upper and lower case. If OUT is inside DIR, it is skipped. The archive ends with the \
          copyright line without which the games do not load it.",
-        "A HIP archive is made where DIR has a file `Settings.ini`, or the name of OUT ends in \
-         `.hip` or `.hop`. DIR is a directory as HipHopTool extracts one, or `types/` of a \
+        "A HIP archive is written if DIR has a file `Settings.ini`, or if the name of OUT ends in \
+         `.hip` or `.hop`. DIR is a directory extracted by HipHopTool, or `types/` of a \
          mounted archive: `Settings.ini` lists the assets, layer by layer, and each asset is a \
          file in one of the folders, whose name begins with the id of the asset, as in \
          `[21641EA7] TIMER_01`. Files that `Settings.ini` does not list are skipped. Layout, alignment \
-         and padding are those of HipHopTool; the checksums are those of the bytes, but for \
-         assets without one.",
-        "With `--replace`, OUT is the HPI or HIP archive ARCHIVE with other bytes for some of its \
-         files. Everything else is copied as it is.",
+         and padding are those of HipHopTool; the checksums are those of the bytes, \
+         except for assets that have none.",
+        "With `--replace`, OUT is a copy of the HPI or HIP archive ARCHIVE in which some files have \
+         new contents. Everything else is copied unchanged.",
     ],
     operands: &[
         Operand {
@@ -158,7 +158,7 @@ impl Args {
     }
 }
 
-/// Parses what to replace and the file to replace it with.
+/// Parses the name of a file to replace, and the path of its replacement.
 fn replacement(value: &OsStr) -> Result<Replacement, String> {
     let bytes = value.as_bytes();
     let Some(sign) = bytes.iter().position(|&byte| byte == b'=') else {
@@ -171,7 +171,7 @@ fn replacement(value: &OsStr) -> Result<Replacement, String> {
     })
 }
 
-/// Parses a key, decimal or with `0x` before it.
+/// Parses a key in decimal, or in hexadecimal with `0x`.
 fn key(value: &OsStr) -> Result<u8, String> {
     let text = text(value)?;
     let number = match text.strip_prefix("0x") {
@@ -225,13 +225,13 @@ const OPTIONS: &[OptionSpec<Args>] = &[
         )
     },
     OptionSpec {
-        help: "Give the file NAME of an archive the bytes of FILE; may be repeated",
-        long_help: "Copy the archive ARCHIVE to OUT and give the file NAME in it the bytes of FILE. \
-            May be given several times. NAME is the path of a file in the mounted archive, or \
+        help: "Replace the contents of NAME in an archive by FILE; may be repeated",
+        long_help: "Copy the archive ARCHIVE to OUT, and replace the contents of the file NAME in it by \
+            those of FILE. May be given several times. NAME is the path of a file in the mounted archive, or \
             the end of one, in any spelling of upper and lower case, or the id of an asset of a \
             HIP archive, in eight hexadecimal digits or with `0x`. A name that several files have \
-            is an error that lists them. NAME ends at the first `=`. The bytes are compressed and \
-            enciphered as those before them were; nothing else is decoded or packed again.",
+            is an error that lists them. NAME ends at the first `=`. The new contents are \
+            compressed and enciphered like the old ones; nothing else is decoded or packed again.",
         default: NO_DEFAULT,
         conflicts: &["format", "method", "key"],
         ..OptionSpec::new(
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hip_is_written_if_the_name_or_the_directory_says_so() {
+    fn a_hip_is_written_if_the_name_or_the_directory_is_of_one() {
         let directory = tempfile::tempdir().unwrap();
         let plain = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join(SETTINGS), "").unwrap();
@@ -469,14 +469,14 @@ mod tests {
     }
 
     #[test]
-    fn an_unsupported_option_for_hip_is_named() {
+    fn an_unsupported_option_for_hip_is_reported() {
         let problem = |option| format(&["--format", "hip", option]).unwrap_err();
         assert!(problem("--key=0").starts_with("--key: HIP"));
         assert!(problem("--method=zlib").starts_with("--method: HIP"));
     }
 
     #[test]
-    fn an_unsupported_option_for_kingdoms_is_named() {
+    fn an_unsupported_option_for_kingdoms_is_reported() {
         let problem = |option| format(&["--format", "kingdoms", option]).unwrap_err();
         assert!(problem("--key=7").starts_with("--key: "));
         assert!(problem("--method=lz77").starts_with("--method lz77: "));

@@ -37,7 +37,7 @@ pub enum Generated {
 }
 
 impl Generated {
-    /// All of them, with their names on the command line.
+    /// All texts, with their names on the command line.
     pub const NAMES: [(&str, Self); 4] = [
         ("man", Self::Man),
         ("complete-bash", Self::Bash),

@@ -128,8 +128,8 @@ const LAST_SECTIONS: &[Section] = &[
             ),
             Block::Item(
                 "PATH",
-                "Where `xdg-open(1)`, or else `gio(1)`, is looked for to show the mount, and \
-                 `notify-send(1)`, or else `gdbus(1)`, to show errors.",
+                "Directories that are searched for `xdg-open(1)` or else `gio(1)`, to show the \
+                 mount, and for `notify-send(1)` or else `gdbus(1)`, to show errors.",
             ),
         ],
     },

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ValueHint, builder::OsStringValueParser};
 use super::values::choice;
 use super::{Generated, Settings};
 
-/// Sets a value in the settings `S`, or returns a message.
+/// A function that sets a value in the settings `S`, or returns a message.
 pub type Apply<S> = fn(&mut S, &OsStr) -> Result<(), String>;
 
 /// The default of an option that has no effect unless it is given.

@@ -21,9 +21,9 @@ pub const PROGRAM: Program<Args> = Program {
          picture of Total Annihilation (GAF, 3DO, TNT, SCT, PCX), a PSX or HGO model, a RWTX \
          texture, or an HPI or HIP archive, which becomes a contact sheet of what is in it.",
         "A file on a mount of `hpimount(8)` is shown as the mount shows it, with the textures \
-         that belong to it. Elsewhere, what the file itself has is drawn.",
-        "Where the kernel has Landlock, the program can read INPUT and nothing else. It ends after \
-         20 seconds at most, and takes at most 1 GiB of address space.",
+         that belong to it. Elsewhere, only the contents of the file itself are drawn.",
+        "If the kernel supports Landlock, the program can read INPUT and nothing else. It ends after \
+         20 seconds at most, and uses at most 1 GiB of address space.",
     ],
     operands: &[
         Operand {
@@ -86,7 +86,7 @@ impl Args {
 const OPTIONS: &[OptionSpec<Args>] = &[
     OptionSpec {
         help: "Maximum width and height in pixels",
-        long_help: "Most pixels in width and height, from 1 to 4096. Smaller pictures are not \
+        long_help: "Maximum width and height in pixels, from 1 to 4096. Smaller pictures are not \
             enlarged.",
         default: "128",
         ..OptionSpec::new(

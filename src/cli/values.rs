@@ -57,7 +57,7 @@ pub(super) fn choice<T: Copy>(value: &OsStr, known: &[(&str, T)]) -> Result<T, S
     })
 }
 
-/// Returns a file from a path or a `file://` URI (RFC 8089) of this machine.
+/// Parses a path, or a `file://` URI (RFC 8089) of this machine.
 pub(super) fn local_file(value: &OsStr) -> Result<PathBuf, String> {
     let bytes = value.as_encoded_bytes();
     let Some(rest) = bytes.strip_prefix(b"file://") else {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_choice_is_answered_with_the_valid_ones() {
+    fn the_error_for_an_invalid_choice_lists_the_valid_ones() {
         let known = [("a", 1), ("b", 2), ("c", 3)];
         assert_eq!(choice(OsStr::new("b"), &known), Ok(2));
         assert_eq!(

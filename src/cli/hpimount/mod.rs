@@ -119,7 +119,7 @@ impl Args {
         };
         Ok(match job {
             Job::Check if self.common.operands.is_empty() => {
-                return Err("--check takes a SOURCE".to_owned());
+                return Err("--check requires a SOURCE".to_owned());
             }
             Job::Check => Action::Check(Check {
                 sources: locations(&self.common.operands)?,
@@ -128,7 +128,7 @@ impl Args {
                 progress: !self.quiet,
             }),
             Job::Unmount if self.common.operands.is_empty() => {
-                return Err("--unmount takes a MOUNTPOINT".to_owned());
+                return Err("--unmount requires a MOUNTPOINT".to_owned());
             }
             Job::Unmount => {
                 Action::Unmount(self.common.operands.iter().map(PathBuf::from).collect())
@@ -139,7 +139,7 @@ impl Args {
             }
             Job::Cat => match self.source_and_paths()? {
                 (_, paths) if paths.is_empty() => {
-                    return Err("--cat takes a SOURCE and the PATHs of files in it".to_owned());
+                    return Err("--cat requires a SOURCE and the PATHs of files in it".to_owned());
                 }
                 (sources, paths) => Action::Inspect(sources, Inspection::Cat(paths)),
             },
@@ -171,10 +171,10 @@ impl Args {
     fn sources(&self, sources: &[OsString], missing: &str) -> Result<Sources, String> {
         Ok(match (&self.game, sources) {
             (Some(_), [_, ..]) => {
-                return Err("--game takes all archives of its folder and no SOURCE".to_owned());
+                return Err("--game mounts the archives of its folder and no SOURCE".to_owned());
             }
             (Some(_), []) if self.order == Some(Order::Cli) => {
-                return Err("--order cli orders SOURCEs, and --game has none".to_owned());
+                return Err("--order cli applies to SOURCEs, and --game has none".to_owned());
             }
             (Some(folder), []) => Sources::Game {
                 folder: local_path(&Location::parse(folder)?)?,
@@ -211,5 +211,5 @@ fn locations(sources: &[OsString]) -> Result<Vec<Location>, String> {
 fn local_path(location: &Location) -> Result<PathBuf, String> {
     let path = location.path().map(Path::to_owned);
     let name = || location.display_name();
-    path.ok_or_else(|| format!("{}: --game takes folders on disk only", name()))
+    path.ok_or_else(|| format!("{}: --game accepts folders on disk only", name()))
 }

@@ -81,7 +81,7 @@ fn the_source_of_list_and_cat_is_followed_by_paths_in_it() {
 }
 
 #[test]
-fn an_invalid_url_is_refused_with_a_message() {
+fn an_invalid_url_is_rejected_with_a_message() {
     for (line, refusal) in [
         (&["gopher://mods/a.hpi", "mnt"][..], "sources are files"),
         #[cfg(feature = "remote")]
@@ -180,7 +180,7 @@ fn every_flag_of_the_table_is_understood() {
 }
 
 #[test]
-fn the_orders_are_all_there_are() {
+fn the_choices_are_all_orders() {
     let order = PROGRAM.flags().find(|option| option.id() == "order");
     let names = order.unwrap().choices().iter().map(|choice| choice.name);
     assert!(names.eq(Order::NAMES.map(|(name, _)| name)));
@@ -246,7 +246,7 @@ fn options_that_mount_and_fstab_add_are_accepted() {
 }
 
 #[test]
-fn mistakes_are_named() {
+fn mistakes_are_reported() {
     for (text, message) in [
         ("cahcesize=1M", "-o cahcesize=1M: unknown option"),
         ("umask", "-o umask: expected umask=OOO"),
