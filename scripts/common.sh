@@ -44,7 +44,7 @@ need_fuse() {
         die "there is no /dev/fuse: load the module with 'modprobe fuse', or start the container with '--device /dev/fuse --cap-add SYS_ADMIN'"
 }
 
-# The S3 emulator of the tests, in a virtual environment below target/.
+# Installs the S3 emulator of the tests, in a virtual environment below target/.
 need_moto() {
     local place=${CARGO_TARGET_DIR:-target}/moto
     command -v moto_server >/dev/null && return
@@ -58,9 +58,9 @@ need_moto() {
     PATH=$PATH:$(realpath "$place")/bin
 }
 
-# programs [DIRECTORY]: sets $PROGRAMS to where the programs and the examples
-# are, and puts them first in the PATH: those in a directory where they were
-# built already, or else built for use.
+# programs [DIRECTORY]: sets $PROGRAMS to a directory with the programs and the
+# examples, and puts it first in the PATH: DIRECTORY, or else that of a new
+# release build.
 programs() {
     if [ -n "${1-}" ]; then
         PROGRAMS=$(realpath "$1")
@@ -85,8 +85,8 @@ need_desktop() {
     need_file /usr/share/dbus-1/services/org.knopwob.dunst.service dunst
 }
 
-# write_section FILE NAME: puts its input between the lines '<!-- NAME -->' and
-# '<!-- end of NAME -->' of a file, in place of what is there.
+# write_section FILE NAME: replaces the text between the lines '<!-- NAME -->'
+# and '<!-- end of NAME -->' of a file by its input.
 write_section() {
     local file=$1 begin="<!-- $2 -->" end="<!-- end of $2 -->" text
     text=$(cat)
@@ -100,7 +100,7 @@ write_section() {
     mv "$file.new" "$file"
 }
 
-# Makes a directory, $work, for files and mounts. They are gone in the end.
+# Creates a directory, $work, for files and mounts, which are removed on exit.
 begin_work() {
     work=$(mktemp -d "${TMPDIR:-/tmp}/hpimount.XXXXXX")
     trap end_work EXIT
@@ -110,7 +110,7 @@ end_work() {
     local mount
     cd /
     for mount in "$work"/*; do
-        # Lazily: a shell or a file manager may still be in there.
+        # Lazily, since a shell or a file manager may still use it.
         mountpoint -q "$mount" && fusermount3 -u -z "$mount"
     done
     rm -rf --one-file-system "$work"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """render.py MODEL.glb PICTURE.png: renders a GLB file, using only the standard library.
 
-A second opinion on what is written: it reads the file by the specification and
-shares no code with the program. Textures, vertex colours, alpha, the hierarchy
-and the skin are drawn.
+An independent check of generated files: it follows the specification and shares
+no code with the program. It draws textures, vertex colours, alpha, the hierarchy
+and the skin.
 """
 import json
 import math
@@ -195,7 +195,7 @@ def draw(model, binary, path):
     side = SIZE * OVERSAMPLE
     depth = [-math.inf] * (side * side)
     image = [BACKGROUND] * (side * side)
-    # Blended ones last, the farthest first.
+    # Blended shapes come last, the farthest first.
     projected = [([project(c[0]) for c in shape], shape, material) for shape, material in shapes]
     projected.sort(key=lambda one: (one[2].get("alphaMode") == "BLEND", sum(p[2] for p in one[0])))
     for (a, b, c), shape, material in projected:

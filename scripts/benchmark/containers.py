@@ -57,12 +57,12 @@ def compared(bench):
     lines = []
     what = "`cat` of 12 files of 8 MiB, cold"
     if cold("zip") and cold("squashfs"):
-        lines.append(f"| {what}, out of a zip: time, in times of squashfs's | {cold('zip') / cold('squashfs'):.2f} |")
+        lines.append(f"| {what}, from a zip: time relative to squashfs | {cold('zip') / cold('squashfs'):.2f} |")
     for disc in ["ISO", "IMG"]:
         if cold(disc) and cold("stored"):
-            lines.append(f"| {what}, out of an {disc}: speed, in times of a stored HPI's | {cold('stored') / cold(disc):.2f} |")
+            lines.append(f"| {what}, from an {disc}: speed relative to a stored HPI | {cold('stored') / cold(disc):.2f} |")
     if cold("RVZ"):
-        lines.append(f"| {what}, out of an RVZ (Zstandard), MB/s | {BIG / cold('RVZ') / 1e6:.0f} |")
+        lines.append(f"| {what}, from an RVZ (Zstandard), MB/s | {BIG / cold('RVZ') / 1e6:.0f} |")
     return lines
 
 
@@ -87,7 +87,7 @@ def packed_member(directory, size):
 
 
 def write_text(out, size):
-    """Lines of words and numbers, which deflate to a third."""
+    """Writes lines of words and numbers, which deflate to a third."""
     chosen = random.Random(1)
     words = [bytes(chosen.choices(b"abcdefghijklmnopqrstuvwxyz", k=chosen.randint(2, 9))) for _ in range(2000)]
     lines = [b" ".join(chosen.choices(words, k=8)) + b" %d\n" % chosen.getrandbits(40) for _ in range(50_000)]
@@ -120,7 +120,7 @@ def many(directory, entries, files):
 
 
 def write_tree(out, files):
-    """Files of 40 bytes in directories of some."""
+    """Writes files of 40 bytes, WIDTH of them in each directory."""
     for number in range(files):
         directory = out / f"dir{number // WIDTH:03}"
         directory.mkdir(parents=True, exist_ok=True)
@@ -128,7 +128,7 @@ def write_tree(out, files):
 
 
 def mount(peer, point):
-    """Milliseconds of a mount, the second of two."""
+    """Milliseconds of the second of two mounts."""
     read_all(peer.archive)
     for _ in range(2):
         with Mount(peer, point) as mount:

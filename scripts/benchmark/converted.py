@@ -53,7 +53,7 @@ class Bench:
             return seconds, mount.cpu()
 
     def alone(self, *arguments):
-        """Processor time of the conversions in one process, and the files and bytes that they made."""
+        """Processor time of the conversions in one process, and the number of files and bytes that they produced."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         printed = run([self.example, *arguments]).stdout.decode()
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -109,7 +109,7 @@ def measure(directory, programs, point, rounds, quick):
 | the same conversions in one process, without a mount | {game_alone:.2f} |
 | the daemon, for as many plain files of the same sizes in a folder | {plain:.2f} |
 
-The kernel asks for the size and the bytes of each of {count} files, however they are made: previews are beside a directory and in it, and are made once. Without requests nothing is served, so the daemon cannot take less than the last two rows together.
+The kernel requests the size and the bytes of each of {count} files, however they are generated: previews are beside a directory and in it, but are rendered once. Without requests nothing is served, so the daemon cannot take less than the last two rows together.
 
 `cp -r` of directories of a HIP archive with 200 textures, 300 sounds and 100 models ({level_files} converted files, {level_size / 2**20:.1f} MiB):
 
@@ -119,7 +119,7 @@ The kernel asks for the size and the bytes of each of {count} files, however the
 | `layers` | {layers:.2f} |
 | processor time of the same conversions in one process, without a mount | {level_alone:.2f} |
 
-Until they are there after a new mount:
+Time until they are available after a new mount:
 
 | | ms |
 |---|--:|

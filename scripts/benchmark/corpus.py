@@ -10,7 +10,7 @@ from .tools import ROOT
 
 
 def build(examples, quick):
-    """Builds the programs, and these examples, and returns their paths; test builds if nothing is measured."""
+    """Builds the programs, and these examples, and returns their directory; debug builds for a smoke test."""
     targets = ["--bin", "hpimount", "--bin", "hpipack"]
     for example in examples:
         targets += ["--example", example]
@@ -66,7 +66,7 @@ def mksquashfs(source, out):
 
 
 def make(path, command, cwd=None):
-    """Creates a missing file or directory with a command that takes its name."""
+    """Creates a missing file or directory with the command for its path."""
     # With the right extension, which some programs need.
     part = path.with_name("part-" + path.name)
     command = command(part)
@@ -80,7 +80,7 @@ def make(path, command, cwd=None):
 
 
 def write(path, writer):
-    """Creates a missing file with a function that takes its name."""
+    """Creates a missing file with a function that takes its path."""
     if path.exists():
         return
     part = path.with_name("part-" + path.name)

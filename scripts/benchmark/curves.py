@@ -143,8 +143,8 @@ def limited(mount, _):
 
 
 def read_by(mount, readers, batch):
-    """MB/s with which so many processes together read all files, each process
-    so many files."""
+    """MB/s at which `readers` processes together read all files, each process
+    `batch` files."""
     files = f"find . -type f -print0 | xargs -0 -P {readers} -n {batch} cat | wc -c"
     begun = time.perf_counter()
     bytes_read = int(mount.output(files))
@@ -163,7 +163,7 @@ CURVES = [
         [1_000, 10_000, 100_000, 1_000_000],
         lambda files: Shape(files, width=100),
         walk,
-        "In proportion at most. The list of files is read once, at the mount, and kept in about 120 bytes for each; the programs that walk through it take the rest of the time.",
+        "At most proportional. The list of files is read once, when mounting, and kept in about 120 bytes per file; the programs that walk the tree take the rest of the time.",
         squashfs_up_to=100_000,
     ),
     Curve(
@@ -172,7 +172,7 @@ CURVES = [
         [100, 1_000, 10_000, 100_000],
         lambda width: Shape(width, width),
         wide,
-        "A name is found by binary search, which is little beside the request itself: flat, and so is listing an entry.",
+        "A name is found by binary search, which takes little time compared with the request itself: flat, and so is listing an entry.",
     ),
     Curve(
         "Depth of a path",
@@ -188,7 +188,7 @@ CURVES = [
         [4 << 10, 64 << 10, 1 << 20, 8 << 20, 64 << 20],
         lambda size: Shape(VOLUME // size, width=64, size=size),
         sized,
-        "Below the 64 KiB of a chunk each file costs requests of its own; above it there is no trend.",
+        "Below the 64 KiB of a chunk, each file takes its own requests; above it there is no trend.",
         methods=("zlib", "lz77"),
         bytes=True,
     ),
@@ -198,7 +198,7 @@ CURVES = [
         [1, 2, 4, 8, 16, 32, 64],
         lambda _: READ,
         shared,
-        "Files read whole: flat from a few more readers than cores on; more wait for each other, and lose nothing. Random reads are most with as many readers as cores; with 64 half of that is left, and less of squashfs's.",
+        "Files read whole: flat from slightly more readers than cores on; further readers wait for each other without reducing the total. Random reads are fastest with as many readers as cores; with 64 readers half of that rate remains, and less than half for squashfs.",
     ),
     Curve(
         "Cores",
@@ -206,7 +206,7 @@ CURVES = [
         [1 << power for power in range((os.cpu_count() or 1).bit_length())],
         lambda _: READ,
         limited,
-        "Readers and mount share the cores; with another core both go on at the same time. The kernel's squashfs may be built to decode on one core only.",
+        "Readers and mount share the cores; with another core both run at the same time. The kernel's squashfs may be built to decode on one core only.",
         processors=lambda cores: cores,
     ),
 ]
@@ -237,7 +237,7 @@ class Measured:
 
 
 def measure(directory, programs, point, rounds, quick):
-    """All curves, in several rounds; quickly, one point of each."""
+    """All curves, in several rounds; with `quick`, one point of each."""
     directory.mkdir(parents=True, exist_ok=True)
     curves = [Measured(curve, quick) for curve in CURVES]
     for number in range(rounds):
@@ -279,7 +279,7 @@ def peers_at(curve, place, shape, directory, programs, point):
         return mounts
     squashfs = directory / f"{shape.name()}.squashfs"
     if not squashfs.exists():
-        # Of the same files, which need not be unpacked.
+        # From a mount of the same files, so that they need not be unpacked.
         with Mount(mounts[0], point) as mount:
             make(squashfs, lambda out: mksquashfs(mount.root, out))
     kernel = Peer("squashfs", squashfs, SQUASHFS)

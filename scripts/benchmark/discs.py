@@ -10,7 +10,7 @@ from pathlib import Path
 CHUNK = 128 << 10
 LEVEL = 5
 
-# Where the files of a GameCube disc begin to be aligned, and to what.
+# Alignment of the files of a GameCube disc in bytes.
 ALIGNMENT = 0x8000
 
 # Bytes of a sector of an IMG.

@@ -103,6 +103,6 @@ def measure(directory, programs, point, arguments):
     size = int(run(["du", "-sb", game]).stdout.split()[0]) / 2**20
     return f"""{HEADING}
 
-{bench.files:,} files, {size:.0f} MiB, in the directories of Total Annihilation and about as large as there (`cargo run --example corpus -- game`).
+{bench.files:,} files, {size:.0f} MiB, in the directories of Total Annihilation and of about the same sizes (`cargo run --example corpus -- game`).
 
 {table(bench, peers)}"""

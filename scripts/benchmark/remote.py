@@ -1,4 +1,4 @@
-"""Archives on a web server, beside rclone with hpimount on top of it."""
+"""Archives on a web server, compared with hpimount on top of rclone."""
 
 import contextlib
 import os
@@ -16,26 +16,26 @@ from .corpus import make, write
 from .peers import VENV, Mount, Peer, daemon_of
 from .tools import Unmeasured, run, say
 
-# Above the table in the file.
+# Heading in the report.
 HEADING = "## Sources on servers"
 
-# The line: seconds for there and back, and bytes in a second.
+# The link: seconds for a round trip, and bytes per second.
 ROUND_TRIP = 0.02
 BYTES_PER_SECOND = 12_500_000
 
-# What is read, all of it in one archive: a file of so many bytes, so many places
-# in it, and small files.
+# The archive, the size of its large file in bytes, the number of places in that
+# to read, and the number and size of its small files.
 ARCHIVE = "collection.hpi"
 BIG = 64 << 20
 PLACES = 60
 SMALL_FILES = 5000
 SMALL = 8 << 10
 
-# The rows, and at most which part of the other's figure is wanted.
+# The rows, and the wanted maximum ratio to the other client's figure.
 ROWS = {
     "mount": ("mount, until the first `stat` answers, s", 0.9),
     "random": (f"{PLACES} random reads of 4 KiB, s", 0.4),
-    "random bytes": ("bytes that came for them, MB", 0.25),
+    "random bytes": ("bytes received for them, MB", 0.25),
     "small": (f"mount and `cat` of {SMALL_FILES:,} files of 8 KiB, s", 0.7),
     "cat": ("mount and `cat` of a file of 64 MiB, s", 1.1),
     "peak": ("peak memory of all processes, over all rows, MiB", None),
@@ -145,7 +145,7 @@ class Bench:
 
     @contextlib.contextmanager
     def cold(self, client):
-        """A mount of the archive before anything of it was read, and when it began."""
+        """A mount of the archive before any of it was read, and the time when it began."""
         Path("/proc/sys/vm/drop_caches").write_text("3\n")
         begun = time.perf_counter()
         with client.mounted(self.url, self.point) as (mount, daemons):
@@ -179,7 +179,7 @@ class Bench:
 
 
 def peak_memory(pid):
-    """In MiB."""
+    """Peak memory of a process in MiB."""
     status = Path(f"/proc/{pid}/status").read_text().split("VmHWM:")[1]
     return int(status.split()[0]) / 1024
 
@@ -223,7 +223,7 @@ def measure(directory, programs, point, rounds):
         with process(server.command(), server.port), process(list(map(str, line)), port):
             bench = Bench(f"http://127.0.0.1:{port}/", came, point)
             for number in range(rounds):
-                # Neither always comes first.
+                # Alternate, so that neither client always comes first.
                 for client in clients if number % 2 == 0 else clients[::-1]:
                     say(f"round {number + 1} of {rounds}: {client.name} over a line")
                     bench.measure(client)
@@ -241,7 +241,7 @@ def report(bench, clients, version, rounds):
     table = "\n".join(lines)
     return f"""{HEADING}
 
-Made by `scripts/bench --remote --write`: one archive of 90 MB on nginx, behind a link of 100 Mbit/s with a round trip of 20 ms (`scripts/benchmark/line.py`), mounted by URL, and mounted from a mount of {version} with `--vfs-cache-mode full`. The archive was packed by `hpipack`: its directory, a file of 64 MiB that does not compress, then {SMALL_FILES:,} files of 8 KiB in {SMALL_FILES // 100} directories, 23 MB packed. These 23 MB take 1.9 s on the link, whoever reads them. Medians of {rounds} rounds, except for memory; nothing is cached before. rclone streams the rest of an archive as soon as a byte of it is read. So it has fetched the large file completely before the random reads are done, and it fetches parts of the large file while the small ones are read.
+Made by `scripts/bench --remote --write`: one archive of 90 MB on nginx, behind a link of 100 Mbit/s with a round trip of 20 ms (`scripts/benchmark/line.py`), mounted by URL, and mounted from a mount of {version} with `--vfs-cache-mode full`. The archive was packed by `hpipack`: its directory, a file of 64 MiB that does not compress, then {SMALL_FILES:,} files of 8 KiB in {SMALL_FILES // 100} directories, 23 MB packed. These 23 MB take 1.9 s on the link, regardless of the client. Medians of {rounds} rounds, except for memory; nothing is cached before. rclone streams the rest of an archive as soon as a byte of it is read. So it has fetched the large file completely before the random reads are done, and it fetches parts of the large file while the small ones are read.
 
 {table}
 """

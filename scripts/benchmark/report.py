@@ -14,7 +14,7 @@ from .tools import LIMIT, run
 # Heading of the curves.
 CURVES = "## How the figures grow"
 
-# The first part, which has no heading of its own.
+# The first part, which has no heading.
 TABLE = ""
 
 # The part with the results of `cargo bench`, which is written by hand.
@@ -34,7 +34,7 @@ def benchmarks(bench, peers, missing, rounds):
     """The first part of the report, with the table."""
     return f"""# Benchmarks
 
-Made by `scripts/bench --write`, whose first lines say how. Medians, except for memory; in brackets the ratio to the kernel's squashfs on the same files. Lower is better, except for IOPS.
+Made by `scripts/bench --write`, whose first lines describe how. Medians, except for memory; in brackets the ratio to the kernel's squashfs on the same files. Lower is better, except for IOPS.
 
 {facts(bench, peers, missing, rounds)}
 {table(bench, peers)}"""
@@ -44,7 +44,7 @@ def growth(curves, rounds):
     """The second part, with the curves."""
     text = f"""{CURVES}
 
-Made by `scripts/bench --curves --write`: medians of {rounds} rounds, all cold, on archives of which only the shape matters (`cargo run --example corpus -- shape`) and squashfs of the same files. The last line of a table says with which power of its first column a figure grows, from the second point to the last: 0 is not at all, 1 is in proportion.
+Made by `scripts/bench --curves --write`: medians of {rounds} rounds, all cold, on archives of which only the shape matters (`cargo run --example corpus -- shape`) and squashfs of the same files. The last line of a table gives the power of its first column with which a figure grows, from the second point to the last: 0 means not at all, 1 in proportion.
 """
     return text + "".join(map(curve, curves))
 
@@ -125,11 +125,11 @@ def facts(bench, peers, missing, rounds):
             "rows with several readers"
         )
     if any(peer.padded for peer in peers):
-        lines.append("* files of an IMG have zeros behind them: `grep` searches them with `-a`, and is faster")
+        lines.append("* files of an IMG are padded with zeros: `grep` searches them with `-a`, which is faster")
     if any(peer.slow for peer in peers):
         lines.append(f"* † one round, and not every row; nothing that takes longer than {LIMIT} s")
     if (VENV / "bin" / "ratarmount").exists():
-        lines.append("* ratarmount keeps an index beside the archive, which is there when its mount is measured")
+        lines.append("* ratarmount keeps an index beside the archive, which exists already when its mount is measured")
     if missing:
         lines.append(f"* unavailable on this machine: {', '.join(missing)}")
     for name, note in bench.notes.items():

@@ -177,8 +177,8 @@ class Bench:
                             raise
 
     def note_ideal(self, stored, packed):
-        """What `grep` would take if the reader and the decoder shared the cores without waiting for each other: the
-        archive with stored files shows what the reader costs alone, and the daemon's CPU time what decoding adds."""
+        """Notes the time that `grep` would take if the reader and the decoder shared the cores without waiting for each
+        other: the archive with stored files gives the time of the reader, the daemon's CPU time that of decoding."""
         reader, served = self.median(stored, "grep cold"), self.median(stored, "grep cpu")
         for peer in packed:
             cpu = self.median(peer, "grep cpu")

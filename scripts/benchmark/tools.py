@@ -24,7 +24,7 @@ class TooSlow(Unmeasured):
 
 
 class Done:
-    """How a command ended; true where it succeeded."""
+    """The result of a command; true if it succeeded."""
 
     def __init__(self, status, stdout):
         self.status = status
@@ -35,10 +35,10 @@ class Done:
 
 
 def run(command, cwd=None, check=True, limit=LIMIT * 20):
-    """Runs a command or, given as one string, a shell's; collects its output.
+    """Runs a command, or a shell command if it is a string, and collects its output.
 
-    The output goes through a pipe: GNU grep does not search on when it sees
-    that it writes to /dev/null."""
+    The output goes through a pipe, because GNU grep stops at the first match if
+    its output is /dev/null."""
     shell = isinstance(command, str)
     # In a new session, so that children of a shell end with it.
     started = subprocess.Popen(
@@ -62,7 +62,7 @@ def run(command, cwd=None, check=True, limit=LIMIT * 20):
 
 
 def alive(pid):
-    """Whether a process runs, and is not just waiting to be collected."""
+    """Whether a process is running and not a zombie."""
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     return False
