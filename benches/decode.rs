@@ -27,7 +27,7 @@ use generate::{Generator, Kind};
 /// Blocks of each kind of content.
 const BLOCKS: usize = 16;
 
-/// Takes in an archive's tree and keeps nothing of it.
+/// A sink that discards the tree of an archive.
 struct Nowhere;
 
 impl Sink for Nowhere {
@@ -78,7 +78,7 @@ fn blocks(kind: Kind) -> Vec<u8> {
     Generator::new(1).bytes(kind, BLOCKS * CHUNK_SIZE)
 }
 
-/// The decoders alone.
+/// Measures the decoders alone.
 fn decoders(criterion: &mut Criterion) {
     for kind in [Kind::Text, Kind::Records] {
         let plain = blocks(kind);
@@ -136,7 +136,7 @@ fn decoders(criterion: &mut Criterion) {
     }
 }
 
-/// What is done to every byte beside unpacking.
+/// Measures what is done to every byte in addition to unpacking.
 fn per_byte(criterion: &mut Criterion) {
     let mut bytes = blocks(Kind::Noise);
     let mut group = criterion.benchmark_group("per byte");

@@ -1,4 +1,4 @@
-//! What it costs to decode the pixels and samples of Heavy Iron's games.
+//! Cost of decoding the pixels and samples of Heavy Iron's games.
 //!
 //! Throughput counts output: four bytes per pixel, two per sample.
 
@@ -19,7 +19,7 @@ const SIDE: u16 = 256;
 /// Samples of the sounds.
 const SAMPLES: u32 = 140_000;
 
-/// Returns the bytes without a pattern.
+/// Returns bytes without a pattern.
 fn noise(length: usize) -> Vec<u8> {
     let next = |state: &u32| Some(state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
     let states = std::iter::successors(Some(1), next);
@@ -128,7 +128,7 @@ fn sounds(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Returns the frames that do not end the sound.
+/// Returns frames that do not end the sound.
 fn vag(frames: usize) -> Vec<u8> {
     let mut data = noise(16 * frames);
     for frame in data.chunks_exact_mut(16) {

@@ -1,5 +1,5 @@
-//! What it costs to decode the pictures of Total Annihilation, to write them,
-//! to draw a model, and to make a table of all units.
+//! Cost of decoding and writing the pictures of Total Annihilation, drawing a
+//! model, and generating a table of all units.
 //!
 //! Elements are output pixels, faces, and units. A frame of runs is like those
 //! of games: short runs of one colour, copied pixels and gaps.
@@ -24,8 +24,8 @@ const EDGE: u16 = 512;
 /// Number of pixels of a picture.
 const PIXELS: usize = EDGE as usize * EDGE as usize;
 
-/// Returns a pixel of a sprite: in 16 of them there are a gap of 4, a run of 5,
-/// and others that are copied.
+/// Returns a pixel of a sprite: of each 16, 4 are a gap, 5 are a run, and the
+/// others are copied.
 fn sprite(pixel: usize) -> Option<u8> {
     match pixel % 16 {
         0..4 => None,
@@ -34,7 +34,7 @@ fn sprite(pixel: usize) -> Option<u8> {
     }
 }
 
-/// Returns the pixels without any pattern, for what is worst.
+/// Returns a pixel without any pattern, for the worst case.
 fn noise(pixel: usize) -> u8 {
     (pixel.wrapping_mul(0x9E37_79B9) >> 13) as u8
 }
@@ -205,7 +205,7 @@ impl Mod {
     fn new() -> Self {
         let unit = |unit: usize| {
             let keys = (0..90).map(|number| {
-                // Most keys are those of all units.
+                // Most keys occur in all units.
                 let number = if number % 10 == 9 {
                     number * unit
                 } else {

@@ -12,7 +12,7 @@ use hpimount::pack::hpi::v1;
 use hpimount::pack::hpi::{Directory, File, Node, Source};
 use hpimount::volume::hpi::chunk::Method;
 
-/// Threads that answer.
+/// Numbers of threads that answer.
 const THREADS: [usize; 4] = [1, 2, 4, 8];
 
 /// Directories of the archive, and files in each.
@@ -56,7 +56,7 @@ impl Mounted {
             order: None,
             separate: false,
         };
-        // The file stays open when its name is gone.
+        // The file stays open after it is deleted.
         let vfs = Vfs::open(&sources, Options::default()).unwrap();
         let directories = list(&vfs, Ino::ROOT);
         let files = directories.iter().flat_map(|&each| list(&vfs, each));
@@ -82,8 +82,8 @@ fn list(vfs: &Vfs, directory: Ino) -> Vec<Ino> {
     found
 }
 
-/// Lets `threads` threads make `rounds` requests each; `request` is given the
-/// number of the thread and that of the request.
+/// Returns the time in which `threads` threads make `rounds` requests each;
+/// `request` is called with the number of the thread and that of the request.
 fn together(threads: usize, rounds: u64, request: &(dyn Fn(usize, usize) + Sync)) -> Duration {
     let begun = Instant::now();
     std::thread::scope(|scope| {
@@ -125,7 +125,7 @@ fn names(criterion: &mut Criterion) {
 fn reads(criterion: &mut Criterion) {
     for (title, method) in [("stored", Method::Stored), ("cached", Method::Zlib)] {
         let mounted = Mounted::new(method);
-        // Of a part, so that the block is kept.
+        // Reads a part of the block, so that it is cached.
         let read = |ino| mounted.vfs.read(ino, 0, READ).unwrap();
         mounted.files.iter().for_each(|&ino| drop(read(ino)));
         measure(criterion, &format!("read {title}"), &|thread, number| {
@@ -139,7 +139,7 @@ fn notes(criterion: &mut Criterion) {
     for (title, readers) in [("note of 8 readers", 8), ("note of 32 readers", 32)] {
         let prefetch = Prefetch::default();
         measure(criterion, title, &|thread, number| {
-            // Each reader goes through a directory of its own.
+            // Each reader reads through its own directory.
             let reader = (thread + number) % readers;
             let index = number / readers % WIDTH;
             let ino = mounted.files[reader * WIDTH + index];

@@ -1,4 +1,4 @@
-//! What a large archive costs: mounting it, finding names, listing.
+//! Cost of a large archive: mounting it, finding names, and listing.
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use tempfile::TempPath;
 /// Entries of the archives; ten times as many should take ten times as long.
 const SIZES: [usize; 2] = [100_000, 1_000_000];
 
-/// Entries of every directory but the root.
+/// Entries of every directory except the root.
 const WIDTH: usize = 1000;
 
-/// Lookups in one go.
+/// Lookups in one iteration.
 const LOOKUPS: usize = 1000;
 
 /// Returns an archive with `count` empty files, in directories of [`WIDTH`].

@@ -11,8 +11,8 @@ use hpimount::view::{self, Alone, VIEW_FORMATS};
 
 use super::Total;
 
-/// A kind of assets: their directory and extension, how many there are, and
-/// what makes the one with a number.
+/// A kind of assets: their directory, their extension, their number, and a
+/// function that builds one of them by its number.
 type Kind = (&'static str, &'static str, usize, fn(usize) -> Vec<u8>);
 
 const KINDS: [Kind; 5] = [
@@ -35,7 +35,7 @@ pub(super) fn make(dir: &Path, divisor: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Converts the assets in the directories of a directory.
+/// Converts the assets in the subdirectories of a directory.
 pub(super) fn render(dir: &Path) -> io::Result<()> {
     let mut total = Total::default();
     for directory in fs::read_dir(dir)? {
@@ -54,7 +54,7 @@ pub(super) fn render(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a pixel of a sprite: gaps, runs and others that are copied.
+/// Returns a pixel of a sprite: one of a gap, of a run, or one that is copied.
 fn sprite_pixel(pixel: usize) -> Option<u8> {
     match pixel % 16 {
         0..4 => None,

@@ -42,7 +42,7 @@ type Asset = ([u8; 4], String, Bytes);
 fn assets(divisor: usize) -> Vec<Asset> {
     let mut assets = Vec::new();
     for number in 0..200 / divisor {
-        // The first one is that of the models.
+        // The models use the first one.
         let name = match number {
             0 => "wood.RW3".to_owned(),
             _ => format!("texture{number}.RW3"),
@@ -67,8 +67,8 @@ fn assets(divisor: usize) -> Vec<Asset> {
     assets
 }
 
-/// Returns the half of the textures are in blocks, a quarter each has a palette
-/// and colours.
+/// Returns a texture: half of them are in blocks, a quarter have palettes, and
+/// a quarter have 16-bit colours.
 fn texture(number: usize) -> Bytes {
     let pixels = usize::from(EDGE).pow(2);
     let (format, bits, colors) = match number % 4 {
@@ -95,7 +95,7 @@ fn model(number: usize) -> Bytes {
     build::plain_model(&positions, &uvs, &triangles.collect::<Vec<_>>()).into()
 }
 
-/// Returns the archive with all of them.
+/// Returns an archive with all assets.
 pub(super) fn archive(divisor: usize) -> Vec<u8> {
     let mut archive = hip::Hip::target(Game::Bfbb, format::Platform::GameCube);
     archive.layer(0);
@@ -105,7 +105,7 @@ pub(super) fn archive(divisor: usize) -> Vec<u8> {
     archive.build()
 }
 
-/// Converts the assets, and makes the reports.
+/// Converts the assets, and renders the reports.
 pub(super) fn render(divisor: usize) -> io::Result<()> {
     let level = Level::new(assets(divisor));
     let mut total = Total::default();
@@ -128,14 +128,14 @@ pub(super) fn render(divisor: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// What views share.
+/// The values that views share.
 #[derive(Default)]
 struct Made {
     models: RefCell<HashMap<AssetRef, Arc<dyn View>>>,
     shared: RefCell<HashMap<&'static str, Arc<dyn Shared>>>,
 }
 
-/// An archive in memory, as what is around one of its assets.
+/// An archive in memory, as the context of one of its assets.
 #[derive(Clone)]
 struct Level {
     assets: Arc<Vec<Asset>>,

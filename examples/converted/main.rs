@@ -60,7 +60,7 @@ fn make(dir: &Path, divisor: usize) -> io::Result<()> {
     fs::write(dir.join("level.HIP"), level::archive(divisor))
 }
 
-/// What was converted.
+/// The number and size of the converted files.
 #[derive(Default)]
 struct Total {
     files: u32,
@@ -68,7 +68,7 @@ struct Total {
 }
 
 impl Total {
-    /// Renders what a converted tree has of an asset, a file after the other.
+    /// Renders the files that a converted tree has of an asset, one by one.
     fn render(
         &mut self,
         format: &ViewFormat,

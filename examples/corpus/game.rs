@@ -12,7 +12,7 @@ struct Directory {
     name: &'static str,
     extension: &'static str,
     files: usize,
-    /// Bytes of all of them.
+    /// Total size of the files in bytes.
     bytes: usize,
     kind: Kind,
 }
@@ -32,7 +32,7 @@ const fn directory(
     }
 }
 
-/// 4,560 files of 200 MiB.
+/// 4,560 files, 200 MiB in total.
 const DIRECTORIES: [Directory; 18] = [
     directory("ai", "txt", (30, 60), Kind::Text),
     directory("anims", "gaf", (420, 34_000), Kind::Records),
@@ -54,7 +54,7 @@ const DIRECTORIES: [Directory; 18] = [
     directory("unitpics", "pcx", (240, 7_700), Kind::Records),
 ];
 
-/// Fills a new directory; with one file in `share`.
+/// Fills a new directory with one in `share` of the files.
 pub(super) fn write(root: &Path, share: usize) -> io::Result<()> {
     let mut generator = Generator::new(SEED);
     let (mut number, mut total) = (0, 0);

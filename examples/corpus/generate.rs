@@ -47,22 +47,21 @@ pub(super) enum Kind {
     Noise,
 }
 
-/// Makes the contents of files.
+/// A generator of the contents of files.
 pub(super) struct Generator {
     random: Random,
     prose: Vec<u8>,
 }
 
 impl Generator {
-    /// Creates a generator whose files depend on `seed` and on what was asked
-    /// of it before.
+    /// Creates a generator whose files depend on `seed` and on previous calls.
     pub(super) fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let prose = prose(&mut random);
         Self { random, prose }
     }
 
-    /// Returns the numbers that everything is made from.
+    /// Returns the random numbers that all contents are derived from.
     pub(super) fn random(&mut self) -> &mut Random {
         &mut self.random
     }
@@ -126,7 +125,7 @@ fn prose(random: &mut Random) -> Vec<u8> {
             let rank = frequencies.partition_point(|&reached| reached < wanted);
             let space = if index == 0 { "" } else { " " };
             let word = &words[rank.min(WORDS - 1)];
-            write!(prose, "{space}{word}").expect("a string takes everything");
+            write!(prose, "{space}{word}").expect("writing to a String cannot fail");
         }
         prose.push('\n');
     }

@@ -1,12 +1,12 @@
-//! Makes the files that `scripts/bench` measures with, and packs them as HIP.
+//! Generates the files that `scripts/bench` uses, and packs them as HIP.
 //!
-//! `corpus files DIR` generates 5,000 files of 273 MiB in 146 directories: 60 %
-//! text, 30 % records, 10 % noise; sizes from 1 KiB to 4 MiB, small ones more
-//! often, and twelve of 8 MiB in `big/`. Some of the texts contain the word
-//! `NEEDLE_zqxj` in the middle. The output is deterministic.
+//! `corpus files DIR` generates 5,000 files, 273 MiB in total, in 146
+//! directories: 60 % text, 30 % records, 10 % noise; sizes from 1 KiB to 4 MiB,
+//! small ones more often, and twelve of 8 MiB in `big/`. Some of the texts
+//! contain the word `NEEDLE_zqxj` in the middle. The output is deterministic.
 //!
-//! `corpus game DIR` makes 4,560 files of together 200 MiB in the directories
-//! that Total Annihilation has, in about the numbers and sizes that it has.
+//! `corpus game DIR` generates 4,560 files, 200 MiB in total, in the
+//! directories of Total Annihilation, with about the same numbers and sizes.
 //!
 //! `corpus hip DIR OUT` packs a directory into an archive for GameCube: every
 //! file is an asset, every directory a layer.
@@ -32,13 +32,13 @@ use generate::{Generator, Kind};
 use hip::{Asset, Hip};
 use shape::Shape;
 
-/// Makes the files that benchmarks read.
+/// Generates the files that benchmarks read.
 #[derive(Parser)]
 enum Command {
     /// Fill a new directory with files
     Files {
         dir: PathBuf,
-        /// Only 200 files, of together 8 MiB
+        /// Only 200 files, 8 MiB in total
         #[arg(long)]
         quick: bool,
     },
@@ -55,10 +55,10 @@ enum Command {
     Shape(Shape),
 }
 
-/// How many files there are, and how large.
+/// The number of files, and their sizes.
 struct Scale {
     files: usize,
-    /// Most bytes of a file outside `big/`.
+    /// Maximum size of a file outside `big/`, in bytes.
     largest: f64,
     /// Bytes of a file in `big/`.
     big: usize,
@@ -85,10 +85,10 @@ const SMALLEST: f64 = 1024.0;
 /// Exponent of the sizes: files above a size become rarer with its power.
 const EXPONENT: f64 = 0.62;
 
-/// One file in that many has the needle, if it is a text.
+/// One file in this many contains the needle, if it is a text.
 const NEEDLE_EVERY: usize = 97;
 
-/// What is searched for.
+/// The text that is searched for.
 const NEEDLE: &[u8] = b"\nNEEDLE_zqxj found here\n";
 
 /// With this seed the files have 273 MiB.
@@ -143,7 +143,7 @@ fn print_total(files: usize, bytes: usize) {
     println!("{files} files, {} MiB", (bytes + (1 << 19)) >> 20);
 }
 
-/// Puts what is searched for in the middle of a text.
+/// Inserts the needle in the middle of a text.
 fn hide_needle(text: &mut Vec<u8>) {
     let middle = text.len() / 2;
     text.splice(middle..middle, NEEDLE.iter().copied());
@@ -183,7 +183,7 @@ fn pack(root: &Path, out: &Path) -> io::Result<()> {
                 directories.push(path);
                 continue;
             }
-            // Ids are made of names, so that these have to be unique.
+            // Ids are derived from names, which must therefore be unique.
             let name = path.strip_prefix(root).map_err(io::Error::other)?;
             let name = name.to_string_lossy().replace('/', "_");
             archive.add(Asset::new(b"TEXT", &name, &fs::read(&path)?));

@@ -12,7 +12,7 @@ use hpimount::volume::hpi::chunk;
 
 use super::generate::{Generator, Kind};
 
-/// Key of the cipher, as the archives of the game have one.
+/// Key of the cipher, which the game's archives have too.
 const KEY: u8 = 0x7D;
 
 /// The shape of an archive.
@@ -63,7 +63,7 @@ impl Shape {
     }
 
     fn tree(&self) -> Directory {
-        // Prose takes a second to make: not for empty files.
+        // Prose takes a second to generate, and is not needed for empty files.
         let mut generator = (self.size > 0).then(|| Generator::new(super::SEED));
         let mut file = || {
             let bytes = generator

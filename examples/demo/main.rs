@@ -1,5 +1,5 @@
-//! Makes files of games that there never were, for `scripts/demo` and the
-//! pictures of the README.
+//! Generates files of fictitious games, for `scripts/demo` and the pictures of
+//! the README.
 //!
 //! `demo DIR` fills a new directory: `mymod/`, a mod for Total Annihilation as
 //! a folder; `reef.HIP`, an archive of Heavy Iron's kind; `models/` with a PSX
@@ -28,7 +28,7 @@ use clap::Parser;
 /// Fills a directory with sample files.
 #[derive(Parser)]
 struct Command {
-    /// The directory, which is made
+    /// The directory to create
     dir: PathBuf,
 }
 

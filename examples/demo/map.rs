@@ -9,7 +9,7 @@ const TILES: u32 = 20;
 const TILE: u32 = 32;
 const MINIMAP: u32 = 120;
 
-/// What is below is under water.
+/// Lower heights are under water.
 const SEA: u8 = 75;
 
 /// Heights of the upper limits of sand and of grass.
@@ -37,7 +37,8 @@ pub(super) fn files() -> Vec<NewFile> {
     ]
 }
 
-/// Returns the height at a place of the map, both from 0 to 1.
+/// Returns the height at a position of the map, whose coordinates are from 0 to
+/// 1.
 fn height(x: f32, y: f32) -> f32 {
     let (from_middle_x, from_middle_y) = (x - 0.5, y - 0.5);
     let distance = from_middle_x.hypot(from_middle_y);
@@ -45,7 +46,7 @@ fn height(x: f32, y: f32) -> f32 {
     (150.0 - distance * 230.0 + hills).clamp(0.0, 255.0)
 }
 
-/// Returns the ground at a place, lit from the left.
+/// Returns the colour of the ground at a position, lit from the left.
 fn ground(x: f32, y: f32) -> u8 {
     let here = height(x, y);
     let slope = here - height(x - 0.008, y - 0.008);

@@ -1,4 +1,4 @@
-//! A PSX level, an HGO character and the IFP package that it walks by.
+//! A PSX level, an HGO character, and an IFP package with its animations.
 
 use super::NewFile;
 use super::build::{Endian, hgo, ifp, psx};
@@ -12,7 +12,7 @@ pub(super) fn files() -> Vec<NewFile> {
     ]
 }
 
-/// Visible from both sides.
+/// The flag of faces that are visible from both sides.
 const BOTH_SIDES: u16 = 0x0200;
 
 /// Returns a skate park: a floor of slabs, ramps, boxes and a rail.
@@ -253,7 +253,7 @@ fn mesh(build: &hgo::Build, &Part(_, _, _, from, to, color): &Part) -> Vec<u8> {
     .concat()
 }
 
-/// Returns a walk and a nod: turns about the axis from left to right.
+/// Returns a walk and a nod: rotations about the axis from left to right.
 fn walk() -> Vec<u8> {
     let swing = |name: &str, bone: i32, angle: f32, frames: i16| {
         let keys = (0..=8_i16).flat_map(|key| {

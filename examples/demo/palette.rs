@@ -32,7 +32,7 @@ pub(super) const METAL: u8 = 12;
 pub(super) const FIRE: u8 = 13;
 pub(super) const WATER: u8 = 14;
 
-/// The index that sprites take for transparent.
+/// The index that is transparent in sprites.
 const TRANSPARENT: u8 = 9;
 
 /// Returns the colour of a hue in a shade from 0, which is almost black, to 15.
@@ -45,7 +45,7 @@ pub(super) fn color(hue: u8, shade: i32) -> u8 {
     }
 }
 
-/// Red, green and blue of all colours.
+/// Returns red, green and blue of all colours.
 pub(super) fn rgb() -> Vec<u8> {
     let shades = HUES
         .iter()
@@ -55,7 +55,7 @@ pub(super) fn rgb() -> Vec<u8> {
     parts.collect()
 }
 
-/// `palettes/palette.pal`: four bytes a colour.
+/// Returns `palettes/palette.pal`: four bytes per colour.
 pub(super) fn file() -> Vec<u8> {
     let rgb = rgb();
     let (colors, _) = rgb.as_chunks::<3>();

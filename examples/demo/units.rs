@@ -18,7 +18,7 @@ type Pixel = fn(i32, i32) -> u8;
 /// A box: two corners, and the texture of its sides.
 struct Block([i32; 3], [i32; 3], &'static str);
 
-/// A unit: its name, and the blocks of its body and of what turns on it.
+/// A unit: its name, and the blocks of its body and of its turret.
 struct Unit(&'static str, &'static [Block], &'static [Block]);
 
 const UNITS: [Unit; 6] = [
@@ -253,7 +253,7 @@ fn picture(Unit(_, body, turret): &Unit) -> Vec<u8> {
     pcx.file()
 }
 
-/// Returns the half a second of noise that dies away.
+/// Returns half a second of noise that fades out.
 fn bang() -> Vec<u8> {
     const RATE: u32 = 11_025;
     let length = RATE / 2;

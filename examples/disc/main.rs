@@ -43,7 +43,7 @@ fn main() -> io::Result<()> {
     std::fs::write(command.out, disc.iso())
 }
 
-/// Returns an archive with something of everything.
+/// Returns an archive with texts, a texture and a model.
 fn level() -> Vec<u8> {
     let mut hip = Hip::default();
     hip.layer(0);

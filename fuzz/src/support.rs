@@ -1,4 +1,4 @@
-//! What the entry points need of `tests/support`.
+//! The modules of `tests/support` that the entry points need.
 
 #![allow(dead_code, unreachable_pub)]
 
