@@ -81,7 +81,7 @@ class Curve:
     # Interpretation of the figures.
     law: str
     methods: tuple[str, ...] = ("zlib",)
-    # Points for which squashfs is measured as well.
+    # Highest point at which squashfs is measured as well.
     squashfs_up_to: float = float("inf")
     # Whether a point is a number of bytes.
     bytes: bool = False

@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_is_sound() {
+    fn the_command_line_is_valid() {
         PROGRAM.command().debug_assert();
         let args = parse(&["dir", "-f", "out", "--quiet"]).unwrap();
         assert!(args.force && args.quiet);
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn every_choice_of_the_table_is_understood() {
+    fn every_choice_of_the_table_is_accepted() {
         for option in PROGRAM.flags().filter(|option| !option.exclusive) {
             for choice in option.choices() {
                 let flag = format!("--{}", option.id());

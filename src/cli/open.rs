@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_is_sound() {
+    fn the_command_line_is_valid() {
         PROGRAM.command().debug_assert();
         let files = vec!["a.hpi".into(), "/b c.hip".into()];
         let given = ["a.hpi", "file:///b%20c.hip"];

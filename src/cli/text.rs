@@ -1,6 +1,6 @@
 //! Line breaking.
 
-/// Breaks a text at blanks into lines of at most `width` bytes; a longer word
+/// Breaks a text at spaces into lines of at most `width` bytes; a longer word
 /// has its own line.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();

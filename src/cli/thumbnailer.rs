@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_command_line_is_sound() {
+    fn the_command_line_is_valid() {
         PROGRAM.command().debug_assert();
         let args = parse(&["-s", "64", "file:///a%20b.3do", "out.png"]).unwrap();
         assert_eq!(args.size, 64);

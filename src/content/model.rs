@@ -103,8 +103,8 @@ impl Reader {
         let len = version
             .len
             .map_or(len, |now| if len == 0 { 0 } else { now });
-        // Before another thread can wait for the model: a thread that holds
-        // memory must always be able to release it.
+        // Reserved before another thread can wait for the model: a thread that
+        // holds memory must always be able to release it.
         let mut memory = self.reserve_for(len, asked)?;
         let make = || {
             let bytes = Bytes::from(self.all_bytes(file, len)?);

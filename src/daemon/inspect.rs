@@ -70,7 +70,7 @@ fn inspect_opened(vfs: &Vfs, inspection: &Inspection) -> Result<ExitCode, Error>
             Inspection::List(_, layout) => inspect::list(vfs, path, *layout, is_terminal, &mut out),
             Inspection::Cat(_) => inspect::cat(vfs, path, &mut out),
         };
-        // So that an error message for a path comes after its output.
+        // An error message for a path must come after its output.
         out.flush().map_err(Error::Output)?;
         match inspected {
             Ok(()) => {}

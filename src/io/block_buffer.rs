@@ -76,7 +76,8 @@ impl ReadAt for BlockBuffer {
         if lock(&self.block).copy(buf, offset) {
             return Ok(());
         }
-        // Not under the lock, so that others can use the block meanwhile.
+        // Read without the lock, so that other threads can use the block
+        // meanwhile.
         match self.read_block(start) {
             Ok(block) if block.copy(buf, offset) => {
                 *lock(&self.block) = block;

@@ -370,8 +370,8 @@ fn asset(node: &Node<'_>, name: &str, shown: &HashMap<Index, u8>) -> Option<Asse
 }
 
 /// Returns whether a directory is mirrored in the converted tree: one that is
-/// listed on demand, an archive, or one with something to convert as far as
-/// that is known without entering any of these.
+/// listed on demand, an archive, or one that contains something to convert, as
+/// far as that is known without entering any of the former.
 fn is_mirrored(directory: &Node<'_>, index: Index) -> bool {
     let tree = directory.tree();
     let kind = |index| tree.inode(index).map(|inode| inode.kind);

@@ -122,7 +122,7 @@ pub struct Options {
     pub converted: bool,
     /// The palette of all pictures that have none of their own.
     pub palette: Option<Arc<ChosenPalette>>,
-    /// Refuse to mount if one of several sources cannot be mounted.
+    /// Mount nothing if one of several sources cannot be mounted.
     pub strict: bool,
     /// The threads that read sources on servers; if `None`, they are started on
     /// demand and not confined.

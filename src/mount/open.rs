@@ -37,9 +37,10 @@ impl Vfs {
     /// Opens the sources and lays out their trees.
     ///
     /// # Errors
-    /// Returns the first source that cannot be mounted, and the cause. Of
-    /// several sources those that can be opened are mounted, unless
-    /// `options.strict`; the others are named in the log and in `info.json`.
+    /// Returns an error with the first source that cannot be mounted. Of
+    /// several sources, those that can be opened are mounted, unless
+    /// `options.strict` is set; the others are named in the log and in
+    /// `info.json`.
     pub fn open(sources: &Sources, options: Options) -> Result<Arc<Self>, OpenError> {
         Self::open_prepared(&sources.prepare()?, options)
     }

@@ -233,7 +233,8 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// Returns the file that is rendered, if it is, and its cache key.
+    /// Returns the rendered file and its cache key; `None` if the node is not
+    /// rendered.
     pub(super) fn rendered(&self) -> Option<(RenderedFile<'_>, Key)> {
         let Kind::File { file, .. } = self.kind()? else {
             return None;

@@ -1,5 +1,5 @@
-//! The inode numbers of a mount: a range for every subtree, which is valid as
-//! long as the mount.
+//! The inode numbers of a mount: a range for every subtree, which is valid
+//! until the mount ends.
 //!
 //! A subtree that was evicted and is rebuilt gets the same numbers, so that
 //! those held by the kernel and by NFS clients stay valid. If its source has

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_1252_becomes_utf_8_and_undefined_bytes_survive() {
+    fn windows_1252_becomes_utf_8_and_undefined_bytes_are_kept() {
         assert_eq!(display_name(b"caf\xe9.txt"), "café.txt");
         assert_eq!(display_name(b"\x93q\x94"), "“q”");
         assert_eq!(display_name(b"undef\x81\x8d.bin"), "undef\u{81}\u{8d}.bin");

@@ -25,7 +25,7 @@ fn sources(line: &[&str]) -> Result<Sources, String> {
 }
 
 #[test]
-fn the_command_line_is_sound() {
+fn the_command_line_is_valid() {
     PROGRAM.command().debug_assert();
 }
 
@@ -118,7 +118,7 @@ fn sample(id: &str) -> &'static str {
 }
 
 #[test]
-fn every_mount_option_of_the_table_is_understood() {
+fn every_mount_option_of_the_table_is_accepted() {
     let mut all = Vec::new();
     for option in PROGRAM.mount_options() {
         let id = option.id();
@@ -147,7 +147,7 @@ fn every_mount_option_of_the_table_is_understood() {
 }
 
 #[test]
-fn every_flag_of_the_table_is_understood() {
+fn every_flag_of_the_table_is_accepted() {
     for option in PROGRAM.flags() {
         let id = option.id();
         let choices = option.choices().iter().map(|choice| choice.name);

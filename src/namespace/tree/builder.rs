@@ -129,7 +129,7 @@ impl TreeBuilder {
     /// built.
     ///
     /// # Errors
-    /// Returns an error if the budget does not leave the memory for it.
+    /// Returns an error if the budget does not have enough memory.
     pub fn needs_beside(&mut self, bytes: usize) -> io::Result<()> {
         self.beside = bytes;
         self.account()
@@ -301,7 +301,7 @@ impl TreeBuilder {
     /// companions.
     ///
     /// # Errors
-    /// Returns an error if the budget does not leave the memory for it.
+    /// Returns an error if the budget does not have enough memory.
     pub fn finish_charged(mut self) -> io::Result<(Tree, Option<Charge>)> {
         self.account()?;
         let mut charge = self.charge.take();

@@ -274,7 +274,7 @@ impl Reader {
         let version = self.version.ok_or_else(|| missing("PACK.PVER"))?;
         let game = game.of_client(version[1]);
         let plat = self.plat(game);
-        // Scooby-Doo's dates end in a line end, which a line cannot contain.
+        // Scooby-Doo's dates end in a newline, which a line cannot contain.
         if game.is_scooby() && !self.date.is_empty() {
             self.date.push(b'\n');
         }
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_lines_are_named() {
+    fn invalid_lines_are_reported() {
         for (lines, expected) in [
             ("Asset=1;Text;0;0;;;0", "line 4: is not in a layer"),
             ("EndLayer", "line 4: does not end a layer"),

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_4_gib_is_named() {
+    fn a_file_of_4_gib_is_named_in_the_error() {
         let file = tempfile::NamedTempFile::new().unwrap();
         file.as_file().set_len(1 << 32).unwrap();
         assert_eq!(
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_is_named() {
+    fn a_file_that_cannot_be_read_is_named_in_the_error() {
         let error = written(Path::new("/nonexistent")).unwrap_err().to_string();
         assert!(error.starts_with("/nonexistent: No such file"), "{error}");
     }

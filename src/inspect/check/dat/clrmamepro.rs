@@ -1,6 +1,6 @@
-//! The text of clrmamepro: keys with a value or a group in parentheses. A
-//! group `game`, `machine` or `resource` is a title, a group `rom` in it one of
-//! its files:
+//! The text format of clrmamepro: keys with a value or a group in parentheses.
+//! A group `game`, `machine` or `resource` is a title, a group `rom` in it one
+//! of its files:
 //!
 //! ```text
 //! game (
