@@ -1,5 +1,5 @@
-//! References that lead from one archive of Heavy Iron's games into another
-//! one, through the kernel (SEMANTICS, Names from other archives).
+//! References between archives of Heavy Iron's games, read through the kernel
+//! (SEMANTICS, Names from other archives).
 
 #[path = "support/heavy_iron/mod.rs"]
 mod heavy_iron;
@@ -30,7 +30,7 @@ fn archive(assets: &[(&[u8; 4], &str, Vec<u8>)]) -> Vec<u8> {
     hip.build()
 }
 
-/// Returns a dispatcher that sends an event to each of these.
+/// Returns a dispatcher that sends an event to each of the targets.
 fn dispatcher(name: &str, targets: &[&str]) -> Vec<u8> {
     let head = build::big(&[id(name), 0x1E00_001D | (targets.len() as u32) << 16]);
     let links = targets
@@ -48,8 +48,8 @@ fn texture() -> Vec<u8> {
     build::gamecube(4, 0, [8, 4], &[], &[0xFC, 0].repeat(32), 1)
 }
 
-/// Returns a game: a level in two archives, another level, and what all levels
-/// need in the directory above.
+/// Writes the archives of a game: a level in two archives, one for all levels
+/// in the directory above, and another level.
 fn game(work_dir: &Path) -> [PathBuf; 4] {
     let targets = ["own", "twin", "needed", "stranger", "nowhere"];
     let level = archive(&[
@@ -79,8 +79,8 @@ fn game(work_dir: &Path) -> [PathBuf; 4] {
     })
 }
 
-/// Returns the targets of the links of `opener`, each with the name and the
-/// archive that are shown for it.
+/// Returns the name and the archive that are shown for the target of each link
+/// of `opener`.
 fn targets(archive: &Path) -> Vec<[Option<String>; 2]> {
     let object = json(&meta_in(archive, id("opener")).join("object.json"));
     let links = object["links"].as_array().unwrap().iter();
@@ -112,10 +112,10 @@ fn names_come_from_the_archives_of_the_same_level_and_from_shared_ones() {
         named("", ""),
     ];
     assert_eq!(targets(&level), expected);
-    // In tables too.
+    // Tables have the names too.
     let links = rows(&meta_in(&level, id("opener")).join("links.tsv"));
     assert_eq!(links[1]["target_name"], "twin");
-    // The other way round, from the HOP to the HIP, and its own one first.
+    // In the HOP, `own` is its own asset and not that of the HIP.
     let twin = mount.file("jf/JF01.hop.d");
     let object = json(&meta_in(&twin, id("twin")).join("object.json"));
     assert_eq!(object["links"][0]["target"]["name"], "own");
@@ -153,7 +153,7 @@ fn names_come_from_the_other_sources_of_the_mount() {
         named("", ""),
     ];
     assert_eq!(targets(&mount.file("jf01.HIP")), expected);
-    // One alone has only its own names.
+    // An archive that is mounted alone has only its own names.
     let mount = mounted_files(&files[..1], "").unwrap();
     let found = targets(mount.path());
     assert_eq!(found[0], named("own", ""));
@@ -164,7 +164,7 @@ fn names_come_from_the_other_sources_of_the_mount() {
 }
 
 #[test]
-fn an_archive_beside_that_is_damaged_harms_nothing() {
+fn a_damaged_archive_of_the_level_affects_no_other() {
     if !can_mount() {
         return;
     }
@@ -200,6 +200,6 @@ fn an_unreadable_asset_has_its_error_in_an_attribute() {
     assert_eq!(xattr::get(asset("own"), "user.hip.error").unwrap(), None);
     let listed: Vec<_> = xattr::list(asset("broken")).unwrap().collect();
     assert!(!listed.iter().any(|name| name == "user.hip.error"));
-    // The others are as they were.
+    // Other assets are not affected.
     assert_eq!(targets(mount.path())[0], named("own", ""));
 }

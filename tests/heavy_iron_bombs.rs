@@ -1,5 +1,5 @@
-//! Small HIP archives whose assets refer to the same bytes repeatedly: reports
-//! about them end, and stay within their memory limits.
+//! Small HIP archives with assets that refer to the same bytes repeatedly:
+//! reports about them end, and stay within their memory limits.
 
 #[path = "support/heavy_iron/mod.rs"]
 mod heavy_iron;
@@ -16,7 +16,7 @@ use support::limits::peak_memory_of;
 use support::mount::{Mount, can_mount};
 use support::mounted::mounted;
 
-/// Returns an archive of that many assets of a type that are nevertheless
+/// Returns an archive of `count` assets of a type that all refer to the same
 /// bytes.
 fn same(code: &[u8; 4], count: u32, bytes: &[u8]) -> Vec<u8> {
     let whole = 0..bytes.len() as u32;
@@ -24,7 +24,7 @@ fn same(code: &[u8; 4], count: u32, bytes: &[u8]) -> Vec<u8> {
     archive(&assets.collect::<Vec<_>>(), bytes)
 }
 
-/// Returns an archive of assets that have a type, an id and a part of these
+/// Returns an archive of assets, each with a type, an id and a part of these
 /// bytes.
 fn archive(assets: &[([u8; 4], u32, Range<u32>)], bytes: &[u8]) -> Vec<u8> {
     let tables = |start: u32| {
@@ -47,7 +47,7 @@ fn read(mount: &Mount, file: &str) -> io::Result<Vec<u8>> {
     fs::read(mount.file("converted").join(file))
 }
 
-/// Memory that a mount may take besides its cache of 8 MiB and its tree.
+/// Maximum memory of a mount with a cache of 8 MiB.
 const MAX_MEMORY: usize = 64 << 20;
 
 fn check_memory(mount: &Mount) {
@@ -56,7 +56,7 @@ fn check_memory(mount: &Mount) {
 }
 
 #[test]
-fn links_that_are_named_again_and_again_are_not_sorted_in_memory() {
+fn links_that_are_referenced_repeatedly_are_not_sorted_in_memory() {
     if !can_mount() {
         return;
     }
@@ -67,14 +67,14 @@ fn links_that_are_named_again_and_again_are_not_sorted_in_memory() {
     let mount = mounted(&archive, "cachesize=8M").unwrap();
     let error = read(&mount, "tables/links_in.tsv").unwrap_err();
     assert_eq!(error.raw_os_error(), Some(libc::EIO), "{error}");
-    // The others are there.
+    // Other reports can be read.
     let places = read(&mount, "tables/placements.tsv").unwrap();
     assert_eq!(places.iter().filter(|byte| **byte == b'\n').count(), 1);
     check_memory(&mount);
 }
 
 #[test]
-fn bytes_that_are_named_again_and_again_are_read_to_a_limit() {
+fn bytes_that_are_referenced_repeatedly_are_read_up_to_a_limit() {
     if !can_mount() {
         return;
     }
@@ -88,7 +88,7 @@ fn bytes_that_are_named_again_and_again_are_read_to_a_limit() {
 }
 
 #[test]
-fn a_level_has_no_more_geometry_than_it_may() {
+fn the_geometry_of_a_level_is_limited() {
     if !can_mount() {
         return;
     }
@@ -108,7 +108,7 @@ fn a_level_has_no_more_geometry_than_it_may() {
 }
 
 #[test]
-fn the_textures_of_a_level_are_read_to_a_limit() {
+fn the_textures_of_a_level_are_read_up_to_a_limit() {
     if !can_mount() {
         return;
     }
@@ -133,7 +133,7 @@ fn the_textures_of_a_level_are_read_to_a_limit() {
     let level = read(&mount, "level.glb").unwrap();
     let length = u32::from_le_bytes(level[12..16].try_into().unwrap()) as usize;
     let json: serde_json::Value = serde_json::from_slice(&level[20..20 + length]).unwrap();
-    // Of 256 MiB, the models take a little.
+    // The models take a little of the 256 MiB.
     assert_eq!(json["images"].as_array().unwrap().len(), 63);
     assert_eq!(json["meshes"].as_array().unwrap().len(), 80);
     check_memory(&mount);

@@ -17,10 +17,10 @@ use support::hip::{Asset, Hip};
 use support::matrix::{Seen, What, damages, see};
 use support::trial;
 
-/// Every that many damages are tried in a short trial.
+/// A short trial tries one in this many damages.
 const STEP: usize = 29;
 
-/// What is damaged: its type, its name and its bytes.
+/// An asset to be damaged: its type, its name and its bytes.
 type Damaged = (&'static [u8; 4], &'static str, Vec<u8>);
 
 fn assets() -> Vec<Damaged> {
@@ -29,8 +29,8 @@ fn assets() -> Vec<Damaged> {
     let beep = asset_id(b"beep");
     let link = build::big(&[0x0001_0002, beep, 0x3F80_0000, 0, 0, 0, 0, 0]);
     let head = |base: u32| build::big(&[asset_id(b"damaged"), base << 24 | 0x0001_001D]);
-    let work_dir = build::big_floats(&[0.5; 15]);
-    let entity = [build::big(&[0x0100_0000, 0, 0]), work_dir, vec![0; 20]].concat();
+    let floats = build::big_floats(&[0.5; 15]);
+    let entity = [build::big(&[0x0100_0000, 0, 0]), floats, vec![0; 20]].concat();
     let key = build::big(&[0, 0, 0x7FFF, 0]);
     let animation = [
         build::big(&[0x3142_4B53, 0, 0x0001_0002, 2, 0x3F80_0000, 0, 0]),
@@ -91,8 +91,7 @@ fn assets() -> Vec<Damaged> {
     ]
 }
 
-/// Returns an archive with an asset whose bytes are these, and others around
-/// it.
+/// Returns an archive with an asset that has these bytes, between others.
 fn archive((code, name, _): &Damaged, bytes: &[u8]) -> Vec<u8> {
     let mut hip = Hip::target(Game::Bfbb, Platform::GameCube);
     hip.layer(0);
@@ -102,7 +101,7 @@ fn archive((code, name, _): &Damaged, bytes: &[u8]) -> Vec<u8> {
     hip.build()
 }
 
-/// Returns all of what is shown of an archive.
+/// Returns everything that a mount of an archive shows.
 fn shown(work_dir: &Path, archive: &[u8]) -> Vec<Seen> {
     let file = work_dir.join("a.HIP");
     fs::write(&file, archive).unwrap();
@@ -120,7 +119,7 @@ fn shown(work_dir: &Path, archive: &[u8]) -> Vec<Seen> {
     see(&vfs)
 }
 
-/// Checks what is seen of an archive with a damaged asset.
+/// Checks what a mount of an archive with a damaged asset shows.
 fn check(seen: &[Seen], what: &str) {
     let mut whole = 0;
     for Seen {
@@ -135,8 +134,8 @@ fn check(seen: &[Seen], what: &str) {
         };
         if path.contains("damaged") && path.ends_with("/error.txt") {
             let error = String::from_utf8_lossy(bytes);
-            let says = error.contains(" at 0x") || error.contains("SNDI");
-            assert!(says, "{what}: {path}: {error}");
+            let is_expected = error.contains(" at 0x") || error.contains("SNDI");
+            assert!(is_expected, "{what}: {path}: {error}");
         }
         if path.contains("/layers/") && path.contains("whole") && path.ends_with("text.txt") {
             assert_eq!(bytes, b"ok", "{what}");

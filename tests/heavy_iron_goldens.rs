@@ -35,7 +35,7 @@ fn each(types: &[&str], mut check: impl FnMut(&Archive, &Asset)) {
 }
 
 #[test]
-fn textures_have_the_pixels_that_the_independent_reader_sees() {
+fn textures_have_the_pixels_that_the_independent_reader_decodes() {
     each(&["RWTX", "TEXS"], |archive, asset| {
         let shown = format!("{}: {}", archive.name, asset.name);
         let model = texture::parse(&asset.bytes).unwrap_or_else(|e| panic!("{shown}: {}", e.error));
@@ -62,14 +62,14 @@ fn textures_have_the_pixels_that_the_independent_reader_sees() {
     });
 }
 
-/// What the tests ask of a texture.
+/// The pixels of a texture, for comparisons.
 trait Pixels {
     fn pixels_of(&self, level: usize) -> Vec<[u8; 4]>;
 }
 
 impl Pixels for texture::Texture {
     fn pixels_of(&self, level: usize) -> Vec<[u8; 4]> {
-        self.rgba(level).expect("the level is there")
+        self.rgba(level).expect("the level exists")
     }
 }
 
@@ -113,7 +113,7 @@ impl Wav {
 }
 
 #[test]
-fn sounds_have_the_samples_and_loops_that_the_independent_reader_hears() {
+fn sounds_have_the_samples_and_loops_that_the_independent_reader_decodes() {
     let mut decoded = 0;
     for archive in archives(false) {
         let Some(table) = archive.of_types(&["SNDI"]).next() else {
@@ -151,9 +151,9 @@ fn sounds_have_the_samples_and_loops_that_the_independent_reader_hears() {
     assert!(decoded >= 23 || archives(false).is_empty(), "{decoded}");
 }
 
-/// Compares the file with its header restored. The reader takes the header as
-/// it is stored; ours has the loop end, the first byte and the unused bytes
-/// corrected.
+/// Compares the file that has its header restored. The independent reader keeps
+/// the header as it is stored; ours has the loop end, the first byte and the
+/// unused bytes corrected.
 fn check_native(archive: &Archive, asset: &Asset, sound: &Sound) {
     let Some((header, extension)) = sound.native_header() else {
         assert!(archive.golden(asset, "dsp").is_none() && archive.golden(asset, "vag").is_none());

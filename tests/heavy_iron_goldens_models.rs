@@ -1,5 +1,5 @@
-//! The models in the sample HIP archives beside the repository, against the
-//! triangles that they were made from.
+//! The models in the sample HIP archives beside the repository, compared with
+//! the triangles that they were generated from.
 
 #[path = "support/heavy_iron/mod.rs"]
 mod heavy_iron;
@@ -13,10 +13,10 @@ use hpimount::asset::heavy_iron::model::{self, Clump, Model, Placement, Vertices
 use serde_json::{Value as Json, json};
 
 /// A triangle in the space of its clump: a texture, and for each corner its
-/// place and texture coordinates, in thousandths. The least corner is first.
+/// position and texture coordinates, in thousandths. The least corner is first.
 type Triangle = (String, [[i64; 5]; 3]);
 
-/// How often each triangle is there.
+/// Triangles, and how often each occurs.
 type Triangles = BTreeMap<Triangle, usize>;
 
 fn add(triangles: &mut Triangles, texture: &str, corners: [[f64; 5]; 3]) {
@@ -50,7 +50,7 @@ fn ours(clump: &Clump) -> Triangles {
     let placements = clump.placements();
     for atomic in &clump.atomics {
         let geometry = &clump.geometries[atomic.geometry];
-        let mesh = geometry.mesh().expect("the form of the vertices is read");
+        let mesh = geometry.mesh().expect("the vertices are supported");
         let placement = atomic
             .frame
             .map_or(Placement::IDENTITY, |frame| placements[frame]);
@@ -96,7 +96,7 @@ fn each(mut check: impl FnMut(&Archive, &Asset, &str, &Model)) {
 }
 
 #[test]
-fn models_have_the_triangles_that_they_were_made_from() {
+fn models_have_the_triangles_that_they_were_generated_from() {
     let mut compared = 0;
     each(|archive, asset, shown, model| {
         let [clump] = &model.clumps[..] else {
@@ -109,7 +109,7 @@ fn models_have_the_triangles_that_they_were_made_from() {
             return;
         };
         if asset.name.starts_with("xbox_native") {
-            // That form is named, and not read.
+            // This form is detected and not decoded.
             let vertices = &clump.geometries[0].vertices;
             assert!(
                 matches!(vertices, Vertices::Xbox(_)),

@@ -14,8 +14,8 @@ use hpimount::asset::heavy_iron::{Game, credits, tables};
 use hpimount::io::Warnings;
 use serde_json::{Value as Json, json};
 
-/// Returns what the independent reader says about the assets of an archive, by
-/// name.
+/// Returns the results of the independent reader for the assets of an archive,
+/// by name.
 fn known(archive: &Archive) -> BTreeMap<String, Json> {
     let mut known = BTreeMap::new();
     for (name, path) in archive.goldens() {
@@ -30,7 +30,7 @@ fn known(archive: &Archive) -> BTreeMap<String, Json> {
     known
 }
 
-/// Returns whether the reader says the same about a field.
+/// Returns whether a value equals that of the independent reader.
 fn agrees(ours: Value, known: &Json) -> bool {
     let float = |ours: f32, known: &Json| known.as_f64().is_some_and(|k| k as f32 == ours);
     let floats = |ours: &[f32]| {
@@ -60,7 +60,7 @@ fn id_agrees(id: u32, known: &Json) -> bool {
     }
 }
 
-/// Returns the values of a record are those of a JSON object, in its order.
+/// Returns whether a record has the values of a JSON object, in its order.
 fn record_agrees(record: &Record, known: &Json) -> bool {
     let known: Vec<_> = known.as_object().unwrap().values().collect();
     let ours: Vec<_> = record.fields().collect();
@@ -77,21 +77,21 @@ fn check_rows(shown: &str, rows: &Rows, known: &Json) {
     for (row, known) in rows.iter().zip(known) {
         assert!(
             record_agrees(&row, known),
-            "{shown}: {row:?} is known as {known}"
+            "{shown}: {row:?} should be {known}"
         );
     }
 }
 
-/// The reader's notes are our warnings, except for two: entities without the
-/// padding word are the rule in all games but one, and whether an object has
-/// the id of its asset is not checked by its reader.
+/// Asserts that there are warnings exactly if the independent reader has notes,
+/// except for these: entities without the padding word are usual in all games
+/// but one, and an object's id is not compared with that of its asset.
 fn check_warnings(archive: &Archive, shown: &str, known: &Json, warnings: &Warnings) {
     let notes = known["notes"].as_array().cloned().unwrap_or_default();
     let is_noted = notes.iter().any(|note| {
         let is_usual = archive.facts.game != Game::Bfbb && text(note).starts_with("entity without");
         !is_usual && !matches!(text(note), "id differs" | "empty")
     });
-    // The reader says nothing of entities that have the word in other games.
+    // The reader has no note for entities with the word in other games.
     let is_own = shown.ends_with("SIMPLE_OTHER_PAD");
     assert_eq!(
         is_noted || is_own,
@@ -160,8 +160,8 @@ fn check_object(shown: &str, object: &Object, known: &Json, game: Game) {
                 let name = object.dyna.map_or(number, |dyna| dyna.name.to_owned());
                 assert_eq!(name, text(known), "{shown}");
             }
-            // The reader takes an entity of a length that it does not know for
-            // one without the word; ours asks its floats.
+            // The reader assumes that an entity of unknown length has no
+            // padding word; our parser decides by its floats.
             _ if is_short => {}
             // The reader continues into the links.
             "random_range" if shown.ends_with("TIMER_SHORT") => {}
@@ -171,7 +171,7 @@ fn check_object(shown: &str, object: &Object, known: &Json, game: Game) {
                     .unwrap_or_else(|| panic!("{shown}: no {name}"));
                 assert!(
                     agrees(*value, known),
-                    "{shown}: {name}: {value:?} is known as {known}"
+                    "{shown}: {name}: {value:?} should be {known}"
                 );
             }
         }
@@ -231,7 +231,8 @@ fn check_links(shown: &str, links: &[Link], known: &Json, game: Game) {
     }
 }
 
-/// Returns the reader names ids before it looks for floats.
+/// Returns whether the bits of a parameter are an id that the independent
+/// reader found: it tries ids before floats.
 fn id_agrees_bits(link: &Link, index: usize, known: &Json) -> bool {
     known.is_object() && id_agrees(link.parameters[index], known)
 }
@@ -282,7 +283,7 @@ fn tables_have_the_rows_that_the_independent_reader_finds() {
     assert!(seen >= 4 * 19 || archives(false).is_empty(), "{seen}");
 }
 
-/// Returns the warnings, where the asset is a table.
+/// Checks an asset if it is a table, and returns its warnings.
 fn check_table(archive: &Archive, asset: &Asset, known: &Json, shown: &str) -> Option<Warnings> {
     let (bytes, facts) = (&asset.bytes, &archive.facts);
     Some(match &*asset.code {
@@ -453,7 +454,7 @@ fn texts_are_those_that_the_independent_reader_reads() {
                 std::fs::read_to_string(known).unwrap(),
                 "{shown}"
             );
-            // An empty asset is an empty text, and nothing odd.
+            // An empty asset is an empty text without warnings.
             let is_odd = asset.expect == "odd" && !asset.bytes.is_empty();
             assert_eq!(
                 !found.warnings.is_empty(),
@@ -477,7 +478,7 @@ fn credits_have_the_lines_that_the_independent_reader_finds() {
             let found = credits::parse(&asset.bytes, &archive.facts).unwrap();
             let mut known = known[&asset.name].clone();
             if found.state == 3 {
-                // The reader shows enciphered texts; ours shows none.
+                // The reader shows enciphered texts; our parser shows none.
                 known["sections"][0]["lines"][0][1] = Json::Null;
                 assert!(!found.warnings.is_empty(), "{shown}");
             } else {

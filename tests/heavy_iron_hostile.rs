@@ -1,5 +1,5 @@
-//! Assets of Heavy Iron's games that are broken: the samples beside the
-//! repository, and the good ones cut off or with bytes changed.
+//! Broken assets of Heavy Iron's games: the samples beside the repository, and
+//! good samples that are truncated or have changed bytes.
 
 #[path = "support/heavy_iron/mod.rs"]
 mod heavy_iron;
@@ -10,12 +10,12 @@ use heavy_iron::samples::{archives, look};
 use proptest::prelude::*;
 use support::trial;
 
-/// Assets that are fine where their maker calls them odd or bad, and why.
+/// Assets that are fine although the manifest calls them odd or bad, and why.
 const OTHERWISE: [(&str, &str); 14] = [
     ("c14x2_top_bits.RW3", "bits above an index are unused"),
     (
         "pal4_index_200.RW3",
-        "what is changed is the chunk behind the pixels",
+        "the change is in the chunk after the pixels",
     ),
     ("tone", "its entry is whole; the error is that of the table"),
     ("controls", "every byte is a character"),
@@ -95,7 +95,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(trial::length(8, 200)))]
 
     #[test]
-    fn assets_with_changed_bytes_do_no_harm(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u32>()), 1..6)) {
+    fn assets_with_changed_bytes_are_harmless(changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u32>()), 1..6)) {
         for archive in archives(false) {
             for asset in archive.assets.iter().filter(|asset| !asset.bytes.is_empty()) {
                 let mut bytes = asset.bytes.to_vec();

@@ -1,5 +1,5 @@
-//! Sounds with their native headers restored, as other programs decode them:
-//! to the samples of the WAV file.
+//! Sounds with their native headers restored: other programs decode them to the
+//! samples of the WAV file.
 
 #[path = "support/heavy_iron/mod.rs"]
 mod heavy_iron;
@@ -20,7 +20,7 @@ use support::{noise, shared, skip, walked};
 /// Samples of a sound; its last frame is not full.
 const SAMPLES: u32 = 1393;
 
-/// Has the independent reader decode files by their own headers.
+/// Decodes files by their own headers with the independent reader.
 const DRIVER: &str = "
 import struct, sys
 sys.dont_write_bytecode = True
@@ -81,7 +81,7 @@ fn samples(wav: &Path) -> Vec<u8> {
     bytes[44..44 + size].to_vec()
 }
 
-/// Returns what the independent reader makes of a file.
+/// Returns the samples that the independent reader decodes from a file.
 fn decoded(native: &Path) -> Option<Vec<u8>> {
     let readers = shared("oracle/hip_assets")?;
     let work_dir = tempfile::tempdir().unwrap();
@@ -137,8 +137,8 @@ fn the_independent_reader_decodes_the_vag_file_to_the_same_samples() {
     assert!(samples(&wav) == known);
 }
 
-/// Returns the header of a GENH file, which FFmpeg reads, with what a DSP
-/// header says. FFmpeg has no reader for DSP files themselves.
+/// Converts a DSP file into a GENH file, since FFmpeg reads GENH but has no
+/// reader for DSP files.
 fn genh(dsp: &[u8]) -> Vec<u8> {
     const START: u32 = 128;
     const COEFFICIENTS: u32 = 60;
@@ -176,8 +176,8 @@ fn ffmpeg_decodes_the_dsp_file_to_the_same_samples() {
     if !can_mount() || !has_programs(&["ffmpeg"]) {
         return;
     }
-    // FFmpeg cuts a prediction off where the console rounds it: these have
-    // nothing to round.
+    // FFmpeg truncates predictions that the console rounds. With these pairs,
+    // there is nothing to round.
     let pairs = [[0, 0], [2048, 0], [4096, -2048], [-2048, 0]];
     let (_mount, wav, native) = dsp(pairs, None).unwrap();
     let work_dir = tempfile::tempdir().unwrap();

@@ -19,7 +19,7 @@ use hpimount::asset::heavy_iron::{Facts, Game, Platform, credits, model, tables,
 use proptest::prelude::*;
 use support::{shared, skip};
 
-/// Has the independent readers write pixels and samples beside the files.
+/// Writes the pixels and samples of the independent readers next to the files.
 const DRIVER: &str = "
 import struct, sys
 sys.dont_write_bytecode = True
@@ -40,7 +40,7 @@ for path in sys.argv[2:]:
     open(path + '.made', 'wb').write(made)
 ";
 
-/// Runs the independent readers over files; `false` if they are not here.
+/// Runs the independent readers on files; returns `false` if they are missing.
 fn run_readers(paths: &[std::path::PathBuf]) -> bool {
     let Some(readers) = shared("oracle/hip_assets") else {
         return false;
@@ -64,7 +64,7 @@ fn first(bytes: Vec<u8>) -> Texture {
 }
 
 #[test]
-fn the_independent_reader_sees_the_same_in_pixels_without_a_pattern() {
+fn the_independent_reader_decodes_noise_to_the_same_pixels() {
     let work_dir = tempfile::tempdir().unwrap();
     let textures = textures(0);
     let path = |name: &str| work_dir.path().join(format!("{name}.rwtx"));
@@ -103,7 +103,7 @@ fn read_sound(platform: Platform, table: Vec<u8>, data: Vec<u8>) -> Sound {
 }
 
 #[test]
-fn the_independent_reader_hears_the_same_in_data_without_a_pattern() {
+fn the_independent_reader_decodes_noise_to_the_same_samples() {
     let work_dir = tempfile::tempdir().unwrap();
     let sounds = sounds(0);
     let path = |number: usize, name: &str| work_dir.path().join(format!("{number}.{name}"));
@@ -258,9 +258,9 @@ proptest! {
         let texture = clump.geometries[0].materials[0].texture.as_ref().unwrap();
         prop_assert_eq!(&*texture.name, "wood");
         let mesh = clump.geometries[0].mesh().unwrap();
-        let work_dir = |corner: &u16| positions[usize::from(*corner)];
+        let position = |corner: &u16| positions[usize::from(*corner)];
         let has_area = |[a, b, c]: &&[u16; 3]| {
-            let [a, b, c] = [work_dir(a), work_dir(b), work_dir(c)];
+            let [a, b, c] = [position(a), position(b), position(c)];
             a != b && b != c && a != c
         };
         let expected: Vec<_> = triangles.iter().filter(has_area).map(|t| t.map(u32::from)).collect();
@@ -307,7 +307,7 @@ fn pictures_that_are_large_only_by_their_headers_are_refused() {
 }
 
 #[test]
-fn an_index_above_the_palette_is_transparent_and_odd() {
+fn an_index_above_the_palette_is_transparent_with_a_warning() {
     let levels = [200; 16];
     let bytes: Bytes = build::xbox(0x4500, 0, [4, 4], &[9; 128], &levels, 1).into();
     let model = texture::parse(&bytes).unwrap();

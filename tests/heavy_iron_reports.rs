@@ -1,4 +1,4 @@
-//! Reports about an archive, through the kernel: the level, checks, links,
+//! Reports about an archive, read through the kernel: the level, checks, links,
 //! placements, references, and a table for each type.
 
 #[path = "support/heavy_iron/mod.rs"]
@@ -33,7 +33,7 @@ fn gamecube() -> Hip {
     hip
 }
 
-/// Returns a SIMP with a model, at a place.
+/// Returns a SIMP with a model at a position.
 fn simple(name: &str, position: [f32; 3], yaw: f32, model: u32) -> Vec<u8> {
     let fields = [
         build::big(&[id(name), 0x0B00_001D, 0x0100_0000, 0, 0]),
@@ -56,8 +56,8 @@ fn set(models: [u32; 2]) -> Vec<u8> {
     let head = build::big(&[0x464E_494D, 2, 0, 0, 0]);
     let axes = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0];
     let part = |model: u32, parent: u32, y: f32| {
-        let work_dir = build::big_floats(&[&axes[..], &[0.0, y, 0.0]].concat());
-        [build::big(&[model, parent << 8]), work_dir].concat()
+        let matrix = build::big_floats(&[&axes[..], &[0.0, y, 0.0]].concat());
+        [build::big(&[model, parent << 8]), matrix].concat()
     };
     [head, part(models[0], 0xFF, 0.0), part(models[1], 0, 3.0)].concat()
 }
@@ -75,7 +75,7 @@ fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
 }
 
 #[test]
-fn a_level_has_its_geometry_once_and_its_objects_in_their_places() {
+fn a_level_has_its_geometry_once_and_its_objects_at_their_positions() {
     if !can_mount() {
         return;
     }
@@ -115,7 +115,7 @@ fn a_level_has_its_geometry_once_and_its_objects_in_their_places() {
     let mount = mounted(&hip.build(), "").unwrap();
     let path = mount.file("converted/level.glb");
     let scene = scene(&path);
-    assert_eq!(list(&scene, "images").len(), 1, "the texture is there once");
+    assert_eq!(list(&scene, "images").len(), 1, "the texture occurs once");
     assert_eq!(list(&scene, "meshes").len(), 2, "ground and crate");
     let nodes = list(&scene, "nodes");
     let node = |name: &str| {
@@ -163,7 +163,7 @@ fn a_level_in_two_archives_is_whole_in_both() {
     ));
     geometry.add(Asset::new(b"JSP ", "ground", &build::gamecube_model(false)));
     boot.add(Asset::new(b"MODL", "crate.dff", &model()));
-    // The geometry of another level is none of this one.
+    // Geometry of another level is not part of this one.
     boot.add(Asset::new(b"JSP ", "menu", &build::gamecube_model(false)));
     let files = [
         ("jf01.HIP", objects),
@@ -188,7 +188,7 @@ fn a_level_in_two_archives_is_whole_in_both() {
 }
 
 #[test]
-fn every_report_of_the_samples_is_whole() {
+fn every_report_of_the_samples_is_complete() {
     if !can_mount() {
         return;
     }
@@ -275,11 +275,11 @@ fn tables_of_all_links_agree_with_the_independent_reader() {
     }
 }
 
-/// Number of objects of a level that is larger than any of the games.
+/// Number of objects of a level that is larger than any in the games.
 const MANY: u32 = 30_000;
 
 #[test]
-fn a_level_of_many_objects_stays_within_the_memory() {
+fn a_level_of_many_objects_stays_within_the_memory_limit() {
     if !can_mount() {
         return;
     }
@@ -316,13 +316,13 @@ fn a_level_of_many_objects_stays_within_the_memory() {
 }
 
 #[test]
-fn the_session_in_the_readme_finds_who_opens_a_gate() {
+fn the_session_in_the_readme_finds_what_opens_a_gate() {
     if !can_mount() {
         return;
     }
     let gate = id("GATE_01");
     let opens_gate = [0x0037_000D, gate, 0, 0, 0, 0, 0, 0];
-    // A button's header says that it has one link.
+    // The header of a button with one link.
     let button = |name| [id(name), 0x1801_001D];
     let mut hip = gamecube();
     for name in ["BUTTON_01", "LEVER_02"] {

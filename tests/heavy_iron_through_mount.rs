@@ -22,8 +22,8 @@ use support::pictures::pixels;
 use support::sources::{json, names};
 use support::{noise, shared, skip, trial};
 
-/// The consoles, each with what the names of its textures and sounds begin
-/// with.
+/// The consoles, each with the start of the names of its textures, and the name
+/// of its sounds.
 const CONSOLES: [(Platform, &str, &str); 3] = [
     (Platform::GameCube, "gx", "gc"),
     (Platform::Xbox, "xbox", "xbox"),
@@ -34,15 +34,15 @@ fn id(name: &str) -> u32 {
     asset_id(name.as_bytes())
 }
 
-/// Returns the numbers without a pattern.
+/// Returns random numbers.
 fn numbers(seed: u64, count: usize) -> Vec<u32> {
     let bytes = noise(seed, 4 * count);
     let words = bytes.as_chunks::<4>().0.iter();
     words.map(|word| u32::from_le_bytes(*word)).collect()
 }
 
-/// One table of all these sounds, of tables of one sound each, whose counts
-/// take that many bytes.
+/// Joins tables of one sound each into one table. Their heads, which contain
+/// the count, have `head` bytes.
 fn joined(tables: &[(u32, Vec<u8>)], is_big: bool, head: usize) -> Vec<u8> {
     let mut all = tables
         .first()
@@ -148,7 +148,8 @@ fn archive(seed: u64, (platform, start, name): (Platform, &str, &str)) -> Vec<u8
     hip.build()
 }
 
-/// Has an independent reader read an archive into a directory.
+/// Runs an independent reader that reads an archive into a directory; returns
+/// `false` if Python is missing.
 fn read_by(reader: &Path, archive: &Path, into: &Path) -> bool {
     let mut python = Command::new("python3");
     python.arg("-B").arg(reader).arg(into).arg(archive);
@@ -162,7 +163,7 @@ fn read_by(reader: &Path, archive: &Path, into: &Path) -> bool {
     }
 }
 
-/// Returns the triangles of an OBJ file by the places of their corners, in
+/// Returns the triangles of an OBJ file as the positions of their corners, in
 /// thousandths.
 fn triangles(obj: &str) -> Vec<[[i64; 3]; 3]> {
     let mut points = Vec::new();
@@ -187,7 +188,7 @@ fn triangles(obj: &str) -> Vec<[[i64; 3]; 3]> {
     triangles
 }
 
-/// Returns the one file of an asset's companion with this extension.
+/// Returns the only file with this extension in the companion of an asset.
 fn shown(mount: &Mount, id: u32, extension: &str) -> PathBuf {
     let meta = meta(mount, id);
     let mut found = names(&meta);
@@ -196,8 +197,8 @@ fn shown(mount: &Mount, id: u32, extension: &str) -> PathBuf {
     meta.join(&found[0])
 }
 
-/// Compares what a reader made of an asset with what is shown. Tells whether
-/// it is something that is compared.
+/// Compares a file that a reader made of an asset with what is shown. Returns
+/// `false` for files that are not compared.
 fn compare(mount: &Mount, made: &Path) -> bool {
     let name = made.file_name().unwrap().to_str().unwrap();
     let id = name
@@ -233,7 +234,7 @@ fn compare(mount: &Mount, made: &Path) -> bool {
     true
 }
 
-/// Compares what a reader says of objects and tables.
+/// Compares a reader's results for objects and tables, and counts them.
 fn compare_records(mount: &Mount, records: &Path) -> usize {
     let lines = fs::read_to_string(records).unwrap();
     let mut compared = 0;

@@ -1,5 +1,5 @@
-//! Objects and tables of Heavy Iron's games through the kernel, compared with
-//! the results of independent readers.
+//! Objects and tables of Heavy Iron's games, read through the kernel and
+//! compared with the results of independent readers.
 
 #[path = "support/heavy_iron/mod.rs"]
 mod heavy_iron;
@@ -34,7 +34,7 @@ fn objects_have_the_fields_and_links_that_the_independent_reader_finds() {
                 continue;
             }
             if let Some(field) = OTHERWISE.iter().all(|one| one != name).then_some(field) {
-                assert!(agree(&field, value), "{shown}: {name}: {field} is {value}");
+                assert!(agree(&field, value), "{shown}: {name}: {field} != {value}");
             }
         }
         let links = fs::read_to_string(meta.join("links.tsv")).unwrap();
@@ -64,7 +64,7 @@ const OTHERWISE: [&str; 9] = [
     "_short",
 ];
 
-/// Returns a field as the reader names it.
+/// Returns the field that has this name in the reader.
 fn field(object: &Value, name: &str) -> Value {
     let own = match name {
         "items" | "next_points" => Some("list"),
@@ -85,8 +85,7 @@ fn field(object: &Value, name: &str) -> Value {
     }
 }
 
-/// Returns whether two values are the same where numbers are compared in 32
-/// bits.
+/// Returns whether two values are equal if numbers are rounded to 32 bits.
 fn agree(ours: &Value, known: &Value) -> bool {
     match (ours, known) {
         (Value::Array(ours), Value::Array(known)) => {
@@ -105,7 +104,7 @@ fn agree(ours: &Value, known: &Value) -> bool {
     }
 }
 
-/// Columns of the tables that the reader calls otherwise.
+/// Columns of tables that have other names in the reader, which come first.
 const COLUMNS: [(&str, &str); 16] = [
     ("anim", "animation"),
     ("d1", "distance1"),
@@ -213,7 +212,7 @@ fn small_assets_are_tables_with_their_numbers() {
 }
 
 #[test]
-fn an_animation_of_another_format_has_its_reason() {
+fn an_animation_of_another_format_has_an_error() {
     each(&["ANIM"], |_, asset, meta| {
         if asset.name == "not_an_anim.anm" {
             assert_eq!(names(meta), ["error.txt", "info.json"]);

@@ -1,5 +1,5 @@
-//! The assets of Heavy Iron's games through the kernel, compared with the
-//! results of independent readers.
+//! The assets of Heavy Iron's games, read through the kernel and compared with
+//! the results of independent readers.
 
 #[path = "support/heavy_iron/mod.rs"]
 mod heavy_iron;
@@ -22,7 +22,7 @@ use support::shared;
 use support::skip::skip_anywhere;
 use support::sources::{json, names};
 
-/// Returns the one file with this extension.
+/// Returns the only file with this extension.
 fn file_with(directory: &Path, extension: &str) -> PathBuf {
     let end = format!(".{extension}");
     let mut names = names(directory);
@@ -31,7 +31,7 @@ fn file_with(directory: &Path, extension: &str) -> PathBuf {
     directory.join(&names[0])
 }
 
-/// Those of some programs that are installed.
+/// Returns those of the programs that are installed.
 fn installed(programs: &[&'static str]) -> Vec<&'static str> {
     let mut found = programs.to_vec();
     found.retain(|program| {
@@ -44,7 +44,7 @@ fn installed(programs: &[&'static str]) -> Vec<&'static str> {
     found
 }
 
-/// Runs a program that must be satisfied with a file.
+/// Asserts that a program accepts a file.
 fn accepts(program: &str, arguments: &[&str], file: &Path) {
     let output = Command::new(program).args(arguments).arg(file).output();
     let output = output.unwrap();
@@ -52,7 +52,7 @@ fn accepts(program: &str, arguments: &[&str], file: &Path) {
 }
 
 #[test]
-fn textures_show_the_pixels_that_the_independent_reader_sees() {
+fn textures_have_the_pixels_that_the_independent_reader_decodes() {
     let checkers = installed(&["pngcheck"]);
     each(&["RWTX", "TEXS"], |archive, asset, meta| {
         if asset.bytes.is_empty() {
@@ -79,7 +79,7 @@ fn textures_show_the_pixels_that_the_independent_reader_sees() {
 }
 
 #[test]
-fn sounds_are_the_samples_and_loops_that_the_independent_reader_hears() {
+fn sounds_have_the_samples_and_loops_that_the_independent_reader_decodes() {
     let players = installed(&["ffprobe", "sox"]);
     let mut played = 0;
     let ran = each(&["SND", "SNDS"], |archive, asset, meta| {
@@ -132,7 +132,7 @@ fn texts_match_the_independent_reader() {
 }
 
 #[test]
-fn credits_are_their_lines() {
+fn credits_are_shown_as_lines() {
     each(&["CRDT"], |archive, asset, meta| {
         let known = records(archive).remove(&asset.name).unwrap();
         let mut expected = String::new();
@@ -140,7 +140,7 @@ fn credits_are_their_lines() {
             expected += if number > 0 { "\n" } else { "" };
             for line in section["lines"].as_array().unwrap() {
                 let texts = line.as_array().unwrap()[1..].iter();
-                // What is enciphered is not shown.
+                // Enciphered texts are not shown.
                 let texts = texts.filter(|_| known["state"] != 3);
                 let texts: Vec<_> = texts.filter_map(Value::as_str).collect();
                 expected += &format!("{}\n", texts.join("\t"));
@@ -151,7 +151,7 @@ fn credits_are_their_lines() {
     });
 }
 
-/// A triangle: a texture, and for each corner its place and texture
+/// A triangle: a texture, and for each corner its position and texture
 /// coordinates, in thousandths. The least corner is first.
 type Triangle = (String, [[i64; 5]; 3]);
 
@@ -162,7 +162,7 @@ fn triangle(texture: &str, corners: [[f64; 5]; 3]) -> Triangle {
     (texture.to_owned(), corners)
 }
 
-/// Returns the triangles that a model was made from.
+/// Returns the triangles that a model was generated from.
 fn known_triangles(path: &Path) -> Vec<Triangle> {
     let text = fs::read_to_string(path).unwrap();
     let triangles = text.lines().skip(1).map(|line| {
@@ -217,7 +217,7 @@ fn shown_triangles(meta: &Path) -> Vec<Triangle> {
 }
 
 #[test]
-fn models_have_the_triangles_and_textures_that_they_were_made_from() {
+fn models_have_the_triangles_and_textures_that_they_were_generated_from() {
     let mut compared = 0;
     let ran = each(&["MODL", "JSP", "BSP"], |archive, asset, meta| {
         let shown = format!("{}: {}", archive.name, asset.name);
@@ -257,7 +257,7 @@ fn models_have_the_triangles_and_textures_that_they_were_made_from() {
 }
 
 #[test]
-fn a_small_archive_shows_all_kinds() {
+fn a_small_archive_shows_all_kinds_of_assets() {
     if !can_mount() {
         return;
     }
@@ -373,7 +373,7 @@ fn a_missing_texture_has_a_placeholder_and_is_reported() {
 }
 
 #[test]
-fn every_hostile_asset_is_shown_or_has_its_reason() {
+fn every_hostile_asset_is_shown_or_has_an_error() {
     if !can_mount() {
         return;
     }
@@ -382,13 +382,13 @@ fn every_hostile_asset_is_shown_or_has_its_reason() {
     };
     for name in names(&folder) {
         let mount = mounted_files(&[folder.join(&name)], "meta=visible").unwrap();
-        let mut looked_at = 0;
+        let mut count = 0;
         for file in support::files::walk(mount.path()) {
             if file.is_file() && file.to_string_lossy().contains(".meta/") {
                 fs::read(&file).unwrap();
-                looked_at += 1;
+                count += 1;
             }
         }
-        assert!(looked_at > 0, "{name}");
+        assert!(count > 0, "{name}");
     }
 }

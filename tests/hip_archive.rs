@@ -1,4 +1,4 @@
-//! What the reader of HIP archives promises, without a file system.
+//! The reader of HIP archives, without a mount.
 
 mod support;
 
@@ -27,7 +27,7 @@ fn table(archive: &Opened) -> Vec<BTreeMap<String, String>> {
 fn attribute(archive: &Opened, path: &str, name: &str) -> Option<String> {
     let entry = archive.tree.entry(archive.tree.find(path));
     let value = archive.archive.xattr(entry.file, name);
-    value.expect("needs no bytes that are not there")
+    value.expect("needs no missing bytes")
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn an_asset_of_no_layer_and_an_id_of_no_asset_are_warnings() {
 }
 
 #[test]
-fn of_assets_with_one_id_the_layer_means_the_first() {
+fn of_assets_with_equal_ids_the_first_is_in_the_layer() {
     let mut hip = Hip::default();
     hip.layer(0)
         .add(Asset::new(b"TEXT", "one", b"1").with_id(7));
@@ -169,7 +169,7 @@ fn of_assets_with_one_id_the_layer_means_the_first() {
 }
 
 #[test]
-fn people_name_layers_and_unknown_layers_have_numbers() {
+fn named_layers_have_their_names_and_unknown_layers_have_numbers() {
     let mut hip = Hip::default();
     hip.layer(0).layer(77).layer(u32::MAX);
     hip.hipb = Some(hipb(
@@ -338,7 +338,7 @@ fn an_asset_past_the_end_is_listed_and_cannot_be_read() {
 }
 
 #[test]
-fn the_table_has_checksums_verified_only_when_asked() {
+fn the_table_has_verified_checksums_only_on_request() {
     let mut hip = Hip::default();
     let wrong = Asset {
         checksum: Some(0xBAD),
@@ -483,7 +483,7 @@ STRM.DHDR=-1
 }
 
 #[test]
-fn a_directory_that_is_cut_off_is_damage_unless_forced() {
+fn a_truncated_directory_is_damage_unless_forced() {
     let mut hip = Hip::default();
     hip.layer(0)
         .add(Asset::new(b"TIMR", "TIMER_01", b"timer"))

@@ -37,7 +37,7 @@ fn check(golden: &Golden) {
     check_links(golden, &opened);
 }
 
-/// Layer folders have the right names and contain the right assets, each once.
+/// Checks that layers have the right names and contain the right assets, once.
 fn check_layers(golden: &Golden, opened: &Opened) {
     let mut folders = opened.tree.list(opened.tree.find("layers")).iter();
     let names = opened.tree.names("layers");
@@ -70,7 +70,7 @@ fn check_bytes(opened: &Opened, file: FileId, asset: &Value, end: u64, shown: &s
     assert_eq!(found.unwrap().unwrap(), verdict(asset), "{shown}");
 }
 
-/// Every asset is in `ids` and `types`.
+/// Checks that every asset is in `ids` and `types`.
 fn check_links(golden: &Golden, opened: &Opened) {
     let assets = golden.assets().len();
     assert_eq!(opened.tree.names("ids").len(), assets);

@@ -1,4 +1,4 @@
-//! HIP archives through the kernel.
+//! HIP archives, read through the kernel.
 
 mod support;
 
@@ -20,8 +20,8 @@ use support::mount::{Fixture, Mount, can_mount, hpimount, run};
 use support::mounted::{counter, few_cases, info, mounted, mounted_files};
 use support::shared;
 
-/// Assets of an archive that are looked at one by one, at most about.
-const LOOKED_AT: usize = 500;
+/// Approximate maximum number of assets of an archive that are checked.
+const MAX_CHECKED: usize = 500;
 
 #[test]
 fn every_sample_matches_the_independent_reader() {
@@ -56,7 +56,7 @@ fn check(golden: &Golden) {
     check_layers(golden, root);
     let links = listed(&root.join("ids"));
     assert_eq!(links.len(), golden.assets().len());
-    let step = links.len().div_ceil(LOOKED_AT).max(1);
+    let step = links.len().div_ceil(MAX_CHECKED).max(1);
     let end = golden.path.metadata().unwrap().len();
     for (link, asset) in links.iter().zip(golden.assets()).step_by(step) {
         check_asset(golden, link, asset, end);
@@ -88,7 +88,7 @@ fn check_layers(golden: &Golden, root: &Path) {
         assert_eq!(windows_1252(&raw_name(&folder)), name, "{}", golden.name);
         let files = listed(&folder);
         assert_eq!(files.len(), ids.len(), "{} {name}", golden.name);
-        let step = ids.len().div_ceil(LOOKED_AT).max(1);
+        let step = ids.len().div_ceil(MAX_CHECKED).max(1);
         for (file, id) in files.iter().zip(&ids).step_by(step) {
             assert_eq!(attribute(file, "id"), *id, "{} {name}", golden.name);
         }
@@ -115,7 +115,7 @@ fn check_asset(golden: &Golden, link: &Path, asset: &Value, end: u64) {
     assert_eq!(attribute(&path, "checksum_ok"), verdict(asset), "{shown}");
 }
 
-/// Links lead to files, and those of `types` to all that there are.
+/// Checks that the links in `types` lead to the files of all assets.
 fn check_links(golden: &Golden, root: &Path) {
     let mut files = BTreeSet::new();
     for folder in listed(&root.join("types")) {
@@ -132,7 +132,7 @@ fn check_links(golden: &Golden, root: &Path) {
     assert_eq!(files.len(), golden.assets().len(), "{}", golden.name);
 }
 
-/// Generated texts are as long as they say before they are read.
+/// Checks that generated texts have the right size before they are read.
 fn check_texts(golden: &Golden, root: &Path) {
     for path in ["info.json", "assets.tsv", "types/Settings.ini"] {
         let path = root.join(path);
@@ -191,7 +191,7 @@ fn an_asset_of_several_layers_is_one_inode() {
 }
 
 #[test]
-fn twenty_thousand_assets_are_listed_at_once() {
+fn twenty_thousand_assets_are_listed_quickly() {
     let Some(sample) = shared("samples/hip/synthetic/many_assets_20000.HIP") else {
         return;
     };
@@ -233,7 +233,7 @@ fn verify_fills_the_table_with_checksums() {
 }
 
 #[test]
-fn users_find_an_asset_by_its_id_in_any_case() {
+fn an_asset_is_found_by_its_id_in_any_case() {
     let mut hip = Hip::default();
     hip.layer(0)
         .add(Asset::new(b"MRKR", "MARKER_01", b"0123").with_id(0xE348_8274));
@@ -271,7 +271,7 @@ fn check_archive((game, platform): (Game, Platform), hip: &Hip, mount: &Mount) {
         assert_eq!(fs::read(&path).unwrap(), asset.bytes);
         assert_eq!(attribute(&path, "flags"), asset.flags.to_string());
     }
-    // Nothing has a name that leads nowhere.
+    // No link is broken.
     for path in walk(root) {
         assert!(path.metadata().is_ok(), "{}", path.display());
     }
@@ -336,7 +336,7 @@ fn with_force_the_file_is_the_remaining_part_of_an_asset() {
 }
 
 #[test]
-fn an_archive_as_editors_leave_it_has_no_warnings() {
+fn an_archive_as_editors_write_it_has_no_warnings() {
     if !can_mount() {
         return;
     }

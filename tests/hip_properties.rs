@@ -36,7 +36,7 @@ fn check_layers(hip: &Hip, opened: &Opened) {
             .iter()
             .map(|(name, _)| name.to_ascii_lowercase())
             .collect();
-        assert_eq!(names.len(), entries.len(), "names of a layer are different");
+        assert_eq!(names.len(), entries.len(), "names in a layer are unique");
     }
     let rest: Vec<usize> = (0..hip.assets.len())
         .filter(|number| !placed.contains(number))
@@ -78,8 +78,8 @@ fn check_assets(hip: &Hip, opened: &Opened) {
     }
 }
 
-/// Reads `types/` with its `Settings.ini` by HipHopTool's rules, and finds in
-/// it the layers with all the assets that are in any.
+/// Reads `types/` with its `Settings.ini` by HipHopTool's rules, which must
+/// find the layers and all assets in them.
 fn check_settings(hip: &Hip, opened: &Opened) {
     let mut files = BTreeMap::new();
     for (folder, node) in opened.tree.list(opened.tree.find("types")) {
@@ -111,15 +111,15 @@ fn check_settings(hip: &Hip, opened: &Opened) {
                 let fields: Vec<&str> = value.split(';').collect();
                 assert_eq!(fields.len(), 7, "{line}");
                 let id = u32::from_str_radix(fields[0], 16).unwrap();
-                let offset = hip.assets.iter().position(|asset| asset.id == id).unwrap();
-                let asset = &hip.assets[offset];
+                let index = hip.assets.iter().position(|asset| asset.id == id).unwrap();
+                let asset = &hip.assets[index];
                 let (folder, bytes) = &files[&id];
                 assert_eq!((fields[1], bytes), (folder.as_str(), &asset.bytes));
                 assert_eq!(fields[2].parse::<i32>().unwrap(), asset.flags.cast_signed());
                 assert_eq!(fields[3].parse::<i32>().unwrap(), asset.align);
                 assert_eq!(fields[4].chars().count(), asset.name.len());
-                assert!(packed.insert(offset), "{id:08X} is packed twice");
-                layers.last_mut().unwrap().1.push(offset);
+                assert!(packed.insert(index), "{id:08X} is packed twice");
+                layers.last_mut().unwrap().1.push(index);
             }
             _ => {}
         }
@@ -137,9 +137,9 @@ fn check_settings(hip: &Hip, opened: &Opened) {
     assert_eq!(layers, expected);
 }
 
-/// Asks an archive for everything that it has. Only the first bytes of assets
-/// are read, whose sizes may be wrong.
-fn ask_for_everything(opened: &Opened) {
+/// Reads everything that an archive has. Of an asset, whose size may be wrong,
+/// only the first bytes and the last one are read.
+fn read_everything(opened: &Opened) {
     let _ = opened.archive.info();
     for node in &opened.tree.nodes {
         let Node::File(entry) = node else { continue };
@@ -156,8 +156,8 @@ fn ask_for_everything(opened: &Opened) {
     }
 }
 
-/// Opens what may be no archive, in every way.
-fn poke(bytes: &[u8]) {
+/// Opens bytes that may not be an archive, and reads everything.
+fn open_and_read(bytes: &[u8]) {
     for (force, verify) in [(false, false), (true, true)] {
         let options = Options {
             force,
@@ -165,7 +165,7 @@ fn poke(bytes: &[u8]) {
             ..Options::default()
         };
         if let Ok(opened) = open(bytes.to_vec(), options) {
-            ask_for_everything(&opened);
+            read_everything(&opened);
         }
     }
 }
@@ -186,7 +186,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_archive_is_never_a_panic(
+    fn damaged_archives_never_panic(
         (_, hip) in archives(),
         changes in vec((any::<Index>(), any::<u8>()), 0..20),
         length in any::<Index>(),
@@ -200,15 +200,15 @@ proptest! {
         if cut {
             bytes.truncate(length.index(bytes.len()));
         }
-        poke(&bytes);
+        open_and_read(&bytes);
     }
 
     #[test]
-    fn arbitrary_bytes_are_never_a_panic(bytes in vec(any::<u8>(), 0..600)) {
-        poke(&bytes);
-        poke(&[b"HIPA\0\0\0\0", bytes.as_slice()].concat());
+    fn arbitrary_bytes_never_panic(bytes in vec(any::<u8>(), 0..600)) {
+        open_and_read(&bytes);
+        open_and_read(&[b"HIPA\0\0\0\0", bytes.as_slice()].concat());
         let size = (bytes.len() as u32).to_be_bytes();
         let table = [b"ATOC", &size[..], bytes.as_slice()].concat();
-        poke(&[&b"HIPA\0\0\0\0DICT\0\0\xff\xff"[..], &table].concat());
+        open_and_read(&[&b"HIPA\0\0\0\0DICT\0\0\xff\xff"[..], &table].concat());
     }
 }
