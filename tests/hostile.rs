@@ -1,5 +1,5 @@
-//! Broken archives are refused, or return right bytes and errors, each where
-//! expected.
+//! Broken archives are refused, or reads return correct bytes or errors, each
+//! where expected.
 
 mod support;
 
@@ -19,10 +19,10 @@ use support::{noise, shared, text};
 
 const PAGE: usize = 4096;
 
-/// Maximum length of the time that anything may take with a broken archive.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Maximum time that anything may take with a broken archive.
+const MAX_TIME: Duration = Duration::from_secs(10);
 
-/// Address space for the program: 256 MiB beside its cache of 1 MiB.
+/// Address space for the program: 256 MiB in addition to its cache of 1 MiB.
 const LIMIT: &str = "--as=269484032";
 
 const OPTIONS: &str = "cachesize=1M";
@@ -38,7 +38,7 @@ fn mounted_limited(archive: &[u8]) -> Option<Mount> {
     mounted_by(limited(), archive, OPTIONS)
 }
 
-/// Exit code for broken archives by their name; others are damaged.
+/// Returns the exit code and the start of the message for a broken archive.
 fn refusal(name: &str) -> (i32, &'static str) {
     match name {
         // not_hapi.hpi begins as a zip archive, which is damaged.
@@ -52,8 +52,8 @@ fn refusal(name: &str) -> (i32, &'static str) {
     }
 }
 
-/// The archive is refused with one sentence that says what is wrong, and
-/// nothing stays after.
+/// Checks that an archive is refused with one line that describes the cause,
+/// and that nothing remains mounted.
 fn check_refused(name: &str, archive: &Path) {
     let fixture = Fixture::new();
     let start = Instant::now();
@@ -62,7 +62,7 @@ fn check_refused(name: &str, archive: &Path) {
         .arg(archive)
         .arg(&fixture.point)
         .args(["-o", OPTIONS]));
-    assert!(start.elapsed() < PATIENCE, "{name}: {:?}", start.elapsed());
+    assert!(start.elapsed() < MAX_TIME, "{name}: {:?}", start.elapsed());
     let (code, problem) = refusal(name);
     assert_eq!(ran.code, Some(code), "{name}: {ran:?}");
     assert_eq!((ran.stdout.as_str(), ran.stderr.lines().count()), ("", 1));
@@ -80,7 +80,7 @@ fn check_refused(name: &str, archive: &Path) {
     );
 }
 
-/// What cannot be read of a file.
+/// The part of a file that cannot be read.
 struct Damage<'a> {
     path: &'a Path,
     /// The expected contents without damage.
@@ -96,10 +96,11 @@ impl Damage<'_> {
         self.check_pages();
         self.check_bytes();
         self.check_from_the_start();
-        assert!(start.elapsed() < PATIENCE, "{}", self.path.display());
+        assert!(start.elapsed() < MAX_TIME, "{}", self.path.display());
     }
 
-    /// One read gives the right bytes, or an error if it touches damage.
+    /// Checks that a read returns the right bytes, or an error if it touches
+    /// damage.
     fn check_read(&self, file: &File, range: Range<usize>, touches: bool) {
         let shown = format!("{} {range:?}", self.path.display());
         match read_at(file, range.start as u64, range.len()) {
@@ -119,7 +120,7 @@ impl Damage<'_> {
         range.start < self.damaged.end && self.damaged.start < range.end
     }
 
-    /// Through the kernel's cache, which reads pages.
+    /// Reads through the kernel's cache, in pages.
     fn check_pages(&self) {
         let file = File::open(self.path).unwrap();
         forget_pages(&file);
@@ -129,7 +130,7 @@ impl Damage<'_> {
         }
     }
 
-    /// Past the kernel's cache, around the bounds of the damage.
+    /// Reads past the kernel's cache, around the bounds of the damage.
     fn check_bytes(&self) {
         let file = open_direct(self.path);
         for bound in [self.damaged.start, self.damaged.end] {
@@ -143,7 +144,7 @@ impl Damage<'_> {
         }
     }
 
-    /// As `cat` reads: what is before the damage comes, and then an error.
+    /// Reads as `cat` does: the bytes before the damage, and then an error.
     fn check_from_the_start(&self) {
         let file = File::open(self.path).unwrap();
         forget_pages(&file);
@@ -167,7 +168,7 @@ impl Damage<'_> {
     }
 }
 
-/// Of a file of 4 GiB nothing is there. It is too long to be read whole.
+/// Checks a file of 4 GiB without any bytes, which is too long to read whole.
 fn check_huge(path: &Path) {
     assert_eq!(path.metadata().unwrap().len(), u64::from(u32::MAX));
     let file = File::open(path).unwrap();
@@ -178,7 +179,7 @@ fn check_huge(path: &Path) {
 }
 
 #[test]
-fn archives_that_make_no_sense_are_refused() {
+fn nonsensical_archives_are_refused() {
     if !can_mount() {
         return;
     }
@@ -189,8 +190,8 @@ fn archives_that_make_no_sense_are_refused() {
     }
 }
 
-/// Returns what of the single file of `name` is damaged; it has chunks of 64
-/// KiB.
+/// Returns the damaged part of the only file of the archive `name`, which has
+/// chunks of 64 KiB.
 fn damaged(name: &str, size: usize) -> Range<usize> {
     match name {
         "wrong marker"
@@ -228,7 +229,7 @@ fn only_reads_that_touch_the_damage_fail() {
 }
 
 #[test]
-fn chunks_beside_a_damaged_one_can_be_read() {
+fn chunks_next_to_a_damaged_one_can_be_read() {
     let built = one_file();
     let whole = text(200_000);
     for chunk in 0..4 {
@@ -246,7 +247,7 @@ fn chunks_beside_a_damaged_one_can_be_read() {
 }
 
 #[test]
-fn a_table_that_breaks_off_leaves_the_chunks_before() {
+fn chunks_before_a_wrong_entry_of_the_table_can_be_read() {
     let built = one_file();
     let whole = text(200_000);
     // The size of the third chunk, so the start of the fourth is unknown.
@@ -263,7 +264,7 @@ fn a_table_that_breaks_off_leaves_the_chunks_before() {
 }
 
 #[test]
-fn chunks_of_version_2_fail_one_by_one() {
+fn chunks_of_version_2_fail_individually() {
     let data = noise(5, 10_000);
     let built = V2 {
         chunk_size: Some(1000),
@@ -289,7 +290,7 @@ fn chunks_of_version_2_fail_one_by_one() {
 fn a_long_chunk_is_readable_before_the_damage() {
     let data = noise(5, 300_000);
     let mut payload = support::hpi::zlib(&data);
-    // Noise is as long as it was, so the third piece of 64 KiB is cut.
+    // Packed noise is as long as before, so the third piece of 64 KiB is cut.
     payload.truncate(150_000);
     let cut = PackedFile::new(data.clone(), Method::Zlib).with(|chunk| {
         chunk.payload = Some(payload);
@@ -310,7 +311,7 @@ fn a_long_chunk_is_readable_before_the_damage() {
 }
 
 #[test]
-fn samples_that_make_no_sense_are_refused() {
+fn nonsensical_samples_are_refused() {
     let Some(samples) = shared("samples/hpi/hostile") else {
         return;
     };
@@ -348,7 +349,7 @@ const READABLE: [(&str, usize); 16] = [
 ];
 
 #[test]
-fn samples_give_errors_where_they_are_damaged_only() {
+fn samples_return_errors_only_where_they_are_damaged() {
     let Some(samples) = shared("samples/hpi") else {
         return;
     };
@@ -365,7 +366,7 @@ fn samples_give_errors_where_they_are_damaged_only() {
         let path = mount.path().join("a");
         match name {
             "v1_size_4g.hpi" => check_huge(&path),
-            // The game takes it for empty.
+            // The game treats it as empty.
             "v1_count_negative.hpi" => assert!(walk(mount.path()).is_empty()),
             "v1_truncated_data.hpi" => check_truncated(&good, &mount),
             _ => {
@@ -381,7 +382,7 @@ fn samples_give_errors_where_they_are_damaged_only() {
     }
 }
 
-/// The last two files lie after the end of the archive.
+/// Checks an archive that ends before the bytes of its last two files.
 fn check_truncated(good: &std::collections::BTreeMap<std::path::PathBuf, Found>, mount: &Mount) {
     assert_eq!(walk(mount.path()).len(), good.len());
     for (path, found) in good {
@@ -397,7 +398,7 @@ fn check_truncated(good: &std::collections::BTreeMap<std::path::PathBuf, Found>,
 }
 
 #[test]
-fn names_never_lead_out() {
+fn names_never_lead_outside() {
     let evil = |name: &[u8]| file(name, PackedFile::new(b"evil".to_vec(), Method::Stored));
     let names: [&[u8]; 6] = [b"..", b".", b"", b"/etc/passwd", b"../../up", b"a/../../b"];
     let entries = names.map(evil).to_vec();
@@ -417,7 +418,7 @@ fn names_never_lead_out() {
 }
 
 #[test]
-fn with_force_a_wrong_checksum_is_read_all_the_same() {
+fn with_force_a_chunk_with_a_wrong_checksum_is_read() {
     let built = one_file();
     let wrong = built.patched(built.files[0].chunks[1] + 15, [0xAA; 4]);
     let Some(mount) = mounted(&wrong, "force") else {
@@ -428,7 +429,7 @@ fn with_force_a_wrong_checksum_is_read_all_the_same() {
 }
 
 #[test]
-fn with_force_a_damaged_zlib_stream_gives_its_beginning_and_zeros() {
+fn with_force_a_damaged_zlib_stream_is_its_beginning_and_zeros() {
     let data = noise(7, 30_000);
     let mut payload = support::hpi::zlib(&data);
     payload.truncate(payload.len() / 2);

@@ -18,7 +18,7 @@ fn files(entries: &[Entry]) -> u64 {
 #[test]
 fn odd_archives_can_be_read() {
     let mut quirks = quirks::all();
-    // The reader takes this key as the game does.
+    // The reader interprets this key as the game does.
     quirks.retain(|quirk| quirk.name != "key 0xFF, enciphered");
     let bytes: Vec<&[u8]> = quirks.iter().map(|quirk| &*quirk.bytes).collect();
     let Some(reports) = reports_on_bytes(&bytes) else {
@@ -50,7 +50,7 @@ fn usual_archives_have_no_warnings() {
 #[test]
 fn broken_archives_are_broken() {
     let mut unopenable = hostile::unopenable();
-    // It would take the reader long to find out.
+    // The reader would need a long time to detect this one.
     unopenable.retain(|broken| broken.name != "shared directories");
     let unreadable = hostile::unreadable();
     let all = unopenable.iter().chain(&unreadable);

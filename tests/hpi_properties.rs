@@ -20,8 +20,8 @@ use support::mount::{has_programs, hpimount};
 use support::mounted::{few_cases, mounted_by, output};
 use support::{noise, text};
 
-/// Returns the names that are shown as they are, those of archives and assets
-/// among them.
+/// Generates names that are shown as they are, including those of archives and
+/// assets.
 fn names() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         4 => "[a-zA-Z0-9_]{1,12}(\\.[a-zA-Z]{3})?".prop_map(String::into_bytes),
@@ -67,7 +67,7 @@ fn trees() -> impl Strategy<Value = Vec<Entry>> {
     })
 }
 
-/// Leaves one entry for each spelling.
+/// Keeps one entry for each spelling.
 fn make_unique(entries: &mut Vec<Entry>) {
     let mut names = BTreeSet::new();
     entries.retain(|entry| names.insert(entry.name.clone()));
@@ -78,7 +78,7 @@ fn make_unique(entries: &mut Vec<Entry>) {
     }
 }
 
-/// A way to pack: either version, with warnings about it.
+/// A way to pack: either version, with its options.
 #[derive(Debug, Clone)]
 enum Variant {
     V1 {
@@ -162,7 +162,7 @@ fn pack(variant: &Variant, mut entries: Vec<Entry>) -> Vec<u8> {
     }
 }
 
-/// Between the chunks of version 2 there is nothing.
+/// Removes the padding after chunks, which version 2 does not have.
 fn without_padding(entries: &mut [Entry]) {
     for entry in entries {
         match &mut entry.content {
@@ -190,7 +190,7 @@ fn check_parts(path: &Path, bytes: &[u8], parts: &[(Index, usize)]) {
     }
 }
 
-/// An entry of a directory and the offset after it.
+/// The name and the inode number of an entry, and the offset after it.
 type Listed = (Vec<u8>, u64, u64);
 
 /// Lists a directory through a buffer that holds only a few entries, from
@@ -209,7 +209,7 @@ fn list(directory: &Path, start: u64) -> Vec<Listed> {
     found
 }
 
-/// The listing continues from every offset that it returned.
+/// Checks that a listing continues from every offset that it returned.
 fn check_listing(directory: &Path, expected: &[Vec<u8>]) {
     let all = list(directory, 0);
     let names: Vec<_> = all.iter().map(|(name, ..)| name.clone()).collect();
@@ -241,7 +241,7 @@ fn check_listings(variant: &Variant, directory: &Path, entries: &[Entry]) {
     }
 }
 
-/// Maps every file into memory, and says what is there.
+/// Maps every file into memory, and prints the digest of its bytes.
 const MAP: &str = "
 import hashlib, mmap, os, sys
 for path in sys.stdin.buffer.read().split(b'\\0')[:-1]:
@@ -280,7 +280,7 @@ proptest! {
         parts in vec((any::<Index>(), select(vec![1_usize, 4096, 65_536, 100_001])), 1..12),
     ) {
         let mut program = hpimount();
-        // Exactly the packed files.
+        // Shows exactly the packed files.
         program.arg("--no-meta");
         let archive = pack(&variant, entries.clone());
         let Some(mount) = mounted_by(program, &archive, "cachesize=1M") else {

@@ -14,11 +14,11 @@ use support::shared;
 /// Folders of samples, and how many archives each has.
 const FOLDERS: [(&str, usize); 3] = [("real", 34), ("good", 17), ("quirk", 15)];
 
-/// Samples that have no description of their own, since the independent
-/// reader cannot tell that they are enciphered, and whose content they have.
+/// Samples without a description, since the independent reader does not detect
+/// that they are enciphered, and samples with the same content.
 const SAME_AS: [(&str, &str); 1] = [("v1_key_FF_xored.hpi", "v1_key_FF_plain.hpi")];
 
-/// The least cache that is worth having.
+/// The smallest useful cache.
 const OPTIONS: &str = "cachesize=1M";
 
 const BUDGET: u64 = 1 << 20;
@@ -82,7 +82,7 @@ fn whole_files_match_the_independent_reader() {
 }
 
 #[test]
-fn eight_threads_read_the_same_at_odd_places() {
+fn eight_threads_read_the_same_at_odd_positions() {
     for (sample, _) in samples().unwrap_or_default() {
         let Some(mount) = mounted_files(std::slice::from_ref(&sample), OPTIONS) else {
             return;

@@ -1,4 +1,4 @@
-//! hpipack as users run it.
+//! The hpipack program, as users run it.
 
 mod support;
 
@@ -43,7 +43,8 @@ fn contents(directory: &Path) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
     found
 }
 
-/// Returns a directory with files of telling sizes, deep and empty directories.
+/// Returns a directory with files of critical sizes, and with deep and empty
+/// directories.
 fn usual_directory() -> TempDir {
     let root = tempdir().unwrap();
     let path = root.path();
@@ -57,7 +58,7 @@ fn usual_directory() -> TempDir {
     root
 }
 
-/// Returns a directory with one file, and a place for an archive.
+/// Returns a directory with a file, an empty one, and an archive's path there.
 fn one_file() -> (TempDir, TempDir, PathBuf) {
     let (dir, work_dir) = (tempdir().unwrap(), tempdir().unwrap());
     fs::write(dir.path().join("unit.fbi"), text(500)).unwrap();
@@ -65,7 +66,7 @@ fn one_file() -> (TempDir, TempDir, PathBuf) {
     (dir, work_dir, out)
 }
 
-/// Paths, sizes and digests of the files, according to the independent reader.
+/// Returns paths, sizes and digests of the files by the independent reader.
 fn described(found: &serde_json::Value) -> BTreeMap<String, (u64, String)> {
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
     let files = found["files"].as_array().unwrap().iter().map(|file| {
@@ -238,7 +239,7 @@ fn nothing_is_left_on_a_disk_that_is_full() {
     assert!(stderr(&full).contains("cannot write the archive: No space left on device"));
     assert!(left.is_empty(), "{left:?}");
     let tried = "hpipack onto a full file system";
-    trial::record(tried, 1, "exit code 20, says why, leaves nothing");
+    trial::record(tried, 1, "exit code 20 with the reason, nothing left");
 }
 
 #[test]
@@ -267,7 +268,7 @@ fn nothing_is_left_when_a_signal_ends_it() {
         .spawn()
         .unwrap();
     let start = Instant::now();
-    // The handlers are there when the first bytes are.
+    // The signal handlers are installed before the first bytes are written.
     while !contents(work_dir.path())
         .values()
         .flatten()
@@ -277,7 +278,7 @@ fn nothing_is_left_when_a_signal_ends_it() {
             start.elapsed() < Duration::from_secs(60),
             "nothing is written"
         );
-        assert_eq!(child.try_wait().unwrap(), None, "it is over too soon");
+        assert_eq!(child.try_wait().unwrap(), None, "it ended too soon");
         std::thread::sleep(Duration::from_millis(5));
     }
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
@@ -286,7 +287,7 @@ fn nothing_is_left_when_a_signal_ends_it() {
 }
 
 #[test]
-fn a_place_that_cannot_be_written_to_is_named() {
+fn a_target_that_cannot_be_written_is_named() {
     let (dir, work_dir, _) = one_file();
     let failed = hpipack(&[], dir.path(), &work_dir.path().join("none/out.hpi"));
     assert_eq!(failed.status.code(), Some(20));
@@ -331,9 +332,9 @@ fn there_is_no_output_without_a_terminal() {
     assert!(output.stdout.is_empty() && output.stderr.is_empty());
 }
 
-/// Returns the packed and decoded sizes of all LZ77 chunks in an archive, and
-/// the size to which the encoder packs them. An archive's key and chunks can be
-/// found without its directory.
+/// Returns the packed size of all LZ77 chunks in an archive, and the size to
+/// which our encoder packs them. An archive's key and chunks can be found
+/// without its directory.
 fn lz77_sizes(archive: &[u8]) -> (usize, usize) {
     let mut bytes = archive.to_vec();
     Cipher::from_header(bytes[12]).apply(20, &mut bytes[20..]);

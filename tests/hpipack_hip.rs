@@ -1,5 +1,5 @@
-//! hpipack builds HIP archives from directories that HipHopTool and the mount
-//! extract.
+//! hpipack builds HIP archives from directories as HipHopTool and mounts have
+//! them.
 
 mod support;
 
@@ -26,7 +26,7 @@ fn opened(bytes: Vec<u8>) -> Opened {
     open(bytes, Options::default()).unwrap()
 }
 
-/// Returns the archive that is made of a directory, by the library.
+/// Packs a directory with the library, and returns the archive.
 fn packed(directory: &Path) -> Result<Vec<u8>, String> {
     let work_dir = tempdir().unwrap();
     let out = work_dir.path().join("out.HIP");
@@ -40,7 +40,7 @@ fn packed(directory: &Path) -> Result<Vec<u8>, String> {
     Ok(fs::read(out).unwrap())
 }
 
-/// Returns a directory with what an archive was taken apart into.
+/// Returns a directory with the extracted contents of an archive.
 fn extracted(hip: &Hip) -> TempDir {
     let directory = tempdir().unwrap();
     extract(&opened(hip.build()), directory.path());
@@ -57,7 +57,7 @@ fn two_assets() -> Hip {
 }
 
 #[test]
-fn archives_of_hiphoptool_come_back_as_they_were() {
+fn archives_of_hiphoptool_are_the_same_after_extraction_and_packing() {
     let Some(samples) = shared("samples/hip/peer") else {
         return;
     };
@@ -100,7 +100,7 @@ fn archives_of_hiphoptool_come_back_as_they_were() {
 }
 
 #[test]
-fn a_level_that_was_shipped_keeps_all_that_it_holds() {
+fn a_level_of_a_game_keeps_all_its_contents() {
     let Some(samples) = shared("samples/hip/real") else {
         return;
     };
@@ -122,7 +122,7 @@ fn a_level_that_was_shipped_keeps_all_that_it_holds() {
     }
 }
 
-/// What a mounted archive is after `cp -rL types` and hpipack.
+/// The copy is that of `cp -rL types`.
 #[test]
 fn a_mounted_archive_is_packed_from_its_types_and_from_a_copy() {
     let mut hip = two_assets();
@@ -344,7 +344,7 @@ fn repacked(asset: &Asset) -> AssetFacts {
     AssetFacts {
         id: format!("{:08X}", asset.id),
         kind: match &asset.code {
-            // Characters that make no good folder are lost.
+            // Characters that cannot be in the name of a folder are lost.
             b"\x01/  " => "__".to_owned(),
             code => String::from_utf8_lossy(code).trim_end().to_owned(),
         },
@@ -366,7 +366,7 @@ proptest! {
     })]
 
     #[test]
-    fn any_archive_is_the_same_after_it_was_taken_apart_and_packed((target, hip) in archives()) {
+    fn any_archive_is_the_same_after_extraction_and_packing((target, hip) in archives()) {
         let before = opened(hip.build());
         let directory = tempdir().unwrap();
         extract(&before, directory.path());
@@ -399,14 +399,14 @@ proptest! {
         let expected: Vec<_> = kinds.zip(members(&hip).into_iter().map(ids)).collect();
         prop_assert_eq!(layers(&after), expected);
 
-        // And again it is the same byte for byte.
+        // Extracted and packed again, it is the same byte for byte.
         let again = tempdir().unwrap();
         extract(&after, again.path());
         prop_assert!(packed(again.path()).unwrap() == bytes);
     }
 }
 
-/// Returns the same as [`kept`] for text that was decoded.
+/// Like [`kept`], for decoded text.
 fn kept_text(text: &str) -> String {
     text.replace([';', '=', '\r', '\n'], "_")
 }

@@ -37,7 +37,7 @@ fn hpipack(options: &[&str], changes: &[(&str, &Path)], archive: &Path, out: &Pa
     command.arg(archive).arg(out).output().unwrap()
 }
 
-/// Returns what an archive becomes, by the library.
+/// Replaces files with the library, and returns the new archive.
 fn replaced(archive: &[u8], changes: &[(String, Vec<u8>)]) -> Result<Vec<u8>, String> {
     let work_dir = tempdir().unwrap();
     let path = work_dir.path().join("archive");
@@ -65,7 +65,7 @@ fn opened(bytes: &[u8]) -> Opened {
     open(bytes.to_vec(), Options::default()).unwrap()
 }
 
-/// Returns a directory with what an archive of Total Annihilation holds.
+/// Returns a directory with files of Total Annihilation, and their contents.
 fn directory() -> (TempDir, BTreeMap<&'static str, Vec<u8>>) {
     let files = BTreeMap::from([
         ("maps/big.tnt", noise(1, 200_000)),
@@ -103,7 +103,7 @@ fn packed(options: &[&str], directory: &Path, out: &Path) {
     assert!(ran.status.success(), "{options:?}: {}", stderr(&ran));
 }
 
-/// Sizes and digests of the files of an archive.
+/// Returns the sizes and digests of the files of an archive.
 fn contents(archive: &Path) -> BTreeMap<String, (u64, String)> {
     let vfs = walk_open(archive.to_owned(), mount::Options::default()).unwrap();
     let files = files(&vfs).into_iter();
@@ -134,7 +134,7 @@ fn a_file_that_is_replaced_by_itself_changes_no_byte() {
 }
 
 #[test]
-fn files_of_any_length_take_the_place_of_others() {
+fn files_of_any_length_can_replace_others() {
     let (root, before) = directory();
     let work_dir = tempdir().unwrap();
     let archive = work_dir.path().join("archive");
@@ -168,8 +168,8 @@ fn files_of_any_length_take_the_place_of_others() {
     }
 }
 
-/// What is not replaced is not packed again: chunks that hpipack itself would
-/// pack in another way stay as they are.
+/// Files that are not replaced are not packed again: chunks that hpipack would
+/// pack differently stay as they are.
 #[test]
 fn real_archives_keep_everything_else() {
     let Some(samples) = shared("samples/hpi/real") else {
@@ -200,7 +200,7 @@ fn real_archives_keep_everything_else() {
     assert!(tried > 0);
 }
 
-/// Every asset of every sample that can be found by its id, also of those with
+/// Assets with a unique id are replaced in every sample, including those with
 /// assets that overlap, lie outside or have no layer.
 #[test]
 fn odd_hip_archives_keep_everything_else() {
@@ -225,7 +225,7 @@ fn odd_hip_archives_keep_everything_else() {
                 let new = noise(number as u64, 333 * (number % 20));
                 let after = replaced(&bytes, &[(id.clone(), new.clone())]);
                 let after = match after {
-                    // In an archive that is cut off.
+                    // The archive is truncated.
                     Err(error) if error.contains("extends past the end") => continue,
                     after => after.unwrap_or_else(|error| panic!("{name}: {error}")),
                 };
@@ -239,7 +239,7 @@ fn odd_hip_archives_keep_everything_else() {
     }
 }
 
-/// Returns the id of each asset and its bytes, where they can be read.
+/// Returns the id of each asset, and its bytes if they can be read.
 fn readable(opened: &Opened) -> Vec<(String, Option<Vec<u8>>)> {
     let ids = opened.tree.list(opened.tree.find("ids"));
     let ids = ids.iter().map(|&(_, node)| {
@@ -285,7 +285,7 @@ proptest! {
             }
         }
         prop_assert_eq!(assets(&after), expected);
-        // What moves, moves by a multiple of the alignment.
+        // Assets are moved by multiples of the alignment.
         let alignment = if target.1 == Platform::GameCube { 32 } else { 2048 };
         let offsets = |opened: &Opened| -> BTreeMap<String, u64> {
             assets(opened).into_iter().map(|asset| {
@@ -298,7 +298,7 @@ proptest! {
         for ((id, old), (_, new)) in offsets(&before).into_iter().zip(offsets(&after)) {
             prop_assert_eq!(old % alignment, new % alignment, "{}", id);
         }
-        // The old bytes make the old archive, where there was room for them.
+        // Replaced again with the old bytes, the assets are as before.
         let back: Vec<_> = assets(&before).into_iter()
             .filter(|asset| changes.contains_key(&asset.id))
             .map(|asset| (asset.id, asset.bytes))
@@ -312,7 +312,7 @@ proptest! {
     }
 }
 
-/// Returns an archive with two textures of one name, and a text.
+/// Returns an archive with two textures with the same name, and a text.
 fn three_assets() -> Hip {
     let mut hip = Hip::target(Game::Bfbb, Platform::Xbox);
     hip.layer(1)
@@ -340,12 +340,12 @@ fn an_asset_is_found_by_its_path_its_name_or_its_id() {
         let entry = after.tree.entry(after.tree.find("ids/8F9D6501"));
         assert_eq!(after.read(entry).unwrap(), b"bye", "{name}");
     }
-    // An id needs not be written with zeros in front after 0x.
+    // After 0x, an id needs no leading zeros.
     assert!(replaced(&bytes, &[("0x7".to_owned(), Vec::new())]).is_ok());
 }
 
 #[test]
-fn maxima_that_the_archive_has_are_kept_right() {
+fn maxima_in_the_archive_are_updated() {
     let mut bytes = three_assets().build();
     let counts = bytes.windows(4).position(|name| name == b"PCNT").unwrap() + 8;
     bytes[counts + 8..counts + 20].copy_from_slice(&[0, 0, 0, 100, 0, 0, 0, 0, 0, 0, 0, 5]);
@@ -353,7 +353,7 @@ fn maxima_that_the_archive_has_are_kept_right() {
     let info = opened(&after).archive.info();
     let counts = &info["PACK"]["PCNT"];
     assert_eq!(counts["maxAssetSize"], 300);
-    // What tools leave 0 stays so.
+    // Fields that tools leave 0 stay 0.
     assert_eq!(counts["maxLayerSize"], 0);
     assert_eq!(counts["maxXformAssetSize"], 0);
 }
@@ -429,7 +429,7 @@ fn a_name_of_several_assets_lists_them() {
 }
 
 #[test]
-fn an_archive_can_be_replaced_in_its_own_place() {
+fn an_archive_can_be_changed_in_place() {
     let (root, _) = directory();
     let work_dir = tempdir().unwrap();
     let archive = work_dir.path().join("mod.ufo");
