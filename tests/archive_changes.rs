@@ -1,5 +1,5 @@
-//! Changes of a mounted archive: reads return right bytes or an error, and the
-//! daemon keeps running.
+//! Changes of a mounted archive: reads return correct bytes or an error, and
+//! the daemon keeps running.
 
 mod support;
 
@@ -17,7 +17,7 @@ use support::mount::{Fixture, Mount, can_mount, hpimount, run};
 use support::mounted::stats;
 use support::{noise, trial};
 
-/// Returns a mount that nothing has been read from, with hardly any cache, and
+/// Returns a mount that nothing has been read from, with a minimal cache, and
 /// the bytes of its archive.
 fn mount() -> (Mount, Vec<u8>) {
     let fixture = Fixture::new();
@@ -26,7 +26,7 @@ fn mount() -> (Mount, Vec<u8>) {
     (fixture.mount(&["-o", "cachesize=64K"]), archive)
 }
 
-/// Returns the mount's archive, to be written to.
+/// Opens the mount's archive for writing.
 fn writable(mount: &Mount) -> File {
     let mut options = File::options();
     options.write(true).open(&mount.fixture.archive).unwrap()
@@ -45,7 +45,7 @@ fn the_missing_part_of_a_truncated_archive_is_an_error() {
         let (right, refused) = read_all(&mount);
         assert!(refused > 0, "{percent} %");
         assert_eq!(right > 0, percent > 0, "{percent} %");
-        // It is all there again.
+        // The archive is complete again.
         file.write_all_at(&whole, 0).unwrap();
         assert_eq!(read_all(&mount).1, 0, "{percent} %");
     }
@@ -57,7 +57,7 @@ fn the_missing_part_of_a_truncated_archive_is_an_error() {
 }
 
 #[test]
-fn a_deleted_archive_is_read_on() {
+fn a_deleted_archive_can_still_be_read() {
     if !can_mount() {
         return;
     }
@@ -84,7 +84,7 @@ fn chunks_that_are_overwritten_are_errors() {
         return;
     }
     let (mount, whole) = mount();
-    // After the stored file, where checks would not notice.
+    // After the stored file, in which damage is not detected.
     let from = whole.len() - whole.len() / 3;
     writable(&mount)
         .write_all_at(&vec![0x55; whole.len() - from], from as u64)
@@ -94,7 +94,7 @@ fn chunks_that_are_overwritten_are_errors() {
 }
 
 #[test]
-fn an_archive_may_shrink_in_the_middle_of_reads() {
+fn an_archive_may_shrink_during_reads() {
     if !can_mount() {
         return;
     }
@@ -127,16 +127,16 @@ fn an_archive_may_grow() {
 /// More archives than are kept open.
 const OTHERS: usize = 33;
 
-/// How they are mounted: each in a directory of its own, and no read is spared.
+/// Options: each archive in its own directory, and nothing is cached.
 const UNCACHED: [&str; 3] = ["--separate", "-o", "cachesize=0,noprefetch"];
 
-/// Returns the number of bytes that are read from the source for each read:
-/// more than short reads from a cached block.
+/// Returns the contents of a file that is too long to be read from a cached
+/// block of the source.
 fn long() -> Vec<u8> {
     noise(9, 10_000)
 }
 
-/// Writes an archive and others into a folder, and gives their paths.
+/// Writes an archive and others into a folder, and returns their paths.
 fn many(fixture: &Fixture) -> Vec<PathBuf> {
     let folder = fixture.dir().join("archives");
     fs::create_dir(&folder).unwrap();
@@ -157,7 +157,7 @@ fn others(point: &Path) -> impl Iterator<Item = PathBuf> {
     (0..OTHERS).map(move |number| point.join(format!("{number:02}.hpi/long.txt")))
 }
 
-/// Returns whether the first archive can be read, which must be right then.
+/// Returns whether the first archive can be read; then its bytes must be right.
 fn can_read(mount: &Mount) -> bool {
     let stored = mount.file("first.hpi").join(FILES[0].0);
     match read_at(&open_direct(&stored), 0, 1 << 20) {
@@ -172,8 +172,8 @@ fn can_read(mount: &Mount) -> bool {
     }
 }
 
-/// Has the first archive closed.
-fn let_go(mount: &Mount) {
+/// Reads all other archives, so that the first one is closed.
+fn close_first(mount: &Mount) {
     for other in others(mount.path()) {
         assert!(read_at(&open_direct(&other), 0, 1 << 16).unwrap() == long());
     }
@@ -200,13 +200,13 @@ fn an_archive_that_is_opened_again_is_the_same_one_or_an_error() {
 
     let rounds = trial::length(1, 50);
     for _ in 0..rounds {
-        let_go(&mount);
+        close_first(&mount);
         fs::rename(folder, &aside).unwrap();
         assert_refused("No such file or directory");
         fs::rename(&aside, folder).unwrap();
         assert!(can_read(&mount));
 
-        let_go(&mount);
+        close_first(&mount);
         let length = fs::metadata(first).unwrap().len() as usize;
         fs::rename(first, &aside).unwrap();
         fs::write(first, vec![0x55; length]).unwrap();
@@ -215,7 +215,7 @@ fn an_archive_that_is_opened_again_is_the_same_one_or_an_error() {
         assert!(can_read(&mount));
     }
 
-    let_go(&mount);
+    close_first(&mount);
     fs::remove_file(first).unwrap();
     assert_refused("No such file or directory");
     trial::record(
@@ -226,7 +226,7 @@ fn an_archive_that_is_opened_again_is_the_same_one_or_an_error() {
 }
 
 #[test]
-fn an_archive_that_is_closed_to_its_reader_is_an_error_until_it_is_not() {
+fn an_unreadable_archive_is_an_error_until_it_is_readable_again() {
     if !can_mount() {
         return;
     }

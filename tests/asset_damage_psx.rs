@@ -1,4 +1,4 @@
-//! No damage to a PSX sample makes it fail otherwise than with an error.
+//! Damaged PSX samples cause errors, never panics.
 
 mod support;
 
@@ -25,7 +25,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
     #[test]
-    fn no_damage_to_a_sample_makes_it_panic(
+    fn damaged_samples_never_panic(
         damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
         cut in any::<prop::sample::Index>(),
         is_cut in any::<bool>(),

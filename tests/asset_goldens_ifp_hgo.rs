@@ -14,13 +14,13 @@ fn sample(folder: &str, name: &str) -> Option<Sample> {
         .find(|sample| sample.name == name)
 }
 
-/// Returns its view, where the samples are here.
+/// Returns the view of a sample, if the samples are available.
 fn view(folder: &str, name: &str) -> Option<Box<dyn View>> {
     Some(sample(folder, name)?.open().ok().unwrap())
 }
 
 #[test]
-fn the_facts_of_every_ifp_and_hgo_sample_are_the_known_ones() {
+fn every_ifp_and_hgo_sample_has_the_known_facts() {
     let folders = ["ifp/generated", "ifp/real", "hgo/generated"];
     let mut found = Vec::new();
     for sample in folders.into_iter().flat_map(samples) {
@@ -62,7 +62,7 @@ fn damaged_samples_are_errors_at_the_right_byte_and_keep_the_part_before() {
         assert!(error.starts_with(damage(name)), "{name}: {error}");
         assert_eq!(partial[key], *fact, "{name}");
         for offset in offsets(sample.known["error"].as_str().unwrap()) {
-            // The limit that a known error adds is no place of the damage.
+            // A limit in the known error, not the position of the damage.
             assert!(
                 error.contains(offset) || offset == "0xc4",
                 "{name}: {error}"
@@ -131,7 +131,7 @@ fn the_tables_have_exactly_the_promised_columns() {
 
 #[test]
 fn a_rotation_is_that_of_the_running_game_in_both_layouts() {
-    // Both samples hold a turn about z by 0.2 per key; ANPK stores it inverse.
+    // Both samples rotate about z by 0.2 per key; ANPK stores the inverse.
     for sample in ["anpk_mixed.ifp", "anp3_types1to4.ifp"] {
         let Some(view) = view("ifp/generated", sample) else {
             return;
@@ -149,7 +149,7 @@ fn a_rotation_is_that_of_the_running_game_in_both_layouts() {
 }
 
 #[test]
-fn the_keys_of_a_real_package_are_all_there() {
+fn all_keys_of_a_real_package_are_shown() {
     let Some(view) = view("ifp/real", "SCR_Anime_anims_arena.ifp") else {
         return;
     };
@@ -165,7 +165,7 @@ fn the_keys_of_a_real_package_are_all_there() {
             assert_eq!(known["frames"].as_u64(), Some(count as u64));
         }
     }
-    // Each also is a package of its own.
+    // Each animation is also shown as a package.
     let animations = info["animations"].as_array().unwrap().len();
     assert_eq!(files.len(), start + 2 * animations);
 }

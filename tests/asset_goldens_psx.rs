@@ -28,9 +28,9 @@ fn every_known_fact_of_a_sample_is_in_its_info() {
 }
 
 #[test]
-fn a_damaged_sample_has_the_offset_and_keeps_the_part_before() {
-    // Each sample is level_v4.psx except for the damage; with each a list that
-    // was read in spite of it.
+fn damage_is_reported_with_its_offset_and_the_part_before_is_kept() {
+    // Each sample is level_v4.psx except for the damage, and is listed with a
+    // key that was read despite it.
     let kept = [
         ("bad_chunk_length.psx", "models"),
         ("bad_face_length_zero.psx", "textures"),
@@ -60,7 +60,7 @@ fn a_damaged_sample_has_the_offset_and_keeps_the_part_before() {
 }
 
 #[test]
-fn a_half_read_file_has_the_facts_of_the_whole_one() {
+fn a_partly_read_file_has_the_facts_of_the_whole_one() {
     let samples = samples(FOLDER);
     let sample = |name| samples.iter().find(|sample| sample.name == name);
     let Some(Sample { known: whole, .. }) = sample("level_v4.psx") else {
@@ -109,8 +109,8 @@ fn the_pixels_of_every_texture_can_be_made_from_the_model_alone() {
     assert_eq!(compared, 17);
 }
 
-/// Red, green, blue and opacity of every pixel of a texture, where its palette
-/// is in the file.
+/// Returns red, green, blue and opacity of every pixel of a texture, if its
+/// palette is in the file.
 fn pixels(psx: &Psx, index: usize) -> Option<Vec<[u8; 4]>> {
     let texture = &psx.textures[index];
     let palette = &psx.palettes[texture.palette_index?];

@@ -1,4 +1,4 @@
-//! Damage to an IFP or HGO file makes its view neither panic nor take long.
+//! Views of damaged IFP and HGO files neither panic nor take long.
 
 mod support;
 
@@ -32,7 +32,7 @@ fn samples() -> Vec<Vec<u8>> {
     found
 }
 
-/// What happens to a file on its way.
+/// A change that damages a file.
 #[derive(Debug, Clone)]
 enum Damage {
     Byte(prop::sample::Index, u8),
@@ -141,7 +141,7 @@ fn the_tested_formats_are_the_registered_ones() {
 }
 
 #[test]
-fn a_real_package_of_two_megabytes_is_ready_in_a_blink() {
+fn a_real_package_of_two_megabytes_is_rendered_quickly() {
     let Some(path) = shared("samples/ifp/real/SCR_Anime_anims_arena.ifp") else {
         return;
     };

@@ -1,4 +1,4 @@
-//! No PSX file of a megabyte takes more than a second and 64 MiB. The memory is
+//! No PSX file of a megabyte takes more than a second or 64 MiB. The memory is
 //! that of the process, so there are no other tests here.
 
 mod support;
@@ -31,7 +31,7 @@ fn meta(chunks: &[(u32, Vec<u8>)], models: usize, textures: &[Vec<u8>], before: 
     bytes
 }
 
-/// Returns a file of `count` times the same model.
+/// Returns a file with `count` copies of a model.
 fn models(count: usize, model: &[u8]) -> Vec<u8> {
     let mut bytes = words(&[0x0002_0004, 0, 0, count as u32]);
     let first = bytes.len() + 4 * count;
@@ -61,7 +61,7 @@ fn model_head(vertices: u16, faces: u16) -> Vec<u8> {
     bytes
 }
 
-/// Returns the files of about a megabyte that make the most of what is in them.
+/// Returns files of about a megabyte that take the most time or memory.
 fn worst() -> Vec<(&'static str, Vec<u8>)> {
     let no_chunk = (0x99, Vec::new());
     let face = [words(&[20 << 16 | 3, 0, 0, 0]), words(&[0xFFFF])].concat();
@@ -78,7 +78,7 @@ fn worst() -> Vec<(&'static str, Vec<u8>)> {
         bytes
     };
     let shown = {
-        // Every corner of every face is another one.
+        // No two corners are equal.
         let faces: Vec<u8> = (0..52_000_u32)
             .flat_map(|face| words(&[20 << 16 | 0x10, 0x0002_0100, face, 0, 0]))
             .collect();
@@ -134,6 +134,6 @@ fn a_megabyte_takes_at_most_a_second_and_64_mebibytes() {
         assert!(took < second(), "{name} took {took:?}");
         eprintln!("{name}: {took:?}, peak {} KiB", peak >> 10);
         assert!(peak < 64 * MEGABYTE, "{name} took {peak} bytes");
-        assert!(bytes.len() > MEGABYTE * 4 / 5, "{name} is no fair test");
+        assert!(bytes.len() > MEGABYTE * 4 / 5, "{name} is too small");
     }
 }

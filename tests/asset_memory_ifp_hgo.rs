@@ -1,4 +1,4 @@
-//! No IFP or HGO file of a megabyte takes more than a second and 64 MiB. A
+//! No IFP or HGO file of a megabyte takes more than a second or 64 MiB. A
 //! separate program, because the memory is that of the whole process.
 
 mod support;
@@ -8,7 +8,7 @@ use support::full::{TAIL, full_hgo_files, full_ifp_files};
 use support::limits::{look, peak_memory, second, timed};
 
 #[test]
-fn a_megabyte_of_the_smallest_parts_takes_no_more_than_its_due() {
+fn a_megabyte_of_the_smallest_parts_stays_within_the_limits() {
     let before = peak_memory();
     let files = [
         (ifp::FORMAT, full_ifp_files as fn() -> Vec<_>),
@@ -18,7 +18,7 @@ fn a_megabyte_of_the_smallest_parts_takes_no_more_than_its_due() {
         for (name, mut bytes) in files() {
             let whole = timed(|| look(&format, &bytes));
             assert!(whole < second(), "{name}: {whole:?}");
-            // Objects with an unknown type at the end, geometry without one.
+            // Objects end with an unknown type, and geometry is truncated.
             let last_type = bytes.len() - 12;
             bytes[last_type] = 9;
             if format.name == hgo::FORMAT.name {
@@ -31,7 +31,7 @@ fn a_megabyte_of_the_smallest_parts_takes_no_more_than_its_due() {
                 "{name}: {whole:?}, spoilt {spoilt:?}, peak so far {} KiB",
                 memory >> 10
             );
-            // The files of a format, all there at once, take some as well.
+            // All files of a format are in memory at once, and count too.
             assert!(memory < (64 + 8) << 20, "{name}: {memory} bytes");
         }
     }

@@ -20,7 +20,7 @@ fn decoded(mount: &Mount) -> u64 {
 }
 
 #[test]
-fn sizes_and_blocks_are_the_decoded_ones_and_cost_no_decoding() {
+fn sizes_and_blocks_are_those_of_decoded_files_without_decoding() {
     for archive in [
         V1::new(usual_tree(Method::Lz77)).build(),
         V2::new(usual_tree(Method::Zlib)).build(),
@@ -75,11 +75,11 @@ fn stored_bytes_are_not_decoded() {
     assert_eq!(decoded(&mount), 0);
 }
 
-/// Bytes of a block that are read of it, to have it kept.
+/// Number of bytes to read of a block so that it is cached.
 const PART: usize = 4096;
 
 #[test]
-fn the_cache_keeps_its_budget() {
+fn the_cache_stays_within_its_budget() {
     for (options, budget) in [
         ("cachesize=0,noprefetch", 0),
         ("cachesize=300K,noprefetch", 300 << 10),
@@ -118,7 +118,7 @@ fn the_cache_keeps_its_budget() {
     }
 }
 
-/// Length of the long chunk, odd on purpose.
+/// Length of the long chunk, deliberately odd.
 const LONG: usize = 3_000_001;
 
 /// Returns a file that is one chunk of version 2.
@@ -129,7 +129,7 @@ fn long_chunk(method: Method, options: &str) -> Option<(Mount, PathBuf, Vec<u8>)
         chunk_size: None,
         ..V2::new(vec![packed])
     };
-    // What is decoded ahead of the reader would be counted as well.
+    // Bytes that are decoded ahead would be counted too.
     let options = format!("noprefetch,{options}");
     let mount = mounted(&archive.build().bytes, &options)?;
     let path = mount.path().join("long.bin");
@@ -141,8 +141,8 @@ const BOTH: [Method; 2] = [Method::Zlib, Method::Lz77];
 #[test]
 fn a_long_chunk_read_in_order_is_decoded_once_however_small_the_cache() {
     for method in BOTH {
-        // By one thread: several may answer what the kernel requests at once in
-        // another order, and with so small a cache begin again for it.
+        // With one thread: several may answer concurrent requests of the kernel
+        // out of order, and restart decoding because the cache is so small.
         let Some((mount, path, data)) = long_chunk(method, "cachesize=256K,threads=1") else {
             return;
         };
@@ -156,7 +156,7 @@ fn a_long_chunk_read_in_order_is_decoded_once_however_small_the_cache() {
 }
 
 #[test]
-fn a_long_chunk_read_backwards_and_anywhere_is_decoded_once() {
+fn a_long_chunk_read_backwards_and_at_random_is_decoded_once() {
     for method in BOTH {
         let Some((mount, path, data)) = long_chunk(method, "") else {
             return;
@@ -175,9 +175,9 @@ fn a_long_chunk_read_backwards_and_anywhere_is_decoded_once() {
     }
 }
 
-/// Eight threads read that many eighths of a file each, beginning with
+/// Reads `eighths` eighths of a file in each of eight threads, which begin at
 /// different ones.
-fn read_from_eight_places(path: &Path, data: &[u8], eighths: usize) {
+fn read_from_eight_positions(path: &Path, data: &[u8], eighths: usize) {
     let start = Barrier::new(8);
     std::thread::scope(|scope| {
         for thread in 0..8 {
@@ -204,7 +204,7 @@ fn a_long_chunk_read_by_eight_threads_is_decoded_once() {
         let Some((mount, path, data)) = long_chunk(method, "threads=8") else {
             return;
         };
-        read_from_eight_places(&path, &data, 8);
+        read_from_eight_positions(&path, &data, 8);
         assert_eq!(decoded(&mount), LONG as u64, "{method:?}");
     }
 }
@@ -214,12 +214,12 @@ fn eight_threads_get_the_right_bytes_of_a_long_chunk_from_a_small_cache() {
     let Some((mount, path, data)) = long_chunk(Method::Zlib, "threads=8,cachesize=256K") else {
         return;
     };
-    read_from_eight_places(&path, &data, 1);
+    read_from_eight_positions(&path, &data, 1);
     assert!(stats(&mount)["cache"]["bytes"].as_u64().unwrap() <= 256 << 10);
 }
 
 #[test]
-fn pages_that_the_kernel_keeps_cost_nothing() {
+fn pages_cached_by_the_kernel_are_not_decoded_again() {
     let archive = V1::new(usual_tree(Method::Lz77)).build();
     let Some(mount) = mounted(&archive.bytes, "cachesize=0,noprefetch") else {
         return;

@@ -1,4 +1,4 @@
-//! Names are found in any spelling, without confusing other users.
+//! Names are found in any spelling, without affecting other processes.
 
 mod support;
 
@@ -108,10 +108,10 @@ fn files_have_one_inode_and_directories_one_for_each_spelling() {
     assert_eq!(parent("maps"), inode("."));
 }
 
-/// A process that is in a directory until it is dropped.
-struct Standing(Child);
+/// A process with a working directory, which is killed on drop.
+struct Process(Child);
 
-impl Standing {
+impl Process {
     fn new(directory: &Path) -> Self {
         let mut command = Command::new("sleep");
         command
@@ -126,14 +126,14 @@ impl Standing {
     }
 }
 
-impl Drop for Standing {
+impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Another spelling of a path for each number.
+/// Returns a different spelling of a path for each number.
 fn spelling(path: &str, number: u64) -> String {
     let mut bits = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let swap = |letter: char| {
@@ -153,7 +153,7 @@ fn a_working_directory_keeps_its_path_while_others_look_it_up() {
         return;
     };
     let directories = ["MAPS/Sub", "maps/SUB/deep", "units"].map(|path| mount.path().join(path));
-    let standing = directories.each_ref().map(|path| Standing::new(path));
+    let processes = directories.each_ref().map(|path| Process::new(path));
     let end = Instant::now() + Duration::from_secs(2);
     std::thread::scope(|scope| {
         for thread in 0..8 {
@@ -170,12 +170,12 @@ fn a_working_directory_keeps_its_path_while_others_look_it_up() {
             });
         }
         while Instant::now() < end {
-            for (standing, path) in standing.iter().zip(&directories) {
-                assert_eq!(standing.directory(), *path);
+            for (process, path) in processes.iter().zip(&directories) {
+                assert_eq!(process.directory(), *path);
             }
         }
     });
-    // What a shell in it would do.
+    // As from a shell in that directory.
     let listed = output("ls", &["/proc/self/cwd/"], &directories[0]);
     assert_eq!(listed, "Deep\nGods.ota\n");
 }
@@ -199,7 +199,7 @@ fn unused_spellings_are_forgotten() {
     assert!(mount.path().join("mapS/suB/deeP/map.tnT").exists());
 }
 
-/// What tools find below a directory must not depend on how it is spelt.
+/// Tools must find the same below a directory however it is spelt.
 #[test]
 fn tools_walk_through_another_spelling() {
     let Some(mount) = tree_mounted("") else {

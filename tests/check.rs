@@ -17,7 +17,8 @@ use support::mount::{Fixture, Run, big, hpimount, run};
 use support::sources::{file, folder, ifp};
 use support::{container_seeds, noise, shared, text};
 
-/// Returns what checking says; the lines are sorted, since threads find them.
+/// Returns the exit code and the lines of a check. The findings are sorted,
+/// because threads report them in any order.
 fn check(source: &Path, args: &[&str]) -> (Option<i32>, Vec<String>) {
     let Run {
         code,
@@ -81,7 +82,7 @@ fn a_sound_source_has_a_summary_and_nothing_else() {
 }
 
 #[test]
-fn every_damaged_chunk_is_found_with_its_place() {
+fn every_damaged_chunk_is_found_with_its_position() {
     let files = vec![
         packed("a.bin", &noise(1, 200_000)),
         packed("b.bin", &noise(2, 70_000)),
@@ -107,11 +108,11 @@ fn every_damaged_chunk_is_found_with_its_place() {
             .zip(["a.bin", "a.bin", "b.bin"].iter().zip(&lines))
         {
             let start = format!("{path}: damaged: chunk {number} at {chunk:#x}: checksum is ");
-            assert!(line.starts_with(&start), "{line} should be {start}");
+            assert!(line.starts_with(&start), "{line} should start with {start}");
         }
         let (code, lines) = json(&fixture.archive, &[]);
         assert_eq!((code, &lines[3]["damage"]), (Some(12), &3.into()));
-        let mut fixtures: Vec<(&str, u64)> = lines[..3]
+        let mut found: Vec<(&str, u64)> = lines[..3]
             .iter()
             .map(|line| {
                 assert_eq!(
@@ -125,10 +126,10 @@ fn every_damaged_chunk_is_found_with_its_place() {
                 )
             })
             .collect();
-        fixtures.sort_unstable();
+        found.sort_unstable();
         let expected = damaged.map(|(chunk, _)| chunk as u64);
         assert_eq!(
-            fixtures.iter().map(|(_, at)| *at).collect::<Vec<_>>(),
+            found.iter().map(|(_, at)| *at).collect::<Vec<_>>(),
             expected
         );
     }
@@ -178,7 +179,7 @@ fn archives_in_archives_are_checked() {
         &format!("mods/middle.hpi.d/Inner.UFO.d/in.bin: damaged: chunk 0 at {chunk:#x}: "),
         "none.iso: warning: is not an archive of a known format",
     ]) {
-        assert!(line.starts_with(start), "{line} should be {start}");
+        assert!(line.starts_with(start), "{line} should start with {start}");
     }
 }
 
@@ -309,7 +310,7 @@ fn every_damaged_sector_of_a_raw_disc_is_found() {
     }
 }
 
-/// CRC-32, MD5 and SHA-1 in hexadecimal digits.
+/// Returns CRC-32, MD5 and SHA-1 in hexadecimal digits.
 fn sums(bytes: &[u8]) -> [String; 3] {
     let md5: String = Md5::digest(bytes)
         .iter()
@@ -336,7 +337,7 @@ fn list(files: &[(&str, &[u8])]) -> String {
 }
 
 #[test]
-fn a_disc_has_the_sums_of_its_image_and_is_compared_with_a_list() {
+fn a_disc_has_the_checksums_of_its_image_and_is_compared_with_a_list() {
     let mut disc = Disc::default();
     let image = disc.file("A.TXT", &text(5000)).iso();
     let fixture = file("game.iso", &image);
@@ -397,7 +398,7 @@ fn a_disc_has_the_sums_of_its_image_and_is_compared_with_a_list() {
 }
 
 #[test]
-fn the_tracks_of_a_cue_sheet_have_their_own_sums() {
+fn the_tracks_of_a_cue_sheet_have_their_own_checksums() {
     let mut disc = Disc::default();
     let data = disc.file("A.TXT", &text(5000)).raw();
     let audio = noise(8, 2352 * 20);
@@ -431,7 +432,7 @@ fn the_tracks_of_a_cue_sheet_have_their_own_sums() {
     assert_eq!(sum("game.bin"), sums(&whole)[2]);
     assert_eq!(sum("track 01 of game.bin"), sums(&data)[2]);
     assert_eq!(sum("track 02 of game.bin"), sums(&audio)[2]);
-    // Lists have the tracks, or the whole.
+    // Lists have either the tracks or the whole image.
     let dat = fixture.dir().join("list.dat");
     let code = |files: &[(&str, &[u8])]| {
         fs::write(&dat, list(files)).unwrap();
@@ -446,7 +447,7 @@ fn the_tracks_of_a_cue_sheet_have_their_own_sums() {
 }
 
 #[test]
-fn good_samples_are_sound_and_no_sample_is_too_much() {
+fn good_samples_are_undamaged_and_every_sample_can_be_checked() {
     let folders = [
         "hpi/good",
         "hpi/quirk",
@@ -468,7 +469,7 @@ fn good_samples_are_sound_and_no_sample_is_too_much() {
             {
                 continue;
             }
-            // Many of the samples have the names of assets, and other bytes.
+            // Many samples have the names of assets but other contents.
             let ran = run(hpimount()
                 .args(["--check", "-o", "cachesize=16M,meta=off"])
                 .arg(&sample));
@@ -486,7 +487,7 @@ fn good_samples_are_sound_and_no_sample_is_too_much() {
 }
 
 #[test]
-fn a_closed_pipe_ends_it_silently() {
+fn a_closed_pipe_ends_the_check_silently() {
     let fixture = Fixture::new();
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);

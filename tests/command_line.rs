@@ -138,7 +138,7 @@ fn the_man_pages_have_the_usual_sections() {
 }
 
 #[test]
-fn mandoc_finds_nothing_in_the_man_pages() {
+fn mandoc_finds_no_errors_in_the_man_pages() {
     if !has_programs(&["mandoc"]) {
         return;
     }
@@ -202,8 +202,8 @@ fn the_completions_mention_every_option() {
     check(&THUMBNAILER);
 }
 
-/// Returns what an interactive bash makes of typed lines, in which a tab
-/// completes: the arguments of each, separated by blanks.
+/// Types lines, in which a tab completes, into an interactive bash, and returns
+/// the arguments of each command that it runs, separated by blanks.
 fn typed_in_bash(lines: &[&str]) -> Vec<String> {
     let dir = tempdir().unwrap();
     let mut setup = Generated::Bash.text(&HPIMOUNT);
@@ -214,7 +214,7 @@ fn typed_in_bash(lines: &[&str]) -> Vec<String> {
     let place = dir.path().join("place");
     fs::create_dir(&place).unwrap();
     fs::write(place.join("totala1.hpi"), "").unwrap();
-    // In a session of its own it leaves the terminal of the tests alone.
+    // In its own session, it does not use the terminal of the tests.
     let mut bash = Command::new("setsid")
         .args(["--wait", "bash", "--noprofile", "--rcfile"])
         .arg(&rc)
@@ -279,7 +279,7 @@ fn fish_completes_mount_options() {
 }
 
 #[test]
-fn zsh_understands_the_completions() {
+fn zsh_parses_the_completions() {
     if !has_programs(&["zsh"]) {
         return;
     }
@@ -337,7 +337,7 @@ fn option_row<S>(option: &OptionSpec<S>) -> String {
     row(&[&name.join(", "), &help, option.default])
 }
 
-/// Asserts that docs/OPTIONS.md has a table, which is shown where it has not.
+/// Asserts that docs/OPTIONS.md has a table, and otherwise prints the table.
 fn assert_documented(table: &str) {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/OPTIONS.md");
     let text = fs::read_to_string(path).unwrap();

@@ -1,4 +1,4 @@
-//! What is beside archives and assets: `X.d` and `X.meta`.
+//! The companions of archives and assets: `X.d` and `X.meta`.
 
 mod support;
 
@@ -118,7 +118,7 @@ fn a_real_entry_wins_over_a_companion() {
 }
 
 #[test]
-fn archives_in_archives_are_shown_sixteen_deep() {
+fn archives_in_archives_are_shown_sixteen_levels_deep() {
     if !can_mount() {
         return;
     }
@@ -201,7 +201,7 @@ fn errors_in_nested_archives_are_logged_with_the_whole_path() {
 }
 
 #[test]
-fn without_meta_there_are_the_files_alone() {
+fn without_meta_only_the_files_are_shown() {
     if !can_mount() {
         return;
     }
@@ -227,7 +227,7 @@ fn without_meta_there_are_the_files_alone() {
 }
 
 #[test]
-fn meta_off_leaves_the_inside_of_archives() {
+fn meta_off_still_shows_the_contents_of_archives() {
     if !can_mount() {
         return;
     }
@@ -251,7 +251,7 @@ fn a_single_asset_is_a_source_under_any_name() {
         ("hgo/generated", "crash_like.hgo", "HGO"),
         ("hgo/generated", "crash_like_le.hgo", "HGO"),
         ("hgo/generated", "minimal.hgo.blk", "HGO block table"),
-        // The length of this one is a multiple of that of a table's entries.
+        // Its length is a multiple of the length of an entry of a block table.
         ("ifp/generated", "anpk_mixed.ifp", "ANPK"),
         ("ifp/generated", "anp3_types1to4.ifp", "ANP3"),
         ("ifp/generated", "anlf_two.ifp", "ANLF"),
@@ -278,7 +278,7 @@ fn a_single_asset_is_a_source_under_any_name() {
 }
 
 #[test]
-fn a_lone_asset_can_be_given_by_a_link() {
+fn a_single_asset_can_be_given_by_a_link() {
     if !can_mount() {
         return;
     }
@@ -315,7 +315,7 @@ fn ls_shows_the_right_sizes() {
     let meta = mount.file("anlf_two.ifp.meta");
     let mut seen = 0;
     for directory in [meta.clone(), meta.join("animations")] {
-        // The second time from what the kernel has kept.
+        // The second time from the kernel's cache.
         for _ in 0..2 {
             let listing = output("ls", &["-l", "--time-style=+"], &directory);
             for line in listing.lines().filter(|line| line.starts_with('-')) {
@@ -384,7 +384,7 @@ fn paths_into_companions_may_be_spelt_in_any_case() {
         let directory = mount.file(other).parent().unwrap().to_owned();
         let listed = names(&directory);
         assert_eq!(listed, names(mount.file(right).parent().unwrap()));
-        // The other spelling has not renamed the right one.
+        // The lookup has not renamed the entry.
         assert!(names(mount.path()).contains(&"Mod.hpi.d".to_owned()));
     }
     drop(mount);
@@ -430,8 +430,8 @@ fn an_asset_too_large_to_be_parsed_has_an_error() {
     );
 }
 
-/// Returns the names in a mount of an archive with an asset, and in the
-/// companion of the asset.
+/// Returns the names in a mount of an archive with an asset, and those in the
+/// companion of the asset if it exists.
 fn seen(fixture: &str, options: &[&str]) -> Option<(Vec<String>, Option<Vec<String>>)> {
     if !can_mount() {
         return None;
@@ -454,7 +454,7 @@ fn seen(fixture: &str, options: &[&str]) -> Option<(Vec<String>, Option<Vec<Stri
 }
 
 #[test]
-fn companions_of_assets_are_listed_in_folders_and_found_by_name_in_archives() {
+fn companions_of_assets_are_listed_in_folders_and_can_be_looked_up_in_archives() {
     let asset = |name: &str| name.starts_with("ped");
     for (fixture, options, listed, found) in [
         ("folder", &[][..], true, true),

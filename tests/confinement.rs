@@ -1,4 +1,4 @@
-//! What the threads of the daemon may touch: their sources, to read them.
+//! The threads of the daemon can access what they need, and nothing else.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -18,10 +18,10 @@ use rustix::process::Signal;
 use support::mount::{Fixture, can_mount, hpimount};
 use support::skip::skip;
 
-/// Returns the restrictions that this kernel knows; without any, a test is
+/// Returns the version of Landlock in this kernel; without it, the test is
 /// skipped.
 fn known() -> Option<ABI> {
-    // Returned by the call that restricts a thread.
+    // It is returned only by the call that restricts a thread.
     let confined = std::thread::spawn(|| {
         let rules = Ruleset::default().handle_access(AccessFs::from_all(ABI::V1));
         rules.unwrap().create().unwrap().restrict_self().unwrap()
@@ -114,7 +114,7 @@ fn a_confined_thread_reads_its_sources_and_does_nothing_else() {
     confinement.run(try_all).unwrap();
     let later = || std::thread::scope(|scope| scope.spawn(try_all).join().unwrap());
     confinement.run(later).unwrap();
-    execute().expect("the thread that waits is free");
+    execute().expect("the waiting thread is not confined");
 }
 
 #[test]
@@ -171,8 +171,8 @@ fn threads_for_the_network_connect_to_their_ports_and_read_what_they_need() {
     connect(&other).unwrap();
 }
 
-/// Returns the threads of a process: their names, and whether they have given
-/// up rights permanently.
+/// Returns the threads of a process: their names, and whether they have set
+/// `no_new_privs`.
 fn threads(pid: i32) -> Vec<(String, bool)> {
     let mut threads = Vec::new();
     for task in fs::read_dir(format!("/proc/{pid}/task")).unwrap() {
@@ -203,7 +203,7 @@ fn the_threads_that_answer_are_confined_and_those_that_unmount_are_not() {
 }
 
 #[test]
-fn a_directory_replaced_by_a_link_leads_nowhere() {
+fn a_directory_replaced_by_a_link_is_not_followed() {
     if !can_mount() {
         return;
     }

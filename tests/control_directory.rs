@@ -1,4 +1,4 @@
-//! `.hpimount/` describes the mount, and does not get in the way.
+//! `.hpimount/` describes the mount, and is not listed.
 
 mod support;
 
@@ -23,7 +23,7 @@ fn leaf(name: &str) -> Entry {
 }
 
 #[test]
-fn it_is_never_listed_and_always_there() {
+fn it_always_exists_and_is_never_listed() {
     let Some(mount) = usual() else { return };
     let listed = |directory: &Path| walk(directory).len();
     let before = listed(mount.path());
@@ -85,7 +85,7 @@ fn warnings_are_shown() {
 }
 
 #[test]
-fn counters_are_fresh_for_everybody_who_looks() {
+fn counters_are_current_whenever_they_are_opened() {
     let Some(mount) = usual() else { return };
     assert_eq!(counter(&mount, "bytes_decoded"), 0);
     fs::read(mount.path().join("noise.bin")).unwrap();
@@ -117,7 +117,7 @@ fn counters_do_not_change_while_they_are_read() {
 }
 
 #[test]
-fn tools_read_the_whole_of_them() {
+fn tools_read_the_files_to_their_end() {
     if !has_programs(&["cat", "cp", "tail"]) {
         return;
     }
@@ -126,25 +126,25 @@ fn tools_read_the_whole_of_them() {
     for _ in 0..20 {
         let text = output("cat", &["stats.json"], &control);
         serde_json::from_str::<Value>(&text).unwrap();
-        // Its size may have another number of digits than at the last look.
+        // This changes a counter, and perhaps the size of the file.
         fs::read(mount.path().join("noise.bin")).unwrap();
     }
     let listed = output("ls", &["-l"], &control);
     assert_eq!(listed.lines().count(), 3);
-    let fixture = tempfile::tempdir().unwrap();
+    let copies = tempfile::tempdir().unwrap();
     output(
         "cp",
-        &["-a", ".", fixture.path().to_str().unwrap()],
+        &["-a", ".", copies.path().to_str().unwrap()],
         &control,
     );
     for name in ["info.json", "stats.json"] {
-        let copy = fs::read(fixture.path().join(name)).unwrap();
+        let copy = fs::read(copies.path().join(name)).unwrap();
         serde_json::from_slice::<Value>(&copy).unwrap();
     }
 }
 
 #[test]
-fn eight_threads_look_at_the_counters_and_none_stays() {
+fn counters_read_by_eight_threads_leave_no_inodes() {
     let Some(mount) = usual() else { return };
     let path = mount.path().join(".hpimount/stats.json");
     std::thread::scope(|scope| {

@@ -46,7 +46,7 @@ fn stored(name: &str, bytes: &[u8]) -> Entry {
     entry(name.as_bytes(), File::new(bytes, Method::Stored))
 }
 
-/// Returns an archive of TA with something of each sort.
+/// Returns an archive of Total Annihilation with assets of several kinds.
 fn game() -> Vec<u8> {
     let entries = vec![
         dir(b"anims", vec![stored("ARMCOM_gadget.gaf", &sprite())]),
@@ -65,7 +65,7 @@ fn game() -> Vec<u8> {
     V1::new(entries).build().bytes
 }
 
-/// Returns an archive of Heavy Iron's.
+/// Returns a HIP archive.
 fn level() -> Hip {
     let mut hip = Hip::default();
     hip.layer(0)
@@ -121,7 +121,7 @@ const CONVERTED_GAME: &[&str] = &[
     "unitpics/ARMCOM.png",
 ];
 
-/// Returns the names without the files that are made of many assets.
+/// Returns the names without those of reports.
 fn without_tables(names: Vec<String>) -> Vec<String> {
     let mut names = names;
     names.retain(|name| !name.starts_with("tables"));
@@ -129,7 +129,7 @@ fn without_tables(names: Vec<String>) -> Vec<String> {
 }
 
 #[test]
-fn the_tree_mirrors_the_directories_and_holds_nothing_else() {
+fn the_tree_mirrors_the_directories_and_has_nothing_else() {
     let Some(mount) = mounted(&game(), "") else {
         return;
     };
@@ -174,7 +174,7 @@ fn the_parts_are_those_of_the_companion_and_the_files_are_some_of_them() {
 }
 
 #[test]
-fn files_of_one_name_have_the_whole_names_of_their_assets() {
+fn files_with_equal_names_have_the_full_names_of_their_assets() {
     if !can_mount() {
         return;
     }
@@ -207,7 +207,7 @@ fn of_level(options: &[&str]) -> Mount {
 }
 
 #[test]
-fn heavy_iron_s_assets_are_in_a_directory_for_each_kind() {
+fn assets_of_hip_archives_are_in_a_directory_for_each_kind() {
     if !can_mount() {
         return;
     }
@@ -297,10 +297,10 @@ fn it_is_listed_in_the_root_of_a_mounted_hip_and_elsewhere_with_meta_visible() {
         assert_eq!(lists(mount.path()), of_others, "{option}");
         assert_eq!(mount.file("converted").exists(), is_found, "{option}");
         let mount = in_folder(&["-o", option]);
-        for fixture in ["", "a.hip.d", "b.hpi.d"] {
-            let fixture = mount.file(fixture);
-            assert_eq!(lists(&fixture), of_others, "{option} {}", fixture.display());
-            assert_eq!(fixture.join("converted").exists(), is_found, "{option}");
+        for root in ["", "a.hip.d", "b.hpi.d"] {
+            let root = mount.file(root);
+            assert_eq!(lists(&root), of_others, "{option} {}", root.display());
+            assert_eq!(root.join("converted").exists(), is_found, "{option}");
         }
         assert!(missing(&mount.file("b.hpi.d/unitpics/converted")));
     }
@@ -310,7 +310,7 @@ fn it_is_listed_in_the_root_of_a_mounted_hip_and_elsewhere_with_meta_visible() {
 }
 
 #[test]
-fn sources_side_by_side_each_have_one() {
+fn sources_side_by_side_each_have_a_converted_tree() {
     if !can_mount() {
         return;
     }
@@ -391,7 +391,7 @@ fn archives_in_archives_are_mirrored_by_their_converted_trees() {
 }
 
 #[test]
-fn names_that_no_file_can_have_are_shown_as_everywhere() {
+fn names_that_no_file_can_have_are_replaced_as_in_other_trees() {
     if !can_mount() {
         return;
     }
@@ -419,7 +419,7 @@ fn names_that_no_file_can_have_are_shown_as_everywhere() {
 }
 
 #[test]
-fn an_asset_that_cannot_be_read_is_an_empty_file_and_harms_nothing_else() {
+fn an_asset_that_cannot_be_read_is_an_empty_file_and_affects_nothing_else() {
     if !can_mount() {
         return;
     }
@@ -479,7 +479,7 @@ fn files_name_their_source() {
 }
 
 #[test]
-fn copies_and_searches_of_an_archive_see_the_archive_alone() {
+fn copies_and_searches_of_an_archive_see_only_the_archive() {
     let Some(mount) = mounted(&game(), "") else {
         return;
     };
@@ -493,7 +493,7 @@ fn copies_and_searches_of_an_archive_see_the_archive_alone() {
 }
 
 #[test]
-fn inode_numbers_stay_when_directories_are_given_up_and_built_again() {
+fn inode_numbers_stay_the_same_when_directories_are_evicted_and_rebuilt() {
     if !can_mount() {
         return;
     }
@@ -521,7 +521,7 @@ fn inode_numbers_stay_when_directories_are_given_up_and_built_again() {
 }
 
 #[test]
-fn an_asset_that_changed_since_it_was_listed_is_shown_as_it_is() {
+fn an_asset_that_changed_since_it_was_listed_is_shown_as_it_is_now() {
     if !can_mount() {
         return;
     }
@@ -547,14 +547,14 @@ fn a_lone_asset_without_an_extension_is_converted_too() {
     let mount = file("walk.ifp", &ifp(1, 2)).mount(&["--converted"]);
     assert_eq!(names(mount.path()), ["walk.ifp"]);
     assert!(mount.file("walk.ifp/info.json").is_file());
-    // Nothing in it has a kind of its own.
+    // Assets without a kind are in `other`.
     let nested = hip([("ped.ifp", &ifp(1, 2)[..])].into_iter());
     let mount = file("a.hip", &nested).mount(&[]);
     assert_eq!(names(&mount.file("converted/other")), ["ped.ifp"]);
 }
 
 #[test]
-fn it_is_listed_without_a_mount_as_in_one() {
+fn it_is_listed_without_a_mount_as_in_a_mount() {
     if !can_mount() {
         return;
     }

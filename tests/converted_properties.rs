@@ -26,22 +26,22 @@ use support::mount::{Fixture, can_mount};
 use support::ta::{cob, gaf, pcx, tdf, tdo, tnt};
 use support::{noise, sources, trial};
 
-/// Archives that are mounted for a sort of archive.
+/// Returns the number of archives of each kind to mount.
 fn cases() -> u32 {
     trial::length(20, 500)
 }
 
-/// The kernel's metadata of a file or directory.
+/// A file or directory as the kernel shows it.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     number: u64,
-    /// Of a file.
+    /// SHA-256 of the contents of a file.
     bytes: Option<[u8; 32]>,
 }
 
 /// Returns everything below a directory, by path. Each listing is compared with
-/// lookups, and each size with reads. Names are unique; if those of the archive
-/// are so ignoring case, these are too.
+/// lookups, and each size with reads. Names must be unique; if `in_any_case`,
+/// also if case is ignored.
 fn seen(root: &Path, in_any_case: bool) -> BTreeMap<PathBuf, Seen> {
     let mut all = BTreeMap::new();
     let mut left = vec![root.to_owned()];
@@ -74,9 +74,10 @@ fn seen(root: &Path, in_any_case: bool) -> BTreeMap<PathBuf, Seen> {
     all
 }
 
-/// Mounts the converted tree of an archive, and looks at all of it twice: the
-/// second time when the kernel has forgotten it.
-fn look_at(fixture: Fixture, in_any_case: bool) -> usize {
+/// Mounts the converted tree of an archive and reads all of it twice, the
+/// second time without the kernel's cache of names. Returns the number of
+/// entries.
+fn read_twice(fixture: Fixture, in_any_case: bool) -> usize {
     let mount = fixture.mount(&["--converted", "-o", "cachesize=4M"]);
     let first = seen(mount.path(), in_any_case);
     fs::write("/proc/sys/vm/drop_caches", "2").unwrap();
@@ -84,8 +85,8 @@ fn look_at(fixture: Fixture, in_any_case: bool) -> usize {
     first.len()
 }
 
-/// Tries archives of one sort, and whether their names are different in any
-/// case.
+/// Tests random archives of one kind. Each comes with whether its names are
+/// unique if case is ignored.
 fn try_out<T: std::fmt::Debug>(
     what: &str,
     archives: impl Strategy<Value = (T, bool)>,
@@ -102,7 +103,7 @@ fn try_out<T: std::fmt::Debug>(
     };
     let entries = Cell::new(0);
     let run = TestRunner::new(config).run(&archives, |(archive, in_any_case)| {
-        entries.set(entries.get() + look_at(fixture(archive), in_any_case));
+        entries.set(entries.get() + read_twice(fixture(archive), in_any_case));
         Ok(())
     });
     run.unwrap_or_else(|error| panic!("{error}"));
@@ -112,7 +113,7 @@ fn try_out<T: std::fmt::Debug>(
     trial::record(&format!("converted trees: {what}"), cases(), &happened);
 }
 
-/// Returns a file in one of the formats, or one that only says so by its name.
+/// Generates an extension and a file in its format, or with arbitrary bytes.
 fn asset() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
     let sprite = vec((0..9_u16, 0..3_u16, "[a-zA-Z/. ]{0,3}"), 0..4).prop_map(|sequences| {
         let sequences = sequences.into_iter().map(|(width, frames, name)| {
@@ -168,7 +169,7 @@ fn asset() -> impl Strategy<Value = (&'static str, Vec<u8>)> {
     ]
 }
 
-/// Returns a name with this extension, of few, so that many meet.
+/// Generates a file with one of few names, so that many are equal.
 fn named((extension, bytes): (&'static str, Vec<u8>)) -> impl Strategy<Value = Entry> {
     let stems = select(vec![
         "a", "A", "b", "a.pcx", "a.gaf", "wall", "tables", "", "x y",
@@ -183,7 +184,7 @@ fn named((extension, bytes): (&'static str, Vec<u8>)) -> impl Strategy<Value = E
     })
 }
 
-/// Returns the entries of a directory, and of the directories in it.
+/// Generates the entries of a directory and its subdirectories.
 fn tree() -> impl Strategy<Value = Vec<Entry>> {
     let names = vec![
         "a",
@@ -209,8 +210,7 @@ fn tree() -> impl Strategy<Value = Vec<Entry>> {
     })
 }
 
-/// Leaves out entries whose names differ from another one's in case only, or
-/// not at all.
+/// Removes entries with the name of an earlier one, if case is ignored.
 fn distinct(entries: &mut Vec<Entry>) {
     let mut names = BTreeSet::new();
     entries.retain(|entry| names.insert(entry.name.to_ascii_lowercase()));
@@ -222,7 +222,7 @@ fn distinct(entries: &mut Vec<Entry>) {
 }
 
 #[test]
-fn the_tree_of_any_hpi_archive_is_as_it_is_listed() {
+fn the_converted_tree_of_any_hpi_archive_is_as_listed() {
     let archives = (tree(), any::<bool>()).prop_map(|(mut entries, is_distinct)| {
         if is_distinct {
             distinct(&mut entries);
@@ -234,7 +234,7 @@ fn the_tree_of_any_hpi_archive_is_as_it_is_listed() {
     });
 }
 
-/// Returns what an asset of this type may contain on a console.
+/// Returns possible contents of an asset of this type for a platform.
 fn contents(code: &[u8; 4], platform: Platform, pick: Index) -> Option<Vec<u8>> {
     let of_platform = |name: &str| match platform {
         Platform::GameCube => name.starts_with('g'),
@@ -261,8 +261,8 @@ fn contents(code: &[u8; 4], platform: Platform, pick: Index) -> Option<Vec<u8>> 
     })
 }
 
-/// Random archives, in which most assets are what their types say, and a sound
-/// has its header.
+/// Generates archives in which most assets have contents of their types, and
+/// one sound has its header.
 fn levels() -> impl Strategy<Value = Hip> {
     let picks = vec(proptest::option::weighted(0.7, any::<Index>()), 20);
     (archives(), picks).prop_map(|((target, mut hip), picks)| {
@@ -287,7 +287,7 @@ fn levels() -> impl Strategy<Value = Hip> {
 }
 
 #[test]
-fn the_tree_of_any_hip_archive_is_as_it_is_listed() {
+fn the_converted_tree_of_any_hip_archive_is_as_listed() {
     let archives = levels().prop_map(|hip| (hip, true));
     try_out("archives of Heavy Iron's games", archives, |hip| {
         sources::file("bb01.HIP", &hip.build())

@@ -1,14 +1,15 @@
 //! If any single byte of an archive is damaged, or if it is truncated anywhere,
-//! it is refused with an offset, or reads as before, or is EIO.
+//! it is refused with an offset, or reads return the same bytes as before or
+//! EIO.
 //!
 //! Only chunks have mandatory checksums, and only for their payloads. If the
 //! damaged byte is not covered by one (a stored file, a name, a size, an
 //! offset, the header of a chunk), the archive is a valid archive with other
 //! content, and the damage cannot be detected. Then exactly that content must
-//! be read: `support::plain`
+//! be read, as by the plain reader in `support::plain`.
 //!
 //! The checksums of HIP assets are not enforced, since edited archives have
-//! stale ones. On request, they must show the damage nevertheless.
+//! stale ones, but the attribute `user.hip.checksum_ok` must show the damage.
 
 mod support;
 
@@ -26,7 +27,7 @@ use support::matrix::{
 };
 use support::{plain, shared, ta, text, trial};
 
-/// A source, which determines the expected contents.
+/// The kind of a source, which determines the expected contents.
 #[derive(Clone, Copy)]
 enum Kind {
     Hpi,
@@ -34,21 +35,21 @@ enum Kind {
     Asset,
 }
 
-/// A source, and where in the mount its inside is.
+/// A source, and where the mount shows its contents.
 struct Variant {
     name: String,
     bytes: Vec<u8>,
     kind: Kind,
     bench: Bench,
-    /// `/X.d` or `/X.meta` for what is beside its file `X`.
+    /// `/X.d` or `/X.meta` if the source is shown as a file `X` of the mount.
     inside: String,
-    /// How many of its bytes are damaged: of files whose headers are followed
-    /// by nothing but pixels, not all.
+    /// Number of bytes at its start that are damaged: not all if only pixels
+    /// follow the header.
     damaged: usize,
 }
 
 impl Variant {
-    /// Creates an archive that is mounted alone.
+    /// Creates a source that is mounted alone.
     fn lone(name: impl Into<String>, kind: Kind, bytes: Vec<u8>) -> Self {
         Self {
             name: name.into(),
@@ -61,7 +62,7 @@ impl Variant {
     }
 
     /// Damages the source in every way, checks what is seen each time, and
-    /// counts.
+    /// counts the outcomes.
     fn outcomes(&self) -> Counts {
         let whole = self.bench.open(&self.bytes).unwrap();
         let whole = self.compared(inside(see(&whole), &self.inside));
@@ -97,9 +98,8 @@ impl Variant {
         compare(whole, &self.compared(seen))
     }
 
-    /// Returns what is compared with the undamaged source: all but texts that
-    /// tell of the very fields that are damaged, and what assets are converted
-    /// to.
+    /// Returns what is compared with the undamaged source: everything except
+    /// texts that show the damaged fields themselves, and converted assets.
     fn compared(&self, mut seen: Vec<Seen>) -> Vec<Seen> {
         if matches!(self.kind, Kind::Hip) {
             let texts = ["/info.json", "/assets.tsv", "/types/Settings.ini"];
@@ -119,7 +119,7 @@ fn refusal(problem: &str, damage: Damage) -> Outcome {
     Outcome::Unknown
 }
 
-/// The file beside a companion has all its bytes, damaged or not.
+/// Asserts that the file beside a companion has all its bytes, damaged or not.
 fn check_outside(seen: &[Seen], bytes: &[u8]) {
     let What::File { bytes: found, .. } = &seen[0].what else {
         panic!("{:?}", seen[0]);
@@ -127,7 +127,7 @@ fn check_outside(seen: &[Seen], bytes: &[u8]) {
     assert!(found.as_deref() == Some(bytes));
 }
 
-/// Returns what of `seen` is in the directory `top`, with paths from there.
+/// Returns the part of `seen` in the directory `top`, with relative paths.
 fn inside(seen: Vec<Seen>, top: &str) -> Vec<Seen> {
     if top.is_empty() {
         return seen;
@@ -150,8 +150,8 @@ fn problem(seen: &[Seen]) -> Option<String> {
     String::from_utf8(bytes.clone()?).ok()
 }
 
-/// Every variant's outcomes are what the table says.
-fn guard(what: &str, variants: &[Variant], table: &[(&str, Counts)]) {
+/// Asserts that the outcomes of every variant are those in the table.
+fn assert_outcomes(what: &str, variants: &[Variant], table: &[(&str, Counts)]) {
     let found: BTreeMap<&str, Counts> = variants
         .iter()
         .map(|variant| (variant.name.as_str(), variant.outcomes()))
@@ -159,7 +159,7 @@ fn guard(what: &str, variants: &[Variant], table: &[(&str, Counts)]) {
     for (name, counts) in &found {
         println!("    (\"{name}\", {counts:?}),");
     }
-    // The long trial damages more, and differently, and is not counted out.
+    // The long trial has more and other damages, and no table.
     if trial::length(true, false) {
         let expected: BTreeMap<&str, Counts> = table.iter().copied().collect();
         assert_eq!(found, expected, "refused, unknown, same, EIO, as it stands");
@@ -199,7 +199,7 @@ fn check_hpi(now: &[Seen], bytes: &[u8]) {
     assert_eq!(now.collect::<Vec<_>>(), expected);
 }
 
-/// The same for HIP: the assets, in any order, through any of their names.
+/// The assets of a HIP archive must match the plain reader, in any order.
 fn check_hip(vfs: &Vfs, now: &[Seen], bytes: &[u8]) {
     let expected = plain::hip(bytes).expect("a plain reader refuses it");
     let mut found = BTreeMap::new();
@@ -244,7 +244,7 @@ fn check_hip(vfs: &Vfs, now: &[Seen], bytes: &[u8]) {
     assert_eq!(found, expected);
 }
 
-/// Returns a tree with a file, one in a directory, and an empty one.
+/// Returns a tree with a file, a file in a directory, and an empty file.
 fn tree(method: Method) -> Vec<Entry> {
     let packed = |data: Vec<u8>| File::new(data, method);
     vec![
@@ -329,7 +329,7 @@ fn version_2() -> Vec<Variant> {
 /// Returns a small archive of a game for a platform.
 fn hip_of(game: Game, platform: Platform) -> Hip {
     let mut hip = Hip::target(game, platform);
-    // Paddings are as large as the alignment.
+    // A small alignment keeps paddings short.
     hip.alignment = 32;
     hip.layer(0);
     hip.add(Asset::new(b"TEXT", "t", b"some text"));
@@ -340,7 +340,7 @@ fn hip_of(game: Game, platform: Platform) -> Hip {
 
 fn hips() -> Vec<Variant> {
     let archive = |name: &str, hip: &Hip| Variant::lone(name, Kind::Hip, hip.build());
-    // The platform changes next to nothing: in a short trial, one of each game.
+    // Platforms differ little: a short trial has one of each game.
     let mut games = TARGETS.to_vec();
     if trial::length(true, false) {
         games.dedup_by_key(|(game, _)| *game);
@@ -367,7 +367,7 @@ fn hips() -> Vec<Variant> {
     variants
 }
 
-/// Archives in a folder, seen through the directories beside them.
+/// Returns archives in a folder, which are seen through their companions.
 fn companions() -> Vec<Variant> {
     let variant = |file: &str, kind, bytes| Variant {
         bench: Bench::folder(file),
@@ -385,7 +385,7 @@ fn companions() -> Vec<Variant> {
     ]
 }
 
-/// Assets as lone sources; `None` without the samples.
+/// Returns assets that are mounted alone; `None` without the samples.
 fn assets() -> Option<Vec<Variant>> {
     let samples = [
         "psx/generated/bits_sprites.psx",
@@ -410,7 +410,7 @@ fn assets() -> Option<Vec<Variant>> {
     samples.into_iter().map(variant).collect()
 }
 
-/// Returns the same of Total Annihilation's, which are small here.
+/// Returns small assets of Total Annihilation that are mounted alone.
 fn ta_assets() -> Vec<Variant> {
     let variant = |file: &str, bytes: Vec<u8>, damaged: usize| Variant {
         bench: Bench::file(file),
@@ -472,8 +472,9 @@ fn ta_assets() -> Vec<Variant> {
     ]
 }
 
-/// Refused with an offset, no archive any more, same bytes, EIO, as it is: how
-/// often in a short trial. A change here is a change of what users see.
+/// The outcomes in a short trial: refused with an offset, no longer an archive,
+/// same bytes, EIO, no checksum and read as it is. If they change, so does what
+/// users see.
 const VERSION_1: &[(&str, Counts)] = &[
     ("empty", [39, 22, 155, 0, 0]),
     ("lz77 with key 00", [196, 22, 174, 360, 76]),
@@ -493,7 +494,7 @@ const VERSION_1: &[(&str, Counts)] = &[
     ("zlib, chunks not scrambled", [111, 22, 159, 414, 24]),
 ];
 
-/// The same of version 2.
+/// The outcomes for version 2.
 const VERSION_2: &[(&str, Counts)] = &[
     ("LZ77", [694, 22, 170, 215, 13]),
     ("chunks of 20 bytes", [796, 22, 179, 464, 15]),
@@ -505,7 +506,7 @@ const VERSION_2: &[(&str, Counts)] = &[
     ("zlib", [712, 22, 170, 296, 14]),
 ];
 
-/// The same of HIP.
+/// The outcomes for HIP archives.
 const HIPS: &[(&str, Counts)] = &[
     ("Bfbb, GameCube", [69, 20, 807, 9, 747]),
     ("HIPB", [69, 20, 714, 5, 820]),
@@ -519,15 +520,14 @@ const HIPS: &[(&str, Counts)] = &[
     ("no checksum, stale checksum", [69, 20, 793, 9, 747]),
 ];
 
-/// The same of archives in folders.
+/// The outcomes for archives in folders.
 const COMPANIONS: &[(&str, Counts)] = &[
     ("a.hop", [34, 20, 671, 71, 438]),
     ("a.hpi", [79, 22, 155, 233, 13]),
     ("a.kmp", [393, 22, 167, 163, 13]),
 ];
 
-/// The same of assets; what an asset's view shows is not compared with a plain
-/// reader.
+/// The outcomes for assets, whose views are not compared with a plain reader.
 const ASSETS: &[(&str, Counts)] = &[
     ("anp2_types1to4.ifp", [846, 0, 112, 0, 1136]),
     ("anp3_empty.ifp", [52, 0, 0, 0, 32]),
@@ -540,7 +540,7 @@ const ASSETS: &[(&str, Counts)] = &[
     ("no_joints.hgo", [91, 0, 3, 0, 180]),
 ];
 
-/// The same of Total Annihilation's.
+/// The outcomes for assets of Total Annihilation.
 const TA_ASSETS: &[(&str, Counts)] = &[
     ("colors.pal", [8, 0, 4, 0, 20]),
     ("intro.zrb", [16, 16, 0, 0, 32]),
@@ -561,31 +561,31 @@ const TA_ASSETS: &[(&str, Counts)] = &[
 
 #[test]
 fn a_damaged_byte_of_hpi_version_1_is_refused_or_unreadable_or_as_stored() {
-    guard("HPI, version 1", &version_1(), VERSION_1);
+    assert_outcomes("HPI, version 1", &version_1(), VERSION_1);
 }
 
 #[test]
 fn a_damaged_byte_of_hpi_version_2_is_refused_or_unreadable_or_as_stored() {
-    guard("HPI, version 2", &version_2(), VERSION_2);
+    assert_outcomes("HPI, version 2", &version_2(), VERSION_2);
 }
 
 #[test]
 fn a_damaged_byte_of_hip_is_refused_or_unreadable_or_as_stored() {
-    guard("HIP and HOP", &hips(), HIPS);
+    assert_outcomes("HIP and HOP", &hips(), HIPS);
 }
 
 #[test]
 fn a_damaged_byte_of_an_archive_in_a_folder_is_shown_in_its_companion() {
-    guard("archives in folders, `X.d`", &companions(), COMPANIONS);
+    assert_outcomes("archives in folders, `X.d`", &companions(), COMPANIONS);
 }
 
 #[test]
 fn a_damaged_byte_of_a_lone_asset_is_shown_in_its_companion() {
     let Some(assets) = assets() else { return };
-    guard("PSX, HGO and IFP, `X.meta`", &assets, ASSETS);
+    assert_outcomes("PSX, HGO and IFP, `X.meta`", &assets, ASSETS);
 }
 
 #[test]
 fn a_damaged_byte_of_an_asset_of_total_annihilation_is_shown_in_its_companion() {
-    guard("Total Annihilation, `X.meta`", &ta_assets(), TA_ASSETS);
+    assert_outcomes("Total Annihilation, `X.meta`", &ta_assets(), TA_ASSETS);
 }

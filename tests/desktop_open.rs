@@ -1,5 +1,5 @@
 //! A double click mounts an archive once for the session, a second one shows
-//! the same mount, and errors are shown to the person.
+//! the same mount, and errors are shown to the user.
 
 mod support;
 
@@ -46,7 +46,7 @@ impl Session {
         self.dir.path().canonicalize().unwrap().join(name)
     }
 
-    /// Returns an archive in a directory of the session.
+    /// Creates an archive in a directory of the session.
     fn archive(&self, name: &str) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -125,7 +125,7 @@ fn a_second_click_shows_the_same_mount() {
 }
 
 #[test]
-fn archives_of_the_same_name_have_places_of_their_own() {
+fn archives_of_the_same_name_have_their_own_mount_points() {
     if !can_open() {
         return;
     }
@@ -139,13 +139,13 @@ fn archives_of_the_same_name_have_places_of_their_own() {
     assert_eq!(session.mounts(), mount_points[1..]);
     assert!(!mount_points[0].exists());
     succeeded(&session.open(&[&second]));
-    assert_eq!(session.mounts(), mount_points[1..], "it stays where it is");
+    assert_eq!(session.mounts(), mount_points[1..], "it is not moved");
     succeeded(&session.open(&[&"--unmount-all"]));
     assert!(session.mounts().is_empty());
 }
 
 #[test]
-fn an_archive_that_has_changed_is_mounted_anew() {
+fn an_archive_that_has_changed_is_mounted_again() {
     if !can_open() {
         return;
     }
@@ -179,7 +179,7 @@ fn unused_mounts_are_unmounted() {
     let mut command = session.command();
     succeeded(&run(command.arg(&archive).env("HPIMOUNT_TEST_IDLE", "1")));
     eventually("it is unmounted", || session.mounts().is_empty());
-    // The next click removes the empty directory, or uses it.
+    // The next click removes the empty directory.
     let other = session.archive("other.ufo");
     succeeded(&session.open(&[&other]));
     assert!(!session.mount_point("mod.ufo").exists());
@@ -236,7 +236,7 @@ fn kill_daemons_of(mount_point: &Path) {
 }
 
 #[test]
-fn errors_are_shown_to_the_person() {
+fn errors_are_shown_to_the_user() {
     let session = Session::new();
     let text = session.path("notes & <b>.hpi");
     fs::write(&text, "no archive").unwrap();

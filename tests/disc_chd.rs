@@ -1,5 +1,5 @@
-//! CHD images: reads match the output of MAME's own program and the contents
-//! that the images were made from.
+//! CHD images: reads match the output of MAME's `chdman` and the contents that
+//! the images were created from.
 
 mod support;
 
@@ -30,21 +30,21 @@ fn images(prefix: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// Returns the format, which must be recognised, opens an image.
+/// Opens an image, whose format must be recognised.
 fn open(path: &Path) -> Result<Box<dyn BlockImage>, Error> {
     let source: Arc<dyn ReadAt> = Arc::new(fs::read(path).unwrap());
     let format = image::detect(&*source)?.ok_or(Error::UnknownFormat)?;
     (format.open)(source)
 }
 
-/// Returns everything that an image holds.
+/// Returns the decoded bytes of an image.
 fn bytes(image: &dyn BlockImage) -> Vec<u8> {
     let blocks = image.len().div_ceil(image.block_size().into());
     let blocks = (0..blocks).map(|block| image.decode(block).unwrap());
     blocks.flatten().collect()
 }
 
-/// Runs MAME's program; false if it is not installed.
+/// Runs `chdman`; returns false if it is not installed.
 fn chdman(arguments: &[&str]) -> bool {
     let mut command = Command::new("chdman");
     command
@@ -63,8 +63,8 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Compares an image with what MAME's program extracts of it; false if that is
-/// not installed.
+/// Compares an image with what `chdman` extracts from it; returns false if that
+/// is not installed.
 fn compare_with_chdman(path: &Path) -> bool {
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("raw");
@@ -81,7 +81,7 @@ fn compare_with_chdman(path: &Path) -> bool {
 }
 
 #[test]
-fn every_byte_equals_that_of_mame() {
+fn every_byte_matches_chdman() {
     let good = images("good").into_iter().chain(images("foreign"));
     let of_version_5 = good.filter(|path| !path.ends_with("good_v4_mini.chd"));
     let mut count = 0;
@@ -94,8 +94,7 @@ fn every_byte_equals_that_of_mame() {
     assert!(count == 0 || count == 7, "{count}");
 }
 
-/// Returns the bytes that are worth packing in several ways: a text, a wave,
-/// noise and zeros.
+/// Returns bytes that suit different codecs: text, a wave, noise and zeros.
 fn varied() -> Vec<u8> {
     let mut state = 1_u32;
     let noise = move || {
@@ -148,8 +147,8 @@ fn mounted(path: &Path) -> BTreeMap<String, Walked> {
     walked::files(&vfs)
 }
 
-/// Samples, and the images that they were made of.
-const MADE_OF: [(&str, &str); 4] = [
+/// Samples, and the images that they were created from.
+const CREATED_FROM: [(&str, &str); 4] = [
     ("good_hd.chd", "good_plain.iso"),
     ("good_mode2.chd", "good_mode2_2352.bin"),
     ("good_mode2_zl.chd", "good_mode2_2352.bin"),
@@ -157,11 +156,11 @@ const MADE_OF: [(&str, &str); 4] = [
 ];
 
 #[test]
-fn discs_have_the_files_and_the_tracks_of_the_images_they_were_made_of() {
+fn discs_have_the_files_and_tracks_of_the_images_they_were_created_from() {
     let Some(containers) = shared("samples/containers") else {
         return;
     };
-    for (chd, image) in MADE_OF {
+    for (chd, image) in CREATED_FROM {
         let found = mounted(&containers.join("chd").join(chd));
         let mut expected = mounted(&containers.join("iso").join(image));
         if image.ends_with(".cue") {
@@ -175,7 +174,7 @@ fn discs_have_the_files_and_the_tracks_of_the_images_they_were_made_of() {
 }
 
 #[test]
-fn discs_that_chdman_made_of_a_cue_sheet_have_its_files_and_tracks() {
+fn discs_that_chdman_created_from_a_cue_sheet_have_its_files_and_tracks() {
     let Some(folder) = shared("samples/containers/iso") else {
         return;
     };
@@ -213,7 +212,7 @@ fn discs_that_chdman_made_of_a_cue_sheet_have_its_files_and_tracks() {
 }
 
 #[test]
-fn foreign_discs_have_the_files_that_went_in() {
+fn foreign_discs_have_the_files_that_were_packed() {
     let Some(folder) = shared("samples/containers/foreign") else {
         return;
     };

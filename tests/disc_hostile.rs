@@ -1,5 +1,5 @@
-//! Discs and block images of arbitrary bytes: none makes the library panic,
-//! loop or take memory out of proportion.
+//! Discs and block images of arbitrary bytes make the library neither panic nor
+//! loop, nor use memory out of proportion.
 
 #[path = "support/walked.rs"]
 #[allow(dead_code, unreachable_pub)]
@@ -22,7 +22,7 @@ const STARTS: &[(usize, &[u8])] = &[
     (0, b"FILE \"a\" BINARY\nTRACK 01 MODE1/2352\n"),
 ];
 
-/// Mounts the bytes and reads all that is found.
+/// Mounts the bytes and reads everything in the mount.
 fn examine(bytes: &[u8]) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("image");
@@ -40,7 +40,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn no_bytes_after_a_magic_make_it_panic(
+    fn arbitrary_bytes_after_a_magic_never_panic(
         start in 0..STARTS.len(),
         mut bytes in prop::collection::vec(prop_oneof![Just(0), Just(1), any::<u8>()], 0..3_000),
     ) {
@@ -51,7 +51,7 @@ proptest! {
     }
 
     #[test]
-    fn no_number_in_the_directories_of_a_disc_makes_it_panic(
+    fn arbitrary_numbers_in_the_directories_of_a_disc_never_panic(
         numbers in prop::collection::vec((0_usize..0x180, any::<[u8; 4]>()), 1..40),
     ) {
         let mut bytes = vec![0; 24 * 2048];

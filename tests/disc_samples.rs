@@ -18,7 +18,7 @@ use walked::Walked;
 
 const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared");
 
-/// Returns the samples of a kind, sorted; none if they are not there.
+/// Returns the samples of a kind, sorted; none if they are missing.
 fn samples(kind: &str, prefixes: &[&str], extensions: &[&str]) -> Vec<PathBuf> {
     let directory = Path::new(SHARED).join("samples/containers").join(kind);
     let missing = format!("{} is missing", directory.display());
@@ -33,7 +33,7 @@ fn samples(kind: &str, prefixes: &[&str], extensions: &[&str]) -> Vec<PathBuf> {
             && extension.is_some_and(|extension| extensions.contains(&extension))
     });
     paths.sort();
-    assert!(!paths.is_empty(), "there are {kind} samples");
+    assert!(!paths.is_empty(), "there are no {kind} samples");
     paths
 }
 
@@ -41,7 +41,7 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap().to_string_lossy().into_owned()
 }
 
-/// Returns what an independent reader says about a sample.
+/// Returns the output of an independent reader for a sample.
 fn reference(reader: &str, path: &Path) -> Option<Value> {
     let script = Path::new(SHARED).join("oracle/containers").join(reader);
     let output = Command::new("python3").arg(script).arg(path).output();
@@ -52,7 +52,7 @@ fn reference(reader: &str, path: &Path) -> Option<Value> {
     serde_json::from_slice(&output.ok()?.stdout).ok()
 }
 
-/// Returns the files of a reference reader, by their paths below `prefix`.
+/// Returns the files that a reference reader lists, with `prefix` before paths.
 fn expected(reference: &Value, prefix: &str) -> BTreeMap<String, Walked> {
     let entries = reference["entries"].as_array().unwrap();
     let mut files = BTreeMap::new();
@@ -72,7 +72,7 @@ fn expected(reference: &Value, prefix: &str) -> BTreeMap<String, Walked> {
     files
 }
 
-/// Without companions, so that only the files of the disc are seen.
+/// Returns options without companions, so that only files of the disc are seen.
 fn options() -> Options {
     Options {
         companions: false,
@@ -93,7 +93,7 @@ fn mounted(path: &Path, prefix: &str) -> Result<BTreeMap<String, Walked>, String
     Ok(files)
 }
 
-/// Sizes and checksums, independent of names.
+/// Returns sizes and checksums, independent of names.
 fn contents(files: &BTreeMap<String, Walked>) -> Vec<(u64, Result<String, String>)> {
     let files = files.values();
     let mut contents: Vec<_> = files.map(|file| (file.size, file.sha256.clone())).collect();
@@ -141,7 +141,7 @@ fn the_files_that_dolphin_boots_are_in_sys() {
     for path in samples("gcm", &["good.iso"], &["iso"]) {
         let found = mounted(&path, "sys/").unwrap();
         let sizes = found.iter().map(|(path, file)| (path.as_str(), file.size));
-        // As the generator lays them out.
+        // As the generator writes them.
         assert_eq!(
             sizes.collect::<Vec<_>>(),
             [
@@ -155,14 +155,14 @@ fn the_files_that_dolphin_boots_are_in_sys() {
     }
 }
 
-/// Returns the length of the FST as the header of a disc says it.
+/// Returns the length of the FST in the header of a disc.
 fn fst_size(path: &Path) -> u64 {
     let bytes = std::fs::read(path).unwrap();
     u32::from_be_bytes(bytes[0x428..0x42C].try_into().unwrap()).into()
 }
 
-/// Archives by other programs, with the files that were packed: their checksums
-/// by the last path components, since writers may add directories.
+/// Compares archives by other programs with the files that were packed, by the
+/// last components of their paths, since writers may add directories.
 fn foreign(extensions: &[&str], prefix: &str) {
     let paths = samples("foreign", &["foreign"], extensions);
     let Some(first) = paths.first() else {
@@ -187,14 +187,14 @@ fn foreign(extensions: &[&str], prefix: &str) {
 }
 
 #[test]
-fn gamecube_discs_of_other_programs_have_the_files_that_went_in() {
+fn gamecube_discs_by_other_programs_have_the_files_that_were_packed() {
     foreign(&["ciso", "gcz", "wia", "rvz"], "files/");
 }
 
 const ISO: &[&str] = &["iso", "bin", "cue"];
 
-/// Returns the files of a disc as the reference reader has them: no WAV files
-/// and no raw sectors.
+/// Returns the files of a disc that the reference reader lists too: no WAV
+/// files and no raw sectors.
 fn iso_mounted(path: &Path) -> Result<BTreeMap<String, Walked>, String> {
     let mut files = mounted(path, "")?;
     files.retain(|path, _| !path.ends_with(".raw2336") && !path.starts_with("tracks/"));
@@ -237,14 +237,14 @@ fn damaged_iso_discs_are_refused_or_match_the_reference_reader() {
 }
 
 #[test]
-fn movies_come_with_all_that_their_sectors_hold() {
+fn movies_have_a_companion_with_their_raw_sectors() {
     for (image, step) in [("good_mode2_2352", 2352), ("good_mode2_2336", 2336)] {
         for path in samples("iso", &[image], &["bin"]) {
             let movie = std::fs::read(&path).unwrap();
             let files = mounted(&path, "MOVIE").unwrap();
             let (plain, raw) = (&files["MOVIE.STR"], &files["MOVIE.STR.raw2336"]);
             assert_eq!(plain.size / 2048, raw.size / 2336);
-            // The sectors whose submode says Form 2, in the image itself.
+            // The sectors of the image with Form 2 in their submode.
             let skip = step - 2336;
             let sectors = movie.chunks(step).map(|sector| &sector[skip..]);
             let sectors = sectors.filter(|sector| sector[2] & 0x20 != 0);
@@ -279,8 +279,8 @@ fn audio_tracks_are_wav_files() {
     for path in samples("iso", &["good_two_files", "quirk_one_file_two"], &["cue"]) {
         let files = mounted(&path, "tracks/").unwrap();
         let sizes = files.iter().map(|(path, file)| (path.as_str(), file.size));
-        // The generator's track of 160 sectors begins after 2 seconds, that
-        // of 300 sectors too.
+        // The audio tracks of the generator, of 160 and 300 sectors, begin
+        // after 2 seconds.
         let sectors = match name(&path).as_str() {
             "good_two_files.cue" => 160 - 150,
             _ => 300 - 150,

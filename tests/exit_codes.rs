@@ -12,7 +12,7 @@ use support::mount::{
     Fixture, Mount, Run, can_mount, has_programs, hpimount, mounts_at, run, sample,
 };
 
-/// Asserts the code, and that exactly one line was said, with all of `words`.
+/// Asserts the code, and that exactly one line was printed, with all `words`.
 fn assert_refused(ran: &Run, code: i32, words: &[&str]) {
     assert_eq!(ran.code, Some(code), "{ran:?}");
     assert_eq!(ran.stdout, "", "{ran:?}");
@@ -23,14 +23,18 @@ fn assert_refused(ran: &Run, code: i32, words: &[&str]) {
     }
 }
 
-/// Returns what mounting an archive with these bytes says.
+/// Returns the result of mounting these bytes, which must be refused alike in
+/// the background and the foreground.
 fn mount_bytes(bytes: &[u8]) -> Run {
     let fixture = Fixture::new();
     fs::write(&fixture.archive, bytes).unwrap();
     let ran = fixture.run(&[]);
     assert_eq!(mounts_at(&fixture.point).len(), 0);
-    let in_front = fixture.run(&["-f"]);
-    assert_eq!((in_front.code, &in_front.stderr), (ran.code, &ran.stderr));
+    let in_foreground = fixture.run(&["-f"]);
+    assert_eq!(
+        (in_foreground.code, &in_foreground.stderr),
+        (ran.code, &ran.stderr)
+    );
     ran
 }
 
@@ -57,9 +61,9 @@ fn usage_is_2() {
     ] {
         let ran = run(hpimount().args(args));
         assert_eq!(ran.code, Some(2), "{ran:?}");
-        let said = ["error: ", "hpimount: "];
+        let starts = ["error: ", "hpimount: "];
         assert!(
-            said.iter().any(|start| ran.stderr.starts_with(start)),
+            starts.iter().any(|start| ran.stderr.starts_with(start)),
             "{ran:?}"
         );
     }
@@ -75,7 +79,7 @@ fn a_source_that_cannot_be_opened_is_10() {
     let mode = rustix::fs::Mode::RUSR;
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
     assert_refused(&mount(&pipe), 10, &["pipe.hpi: ", "not a regular file"]);
-    // The second of several is named as well, where it is not omitted.
+    // With --strict, the second source is named and not omitted.
     let mut command = hpimount();
     command
         .arg("--strict")
@@ -92,10 +96,10 @@ fn a_source_of_no_known_format_is_11() {
 }
 
 #[test]
-fn a_damaged_source_is_12_and_the_place_is_named() {
+fn a_damaged_source_is_12_and_the_position_is_named() {
     let far = &[0xff, 0xff, 0xff, 0x7f];
     // The header, the root's node at 0x14, its first entry at 0x1c.
-    for (bytes, fixture) in [
+    for (bytes, position) in [
         (sample().bytes[..12].to_vec(), "header at 0x0: "),
         (sample().patched(0x08, far), "dir_end at 0x8: "),
         (sample().patched(0x10, far), "dir_start at 0x10: "),
@@ -105,12 +109,12 @@ fn a_damaged_source_is_12_and_the_place_is_named() {
         (sample().patched(0x20, far), "file record at 0x20: "),
         (sample().patched(0x29, far), "directory node at 0x29: "),
     ] {
-        assert_refused(&mount_bytes(&bytes), 12, &["sample.hpi: ", fixture]);
+        assert_refused(&mount_bytes(&bytes), 12, &["sample.hpi: ", position]);
     }
 }
 
 #[test]
-fn a_known_and_unsupported_source_is_13() {
+fn a_known_but_unsupported_source_is_13() {
     let bank = sample().patched(4, b"BANK");
     assert_refused(&mount_bytes(&bank), 13, &["sample.hpi: ", "saved game"]);
     let version_3 = sample().patched(4, [0, 0, 3, 0]);
@@ -206,7 +210,7 @@ fn anything_else_is_1() {
         return;
     }
     let fixture = Fixture::new();
-    // The program cannot be found a second time.
+    // Without /proc, the program cannot find its own file to run again.
     let mut command = Command::new("unshare");
     command
         .args(["-m", "sh", "-c", "umount -l /proc && exec \"$@\"", "sh"])

@@ -1,4 +1,4 @@
-//! Pictures, models and animations of a `.meta` are right, and independent
+//! Pictures, models and animations of a `.meta` are correct, and independent
 //! programs open them.
 
 mod support;
@@ -16,13 +16,13 @@ use support::shared;
 use support::skip::skip;
 use support::views::rendering;
 
-/// The files of a folder on disk, beside one of them.
-struct Beside<'a> {
+/// A file in a folder on disk, and the names of all files in the folder.
+struct Siblings<'a> {
     path: &'a Path,
     files: Vec<String>,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> Siblings<'a> {
     fn new(path: &'a Path) -> Self {
         let entries = fs::read_dir(path.parent().unwrap()).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -31,7 +31,7 @@ impl<'a> Beside<'a> {
     }
 }
 
-impl AssetContext for Beside<'_> {
+impl AssetContext for Siblings<'_> {
     fn name(&self) -> &str {
         self.path.file_name().and_then(OsStr::to_str).unwrap_or("")
     }
@@ -55,16 +55,16 @@ impl AssetContext for Beside<'_> {
     }
 }
 
-/// Returns the view of a file; nothing for a damaged one.
+/// Returns the view of a file, or `None` if it is damaged.
 fn open(path: &Path) -> Option<Box<dyn View>> {
     let name = path.file_name()?.to_str()?;
     let format = VIEW_FORMATS
         .iter()
         .find(|format| format.shows(name.as_bytes()))?;
-    (format.open)(&fs::read(path).unwrap().into(), &Beside::new(path)).ok()
+    (format.open)(&fs::read(path).unwrap().into(), &Siblings::new(path)).ok()
 }
 
-/// Returns the samples of a format, in the order of their names.
+/// Returns the samples of a format, sorted by name.
 fn samples(format: &str) -> Vec<PathBuf> {
     let Some(folder) = shared(&format!("samples/{format}/generated")) else {
         return Vec::new();
@@ -99,7 +99,7 @@ fn info(files: &[(String, Vec<u8>)]) -> Value {
 }
 
 #[test]
-fn every_texture_has_the_pixels_that_are_known() {
+fn every_texture_has_the_known_pixels() {
     for format in ["psx", "hgo"] {
         let Some(golden) = shared(&format!("golden/{format}/generated")) else {
             continue;
@@ -126,7 +126,7 @@ fn every_texture_has_the_pixels_that_are_known() {
 /// The files of a `.meta`, with their paths in it.
 type Files = Vec<(String, Vec<u8>)>;
 
-/// Writes the files of all samples of a format, and gives the folders.
+/// Writes the files of all samples of a format, and returns the folders.
 fn unpack(format: &str, into: &Path) -> Vec<(PathBuf, Files)> {
     let mut folders = Vec::new();
     for sample in samples(format) {
@@ -143,9 +143,9 @@ fn unpack(format: &str, into: &Path) -> Vec<(PathBuf, Files)> {
     folders
 }
 
-/// Runs an external program on a file. `None` if it is not installed, which is
-/// reported on stderr and fails if `CI=true`.
-fn judge(program: &str, args: &[&OsStr]) -> Option<(bool, String)> {
+/// Runs an external program, and returns whether it succeeded and what it
+/// printed. Skips the test and returns `None` if it is not installed.
+fn run_external(program: &str, args: &[&OsStr]) -> Option<(bool, String)> {
     match Command::new(program).args(args).output() {
         Ok(output) => {
             let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -166,9 +166,9 @@ fn count(text: &str, label: &str) -> u64 {
     line.trim().parse().unwrap()
 }
 
-/// Returns the faces that assimp finds in a file.
+/// Returns the number of faces that assimp finds in a file.
 fn faces(file: &Path) -> Option<u64> {
-    let (passed, text) = judge("assimp", &["info".as_ref(), file.as_ref()])?;
+    let (passed, text) = run_external("assimp", &["info".as_ref(), file.as_ref()])?;
     assert!(passed, "{}: {text}", file.display());
     Some(count(&text, "Faces:"))
 }
@@ -191,14 +191,14 @@ fn number(value: &Value, field: &str) -> u64 {
 }
 
 #[test]
-fn libpng_finds_nothing_wrong() {
+fn pngcheck_finds_no_errors() {
     let into = tempfile::tempdir().unwrap();
     for format in ["psx", "hgo"] {
         for (folder, files) in unpack(format, into.path()) {
             for (path, _) in files.iter().filter(|(path, _)| path.ends_with(".png")) {
                 let file = folder.join(path);
                 let args = ["-q".as_ref(), file.as_os_str()];
-                let Some((passed, text)) = judge("pngcheck", &args) else {
+                let Some((passed, text)) = run_external("pngcheck", &args) else {
                     return;
                 };
                 assert!(
@@ -217,7 +217,7 @@ fn psx_model(model: &Value) -> (u64, u64) {
     (number(model, "vertices"), triangles)
 }
 
-/// Returns the joints that a GLB file has.
+/// Returns the number of joints in a GLB file.
 fn joints(glb: &[u8]) -> u64 {
     let length = u32::from_le_bytes(glb[12..16].try_into().unwrap()) as usize;
     let json: Value = serde_json::from_slice(&glb[20..20 + length]).unwrap();
@@ -231,7 +231,7 @@ fn joints(glb: &[u8]) -> u64 {
 fn assimp_agrees_with_info_json_on_psx_models() {
     let into = tempfile::tempdir().unwrap();
     for (folder, files) in unpack("psx", into.path()) {
-        // Its faces have corners that do not exist, which are omitted.
+        // Faces that refer to missing vertices are omitted.
         if folder.ends_with("odd_vertex_index.psx.meta") {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Pictures, models and animations through the kernel.
+//! Pictures, models and animations, read through the kernel.
 
 mod support;
 
@@ -12,7 +12,7 @@ use support::shared;
 use support::sources::{folder, names};
 
 #[test]
-fn a_palette_is_taken_from_a_neighbour_in_any_case() {
+fn a_palette_is_read_from_a_sibling_in_any_case() {
     if !can_mount() {
         return;
     }
@@ -32,8 +32,8 @@ fn a_palette_is_taken_from_a_neighbour_in_any_case() {
     assert!(info.contains("palette 000000aa of texture"), "{info}");
 }
 
-/// Checks every file below a directory: the size before it is opened is the
-/// number of its bytes.
+/// Asserts that the size of every file below a directory is known before it is
+/// opened, and returns the number of files.
 fn check_sizes(directory: &Path) -> usize {
     let mut files = 0;
     for name in names(directory) {
@@ -55,7 +55,7 @@ fn check_sizes(directory: &Path) -> usize {
 }
 
 #[test]
-fn pictures_have_the_known_pixels_and_everything_its_right_size() {
+fn pictures_have_the_known_pixels_and_all_files_the_right_sizes() {
     let samples = samples("psx/generated");
     let golden = shared("golden/psx/generated");
     let (true, Some(golden)) = (can_mount(), golden) else {

@@ -1,5 +1,6 @@
 //! Faults of the storage below archives: a failing disk, a slow or lost
-//! network. Reads are right or EIO, and right again after the fault.
+//! network. Reads return correct bytes or EIO, and correct bytes again after
+//! the fault.
 
 mod support;
 
@@ -21,7 +22,7 @@ use support::mounted::stats;
 use support::pictures::library;
 use support::{noise, text, trial};
 
-/// Hardly a cache, so that every read asks the source.
+/// A cache that is too small to avoid reads of the source.
 const UNCACHED: [&str; 2] = ["-o", "noprefetch,cachesize=1K"];
 
 #[test]
@@ -43,7 +44,7 @@ fn short_interrupted_and_slow_reads_change_no_byte() {
 }
 
 #[test]
-fn a_source_that_fails_is_eio_until_it_does_not() {
+fn a_source_that_fails_is_eio_until_it_recovers() {
     if !can_mount() {
         return;
     }
@@ -54,7 +55,7 @@ fn a_source_that_fails_is_eio_until_it_does_not() {
             faulty.source.set(Mode::Fails(error));
             assert_eq!(read_all(faulty.mount()).0, 0, "{error:?}");
             let listing = fs::read_dir(faulty.mount().file("dir")).unwrap();
-            assert_eq!(listing.count(), 1, "the tree needs no source");
+            assert_eq!(listing.count(), 1, "listing does not read the source");
             faulty.source.set(Mode::Fine);
             assert_eq!(read_all(faulty.mount()).1, 0, "{error:?}");
         }
@@ -79,7 +80,7 @@ fn a_source_that_is_gone_is_eio_and_never_another_file() {
         faulty.source.go_away();
         assert_eq!(read_all(faulty.mount()).0, 0);
         faulty.source.come_back();
-        // What is mounted again is another device, and its file another file.
+        // The new mount is another device, and its file is another file.
         let (right, refused) = read_all(faulty.mount());
         let is_same = device() == first;
         assert_eq!(if is_same { refused } else { right }, 0);
@@ -89,8 +90,8 @@ fn a_source_that_is_gone_is_eio_and_never_another_file() {
     trial::record(tried, rounds, happened);
 }
 
-/// What a tree has: the bytes of its files and the names of its directories,
-/// by path; or why not.
+/// The contents of a tree by path: the bytes of a file, the names in a
+/// directory, or an error.
 type Walked = BTreeMap<String, Result<Vec<u8>, Error>>;
 
 fn walk(vfs: &Vfs) -> Walked {
@@ -120,8 +121,8 @@ fn walk(vfs: &Vfs) -> Walked {
     walked
 }
 
-/// Returns a folder with everything in it that is opened when a process enters
-/// it.
+/// Returns the files of a folder, of all kinds that are opened when the folder
+/// is entered.
 fn folder() -> Vec<(&'static str, Vec<u8>)> {
     let small = |method| file(b"a.txt", Packed::new(text(70_000), method));
     let inner = V1::new(vec![small(Method::Zlib)]).build().bytes;
@@ -140,10 +141,10 @@ fn folder() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Every request to the file system below fails once, the others do not:
-/// looking up, listing, opening and reading.
+/// Each request to the file system below (to look up, list, open or read) fails
+/// once in turn, and the others succeed.
 #[test]
-fn one_request_that_fails_leaves_nothing_wrong_behind() {
+fn one_request_that_fails_leaves_nothing_incorrect() {
     if !can_mount() {
         return;
     }

@@ -1,5 +1,5 @@
-//! Sources that cannot be read for a while: an error with its offset, and
-//! nothing derived from it is kept.
+//! Sources that cannot be read for a while: reads return an error with its
+//! offset, and nothing derived from it is kept.
 
 mod support;
 
@@ -51,13 +51,13 @@ fn archives() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// The recorded entries of an archive.
+/// An archive and its recorded entries.
 struct Opened {
     archive: Box<dyn Volume>,
     tree: Recorder,
 }
 
-/// What was read of a file: its bytes, and its attributes.
+/// The bytes of a file and its attributes.
 type Read = (Vec<u8>, Vec<Option<String>>);
 
 impl Opened {
@@ -127,9 +127,9 @@ fn faulty(bytes: &[u8], script: Script) -> (Arc<Faulty>, Arc<dyn ReadAt>) {
     (faulty.clone(), faulty)
 }
 
-/// Every read of the source fails once, the others do not.
+/// Each read of the source fails once in turn, and the others succeed.
 #[test]
-fn one_read_that_fails_is_an_error_there_and_leaves_nothing_behind() {
+fn one_read_that_fails_is_an_error_and_nothing_of_it_is_kept() {
     let mut tried = 0;
     for (name, bytes) in archives() {
         for force in [false, true] {
@@ -199,18 +199,18 @@ fn delays_change_nothing() {
     }
 }
 
-/// Reads fail and succeed in turn, at several rates.
+/// Reads fail at random, at several rates.
 #[test]
-fn reads_that_fail_again_and_again_are_right_when_they_succeed() {
+fn reads_that_fail_repeatedly_are_right_when_they_succeed() {
     let rounds = trial::length(3, 300);
     for (name, bytes) in archives() {
         let (_, clean) = faulty(&bytes, Box::new(|_| Fault::None));
         let all = Opened::new(&clean, false).unwrap().read_all();
         for round in 0..rounds {
-            let dice = noise(round, 10_000);
+            let random = noise(round, 10_000);
             let script = move |read: u64| {
-                let thrown = dice[read as usize % dice.len()];
-                let fails = thrown.is_multiple_of(8 + (round % 7) as u8);
+                let byte = random[read as usize % random.len()];
+                let fails = byte.is_multiple_of(8 + (round % 7) as u8);
                 if fails { Fault::Fails } else { Fault::None }
             };
             let (_, source) = faulty(&bytes, Box::new(script));
@@ -236,5 +236,5 @@ fn retry<T>(mut attempt: impl FnMut() -> Result<T>) -> T {
             Err(error) => assert!(error.is_fault(), "{error}"),
         }
     }
-    panic!("nothing succeeds");
+    panic!("no attempt succeeds");
 }

@@ -1,5 +1,5 @@
-//! Exporting a mount, as by NFS: files are found by handles, however old these
-//! are (SEMANTICS, Exporting).
+//! Exporting a mount, for example by NFS: files are found by handles of any age
+//! (SEMANTICS, Exporting).
 
 mod support;
 
@@ -14,8 +14,8 @@ use support::mounted::mounted;
 use support::noise;
 use support::ta::{gaf, pcx};
 
-/// `make ROOT PATH` prints the handle of a file. `open ROOT HANDLE` opens it,
-/// after the kernel has forgotten it, and prints the path and the entries of a
+/// `make ROOT PATH` prints the handle of a file. `open ROOT HANDLE` drops the
+/// kernel's caches, opens the file, and prints the path and the entries of a
 /// directory, the sum of a file's bytes, or the error.
 const PROBE: &str = "
 import ctypes, os, stat, sys
@@ -41,7 +41,7 @@ else:
             path = os.readlink(f'/proc/self/fd/{file}')
             print(os.path.relpath(path, root), sorted(os.listdir(file)))
         else:
-            # The handle of a file does not say in which directory it is.
+            # The handle of a file does not identify its directory.
             print(sum(os.read(file, 1 << 20)))
 ";
 
@@ -114,7 +114,7 @@ fn a_handle_finds_generated_files() {
             "{path}"
         );
     }
-    // The kernel looks for the name of a directory in a listing.
+    // The kernel finds the name of a directory by listing its parent.
     let found = |mount: &Mount| {
         let handle = probe("make", mount.path(), "converted/anims");
         probe("open", mount.path(), &handle)

@@ -1,5 +1,5 @@
-//! Names that file managers look for everywhere are not there, once and for
-//! all.
+//! Names that file managers look up everywhere do not exist, and the kernel
+//! remembers that.
 
 mod support;
 
@@ -8,9 +8,9 @@ use std::io::ErrorKind;
 use support::mount::{Fixture, can_mount};
 use support::mounted::counter;
 
-/// What pcmanfm, Thunar, Nautilus, Dolphin, GLib's trash and volume monitor,
-/// Finder and Windows look for in directories, among them volumes' roots.
-const ASKED: [&str; 22] = [
+/// Names that pcmanfm, Thunar, Nautilus, Dolphin, GLib's trash and volume
+/// monitor, Finder and Windows look up in directories or the roots of volumes.
+const NAMES: [&str; 22] = [
     ".hidden",
     ".directory",
     ".Trash",
@@ -36,14 +36,14 @@ const ASKED: [&str; 22] = [
 ];
 
 #[test]
-fn names_that_file_managers_look_for_are_requested_once_and_not_logged() {
+fn names_that_file_managers_look_up_are_requested_once_and_not_logged() {
     if !can_mount() {
         return;
     }
     let mount = Fixture::new().mount_in_foreground(&[]);
-    let ask = || {
+    let look_up = || {
         for directory in ["", "maps"] {
-            for name in ASKED {
+            for name in NAMES {
                 let path = mount.file(directory).join(name);
                 let error = path.symlink_metadata().unwrap_err();
                 assert_eq!(error.kind(), ErrorKind::NotFound, "{path:?}");
@@ -52,15 +52,15 @@ fn names_that_file_managers_look_for_are_requested_once_and_not_logged() {
     };
     let lookups = || counter(&mount, "lookups");
     let before = lookups();
-    ask();
-    let asked = lookups() - before;
-    assert!(asked >= 2 * ASKED.len() as u64, "{asked}");
+    look_up();
+    let first = lookups() - before;
+    assert!(first >= 2 * NAMES.len() as u64, "{first}");
     let before = lookups();
-    (0..20).for_each(|_| ask());
+    (0..20).for_each(|_| look_up());
     // The counters themselves are looked up, and the kernel may forget a name
     // when memory is short.
     let again = lookups() - before;
-    assert!(again < 10, "{again} of what the kernel could have known");
+    assert!(again < 10, "{again} lookups of names that the kernel had");
     assert_eq!(counter(&mount, "errors"), 0);
     assert_eq!(mount.fixture.log(), "");
 }

@@ -1,5 +1,5 @@
-//! What desktops know of our files: types by name and content, and the
-//! programs that are offered for them.
+//! Our files on desktops: their types by name and content, and the programs
+//! that are offered for them.
 
 mod support;
 
@@ -13,14 +13,14 @@ use support::shared;
 use support::sources::names;
 use tempfile::{TempDir, tempdir};
 
-/// Returns the files that packages install.
+/// Returns the path of a file that packages install.
 fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("docs/desktop")
         .join(name)
 }
 
-/// Returns a home in which the types are known, beside those of the system.
+/// Creates a data directory with our types, in addition to those of the system.
 fn home() -> Option<TempDir> {
     if !has_programs(&["update-mime-database", "gio"]) {
         return None;
@@ -35,7 +35,7 @@ fn home() -> Option<TempDir> {
     assert_eq!(
         (ran.code, &*ran.stdout, &*ran.stderr),
         (Some(0), "", ""),
-        "the database is sound"
+        "update-mime-database"
     );
     Some(home)
 }
@@ -58,7 +58,7 @@ fn types_of(home: &TempDir, files: &[PathBuf]) -> Vec<String> {
     types
 }
 
-/// Folders of samples, the ends of their names, and what their types are.
+/// Folders of samples, the ends of their names, and their types.
 const SAMPLES: &[(&str, &[&str], &str)] = &[
     ("hpi/good", &[""], "application/x-hpi-archive"),
     ("hip/peer", &["HIP", "HOP"], "application/x-hip-archive"),
@@ -87,7 +87,7 @@ const SAMPLES: &[(&str, &[&str], &str)] = &[
     ("containers/chd", &["chd"], "application/x-mame-chd"),
     ("containers/xdvdfs", &["xiso"], "application/x-xbox-disc"),
     ("containers/iso", &["iso"], "application/x-cd-image"),
-    // The database's types for these names are kept.
+    // For these names, the types of the system are kept.
     ("containers/img", &["img"], "application/x-raw-disk-image"),
     ("containers/hedwad", &["WAD"], "application/x-doom-wad"),
 ];
@@ -175,7 +175,7 @@ fn programs_are_offered_for_types_that_exist() {
             "{name}"
         );
     }
-    // Other programs open these, unless the user says otherwise.
+    // Other programs open these by default.
     for foreign in ["zip", "x-cd-image", "x-gamecube", "pcx"] {
         assert!(!open.iter().any(|name| name.contains(foreign)), "{foreign}");
     }

@@ -1,5 +1,5 @@
-//! A folder as a source: it shows the contents of the folder, one directory at
-//! a time, and follows no links out of it.
+//! A folder as a source: the mount shows its contents, lists one directory at a
+//! time, and follows no links out of it.
 
 mod support;
 
@@ -22,7 +22,7 @@ fn fifo(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::RUSR, 0).unwrap();
 }
 
-/// Error number of what was read.
+/// Returns the error number of a failure.
 fn errno<T>(result: std::io::Result<T>) -> Option<i32> {
     result.err().and_then(|error| error.raw_os_error())
 }
@@ -33,7 +33,7 @@ fn list(directory: &Path) -> std::io::Result<Vec<fs::DirEntry>> {
 }
 
 #[test]
-fn a_folder_equals_itself() {
+fn a_mounted_folder_equals_the_folder() {
     if !can_mount() || !has_programs(&["diff"]) {
         return;
     }
@@ -79,7 +79,7 @@ fn a_folder_equals_itself() {
 }
 
 #[test]
-fn symbolic_links_keep_their_texts_and_are_not_followed() {
+fn symbolic_links_keep_their_targets_and_are_not_followed() {
     if !can_mount() {
         return;
     }
@@ -119,7 +119,7 @@ fn a_directory_that_has_become_a_link_is_not_followed() {
 }
 
 #[test]
-fn names_that_no_text_can_have_are_escaped_and_can_be_read() {
+fn names_that_are_not_text_are_escaped_and_can_be_read() {
     if !can_mount() {
         return;
     }
@@ -174,7 +174,7 @@ fn a_directory_is_listed_when_it_is_entered_and_not_before() {
 }
 
 #[test]
-fn a_directory_that_is_gone_fails_alone_and_until_it_is_back() {
+fn a_missing_directory_fails_alone_and_until_it_is_back() {
     if !can_mount() {
         return;
     }
@@ -232,7 +232,7 @@ fn a_directory_that_may_not_be_read_fails_alone() {
 }
 
 #[test]
-fn a_file_that_changes_is_never_shown_with_foreign_bytes() {
+fn a_file_that_changes_is_never_read_with_foreign_bytes() {
     if !can_mount() {
         return;
     }
@@ -264,11 +264,11 @@ fn a_file_that_changes_is_never_shown_with_foreign_bytes() {
     let mut start = vec![0; 4096];
     let truncated = fs::File::open(mount.file("truncated")).unwrap();
     truncated.read_exact_at(&mut start, 0).unwrap();
-    assert_eq!(start, noise(7, 4096), "what is there can be read");
+    assert_eq!(start, noise(7, 4096), "the bytes that are left can be read");
     assert_eq!(
         fs::read(mount.file("grown")).unwrap(),
         &noise(9, 300_000)[..200_000],
-        "as long as it was"
+        "the length is the original one"
     );
     let mut rest = Vec::new();
     match open.read_to_end(&mut rest) {
@@ -278,7 +278,7 @@ fn a_file_that_changes_is_never_shown_with_foreign_bytes() {
 }
 
 #[test]
-fn two_hundred_open_files_need_few_of_the_daemon() {
+fn two_hundred_open_files_need_few_descriptors_of_the_daemon() {
     if !can_mount() {
         return;
     }

@@ -18,10 +18,10 @@ use support::trial;
 /// Where `scripts/fuzz` finds the seeds.
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus");
 
-/// What was found with fuzzers, a folder for each target.
+/// Findings of fuzzers, in a folder for each target.
 const REGRESSIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/regressions");
 
-/// What happens to a seed.
+/// A change that damages a seed.
 #[derive(Debug, Clone)]
 enum Damage {
     Byte(Index, u8),
@@ -29,7 +29,7 @@ enum Damage {
     Word(Index, u32),
     Cut(Index),
     Insert(Index, Vec<u8>),
-    /// A piece of another seed, or of the same, in the place of what is there.
+    /// Overwrites bytes with a piece of the same or another seed.
     Splice(Index, Index, Index, usize),
 }
 
@@ -85,7 +85,7 @@ impl Damage {
     }
 }
 
-/// Runs a target on all that there is for it, and on that many damaged seeds.
+/// Runs a target on its seeds, its findings, and `times` damaged seeds.
 fn try_out(name: &str, times: u32) {
     let target = TARGETS.iter().find(|target| target.name == name).unwrap();
     let seeds = (target.seeds)();
@@ -115,7 +115,7 @@ fn try_out(name: &str, times: u32) {
     );
 }
 
-/// Returns what was found with a target.
+/// Returns the earlier findings of a target.
 fn found(target: &Target) -> Vec<Vec<u8>> {
     let Ok(entries) = fs::read_dir(Path::new(REGRESSIONS).join(target.name)) else {
         return Vec::new();
@@ -134,7 +134,7 @@ macro_rules! targets {
         )*
 
         #[test]
-        fn every_target_is_tried() {
+        fn every_target_has_a_test() {
             assert_eq!(TARGETS.map(|target| target.name), [$($name),*]);
         }
     };
@@ -144,7 +144,7 @@ targets! {
     damaged_archives_of_version_1_keep_the_promises: "hpi_v1", 200;
     damaged_archives_of_version_2_keep_the_promises: "hpi_v2", 200;
     damaged_chunks_decode_alike_as_a_whole_and_as_a_stream: "chunk", 300;
-    damaged_lz77_gets_one_verdict_from_both_decoders: "lz77", 100;
+    damaged_lz77_is_decoded_or_refused_by_both_decoders_alike: "lz77", 100;
     damaged_hip_archives_keep_the_promises: "hip", 200;
     damaged_psx_files_are_shown_or_refused: "psx", 100;
     damaged_hgo_files_are_shown_or_refused: "hgo", 100;
@@ -173,12 +173,12 @@ targets! {
     damaged_iso_discs_are_read_or_refused: "iso", 200;
     damaged_block_images_are_decoded_or_refused: "image", 300;
     damaged_lists_of_databases_are_read_or_refused: "dat", 300;
-    a_damaged_archive_in_a_disc_in_an_archive_spoils_nothing_around_it: "nested", 40;
+    a_damaged_archive_in_a_disc_in_an_archive_affects_nothing_around_it: "nested", 40;
     mounts_of_damaged_files_keep_the_promises: "vfs", 100;
-    operations_in_any_order_are_answered_as_a_model_answers: "ops", 100;
+    operations_in_any_order_are_answered_as_by_a_model: "ops", 100;
 }
 
-/// Writes the seeds to where the fuzzers look for them.
+/// Writes the seeds to the corpus of the fuzzers.
 #[test]
 #[ignore = "is a part of scripts/fuzz"]
 fn write_the_seeds() {

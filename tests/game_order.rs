@@ -11,7 +11,7 @@ use support::merging::{
 };
 use support::mount::{Mount, can_mount};
 
-/// Writes archives that all hold `who.txt`, with their own name in it.
+/// Writes archives that all contain a `who.txt` with the archive's name in it.
 fn contestants(sources: &Folder, names: &[&str]) {
     for name in names {
         sources.archive(name, vec![text("who.txt", name)]);
@@ -72,7 +72,7 @@ fn total_annihilation_orders_by_groups_and_then_by_the_first_name() {
 }
 
 #[test]
-fn beside_the_games_own_patch_no_other_counts() {
+fn if_the_games_own_patch_exists_no_other_is_mounted() {
     if !can_mount() {
         return;
     }
@@ -130,7 +130,7 @@ fn ten_archives_are_within_the_limit() {
 }
 
 #[test]
-fn loose_files_are_over_all_and_directories_merge_with_those_of_archives() {
+fn loose_files_win_over_archives_and_directories_are_merged() {
     if !can_mount() {
         return;
     }
@@ -241,7 +241,7 @@ fn kingdoms_shows_the_newest_file_of_any_archive() {
     }
     let sources = Folder::new();
     let new = 950_000_000;
-    // Each following file is a second younger.
+    // The first file is shown if none is newer.
     sources.kingdoms("a.hpi", new, vec![text("x", "a"), text("y", "a")]);
     sources.kingdoms("b.hpi", new + 1, vec![text("X", "b")]);
     sources.kingdoms("c.ufo", new + 2, vec![text("x", "c")]);
@@ -269,7 +269,7 @@ fn kingdoms_shows_the_newest_file_of_any_archive() {
 }
 
 #[test]
-fn of_equally_old_files_kingdoms_shows_the_one_that_is_mounted_earlier() {
+fn of_files_with_equal_dates_kingdoms_shows_the_one_that_is_mounted_first() {
     if !can_mount() {
         return;
     }
@@ -284,7 +284,7 @@ fn of_equally_old_files_kingdoms_shows_the_one_that_is_mounted_earlier() {
 }
 
 #[test]
-fn loose_files_are_over_newer_ones_in_kingdoms_too() {
+fn loose_files_win_over_newer_ones_in_kingdoms_too() {
     if !can_mount() {
         return;
     }
@@ -297,7 +297,7 @@ fn loose_files_are_over_newer_ones_in_kingdoms_too() {
 }
 
 #[test]
-fn the_game_is_detected_by_the_versions_of_archives_and_of_nothing_else() {
+fn the_game_is_detected_by_the_versions_of_archives_only() {
     if !can_mount() {
         return;
     }

@@ -46,7 +46,7 @@ fn a_mount_stays_while_a_file_is_open_or_is_the_current_directory() {
 }
 
 #[test]
-fn a_mount_stays_while_paths_in_it_are_used_which_the_kernel_knows() {
+fn a_mount_stays_while_paths_that_the_kernel_has_cached_are_used() {
     if !can_mount() {
         return;
     }
@@ -55,7 +55,7 @@ fn a_mount_stays_while_paths_in_it_are_used_which_the_kernel_knows() {
     while start.elapsed() < 4 * IDLE {
         let found = fs::metadata(mount.file(SMALL)).is_ok();
         longest = longest.max(last.elapsed());
-        // A busy machine may not let this thread run for as long.
+        // On a busy machine, this thread may not run for that long.
         assert!(found || longest >= IDLE, "gone after {longest:?}");
         if !found {
             return;
@@ -63,7 +63,7 @@ fn a_mount_stays_while_paths_in_it_are_used_which_the_kernel_knows() {
         last = Instant::now();
         sleep(IDLE / 20);
     }
-    eventually("it ends when it is left alone", || mount.layers() == 0);
+    eventually("it ends when it is unused", || mount.layers() == 0);
 }
 
 #[test]

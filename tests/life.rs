@@ -20,12 +20,12 @@ use support::mount::{
 use support::skip::skip_anywhere;
 
 #[test]
-fn a_dead_mount_is_cleared_away_by_the_next() {
+fn a_dead_mount_is_removed_by_the_next() {
     if !can_mount() {
         return;
     }
     let mount = Mount::new(&[]);
-    // The kernel remembers these, and answers them without the daemon.
+    // The kernel caches these, and answers them without the daemon.
     fs::metadata(mount.path()).unwrap();
     assert_eq!(fs::read_dir(mount.path()).unwrap().count(), 2);
     mount.signal(Signal::KILL);
@@ -75,13 +75,13 @@ fn a_busy_mount_is_not_unmounted_from_outside_unless_lazily() {
 }
 
 #[test]
-fn a_busy_mount_that_is_unmounted_by_force_leaves_no_dead_one() {
+fn a_busy_mount_that_is_unmounted_by_force_leaves_no_dead_mount() {
     if !can_mount() {
         return;
     }
     let mount = Mount::new(&[]);
     let file = File::open(mount.file(BIG)).unwrap();
-    // The kernel breaks the session off, then finds the mount busy.
+    // The kernel aborts the connection, then finds the mount busy.
     let ran = run(Command::new("umount").arg("-f").arg(mount.path()));
     assert_ne!(ran.code, Some(0));
     mount.assert_ends();
@@ -89,7 +89,7 @@ fn a_busy_mount_that_is_unmounted_by_force_leaves_no_dead_one() {
 }
 
 #[test]
-fn a_new_mount_at_the_place_of_an_ending_one_is_left_alone() {
+fn a_new_mount_in_place_of_an_ending_one_is_not_unmounted() {
     if !can_mount() {
         return;
     }
@@ -99,10 +99,10 @@ fn a_new_mount_at_the_place_of_an_ending_one_is_left_alone() {
         Vec::from_iter(line.split(' ').take(3).map(str::to_owned))
     };
     let of_old = numbers(&old);
-    // The process learns late that its mount is gone. The next mount gets the
+    // The process detects late that its mount is gone. The next mount gets the
     // same numbers, unless another program is faster.
     old.signal(Signal::STOP);
-    // Not umount(8), which asks the mount what it is first.
+    // Not umount(8), which sends requests to the mount first.
     rustix::mount::unmount(old.path(), UnmountFlags::empty()).unwrap();
     let ran = run(&mut old.fixture.command(&[]));
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -134,7 +134,7 @@ fn a_mount_without_a_waiting_parent_is_removed() {
         return;
     }
     let fixture = Fixture::new();
-    // As the waiting command starts it, with no reader at the pipe's other end.
+    // As the waiting command starts it, but without a reader of the pipe.
     let (reader, writer) = rustix::pipe::pipe().unwrap();
     drop(reader);
     let mut command = fixture.command(&[]);
@@ -173,7 +173,7 @@ fn a_panic_in_a_handler_is_an_error_of_one_request() {
         let mut command = fixture.command(&[]);
         command.env("HPIMOUNT_TEST_PANIC", victim);
         let mount = fixture.mount_by(command);
-        // More often than there are threads to lose.
+        // More often than there are threads.
         for _ in 0..40 {
             let error = request(&mount).expect_err(victim);
             assert_eq!(error.raw_os_error(), Some(libc::EIO), "{victim}: {error}");
@@ -200,7 +200,7 @@ fn a_panic_outside_of_requests_is_harmless() {
     command.env("HPIMOUNT_TEST_PANIC", "forget");
     let mount = fixture.mount_in_foreground_by(command);
     mount.assert_answers();
-    // The kernel lets go of all names when a mount is mounted again.
+    // The kernel forgets all names when a mount is remounted.
     let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
     rustix::mount::mount_remount(mount.path(), flags, "").unwrap();
     eventually("the kernel sends forget requests", || {
@@ -212,7 +212,7 @@ fn a_panic_outside_of_requests_is_harmless() {
 }
 
 #[test]
-fn a_panic_while_pushing_ends_no_pushing() {
+fn a_panic_while_pushing_does_not_end_pushing() {
     if !can_mount() || !cfg!(debug_assertions) {
         return;
     }
@@ -227,7 +227,7 @@ fn a_panic_while_pushing_ends_no_pushing() {
         });
     };
     for times in 1..=3 {
-        // A small read has the rest of its block pushed.
+        // After a small read, the rest of its block is pushed.
         let offset = (times as u64 - 1) * 65_536 + 20_000;
         let file = File::open(mount.file(BIG)).unwrap();
         rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).unwrap();
@@ -242,7 +242,7 @@ fn a_panic_while_pushing_ends_no_pushing() {
 }
 
 #[test]
-fn the_daemon_lets_go_of_terminal_and_directory() {
+fn the_daemon_releases_terminal_and_directory() {
     if !can_mount() {
         return;
     }

@@ -22,12 +22,12 @@ use support::mount::{
 use support::shared;
 use support::sources::{file, folder, hip, ifp};
 
-/// Returns what hpimount says to these arguments and the source.
+/// Runs hpimount with an option, a source and paths in it.
 fn on(source: &Path, option: &str, paths: &[&str]) -> Run {
     run(hpimount().arg(option).arg(source).args(paths))
 }
 
-/// Returns the bytes of files, which must be there.
+/// Returns the bytes of files, which must exist.
 fn cat(source: &Path, paths: &[&str]) -> Vec<u8> {
     let mut command = hpimount();
     let output = command.arg("--cat").arg(source).args(paths).output();
@@ -48,7 +48,7 @@ fn a_listing_has_mode_size_date_method_and_path() {
         -r--r--r--      300000 2001-08-23 14:05 zlib    maps/big.bin\n";
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), lines), "{ran:?}");
     let below = on(&fixture.archive, "--list", &["MAPS", "hello.txt"]);
-    // As find(1) does, by the spelling that was requested.
+    // In the requested spelling, as with find(1).
     let lines = lines.replace("maps", "MAPS");
     let mut sorted: Vec<&str> = lines.lines().collect();
     sorted.rotate_left(1);
@@ -69,7 +69,7 @@ fn a_listing_has_mode_size_date_method_and_path() {
     assert_eq!(line, expected);
 }
 
-/// Path, kind, mode, size, and target of a link, of all that is listed.
+/// The kind, mode, size and link target of each listed entry, by path.
 type Listing = BTreeMap<String, (String, u32, u64, Option<String>)>;
 
 fn listed(source: &Path) -> Listing {
@@ -126,7 +126,7 @@ fn listing_and_printing_match_a_mount() {
     );
     sources.push(built.archive.clone());
     let mut compared = 0;
-    // One of each kind and every tenth of all will do.
+    // Every tenth is enough, beginning with the built archive.
     for source in sources.iter().rev().step_by(10) {
         let fixture = Fixture::new();
         let mut command = hpimount();
@@ -156,7 +156,7 @@ fn listing_and_printing_match_a_mount() {
 }
 
 #[test]
-fn files_are_printed_by_any_spelling_one_after_the_other() {
+fn files_in_any_spelling_are_printed_one_after_the_other() {
     let fixture = Fixture::new();
     assert_eq!(cat(&fixture.archive, &[SMALL]), b"hello\n");
     assert_eq!(cat(&fixture.archive, &["/Maps/../HELLO.txt"]), b"hello\n");
@@ -203,7 +203,7 @@ fn paths_lead_through_archives_assets_and_links() {
         String::from_utf8(info).unwrap().starts_with("IFP"),
         "{asset}"
     );
-    // What is beside files of the source is not listed by itself.
+    // Companions are listed only on request.
     let all = on(&fixture.archive, "-l", &[]).stdout;
     assert_eq!(all.lines().count(), 5, "{all}");
     for path in ["away", "loop", "../source/link"] {
@@ -228,7 +228,7 @@ fn unreadable_paths_are_named_and_the_rest_is_printed() {
         "hpimount: hello.txt/: not a directory",
     ];
     assert_eq!(ran.stderr.lines().collect::<Vec<_>>(), lines);
-    // The second chunk of the large file: a byte of its payload.
+    // Damage a byte of the payload of the large file's second chunk.
     let mut bytes = fs::read(&fixture.archive).unwrap();
     let chunks = bytes.windows(4).enumerate();
     let chunks: Vec<usize> = chunks
@@ -252,7 +252,7 @@ fn unreadable_paths_are_named_and_the_rest_is_printed() {
 }
 
 #[test]
-fn a_closed_pipe_ends_it_silently() {
+fn a_closed_pipe_ends_the_program_silently() {
     let entries = (0..20_000).map(|number| {
         let name = format!("a file with a long name, number {number}");
         entry(name.as_bytes(), File::new("", Method::Stored))
@@ -275,7 +275,7 @@ fn a_closed_pipe_ends_it_silently() {
 }
 
 #[test]
-fn neither_needs_fuse() {
+fn printing_does_not_need_fuse() {
     if !can_mount() || !has_programs(&["unshare"]) {
         return;
     }
@@ -292,7 +292,7 @@ fn neither_needs_fuse() {
     );
 }
 
-/// Returns what unmounting says.
+/// Runs `--unmount`.
 fn unmount(points: &[&Path]) -> Run {
     run(hpimount().arg("--unmount").args(points))
 }
@@ -338,7 +338,7 @@ fn a_dead_mount_is_unmounted_too() {
 }
 
 #[test]
-fn a_user_unmounts_what_is_theirs() {
+fn users_can_unmount_their_own_mounts() {
     if !can_mount() || !has_programs(&["unshare", "setpriv", "nsenter", "fusermount3"]) {
         return;
     }

@@ -44,11 +44,11 @@ struct Listed {
     name: String,
     ino: u64,
     kind: FileType,
-    /// Where the listing continues after it.
+    /// The offset at which the listing continues after it.
     next: u64,
 }
 
-/// Lists an open directory from `start` on through a buffer of that many bytes.
+/// Lists an open directory from `start` on, through a buffer of `room` bytes.
 fn list(directory: &Opened, start: u64, room: usize) -> Vec<Listed> {
     rustix::fs::seek(directory, SeekFrom::Start(start)).unwrap();
     let mut buffer = vec![MaybeUninit::uninit(); room];
@@ -101,7 +101,7 @@ fn a_listing_resumes_at_any_position_any_number_of_times() {
 }
 
 #[test]
-fn two_listings_do_not_disturb_each_other() {
+fn concurrent_listings_do_not_disturb_each_other() {
     let Some(mount) = large() else { return };
     let path = mount.path().join("large");
     std::thread::scope(|scope| {
@@ -169,8 +169,7 @@ fn listings_agree_with_stat() {
     assert!(link.symlink_metadata().unwrap().is_symlink());
 }
 
-/// `find` leaves a directory once it has seen as many subdirectories as the
-/// number of links says.
+/// `find` looks for no more subdirectories than the number of links implies.
 #[test]
 fn links_count_names_and_subdirectories() {
     let Some(mount) = small() else { return };
@@ -186,7 +185,7 @@ fn links_count_names_and_subdirectories() {
 }
 
 #[test]
-fn other_than_directories_are_refused() {
+fn only_directories_can_be_listed() {
     let Some(mount) = small() else { return };
     let error = |path: &str| fs::read_dir(mount.path().join(path)).unwrap_err();
     assert_eq!(error("file").raw_os_error(), Some(libc::ENOTDIR));

@@ -18,17 +18,17 @@ use support::mount::{Mount, can_mount, eventually, has_programs};
 use support::mounted::{counter, mounted_files};
 use support::trial;
 
-/// Readers, eight of each kind.
+/// Number of readers, eight of each kind.
 const READERS: usize = 8 * KINDS.len();
 
 /// Budget of the cache in bytes; the set is several times as large.
 const CACHE: usize = 4 << 20;
 
-/// Memory that the daemon may have beside its cache, in bytes: the program
-/// itself, its tree, and for each of its threads the buffers of a request.
-const BESIDE_CACHE: usize = 28 << 20;
+/// Maximum memory of the daemon in addition to its cache, in bytes: for the
+/// program itself, its tree, and the buffers of a request for each thread.
+const OTHER_MEMORY: usize = 28 << 20;
 
-/// Time in which every reader gets something done, however busy the machine.
+/// Time in which every reader makes progress, however busy the machine is.
 const GUARD: Duration = Duration::from_secs(120);
 
 /// Returns how long the readers read.
@@ -66,7 +66,7 @@ fn sixty_four_readers_get_the_right_bytes_within_memory_and_time() {
     assert_eq!(counter(&mount, "errors"), 0);
     assert_eq!(Footprint::of(mount.pid()), before);
     let peak = peak_memory_of(&mount.pid().to_string());
-    assert!(peak <= CACHE + BESIDE_CACHE, "{} KiB", peak >> 10);
+    assert!(peak <= CACHE + OTHER_MEMORY, "{} KiB", peak >> 10);
     assert!(figures.slowest() <= trial::length(GUARD, Duration::from_secs(2)));
     rustix::mount::unmount(mount.path(), UnmountFlags::empty()).unwrap();
     mount.assert_ends();
@@ -98,8 +98,8 @@ fn sixty_four_readers_get_the_right_bytes_within_memory_and_time() {
     trial::record(&tried, times, &happened);
 }
 
-/// Lets the readers read. The kernel is made to forget everything it can of
-/// the mount now and then, so that it has to ask again.
+/// Runs the readers. The kernel is made to forget all unused names and inodes
+/// of the mount repeatedly, so that it has to request them again.
 fn load(mount: &Mount, set: &Set, figures: &Figures) {
     set.write_pairs(mount.path());
     let progress: [AtomicU64; READERS] = [const { AtomicU64::new(0) }; READERS];
@@ -113,8 +113,8 @@ fn load(mount: &Mount, set: &Set, figures: &Figures) {
     };
     thread::scope(|scope| {
         let readers: [_; READERS] = array::from_fn(|number| scope.spawn(move || read(number)));
-        // The thread that watches does not touch the mount, or it might hang
-        // with the readers.
+        // The thread that watches the readers does not access the mount, or it
+        // might hang with them.
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
                 forget(mount.path());
@@ -125,14 +125,14 @@ fn load(mount: &Mount, set: &Set, figures: &Figures) {
         let mut watch = Watch::new(&progress);
         while !readers.iter().all(ScopedJoinHandle::is_finished) {
             thread::sleep(Duration::from_millis(200));
-            // One that ends early has failed.
+            // A reader that ends early has failed.
             let ended = readers.iter().any(ScopedJoinHandle::is_finished);
             if ended || Instant::now() > end {
                 stop.store(true, Ordering::Relaxed);
             }
             if let Some(kind) = watch.hanging() {
                 stop.store(true, Ordering::Relaxed);
-                // Otherwise no thread could wait for the reader.
+                // Otherwise the scope would never end.
                 mount.signal(Signal::KILL);
                 panic!("{kind}: a reader hangs");
             }
@@ -140,21 +140,21 @@ fn load(mount: &Mount, set: &Set, figures: &Figures) {
     });
     for (number, progress) in progress.iter().enumerate() {
         let kind = KINDS[number % KINDS.len()].0;
-        assert!(progress.load(Ordering::Relaxed) > 0, "{kind} got nowhere");
+        assert!(progress.load(Ordering::Relaxed) > 0, "no progress: {kind}");
     }
 }
 
-/// Has the kernel forget all names and inodes of a mount that is not in use.
+/// Makes the kernel forget all unused names and inodes of a mount.
 /// Writing to `/proc/sys/vm/drop_caches` would do so for the whole machine.
 fn forget(point: &Path) {
     let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
     rustix::mount::mount_remount(point, flags, "").unwrap();
 }
 
-/// Sees that every reader gets on.
+/// Detects readers that make no progress.
 struct Watch<'a> {
     progress: &'a [AtomicU64],
-    /// What each has done, and since when.
+    /// The last progress of each, and its time.
     seen: Vec<(u64, Instant)>,
 }
 
@@ -164,7 +164,7 @@ impl<'a> Watch<'a> {
         Self { progress, seen }
     }
 
-    /// Returns the kind of a reader that has got nothing done for too long.
+    /// Returns the kind of a reader that has made no progress for too long.
     fn hanging(&mut self) -> Option<&'static str> {
         for (number, (now, seen)) in self.progress.iter().zip(&mut self.seen).enumerate() {
             let now = now.load(Ordering::Relaxed);

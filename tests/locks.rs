@@ -54,7 +54,7 @@ use cache::{Cache, Value};
 use flights::{Claim, Flights};
 use support::trial;
 
-/// A block, and whether it is in use.
+/// A block of bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Block(Arc<Vec<u8>>);
 
@@ -66,7 +66,7 @@ impl Value for Block {
     }
 }
 
-/// Room for some blocks: beside its bytes a block costs less than 200.
+/// Room for some blocks, each with an overhead of less than 200 bytes.
 const ROOM: usize = 1 << 16;
 
 fn blocks(room: usize) -> (Arc<Budget>, Arc<Blocks>) {
@@ -79,8 +79,8 @@ fn block(byte: u8) -> Block {
     Block(Arc::new(vec![byte; 1000]))
 }
 
-/// Runs `scenario` in many orders of its threads' steps: half of them drawn
-/// evenly, half with few but ill-timed changes of thread.
+/// Runs `scenario` in many orders of its threads' steps: half of them uniformly
+/// random, half with few context switches, but at unfavourable times.
 fn in_every_order(what: &str, scenario: fn()) {
     let orders = trial::length(1_000, 100_000);
     let run = |scheduler: Box<dyn Scheduler + Send>| {
@@ -108,7 +108,7 @@ fn at_once<T: Send + 'static>(
 }
 
 #[test]
-fn a_block_that_several_readers_want_is_made_once() {
+fn a_block_that_several_readers_request_is_made_once() {
     in_every_order("one block, three readers: made once", || {
         let (_, blocks) = blocks(ROOM);
         let made = Arc::new(AtomicUsize::new(0));
@@ -128,7 +128,7 @@ fn a_block_that_several_readers_want_is_made_once() {
 }
 
 #[test]
-fn a_failure_reaches_all_who_wait_and_is_not_kept() {
+fn a_failure_is_returned_to_all_waiting_readers_and_not_kept() {
     in_every_order("one damaged block, three readers", || {
         let (_, blocks) = blocks(ROOM);
         let cache = blocks.clone();
@@ -196,7 +196,7 @@ fn charges_evict_cached_values_and_never_the_reverse() {
             }
         });
         let charged = held.iter().flatten().count();
-        assert_eq!(charged, 2, "blocks give way");
+        assert_eq!(charged, 2, "blocks are evicted");
         assert!((2000..=2500).contains(&budget.used()));
         drop(held);
         assert!(budget.used() <= 1500);
@@ -204,7 +204,7 @@ fn charges_evict_cached_values_and_never_the_reverse() {
 }
 
 #[test]
-fn one_value_may_be_larger_than_the_budget_and_no_second_one() {
+fn only_one_value_may_be_larger_than_the_budget() {
     in_every_order("three trees larger than the budget", || {
         let (budget, _cache) = blocks(1000);
         let shared = budget.clone();
@@ -251,8 +251,8 @@ fn reservations_wait_for_each_other_and_all_are_granted() {
 }
 
 #[test]
-fn values_made_of_each_other_never_wait_in_a_circle() {
-    // As models that refer to each other, requested from both ends.
+fn values_that_depend_on_each_other_never_wait_in_a_cycle() {
+    // Like models that refer to each other and are requested at once.
     fn get(cache: &Blocks, number: u32, within: &[u32]) -> Block {
         let make = || {
             let next = (number + 1) % 3;
@@ -279,8 +279,8 @@ fn values_made_of_each_other_never_wait_in_a_circle() {
 }
 
 #[test]
-fn a_block_that_is_made_of_others_waits_for_no_reader_for_ever() {
-    // As a text is made of a model, and that of the bytes of a file.
+fn a_block_that_is_made_from_others_never_waits_forever() {
+    // Like a text that is made from a model, and that from a file's bytes.
     fn get(cache: &Blocks, number: u8, made: &AtomicUsize) -> Block {
         let make = || {
             made.fetch_add(1, SeqCst);
@@ -308,7 +308,7 @@ fn a_block_that_is_made_of_others_waits_for_no_reader_for_ever() {
 }
 
 #[test]
-fn a_block_is_that_of_its_key_however_it_came_in() {
+fn a_block_is_that_of_its_key_however_it_was_cached() {
     in_every_order("blocks put, found, made and not kept", || {
         let (_, blocks) = blocks(2500);
         at_once(4, move |number| {
@@ -326,7 +326,7 @@ fn a_block_is_that_of_its_key_however_it_came_in() {
 }
 
 #[test]
-fn nothing_that_was_noted_is_slept_through() {
+fn waiting_threads_miss_no_change() {
     in_every_order("two that note, two that wait for it", || {
         let list = Arc::new(Awaited::<Vec<usize>>::default());
         let taken = at_once(4, move |number| match number {
@@ -339,7 +339,7 @@ fn nothing_that_was_noted_is_slept_through() {
                 }
                 Vec::new()
             }
-            // A wake-up that got lost would be a deadlock.
+            // A lost wake-up would be a deadlock.
             _ => (0..2).filter_map(|_| list.wait_for(Vec::pop)).collect(),
         });
         let mut taken = taken.concat();
@@ -349,7 +349,7 @@ fn nothing_that_was_noted_is_slept_through() {
 }
 
 #[test]
-fn who_waits_or_works_ends_when_all_is_closed() {
+fn waiting_threads_end_when_the_list_is_closed() {
     in_every_order("closed while one notes and two wait", || {
         let list = Arc::new(Awaited::<usize>::default());
         at_once(4, move |number| match number {
@@ -369,7 +369,7 @@ fn who_waits_or_works_ends_when_all_is_closed() {
     });
 }
 
-/// Runs what has one thread.
+/// Runs a scenario with one thread.
 fn alone(scenario: fn()) {
     shuttle::check_dfs(scenario, None);
 }
@@ -394,9 +394,9 @@ fn the_oldest_block_is_evicted_first() {
         assert_eq!(made.swap(0, SeqCst), 100);
         get(0);
         get(99);
-        assert_eq!(made.load(SeqCst), 0, "used lately, still there");
+        assert_eq!(made.load(SeqCst), 0, "recently used ones are kept");
         get(10);
-        assert_eq!(made.load(SeqCst), 1, "long unused, gone");
+        assert_eq!(made.load(SeqCst), 1, "long unused ones are evicted");
     });
 }
 
@@ -409,7 +409,7 @@ fn the_oldest_value_of_all_caches_is_evicted_first() {
         for number in 0..4 {
             second.put(&number, block(0));
         }
-        assert!(first.peek(&1).is_some(), "which makes it the latest");
+        assert!(first.peek(&1).is_some(), "and is now the latest");
         second.put(&4, block(0));
         assert!(first.peek(&1).is_some());
         assert!(second.peek(&0).is_none());
@@ -422,7 +422,7 @@ fn the_oldest_value_of_all_caches_is_evicted_first() {
 }
 
 #[test]
-fn a_block_larger_than_the_budget_is_given_but_not_kept() {
+fn a_block_larger_than_the_budget_is_returned_but_not_kept() {
     alone(|| {
         let (budget, cache) = blocks(100);
         assert_eq!(cache.get(&1, || Ok(block(7))), Ok(block(7)));
@@ -435,8 +435,8 @@ fn a_pending_block_is_fetched_once_for_all_readers() {
     in_every_order("one block on its way, three readers", || {
         let (_, blocks) = blocks(ROOM);
         let flights = Arc::new(Flights::<u32, Result<Block, &'static str>>::default());
-        let brought = Arc::new(AtomicUsize::new(0));
-        let count = brought.clone();
+        let fetched = Arc::new(AtomicUsize::new(0));
+        let count = fetched.clone();
         let got = at_once(3, move |_| {
             let find = || blocks.peek(&1).map(Ok);
             match flights.claim(1, find) {
@@ -454,6 +454,6 @@ fn a_pending_block_is_fetched_once_for_all_readers() {
             }
         });
         assert_eq!(got, vec![Ok(block(1)); 3]);
-        assert_eq!(brought.load(SeqCst), 1);
+        assert_eq!(fetched.load(SeqCst), 1);
     });
 }
