@@ -1,4 +1,4 @@
-//! Mounts by the dozen: in order, and at the same time.
+//! Many mounts, one after the other and at the same time.
 
 mod support;
 
@@ -14,8 +14,8 @@ use support::mount::{
 };
 use support::trial;
 
-/// Returns what a process holds: open files, threads, and KiB of memory.
-fn holds(mount: &Mount) -> [usize; 3] {
+/// Returns the resources of a process: open files, threads, and KiB of memory.
+fn resources(mount: &Mount) -> [usize; 3] {
     let of = |name: &str| format!("/proc/{}/{name}", mount.pid());
     let count = |name| fs::read_dir(of(name)).unwrap().count();
     let status = fs::read_to_string(of("status")).unwrap();
@@ -45,16 +45,16 @@ fn successive_mounts_answer_at_once_and_leave_nothing() {
         // The command has returned, so the next stat works.
         assert_ne!(fs::metadata(mount.path()).unwrap().dev(), outside);
         assert_eq!(fs::metadata(mount.file(SMALL)).unwrap().len(), 6);
-        let held = holds(&mount);
+        let held = resources(&mount);
         let [files, threads, memory] = *first.get_or_insert(held);
-        // A few more may be there for a moment after the start.
+        // There may be a few more shortly after the start.
         assert!(held[0] <= files + 1, "round {round}: {held:?}");
         assert!(held[1] <= threads + 2, "round {round}: {held:?}");
         assert!(held[2] <= memory + 4_096, "round {round}: {held:?}");
         for (most, held) in most.iter_mut().zip(held) {
             *most = held.max(*most);
         }
-        // Programs that other tests start hold for a moment what is open here.
+        // Children of other tests briefly inherit the files that are open here.
         eventually("it is unmounted", || {
             rustix::mount::unmount(mount.path(), UnmountFlags::empty()).is_ok()
         });

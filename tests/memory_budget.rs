@@ -18,15 +18,14 @@ use support::mounted::{counter, mounted, stats};
 use support::sources::{folder, ifp, names};
 use support::trial;
 
-/// Memory that a daemon may take beside its budget with hostile input.
+/// Memory that a daemon may use in addition to its budget with hostile input.
 const BESIDE: usize = 32 << 20;
 
-/// The keys of the only animation of an asset, which are longer than most of
-/// what is kept.
+/// The file with the keys of the only animation of an asset, larger than most
+/// cached values.
 const KEYS: &str = "a.ifp.meta/animations/000 walk0.json";
 
-/// Returns a mount of a folder with an asset with [`KEYS`] keys, which take
-/// several MiB.
+/// Returns a mount of a folder with one asset. Its [`KEYS`] take several MiB.
 fn large_file() -> Mount {
     let fixture = folder(|source| fs::write(source.join("a.ifp"), ifp(1, 30_000)).unwrap());
     fixture.mount(&["-o", "cachesize=4M,noprefetch"])
@@ -37,7 +36,7 @@ fn rendered(mount: &Mount) -> u64 {
 }
 
 #[test]
-fn the_size_and_the_bytes_of_a_large_generated_file_cost_one_rendering() {
+fn a_large_generated_file_is_rendered_once_for_its_size_and_bytes() {
     if !can_mount() {
         return;
     }
@@ -45,17 +44,17 @@ fn the_size_and_the_bytes_of_a_large_generated_file_cost_one_rendering() {
     let path = mount.file(KEYS);
     let size = fs::metadata(&path).unwrap().len();
     assert!(size > 2 << 20, "{size}");
-    assert_eq!(rendered(&mount), size, "to find its size");
+    assert_eq!(rendered(&mount), size, "rendered to find its size");
     let bytes = fs::read(&path).unwrap();
     assert_eq!(bytes.len() as u64, size);
-    assert_eq!(rendered(&mount), size, "and not again to read it");
+    assert_eq!(rendered(&mount), size, "not rendered again to read it");
     assert!(stats(&mount)["cache"]["spooled"].as_u64().unwrap() >= size);
     let keys: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
     assert_eq!(keys["objects"][0]["keys"].as_array().unwrap().len(), 30_000);
 }
 
 #[test]
-fn reading_the_end_of_a_large_generated_file_costs_no_more_renderings() {
+fn reading_the_end_of_a_large_generated_file_does_not_render_it_again() {
     if !can_mount() {
         return;
     }
@@ -103,8 +102,8 @@ fn a_file_larger_than_the_spool_has_a_size_and_cannot_be_read() {
     fs::read(mount.file(&KEYS.replace("a.ifp", "b.ifp"))).unwrap();
 }
 
-/// Returns triply nested archives with this number of entries each; the files
-/// of the innermost are empty.
+/// Returns triply nested archives with these numbers of entries. The files in
+/// the innermost are empty.
 fn nested(fan_out: [usize; 3]) -> Vec<u8> {
     let archive = |count: usize, name: &str, bytes: &[u8]| {
         let files = (0..count).map(|number| {
@@ -118,7 +117,7 @@ fn nested(fan_out: [usize; 3]) -> Vec<u8> {
     archive(fan_out[0], "#.ufo", &middle)
 }
 
-/// Inode numbers of all directories and files, by their paths.
+/// Returns the inode numbers of all directories and files, by path.
 fn numbers(directory: &Path) -> BTreeMap<String, u64> {
     let mut find = Command::new("find");
     let found = find
@@ -140,7 +139,7 @@ fn forget() {
 }
 
 #[test]
-fn directories_that_were_entered_are_given_up_and_keep_their_numbers() {
+fn entered_directories_are_evicted_and_keep_their_inode_numbers() {
     if !can_mount() || !has_programs(&["find"]) {
         return;
     }
@@ -151,22 +150,22 @@ fn directories_that_were_entered_are_given_up_and_keep_their_numbers() {
     let first = numbers(mount.path());
     let files = fan_out * fan_out * 3000;
     assert!(first.len() > files, "{}", first.len());
-    // Who is in one keeps it.
+    // A directory that is open is kept.
     let below = mount.file("3.ufo.d/4.ufo.d");
-    let standing = File::open(&below).unwrap();
+    let open = File::open(&below).unwrap();
     let again = numbers(mount.path());
     assert!(first == again, "the same numbers for the same files");
     forget();
     let again = numbers(mount.path());
     assert!(first == again);
-    let number = standing.metadata().unwrap().ino();
+    let number = open.metadata().unwrap().ino();
     assert_eq!(first[below.to_str().unwrap()], number);
     assert_eq!(names(&below).len(), 3000);
 
     let peak = peak_memory_of(&mount.pid().to_string());
     assert!(peak < (4 << 20) + BESIDE, "{peak} bytes");
     trial::record(
-        "archives in archives, found through and forgotten three times",
+        "nested archives, all listed and forgotten three times",
         files,
         "the same inode numbers, memory within the budget",
     );
@@ -199,7 +198,7 @@ fn a_directory_larger_than_the_budget_can_be_entered_and_another_one_after_it() 
 }
 
 #[test]
-fn without_evictable_memory_a_directory_is_out_of_memory() {
+fn listing_a_directory_without_evictable_memory_fails_with_enomem() {
     if !can_mount() {
         return;
     }
@@ -214,7 +213,7 @@ fn without_evictable_memory_a_directory_is_out_of_memory() {
     let archive = many(1, Some(many(2, Some(many(3, None)))));
     let mount = mounted(&archive, "cachesize=1M").unwrap();
     assert_eq!(names(&mount.file("in.ufo.d")).len(), 20_002);
-    // The directory around it is needed to read it, and as large.
+    // Reading it needs the directory around it, which is as large.
     let error = fs::read_dir(mount.file("in.ufo.d/in.ufo.d"))
         .unwrap()
         .next()
@@ -246,7 +245,7 @@ fn an_asset_changed_in_place_shows_its_new_contents_or_an_error() {
     let old = fs::metadata(&path).unwrap().len();
     fs::write(&asset, ifp(1, 2000)).unwrap();
 
-    // Its model, and the sizes of its files, are evicted for others.
+    // Other assets evict its model and the sizes of its files.
     for number in 0..40 {
         let other = KEYS.replace("a.ifp", &format!("{number}.ifp"));
         fs::metadata(mount.file(&other)).unwrap();
@@ -262,14 +261,14 @@ fn an_asset_changed_in_place_shows_its_new_contents_or_an_error() {
     });
 }
 
-/// Memory that a file or directory of a tree takes, in bytes.
+/// Memory per file or directory of a tree, in bytes.
 const ENTRY: usize = 120;
 
-/// Memory that an asset takes beside its entries while its directory in a
-/// converted tree is made, in bytes.
+/// Memory per asset in addition to its entries, while its directory in a
+/// converted tree is built, in bytes.
 const CONVERTED: usize = 260;
 
-/// Returns the number of the entries below a directory, itself included.
+/// Returns the number of entries below a directory, including itself.
 fn found_below(directory: &Path) -> usize {
     let mut count = Command::new("sh");
     count.arg("-c").arg("find \"$0\" | wc -l").arg(directory);
@@ -288,7 +287,7 @@ fn the_largest_directories_that_archives_may_have_stay_within_the_limits() {
         file(format!("{number:07}").as_bytes(), empty)
     });
     let inner = V1::new(names.collect()).build().bytes;
-    // Below as many archives as may be in each other.
+    // As deep as archives may be nested.
     let mut archive = inner;
     for _ in 0..15 {
         let packed = hpi::File::new(archive, Method::Zlib);
@@ -301,12 +300,9 @@ fn the_largest_directories_that_archives_may_have_stay_within_the_limits() {
     assert_eq!(counter(&mount, "errors"), 0);
     let peak = peak_memory_of(&mount.pid().to_string());
     let limit = (64 << 20) + BESIDE + files * ENTRY;
-    assert!(
-        peak < limit,
-        "{peak} bytes, {before} before, may have {limit}"
-    );
+    assert!(peak < limit, "{peak} bytes, {before} before, limit {limit}");
     trial::record(
-        "a directory of so many files in fifteen archives in each other",
+        "a directory of that many files in fifteen nested archives",
         files,
         &format!("{} MiB of {} MiB", peak >> 20, limit >> 20),
     );
@@ -328,9 +324,9 @@ fn the_converted_tree_of_the_largest_directory_stays_within_the_limits() {
     assert_eq!(counter(&mount, "errors"), 0);
     let peak = peak_memory_of(&mount.pid().to_string());
     let limit = (64 << 20) + BESIDE + files * (2 * ENTRY + CONVERTED);
-    assert!(peak < limit, "{peak} bytes, may have {limit}");
+    assert!(peak < limit, "{peak} bytes, limit {limit}");
     trial::record(
-        "the converted tree of a directory of so many files",
+        "the converted tree of a directory of that many files",
         files,
         &format!("{} MiB of {} MiB", peak >> 20, limit >> 20),
     );

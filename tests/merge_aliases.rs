@@ -1,5 +1,5 @@
-//! Spellings of merged directories, used by many at once (SEMANTICS, Case and
-//! Merging).
+//! Spellings of merged directories, used by many processes at once (SEMANTICS,
+//! Case and Merging).
 
 mod support;
 
@@ -15,11 +15,11 @@ use support::mount::{Mount, can_mount};
 /// The deep directory, in the spelling of the winner.
 const DEEP: [&str; 4] = ["Anims", "Fx", "Deep", "Deeper"];
 
-/// Rounds in which a thread tries the spellings.
+/// Rounds per thread, each with another spelling.
 const ROUNDS: usize = 40;
 
-/// Three archives that spell the directories on the way differently, with a
-/// file of each in the deepest.
+/// Returns a mount of three archives that spell the directories of a path
+/// differently, each with files in the deepest one.
 fn mounted() -> Mount {
     let sources = Folder::new();
     let spell: [fn(&str) -> String; 3] = [
@@ -55,7 +55,7 @@ fn spelling(mount: &Mount, number: usize) -> PathBuf {
     mount.file(&names.join("/"))
 }
 
-/// A shell that has gone into a directory.
+/// A shell with a working directory in the mount.
 struct Shell {
     process: Child,
     stdin: ChildStdin,
@@ -65,7 +65,7 @@ struct Shell {
 
 impl Shell {
     fn new(directory: PathBuf) -> Self {
-        // `env` does without the shell's own idea of where it is.
+        // The `pwd` of the shell would print the directory that it remembers.
         let script = r#"cd "$1" && while read -r line; do env pwd -P; done"#;
         let mut process = Command::new("sh")
             .args(["-c", script, "sh"])
@@ -85,8 +85,7 @@ impl Shell {
     }
 
     /// # Panics
-    /// Where `getcwd` or the kernel says that it is in another place, or in
-    /// none.
+    /// Panics if `getcwd` or `/proc` names another working directory, or none.
     fn assert_stays(&mut self) {
         writeln!(self.stdin).unwrap();
         let mut said = String::new();
@@ -144,7 +143,7 @@ fn working_directories_keep_their_spelling_if_others_use_another() {
 }
 
 #[test]
-fn every_spelling_shows_the_same_and_the_parent_is_the_one_it_was_entered_from() {
+fn every_spelling_shows_the_same_files_and_keeps_its_own_parent() {
     if !can_mount() {
         return;
     }

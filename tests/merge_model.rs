@@ -24,7 +24,7 @@ fn names() -> impl Strategy<Value = String> {
     (word, any::<u64>()).prop_map(|(word, seed)| respelled(word, seed))
 }
 
-/// Another spelling of a path.
+/// Returns another spelling of a path.
 fn respelled(path: &str, seed: u64) -> String {
     let mut state = seed | 1;
     let mut respell = |letter: char| {
@@ -47,8 +47,8 @@ fn entries() -> impl Strategy<Value = Entries> {
     prop::collection::vec((names(), node), 0..6)
 }
 
-/// Leaves one entry of each name in every directory; names are the same that
-/// `key` makes the same.
+/// Keeps one entry of each name in every directory. Names with the same `key`
+/// are the same.
 fn distinct(entries: &mut Entries, key: fn(&str) -> String) {
     let mut known = BTreeSet::new();
     entries.retain(|(name, _)| known.insert(key(name)));
@@ -72,7 +72,7 @@ fn sort(entries: &mut Entries) {
 /// Returns the entries as archives have them.
 fn packed(entries: &Entries) -> Vec<Entry> {
     let entry = |(name, node): &(String, Node)| {
-        // Their letters are the first of Unicode, and Windows-1252's too.
+        // The letters have the same codes in Unicode and Windows-1252.
         let name: Vec<u8> = name.chars().map(|letter| letter as u8).collect();
         match node {
             Node::File(bytes) => file(&name, File::new(bytes.clone(), Method::Zlib)),
@@ -170,9 +170,9 @@ fn archives_on_the_command_line_merge_as_in_the_model() {
     });
 }
 
-/// Returns a game's folder: the last entries are loose files, the others
-/// archives, lowest first, made by `write_archive` from a number, a name and
-/// entries.
+/// Returns a game's folder and its model. The last entries are loose files. The
+/// others are archives, lowest first, which `write_archive` writes from a
+/// number, a name and entries.
 fn game(
     mut all: Vec<Entries>,
     extension: &str,
@@ -225,12 +225,12 @@ fn a_game_of_kingdoms_merges_by_date_as_in_the_model() {
         return;
     }
     run(layers(6), |mut all| {
-        // Directories and files are apart in its archives: which of two of
-        // the same name is the last is not for the model.
+        // Its archives list directories and files separately, so the model
+        // does not know which of two with the same name is the last.
         all.iter_mut()
             .for_each(|entries| distinct(entries, str::to_ascii_lowercase));
         let (sources, model) = game(all, "hpi", |sources, number, name, entries| {
-            // Neither in the order of the names nor against it.
+            // Neither in the order of the names nor in reverse.
             let date = 950_000_000 + 1000 * ((number as u32 * 3 + 1) % 5);
             sources.kingdoms(name, date, packed(entries));
             Some(date)

@@ -34,7 +34,7 @@ fn hash(bytes: &[u8]) -> Vec<u8> {
     Sha256::digest(bytes).to_vec()
 }
 
-/// Returns what a directory holds, in the order in which it is listed.
+/// Returns the entries of a directory, in the order of its listing.
 fn entries(directory: &Path) -> Entries {
     let entry = |entry: io::Result<fs::DirEntry>| {
         let entry = entry.unwrap();

@@ -14,7 +14,7 @@ use support::hpi::Entry;
 use support::merging::{Folder, folder, text};
 use support::mount::{Mount, can_mount};
 
-/// Bytes of memory that an entry may take beside its name.
+/// Bytes of memory per entry, without its name.
 const BUDGET: u64 = 120;
 
 /// Files that may be open: the archives that were read last, and what the
@@ -29,8 +29,8 @@ fn many(sources: &Folder, archives: usize, files: usize) {
         let directory = |(number, name): (usize, &&str)| {
             let each = files / DIRECTORIES.len();
             let file = |file: usize| {
-                let of_whom = if file.is_multiple_of(3) { 0 } else { archive };
-                text(&format!("Unit{of_whom:04}_{number}{file:04}.fbi"), "x")
+                let unit = if file.is_multiple_of(3) { 0 } else { archive };
+                text(&format!("Unit{unit:04}_{number}{file:04}.fbi"), "x")
             };
             let name = match archive % 2 {
                 0 => name.to_ascii_uppercase(),
@@ -43,7 +43,8 @@ fn many(sources: &Folder, archives: usize, files: usize) {
     }
 }
 
-/// One archive with that many files, a thousand in a directory.
+/// Returns the entries of an archive of that many files, a thousand per
+/// directory.
 fn one(files: usize) -> Vec<Entry> {
     let directory = |number: usize| {
         let file = |file: usize| text(&format!("Unit{:05}.fbi", file * 7919 % 1000), "");
@@ -57,14 +58,14 @@ fn open_files(mount: &Mount) -> usize {
     open.count()
 }
 
-/// Returns a line of `/proc/PID/status`.
+/// Returns the value of a field of `/proc/PID/status`.
 fn status(mount: &Mount, field: &str) -> String {
     let status = fs::read_to_string(format!("/proc/{}/status", mount.pid())).unwrap();
     let line = status.lines().find(|line| line.starts_with(field)).unwrap();
     line[field.len() + 1..].trim().to_owned()
 }
 
-/// Checks the memory of the trees, and says what else it costs.
+/// Checks the memory of the trees, and prints other figures.
 fn check(what: &str, mount: &Mount, names: u64) {
     let bytes = fs::read(mount.file(".hpimount/stats.json")).unwrap();
     let stats: serde_json::Value = serde_json::from_slice(&bytes).unwrap();
@@ -92,7 +93,7 @@ fn read_of_each(mount: &Mount, archives: usize) {
 }
 
 #[test]
-fn of_many_archives_few_are_open_and_memory_is_in_the_budget() {
+fn few_of_many_archives_are_open_and_memory_stays_within_the_limit() {
     if !can_mount() {
         return;
     }

@@ -57,7 +57,7 @@ fn a_later_source_wins_and_the_loser_is_shadowed() {
 }
 
 #[test]
-fn directories_become_one_in_the_spelling_of_the_winner() {
+fn directories_are_merged_in_the_spelling_of_the_winner() {
     if !can_mount() {
         return;
     }
@@ -104,7 +104,7 @@ fn a_file_hides_a_directory_and_a_directory_hides_a_file() {
     assert_eq!(
         lines(&tree(mount.path())),
         ["x: x2", "y", "y/d", "y/d/u: y0", "y/t.txt: y0"],
-        "the directories below and above a file still are one"
+        "the directories below and above a file are still merged"
     );
     assert_eq!(
         lines(&shadowed(&mount)),

@@ -1,5 +1,5 @@
-//! Looking at many assets opens only those that are entered, and stays within
-//! the memory budget.
+//! Listing many assets reads only those whose companions are entered, and stays
+//! within the memory budget.
 
 mod support;
 
@@ -17,7 +17,7 @@ use support::mounted::stats;
 use support::shared;
 use support::sources::{folder, ifp, names, output};
 
-/// Watches which files of a directory are opened and read, by any process.
+/// Records which files of a directory any process opens or reads.
 struct Watch(OwnedFd);
 
 impl Watch {
@@ -28,7 +28,7 @@ impl Watch {
         Self(watch)
     }
 
-    /// Returns the files that were opened or read since the last time.
+    /// Returns the files that were opened or read since the last call.
     fn seen(&self) -> Vec<String> {
         let mut buffer = [MaybeUninit::uninit(); 8192];
         let mut events = inotify::Reader::new(&self.0, &mut buffer);
@@ -67,13 +67,13 @@ fn a_long_listing_of_ten_thousand_assets_opens_none_of_them() {
         (&stats["reads"], &stats["assets_parsed"]),
         (&0.into(), &0.into())
     );
-    // So much for the watch.
+    // The watch does report opened files.
     names(&mount.file("anim/77.ifp.meta"));
     let seen = watch.seen();
     assert!(!seen.is_empty() && seen.iter().all(|name| name.contains("77.ifp")));
 }
 
-/// Runs a program on the mount to its end, and looks at the cache meanwhile.
+/// Runs a program to its end, and meanwhile checks the size of the cache.
 fn watched(mount: &Mount, command: &mut Command, budget: u64) -> io::Result<Vec<u8>> {
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     let mut stdout = child.stdout.take().unwrap();
@@ -84,7 +84,7 @@ fn watched(mount: &Mount, command: &mut Command, budget: u64) -> io::Result<Vec<
     while child.try_wait()?.is_none() {
         let stats = stats(mount);
         let held = stats["cache"]["bytes"].as_u64().unwrap();
-        // Each of the threads may be about to make room for what it keeps.
+        // Each thread may have cached a value without having made room for it.
         assert!(held <= budget + (128 << 10), "{stats}");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
@@ -93,7 +93,7 @@ fn watched(mount: &Mount, command: &mut Command, budget: u64) -> io::Result<Vec<
 }
 
 #[test]
-fn listing_and_searching_all_parses_each_asset_once_and_keeps_the_budget() {
+fn listing_or_searching_all_parses_each_asset_once_within_the_budget() {
     const ASSETS: u64 = 300;
     const BUDGET: u64 = 2 << 20;
     if !can_mount() {
@@ -121,7 +121,7 @@ fn listing_and_searching_all_parses_each_asset_once_and_keeps_the_budget() {
     let found = String::from_utf8(found).unwrap();
     let with_a_hit = found.lines().filter(|line| line.ends_with(":1"));
     assert_eq!(with_a_hit.count() as u64, ASSETS * 8);
-    // What the listing had made is forgotten by now.
+    // The models of the listing have been evicted by now.
     assert_eq!(parsed(), 2 * ASSETS);
 
     let peak = peak_memory_of(&mount.pid().to_string());
@@ -147,7 +147,7 @@ fn an_asset_larger_than_the_cache_is_parsed_once() {
 }
 
 #[test]
-fn listing_names_makes_no_texts() {
+fn listing_names_renders_no_files() {
     if !can_mount() {
         return;
     }
@@ -165,7 +165,7 @@ fn listing_names_makes_no_texts() {
 }
 
 #[test]
-fn a_real_package_of_two_megabytes_is_ready_in_a_blink() {
+fn a_real_package_of_two_megabytes_is_listed_in_a_tenth_of_a_second() {
     let Some(sample) = shared("samples/ifp/real/SCR_Anime_anims_arena.ifp") else {
         return;
     };

@@ -1,5 +1,5 @@
-//! The `.meta` of the samples match the known contents, through the kernel,
-//! wherever the samples are.
+//! The `.meta` of each sample matches its known contents, read through the
+//! kernel, in a folder and in archives.
 
 mod support;
 
@@ -21,8 +21,7 @@ fn write(samples: &[Sample], directory: &Path) {
     }
 }
 
-/// Checks the samples that are in a directory of a mount, and what is beside
-/// each.
+/// Checks the samples in a directory of a mount, and their companions.
 fn check(samples: &[Sample], directory: &Path) {
     let mut found = Vec::new();
     for sample in samples {
@@ -47,8 +46,8 @@ fn check(samples: &[Sample], directory: &Path) {
     assert!(found.is_empty(), "{found:#?}");
 }
 
-/// Mounts what `fixture` makes of the samples, and checks them in a directory
-/// of the mount.
+/// Mounts the source that `fixture` builds from the samples, and checks them in
+/// a directory of the mount.
 fn check_in(fixture: impl FnOnce(&[Sample]) -> Fixture, directory: &str) {
     let samples = all_samples();
     if !can_mount() || samples.is_empty() {

@@ -1,5 +1,5 @@
-//! An overlay file system on top of a mount, and hpipack: how somebody edits
-//! a mod (docs/MODDING.md).
+//! Editing a mod in an overlay file system on top of a mount, and packing it
+//! with hpipack (docs/MODDING.md).
 
 mod support;
 
@@ -19,14 +19,14 @@ use support::text;
 use support::walked;
 use tempfile::{TempDir, tempdir};
 
-/// An overlay on top of a directory, whose changes are in memory.
+/// An overlay on top of a directory, with its changes in memory.
 struct Overlay {
     fixture: TempDir,
     options: CString,
 }
 
 impl Overlay {
-    /// `None`, said on stderr, where overlays cannot be mounted.
+    /// Returns `None`, and reports it, if overlays cannot be mounted.
     fn new(lower: &Path) -> Option<Self> {
         let fixture = tempdir().unwrap();
         let root = fixture.path();
@@ -75,7 +75,7 @@ impl Drop for Overlay {
     }
 }
 
-/// Returns the archive of a small mod, and what is in it.
+/// Returns the archive of a small mod, and its files.
 fn mod_archive() -> (Vec<u8>, BTreeMap<String, Vec<u8>>) {
     let files = BTreeMap::from([
         ("maps/a.ota".to_owned(), b"map".to_vec()),
@@ -104,7 +104,7 @@ fn overlaid(archive: &[u8], options: &str) -> Option<(Mount, Overlay)> {
     Some((mount, overlay))
 }
 
-/// Sizes and digests of the files of an archive.
+/// Returns the digests of the files of an archive, by path.
 fn contents(archive: &Path) -> BTreeMap<String, String> {
     let options = hpimount::mount::Options::default();
     let vfs = walked::open(archive.to_owned(), options).unwrap();
@@ -136,7 +136,7 @@ fn a_mod_is_edited_in_an_overlay_and_packed() {
         .map(|(path, bytes)| (path.clone(), walked::sha256_of(bytes)))
         .collect();
     assert_eq!(contents(&out), expected);
-    // The archive is as it was.
+    // The archive is unchanged.
     let below = fs::read(mount.path().join("maps/a.ota")).unwrap();
     assert_eq!(below, b"map");
 }
@@ -148,7 +148,7 @@ fn another_case_makes_a_second_file_in_an_overlay_and_hpipack_reports_it() {
         return;
     };
     let merged = overlay.path();
-    // It is found in any case, and can be read so.
+    // The file can be read in any case.
     let other = merged.join("units/ARMPW.FBI");
     assert!(fs::read(&other).unwrap() == files["units/armpw.fbi"]);
     fs::write(&other, "changed").unwrap();
@@ -166,7 +166,7 @@ fn another_case_makes_a_second_file_in_an_overlay_and_hpipack_reports_it() {
         "hpipack: units/ARMPW.FBI and units/armpw.fbi are the same name to the game, \
          which would see only one of them\n"
     );
-    // Among the changes it gets the name that was meant.
+    // It is renamed in the directory of the changes.
     overlay.unmount();
     let units = overlay.upper().join("units");
     fs::rename(units.join("ARMPW.FBI"), units.join("armpw.fbi")).unwrap();
@@ -180,7 +180,7 @@ fn another_case_makes_a_second_file_in_an_overlay_and_hpipack_reports_it() {
 }
 
 #[test]
-fn with_case_sensitive_another_case_is_another_name_at_once() {
+fn with_case_sensitive_names_in_another_case_are_not_found() {
     let (archive, _) = mod_archive();
     let Some((_mount, overlay)) = overlaid(&archive, "case_sensitive") else {
         return;

@@ -11,15 +11,15 @@ use rustix::process::Signal;
 use support::mount::namespace::{Namespace, OTHER_USER, USER};
 use support::mount::{SMALL, assert_guarded, can_mount, has_programs, run};
 
-/// Returns where the program is installed, which mount(8) finds without our
-/// `PATH`, and where every user may run it.
+/// Returns a namespace with the program installed where mount(8) finds it
+/// without our `PATH`, and where all users may run it.
 fn namespace() -> Option<Namespace> {
     let programs = ["mount", "mount.fuse", "unshare", "nsenter"];
     if !can_mount() || !has_programs(&programs) {
         return None;
     }
     let namespace = Namespace::new();
-    // What mount(8) writes down for umount(8) is not to stay either.
+    // The files that mount(8) writes for umount(8) must not remain either.
     let install = "mkdir -p /run/mount && mount -t tmpfs none /run/mount && \
         mount -t tmpfs none /usr/local/bin && ln -s \"$1\" /usr/local/bin/hpimount";
     let ran = run(namespace
@@ -32,7 +32,7 @@ fn namespace() -> Option<Namespace> {
 
 const OPTIONS: &str = "ro,allow_other,uid=1234,gid=4321,umask=027,cachesize=1M";
 
-/// Asserts that a mount with these options answers.
+/// Asserts that a mount with [`OPTIONS`] answers.
 fn assert_mounted(namespace: &Namespace) {
     let point = namespace.see(&namespace.fixture.point);
     assert_eq!(fs::read(point.join(SMALL)).unwrap(), b"hello\n");
@@ -136,7 +136,7 @@ fn a_user_mounts_and_unmounts_by_a_line_of_fstab_for_users() {
         format!("{archive} {point} fuse.hpimount noauto,user,suid,dev 0 0\n"),
     )
     .unwrap();
-    // Users cannot name another file.
+    // Users cannot specify another fstab.
     let mut bind = namespace.root("mount");
     let ran = run(bind.arg("--bind").arg(&fstab).arg("/etc/fstab"));
     assert_eq!(ran.code, Some(0), "{ran:?}");

@@ -45,7 +45,7 @@ fn a_mount_on_top_of_ours_is_left_alone() {
     let above = Tmpfs::on(mount.path());
     for asked in 1..=2 {
         mount.signal(Signal::TERM);
-        eventually("the daemon says that it is covered", || {
+        eventually("the daemon logs that it is covered", || {
             mount
                 .fixture
                 .log()
@@ -95,7 +95,7 @@ fn mounts_of_ours_above_each_other_end_in_either_order() {
         assert_eq!(upper.layers(), 3);
         if lower_first {
             lower.signal(Signal::TERM);
-            eventually("the lower one says that it is covered", || {
+            eventually("the lower one logs that it is covered", || {
                 lower.fixture.log().contains("another mount covers it")
             });
             lower.daemon().assert_running();
@@ -135,8 +135,8 @@ fn a_mount_whose_mount_point_is_removed_ends() {
         return;
     }
     let mount = Mount::new(&[]);
-    // Only where nothing is mounted on it can a directory be removed, and
-    // what is mounted on it elsewhere goes with it.
+    // A directory can be removed in a namespace where nothing is mounted on it;
+    // that unmounts it in the others.
     let remove = "umount \"$1\" && rmdir \"$1\"";
     let mut command = Command::new("unshare");
     command
@@ -168,7 +168,7 @@ fn archives_may_be_below_their_own_mount_point() {
         return;
     }
     let fixture = Fixture::new();
-    // More than are kept open: the others are opened below their own mount,
+    // More than are kept open: the others are reopened below their own mount,
     // by the only thread.
     let names: Vec<String> = (0..40).map(|number| format!("{number}.hpi")).collect();
     let mut command = hpimount();

@@ -1,5 +1,5 @@
-//! Every name of an archive becomes one that a file can have, and the raw one
-//! can be requested.
+//! Every name in an archive becomes a valid file name, and the raw name can be
+//! requested.
 
 mod support;
 
@@ -16,7 +16,7 @@ fn leaf(name: &[u8], data: &[u8]) -> Entry {
     file(name, File::new(data, Method::Zlib))
 }
 
-/// Returns what is shown in the root: names, and what their files hold.
+/// Returns the names in the root, with the contents of their files.
 fn shown(entries: Vec<Entry>) -> Option<BTreeMap<String, Vec<u8>>> {
     let mount = mounted(&V1::new(entries).build().bytes, "")?;
     let entries = fs::read_dir(mount.path()).unwrap().map(|entry| {
@@ -92,7 +92,7 @@ fn invalid_file_names_are_escaped() {
 }
 
 #[test]
-fn of_equal_names_the_last_has_the_name_and_the_others_have_numbers() {
+fn the_last_of_equal_names_is_unchanged_and_the_others_are_numbered() {
     let entries = vec![
         leaf(b"a.txt", b"first"),
         leaf(b"a.txt", b"second"),
@@ -117,7 +117,7 @@ fn of_equal_names_the_last_has_the_name_and_the_others_have_numbers() {
 
 #[test]
 fn names_that_become_equal_are_numbered_as_well() {
-    // What is escaped in the one is in the other.
+    // The first name escaped is the second name.
     let entries = vec![leaf(b"a/b", b"escaped"), leaf(b"a%2Fb", b"as it is")];
     let Some(found) = shown(entries) else { return };
     let expected = table([("a%2Fb (1)", "escaped"), ("a%2Fb", "as it is")]);

@@ -1,4 +1,4 @@
-//! Starts in surroundings that a program does not expect.
+//! Starts in unusual environments.
 
 mod support;
 
@@ -23,7 +23,7 @@ fn started(fixture: &Fixture, script: &str) -> Command {
 }
 
 #[test]
-fn surroundings_do_not_matter() {
+fn unusual_environments_do_not_matter() {
     if !can_mount() {
         return;
     }
@@ -41,12 +41,12 @@ fn surroundings_do_not_matter() {
         "exec env --ignore-signal \"$@\"",
         "exec env -i \"HPIMOUNT_TEST_TAG=$HPIMOUNT_TEST_TAG\" \"$@\"",
     ] {
-        let behind = Fixture::new();
-        let command = started(&behind, script);
-        let behind = behind.mount_by(command);
-        let in_front = Fixture::new();
-        let command = started(&in_front, script);
-        for mount in [behind, in_front.mount_in_foreground_by(command)] {
+        let background = Fixture::new();
+        let command = started(&background, script);
+        let background = background.mount_by(command);
+        let foreground = Fixture::new();
+        let command = started(&foreground, script);
+        for mount in [background, foreground.mount_in_foreground_by(command)] {
             mount.assert_answers();
             assert!(fs::read(mount.file(BIG)).unwrap() == big(), "{script}");
             unmount_by(&["umount"], mount.path());

@@ -35,7 +35,7 @@ fn a_user_mounts_reads_and_unmounts() {
 }
 
 #[test]
-fn a_user_unmounts_by_umount_as_well() {
+fn a_user_can_also_unmount_with_umount() {
     let Some(namespace) = namespace() else { return };
     let mount = namespace.mount(&[]);
     let point = &namespace.fixture.point;
@@ -66,25 +66,27 @@ fn a_signal_detaches_the_busy_mount_of_a_user() {
         Some(0)
     );
     let output = namespace.fixture.dir().join("output");
-    let mut guest = command
+    let mut reader = command
         .args(["-c", script, "sh"])
         .arg(&namespace.fixture.point)
         .arg(namespace.fixture.point.join(SMALL))
         .stdout(fs::File::create(&output).unwrap())
         .spawn()
         .unwrap();
-    eventually("the guest is in", || fs::read(&output).unwrap() == b"in\n");
+    eventually("the reader is inside", || {
+        fs::read(&output).unwrap() == b"in\n"
+    });
     mount.0.signal(Signal::TERM);
     eventually("the mount is detached", || namespace.mounts().is_empty());
     mount.0.assert_running();
     fs::write(&go, "go\n").unwrap();
-    guest.wait().unwrap();
+    reader.wait().unwrap();
     assert_eq!(fs::read_to_string(&output).unwrap(), "in\nhello\n");
     assert_eq!(mount.0.wait(), Some(0));
 }
 
 #[test]
-fn a_user_clears_their_dead_mount_away_by_mounting_again() {
+fn a_user_removes_their_dead_mount_by_mounting_again() {
     let Some(namespace) = namespace() else { return };
     let mount = namespace.mount(&[]);
     mount.0.signal(Signal::KILL);
@@ -96,7 +98,7 @@ fn a_user_clears_their_dead_mount_away_by_mounting_again() {
 }
 
 #[test]
-fn a_dead_mount_of_root_is_more_than_a_user_can_clear_away() {
+fn a_user_cannot_remove_a_dead_mount_of_root() {
     let Some(namespace) = namespace() else { return };
     let fixture = &namespace.fixture;
     let mut command = namespace.root(env!("CARGO_BIN_EXE_hpimount"));

@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use support::mount::{BIG, Fixture, Mount, Run, SMALL, can_mount, has_programs, run};
 
-/// Owner, group and permission bits.
+/// Returns the owner, group and permission bits.
 fn owner_and_mode(path: &Path) -> (u32, u32, u32) {
     let metadata = fs::symlink_metadata(path).unwrap();
     (metadata.uid(), metadata.gid(), metadata.mode() & 0o7777)
@@ -30,7 +30,7 @@ fn cat_as(user: u32, mount: &Mount, file: &str) -> Run {
         .arg(mount.file(file)))
 }
 
-/// A kind of write, and how it is tried.
+/// The name of a kind of write, and a function that tries it.
 type Write<'a> = (&'a str, &'a dyn Fn() -> Result<(), Errno>);
 
 #[test]
@@ -59,7 +59,7 @@ fn owner_and_mask_are_options() {
 }
 
 #[test]
-fn the_kernel_keeps_to_the_modes() {
+fn the_kernel_enforces_the_modes() {
     if !can_mount() || !has_programs(&["setpriv"]) {
         return;
     }
@@ -133,5 +133,5 @@ fn every_kind_of_write_is_refused() {
     assert_eq!(owner_and_mode(file), (0, 0, 0o444));
 }
 
-/// No device.
+/// The device number for `mknodat`.
 const NULL: Dev = 0;

@@ -13,7 +13,7 @@ use rustix::fs::{CWD, FileType, Mode, makedev};
 use support::mount::namespace::{Namespace, OTHER_USER, USER};
 use support::mount::{Fixture, SMALL, assert_guarded, can_mount, has_programs, run};
 
-/// What a reader gets of a mount.
+/// The access of a user to a mount.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Access {
     Reads,
@@ -24,11 +24,11 @@ enum Access {
 
 use Access::{Denied, None as Nothing, Reads};
 
-/// A way to mount, and what comes of it.
+/// A way to mount, and the resulting access.
 struct Row {
     by: u32,
     options: &'static str,
-    /// What `/etc/fuse.conf` says.
+    /// The contents of `/etc/fuse.conf`.
     conf: &'static str,
     /// For each of [`READERS`].
     access: [Access; READERS.len()],
@@ -55,7 +55,7 @@ const TABLE: &[Row] = &[
     Row { by: USER, options: "allow_other,umask=077", conf: ALLOWED, access: [Reads, Reads, Denied] },
 ];
 
-/// Options that would loosen what a mount always is.
+/// Options that would weaken the restrictions of every mount.
 const LOOSER: &str = "rw,suid,dev,exec";
 
 fn namespace() -> Option<Namespace> {
@@ -63,7 +63,7 @@ fn namespace() -> Option<Namespace> {
     (can_mount() && has_programs(&programs)).then(Namespace::new)
 }
 
-/// Returns the program with the archive and the mount point, as `user`.
+/// Returns a command that mounts the archive as `user`.
 fn command(namespace: &Namespace, user: u32, options: &str) -> Command {
     let mut command = namespace.user(user, &namespace.program);
     let fixture = &namespace.fixture;
@@ -72,8 +72,8 @@ fn command(namespace: &Namespace, user: u32, options: &str) -> Command {
     command
 }
 
-/// Returns what `user` gets, which must be the same for files and directories,
-/// those of the archive and our own.
+/// Returns the access of `user`, which must be the same for files and
+/// directories of the archive and for generated files.
 fn access(namespace: &Namespace, user: u32) -> Access {
     let point = &namespace.fixture.point;
     let ways = [
@@ -96,7 +96,7 @@ fn access(namespace: &Namespace, user: u32) -> Access {
 }
 
 #[test]
-fn who_reads_a_mount_is_who_made_it_and_whom_they_let_in() {
+fn only_the_mounting_user_has_access_unless_others_are_allowed() {
     let Some(namespace) = namespace() else { return };
     for row in TABLE {
         fs::write(namespace.see(Path::new("/etc/fuse.conf")), row.conf).unwrap();
@@ -133,9 +133,9 @@ fn who_reads_a_mount_is_who_made_it_and_whom_they_let_in() {
     }
 }
 
-/// The kernel's `nosuid` and `nodev` would keep them harmless as well.
+/// The kernel's `nosuid` and `nodev` would make them harmless as well.
 #[test]
-fn a_folder_passes_on_neither_set_ids_nor_devices() {
+fn set_id_bits_and_devices_of_a_folder_are_not_shown() {
     if !can_mount() {
         return;
     }

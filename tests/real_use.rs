@@ -43,14 +43,14 @@ fn tree() -> Vec<Entry> {
     entries
 }
 
-/// The tree as a mount and on disk; `None` if either or the programs cannot be
-/// read.
+/// The tree as a mount and on disk.
 struct Both {
     mount: Mount,
     disk: TempDir,
 }
 
 impl Both {
+    /// Returns `None` if nothing can be mounted or a program is missing.
     fn new(programs: &[&str]) -> Option<Self> {
         if !has_programs(programs) {
             return None;
@@ -61,9 +61,10 @@ impl Both {
         Some(Self { mount, disk })
     }
 
-    /// Returns a command prints the same in both; what it prints.
+    /// Asserts that a command prints the same lines in both, and returns them
+    /// sorted.
     fn check(&self, program: &str, arguments: &[&str]) -> String {
-        let over = |directory: &Path| {
+        let printed = |directory: &Path| {
             let mut lines: Vec<String> = output(program, arguments, directory)
                 .lines()
                 .map(str::to_owned)
@@ -71,7 +72,7 @@ impl Both {
             lines.sort();
             lines.join("\n")
         };
-        let (mount, disk) = (over(self.mount.path()), over(self.disk.path()));
+        let (mount, disk) = (printed(self.mount.path()), printed(self.disk.path()));
         assert!(
             mount == disk,
             "{program} {arguments:?}:\n{mount}\n---\n{disk}"
@@ -153,7 +154,7 @@ fn copies_are_the_same() {
             assert_eq!(time(&copy), time(both.mount.path()), "{}", copy.display());
         }
     }
-    // Nothing is left to be copied.
+    // `rsync` has nothing left to copy.
     let again = output(
         "rsync",
         &["-ai", &source, &target("rsync")],
