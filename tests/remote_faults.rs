@@ -35,7 +35,7 @@ fn listings_do_not_wait_for_slow_reads() {
             // They end when the server answers again.
             scope.spawn(move || assert_right(mount, (1 + reader) << 20));
         }
-        support::mount::eventually("all wait", || origin.take_requests().is_empty());
+        support::mount::eventually("all readers wait", || origin.take_requests().is_empty());
         let names = fs::read_dir(mount.file("data")).unwrap();
         assert_eq!(names.count(), 1);
         mount.assert_answers();
@@ -43,11 +43,12 @@ fn listings_do_not_wait_for_slow_reads() {
     });
 }
 
-/// A server, what its objects lack, and what it does not heed.
-type Habits = (&'static str, fn(&mut Object), Faults);
+/// A kind of server: its name, a change to its objects, and its faults.
+type Server = (&'static str, fn(&mut Object), Faults);
 
-/// Servers of objects that are replaced, each by how it says so.
-fn versions() -> [Habits; 4] {
+/// Returns kinds of servers, which differ in how they report that an object was
+/// replaced.
+fn versions() -> [Server; 4] {
     let ignores = Faults {
         no_conditions: true,
         ..Faults::default()
@@ -72,7 +73,7 @@ fn versions() -> [Habits; 4] {
 }
 
 #[test]
-fn bytes_of_another_version_are_never_given_and_the_old_one_heals() {
+fn bytes_of_another_version_are_never_returned_and_the_old_one_recovers() {
     for (what, change, faults) in versions() {
         let object = |mut object: Object| {
             change(&mut object);
@@ -91,7 +92,7 @@ fn bytes_of_another_version_are_never_given_and_the_old_one_heals() {
         assert_right(&mount, 0);
         assert_eq!(stats(&mount)["remote"]["changed"], 1, "{what}");
 
-        // A shorter one, and none at all.
+        // A shorter object, and none at all.
         origin.put("a.hpi", object(Object::new(vec![b'B'; 1 << 20], "three")));
         std::thread::sleep(Duration::from_millis(1100));
         assert_eio(&mount, 3 << 20);
@@ -125,7 +126,7 @@ fn every_request_is_for_the_version_that_was_opened() {
 }
 
 #[test]
-fn a_server_that_cannot_be_read_from_is_refused_by_name() {
+fn an_object_that_cannot_be_read_is_refused_with_its_url_and_the_cause() {
     let status = |status, more: &str| Faults {
         status: Some((status, more.to_owned())),
         ..Faults::default()
@@ -187,7 +188,6 @@ fn a_small_file_needs_no_ranges_and_an_empty_one_is_no_archive() {
             no_ranges,
             ..Faults::default()
         });
-        // It has more than a block; its beginning has not.
         let Some(ran) = refused(&origin.url("empty"), "timeout=5") else {
             return;
         };
@@ -204,7 +204,7 @@ fn a_small_file_needs_no_ranges_and_an_empty_one_is_no_archive() {
 }
 
 #[test]
-fn connections_that_break_cost_nothing_but_time() {
+fn broken_connections_only_delay_reads() {
     let limit = Some(1 << 20);
     let faults = [
         (
@@ -232,14 +232,14 @@ fn connections_that_break_cost_nothing_but_time() {
             },
         ),
     ];
-    // On a busy machine all data in flight can be lost with a connection; the
-    // other reads have time for many attempts.
+    // On a busy machine all data in flight can be lost with a connection, so
+    // reads need time for many attempts.
     for (how, timeout, faults) in faults {
         let Some((origin, mount)) = served(&format!("noprefetch,timeout={timeout}")) else {
             return;
         };
         origin.set(faults);
-        // A silent one is dropped after half of the time.
+        // A silent connection is closed after half of the timeout.
         assert!(
             fs::read(mount.file(BIG)).unwrap() == noise(1, LENGTH),
             "{how}"
@@ -270,7 +270,7 @@ fn data_lost_in_long_answers_is_requested_in_shorter_ones() {
     let is_lost = |range: &Range<u64>| range.end - range.start > longest;
     let (lost, mut answered): (Vec<_>, Vec<_>) = ranges.into_iter().partition(is_lost);
     assert!(!lost.is_empty(), "{answered:?}");
-    // Nothing comes twice.
+    // No byte is received twice.
     answered.sort_by_key(|range| range.start);
     for pair in answered.windows(2) {
         assert!(pair[0].end <= pair[1].start, "{pair:?}");
@@ -294,7 +294,7 @@ fn a_request_to_a_busy_server_is_retried() {
     });
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| assert_right(&mount, 2 << 20));
-        support::mount::eventually("it is asked", || !origin.take_requests().is_empty());
+        support::mount::eventually("a request arrives", || !origin.take_requests().is_empty());
         origin.set(Faults::default());
         reader.join().unwrap();
     });
@@ -302,7 +302,7 @@ fn a_request_to_a_busy_server_is_retried() {
 }
 
 #[test]
-fn a_dead_server_is_eio_after_the_timeout_and_answers_when_it_is_back() {
+fn reads_from_a_dead_server_fail_after_the_timeout_and_recover_with_it() {
     let Some((mut origin, mount)) = served("noprefetch,timeout=2") else {
         return;
     };
@@ -311,10 +311,10 @@ fn a_dead_server_is_eio_after_the_timeout_and_answers_when_it_is_back() {
         let start = Instant::now();
         assert_eio(&mount, 3 << 20);
         let (waited, failed) = (start.elapsed(), Instant::now());
-        // At once now, and what is held is read all the same.
+        // Now reads fail at once, and cached data can still be read.
         let errors = stats(&mount)["remote"]["retries"].clone();
         assert_eio(&mount, 4 << 20);
-        // On a busy machine the second is over before that was asked.
+        // On a busy machine the second without requests may be over by then.
         let is_soon = failed.elapsed() < Duration::from_millis(500);
         assert!(!is_soon || stats(&mount)["remote"]["retries"] == errors);
         assert_right(&mount, 0);
@@ -343,7 +343,7 @@ fn a_dead_server_is_eio_after_the_timeout_and_answers_when_it_is_back() {
     origin.set(done);
     assert_recovers(&mount, 5 << 20);
     trial::record(
-        "server that takes connections and says nothing, then answers",
+        "server that accepts connections and is silent, then answers",
         1,
         "EIO after the timeout; right without a new mount",
     );
@@ -374,14 +374,14 @@ fn a_mount_of_a_dead_server_unmounts_at_once() {
     });
     mount.signal(Signal::TERM);
     support::mount::eventually("it is gone", || mount.layers() == 0);
-    // Asked twice, it does not wait for the reader.
+    // At a second signal it does not wait for the reader.
     mount.signal(Signal::TERM);
     mount.assert_ends();
     assert!(!reader.wait().unwrap().success());
 }
 
 #[test]
-fn a_listing_without_end_is_refused() {
+fn an_endless_listing_is_refused() {
     let page = |entries: &str| {
         let text = format!(
             "<ListBucketResult><IsTruncated>true</IsTruncated>{entries}\

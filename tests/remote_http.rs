@@ -1,5 +1,5 @@
-//! Archives on a web server: what is read, what is requested, what is kept, and
-//! what is shown of it.
+//! Archives on a web server: bytes that are read, requests, caches, and what is
+//! shown of URLs.
 #![cfg(feature = "remote")]
 
 mod support;
@@ -20,7 +20,7 @@ use support::remote::origin::{Faults, Object, Origin};
 use support::remote::{mounted, mounted_all, refused};
 
 #[test]
-fn what_is_read_is_what_the_archive_holds_and_is_asked_for_once() {
+fn reads_return_the_right_bytes_and_request_each_once() {
     let Some((origin, mount)) = served("noprefetch") else {
         return;
     };
@@ -29,13 +29,13 @@ fn what_is_read_is_what_the_archive_holds_and_is_asked_for_once() {
     let all = fs::read(mount.file(BIG)).unwrap();
     assert!(all == noise(1, LENGTH));
     let mut ranges = ranges(&origin.take_requests());
-    // Those ahead of a reader are longer and longer.
+    // Requests ahead of a reader grow.
     assert!(ranges.len() <= 14, "{ranges:?}");
     ranges.sort_by_key(|range| range.start);
     for pair in ranges.windows(2) {
         assert!(pair[0].end <= pair[1].start, "{pair:?}");
     }
-    // Cached blocks take no request.
+    // Cached blocks are not requested.
     std::thread::scope(|scope| {
         for reader in 0..8 {
             let mount = &mount;
@@ -50,7 +50,7 @@ fn what_is_read_is_what_the_archive_holds_and_is_asked_for_once() {
 }
 
 #[test]
-fn a_block_comes_once_however_many_readers_want_it() {
+fn a_block_that_many_readers_want_is_requested_once() {
     let Some((origin, mount)) = served("noprefetch") else {
         return;
     };
@@ -71,7 +71,7 @@ fn a_block_comes_once_however_many_readers_want_it() {
 }
 
 #[test]
-fn a_read_here_and_there_fetches_its_block_and_no_more() {
+fn a_random_read_fetches_only_its_block() {
     let Some((origin, mount)) = served("noprefetch") else {
         return;
     };
@@ -84,7 +84,8 @@ fn a_read_here_and_there_fetches_its_block_and_no_more() {
     assert!(requests.len() <= 10 && bytes <= 11 * BLOCK, "{requests:?}");
 }
 
-/// Returns all that can be seen of a mount from outside.
+/// Returns everything that a mount shows in the mount table, in `/proc`, in its
+/// control files and in its log.
 fn visible(mount: &Mount) -> String {
     let pid = mount.pid();
     let mut all = fs::read_to_string("/proc/self/mountinfo").unwrap();
@@ -96,7 +97,7 @@ fn visible(mount: &Mount) -> String {
 }
 
 #[test]
-fn what_is_secret_of_a_url_is_nowhere_to_be_seen() {
+fn secrets_of_a_url_or_header_are_shown_nowhere() {
     if !can_mount() {
         return;
     }
@@ -136,7 +137,7 @@ fn what_is_secret_of_a_url_is_nowhere_to_be_seen() {
 }
 
 #[test]
-fn blocks_on_disk_are_for_the_next_mount_and_for_others() {
+fn blocks_on_disk_are_used_by_other_mounts_unless_damaged_or_outdated() {
     let origin = origin();
     let cache = tempfile::tempdir().unwrap();
     let directory = cache.path().join("blocks");
@@ -147,10 +148,10 @@ fn blocks_on_disk_are_for_the_next_mount_and_for_others() {
         return;
     };
     whole(&first);
-    let there = || walk_files(&directory);
-    // Blocks are written after the reader.
+    let kept = || walk_files(&directory);
+    // Blocks are written after they are read.
     support::mount::eventually("all blocks are kept", || {
-        there().len() >= LENGTH / BLOCK as usize
+        kept().len() >= LENGTH / BLOCK as usize
     });
     drop(first);
     origin.take_requests();
@@ -158,7 +159,7 @@ fn blocks_on_disk_are_for_the_next_mount_and_for_others() {
     let second = mount().unwrap();
     whole(&second);
     let requests = ranges(&origin.take_requests());
-    // The first one finds out what version there is.
+    // The first request determines the version.
     assert!(requests.len() <= 3, "{requests:?}");
     assert!(
         stats(&second)["remote"]["blocks_from_disk"]
@@ -168,11 +169,7 @@ fn blocks_on_disk_are_for_the_next_mount_and_for_others() {
     );
     drop(second);
 
-    for (number, path) in there()
-        .into_iter()
-        .enumerate()
-        .filter(|(at, _)| at % 3 == 0)
-    {
+    for (number, path) in kept().into_iter().enumerate().filter(|(at, _)| at % 3 == 0) {
         let mut bytes = fs::read(&path).unwrap();
         match number % 2 {
             0 => bytes.truncate(number * 100),
@@ -212,7 +209,7 @@ fn a_directory_for_blocks_that_others_can_write_to_is_refused() {
 }
 
 #[test]
-fn several_archives_are_merged_wherever_they_are() {
+fn archives_on_disk_and_on_a_server_are_merged() {
     if !can_mount() {
         return;
     }
@@ -246,7 +243,7 @@ fn several_archives_are_merged_wherever_they_are() {
 }
 
 #[test]
-fn a_lone_asset_on_a_server_is_a_folder_with_its_companion() {
+fn a_single_asset_on_a_server_is_a_folder_with_its_companion() {
     let Some(sample) = support::shared("samples/ifp/generated") else {
         return;
     };
@@ -275,7 +272,7 @@ fn a_small_budget_is_kept_with_a_server_too() {
 }
 
 #[test]
-fn what_only_queries_tell_apart_is_never_mixed() {
+fn urls_that_differ_only_in_their_queries_are_never_confused() {
     let origin = Origin::with("unrelated", Object::new("x", "x"));
     let get = |which: u64| {
         let big = File::new(noise(which, LENGTH), Method::Stored);

@@ -13,7 +13,7 @@ use support::remote::origin::{Faults, Object, Origin};
 use support::remote::servers::{Moto, Nginx};
 use support::skip::possible;
 
-/// Returns a program with these variables in its environment.
+/// Returns a command with these variables in its environment.
 fn with(variables: &[(&'static str, String)], arguments: &[&str]) -> Command {
     let mut command = hpimount();
     command.args(arguments);
@@ -36,7 +36,8 @@ fn listed(ran: &Run) -> Vec<String> {
     ran.stdout.lines().map(fields).collect()
 }
 
-/// Asserts that a source gives what the sample on disk gives.
+/// Asserts that a source has the same listing and contents as the sample on
+/// disk.
 fn assert_inspected(source: &str, variables: &[(&'static str, String)]) {
     let dir = tempfile::tempdir().unwrap();
     let here = dir.path().join("here.hpi");
@@ -142,7 +143,7 @@ fn objects_that_a_server_refuses_are_named_and_not_reported_as_damage() {
         );
         assert!(!all.contains("secret"), "{all}");
     }
-    // Its directory is there and its bytes are not.
+    // The directory of the archive can be read, and the bytes of its file not.
     origin.set(Faults {
         status_where: Some((
             |request| {

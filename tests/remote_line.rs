@@ -1,5 +1,4 @@
-//! Archives on servers that are far away, slow or silent for a time, and large
-//! ones.
+//! Archives on distant, slow or temporarily silent servers, and large archives.
 #![cfg(feature = "remote")]
 
 mod support;
@@ -26,7 +25,7 @@ use support::trial;
 const BYTES_PER_SECOND: u32 = 12_500_000;
 
 #[test]
-fn a_long_line_takes_time_and_no_more_requests() {
+fn high_latency_takes_time_but_no_more_requests() {
     for milliseconds in [20, 100] {
         let origin = origin();
         let url = origin.url("mods/big.hpi");
@@ -45,7 +44,7 @@ fn a_long_line_takes_time_and_no_more_requests() {
         });
         let begun = Instant::now();
         assert!(fs::read(mount.file(BIG)).unwrap() == noise(1, LENGTH));
-        assert!(begun.elapsed() >= round_trip, "the line is shorter");
+        assert!(begun.elapsed() >= round_trip, "less than a round trip");
         let ranges = ranges(&origin.take_requests());
         assert!(ranges.len() <= 30, "{ranges:?}");
         let mut bytes: Vec<_> = ranges
@@ -61,13 +60,13 @@ fn a_long_line_takes_time_and_no_more_requests() {
         trial::record(
             &format!("8 readers over a line of 100 Mbit/s and {milliseconds} ms"),
             ranges.len(),
-            "right bytes, none asked for twice, no request repeated",
+            "right bytes, none requested twice, no request repeated",
         );
     }
 }
 
 #[test]
-fn heads_of_answers_that_come_slowly_are_waited_for_or_given_up() {
+fn slow_response_headers_are_awaited_until_the_timeout() {
     let Some((origin, mount)) = served("noprefetch,timeout=2") else {
         return;
     };
@@ -77,7 +76,7 @@ fn heads_of_answers_that_come_slowly_are_waited_for_or_given_up() {
     };
     origin.set(slow(20));
     assert_right(&mount, 2 << 20);
-    // No head comes within the time that a connection may be silent.
+    // No header arrives within the time that a connection may be silent.
     origin.set(slow(1000));
     let begun = Instant::now();
     assert_eio(&mount, 4 << 20);
@@ -85,14 +84,14 @@ fn heads_of_answers_that_come_slowly_are_waited_for_or_given_up() {
     origin.set(Faults::default());
     assert_recovers(&mount, 4 << 20);
     trial::record(
-        "heads of answers of which a line comes each second",
+        "response headers that arrive a line per second",
         1,
         "EIO after the timeout; right without a new mount",
     );
 }
 
 #[test]
-fn silence_that_is_shorter_than_the_timeout_is_waited_out() {
+fn silence_shorter_than_the_timeout_only_delays_a_read() {
     let Some((origin, mount)) = served("noprefetch,timeout=120") else {
         return;
     };
@@ -109,13 +108,13 @@ fn silence_that_is_shorter_than_the_timeout_is_waited_out() {
         reader.join().unwrap();
     });
     trial::record(
-        &format!("server that says nothing for {seconds} s, with a timeout of 120 s"),
+        &format!("server that is silent for {seconds} s, with a timeout of 120 s"),
         1,
         "right bytes",
     );
 }
 
-/// Returns an archive of that many files, a thousand in a directory.
+/// Returns an archive of that many files, a thousand per directory.
 fn archive(files: usize) -> Vec<u8> {
     let directory = |number: usize| {
         let one = |file: usize| {
@@ -184,7 +183,7 @@ fn a_large_archive_on_a_server_takes_little_more_memory_than_on_disk() {
             more.div_ceil(1 << 20)
         ),
     );
-    eventually("it goes", || {
+    eventually("it is unmounted", || {
         rustix::mount::unmount(there.path(), rustix::mount::UnmountFlags::empty()).is_ok()
     });
     there.assert_ends();

@@ -15,10 +15,10 @@ use support::remote::origin::{Faults, Object, Origin};
 use support::remote::servers::Moto;
 use support::remote::{mounted, mounted_with, refused};
 
-/// The files of a source; the one that is named first.
+/// The files of a source. The first is given on the command line.
 type Files = Vec<(&'static str, Vec<u8>)>;
 
-/// Sources of several files.
+/// Returns sources that consist of several files.
 fn sources() -> Vec<Files> {
     let [names, ..] = wad_directories();
     let disc = Disc::default().file("A.TXT", b"text\n").raw();
@@ -36,7 +36,7 @@ fn sources() -> Vec<Files> {
     ]
 }
 
-/// Returns a name as a part of a URL.
+/// Returns a name escaped for a URL.
 fn escaped(name: &str) -> String {
     name.replace('%', "%25")
         .replace(' ', "%20")
@@ -78,7 +78,7 @@ fn the_files_of_a_source_are_found_beside_it_on_a_web_server() {
             "{name}: {there_found:?} {here_found:?}"
         );
         assert_eq!(counter(&there, "errors"), 0);
-        // Nothing was requested but these files, in few spellings.
+        // Only these files were requested, in few spellings.
         let requests = origin.take_requests();
         let others = requests.iter().filter(|request| {
             !files
@@ -139,7 +139,7 @@ fn a_url_with_a_query_refers_to_no_other_file_and_the_error_says_so() {
 }
 
 #[test]
-fn a_missing_or_forbidden_file_is_distinguished_from_a_failing_server() {
+fn a_missing_file_is_distinguished_from_a_forbidden_one_and_a_failing_server() {
     if !can_mount() {
         return;
     }

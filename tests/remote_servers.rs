@@ -18,14 +18,14 @@ use support::remote::servers::{Moto, Nginx, PlainServer, S3sFs, files_in};
 use support::remote::{mounted, mounted_all, mounted_with, refused};
 use support::{noise, shared};
 
-/// The least cache that is worth having.
+/// The smallest useful cache.
 const OPTIONS: &str = "cachesize=1M";
 
-/// The same, of the files that sources have and nothing that is made of them.
+/// The same, without generated files.
 const FILES_ONLY: [&str; 3] = ["--no-meta", "-o", OPTIONS];
 
-/// Compares a mount of samples on a server with one of the same samples on disk,
-/// which other tests compare with independent readers.
+/// Compares a mount of samples on a server with one of the same samples on
+/// disk, which other tests compare with independent readers.
 fn assert_same(there: &Mount, here: &Mount) {
     let expected = all_in(here);
     let found = all_in(there);
@@ -48,7 +48,7 @@ fn assert_same(there: &Mount, here: &Mount) {
     assert!(held <= 1 << 20, "{held} bytes in the cache");
 }
 
-/// Returns everything in a mount by path, or why it cannot be read.
+/// Returns everything in a mount by path, or the error of reading it.
 fn all_in(mount: &Mount) -> BTreeMap<PathBuf, Result<Found, ErrorKind>> {
     let found = |path: &Path| {
         let kind = path.symlink_metadata()?.file_type();
@@ -68,8 +68,8 @@ fn all_in(mount: &Mount) -> BTreeMap<PathBuf, Result<Found, ErrorKind>> {
     paths.collect()
 }
 
-/// Folders of samples, and the extensions of those that are mounted; all of
-/// them if there are none.
+/// Folders of samples, and the extensions of those that are mounted: all if
+/// there are none.
 const SAMPLES: [(&str, &[&str]); 16] = [
     ("hpi/real", &[]),
     ("hpi/good", &[]),
@@ -89,7 +89,7 @@ const SAMPLES: [(&str, &[&str]); 16] = [
     ("containers/foreign", &[]),
 ];
 
-/// Returns the samples of a folder that are sound.
+/// Returns the undamaged samples of a folder.
 fn samples(folder: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     let mut files = files_in(folder);
     files.retain(|path| {
@@ -141,8 +141,8 @@ fn every_sample_reads_the_same_from_a_bucket() {
         return;
     };
     moto.make_bucket("mods");
-    // What differs from HTTP is how objects are requested, and found beside
-    // others.
+    // Only requests, and the search for objects beside others, differ from
+    // HTTP.
     let with_real = |(name, _): &(&str, _)| name.ends_with("real");
     let with_others = |(name, _): &(&str, _)| {
         ["/img", "/hedwad", "/iso"]
@@ -174,7 +174,7 @@ fn every_sample_reads_the_same_from_a_bucket() {
 }
 
 #[test]
-fn servers_with_habits_of_their_own_are_read_or_refused_by_name() {
+fn servers_without_etags_are_read_and_those_without_ranges_refused() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("big #1.hpi"), sample().bytes).unwrap();
     let without_etag = Nginx::start(dir.path(), "etag off;");
@@ -207,7 +207,7 @@ fn servers_with_habits_of_their_own_are_read_or_refused_by_name() {
 }
 
 #[test]
-fn a_redirect_is_followed_to_where_it_may_lead() {
+fn redirects_are_followed_unless_they_are_endless() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("a.hpi"), sample().bytes).unwrap();
     let more = "location /old { return 302 /a.hpi?signed; } location /loop { return 302 /loop; }";
@@ -245,16 +245,16 @@ fn a_folder_of_a_bucket_is_listed_when_it_is_entered() {
         names.sort();
         names
     };
-    let asked = || stats(&mount)["remote"]["requests"].as_u64().unwrap();
-    assert_eq!(asked(), 1, "one listing");
+    let requests = || stats(&mount)["remote"]["requests"].as_u64().unwrap();
+    assert_eq!(requests(), 1, "one listing");
     let root = names("");
     for name in ["empty", "sample.hpi", "sample.hpi.d"] {
         assert!(root.iter().any(|found| found == name), "{root:?}");
     }
-    assert_eq!(asked(), 1, "what is in archives costs nothing");
+    assert_eq!(requests(), 1, "archives are not opened");
     let metadata = fs::metadata(mount.file("sample.hpi")).unwrap();
     assert_eq!(metadata.len(), sample().bytes.len() as u64);
-    assert_eq!(asked(), 1, "sizes come with the listing");
+    assert_eq!(requests(), 1, "sizes come with the listing");
     assert!(fs::read(mount.file("sample.hpi")).unwrap() == sample().bytes);
     let inside = mount.file("sample.hpi.d/hello.txt");
     assert_eq!(fs::read(inside).unwrap(), b"hello\n");
@@ -263,12 +263,12 @@ fn a_folder_of_a_bucket_is_listed_when_it_is_entered() {
     let folder = root
         .iter()
         .find(|name| name.starts_with("old") && mount.file(name).is_dir());
-    let folder = folder.expect("is there").clone();
+    let folder = folder.expect("exists").clone();
     let both = root
         .iter()
         .find(|name| name.starts_with("old") && mount.file(name).is_file());
     assert_eq!(
-        fs::read(mount.file(both.expect("is there"))).unwrap(),
+        fs::read(mount.file(both.expect("exists"))).unwrap(),
         b"both\n"
     );
     assert_eq!(
@@ -286,7 +286,7 @@ fn a_folder_of_a_bucket_is_listed_when_it_is_entered() {
 }
 
 #[test]
-fn a_key_that_cannot_be_a_path_makes_its_folder_an_error_that_names_it() {
+fn a_folder_with_a_key_that_cannot_be_a_path_is_eio_and_the_error_names_it() {
     let Some((moto, variables)) = moto() else {
         return;
     };
@@ -304,7 +304,7 @@ fn a_key_that_cannot_be_a_path_makes_its_folder_an_error_that_names_it() {
 }
 
 #[test]
-fn a_folder_of_thousands_is_listed_a_page_at_a_time() {
+fn a_large_folder_is_listed_in_pages() {
     let Some((moto, variables)) = moto() else {
         return;
     };
@@ -317,7 +317,8 @@ fn a_folder_of_thousands_is_listed_a_page_at_a_time() {
     assert_eq!(stats(&mount)["remote"]["requests"], 2);
 }
 
-/// Asserts that `s3://mods/a.hpi`, which `put` replaces, is EIO until it is back.
+/// Asserts that reads of `s3://mods/a.hpi`, which `put` writes, are EIO while
+/// it is replaced.
 fn assert_replaced_is_eio(variables: &[(&str, String)], put: impl Fn(&[u8])) {
     let archive = |seed| {
         let big = File::new(noise(seed, 3 << 20), Method::Stored);
@@ -332,7 +333,7 @@ fn assert_replaced_is_eio(variables: &[(&str, String)], put: impl Fn(&[u8])) {
     };
     assert_eq!(read(2 << 20).unwrap_err().raw_os_error(), Some(libc::EIO));
     put(&archive(1));
-    support::mount::eventually("it heals", || read(2 << 20).is_ok());
+    support::mount::eventually("it can be read again", || read(2 << 20).is_ok());
     assert!(read(2 << 20).unwrap() == noise(1, 3 << 20)[2 << 20..(2 << 20) + 4096]);
 }
 
@@ -356,7 +357,7 @@ fn a_replaced_object_of_a_bucket_that_ignores_conditions_is_eio() {
 }
 
 #[test]
-fn keys_come_from_the_environment_or_a_profile_and_requests_are_anonymous_without() {
+fn keys_come_from_the_environment_or_a_profile_or_requests_are_anonymous() {
     let Some((moto, _)) = moto() else {
         return;
     };

@@ -1,5 +1,5 @@
-//! What mounting a source on a server begins with: finding the server, and
-//! being sure that it is the right one.
+//! The start of a mount of a source on a server: connecting, certificates,
+//! redirects and headers.
 #![cfg(feature = "remote")]
 
 mod support;
@@ -11,7 +11,7 @@ use support::remote::origin::{Faults, Object, Origin};
 use support::remote::servers::{Certificates, Nginx};
 use support::remote::{mounted, mounted_with, refused_with};
 
-/// Longer than a program of the tests may run: what fails, fails before it.
+/// Longer than a test lets a program run, so a failure must come earlier.
 const LONG: &str = "timeout=300";
 
 /// Returns a directory with an archive.
@@ -21,7 +21,7 @@ fn folder() -> tempfile::TempDir {
     dir
 }
 
-/// Returns a server of that directory by TLS, with these lines in its
+/// Returns a TLS server of that directory, with these lines in its
 /// configuration.
 fn secure(dir: &tempfile::TempDir, lines: &str) -> Option<(Certificates, Nginx)> {
     let certificates = Certificates::new()?;
@@ -30,7 +30,7 @@ fn secure(dir: &tempfile::TempDir, lines: &str) -> Option<(Certificates, Nginx)>
 }
 
 #[test]
-fn a_server_is_trusted_by_the_certificates_that_the_environment_names() {
+fn a_server_with_a_certificate_that_the_environment_trusts_is_mounted() {
     let dir = folder();
     let Some((certificates, nginx)) = secure(&dir, "") else {
         return;
@@ -99,7 +99,7 @@ fn redirects_lead_from_http_to_https_and_not_back() {
         status: Some((302, format!("Location: {}\r\n", nginx.url("a.hpi")))),
         ..Faults::default()
     });
-    // The port of the other server is connected to, as it is that of a source.
+    // A redirect may lead to this port because another source has it.
     let fixture = Fixture::new();
     let mut command = hpimount();
     command.args([plain.url("a.hpi"), nginx.url("a.hpi")]);
@@ -114,7 +114,7 @@ fn redirects_lead_from_http_to_https_and_not_back() {
 }
 
 #[test]
-fn a_header_goes_to_the_servers_that_are_named_and_not_to_where_they_redirect() {
+fn a_header_is_sent_to_the_servers_of_sources_and_not_to_targets_of_redirects() {
     if !can_mount() {
         return;
     }
@@ -184,7 +184,7 @@ fn a_server_that_cannot_be_reached_is_refused_at_once_with_the_reason() {
     }
 }
 
-/// Returns the names of the threads after a mount.
+/// Returns the names of the threads of a mount.
 fn threads(mount: &Mount) -> Vec<String> {
     let tasks = fs::read_dir(format!("/proc/{}/task", mount.pid())).unwrap();
     let names = tasks.map(|task| fs::read_to_string(task.unwrap().path().join("comm")).unwrap());
@@ -192,7 +192,7 @@ fn threads(mount: &Mount) -> Vec<String> {
 }
 
 #[test]
-fn only_sources_on_servers_have_a_thread_for_the_network() {
+fn only_sources_on_servers_start_threads_for_the_network() {
     if !can_mount() {
         return;
     }

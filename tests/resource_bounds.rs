@@ -23,7 +23,7 @@ use support::shared;
 use support::sources::folder;
 use support::trial;
 
-/// Address space: 256 MiB beside the cache.
+/// Address space: 256 MiB in addition to the cache.
 const SPACE: usize = (256 + CACHE) << 20;
 
 /// Budget of the cache in MiB.
@@ -31,8 +31,8 @@ const CACHE: usize = 1;
 
 const OPEN_FILES: usize = 64;
 
-/// Returns the program under all limits, with that many seconds of the
-/// processor.
+/// Returns a command that runs the program under all limits, with that many
+/// seconds of CPU time.
 fn limited(seconds: u64) -> Command {
     let mut command = Command::new("prlimit");
     command
@@ -43,13 +43,13 @@ fn limited(seconds: u64) -> Command {
     command
 }
 
-/// How much of a mount is looked at: enough for every kind of bomb to go off,
-/// and not all that it shows, which may have no end.
+/// How much of a mount is walked: enough to trigger every kind of bomb, but not
+/// everything, which may be endless.
 #[derive(Clone, Copy)]
 struct Depth {
     entries: usize,
     levels: usize,
-    /// Bytes of a file from its start, and from its end.
+    /// Bytes that are read at the start and at the end of a file.
     bytes: usize,
 }
 
@@ -59,8 +59,8 @@ const DEPTH: Depth = Depth {
     bytes: 200_000,
 };
 
-/// Walks, requests attributes, and reads. All is there or EIO.
-fn look(top: &Path) -> usize {
+/// Walks a tree, requests attributes and reads. Returns the number of entries.
+fn walk(top: &Path) -> usize {
     let mut left = vec![(top.to_owned(), 0)];
     let mut seen = 0;
     while let Some((path, level)) = left.pop() {
@@ -68,20 +68,20 @@ fn look(top: &Path) -> usize {
             break;
         }
         seen += 1;
-        let Some(metadata) = had(&path, path.symlink_metadata()) else {
+        let Some(metadata) = checked(&path, path.symlink_metadata()) else {
             continue;
         };
         if metadata.is_dir() && level < DEPTH.levels {
-            // All of the listing, but not all of what it lists.
-            let Some(entries) = had(&path, fs::read_dir(&path)) else {
+            // The whole listing, but not all of its entries.
+            let Some(entries) = checked(&path, fs::read_dir(&path)) else {
                 continue;
             };
             let names: Vec<PathBuf> = entries
-                .map_while(|entry| had(&path, entry))
+                .map_while(|entry| checked(&path, entry))
                 .map(|entry| entry.path())
                 .collect();
             let step = names.len().div_ceil(60).max(1);
-            // Companions are at the end, and are looked at first.
+            // Companions are at the end, and are visited first.
             left.extend(
                 names
                     .into_iter()
@@ -89,20 +89,20 @@ fn look(top: &Path) -> usize {
                     .map(|path| (path, level + 1)),
             );
         } else if metadata.is_file() {
-            let Some(file) = had(&path, fs::File::open(&path)) else {
+            let Some(file) = checked(&path, fs::File::open(&path)) else {
                 continue;
             };
-            had(&path, read_at(&file, 0, DEPTH.bytes));
+            checked(&path, read_at(&file, 0, DEPTH.bytes));
             let tail = metadata.len().saturating_sub(DEPTH.bytes as u64);
-            had(&path, read_at(&file, tail, DEPTH.bytes));
+            checked(&path, read_at(&file, tail, DEPTH.bytes));
         }
     }
     seen
 }
 
-/// Returns what an operation gives, which may fail with EIO, or because it is
-/// encrypted, packed in an unsupported way, or too large for the cache.
-fn had<T>(path: &Path, result: io::Result<T>) -> Option<T> {
+/// Returns the value of an operation. It may fail with EIO, or because the file
+/// is encrypted, packed in an unsupported way, or too large for the cache.
+fn checked<T>(path: &Path, result: io::Result<T>) -> Option<T> {
     const EXPECTED: [i32; 4] = [libc::EIO, libc::EACCES, libc::EOPNOTSUPP, libc::ENOMEM];
     match result {
         Ok(value) => Some(value),
@@ -113,7 +113,7 @@ fn had<T>(path: &Path, result: io::Result<T>) -> Option<T> {
         {
             None
         }
-        // Beyond what the kernel takes for a path.
+        // Longer than the kernel allows for a path.
         Err(error) if error.raw_os_error() == Some(libc::ENAMETOOLONG) => None,
         Err(error) => panic!("{}: {error}", path.display()),
     }
@@ -129,7 +129,7 @@ fn opens(path: &Path) -> bool {
     Vfs::open(&sources, Options::default()).is_ok()
 }
 
-/// What was needed for some mounts, at most.
+/// Counts of mounts, and the most that one of them needed.
 #[derive(Default)]
 struct Needed {
     mounts: usize,
@@ -140,26 +140,26 @@ struct Needed {
 }
 
 impl Needed {
-    /// Looks at everything in a mount and ends it.
-    fn look(&mut self, mount: Mount) {
+    /// Walks a mount and ends it.
+    fn walk(&mut self, mount: Mount) {
         self.mounts += 1;
-        self.seen += look(mount.path());
+        self.seen += walk(mount.path());
         mount.daemon().assert_running();
         let pid = mount.pid().to_string();
         self.peak = self.peak.max(peak_memory_of(&pid));
         self.time = self.time.max(processor_time(&pid));
-        // Its end is orderly, or `Mount` panics.
+        // `Mount` panics if it does not end properly.
         drop(mount);
     }
 
-    /// Mounts one file, or sees it refused in an orderly way.
+    /// Mounts one file and walks it, or asserts that it is refused properly.
     fn alone(&mut self, name: &str, fixture: Fixture, in_foreground: bool) {
         println!("{name}");
         let mut command = limited(60);
         command.args([&fixture.archive, &fixture.point]);
         command.args(["-o", "cachesize=1M"]);
         if opens(&fixture.archive) {
-            self.look(match in_foreground {
+            self.walk(match in_foreground {
                 true => fixture.mount_in_foreground_by(command),
                 false => fixture.mount_by(command),
             });
@@ -181,8 +181,8 @@ impl Needed {
             time,
         } = self;
         let happened = format!(
-            "{mounts} mounts, {refused} refused, {seen} entries looked at; at most {} MiB and \
-             {} ms of the processor",
+            "{mounts} mounts, {refused} refused, {seen} entries visited; at most {} MiB and \
+             {} ms of CPU time",
             peak >> 20,
             time.as_millis()
         );
@@ -190,7 +190,7 @@ impl Needed {
     }
 }
 
-/// Returns the time that the process has had of the processor.
+/// Returns the CPU time of a process.
 fn processor_time(pid: &str) -> Duration {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let fields = stat.rsplit(')').next().unwrap();
@@ -202,7 +202,7 @@ fn processor_time(pid: &str) -> Duration {
     Duration::from_millis(10 * (ticks(11) + ticks(12)))
 }
 
-/// Returns a folder of files with names of their own.
+/// Returns a folder of these files.
 fn folder_of(files: impl Iterator<Item = Bomb>) -> Fixture {
     folder(|source| {
         for Bomb { name, bytes } in files {
@@ -211,15 +211,15 @@ fn folder_of(files: impl Iterator<Item = Bomb>) -> Fixture {
     })
 }
 
-/// Looks at everything in a folder and in all its companions, one by one so
-/// that each has its share.
-fn look_into(mount: Mount, needed: &mut Needed) {
+/// Walks the entries of a folder one by one, so that [`DEPTH`] applies to each,
+/// and ends the mount.
+fn walk_each(mount: Mount, needed: &mut Needed) {
     for entry in fs::read_dir(mount.path()).unwrap() {
         let path = entry.unwrap().path();
-        needed.seen += look(&path);
+        needed.seen += walk(&path);
         assert!(!mount.daemon().has_ended(), "{} ended it", path.display());
     }
-    needed.look(mount);
+    needed.walk(mount);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn a_folder_of_bombs_is_walked_within_the_limits() {
         command
             .args([&fixture.archive, &fixture.point])
             .args(["-o", "cachesize=1M"]);
-        look_into(fixture.mount_by(command), &mut needed);
+        walk_each(fixture.mount_by(command), &mut needed);
     }
     needed.record("bombs in folders, under limits", count);
 }
@@ -256,8 +256,8 @@ fn a_bomb_alone_is_refused_or_walked_within_the_limits() {
     needed.record("bombs mounted alone, under limits", count);
 }
 
-/// Returns the samples that are broken, those of assets and of containers
-/// included.
+/// Returns the damaged and hostile samples, including those of assets and of
+/// containers.
 fn hostile_samples() -> Option<Vec<PathBuf>> {
     let folders = [
         ("hpi/hostile", ""),
@@ -307,8 +307,8 @@ fn hostile_samples_are_refused_or_walked_within_the_limits() {
     command
         .args([&fixture.archive, &fixture.point])
         .args(["-o", "cachesize=1M"]);
-    look_into(fixture.mount_by(command), &mut needed);
-    // In a short trial every fourth also alone.
+    walk_each(fixture.mount_by(command), &mut needed);
+    // In a short trial, only every fourth is also mounted alone.
     for sample in samples.iter().step_by(trial::length(4, 1)) {
         let Bomb { name, bytes } = load(sample);
         needed.alone(&name, support::sources::file(&name, &bytes), false);
