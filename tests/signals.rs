@@ -41,8 +41,8 @@ const ENDING: [Signal; 15] = [
     Signal::POWER,
 ];
 
-/// Signals that do not terminate a program, the last ones being those that
-/// continue it.
+/// Signals that do not terminate a program. The last four stop it until it is
+/// continued.
 const PASSING: [Signal; 9] = [
     Signal::CHILD,
     Signal::CONT,
@@ -55,13 +55,14 @@ const PASSING: [Signal; 9] = [
     Signal::STOP,
 ];
 
-/// hpimount without ignored signals, however the test was started.
+/// Returns a command of hpimount that ignores no signals, however the test was
+/// started.
 fn command(fixture: &Fixture, args: &[&str]) -> Command {
     ignore_nothing();
     with_place(hpimount(), fixture, args)
 }
 
-/// hpimount, started by env(1) with options about signals.
+/// Returns a command of hpimount, started by env(1) with options about signals.
 fn started_by(env: &[&str], fixture: &Fixture, args: &[&str]) -> Command {
     let mut command = Command::new("env");
     command.args(env).arg(env!("CARGO_BIN_EXE_hpimount"));
@@ -78,8 +79,9 @@ fn with_place(mut command: Command, fixture: &Fixture, args: &[&str]) -> Command
     command
 }
 
-/// A test that a script runs in the background ignores INT and QUIT, and so
-/// does all that it starts. What is caught here is not ignored there.
+/// Catches signals that this process ignores, so that its children do not
+/// ignore them: a test that a script runs in the background ignores INT and
+/// QUIT.
 fn ignore_nothing() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -102,7 +104,7 @@ fn mount_in_foreground() -> Mount {
 }
 
 #[test]
-fn every_signal_that_would_end_it_unmounts_an_idle_mount() {
+fn every_signal_that_ends_a_program_unmounts_an_idle_mount() {
     if !can_mount() {
         return;
     }
@@ -129,7 +131,7 @@ fn every_signal_that_would_end_it_unmounts_an_idle_mount() {
 }
 
 #[test]
-fn other_signals_are_survived() {
+fn other_signals_do_not_end_a_mount() {
     if !can_mount() {
         return;
     }
@@ -150,12 +152,12 @@ fn ignored_signals_stay_ignored() {
         return;
     }
     let ignore = "--ignore-signal=HUP,INT,USR1,CHLD";
-    let in_front = Fixture::new();
-    let command = started_by(&["--default-signal", ignore], &in_front, &[]);
-    let in_front = in_front.mount_in_foreground_by(command);
-    let behind = Fixture::new();
-    let command = started_by(&["--default-signal", ignore], &behind, &[]);
-    for mount in [in_front, behind.mount_by(command)] {
+    let foreground = Fixture::new();
+    let command = started_by(&["--default-signal", ignore], &foreground, &[]);
+    let foreground = foreground.mount_in_foreground_by(command);
+    let background = Fixture::new();
+    let command = started_by(&["--default-signal", ignore], &background, &[]);
+    for mount in [foreground, background.mount_by(command)] {
         let pid = mount.pid().to_string();
         for signal in [Signal::HUP, Signal::INT, Signal::USR1] {
             assert!(ignores(&pid, signal), "{signal:?}");
@@ -176,7 +178,7 @@ fn ignores(pid: &str, signal: Signal) -> bool {
 }
 
 #[test]
-fn the_exit_code_is_right_where_ends_of_children_are_ignored() {
+fn the_exit_code_is_right_if_sigchld_is_ignored() {
     let fixture = Fixture::new();
     fs::write(&fixture.archive, "nothing that is known").unwrap();
     let mut command = started_by(&["--ignore-signal=CHLD"], &fixture, &[]);
@@ -205,7 +207,7 @@ fn a_signal_detaches_a_busy_mount_and_lets_its_users_finish() {
 }
 
 #[test]
-fn a_second_signal_cuts_users_off() {
+fn a_second_signal_disconnects_the_users_of_a_mount() {
     if !can_mount() {
         return;
     }
@@ -235,7 +237,7 @@ fn a_signal_ends_a_program_that_waits_for_its_source() {
     for signal in others.chain([Signal::KILL]) {
         stop(&slow);
         let mut child = command(&fixture, &["-f"]).spawn().unwrap();
-        // Long enough to come to the source, mostly; the end is the same.
+        // Usually long enough to reach the source; if not, it must end as well.
         std::thread::sleep(Duration::from_millis(10));
         kill(&child, signal);
         let when = format!("the program ends by {signal:?}");
@@ -245,8 +247,8 @@ fn a_signal_ends_a_program_that_waits_for_its_source() {
     }
 }
 
-/// Stops all threads. A request in progress could not be taken back, and its
-/// reader could not be killed.
+/// Stops all threads before a request arrives: the reader of one in progress
+/// could not be killed.
 fn stop(mount: &Mount) {
     mount.signal(Signal::STOP);
     let threads = format!("/proc/{}/task", mount.pid());
@@ -262,18 +264,17 @@ fn kill(child: &Child, signal: Signal) {
     rustix::process::kill_process(Pid::from_child(child), signal).unwrap();
 }
 
-/// Returns how long it takes from the start until the mount is there, here and
-/// now.
-fn start_takes() -> Duration {
+/// Returns how long a mount takes now to start and to end.
+fn start_and_end() -> Duration {
     let start = Instant::now();
     drop(mount_in_foreground());
     start.elapsed()
 }
 
-/// Moments from the start of the program until the mount has been there for
-/// a while.
+/// Returns moments from the start of the program until the mount has existed
+/// for a while.
 fn moments(count: u32) -> impl Iterator<Item = Duration> {
-    let end = start_takes() * 3 / 2;
+    let end = start_and_end() * 3 / 2;
     (0..count).map(move |moment| end * moment / count)
 }
 
@@ -289,7 +290,7 @@ fn a_signal_at_any_moment_leaves_no_dead_mount() {
         std::thread::sleep(moment);
         kill(&child, signal);
         let status = child.wait().unwrap();
-        // Without a code, the signal came before there was anything to undo.
+        // Without an exit code, the signal came before anything was mounted.
         assert!(
             matches!(status.code(), Some(0) | None),
             "{signal:?} after {moment:?}: {status}"
@@ -315,16 +316,16 @@ fn a_signal_to_a_start_in_the_background_leaves_no_dead_mount() {
     adopt_orphans();
     let count = trial::length(45, 1_500);
     let fixture = Fixture::new();
-    let whom = ["the waiting command", "both", "the background process"];
+    let targets = ["the waiting command", "both", "the background process"];
     for (round, moment) in moments(count).enumerate() {
         let signal = ENDING[round % ENDING.len()];
-        let whom = whom[round % whom.len()];
-        let when = format!("{signal:?} to {whom} after {moment:?}");
+        let target = targets[round % targets.len()];
+        let when = format!("{signal:?} to {target} after {moment:?}");
         let mut command = command(&fixture, &[]);
         let tag = tag(&mut command);
         let mut child = command.process_group(0).spawn().unwrap();
         std::thread::sleep(moment);
-        match whom {
+        match target {
             "the waiting command" => kill(&child, signal),
             "both" => {
                 rustix::process::kill_process_group(Pid::from_child(&child), signal).unwrap();
@@ -336,7 +337,7 @@ fn a_signal_to_a_start_in_the_background_leaves_no_dead_mount() {
             matches!(status.code(), Some(0 | 1) | None),
             "{when}: {status}"
         );
-        // It may have reported success and stay in the background.
+        // It may have reported success and still run in the background.
         if let Some(daemon) = Daemon::find(&tag) {
             let answers = rustix::fs::statfs(&fixture.point);
             assert!(answers.is_ok() || daemon.has_ended(), "{when}");
@@ -354,7 +355,7 @@ fn a_signal_to_a_start_in_the_background_leaves_no_dead_mount() {
     );
 }
 
-/// Sends a signal to the process in the background, if it is there already.
+/// Sends a signal to the process in the background, if it exists already.
 fn signal_daemon(tag: &str, waiting: &Child, signal: Signal) {
     let daemon = Daemon::find_but(tag, Some(Pid::from_child(waiting)));
     if let Some(daemon) = daemon {
@@ -363,7 +364,7 @@ fn signal_daemon(tag: &str, waiting: &Child, signal: Signal) {
 }
 
 #[test]
-fn sigkill_at_any_moment_leaves_what_the_next_start_clears_away() {
+fn what_sigkill_leaves_at_any_moment_is_removed_by_the_next_start() {
     if !can_mount() {
         return;
     }
@@ -390,7 +391,7 @@ fn sigkill_at_any_moment_leaves_what_the_next_start_clears_away() {
 }
 
 #[test]
-fn a_signal_while_bytes_are_decoded_spoils_none() {
+fn a_signal_during_decoding_corrupts_no_bytes() {
     if !can_mount() {
         return;
     }
@@ -401,8 +402,8 @@ fn a_signal_while_bytes_are_decoded_spoils_none() {
     let mut fixture = Fixture::new();
     fs::write(&fixture.archive, archive).unwrap();
     for round in 0..count {
-        let by_default = command(&fixture, &["-o", "threads=2"]);
-        let mount = fixture.mount_by(by_default);
+        let start = command(&fixture, &["-o", "threads=2"]);
+        let mount = fixture.mount_by(start);
         let twice = round % 3 == 2;
         let mut file = File::open(mount.file("big.txt")).unwrap();
         let reader = std::thread::spawn(move || {

@@ -18,14 +18,15 @@ use support::mount::{Mount, can_mount, eventually, has_programs, run};
 use support::mounted::{info, stats};
 use support::trial;
 
-/// What a reader requests.
+/// Bytes that a reader requests.
 const LENGTH: usize = 4096;
 
 /// A program that waits for the first bytes of the first file.
 struct Reader(Child);
 
 impl Reader {
-    /// It reads past the kernel's cache, so that only one request waits.
+    /// Starts it so that it bypasses the kernel's cache, and only one request
+    /// waits.
     fn new(faulty: &Faulty) -> Self {
         faulty.source.set(Mode::Hangs);
         let mut command = Command::new("dd");
@@ -72,13 +73,13 @@ fn faulty() -> Faulty {
     Faulty::new(&["-o", "noprefetch,threads=2"])
 }
 
-/// Takes the mount out, for what ends it.
+/// Takes the mount, to end it.
 fn take(faulty: &mut Faulty) -> Mount {
     faulty.mount.take().unwrap()
 }
 
 #[test]
-fn what_needs_no_source_goes_on_while_a_read_hangs() {
+fn requests_that_need_no_source_are_answered_while_a_read_hangs() {
     if !can_mount() {
         return;
     }
@@ -96,8 +97,8 @@ fn what_needs_no_source_goes_on_while_a_read_hangs() {
         }
         assert_eq!(info(mount)["sources"].as_array().unwrap().len(), 1);
         assert!(stats(mount)["last_errors"].is_array());
-        assert_eq!(small(), b"hello\n", "was read before");
-        // A killed reader may have to wait for its answer, which must not harm.
+        assert_eq!(small(), b"hello\n", "cached");
+        // A killed reader may have to wait for its answer; others must not.
         reader.0.kill().unwrap();
         assert!(fs::metadata(mount.file("DIR")).unwrap().is_dir());
         faulty.source.set(Mode::Fine);
@@ -112,7 +113,7 @@ fn what_needs_no_source_goes_on_while_a_read_hangs() {
 }
 
 #[test]
-fn a_mount_that_is_to_end_waits_for_who_reads_a_source_that_hangs() {
+fn a_mount_that_is_ended_waits_for_readers_of_a_hanging_source() {
     if !can_mount() || !has_programs(&["fusermount3"]) {
         return;
     }
@@ -140,9 +141,9 @@ fn a_mount_that_is_to_end_waits_for_who_reads_a_source_that_hangs() {
     );
 }
 
-/// Ends the mount and aborts pending requests; the process exits as far as the
-/// kernel lets it: its first thread, and those that hang when they are answered.
-fn cuts_off(tried: &str, end: impl Fn(&Mount)) {
+/// Asserts that `end` ends the mount and aborts pending requests. The process
+/// exits, except for threads that hang in the kernel until they are answered.
+fn assert_aborts(tried: &str, end: impl Fn(&Mount)) {
     let rounds = trial::length(1, 20);
     for _ in 0..rounds {
         let mut faulty = faulty();
@@ -163,9 +164,9 @@ fn cuts_off(tried: &str, end: impl Fn(&Mount)) {
 }
 
 #[test]
-fn a_second_signal_cuts_off_who_reads_a_source_that_hangs() {
+fn a_second_signal_disconnects_readers_of_a_hanging_source() {
     if can_mount() {
-        cuts_off("TERM twice while a read hangs below", |mount| {
+        assert_aborts("TERM twice while a read hangs below", |mount| {
             mount.signal(Signal::TERM);
             eventually("no mount is left", || mount.layers() == 0);
             mount.signal(Signal::TERM);
@@ -174,9 +175,9 @@ fn a_second_signal_cuts_off_who_reads_a_source_that_hangs() {
 }
 
 #[test]
-fn a_mount_that_is_gone_does_not_wait_for_a_source_that_hangs() {
+fn a_forced_unmount_does_not_wait_for_a_hanging_source() {
     if can_mount() {
-        cuts_off("`umount -f` while a read hangs below", |mount| {
+        assert_aborts("`umount -f` while a read hangs below", |mount| {
             let flags = UnmountFlags::FORCE | UnmountFlags::DETACH;
             rustix::mount::unmount(mount.path(), flags).unwrap();
         });
@@ -203,7 +204,7 @@ fn a_mount_that_does_not_answer_is_refused_as_a_mount_point() {
         faulty.source.set(Mode::Fine);
         reader.assert_fails();
         assert_eq!(mount.daemon().wait(), None);
-        // Now it is a dead one.
+        // Now the mount is dead.
         let ran = run(&mut mount.fixture.command(&[]));
         assert_eq!(ran.code, Some(0), "{ran:?}");
         assert_eq!(mount.layers(), 1);

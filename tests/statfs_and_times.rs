@@ -18,7 +18,7 @@ use support::ta::pcx;
 const TREE_SIZE: u64 = 1700 + 65_536 + 131_072 + 1 + 70_000 + 200_000;
 
 #[test]
-fn the_file_system_is_as_large_as_what_is_in_it_and_full() {
+fn the_file_system_is_as_large_as_its_files_and_full() {
     let Some(mount) = mounted(&V1::new(usual_tree(Method::Lz77)).build().bytes, "") else {
         return;
     };
@@ -37,7 +37,7 @@ fn the_file_system_is_as_large_as_what_is_in_it_and_full() {
 }
 
 #[test]
-fn what_is_made_of_assets_adds_entries_to_the_file_system_and_no_bytes() {
+fn converted_assets_add_entries_to_the_file_system_and_no_bytes() {
     let picture = pcx::Pcx::indexed(90, 90, vec![1; 8100]).file();
     let size = picture.len() as u64;
     let stored = |name: &[u8]| file(name, File::new(picture.clone(), Method::Stored));
@@ -76,7 +76,7 @@ fn files_of_version_1_are_as_old_as_the_archive() {
 }
 
 #[test]
-fn a_time_before_1970_stays_one() {
+fn times_before_1970_are_kept() {
     let work_dir = tempfile::tempdir().unwrap();
     let path = work_dir.path().join("old.hpi");
     fs::write(&path, V1::new(usual_tree(Method::Lz77)).build().bytes).unwrap();
@@ -93,7 +93,7 @@ fn a_time_before_1970_stays_one() {
 }
 
 #[test]
-fn files_of_version_2_have_dates_of_their_own() {
+fn files_of_version_2_have_their_own_dates() {
     let mut archive = V2::new(usual_tree(Method::Zlib));
     archive.date = 925_000_000;
     let Some(mount) = mounted(&archive.build().bytes, "") else {
@@ -145,7 +145,7 @@ fn assets_have_the_time_at_which_the_archive_was_made() {
 }
 
 #[test]
-fn everything_belongs_to_whom_the_options_say() {
+fn everything_has_the_owner_and_mode_of_the_options() {
     let archive = V1::new(usual_tree(Method::Lz77)).build();
     let Some(mount) = mounted(&archive.bytes, "uid=12,gid=34,umask=027") else {
         return;

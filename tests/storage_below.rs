@@ -19,14 +19,14 @@ use support::mount::{Fixture, Mount, can_mount, eventually, has_programs, run};
 use support::mounted::{output, stats};
 use support::trial;
 
-/// What a device loses at least.
+/// The unit in which a device loses bytes.
 const BLOCK: usize = 4096;
 
 /// Name of the archive in its file system.
 const ARCHIVE: &str = "sample.hpi";
 
-/// Mounts a file system with [`each_method::archive`] by a loop device. Gives
-/// the file that it is in, and where it is; it goes with the place.
+/// Mounts a file system with [`each_method::archive`] on a loop device. Returns
+/// its image and its mount point, which is unmounted with the fixture.
 fn loop_device(fixture: &Fixture, options: &str) -> (PathBuf, PathBuf) {
     let names = ["image", "disk", "files"];
     let [image, disk, files] = names.map(|name| fixture.dir().join(name));
@@ -41,14 +41,14 @@ fn loop_device(fixture: &Fixture, options: &str) -> (PathBuf, PathBuf) {
     (image, disk)
 }
 
-/// Returns a mount of an archive, with hardly a cache.
+/// Returns a mount of an archive, with hardly any cache.
 fn mount(mut fixture: Fixture, archive: PathBuf) -> Mount {
     fixture.archive = archive;
     fixture.mount(&["-o", "noprefetch,cachesize=1K"])
 }
 
 #[test]
-fn a_device_that_loses_blocks_is_eio_until_it_has_them_again() {
+fn lost_blocks_of_a_device_are_eio_until_they_are_back() {
     if !can_mount() || !has_programs(&["mkfs.ext4", "losetup"]) {
         return;
     }
@@ -58,7 +58,7 @@ fn a_device_that_loses_blocks_is_eio_until_it_has_them_again() {
         let (path, disk) = loop_device(&fixture, "loop,ro,noload");
         let mount = mount(fixture, disk.join(ARCHIVE));
         let image = fs::read(&path).unwrap();
-        // The archive is the only thing on it that is full of noise.
+        // Only the archive contains these random bytes.
         let piece = &contents(0)[60_000..60_100];
         let lost = image.windows(100).position(|bytes| bytes == piece).unwrap();
         let device = File::options().write(true).open(&path).unwrap();
@@ -75,14 +75,14 @@ fn a_device_that_loses_blocks_is_eio_until_it_has_them_again() {
 }
 
 #[test]
-fn a_file_that_has_the_inode_number_of_the_archive_is_another_one() {
+fn another_file_with_the_inode_number_of_the_archive_is_not_read() {
     if !can_mount() || !has_programs(&["mkfs.ext4", "losetup"]) {
         return;
     }
     let fixture = Fixture::new();
     let (_, disk) = loop_device(&fixture, "loop");
-    // Files in a folder: those that are sources themselves are held by the
-    // sandbox, and with them their numbers.
+    // The archive is in a folder: sources themselves are kept open by the
+    // sandbox, so their inode numbers are not reused.
     let archive = disk.join(ARCHIVE);
     for other in 0..40 {
         fs::write(disk.join(other.to_string()), "other").unwrap();
@@ -116,7 +116,7 @@ fn a_file_that_has_the_inode_number_of_the_archive_is_another_one() {
     assert!(errors.contains("the file has been replaced"), "{errors}");
 }
 
-/// Returns a file system in memory, to hold the sources, and where it is.
+/// Returns a file system in memory for the sources, and its mount point.
 fn tmpfs(fixture: &Fixture, options: &CStr) -> (Tmpfs, PathBuf) {
     let disk = fixture.dir().join("disk");
     fs::create_dir(&disk).unwrap();
@@ -124,7 +124,7 @@ fn tmpfs(fixture: &Fixture, options: &CStr) -> (Tmpfs, PathBuf) {
 }
 
 #[test]
-fn what_was_unmounted_lazily_is_read_on() {
+fn an_archive_on_a_lazily_unmounted_file_system_can_still_be_read() {
     if !can_mount() {
         return;
     }
@@ -140,7 +140,7 @@ fn what_was_unmounted_lazily_is_read_on() {
 }
 
 #[test]
-fn a_folder_that_was_unmounted_lazily_is_read_on() {
+fn a_lazily_unmounted_folder_can_still_be_read() {
     if !can_mount() {
         return;
     }
@@ -168,7 +168,7 @@ fn fill(path: &Path) {
 }
 
 #[test]
-fn a_full_disk_takes_the_log_and_nothing_else() {
+fn a_full_disk_affects_only_the_log() {
     if !can_mount() {
         return;
     }

@@ -1,4 +1,5 @@
-//! The units in `docs/systemd`, as far as systemd can judge them unstarted.
+//! The units in `docs/systemd`, as far as systemd can verify them without
+//! starting them.
 
 mod support;
 
@@ -9,7 +10,7 @@ use std::process::Command;
 use support::mount::{has_programs, run};
 
 #[test]
-fn the_units_of_the_documentation_are_sound() {
+fn the_units_of_the_documentation_are_valid() {
     if !has_programs(&["systemd-analyze"]) {
         return;
     }
@@ -19,8 +20,8 @@ fn the_units_of_the_documentation_are_sound() {
     command.args(["verify", "--man=no"]);
     for unit in fs::read_dir(units).unwrap() {
         let unit = unit.unwrap();
-        // A template is judged by an instance; the program need not be
-        // installed where the units expect it.
+        // A template is verified by an instance. The program need not be
+        // installed at the path in the units.
         let name = unit.file_name().into_string().unwrap();
         let copy = copies.path().join(name.replace("@.", "@ta."));
         let text = fs::read_to_string(unit.path()).unwrap();
@@ -32,8 +33,8 @@ fn the_units_of_the_documentation_are_sound() {
     assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{ran:?}");
 }
 
-/// A service that did would be started after a mount unit for the same place,
-/// and find it taken.
+/// Such a service would be started after a mount unit for the same mount point,
+/// and find it in use.
 #[test]
 fn no_service_waits_for_a_mount_on_its_own_mount_point() {
     let units = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/systemd"));
