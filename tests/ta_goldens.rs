@@ -4,7 +4,7 @@
 //! The manifest of the samples lists which are read (`ok`), read with a warning
 //! (`odd`), have a lost frame (`bad-frame`), or are refused (`bad`). Known
 //! contents are compared field by field and pixel by pixel. The independent
-//! readers count irregularities as `notes`; here they are warnings
+//! readers count irregularities as `notes`; here they are warnings.
 
 mod support;
 
@@ -47,7 +47,7 @@ fn golden(name: &str, suffix: &str) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-/// The values of two JSON texts that are not the same, by their path.
+/// Asserts that the facts about a sample are the known ones.
 fn check(name: &str, mut known: Value, facts: &Facts) {
     known.as_object_mut().unwrap().remove("notes");
     let mut ours = facts.json.clone();
@@ -60,13 +60,13 @@ fn check(name: &str, mut known: Value, facts: &Facts) {
 }
 
 #[test]
-fn every_sample_is_read_as_it_is_expected_to_be() {
+fn every_sample_is_read_as_expected() {
     for sample in samples() {
         let name = &sample.name;
         match (sample.expect.as_str(), read(name, &sample.bytes)) {
             ("ok", Ok(facts)) => assert!(!facts.is_odd, "{name} is odd"),
             ("odd", Ok(facts)) => assert!(facts.is_odd, "{name} is not odd"),
-            ("bad-frame", Ok(facts)) => assert!(facts.lost_frames > 0, "{name} is whole"),
+            ("bad-frame", Ok(facts)) => assert!(facts.lost_frames > 0, "{name} is complete"),
             ("bad", Err(error)) => assert!(error.contains("0x"), "{name}: {error}"),
             (expected, Ok(_)) => panic!("{name} should be {expected} and is read"),
             (expected, Err(error)) => panic!("{name} should be {expected}: {error}"),
@@ -101,7 +101,7 @@ fn the_pixels_of_every_sample_are_the_known_ones() {
         };
         for (suffix, picture) in &facts.pictures {
             let Some(path) = golden(&sample.name, suffix) else {
-                // Only what is read without a loss has goldens.
+                // Only samples that are read completely have goldens.
                 assert!(sample.name.contains("/bad/"), "{}{suffix}", sample.name);
                 continue;
             };
@@ -149,7 +149,7 @@ fn decoded(path: &Path) -> known::Picture {
     }
 }
 
-/// Returns the number of PNG files in a folder and those in it.
+/// Returns the number of PNG files in a folder and its subfolders.
 fn pngs(folder: &Path) -> usize {
     let entries = fs::read_dir(folder)
         .unwrap()

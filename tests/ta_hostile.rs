@@ -1,5 +1,5 @@
-//! Assets of Total Annihilation that request far more than their size, in a
-//! mounted archive: they are shown in part, or refused with a reason.
+//! Assets of Total Annihilation that need far more than their size suggests, in
+//! a mounted archive: they are shown in part, or refused with a reason.
 
 mod support;
 
@@ -16,7 +16,7 @@ use support::ta::bombs;
 /// Budget of the cache in bytes.
 const CACHE: usize = 160 << 20;
 
-/// Returns an archive with these files.
+/// Returns a mount of an archive with these files.
 fn mounted(files: &[(&str, Vec<u8>)]) -> Mount {
     let mut fixture = folder(|source| {
         for (path, bytes) in files {
@@ -40,7 +40,7 @@ fn info(meta: &Path) -> Value {
 }
 
 #[test]
-fn one_frame_under_65535_names_is_shown_as_often_as_it_may() {
+fn a_frame_with_65535_references_is_shown_up_to_a_limit_of_pixels() {
     if !can_mount() {
         return;
     }
@@ -61,7 +61,7 @@ fn one_frame_under_65535_names_is_shown_as_often_as_it_may() {
 }
 
 #[test]
-fn a_model_that_goes_in_circles_is_refused_with_a_reason() {
+fn a_cyclic_model_is_refused_with_a_reason() {
     if !can_mount() {
         return;
     }
@@ -95,7 +95,7 @@ fn a_map_of_16_mebi_cells_is_shown_within_the_budget() {
 }
 
 #[test]
-fn a_text_that_is_a_million_deep_is_refused_with_a_reason() {
+fn a_text_with_sections_a_million_deep_is_refused_with_a_reason() {
     if !can_mount() {
         return;
     }
@@ -107,8 +107,8 @@ fn a_text_that_is_a_million_deep_is_refused_with_a_reason() {
     check_memory(&mount);
 }
 
-/// The daemon has not needed more than its budget and what hostile input may
-/// take.
+/// Asserts that the daemon has not used more than its budget and what is
+/// allowed for hostile input.
 fn check_memory(mount: &Mount) {
     mount.daemon().assert_running();
     let peak = peak_memory_of(&mount.pid().to_string());

@@ -1,4 +1,4 @@
-//! `-o palette=FILE`: the palette of assets without one of their own.
+//! `-o palette=FILE`: the palette of assets without their own.
 
 mod support;
 
@@ -14,8 +14,8 @@ use support::ta::{gaf, pcx, tdo, tnt};
 /// The color with index 7 in the palettes that are chosen.
 const CHOSEN: [u8; 4] = [10, 200, 30, 255];
 
-/// A sprite, a model, a map, and pictures with palettes of their own; the
-/// folder has palettes, too.
+/// Writes sprites, a model, maps, and a picture with its own palette; the
+/// folder has a palette, too.
 fn game(source: &Path) {
     let write = |path: &str, bytes: Vec<u8>| {
         let path = source.join(path);
@@ -88,7 +88,7 @@ fn source_of(mount: &Mount, asset: &str) -> String {
 }
 
 #[test]
-fn a_palette_of_every_kind_colors_what_has_none() {
+fn palettes_of_every_kind_color_assets_without_their_own() {
     if !can_mount() {
         return;
     }
@@ -124,7 +124,7 @@ fn a_picture_keeps_its_own_palette() {
 }
 
 #[test]
-fn a_palette_that_is_none_is_an_error_at_the_start_that_names_it() {
+fn a_file_that_is_no_palette_is_an_error_at_the_start_that_names_it() {
     if !can_mount() {
         return;
     }

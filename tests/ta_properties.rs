@@ -11,7 +11,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use ta::gaf::Body;
 
-/// Returns a name that a field of 32 bytes holds.
+/// Returns a name that fits into a field of 32 bytes.
 fn name() -> impl Strategy<Value = String> {
     "[A-Za-z0-9_ ]{1,20}"
 }
@@ -163,7 +163,7 @@ fn script() -> impl Strategy<Value = ta::cob::Cob> {
         any::<[u32; 2]>().prop_map(|[piece, axis]| vec![ta::cob::TURN, piece, axis]),
         any::<u32>().prop_map(|word| vec![ta::cob::JUMP, word]),
         Just(vec![ta::cob::RETURN]),
-        // No word that is an opcode begins with these bits.
+        // No opcode begins with these bits.
         (0..0x0FFF_FFFF_u32).prop_map(|word| vec![word]),
     ];
     let code = vec(instruction, 0..40).prop_map(|parts| parts.concat());
@@ -242,7 +242,7 @@ proptest! {
     }
 
     #[test]
-    fn layers_are_drawn_as_a_pixel_at_a_time(
+    fn layers_are_drawn_as_if_pixel_by_pixel(
         layers in vec((frame(), -20..20_i16, -5..5_i16), 1..4),
         width in 1..30_u16,
         height in 1..9_u16,

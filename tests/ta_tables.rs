@@ -16,7 +16,7 @@ fn write(source: &Path, path: &str, bytes: &[u8]) {
     fs::write(path, bytes).unwrap();
 }
 
-/// The files of a small game, with a tank that costs so much.
+/// Writes the files of a small game, with a tank of this cost.
 fn game(source: &Path, cost: &str) {
     let write = |path: &str, items: &[Item]| write(source, path, &tdf::file(items));
     let tank = vec![
@@ -56,7 +56,7 @@ fn rows(mount: &Mount, path: &str) -> Vec<Vec<String>> {
     rows.map(Iterator::collect).collect()
 }
 
-/// Returns the cells of the row with this name, by their columns.
+/// Returns the cell in the row and the column with these names.
 fn cell(rows: &[Vec<String>], name: &str, column: &str) -> String {
     let column = rows[0].iter().position(|found| found == column).unwrap();
     let row = rows.iter().find(|row| row[0] == name).unwrap();
@@ -85,7 +85,7 @@ fn an_archive_and_a_folder_have_all_tables() {
         assert_eq!(cell(&units, "ARMTANK", "BuildCost"), "7");
         assert_eq!(cell(&units, "bot", "Speed"), "3");
         assert_eq!(cell(&units, "bot", "file"), "units/bot.fbi");
-        // A loose file is in its directory.
+        // For a loose file, this is its directory.
         let archive = if is_packed { "game.hpi" } else { "units" };
         assert_eq!(cell(&units, "bot", "archive"), archive);
         let weapons = rows(&mount, "tables/weapons.tsv");
@@ -97,7 +97,7 @@ fn an_archive_and_a_folder_have_all_tables() {
         let maps = rows(&mount, "tables/maps.tsv");
         assert_eq!(cell(&maps, "Coast", "players"), "4");
         assert_eq!(cell(&maps, "Coast", "features"), "2");
-        // What `stat` says is what is read.
+        // `stat` returns the size that is read.
         let path = mount.file("tables/units.tsv");
         let size = fs::metadata(&path).unwrap().len();
         assert_eq!(size, fs::read(&path).unwrap().len() as u64);
@@ -132,7 +132,7 @@ fn the_winning_files_of_merged_archives_are_in_the_tables() {
 }
 
 #[test]
-fn an_archive_in_a_folder_has_tables_of_its_own() {
+fn an_archive_in_a_folder_has_its_own_tables() {
     if !can_mount() {
         return;
     }

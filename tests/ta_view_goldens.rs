@@ -1,6 +1,6 @@
-//! The assets in the samples of Total Annihilation, as shown by a mount: pictures
-//! pixel by pixel, models vertex by vertex and properties field by field, compared
-//! with the results of independent readers.
+//! The assets in the samples of Total Annihilation, as shown by a mount:
+//! pictures pixel by pixel, models vertex by vertex and properties field by
+//! field, compared with the results of independent readers.
 
 mod support;
 
@@ -15,8 +15,8 @@ use support::shared;
 use support::sources::names;
 use support::ta_samples::{json, read, samples};
 
-/// Returns the goldens of a kind whose names end so, with what is in front of
-/// that.
+/// Returns the goldens of a kind with names that end with `end`, each with the
+/// rest of its name.
 fn goldens(kind: &str, end: &str) -> Vec<(String, PathBuf)> {
     let Some(folder) = shared("golden/ta").map(|folder| folder.join(kind)) else {
         return Vec::new();
@@ -57,7 +57,7 @@ fn flat_pictures_have_the_known_pixels() {
 }
 
 #[test]
-fn a_minimap_is_cut_to_the_part_that_is_used() {
+fn a_minimap_is_cropped_to_the_used_part() {
     let Some(mount) = samples() else { return };
     for (name, golden) in goldens("tnt", ".minimap.png") {
         let meta = mount.file(&format!("tnt/{name}.meta"));
@@ -186,7 +186,7 @@ fn shape(text: &str) -> Shape {
             _ => {}
         }
     }
-    // Here the triangles of a material follow each other.
+    // hpimount orders the triangles by material.
     elements.sort();
     (points, elements)
 }
@@ -219,9 +219,9 @@ fn scripts_and_their_facts_are_the_known_ones() {
     }
 }
 
-/// Returns what the game reads of a section, as the independent reader lists
-/// it.
-fn counting(section: &Value) -> BTreeMap<String, String> {
+/// Returns the keys of a section that the game reads, from the list of the
+/// independent reader.
+fn effective(section: &Value) -> BTreeMap<String, String> {
     let keys = section["keys"].as_array().unwrap().iter();
     let pairs = keys.map(|pair| [0, 1].map(|part| pair[part].as_str().unwrap().to_owned()));
     pairs
@@ -234,7 +234,7 @@ fn check_section(name: &str, shown: &Value, known: &Value) {
     let keys: BTreeMap<_, _> = keys
         .map(|(key, value)| (key.to_ascii_lowercase(), value.as_str().unwrap().to_owned()))
         .collect();
-    assert_eq!(keys, counting(known), "{name}");
+    assert_eq!(keys, effective(known), "{name}");
     let overridden = shown["overridden"].as_array().map_or(0, Vec::len);
     let all = known["keys"].as_array().unwrap().len();
     assert_eq!(keys.len() + overridden, all, "{name}");

@@ -1,5 +1,5 @@
-//! The views of Total Annihilation's assets in a small synthetic game, and other
-//! programs that open their files.
+//! The views of Total Annihilation's assets in a small synthetic game, and
+//! other programs that open their files.
 
 mod support;
 
@@ -16,7 +16,7 @@ use support::ta::{bmp, cob, gaf, pcx, tdf, tdo, tnt};
 use support::ta_samples::{json, read, samples};
 
 /// Returns a model with a textured face, a piece that its script spells
-/// otherwise, and a texture that no source has.
+/// differently, and a texture that is missing.
 fn model() -> Vec<u8> {
     let one = 65536;
     let mut root = tdo::object("BASE");
@@ -43,7 +43,7 @@ fn sprite(name: &str, frames: &[(u16, u8)]) -> gaf::Sequence {
     gaf::sequence(name, frames.iter().map(frame).collect())
 }
 
-/// The files of a small game.
+/// Writes the files of a small game.
 fn game(source: &Path) {
     let write = |path: &str, bytes: Vec<u8>| {
         let path = source.join(path);
@@ -211,7 +211,7 @@ fn the_last_of_equal_keys_wins_and_the_others_are_listed() {
     assert_eq!(section["overridden"], serde_json::json!([["x", "1"]]));
 }
 
-/// All files below a folder whose names end so.
+/// Appends all files below a folder with names that end with `end`.
 fn all(folder: &Path, end: &str, found: &mut Vec<PathBuf>) {
     for name in names(folder) {
         let path = folder.join(&name);
@@ -269,8 +269,8 @@ fn other_programs_read_the_generated_files() {
     }
 }
 
-/// Returns how long each frame of an animation is shown, in 1/30 s, as
-/// `frames.tsv` has it; no ticks are one.
+/// Returns the durations of the frames of an animation in ticks of 1/30 s, from
+/// `frames.tsv`; 0 ticks are shown as one.
 fn ticks(animation: &Path) -> Vec<u32> {
     let name = animation.file_name().unwrap().to_str().unwrap();
     let number: usize = name[..3].parse().unwrap();
@@ -296,7 +296,7 @@ fn an_animation_has_a_frame_for_each_picture() {
     for _ in 0..3 {
         reader.next_frame(&mut buffer).unwrap();
         let control = reader.info().frame_control.unwrap();
-        // No ticks are one.
+        // 0 ticks are shown as one.
         assert_eq!((control.delay_num, control.delay_den), (1, 30));
     }
 }

@@ -25,7 +25,7 @@ fn every_difference_is_named_by_its_path() {
 }
 
 #[test]
-fn a_number_is_the_same_at_both_widths_and_never_a_text() {
+fn a_number_is_equal_at_both_widths_and_never_to_a_text() {
     assert!(differences(&json!(0.20000000298023224), &json!(0.2)).is_empty());
     assert!(differences(&json!(1.0), &json!(1)).is_empty());
     assert!(!differences(&json!(16777217), &json!(16777216)).is_empty());
@@ -41,17 +41,17 @@ fn paths_of_the_mount_table_are_unescaped() {
 
 #[test]
 #[ignore = "is run by the tests below"]
-fn what_cannot_run() {
-    skip("nothing is here");
+fn a_test_that_cannot_run() {
+    skip("something is missing");
 }
 
-/// Runs [`what_cannot_run`] under the test harness.
+/// Runs [`a_test_that_cannot_run`] under the test harness.
 fn run_it(ci: &str) -> Output {
     Command::new(std::env::current_exe().unwrap())
         .args([
             "--ignored",
             "--exact",
-            "what_cannot_run",
+            "a_test_that_cannot_run",
             "--test-threads=2",
         ])
         .env("CI", ci)
@@ -60,17 +60,20 @@ fn run_it(ci: &str) -> Output {
 }
 
 #[test]
-fn a_test_that_is_skipped_passes_and_says_so_all_the_same() {
+fn a_skipped_test_passes_and_is_reported() {
     let output = run_it("");
     assert!(output.status.success(), "{output:?}");
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(said, "skipped: what_cannot_run: nothing is here\n");
+    assert_eq!(
+        said,
+        "skipped: a_test_that_cannot_run: something is missing\n"
+    );
 }
 
 #[test]
-fn a_test_that_is_skipped_fails_in_ci() {
+fn a_skipped_test_fails_in_ci() {
     let output = run_it("true");
     assert!(!output.status.success());
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.contains("\nnothing is here\n"), "{said}");
+    assert!(said.contains("\nsomething is missing\n"), "{said}");
 }

@@ -20,7 +20,7 @@ fn thumbnailer() -> Command {
     Command::new(env!("CARGO_BIN_EXE_hpimount-thumbnailer"))
 }
 
-/// Draws a file, and gives what the program said and the picture.
+/// Draws a file, and returns the result of the program and the picture.
 fn draw(size: u32, input: &Path) -> (Run, Option<Vec<u8>>) {
     let dir = tempdir().unwrap();
     let output = dir.path().join("out.png");
@@ -31,7 +31,7 @@ fn draw(size: u32, input: &Path) -> (Run, Option<Vec<u8>>) {
     (run(&mut command), fs::read(output).ok())
 }
 
-/// Width, height and pixels of the picture, at least one of which is visible.
+/// Returns the width, height and pixels of a picture, which must not be empty.
 fn drawn(size: u32, input: &Path) -> (u32, u32, Vec<u8>) {
     let (ran, picture) = draw(size, input);
     assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{input:?}");
@@ -53,8 +53,8 @@ fn fails(input: &Path) {
     assert_eq!(picture, None);
 }
 
-/// Returns a cube whose picture on a mount with this texture differs from that
-/// of the file alone.
+/// Returns a cube with a texture, so that its picture on a mount differs from
+/// that of the file alone.
 fn cube() -> Vec<u8> {
     let mut root = tdo::object("base");
     tdo::add_box(&mut root, [0; 3], [1 << 20; 3], |_, side| {
@@ -68,7 +68,7 @@ fn sprite(color: u8) -> Vec<u8> {
     gaf::file(&[gaf::sequence("plate", vec![(frame, 1)])])
 }
 
-/// A folder with one file of each kind of Total Annihilation and Neversoft.
+/// Fills a folder with a file of each kind of Total Annihilation and Neversoft.
 fn fill(folder: &Path) {
     for name in ["objects3d", "textures", "maps", "unitpics"] {
         fs::create_dir(folder.join(name)).unwrap();
@@ -87,7 +87,7 @@ fn fill(folder: &Path) {
 }
 
 #[test]
-fn every_kind_of_file_has_a_picture_of_at_most_the_size() {
+fn every_kind_of_file_has_a_picture_of_at_most_the_requested_size() {
     let dir = tempdir().unwrap();
     fill(dir.path());
     for name in [
@@ -103,11 +103,11 @@ fn every_kind_of_file_has_a_picture_of_at_most_the_size() {
         }
     }
     let (width, height, _) = drawn(128, &dir.path().join("unitpics/cube.pcx"));
-    assert_eq!((width, height), (128, 64), "the shape is kept");
+    assert_eq!((width, height), (128, 64), "the aspect ratio is kept");
 }
 
 #[test]
-fn an_archive_has_a_contact_sheet_of_what_is_inside() {
+fn an_archive_has_a_contact_sheet_of_its_contents() {
     let dir = tempdir().unwrap();
     let source = dir.path().join("mod");
     fs::create_dir(&source).unwrap();
@@ -149,7 +149,7 @@ fn a_file_on_a_mount_is_drawn_as_the_mount_shows_it() {
 }
 
 #[test]
-fn hostile_files_are_an_error_and_no_more() {
+fn hostile_files_only_cause_an_error() {
     let dir = tempdir().unwrap();
     let file = |name: &str, bytes: &[u8]| {
         let path = dir.path().join(name);
@@ -193,7 +193,7 @@ fn good_and_bad_samples_end_with_a_picture_or_an_error() {
 }
 
 #[test]
-fn a_file_that_hangs_is_given_up_and_was_read_by_a_confined_thread() {
+fn a_file_that_hangs_is_read_by_a_confined_thread_and_given_up() {
     if !can_mount() {
         return;
     }
@@ -215,8 +215,8 @@ fn a_file_that_hangs_is_given_up_and_was_read_by_a_confined_thread() {
     assert!(faulty.held() > 0, "the file still hangs");
 }
 
-/// Threads called `confined` of the children of a process, which can gain no
-/// rights any more, as Landlock requests.
+/// Returns the number of threads called `confined` in the children of a process
+/// that can gain no privileges, which Landlock requires.
 fn confined_threads_below(parent: u32) -> usize {
     let read = |path: String| fs::read_to_string(path).unwrap_or_default();
     let children = read(format!("/proc/{parent}/task/{parent}/children"));

@@ -1,5 +1,5 @@
 //! Memory of views: models share the bytes that they are parsed from and report
-//! the rest, and renderings are written piecewise. A separate program, because
+//! the rest, and renderings are written in pieces. A separate program, because
 //! it counts allocations.
 
 mod support;
@@ -18,11 +18,11 @@ use support::sources;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// The allocator counts for the whole process: one test at a time.
+/// Held by the running test: the allocator counts for the whole process.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Runs `work` and returns what it returns, the bytes that are allocated longer
-/// than it runs, and the most that were allocated while it ran.
+/// Runs `work` and returns its result, the bytes that remain allocated, and the
+/// peak of allocated bytes while it ran.
 fn measured<T>(work: impl FnOnce() -> T) -> (T, usize, usize) {
     let before = ALLOCATOR.current_usage();
     ALLOCATOR.reset_peak_usage();
@@ -42,7 +42,7 @@ fn large_ifp() -> Bytes {
 }
 
 /// Returns a PSX character of 6 MB: 4 objects without models, and an animation
-/// of as many frames as there can be.
+/// of the maximum number of frames.
 fn large_psx() -> Bytes {
     let words = |values: &[u32]| values.iter().flat_map(|word| word.to_le_bytes()).collect();
     const OBJECTS: u32 = 4;
@@ -78,7 +78,7 @@ fn a_rendering_is_never_held_in_memory_as_a_whole() {
     for (name, format, bytes) in small.chain(large) {
         let view = open(&format, &bytes).unwrap();
         let files = view.files();
-        // Those of a megabyte have many thousand files, all made alike.
+        // Views of a megabyte have many thousand files, all rendered alike.
         let few = (0..files.len()).filter(|&index| index < 8 || index + 8 > files.len());
         for index in few {
             let (rendered, _, peak) = measured(|| view.render(index, &Alone, &mut sink()));
@@ -94,14 +94,14 @@ fn a_model_shares_the_bytes_it_is_parsed_from() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     for (format, bytes) in [(ifp::FORMAT, large_ifp()), (psx::FORMAT, large_psx())] {
         let (view, _, peak) = measured(|| open(&format, &bytes).unwrap());
-        assert!(peak < CONSTANT, "{} bytes cost {peak}", bytes.len());
+        assert!(peak < CONSTANT, "{} bytes allocate {peak}", bytes.len());
         let animations = |file: &ViewFile| file.folder.as_deref() == Some("animations");
         assert!(view.files().iter().any(animations));
     }
 }
 
 #[test]
-fn a_model_tells_what_memory_it_takes() {
+fn a_model_reports_its_memory() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let full = [
         (ifp::FORMAT, full_ifp_files()),
@@ -109,17 +109,17 @@ fn a_model_tells_what_memory_it_takes() {
     ];
     for (format, files) in full {
         for (name, bytes) in files {
-            tells_its_memory(&format, name, &bytes.into());
+            check_memory(&format, name, &bytes.into());
         }
     }
     for folder in FOLDERS {
         for sample in samples(folder) {
-            tells_its_memory(sample.format(), &sample.name, &sample.bytes);
+            check_memory(sample.format(), &sample.name, &sample.bytes);
         }
     }
 }
 
-fn tells_its_memory(format: &ViewFormat, name: &str, bytes: &Bytes) {
+fn check_memory(format: &ViewFormat, name: &str, bytes: &Bytes) {
     let (view, kept, _) = measured(|| open(format, bytes));
     let Some(view) = view else { return };
     let counted = view.memory();
@@ -127,11 +127,11 @@ fn tells_its_memory(format: &ViewFormat, name: &str, bytes: &Bytes) {
     let near = |a: usize, b: usize| a <= b + b / 10 + 512;
     assert!(
         near(kept, counted) && near(counted, kept),
-        "{name}: counts {counted} bytes, takes {kept}"
+        "{name}: reports {counted} bytes, uses {kept}"
     );
 }
 
-/// Takes that many bytes and then fails.
+/// A writer that accepts that many bytes and then fails.
 struct Full {
     left: usize,
     failures: usize,
@@ -153,7 +153,7 @@ impl Write for Full {
 }
 
 #[test]
-fn a_rendering_ends_where_its_output_does() {
+fn a_rendering_stops_when_its_output_fails() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(folder) = shared("samples") else {
         return;
@@ -177,7 +177,7 @@ fn a_rendering_ends_where_its_output_does() {
                 let mut full = Full { left, failures: 0 };
                 let error = view.render(index, &Alone, &mut full).unwrap_err();
                 assert_eq!(error.kind(), io::ErrorKind::StorageFull, "{file:?}");
-                assert_eq!(full.failures, 1, "{file:?} was written on");
+                assert_eq!(full.failures, 1, "{file:?} was written further");
             }
             files += 1;
         }

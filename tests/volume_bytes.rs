@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use support::container_seeds as seeds;
 use support::{containers, fuzz};
 
-/// What is tried of each format: how, and the seeds.
+/// The entry point of a format, and its seeds.
 type Target = (fn(&[u8]), fn() -> Vec<Vec<u8>>);
 
 const TARGETS: [Target; 10] = [
@@ -32,7 +32,7 @@ const TARGETS: [Target; 10] = [
     (fuzz::image, fuzz::image_seeds),
 ];
 
-/// Seeds that could not be opened would try nothing.
+/// Seeds that cannot be opened would test nothing.
 #[test]
 fn the_seeds_are_containers_with_files_that_can_be_read() {
     let sectors = seeds::sectors();
@@ -67,7 +67,7 @@ fn the_seeds_are_containers_with_files_that_can_be_read() {
 }
 
 #[test]
-fn a_seed_that_is_cut_anywhere_makes_nothing_panic() {
+fn truncated_seeds_make_nothing_panic() {
     for (run, seeds) in TARGETS {
         for seed in seeds() {
             let step = (seed.len() / 400).max(1);
@@ -79,7 +79,7 @@ fn a_seed_that_is_cut_anywhere_makes_nothing_panic() {
 }
 
 #[test]
-fn a_number_that_is_extreme_makes_nothing_panic() {
+fn extreme_numbers_make_nothing_panic() {
     for (run, seeds) in TARGETS {
         for seed in seeds() {
             let step = (seed.len() / 1000).max(1);

@@ -1,5 +1,5 @@
 //! A damaged byte in a container with checksums for all bytes never results in
-//! other bytes: the container is refused, the file is an error, or it reads as
+//! wrong bytes: the container is refused, the file is an error, or it reads as
 //! before.
 
 #[path = "support"]
@@ -20,7 +20,7 @@ use support::container_seeds as seeds;
 use support::containers::open;
 use support::skip;
 
-/// What is done to a byte.
+/// The damages of a byte.
 const DAMAGES: [fn(u8) -> u8; 3] = [|byte| byte ^ 1, |byte| byte ^ 0x80, |byte| !byte];
 
 /// Returns the files with their bytes; those that cannot be read are omitted.
@@ -38,8 +38,9 @@ fn files(name: &str, bytes: Vec<u8>) -> Option<BTreeMap<String, Vec<u8>>> {
     Some(files)
 }
 
-/// Damages every byte; files of known names must be as they were. Gives how
-/// often the container was refused, and how often files could not be read.
+/// Damages every byte, and asserts that files are the same or cannot be read.
+/// Returns how often the container was refused, and how often files could not
+/// be read.
 fn damage(name: &str, good: &[u8]) -> (usize, usize) {
     let expected = files(name, good.to_vec()).unwrap();
     let (mut refused, mut unreadable) = (0, 0);
@@ -53,7 +54,7 @@ fn damage(name: &str, good: &[u8]) -> (usize, usize) {
             };
             for (path, bytes) in &expected {
                 match found.get(path) {
-                    Some(found) => assert!(found == bytes, "{path} with another byte {at}"),
+                    Some(found) => assert!(found == bytes, "{path} with damaged byte {at}"),
                     None => unreadable += 1,
                 }
             }
@@ -63,13 +64,13 @@ fn damage(name: &str, good: &[u8]) -> (usize, usize) {
 }
 
 #[test]
-fn a_damaged_byte_of_a_7z_archive_is_never_another_byte_of_a_file() {
+fn a_damaged_byte_of_a_7z_archive_never_results_in_wrong_bytes() {
     let (refused, unreadable) = damage("x.7z", &seeds::seven_zip());
     assert!(refused > 0 && unreadable > 0);
 }
 
 #[test]
-fn a_damaged_byte_of_a_zip_archive_is_never_another_byte_of_a_file() {
+fn a_damaged_byte_of_a_zip_archive_never_results_in_wrong_bytes() {
     let (refused, unreadable) = damage("x.zip", &seeds::zip());
     assert!(refused > 0 && unreadable > 0);
 }
@@ -78,7 +79,7 @@ fn a_damaged_byte_of_a_zip_archive_is_never_another_byte_of_a_file() {
 const CHD_HEADER: usize = 124;
 
 #[test]
-fn a_damaged_byte_of_a_chd_is_never_another_byte_of_the_disc() {
+fn a_damaged_byte_of_a_chd_never_results_in_wrong_bytes() {
     let sample = "../shared/samples/containers/chd/good_mode2_zl.chd";
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join(sample);
     if !skip::possible(sample.exists(), "the samples are missing") {
@@ -87,7 +88,7 @@ fn a_damaged_byte_of_a_chd_is_never_another_byte_of_the_disc() {
     let good = std::fs::read(sample).unwrap();
     let open = |bytes: Vec<u8>| -> Result<Box<dyn BlockImage>> {
         let source = Arc::new(bytes);
-        let format = image::detect(&*source)?.expect("the magic is whole");
+        let format = image::detect(&*source)?.expect("the magic is undamaged");
         (format.open)(source)
     };
     let decode = |image: &dyn BlockImage| -> Vec<Result<Vec<u8>>> {
@@ -96,7 +97,7 @@ fn a_damaged_byte_of_a_chd_is_never_another_byte_of_the_disc() {
     };
     let expected = decode(&*open(good.clone()).unwrap());
     let (mut refused, mut unreadable) = (0, 0);
-    // Bytes of all parts: a whole round takes minutes.
+    // Some bytes of all parts: all bytes would take minutes.
     for at in (CHD_HEADER..good.len()).step_by(11) {
         let mut bytes = good.clone();
         bytes[at] ^= 1 << (at % 8);

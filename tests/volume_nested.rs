@@ -19,8 +19,8 @@ use support::programs::run_in;
 use support::skip;
 use support::walked::{self, Walked};
 
-/// The samples of a folder, and how many of them have an `X.d` in a zip, where
-/// most are packed and their first bytes are not read, and in a disc.
+/// Folders of samples, and how many of them have an `X.d` in a zip, where the
+/// first bytes of packed files are not read, and in a disc.
 const FOLDERS: [(&str, [usize; 2]); 9] = [
     ("img", [3, 10]),
     ("hedwad", [12, 12]),
@@ -33,7 +33,8 @@ const FOLDERS: [(&str, [usize; 2]); 9] = [
     ("foreign", [16, 16]),
 ];
 
-/// Returns the files whose companions are listed, without what assets show.
+/// Returns the files, including those in companions of containers, but not in
+/// those of assets.
 fn files(path: &Path) -> BTreeMap<String, Walked> {
     let options = Options {
         meta: Meta::Off,
@@ -50,8 +51,8 @@ fn files_through_mount(path: &Path) -> BTreeMap<String, Walked> {
     without_reasons(walked::files_below(mount.path()))
 }
 
-/// Returns the files without the reasons why they cannot be read, since those
-/// contain the offsets of the outer container.
+/// Returns the files without the errors of reading them, which contain offsets
+/// in the outer container.
 fn without_reasons(mut files: BTreeMap<String, Walked>) -> BTreeMap<String, Walked> {
     for file in files.values_mut() {
         file.sha256 = file.sha256.clone().map_err(|_| String::new());
@@ -59,7 +60,7 @@ fn without_reasons(mut files: BTreeMap<String, Walked>) -> BTreeMap<String, Walk
     files
 }
 
-/// Returns the good samples of a folder with all that is beside them.
+/// Returns the good samples of a folder, and the files beside them.
 fn samples(folder: &str) -> Option<Vec<PathBuf>> {
     let samples = Path::new(concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -79,8 +80,8 @@ fn name(path: &Path) -> &str {
     path.file_name().unwrap().to_str().unwrap()
 }
 
-/// Compares every sample that has an `X.d` in `outer` with what it is alone and
-/// returns their number.
+/// Compares every sample that has an `X.d` in `outer` with the sample alone,
+/// and returns their number.
 fn compare(outer: &Path, samples: &[PathBuf]) -> usize {
     let nested = files(outer);
     if can_mount() {
@@ -156,7 +157,7 @@ fn archive(text: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_hip_in_a_disc_in_a_7z_in_a_zip_is_read_to_the_byte() {
+fn a_hip_in_a_disc_in_a_7z_in_a_zip_is_read_exactly() {
     let mut disc = Disc::default();
     disc.file("BB/BB01.HIP", &archive(b"some text"));
     let inner = disc.iso();
@@ -180,7 +181,7 @@ fn a_hip_in_a_disc_in_a_7z_in_a_zip_is_read_to_the_byte() {
 }
 
 #[test]
-fn a_disc_in_a_disc_of_a_gamecube_has_its_files() {
+fn a_tgc_has_the_files_of_its_disc() {
     let directory = tempfile::tempdir().unwrap();
     for shift in [0, 0x10_0000] {
         let path = directory.path().join("disc.tgc");
@@ -197,7 +198,7 @@ fn a_disc_in_a_disc_of_a_gamecube_has_its_files() {
 }
 
 #[test]
-fn of_files_with_common_extensions_those_are_containers_that_begin_as_one() {
+fn files_with_common_extensions_are_containers_only_if_they_begin_as_one() {
     let mut disc = Disc::default();
     disc.file("A.TXT", b"text")
         .form_2_file("M.STR", &[1; MODE_2]);

@@ -17,8 +17,8 @@ use containers::{Opened, open_path};
 use serde_json::Value;
 use skip::possible;
 
-/// A file as it should be: its path, its size, and its SHA-256 unless it
-/// cannot be read.
+/// An expected file: its path, its size, and its SHA-256 unless it cannot be
+/// read.
 type File = (String, u64, Option<String>);
 
 /// A container format and its independent reader.
@@ -27,7 +27,7 @@ struct Case {
     folder: &'static str,
     /// Extensions of the samples that are opened.
     extensions: &'static [&'static str],
-    /// Least number of samples.
+    /// Minimum number of samples.
     samples: usize,
     /// The files that the reader found.
     files: fn(&Value) -> Vec<File>,
@@ -91,7 +91,7 @@ fn hashed_or_plain(entry: &Value) -> Vec<String> {
     }
 }
 
-/// Returns the files in a list that a reader gave.
+/// Returns the files in a list of a reader.
 fn entries(found: &Value, list: &str, path: fn(&Value) -> Vec<String>) -> Vec<File> {
     let entries = found[list].as_array().unwrap().iter();
     let files = entries.filter(|entry| entry["dir"] != true && entry["not_in_wad"] != true);
@@ -107,15 +107,14 @@ fn entries(found: &Value, list: &str, path: fn(&Value) -> Vec<String>) -> Vec<Fi
     files
 }
 
-/// Returns a folder of what is beside the project; without it the test is
-/// skipped.
+/// Returns a folder beside the repository; without it the test is skipped.
 fn shared(path: &str) -> Option<PathBuf> {
     let found = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).join(path);
     let missing = format!("{} is missing", found.display());
     possible(found.exists(), &missing).then_some(found)
 }
 
-/// Returns what the independent reader says about a sample.
+/// Returns the results of the independent reader for a sample.
 fn reference(reader: &Path, sample: &Path) -> Option<Value> {
     let mut python = Command::new("python3");
     python.arg(reader).arg(sample);
@@ -124,21 +123,21 @@ fn reference(reader: &Path, sample: &Path) -> Option<Value> {
         python.args(["--names", names]);
     }
     let output = python.output();
-    let there = possible(output.is_ok(), "python3 is missing");
-    let output = output.ok().filter(|_| there)?;
-    // A fault of the reader itself has no JSON.
+    let is_installed = possible(output.is_ok(), "python3 is missing");
+    let output = output.ok().filter(|_| is_installed)?;
+    // If the reader itself fails, there is no JSON.
     serde_json::from_slice(&output.stdout).ok()
 }
 
 /// Returns the files that were found; for a WAD, the hash replaces the name if
-/// `known` has no more.
+/// `known` has only that.
 fn found(opened: &Opened, known: &[File]) -> Vec<File> {
     let files = opened.files().map(|(path, entry)| {
         let is_hash = |(known, _, _): &&File| {
             known.len() == 8 && path.starts_with(known.as_str()) && path.len() == 12
         };
         let path = known.iter().find(is_hash).map_or(path, |(hash, _, _)| hash);
-        // Nothing is read of an empty file, so that it cannot fail.
+        // Nothing is read of an empty file, so reading it cannot fail.
         let digest = opened.sha256(entry).ok().filter(|_| entry.size != Some(0));
         (path.to_owned(), entry.size.unwrap(), digest)
     });
@@ -159,7 +158,7 @@ fn check(case: &Case, reader: &Path, sample: &Path) {
     if !reference["error"].is_null() {
         assert!(
             opened.is_err(),
-            "{shown}: {} is not found",
+            "{shown}: {} is not detected",
             reference["error"]
         );
         return;
@@ -167,7 +166,7 @@ fn check(case: &Case, reader: &Path, sample: &Path) {
     let expected = (case.files)(&reference);
     match opened {
         Ok(opened) => assert_eq!(found(&opened, &expected), expected, "{shown}"),
-        // What is damaged may be refused as a whole.
+        // A damaged container may be refused as a whole.
         Err(error) => {
             assert!(name.starts_with("bad_"), "{shown}: {error}");
             assert!(!error.is_fault(), "{shown}: {error}");
@@ -175,9 +174,9 @@ fn check(case: &Case, reader: &Path, sample: &Path) {
     }
 }
 
-/// Returns the file that the reader takes: of an IMG in two files the one with
-/// the bytes; of a disc that lacks the last bytes of a table, which are
-/// filling, the whole one, since the reader leaves such a table out.
+/// Returns the file that the reader needs: of an IMG in two files the one with
+/// the bytes; instead of a disc without the padding at the end of a table the
+/// complete one, because the reader omits such a table.
 fn original(sample: &Path) -> PathBuf {
     if sample.ends_with("quirk_cut.xiso") {
         return sample.with_file_name("good.xiso");
@@ -216,7 +215,7 @@ fn every_sample_matches_the_independent_reader() {
 }
 
 #[test]
-fn zip_archives_of_other_programs_are_what_their_manifest_says() {
+fn zip_archives_of_other_programs_match_their_manifest() {
     let Some(folder) = shared("samples/containers/foreign") else {
         return;
     };

@@ -28,7 +28,7 @@ fn opened(bytes: Vec<u8>) -> Result<Opened, Error> {
     open("x.7z", bytes, &|_| None, false)
 }
 
-/// Returns the files with their bytes, or why they cannot be read.
+/// Returns the files with their bytes, or the errors of reading them.
 fn read(opened: &Opened) -> BTreeMap<String, Result<Vec<u8>, String>> {
     let files = opened.files().map(|(path, entry)| {
         let mut bytes = Vec::new();
@@ -67,7 +67,7 @@ fn a_wrong_checksum_is_an_error_of_its_file() {
 }
 
 #[test]
-fn a_method_that_is_not_supported_is_named_where_it_is_read() {
+fn an_unsupported_method_is_named_when_its_file_is_read() {
     let files: [(&str, &[u8]); 1] = [("a", b"first")];
     let unknown = opened(seven_zip_of(Method7z::Unknown, &files, 0)).unwrap();
     let error = read(&unknown)["a"].clone().unwrap_err();
@@ -78,12 +78,12 @@ fn a_method_that_is_not_supported_is_named_where_it_is_read() {
 }
 
 #[test]
-fn archives_that_are_cut_or_damaged_are_refused() {
+fn truncated_or_damaged_archives_are_refused() {
     let good = seven_zip();
     for length in 0..good.len() {
         assert!(opened(good[..length].to_vec()).is_err(), "{length}");
     }
-    // The database, and the header in front of it.
+    // The header, and the end of the database.
     for at in (8..32).chain(good.len() - 100..good.len()) {
         let mut bytes = good.clone();
         bytes[at] ^= 1;
@@ -91,7 +91,7 @@ fn archives_that_are_cut_or_damaged_are_refused() {
     }
 }
 
-/// Returns the files that are worth packing in several ways.
+/// Writes and returns files for which several methods are useful.
 fn sources(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut state = 7_u32;
     let mut noise = move || {
@@ -124,7 +124,7 @@ fn sources(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// Packs a directory by 7-Zip; `None` if it is not installed.
+/// Packs a directory with 7-Zip; returns `None` if it is not installed.
 fn pack(directory: &Path, options: &[&str]) -> Option<PathBuf> {
     let out = tempfile::Builder::new().suffix(".7z").tempfile().unwrap();
     let out = out.into_temp_path().to_path_buf();
@@ -144,7 +144,7 @@ fn pack(directory: &Path, options: &[&str]) -> Option<PathBuf> {
 }
 
 #[test]
-fn everything_that_7_zip_packs_by_supported_methods_is_read() {
+fn everything_that_7_zip_packs_with_supported_methods_is_read() {
     let directory = tempfile::tempdir().unwrap();
     let files = sources(directory.path());
     let expected: BTreeMap<_, _> = files
@@ -175,7 +175,7 @@ fn everything_that_7_zip_packs_by_supported_methods_is_read() {
 }
 
 #[test]
-fn what_7_zip_encrypts_or_packs_otherwise_is_listed_and_named() {
+fn files_of_7_zip_with_encryption_or_unsupported_methods_are_listed_and_named() {
     let directory = tempfile::tempdir().unwrap();
     let files = sources(directory.path());
     let cases: [(&[&str], &str); 4] = [
@@ -184,7 +184,7 @@ fn what_7_zip_encrypts_or_packs_otherwise_is_listed_and_named() {
         (&["-m0=deflate64"], "Deflate64"),
         (&["-psecret"], "is encrypted"),
     ];
-    for (options, says) in cases {
+    for (options, problem) in cases {
         let Some(archive) = pack(directory.path(), options) else {
             return;
         };
@@ -192,7 +192,7 @@ fn what_7_zip_encrypts_or_packs_otherwise_is_listed_and_named() {
         assert!(found.keys().eq(files.keys()), "{options:?}");
         for (path, read) in found.iter().filter(|(path, _)| *path != "empty") {
             let error = read.as_ref().unwrap_err();
-            assert!(error.contains(says), "{path}: {error}");
+            assert!(error.contains(problem), "{path}: {error}");
         }
         fs::remove_file(archive).unwrap();
     }
@@ -207,7 +207,7 @@ fn what_7_zip_encrypts_or_packs_otherwise_is_listed_and_named() {
     fs::remove_file(archive).unwrap();
 }
 
-/// Returns a mount without companions, with so much memory.
+/// Returns the files of a mount without companions, with this cache size.
 fn mounted(path: &Path, cache_size: usize) -> BTreeMap<String, walked::Walked> {
     let options = Options {
         companions: false,
@@ -252,7 +252,7 @@ fn a_dictionary_that_does_not_fit_is_an_error_that_names_the_option() {
 }
 
 #[test]
-fn archives_of_other_programs_are_what_their_manifest_says() {
+fn archives_of_other_programs_match_their_manifest() {
     let folder = Path::new(concat!(
         env!("CARGO_MANIFEST_DIR"),
         "/../shared/samples/containers/foreign"

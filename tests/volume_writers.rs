@@ -30,8 +30,8 @@ fn mounted(path: &Path) -> BTreeMap<String, Walked> {
     walked::files(&vfs.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
-/// Returns the files in `content` of a directory, with what is to be found of
-/// them.
+/// Writes files to `content` in a directory, and returns what a mount must
+/// show.
 fn content(directory: &Path, names: &[&str]) -> BTreeMap<String, Walked> {
     let mut expected = BTreeMap::new();
     for (number, name) in names.iter().enumerate() {
@@ -49,7 +49,7 @@ fn content(directory: &Path, names: &[&str]) -> BTreeMap<String, Walked> {
     expected
 }
 
-/// Names that every format has room for.
+/// Names that every format supports.
 const PLAIN: [&str; 4] = ["EMPTY.TXT", "ONE.BIN", "D/TWO.HIP", "D/E/THREE.TXT"];
 
 /// Names that are long, deep, or not in ASCII.
@@ -61,8 +61,8 @@ const LONG: [&str; 5] = [
     "two.dots.in.it",
 ];
 
-/// Has each program pack these files, and compares what is read of its `output`
-/// with what went in.
+/// Packs these files with each program, and compares the files that are read
+/// from its `output` with them.
 fn packed_by(programs: &[(&str, &[&str])], names: &[&str], output: &str) {
     for (program, arguments) in programs {
         let directory = tempfile::tempdir().unwrap();
@@ -76,7 +76,7 @@ fn packed_by(programs: &[(&str, &[&str])], names: &[&str], output: &str) {
 }
 
 #[test]
-fn discs_of_genisoimage_and_xorriso_have_the_files_that_went_in() {
+fn discs_of_genisoimage_and_xorriso_have_the_packed_files() {
     let plain: [(&str, &[&str]); 3] = [
         ("genisoimage", &["-quiet", "-o", "disc.iso", "content"]),
         (
@@ -121,7 +121,7 @@ fn discs_of_genisoimage_and_xorriso_have_the_files_that_went_in() {
 }
 
 #[test]
-fn archives_of_zip_and_pythons_zipfile_have_the_files_that_went_in() {
+fn archives_of_zip_and_pythons_zipfile_have_the_packed_files() {
     const SCRIPT: &str = "
 import os, sys, zipfile
 method = getattr(zipfile, sys.argv[1])

@@ -1,5 +1,4 @@
-//! What archives know about their files can be requested as extended
-//! attributes.
+//! The metadata of files in archives can be requested as extended attributes.
 
 mod support;
 
@@ -17,13 +16,13 @@ use support::mount::has_programs;
 use support::mounted::{mounted, output};
 use support::{noise, text};
 
-/// Returns all attributes of what is at a path.
+/// Returns all attributes of a file or directory.
 fn attributes(path: &Path) -> BTreeMap<String, String> {
     let names = xattr::list(path).unwrap();
     names
         .map(|name| {
             let value = xattr::get(path, &name).unwrap();
-            let value = value.unwrap_or_else(|| panic!("{name:?} is listed and not there"));
+            let value = value.unwrap_or_else(|| panic!("{name:?} is listed but missing"));
             let text = String::from_utf8(value).unwrap();
             (name.into_string().unwrap(), text)
         })
@@ -46,7 +45,7 @@ fn entries() -> Vec<Entry> {
 }
 
 #[test]
-fn files_of_version_1_tell_how_they_are_packed() {
+fn files_of_version_1_show_how_they_are_packed() {
     let archive = V1::new(entries()).keyed(0x7D).build();
     let Some(mount) = mounted(&archive.bytes, "") else {
         return;
@@ -93,7 +92,7 @@ fn files_of_version_2_have_their_checksum() {
 }
 
 #[test]
-fn a_changed_byte_of_version_2_does_not_fit_the_checksum() {
+fn a_changed_byte_of_version_2_does_not_match_the_checksum() {
     let built = V2::new(entries()).build();
     for (name, number) in [("a.tdf", 0), ("b.wav", 1)] {
         let offset = built.files[number].data + 100;
@@ -109,7 +108,7 @@ fn a_changed_byte_of_version_2_does_not_fit_the_checksum() {
 }
 
 #[test]
-fn with_verify_a_stored_file_that_does_not_fit_its_checksum_is_an_error() {
+fn with_verify_a_stored_file_that_does_not_match_its_checksum_is_an_error() {
     let built = V2::new(entries()).build();
     let offset = built.files[1].data + 100;
     let flipped = [built.bytes[offset] ^ 1];
@@ -146,7 +145,7 @@ fn a_file_whose_first_chunk_is_damaged_has_no_number_of_chunks() {
 }
 
 #[test]
-fn assets_tell_what_the_archive_knows() {
+fn assets_have_the_metadata_of_the_archive() {
     let mut hip = Hip::default();
     let asset = Asset::new(b"MRKR", "MARKER_01", b"0123");
     hip.layer(0).add(asset);
@@ -181,8 +180,8 @@ fn assets_tell_what_the_archive_knows() {
     assert_eq!(value.as_deref(), Some(&b"MRKR"[..]));
 }
 
-/// Linux keeps no `user.` attributes on symbolic links, so one that was
-/// listed could not be had, and `rsync -X` would fail.
+/// Linux has no `user.` attributes on symbolic links, so one that was listed
+/// could not be read, and `rsync -X` would fail.
 #[test]
 fn symbolic_links_list_nothing_that_they_do_not_have() {
     let mut hip = Hip::default();
@@ -203,7 +202,7 @@ fn refused(path: &Path, name: &str) -> io::Error {
 }
 
 #[test]
-fn what_is_not_there_is_refused_for_the_right_reason() {
+fn missing_attributes_are_refused_with_the_right_error() {
     let Some(mount) = mounted(&V1::new(entries()).build().bytes, "") else {
         return;
     };
@@ -223,7 +222,7 @@ fn what_is_not_there_is_refused_for_the_right_reason() {
 }
 
 #[test]
-fn too_little_room_is_an_error_and_no_room_asks_for_the_size() {
+fn a_small_buffer_is_an_error_and_an_empty_one_returns_the_size() {
     let Some(mount) = mounted(&V1::new(entries()).build().bytes, "") else {
         return;
     };
@@ -248,7 +247,7 @@ fn too_little_room_is_an_error_and_no_room_asks_for_the_size() {
 }
 
 #[test]
-fn getfattr_shows_all_of_them_and_complains_of_nothing() {
+fn getfattr_shows_all_attributes_without_errors() {
     if !has_programs(&["getfattr"]) {
         return;
     }
