@@ -1,4 +1,4 @@
-//! Archives: everything that the archive floor can be asked.
+//! Archives: all operations of HPI and HIP volumes.
 
 use std::io::Read;
 
@@ -14,11 +14,11 @@ use crate::support::record::{Node, Opened, generated, open, read_extent};
 /// Maximum number of bytes of one archive that are decoded.
 const DECODED: usize = 1 << 20;
 
-/// Maximum number of checksums of one archive that are made right.
+/// Maximum number of checksums of one archive that are corrected.
 const SUMS: usize = 64;
 
-/// A version 1 archive. Of what is after the header `data` has the plain bytes;
-/// the byte after the key is odd where they are to stay plain.
+/// A version 1 archive. After the header, `data` has the plain bytes, which are
+/// not enciphered if the byte after the key is odd.
 pub fn hpi_v1(data: &[u8]) {
     let bytes = marked(data, VERSION_1);
     examine(&bytes);
@@ -39,7 +39,7 @@ pub fn hip(data: &[u8]) {
     examine(&bytes);
 }
 
-/// `data` with the marks of an HPI archive.
+/// Returns `data` with the magic and the version of an HPI archive.
 fn marked(data: &[u8], version: u32) -> Vec<u8> {
     let mut bytes = data.to_vec();
     put(&mut bytes, 0, &MAGIC);
@@ -47,15 +47,15 @@ fn marked(data: &[u8], version: u32) -> Vec<u8> {
     bytes
 }
 
-/// Replaces bytes as far as there are any.
+/// Replaces bytes as far as they exist.
 fn put(bytes: &mut [u8], at: usize, with: &[u8]) {
     let there = bytes.iter_mut().skip(at);
     there.zip(with).for_each(|(byte, new)| *byte = *new);
 }
 
-/// Makes an HPI archive out of its plain bytes: each chunk gets its right
-/// checksum, and version 1 is enciphered. Without this a change to a payload
-/// would be found by its checksum and nothing after that would be tried.
+/// Makes an HPI archive from its plain bytes: corrects the checksums of chunks,
+/// and enciphers version 1. Otherwise a changed payload would have a wrong
+/// checksum, and the code after the check would not be tested.
 pub fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let starts = bytes.windows(MARKER.len()).enumerate();
     let starts = starts.filter(|(_, window)| *window == MARKER);
@@ -74,7 +74,7 @@ pub fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// Gives the chunk at the start of `bytes` the checksum that it should have.
+/// Corrects the checksum of the chunk at the start of `bytes`.
 pub fn seal_chunk(bytes: &mut [u8]) {
     if let Ok((header, payload)) = ChunkHeader::mut_from_prefix(bytes)
         && let Some(payload) = payload.get(..header.compressed_size.get() as usize)
@@ -83,7 +83,7 @@ pub fn seal_chunk(bytes: &mut [u8]) {
     }
 }
 
-/// Opens an archive in every way and asks it for everything.
+/// Opens an archive in every way and reads everything in it.
 pub fn examine(bytes: &[u8]) {
     let options = |force, verify| Options {
         force,
@@ -97,7 +97,7 @@ pub fn examine(bytes: &[u8]) {
             assert_eq!(strict.tree.nodes.len(), forced.tree.nodes.len());
             assert_eq!(strict.archive.warnings(), forced.archive.warnings());
         }
-        (Ok(_), Err(error)) => panic!("refused by force only: {error}"),
+        (Ok(_), Err(error)) => panic!("refused with force only: {error}"),
         (Err(_), _) => {}
     }
     for (opened, force) in [(strict, false), (forced, true)] {
@@ -108,14 +108,14 @@ pub fn examine(bytes: &[u8]) {
     }
 }
 
-/// An error about the bytes says where in them.
+/// Asserts that an error about the bytes has an offset.
 pub fn located(error: &Error) {
-    let says = match error {
+    let has_offset = match error {
         Error::Read { .. } | Error::Damaged { .. } => error.to_string().contains("0x"),
         Error::Unsupported(_) | Error::UnknownFormat => true,
         other => panic!("not about the bytes: {other}"),
     };
-    assert!(says, "{error}");
+    assert!(has_offset, "{error}");
 }
 
 fn everything(opened: &Opened, force: bool) {
@@ -134,7 +134,7 @@ fn everything(opened: &Opened, force: bool) {
     }
 }
 
-/// Asks for the files of an archive.
+/// Reads the files of an archive.
 struct Examiner<'a> {
     opened: &'a Opened,
     force: bool,
@@ -166,7 +166,7 @@ impl Examiner<'_> {
         }
     }
 
-    /// The whole, and the same in two parts; of a longer file its ends.
+    /// Reads the whole file, and again in two parts; of a longer file its ends.
     fn stored(&mut self, entry: Entry) {
         let size = entry.size.expect("a stored file has a size");
         let read = |position, length: usize| {
@@ -235,13 +235,13 @@ impl Examiner<'_> {
             }
             (Ok(whole), Err(stream)) => {
                 assert_eq!(whole.len(), chunk.length as usize);
-                // libdeflate takes a code that is of no use in a table of one
-                // code; the data still has the right Adler-32.
+                // libdeflate accepts the unused code in a table of one code;
+                // the data still has the right Adler-32.
                 let lenient = self.force || stream.contains("deflate");
                 assert!(lenient, "decodes as a whole only: {stream}");
             }
             (Err(whole), Ok(_)) => {
-                // Built for a fuzzer, miniz_oxide compares no Adler-32.
+                // Built for a fuzzer, miniz_oxide does not check the Adler-32.
                 let lenient = cfg!(fuzzing) && whole.to_string().contains("zlib");
                 assert!(lenient, "decodes as a stream only: {whole}");
             }
@@ -250,7 +250,7 @@ impl Examiner<'_> {
     }
 }
 
-/// Returns what a stream gives, at most about `most` bytes of it.
+/// Returns the bytes of a stream, at most about `most` of them.
 fn streamed(mut stream: impl Read, most: usize) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut part = vec![0; 777];

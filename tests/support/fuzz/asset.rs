@@ -2,7 +2,7 @@
 
 use hpimount::view::{self, Alone, AssetContext, AssetRef, Bytes, View, ViewFormat, Wanted};
 
-/// A PSX file, alone and with itself as what it borrows textures from.
+/// A PSX file, alone and with itself as the file with its textures.
 pub fn psx(data: &[u8]) {
     look(&view::psx::FORMAT, data, &Alone);
     look(
@@ -23,7 +23,7 @@ pub fn ifp(data: &[u8]) {
     look(&view::ifp::FORMAT, data, &Alone);
 }
 
-/// All files beside the asset are the asset.
+/// A context in which every file beside the asset is the asset.
 struct Mirror(Bytes);
 
 impl AssetContext for Mirror {
@@ -72,7 +72,7 @@ fn rendering(view: &dyn View, index: usize) -> Vec<u8> {
     bytes
 }
 
-/// Programs read the generated files.
+/// Asserts that programs can read a generated file.
 fn check(format: &ViewFormat, name: &str, made: &[u8]) {
     match name.rsplit('.').next() {
         Some("json") => {
@@ -101,9 +101,9 @@ fn check_text(name: &str, made: &[u8]) {
         let first = text.lines().next().map_or(0, columns);
         assert!(text.lines().all(|line| columns(line) == first), "{name}");
     }
-    // Comments and names may say anything.
-    let says_numbers = |line: &&str| line.starts_with(['v', 'K', 'd', '-']);
-    for line in text.lines().filter(says_numbers) {
+    // Comments and names may contain anything.
+    let has_numbers = |line: &&str| line.starts_with(['v', 'K', 'd', '-']);
+    for line in text.lines().filter(has_numbers) {
         let words = line.split_ascii_whitespace();
         let mut numbers = words.filter_map(|word| word.parse::<f64>().ok());
         let is_table = name.ends_with(".txt") || name.ends_with(".tsv");
@@ -111,7 +111,8 @@ fn check_text(name: &str, made: &[u8]) {
     }
 }
 
-/// The lengths of a GLB file fit, and so does every view into its buffer.
+/// Asserts that the lengths in a GLB file are right, and that every view is
+/// inside its buffer.
 fn check_glb(made: &[u8]) {
     let word = |at: usize| u32::from_le_bytes(made[at..at + 4].try_into().unwrap()) as usize;
     assert_eq!((&made[..4], word(8)), (&b"glTF"[..], made.len()));

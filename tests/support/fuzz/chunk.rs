@@ -1,4 +1,4 @@
-//! Chunks and their LZ77.
+//! Chunks and LZ77.
 
 use std::io::{self, Read};
 
@@ -11,14 +11,14 @@ use zerocopy::IntoBytes;
 
 use super::archive::{examine, sealed};
 
-/// How the bytes for [`chunk`] begin.
+/// The beginning of the bytes for [`chunk`].
 #[derive(Clone, Copy)]
 pub struct ChunkHead {
-    /// Bit 0: in a version 2 archive. Bit 1: with checksums as they are.
+    /// Bit 0: in a version 2 archive. Bit 1: with unchanged checksums.
     pub flags: u8,
     /// Key of a version 1 archive.
     pub key: u8,
-    /// Length of the file in 16 bytes.
+    /// Length of the file, little-endian.
     pub size: [u8; 3],
 }
 
@@ -123,8 +123,8 @@ fn in_version_2(chunks: &[u8], size: u32) -> Vec<u8> {
     [head.concat().as_slice(), chunks].concat()
 }
 
-/// LZ77 data after two bytes of the declared length and one of the lengths in
-/// which it is read; the same bytes are also packed.
+/// LZ77 data after two bytes with the declared length and one with the length
+/// of reads. The same bytes are also packed.
 pub fn lz77(data: &[u8]) {
     let Some((&[low, high, step], packed)) = data.split_first_chunk() else {
         return;
@@ -171,7 +171,7 @@ fn streamed(packed: &[u8], length: usize, step: usize) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Gives a few bytes at a time.
+/// A reader that returns a few bytes at a time.
 struct Dribble<'a> {
     packed: &'a [u8],
     step: usize,

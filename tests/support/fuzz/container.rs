@@ -1,4 +1,4 @@
-//! Containers: everything that a volume can be asked.
+//! Containers: all operations of volumes.
 
 use std::sync::Arc;
 
@@ -88,7 +88,7 @@ pub fn xdvdfs_seeds() -> Vec<Vec<u8>> {
     vec![seeds::xdvdfs()]
 }
 
-/// A 7z archive; its checksums are put right where that can be done.
+/// A 7z archive, with corrected checksums if possible.
 pub fn seven_zip(data: &[u8]) {
     let mut bytes = data.to_vec();
     put(&mut bytes, b"7z\xBC\xAF\x27\x1C\0");
@@ -112,7 +112,7 @@ pub fn seven_zip_seeds() -> Vec<Vec<u8>> {
     vec![seeds::seven_zip()]
 }
 
-/// A GameCube disc, or one inside a disc.
+/// A GameCube disc, or one in a TGC.
 pub fn gcm(data: &[u8]) {
     examine("x.gcm", data, None);
 }
@@ -122,8 +122,8 @@ pub fn gcm_seeds() -> Vec<Vec<u8>> {
     vec![seeds::gcm(), seeds::tgc(0x10_0000)]
 }
 
-/// An ISO 9660 disc from its volume descriptor on, plain; and any bytes as
-/// they are, which may be raw sectors or a cue sheet.
+/// A plain ISO 9660 disc from its volume descriptor on, and the same bytes as
+/// raw sectors and as a cue sheet.
 pub fn iso(data: &[u8]) {
     const FRONT: usize = 16 * seeds::SECTOR;
     let plain = [&[0; FRONT][..], data].concat();
@@ -184,7 +184,7 @@ pub fn image_seeds() -> Vec<Vec<u8>> {
     seeds::images()
 }
 
-/// Replaces the first bytes as far as there are any.
+/// Replaces the first bytes as far as they exist.
 fn put(bytes: &mut [u8], with: &[u8]) {
     bytes
         .iter_mut()
@@ -192,7 +192,7 @@ fn put(bytes: &mut [u8], with: &[u8]) {
         .for_each(|(byte, new)| *byte = *new);
 }
 
-/// Opens a container and reads what is in it.
+/// Opens a container and reads the files in it.
 fn examine(name: &str, bytes: &[u8], beside: Option<&[u8]>) {
     let partner = |_: &str| beside.map(<[u8]>::to_vec);
     for verify in [false, true] {
@@ -203,14 +203,14 @@ fn examine(name: &str, bytes: &[u8], beside: Option<&[u8]>) {
     }
 }
 
-/// An error about the bytes says where in them.
+/// Asserts that an error about the bytes has an offset.
 fn located(error: &Error) {
-    let says = match error {
+    let has_offset = match error {
         Error::Damaged { .. } | Error::Read { .. } => error.to_string().contains("0x"),
         Error::Unsupported(_) | Error::Encrypted(_) | Error::UnknownFormat => true,
         _ => false,
     };
-    assert!(says, "{error}");
+    assert!(has_offset, "{error}");
 }
 
 fn everything(opened: &Opened) {
@@ -235,11 +235,11 @@ fn everything(opened: &Opened) {
     }
 }
 
-/// Decodes at most that many bytes of a file in two parts; a copy made between
-/// them gives the same.
+/// Decodes at most that many bytes of a file in two parts. A copy of the
+/// decoder made between them must return the same.
 fn stream(opened: &Opened, entry: Entry, left: u64) -> Result<()> {
     let Content::Stream(streams) = opened.volume.content(entry.file)? else {
-        unreachable!("it was one before");
+        unreachable!("it was a stream before");
     };
     let mut decoder = streams.decoder(entry.file)?;
     assert_eq!(Some(decoder.left()), entry.size);

@@ -2,14 +2,13 @@
 
 use hpimount::inspect::check::Dat;
 
-/// Maximum length of the sentence about what is wrong with a list, in bytes: it
-/// is shown to a person.
-const MAX_SENTENCE: usize = 1000;
+/// Maximum length in bytes of the message about a list, which users see.
+const MAX_MESSAGE: usize = 1000;
 
 /// A list, in XML or text: it is read, or refused with one line.
 pub fn dat(data: &[u8]) {
     if let Err(problem) = Dat::read(data) {
-        assert!(problem.len() <= MAX_SENTENCE, "{problem}");
+        assert!(problem.len() <= MAX_MESSAGE, "{problem}");
     }
 }
 

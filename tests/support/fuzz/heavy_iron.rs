@@ -1,4 +1,4 @@
-//! Assets of Heavy Iron's games: everything that their models can be asked.
+//! Assets of Heavy Iron's games: all operations of their models.
 
 use bytes::Bytes;
 use hpimount::asset::heavy_iron::{Facts, Game, Platform};
@@ -84,7 +84,7 @@ pub fn hi_objects(data: &[u8]) {
     check(&look::look_at(&facts, code, &Bytes::copy_from_slice(rest)));
 }
 
-/// An error says where it is, unless it is about all of the asset.
+/// Asserts that an error has an offset, unless it is about the whole asset.
 fn check(found: &look::Found) {
     let is_located = found.text.contains("0x") || found.text.contains("not supported");
     assert!(

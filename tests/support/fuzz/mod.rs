@@ -1,8 +1,8 @@
 //! Entry points for fuzzers: each accepts arbitrary bytes, runs the code under
 //! test, and asserts its invariants.
 //!
-//! The crate in `fuzz/` has libFuzzer call them; `tests/fuzzing.rs` calls
-//! them on seeds, on finds and on damaged seeds.
+//! The crate in `fuzz/` runs them under libFuzzer; `tests/fuzzing.rs` calls
+//! them on seeds, on findings and on damaged seeds.
 
 // As in `support`: in a test program nothing is public.
 #![allow(unreachable_pub)]
@@ -42,7 +42,7 @@ pub struct Target {
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 
-/// All of them.
+/// All entry points.
 pub const TARGETS: [Target; 35] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),

@@ -8,13 +8,13 @@ use hpimount::mount::{Attr, Error, FileKind, Ino, Meta, Options, Sources, Vfs};
 
 use super::archive::sealed;
 
-/// Names of the file. An archive is one by any name.
+/// Names of the file. An archive is detected under any name.
 const NAMES: [&str; 6] = ["a.hpi", "a.psx", "a.hgo", "a.hgo.blk", "a.ifp", "a"];
 
 /// Maximum number of directories that are entered.
 const DIRECTORIES: usize = 60;
 
-/// Maximum number of entries of a directory that are looked at.
+/// Maximum number of entries of a directory that are checked.
 const ENTRIES: usize = 100;
 
 /// Maximum number of bytes that are read.
@@ -23,9 +23,9 @@ const BYTES: usize = 1 << 20;
 /// Name of the second file, if there are two.
 const SECOND: &str = "B.UFO";
 
-/// A lone file or an archive, or two. The first byte says what it is called,
-/// the second how it is mounted, if there are two the next two how long the
-/// first is; version 1 archives are there in plain bytes.
+/// One or two files or archives. The first byte selects the name, the second
+/// the options; if there are two, the next two bytes are the length of the
+/// first. Version 1 archives are not enciphered.
 pub fn vfs(data: &[u8]) {
     let Some((&[name, how], bytes)) = data.split_first_chunk() else {
         return;
@@ -59,9 +59,9 @@ pub fn vfs(data: &[u8]) {
     }
 }
 
-/// Returns what is mounted when these files, by their names, are the sources.
+/// Returns a mount of files with these names, or `None` if it is refused.
 pub fn mounted(files: &[(&str, Vec<u8>)], separate: bool, options: Options) -> Option<Mounted> {
-    // In memory where there is such a directory.
+    // In memory if possible.
     let shared = Path::new("/dev/shm");
     let work_dir = match shared.is_dir() {
         true => tempfile::tempdir_in(shared),
@@ -81,14 +81,14 @@ pub fn mounted(files: &[(&str, Vec<u8>)], separate: bool, options: Options) -> O
     let vfs = Vfs::open(&sources, options).ok()?;
     Some(Mounted {
         vfs,
-        _place: work_dir,
+        _work_dir: work_dir,
     })
 }
 
 /// A mount and its files.
 pub struct Mounted {
     vfs: std::sync::Arc<Vfs>,
-    _place: tempfile::TempDir,
+    _work_dir: tempfile::TempDir,
 }
 
 impl std::ops::Deref for Mounted {
@@ -107,8 +107,8 @@ pub struct Listed {
     pub kind: FileKind,
 }
 
-/// At most `most` entries of a directory from `offset` on, whose offsets must
-/// count.
+/// Returns at most `most` entries of a directory from `offset` on, and asserts
+/// that their offsets are consecutive.
 pub fn list(vfs: &Vfs, ino: Ino, offset: u64, most: usize) -> Result<Vec<Listed>, Error> {
     let mut found = Vec::new();
     vfs.readdir(ino, offset, &mut |name, ino, kind, next| {
@@ -123,10 +123,10 @@ pub fn list(vfs: &Vfs, ino: Ino, offset: u64, most: usize) -> Result<Vec<Listed>
     Ok(found)
 }
 
-/// Walks a mount.
+/// A walk through a mount.
 struct Walk<'a> {
     vfs: &'a Vfs,
-    /// Directories to look into, each with the one that it was found in.
+    /// Directories to visit, each with its parent.
     pending: Vec<(Ino, Ino)>,
     directories: usize,
     bytes: usize,
@@ -174,14 +174,14 @@ impl<'a> Walk<'a> {
             directories += u32::from(entry.kind == FileKind::Directory);
             self.entry(ino, entry);
         }
-        // One link is that of a directory that is only filled when entered.
+        // A directory that is filled when it is entered has one link.
         if entries.len() < ENTRIES {
             assert!([1, 2 + directories].contains(&attr.nlink), "{attr:?}");
         }
     }
 
-    /// A listing is the same from wherever it is continued, and by whichever
-    /// way it is asked for.
+    /// Asserts that a listing is the same from every offset, and with
+    /// attributes.
     fn listing(&self, ino: Ino, entries: &[Listed]) {
         let length = entries.len();
         for offset in [0, 1, length / 2, length.saturating_sub(1), length] {
@@ -190,13 +190,13 @@ impl<'a> Walk<'a> {
             assert_eq!(rest, entries[offset.min(length)..]);
         }
         let _ = list(self.vfs, ino, u64::MAX, 1);
-        let mut work_dir = 0;
+        let mut position = 0;
         let listed = self.vfs.readdir_plus(ino, 0, &mut |name, attr, next| {
-            let Some(entry) = entries.get(work_dir) else {
+            let Some(entry) = entries.get(position) else {
                 return true;
             };
-            work_dir += 1;
-            assert_eq!((name, next), (entry.name.as_str(), work_dir as u64));
+            position += 1;
+            assert_eq!((name, next), (entry.name.as_str(), position as u64));
             assert_eq!(
                 (attr.kind, attr.lasting && attr.ino != entry.ino),
                 (entry.kind, false)
@@ -204,13 +204,13 @@ impl<'a> Walk<'a> {
             self.vfs.forget(attr.ino, 1);
             false
         });
-        assert!(listed.is_err() || work_dir == length);
+        assert!(listed.is_err() || position == length);
     }
 
     fn entry(&mut self, parent: Ino, entry: &Listed) {
         let attr = match self.vfs.lookup(parent, &entry.name) {
             Ok(attr) => attr,
-            // The size of a text that cannot be made is not known.
+            // The size of a file that cannot be generated is unknown.
             Err(error) => return assert_eq!((error, entry.kind), (Error::Io, FileKind::File)),
         };
         assert_eq!(attr.kind, entry.kind);
@@ -240,7 +240,7 @@ impl<'a> Walk<'a> {
         assert_eq!(self.vfs.xattr(ino, "security.x"), Err(Error::AttributeKind));
     }
 
-    /// A link leads to something in the mount.
+    /// Asserts that a link leads to something in the mount.
     fn link(&self, directory: Ino, attr: Attr) {
         let text = self.vfs.readlink(attr.ino).unwrap();
         assert_eq!(text.len() as u64, attr.size);
@@ -251,7 +251,8 @@ impl<'a> Walk<'a> {
         });
     }
 
-    /// The size is what reading gives, and the pieces are those of the whole.
+    /// Asserts that reads return as many bytes as the size, and that pieces are
+    /// parts of the whole.
     fn file(&mut self, attr: Attr) {
         let read = |offset: u64, size: u32| {
             let read = self.vfs.read(attr.ino, offset, size);
@@ -263,7 +264,7 @@ impl<'a> Walk<'a> {
                 }
                 Err(error) => {
                     assert_eq!(error, Error::Io);
-                    assert!(offset < end, "nothing was to be read");
+                    assert!(offset < end, "an empty read failed");
                     None
                 }
             }
@@ -296,11 +297,14 @@ impl<'a> Walk<'a> {
                 (None, _) => is_whole &= piece.is_some(),
             }
         }
-        assert!(whole.is_some() || !is_whole, "every part can be read");
+        assert!(
+            whole.is_some() || !is_whole,
+            "every part can be read, but not the whole"
+        );
         self.bytes -= size;
     }
 
-    /// Unreadable data was reported with its position.
+    /// Asserts that unreadable data was reported with its offset.
     fn errors_are_located(&self) {
         let Ok(control) = self.vfs.lookup(Ino::ROOT, ".hpimount") else {
             return;

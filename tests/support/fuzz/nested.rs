@@ -8,7 +8,7 @@ use crate::support::container_seeds::zip_with;
 use crate::support::disc::Disc;
 use crate::support::{hip, walked};
 
-/// A HIP in an ISO in a zip, and everything after it.
+/// A HIP in an ISO in a zip, and a file after it.
 pub fn nested(data: &[u8]) {
     let mut disc = Disc::default();
     disc.file("BB/BB01.HIP", data).file("LAST.TXT", b"whole");

@@ -28,14 +28,14 @@ const NAMES: [&[u8]; 12] = [
     b"z.hpi",
 ];
 
-/// Maximum number of entries, less one.
+/// Maximum number of entries, plus one.
 const MAX_PARTS: u8 = 40;
 
 /// Sizes of files.
 const SIZES: [usize; 8] = [0, 1, 100, 4096, 9000, 65_535, 65_536, 70_000];
 
-/// Maximum number of bytes of all files together: packing them takes the
-/// longest.
+/// Maximum number of bytes of all files together: most of the time is spent in
+/// packing them.
 const BYTES: usize = 150_000;
 
 /// The sources to build, and the steps to run.
@@ -49,8 +49,8 @@ struct Case {
 }
 
 impl Case {
-    /// Returns the case encoded in these bytes: as many steps as there are
-    /// bytes for.
+    /// Returns the case encoded in these bytes, with as many steps as they
+    /// contain.
     fn new(data: &[u8]) -> arbitrary::Result<Self> {
         let mut input = Unstructured::new(data);
         let [how, key, parts] = input.arbitrary::<[u8; 3]>()?;
@@ -72,7 +72,7 @@ impl Case {
     }
 }
 
-/// An entry; it is omitted if there is one of its name.
+/// An entry. It is omitted if there is another of its name.
 #[derive(Debug, Arbitrary)]
 struct Part {
     parent: u8,
@@ -81,7 +81,7 @@ struct Part {
     file: Option<(u8, u8)>,
 }
 
-/// One operation; inodes are given by the places where they were found.
+/// One operation. Inodes are given by their places in the list of known ones.
 #[derive(Debug, Arbitrary)]
 enum Step {
     Lookup { parent: u8, name: u8, spelling: u16 },
@@ -97,7 +97,7 @@ enum Step {
     Twice { parent: u8, name: u8, spelling: u16 },
 }
 
-/// Makes a case of any bytes.
+/// The case encoded in any bytes.
 pub fn ops(data: &[u8]) {
     let Ok(case) = Case::new(data) else {
         return;
@@ -115,7 +115,7 @@ pub fn ops(data: &[u8]) {
         meta: Meta::Off,
         ..Options::default()
     };
-    let vfs = mounted(&[("a.hpi", bytes)], false, options).expect("is a sound archive");
+    let vfs = mounted(&[("a.hpi", bytes)], false, options).expect("the archive is valid");
     let mut trial = Trial {
         vfs: &vfs,
         model: &model,
@@ -205,7 +205,7 @@ impl Model {
         }
     }
 
-    /// Version 2 has the directories in a list of their own.
+    /// Sorts directories before files: version 2 has a separate list of them.
     fn directories_first(&mut self) {
         let is_file: Vec<bool> = self.nodes.iter().map(|node| !node.is_directory()).collect();
         for node in &mut self.nodes {
@@ -284,14 +284,14 @@ struct Known {
     node: usize,
     /// The place in the list of the directory in which it was looked up.
     parent: usize,
-    /// Whether it is a directory by another spelling, which is there as long
-    /// as it has lookups.
+    /// Whether it is a directory in another spelling, which exists as long as
+    /// it has lookups.
     alias: bool,
     lookups: u64,
 }
 
 impl Known {
-    fn is_there(&self) -> bool {
+    fn exists(&self) -> bool {
         !self.alias || self.lookups > 0
     }
 }
@@ -301,7 +301,7 @@ struct Trial<'a> {
     model: &'a Model,
     folds: bool,
     known: Vec<Known>,
-    /// The inodes of the nodes, by their right names.
+    /// The inodes of the nodes in the spelling of the archive.
     inos: HashMap<usize, Ino>,
     /// The places of the live aliases by directory and spelling.
     aliases: HashMap<(Ino, String), usize>,
@@ -349,16 +349,16 @@ impl<'a> Trial<'a> {
         &self.model.nodes[self.known[place].node]
     }
 
-    /// Returns the error of a directory operation, where there must be one.
+    /// Returns the error of a directory operation, if there must be one.
     fn no_directory(&self, place: usize) -> Option<Error> {
-        match (self.known[place].is_there(), self.node(place).kind()) {
+        match (self.known[place].exists(), self.node(place).kind()) {
             (false, _) => Some(Error::NotFound),
             (true, FileKind::Directory) => None,
             (true, _) => Some(Error::NotADirectory),
         }
     }
 
-    /// Returns the place where what is found is known.
+    /// Looks up a name, and returns the place of the inode that is found.
     fn lookup(&mut self, place: usize, name: u8, spelling: u16) -> Option<usize> {
         let name = windows_1252(NAMES[usize::from(name) % NAMES.len()]);
         let respelt = name.chars().enumerate().map(|(at, letter)| {
@@ -380,7 +380,7 @@ impl<'a> Trial<'a> {
         Some(self.check_entry(place, &name, node, found.unwrap()))
     }
 
-    /// Forgetting one of two lookups changes nothing.
+    /// Asserts that forgetting one of two lookups changes nothing.
     fn lookup_twice(&mut self, parent: usize, name: u8, spelling: u16) {
         self.lookup(parent, name, spelling);
         if let Some(place) = self.lookup(parent, name, spelling) {
@@ -390,8 +390,8 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// An entry was returned: its attributes are right, and its inode is the one
-    /// that it must be. Gives the place where it is known.
+    /// Asserts that the attributes and the inode of an entry are right, and
+    /// returns its place.
     fn check_entry(&mut self, parent: usize, name: &str, node: usize, attr: Attr) -> usize {
         self.check_attr(node, attr);
         let is_directory = self.model.nodes[node].is_directory();
@@ -415,16 +415,12 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Returns the place of an inode, a new one where it was not known.
+    /// Returns the place of an inode, and adds it if it was not known.
     fn learn(&mut self, ino: Ino, node: usize, parent: usize, alias: bool) -> usize {
         let same = self.known.iter().position(|known| known.ino == ino);
         if let Some(place) = same {
             let same = &self.known[place];
-            assert_eq!(
-                (same.node, same.alias),
-                (node, false),
-                "a number is used again"
-            );
+            assert_eq!((same.node, same.alias), (node, false), "a number is reused");
             return place;
         }
         self.known.push(Known {
@@ -452,11 +448,11 @@ impl<'a> Trial<'a> {
         let known = &self.known[place];
         match self.vfs.getattr(known.ino) {
             Ok(attr) => {
-                assert!(known.is_there());
+                assert!(known.exists());
                 assert_eq!(attr.ino, known.ino);
                 self.check_attr(known.node, attr);
             }
-            Err(error) => assert_eq!((error, known.is_there()), (Error::NotFound, false)),
+            Err(error) => assert_eq!((error, known.exists()), (Error::NotFound, false)),
         }
     }
 
@@ -518,7 +514,7 @@ impl<'a> Trial<'a> {
             _ => {
                 let end = bytes.len().min(offset + size as usize);
                 let expected = bytes.get(offset..end).unwrap_or_default();
-                assert!(*read.unwrap() == *expected, "other bytes");
+                assert!(*read.unwrap() == *expected, "wrong bytes");
             }
         }
     }
@@ -529,7 +525,7 @@ impl<'a> Trial<'a> {
         for name in &names {
             assert!(self.vfs.xattr(known.ino, name).is_ok(), "{name}");
         }
-        if known.is_there() && known.node != 0 {
+        if known.exists() && known.node != 0 {
             let raw = self.vfs.xattr(known.ino, "user.hpimount.raw_name");
             assert_eq!(raw.as_ref(), Ok(&self.node(place).raw));
         }
@@ -541,7 +537,7 @@ impl<'a> Trial<'a> {
             return;
         }
         let parent = self.vfs.parent(known.ino);
-        match (known.is_there(), known.alias) {
+        match (known.exists(), known.alias) {
             (false, _) => assert_eq!(parent, Err(Error::NotFound)),
             (true, true) => assert_eq!(parent, Ok(self.known[known.parent].ino)),
             (true, false) => {
@@ -564,7 +560,7 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// The totals are those of the tree and of the mount's own files.
+    /// Asserts that the totals include the tree; the mount has its own files.
     fn extent(&self) {
         let extent = self.vfs.extent();
         let sizes = self

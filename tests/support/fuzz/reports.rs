@@ -14,15 +14,15 @@ const PLATFORMS: [Platform; 4] = [
     Platform::Unknown,
 ];
 
-/// Types of assets beside [`CODES`].
+/// Types of assets in addition to [`CODES`].
 const OTHERS: [&[u8; 4]; 6] = [b"JSP ", b"MODL", b"RWTX", b"SND ", b"SNDI", b"BSP "];
 
 /// Maximum number of bytes that the reports of a small archive have together.
 const MOST: u64 = 64 << 20;
 
-/// Assets: type, number and length (2 bytes) of each, and its bytes, after a
-/// byte for console and game. An asset is called by its number, so that others
-/// can refer to it.
+/// Assets after a byte for console and game: the type, number, length (2 bytes)
+/// and bytes of each. An asset is named after its number, so that others can
+/// refer to it.
 pub fn hi_reports(data: &[u8]) {
     let Some((&target, mut rest)) = data.split_first() else {
         return;
@@ -42,7 +42,7 @@ pub fn hi_reports(data: &[u8]) {
         ..Options::default()
     };
     let files = [("a.hip", hip.build())];
-    let vfs = mounted(&files, false, options).expect("the archive is sound");
+    let vfs = mounted(&files, false, options).expect("the archive is valid");
     let converted = vfs.lookup(Ino::ROOT, "converted").unwrap().ino;
     let tables = vfs.lookup(converted, "tables").ok();
     let folders = [Some(converted), tables.map(|tables| tables.ino)];
@@ -74,8 +74,8 @@ fn name(number: u8) -> String {
     format!("asset{number}")
 }
 
-/// Reads a report. It is as long as it says, and a table has as many cells in
-/// each row; or the budget has no room for what it is made of.
+/// Reads a report and returns its size, or 0 if the budget has no room for it.
+/// It must have that size, and a table the same number of cells in each row.
 fn report(vfs: &Vfs, folder: Ino, name: &str) -> u64 {
     let attr = match vfs.lookup(folder, name) {
         Ok(attr) => attr,
@@ -103,7 +103,7 @@ fn report(vfs: &Vfs, folder: Ino, name: &str) -> u64 {
     attr.size
 }
 
-/// Returns an asset as [`hi_reports`] takes it.
+/// Encodes an asset for [`hi_reports`].
 fn asset(code: &str, number: u8, bytes: &[u8]) -> Vec<u8> {
     let others = OTHERS
         .iter()
@@ -116,8 +116,8 @@ fn asset(code: &str, number: u8, bytes: &[u8]) -> Vec<u8> {
     [&[code, number][..], &length, bytes].concat()
 }
 
-/// Seeds for [`hi_reports`]: levels on GameCube and Xbox whose objects send
-/// each other events and have a model, with a table of sounds and others.
+/// Seeds for [`hi_reports`]: levels on GameCube and Xbox with objects that send
+/// each other events and have a model, a table of sounds, and other assets.
 pub fn reports_seeds() -> Vec<Vec<u8>> {
     [0, 1].map(level).to_vec()
 }

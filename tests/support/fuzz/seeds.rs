@@ -15,7 +15,7 @@ use crate::support::hpi::{Chunk, Entry, File, V1, V2, dir, file, hostile};
 use crate::support::ta;
 use crate::support::{noise, text};
 
-/// Maximum length of the seed in bytes.
+/// Maximum length of a seed in bytes.
 pub const MAX_LENGTH: usize = 12 << 10;
 
 /// Length of the seeds that are full of small parts.
@@ -356,7 +356,7 @@ pub fn tnt() -> Vec<Vec<u8>> {
     let map = ta::tnt::Map::small();
     let mut seeds = vec![map.file(0x2000), map.file(0x1020)];
     for is_wide in [false, true] {
-        // The minimap makes most of it.
+        // Most of it is the minimap.
         let mut bytes = ta::tnt::Kingdoms::small(is_wide).file();
         bytes.truncate(FULL);
         seeds.push(bytes);
@@ -442,8 +442,8 @@ pub fn ta_small() -> Vec<Vec<u8>> {
     ])
 }
 
-/// Returns the seeds of the formats under their names, an archive with one of
-/// each inside, and two archives over each other.
+/// Returns seeds of the formats with their names, an archive with one of each,
+/// and pairs of archives.
 pub fn vfs() -> Vec<Vec<u8>> {
     let named = [
         (0, hpi_v1()),
@@ -460,7 +460,7 @@ pub fn vfs() -> Vec<Vec<u8>> {
             seeds.push([&[name, how][..], &bytes].concat());
         }
     }
-    // As they are, so that changes get through to what is inside.
+    // Stored, so that changes affect the files inside.
     let stored = |name: &[u8], bytes| file(name, File::new(bytes, Method::Stored));
     let inner = V1::new(vec![stored(b"a.hpi", hpi_v1().remove(0))]);
     let files: [(&[u8], Vec<u8>); 6] = [

@@ -28,8 +28,8 @@ pub fn settings(data: &[u8]) {
     assert!(opened.tree.names("ids").is_empty());
 }
 
-/// Returns the settings of the archives that other targets begin with, and
-/// without their assets.
+/// Returns the settings of the seeds of HIP archives, with and without their
+/// assets.
 pub fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for archive in seeds::hip() {

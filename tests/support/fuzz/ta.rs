@@ -1,4 +1,4 @@
-//! Assets of Total Annihilation: everything that can be asked of a model.
+//! Assets of Total Annihilation: all operations of their models.
 
 // As in `support`: in a test program nothing is public.
 #![allow(unreachable_pub)]
@@ -17,7 +17,8 @@ const MAX_SIZE: u64 = 1 << 20;
 /// Maximum number of pixels of one input that are decoded.
 const PIXELS: u64 = 4 << 20;
 
-/// Returns the model of an input, whole or not. An error says where it is.
+/// Returns the model of an input, complete or not; an error must have an
+/// offset.
 fn model<M>(result: Result<M, Box<Incomplete<M>>>) -> M {
     result.unwrap_or_else(|incomplete| {
         located(&incomplete.error);
@@ -69,7 +70,7 @@ fn decode(gaf: &Gaf, frame: &gaf::Frame, left: &mut u64) {
                 assert!(mask == 255 || (mask == 0 && index == frame.key));
             }
         }
-        // Nothing where the layers could not be read.
+        // Empty if the layers could not be read.
         Pixels::Rgba(colors) => assert!(colors.is_empty() || colors.len() == 4 * pixels),
     }
 }
@@ -144,7 +145,7 @@ fn rows(terrain: &Terrain) {
         row.clear();
         terrain.row(y, step, &mut row);
         let edge = 32_usize.div_ceil(step);
-        // Nothing where it is not known which tile is where.
+        // Empty if the positions of tiles are unknown.
         assert!(row.is_empty() || row.len() == terrain.width as usize * edge);
     }
 }
@@ -182,7 +183,7 @@ pub fn tdf(data: &[u8]) {
             open.push(inner);
         }
         if found > 300 {
-            // Looking for every name takes the square of their number.
+            // Looking up every name takes quadratic time.
             return;
         }
     }
