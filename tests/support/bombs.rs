@@ -1,5 +1,5 @@
 //! Bombs: archives and assets with huge counts, sizes and names, chunks and
-//! directories that unpack to much, cyclic directories, endlessly nested
+//! directories that unpack to huge sizes, cyclic directories, deeply nested
 //! archives. Each number always produces the same bomb.
 
 use std::sync::LazyLock;
@@ -15,14 +15,14 @@ use super::hpi::hostile::{directory_in_itself, one_chunk, one_file, shared_direc
 use super::hpi::{Chunk, Entry, File, V1, V2, dir, file, zlib};
 use super::{noise, text};
 
-/// A file that requests more than it is.
+/// A file that needs much more than its size suggests.
 pub struct Bomb {
-    /// With the extension that says what it pretends to be.
+    /// With the extension of the format that it imitates.
     pub name: String,
     pub bytes: Vec<u8>,
 }
 
-/// Numbers that look random, the same for every seed.
+/// Pseudorandom numbers that depend only on the seed.
 struct Dice {
     bytes: std::vec::IntoIter<u8>,
 }
@@ -34,7 +34,7 @@ impl Dice {
     }
 
     fn word(&mut self) -> u32 {
-        let mut byte = || self.bytes.next().expect("few numbers are wanted");
+        let mut byte = || self.bytes.next().expect("few numbers are used");
         u32::from_le_bytes([byte(), byte(), byte(), byte()])
     }
 
@@ -43,7 +43,7 @@ impl Dice {
         self.word() as usize % end
     }
 
-    /// Returns a number that breaks what is not checked.
+    /// Returns a number that breaks code that does not check it.
     fn huge(&mut self) -> u32 {
         let shift = self.below(16) as u32;
         match self.below(4) {
@@ -55,7 +55,7 @@ impl Dice {
     }
 }
 
-/// What makes a bomb, and its extension.
+/// The name of a kind of bomb, its extension, and the function that builds it.
 type Maker = (&'static str, &'static str, fn(&mut Dice) -> Vec<u8>);
 
 const MAKERS: [Maker; 25] = [
@@ -94,12 +94,12 @@ const MAKERS: [Maker; 25] = [
         let mut files = full_ifp_files();
         let mut bytes = files.swap_remove(dice.below(files.len())).1;
         bytes.truncate(20_000);
-        strewn(bytes, dice)
+        overwritten(bytes, dice)
     }),
     ("PSX numbers", "psx", |dice| {
         let mut bytes = [0x0002_0004_u32, 16, 0, 0].map(u32::to_le_bytes).concat();
         bytes.extend(noise(dice.word().into(), 2000));
-        strewn(bytes, dice)
+        overwritten(bytes, dice)
     }),
 ];
 
@@ -113,8 +113,8 @@ pub fn bomb(number: usize) -> Bomb {
     }
 }
 
-/// Overwrites a few numbers near the start, where heads and tables are.
-fn strewn(mut bytes: Vec<u8>, dice: &mut Dice) -> Vec<u8> {
+/// Overwrites a few numbers near the start, where headers and tables are.
+fn overwritten(mut bytes: Vec<u8>, dice: &mut Dice) -> Vec<u8> {
     for _ in 0..1 + dice.below(4) {
         let at = 4 * (1 + dice.below(bytes.len().min(400) / 4 - 2));
         let number = dice.huge();
@@ -127,15 +127,15 @@ fn strewn(mut bytes: Vec<u8>, dice: &mut Dice) -> Vec<u8> {
     bytes
 }
 
-/// Returns a part of a file that is full of the smallest parts; a view of all
-/// of it takes long where nothing is optimised.
+/// Returns the beginning of a file that is full of the smallest parts: without
+/// optimisation, a view of the whole file takes long.
 fn smaller(mut bytes: Vec<u8>, dice: &mut Dice) -> Vec<u8> {
     bytes.truncate(50_000 + dice.below(50_000));
     bytes
 }
 
 fn huge_numbers(dice: &mut Dice) -> Vec<u8> {
-    strewn(one_file().bytes, dice)
+    overwritten(one_file().bytes, dice)
 }
 
 fn huge_size(dice: &mut Dice) -> Vec<u8> {
@@ -165,7 +165,7 @@ fn deep(dice: &mut Dice) -> Vec<u8> {
     V1::new(entries).build().bytes
 }
 
-/// Many files whose data is that of the first, which unpacks to much.
+/// Returns many files that share the data of the first, which unpacks to 2 MB.
 fn overlapping(dice: &mut Dice) -> Vec<u8> {
     let first = File::new(vec![0; 2_000_000], Method::Zlib);
     let others = (0..500 + dice.below(1500)).map(|number| {
@@ -191,7 +191,7 @@ fn zlib_bomb(dice: &mut Dice) -> Vec<u8> {
     one_chunk(Method::Zlib, ZEROS.clone(), 1 + dice.below(65_536))
 }
 
-/// Returns a file of 4 GiB in one chunk, which breaks off after 64 MiB.
+/// Returns a file of 4 GiB in one chunk, which ends after 64 MiB.
 fn long_zlib_bomb(dice: &mut Dice) -> Vec<u8> {
     let packed = File::new(vec![0; 100], Method::Zlib).with(|chunk| {
         chunk.payload = Some(ZEROS.clone());
@@ -233,7 +233,7 @@ fn packed_block(plain: &[u8]) -> Vec<u8> {
     Chunk::new(Method::Zlib).pack(plain)
 }
 
-/// Groups of eight copies of the longest length, and a size that lies.
+/// Returns groups of eight copies of the maximum length, with a wrong size.
 fn lz77_bomb(dice: &mut Dice) -> Vec<u8> {
     let group = [&[0xFF][..], &[0x1F, 0].repeat(8)].concat();
     one_chunk(
@@ -254,15 +254,15 @@ fn huge_numbers_2(dice: &mut Dice) -> Vec<u8> {
     let mut bytes = archive.build().bytes;
     // The directory is at the end.
     bytes.reverse();
-    bytes = strewn(bytes, dice);
+    bytes = overwritten(bytes, dice);
     bytes.reverse();
     if dice.below(2) == 0 {
-        bytes = strewn(bytes, dice);
+        bytes = overwritten(bytes, dice);
     }
     bytes
 }
 
-/// Many entries whose name is the same long one.
+/// Returns many entries with the same long name.
 fn shared_name(dice: &mut Dice) -> Vec<u8> {
     let long = vec![b'n'; 20_000 + dice.below(80_000)];
     let mut entries = vec![file(&long, File::new("x", Method::Stored))];
@@ -277,14 +277,14 @@ fn shared_name(dice: &mut Dice) -> Vec<u8> {
     bytes
 }
 
-/// Many entries of one name, or with long ones.
+/// Returns many entries with one name, short or long.
 fn many_names(dice: &mut Dice) -> Vec<u8> {
     let length = [1, 255, 300, 2000][dice.below(4)];
     let names = (0..3000).map(|_| file(&vec![b'%'; length], File::new("x", Method::Stored)));
     V1::new(names.collect()).build().bytes
 }
 
-/// Returns an archive in an archive, and so on.
+/// Returns nested archives.
 fn nested(dice: &mut Dice) -> Vec<u8> {
     let mut bytes = huge_size(dice);
     for _ in 0..2 + dice.below(30) {
@@ -296,7 +296,7 @@ fn nested(dice: &mut Dice) -> Vec<u8> {
     bytes
 }
 
-/// Returns an archive with many names for the archive in it, and so on.
+/// Returns nested archives, each with many names for the archive in it.
 fn nested_fan(dice: &mut Dice) -> Vec<u8> {
     let width = 2 + dice.below(20);
     let mut bytes = one_file().bytes;
@@ -328,10 +328,11 @@ fn huge_numbers_hip(dice: &mut Dice) -> Vec<u8> {
     hip.hipb = Some(hipb(dice.huge(), &[(dice.huge(), b"x")], dice.huge()));
     let bytes = hip.build();
     let (head, rest) = bytes.split_at(dice.below(200));
-    [head, &strewn(rest.to_vec(), dice)].concat()
+    [head, &overwritten(rest.to_vec(), dice)].concat()
 }
 
-/// Returns the smallest assets there are, all with one id or all in no layer.
+/// Returns many of the smallest assets, with one id or different ones, in no
+/// layer.
 fn many_assets(dice: &mut Dice) -> Vec<u8> {
     let step = dice.below(2) as u32;
     let text = u32::from_be_bytes(*b"TEXT");
@@ -348,7 +349,7 @@ fn many_assets(dice: &mut Dice) -> Vec<u8> {
     [block(b"HIPA", &[]), block(b"DICT", &tables)].concat()
 }
 
-/// Layers that list one asset again and again, or that are empty.
+/// Returns layers that list one asset repeatedly, or that are empty.
 fn many_layers(dice: &mut Dice) -> Vec<u8> {
     let mut hip = small_hip();
     let id = hip.assets[0].id;

@@ -16,7 +16,7 @@ fn words(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|n| n.to_le_bytes()).collect()
 }
 
-/// Returns a text in a field of that length.
+/// Returns a text padded with zeros to a field of that length.
 fn field(text: &[u8], length: usize) -> Vec<u8> {
     let mut bytes = text.to_vec();
     bytes.resize(length, 0);
@@ -52,7 +52,7 @@ pub fn img_directory() -> Vec<u8> {
     .concat()
 }
 
-/// Two sectors.
+/// Returns the bytes of two sectors.
 pub fn sectors() -> Vec<u8> {
     (0..2 * SECTOR).map(|at| (at / 7) as u8).collect()
 }
@@ -92,7 +92,7 @@ pub fn wad_directories() -> [Vec<u8>; 3] {
     [names.concat(), offsets.concat(), hashed]
 }
 
-/// Returns a PKR3 with a file of either kind.
+/// Returns a PKR3 with a stored and a packed file.
 pub fn pkr() -> Vec<u8> {
     let text = [b'x'; 500];
     let packed = zlib(&text);
@@ -128,7 +128,7 @@ pub fn pre_flat() -> Vec<u8> {
     .concat()
 }
 
-/// Returns a PRE of form 3 with a file of either kind.
+/// Returns a PRE of form 3 with a stored and a packed file.
 pub fn pre_packed() -> Vec<u8> {
     let stored = [0b001, b'x', 0x00, 0x00, 0xEE, 0xFF];
     let files = [
@@ -224,7 +224,8 @@ fn zip_of(files: &[ZipFile<'_>]) -> Vec<u8> {
     [bytes, directory, b"PK\x05\x06".to_vec(), counts, end].concat()
 }
 
-/// Returns a number of 7z: of at most seven bits in a byte, any other in nine.
+/// Encodes a number of 7z: in one byte if it has at most seven bits, otherwise
+/// in nine.
 fn number(number: u64) -> Vec<u8> {
     match number {
         ..0x80 => vec![number as u8],
@@ -232,17 +233,17 @@ fn number(number: u64) -> Vec<u8> {
     }
 }
 
-/// Returns a list in the part about files of a 7z database.
+/// Returns a property of the files in a 7z database.
 fn property(id: u8, bytes: &[u8]) -> Vec<u8> {
     [&[id][..], &number(bytes.len() as u64), bytes].concat()
 }
 
-/// The method that files of a 7z are packed by.
+/// The compression method of a 7z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method7z {
     Copy,
     Deflate,
-    /// An id that no program has.
+    /// An id that no method has.
     Unknown,
 }
 
@@ -325,7 +326,7 @@ fn big_words(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|n| n.to_be_bytes()).collect()
 }
 
-/// Where the files of [`gcm`] begin, and its length.
+/// Offset of the files in [`gcm`], and its length.
 const GCM_FILES: usize = 0x2700;
 const GCM_LENGTH: usize = 0x2800;
 
@@ -363,8 +364,8 @@ pub fn gcm() -> Vec<u8> {
     disc
 }
 
-/// Returns the same disc inside a disc, whose FST believes the files to be
-/// elsewhere by `shift`.
+/// Returns the same disc as a TGC. The positions of files in its FST are larger
+/// by `shift`.
 pub fn tgc(shift: u32) -> Vec<u8> {
     const HEADER: u32 = 0x8000;
     let mut disc = gcm();
@@ -384,7 +385,8 @@ pub fn tgc(shift: u32) -> Vec<u8> {
     [header, disc].concat()
 }
 
-/// Block images, each of the same few bytes: CISO, GCZ, CSO, ZSO, RVZ and CHD.
+/// Returns block images, each of the same few bytes: CISO, GCZ, CSO, ZSO, RVZ
+/// and CHD.
 pub fn images() -> Vec<Vec<u8>> {
     let block = sectors();
     let packed = zlib(&block);
@@ -410,7 +412,7 @@ pub fn images() -> Vec<Vec<u8>> {
         [header, words(&index), blocks.collect()].concat()
     };
     let stored = (block[2048..].to_vec(), 1 << 31);
-    // Two literals and 2,046 bytes from two back.
+    // Two literals, and a copy of 2,046 bytes at a distance of two.
     let lz4 = [&[0x2F, b'a', b'b', 2, 0][..], &[255; 7], &[242]].concat();
     vec![
         ciso.concat(),
@@ -441,7 +443,7 @@ fn rvz(block: &[u8]) -> Vec<u8> {
     image
 }
 
-/// Puts the right checksums into the headers of a WIA or RVZ.
+/// Writes the right checksums to the headers of a WIA or RVZ.
 pub fn sign_rvz(image: &mut [u8]) {
     if image.len() < 0x48 + 0xDC {
         return;
@@ -459,7 +461,7 @@ pub fn sign_rvz(image: &mut [u8]) {
     image[0x34..0x48].copy_from_slice(&header);
 }
 
-/// Returns a CHD without codecs, of hunks of half the block.
+/// Returns a CHD without codecs, with hunks of half the block.
 fn chd(block: &[u8]) -> Vec<u8> {
     let mut image = [&b"MComprHD"[..], &big_words(&[124, 5, 0, 0, 0, 0])].concat();
     image.extend(big_words(&[0, 4096, 0, 124, 0, 0, 2048, 2048]));

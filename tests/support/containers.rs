@@ -13,10 +13,10 @@ use sha2::{Digest, Sha256};
 /// Bytes that are decoded at a time.
 const PIECE: u64 = 64 << 10;
 
-/// A sink that keeps the paths of what is declared.
+/// A sink that collects the paths of directories and files.
 #[derive(Default)]
 pub struct Paths {
-    /// Paths of the nodes but the root, which is node 0.
+    /// Paths of the nodes except for the root, which is node 0.
     pub nodes: Vec<(String, Option<Entry>)>,
 }
 
@@ -53,14 +53,15 @@ impl Sink for Paths {
     }
 }
 
-/// A container that was opened.
+/// An opened container.
 pub struct Opened {
     pub format: &'static Format,
     pub paths: Paths,
     pub volume: Box<dyn Volume>,
 }
 
-/// Opens bytes that are called `name`, with another file beside them.
+/// Opens the bytes of a file called `name`; `beside` returns the files beside
+/// it.
 pub fn open(
     name: &str,
     bytes: Vec<u8>,
@@ -88,7 +89,7 @@ pub fn open(
     })
 }
 
-/// Opens a file on disk; checksums are compared wherever there are any.
+/// Opens a file on disk, and verifies all checksums.
 pub fn open_path(path: &Path) -> Result<Opened> {
     let beside = |name: &str| {
         let mut entries = fs::read_dir(path.parent()?).ok()?;
@@ -155,7 +156,7 @@ impl Opened {
         self.volume.content(entry.file).map(drop)
     }
 
-    /// Returns a decoder of a number of the volume, from `offset` on.
+    /// Returns a decoder of a file of the volume, from `offset` on.
     fn decoder_at(&self, whole: FileId, offset: u64) -> Result<Box<dyn Decoder>> {
         let Content::Stream(streams) = self.volume.content(whole)? else {
             unreachable!("the whole is a stream");
@@ -170,7 +171,7 @@ impl Opened {
         Ok(decoder)
     }
 
-    /// SHA-256 of a file in lower-case hexadecimal digits.
+    /// Returns the SHA-256 of a file in lower-case hexadecimal digits.
     pub fn sha256(&self, entry: Entry) -> Result<String> {
         let mut hasher = Sha256::new();
         self.read(entry, &mut |piece| hasher.update(piece))?;

@@ -67,8 +67,8 @@ impl Disc {
         self
     }
 
-    /// Returns the disc as an image of 2048 bytes a sector. Of sectors of Form
-    /// 2 it has the first 2048 bytes of their data.
+    /// Returns the disc as an image of 2048 bytes per sector. Sectors of Form 2
+    /// are truncated to the first 2048 bytes of their data.
     pub fn iso(&self) -> Vec<u8> {
         let sectors = self.sectors();
         let user = sectors.iter().flat_map(|sector| match sector {
@@ -93,7 +93,7 @@ impl Disc {
                     let data = [&subheader[..], &bytes[..]].concat();
                     image.extend(&data);
                     image.extend(EDC.checksum(&data).to_le_bytes());
-                    // The error correction, which is not read here.
+                    // The error correction, which hpimount does not read.
                     image.extend([0; 276]);
                 }
                 Sector::Form2(bytes) => image.extend(&bytes[..]),
@@ -124,7 +124,7 @@ impl Disc {
 }
 
 impl Directory<'_> {
-    /// Gives sectors to this directory and those below it.
+    /// Assigns sectors to this directory and those below it.
     fn index(&mut self, next: &mut usize) {
         self.extent = *next;
         *next += self.size() / SECTOR;
@@ -153,7 +153,7 @@ impl Directory<'_> {
         for (name, directory) in &self.directories {
             let name = name.as_bytes();
             let size = match directory.extent {
-                // Nothing has a place yet, and the length is the same.
+                // No sectors are assigned yet. The length is the same.
                 0 => 0,
                 _ => directory.size(),
             };
@@ -182,7 +182,7 @@ impl Directory<'_> {
         table
     }
 
-    /// Writes the directory and the files in it, those after all others.
+    /// Writes the directory, and appends the files in it.
     fn write(&self, parent: usize, parent_size: usize, sectors: &mut Vec<Sector>) {
         let table = self.table(parent, parent_size, |file| {
             let index = sectors.len();

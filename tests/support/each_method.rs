@@ -17,7 +17,7 @@ pub const FILES: [(&str, Method); 3] = [
 /// Another file, with the bytes `hello\n`.
 pub const SMALL: &str = "dir/small.txt";
 
-/// Three chunks and a bit.
+/// Three chunks and 100 bytes.
 const SIZE: usize = 3 * 65_536 + 100;
 
 /// Returns the bytes of one of [`FILES`].
@@ -37,9 +37,11 @@ pub fn archive() -> Vec<u8> {
     V1::new(entries).build().bytes
 }
 
-/// Reads all files past the kernel's cache, in pieces that are no multiples
-/// of anything in the archive. Tells how many were right and how many EIO;
-/// there is nothing else.
+/// Reads all files without the kernel's cache, in pieces that are aligned with
+/// nothing in the archive. Returns how many were right and how many EIO.
+///
+/// # Panics
+/// Panics if a read returns wrong bytes or another error.
 pub fn read_all(mount: &Mount) -> (usize, usize) {
     let (mut right, mut refused) = (0, 0);
     for (number, (name, _)) in FILES.iter().enumerate() {

@@ -85,8 +85,7 @@ pub fn layers(opened: &Opened) -> Vec<(u64, BTreeSet<String>)> {
         .collect()
 }
 
-/// Returns what an archive says about itself, without what follows from its
-/// layout.
+/// Returns the metadata of an archive, without what depends on its layout.
 pub fn package(opened: &Opened) -> Value {
     let mut info = opened.archive.info();
     let mut package = info["PACK"].take();

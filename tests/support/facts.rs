@@ -6,8 +6,8 @@ use serde_json::Value;
 /// `layers[0].name: "HIGH" is known, ours is null`.
 ///
 /// Objects may have more fields than are known; lists must have the same
-/// length. Numbers are equal where they are the same 32-bit number, since
-/// that is how the formats store them.
+/// length. Numbers are equal if they are the same 32-bit number, because that
+/// is how the formats store them.
 pub fn differences(known: &Value, ours: &Value) -> Vec<String> {
     let mut found = Vec::new();
     compare(known, ours, "", &mut found);

@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use hpimount::io::ReadAt;
 
-/// What befalls a read.
+/// What happens to a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     None,
     /// It fails with EIO.
     Fails,
-    /// It takes so long.
+    /// It takes that long.
     Takes(Duration),
 }
 
-/// Says what befalls the read with this number, counted from 0.
+/// Returns the fault of the read with this number, counted from 0.
 pub type Script = Box<dyn Fn(u64) -> Fault + Send + Sync>;
 
 /// Bytes that are read with faults.
@@ -35,7 +35,7 @@ impl Faulty {
         }
     }
 
-    /// Reads so far.
+    /// Returns the number of reads so far.
     pub fn reads(&self) -> u64 {
         self.reads.load(Ordering::Relaxed)
     }

@@ -20,11 +20,11 @@ pub const SUB: &str = "sub";
 
 const SUB_INO: u64 = 2;
 
-/// Number of the first file in the root, and of that in the subdirectory.
+/// Inode numbers of the first files in the root and in the subdirectory.
 const FILES: [u64; 2] = [100, 200];
 
-/// After this long everything is well again: a test that fails meanwhile
-/// could wait for itself.
+/// The time after which hanging reads are answered, because a test that has
+/// failed could wait for them forever.
 const MAX_HANG: Duration = Duration::from_secs(60);
 
 /// How the file system behaves.
@@ -33,11 +33,11 @@ pub enum Mode {
     Fine,
     /// Everything fails.
     Fails(Errno),
-    /// Reads give a part of what is requested.
+    /// Reads return a part of the requested bytes.
     Short,
     /// Every other read is interrupted.
     Interrupted,
-    /// Reads take so long.
+    /// Reads take that long.
     Slow(Duration),
     /// Reads are not answered before the mode changes.
     Hangs,
@@ -45,7 +45,7 @@ pub enum Mode {
     FailsOnce(u64),
 }
 
-/// What the file system and the test share.
+/// State that the file system and the test share.
 struct State {
     files: Vec<(String, Vec<u8>)>,
     mode: Mutex<Mode>,
@@ -62,7 +62,7 @@ struct Held {
     reply: ReplyData,
 }
 
-/// The file system, mounted. Nothing the kernel could keep is kept by it.
+/// The mounted file system. The kernel caches nothing of it.
 pub struct FaultyFs {
     state: Arc<State>,
     point: PathBuf,
@@ -107,7 +107,8 @@ impl FaultyFs {
         }
     }
 
-    /// Requests since the mode was set that the mode is about.
+    /// Returns the number of requests since the mode was set, of the kind that
+    /// the mode affects.
     pub fn requests(&self) -> u64 {
         self.state.requests.load(Ordering::Relaxed)
     }
@@ -119,12 +120,12 @@ impl FaultyFs {
 
     /// Disconnects: all requests fail with ENOTCONN.
     pub fn go_away(&mut self) {
-        // Refused while it is in use, but the session is over.
+        // This fails while it is in use, but ends the session.
         let _ = rustix::mount::unmount(&self.point, UnmountFlags::FORCE);
         self.state.held.lock().unwrap().clear();
     }
 
-    /// Is mounted again at the same place.
+    /// Mounts it again at the same place.
     pub fn come_back(&mut self) {
         self.end();
         let mut config = Config::default();
@@ -167,7 +168,7 @@ impl State {
         *self.mode.lock().unwrap()
     }
 
-    /// Returns the error of a request, if it is to have one.
+    /// Returns the error of a request, if it must fail.
     fn fault(&self) -> Option<Errno> {
         match self.mode() {
             Mode::Fails(error) => Some(error),
@@ -178,7 +179,7 @@ impl State {
         }
     }
 
-    /// Returns the file or directory with this name; the number of its
+    /// Returns the inode number of the file or directory with this name in a
     /// directory.
     fn entry(&self, parent: INodeNo, name: &str) -> Option<u64> {
         if parent == INodeNo::ROOT && name == SUB {
@@ -246,7 +247,7 @@ impl State {
     }
 }
 
-/// What `fuser` calls.
+/// The file system that `fuser` calls.
 struct Served(Arc<State>);
 
 impl Filesystem for Served {
@@ -270,7 +271,7 @@ impl Filesystem for Served {
     fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         match self.0.fault() {
             Some(error) => reply.error(error),
-            // Every read is requested here, just as long as it is.
+            // Every read arrives here as one request of its length.
             None => reply.opened(FileHandle(0), FopenFlags::FOPEN_DIRECT_IO),
         }
     }

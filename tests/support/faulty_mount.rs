@@ -11,7 +11,7 @@ pub const ARCHIVE: &str = "sample.hpi";
 
 /// A mount of an archive on a faulty file system.
 pub struct Faulty {
-    /// Dropped before what it lies on.
+    /// Dropped before the file system that it reads.
     pub mount: Option<Mount>,
     pub source: FaultyFs,
 }
@@ -32,12 +32,12 @@ impl Faulty {
 
 impl Drop for Faulty {
     fn drop(&mut self) {
-        // What hangs would keep the daemon.
+        // Hanging reads would keep the daemon running.
         self.source.set(Mode::Fine);
     }
 }
 
-/// Returns where [`archive`] is to be mounted from a faulty file system.
+/// Returns a fixture that mounts [`archive`] from a faulty file system.
 fn fixture() -> (Fixture, FaultyFs) {
     let mut fixture = Fixture::new();
     let source = fixture.dir().join("source");

@@ -56,8 +56,8 @@ pub fn walk(directory: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Returns what [`contents`] finds where these entries, whose names are those
-/// of files, are mounted.
+/// Returns what [`contents`] finds in a mount of these entries, with names that
+/// are valid file names.
 pub fn expected(entries: &[Entry]) -> BTreeMap<PathBuf, Found> {
     let mut found = BTreeMap::new();
     let mut left = vec![(PathBuf::new(), entries)];
@@ -77,7 +77,7 @@ pub fn expected(entries: &[Entry]) -> BTreeMap<PathBuf, Found> {
     found
 }
 
-/// Writes what [`contents`] or [`expected`] has found below a directory.
+/// Writes the result of [`contents`] or [`expected`] below a directory.
 pub fn unpack(found: &BTreeMap<PathBuf, Found>, directory: &Path) {
     for (path, found) in found {
         let path = directory.join(path);
@@ -89,13 +89,13 @@ pub fn unpack(found: &BTreeMap<PathBuf, Found>, directory: &Path) {
     }
 }
 
-/// Returns the bytes that the archive has for the name of what is at `path`.
+/// Returns the name in the archive of the file at `path`.
 pub fn raw_name(path: &Path) -> Vec<u8> {
     let name = xattr::get(path, "user.hpimount.raw_name").unwrap();
     name.unwrap_or_else(|| panic!("{} has no raw name", path.display()))
 }
 
-/// Returns the path below `root` by the names that the archive has, as text.
+/// Returns the path below `root` with the names in the archive, as text.
 pub fn raw_path(root: &Path, path: &Path) -> String {
     let mut names: Vec<String> = path
         .ancestors()
@@ -106,20 +106,20 @@ pub fn raw_path(root: &Path, path: &Path) -> String {
     names.join("/")
 }
 
-/// Opens a file past the kernel's cache: every read is one request, for these
-/// bytes and no others.
+/// Opens a file without the kernel's cache: every read is one request for
+/// exactly its bytes.
 pub fn open_direct(path: &Path) -> File {
     let mut options = fs::OpenOptions::new();
     let flags = OFlags::DIRECT.bits().cast_signed();
     options.read(true).custom_flags(flags).open(path).unwrap()
 }
 
-/// Has the kernel forget the bytes of a file.
+/// Makes the kernel forget the bytes of a file.
 pub fn forget_pages(file: &File) {
     rustix::fs::fadvise(file, 0, None, Advice::DontNeed).unwrap();
 }
 
-/// Returns what one read gives.
+/// Returns the result of one read.
 pub fn read_at(file: &File, offset: u64, length: usize) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; length];
     let length = file.read_at(&mut bytes, offset)?;
@@ -127,7 +127,7 @@ pub fn read_at(file: &File, offset: u64, length: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// SHA-256 in hexadecimal digits.
+/// Returns the SHA-256 in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     let digest = Sha256::digest(bytes);
     digest.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,5 +1,5 @@
-//! IFP and HGO files of a megabyte that are full of the smallest parts that
-//! there are.
+//! IFP and HGO files of a megabyte that are full of the smallest possible
+//! parts.
 
 const MEGABYTE: usize = 1 << 20;
 
@@ -11,8 +11,8 @@ fn big(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_be_bytes()).collect()
 }
 
-/// `item` as often as it fits into a megabyte, after a head that is made from
-/// the number of items and their length.
+/// Returns as many copies of `item` as fit into a megabyte, after a head that
+/// `head` builds from their number and length.
 fn full_of(item: &[u8], head: impl Fn(u32, u32) -> Vec<u8>) -> Vec<u8> {
     let count = (MEGABYTE - 200) / item.len();
     let body = item.repeat(count);
@@ -25,7 +25,7 @@ fn anp3_head(animations: u32) -> Vec<u8> {
     [b"ANP3".to_vec(), vec![0xff; 28], little(&[animations])].concat()
 }
 
-/// Returns a megabyte of the smallest parts of IFP files.
+/// Returns IFP files of a megabyte, each full of one kind of smallest parts.
 pub fn full_ifp_files() -> Vec<(&'static str, Vec<u8>)> {
     let object = [vec![1; 24], little(&[3, 0, 0])].concat();
     let objects = full_of(&object, |count, _| {
@@ -63,14 +63,14 @@ fn block(tag: &[u8; 4], size: usize) -> Vec<u8> {
 /// Zeros at the end of every HGO file, enough for what may follow the items.
 pub const TAIL: usize = 60;
 
-/// Returns the head of a file with this block, where `before` bytes are not
-/// items.
+/// Returns the head of a file with this block, in which `before` precedes the
+/// `items` bytes of items.
 fn hgo_head(tag: &[u8; 4], before: &[u8], items: u32) -> Vec<u8> {
     let size = 8 + before.len() + items as usize + TAIL;
     [block(b"HGOF", 8 + size), block(tag, size), before.to_vec()].concat()
 }
 
-/// Returns a megabyte of the smallest parts of HGO files.
+/// Returns HGO files of a megabyte, each full of one kind of smallest parts.
 pub fn full_hgo_files() -> Vec<(&'static str, Vec<u8>)> {
     let in_block = |tag: &'static [u8; 4], item: &[u8]| {
         full_of(item, |count, length| hgo_head(tag, &big(&[count]), length))

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use super::skip::skip;
 
-/// Says the errors that the validator finds in the files after it.
+/// Prints the errors that the validator finds in the files that follow.
 const VALIDATE: &str = "
 const { validateBytes } = require(process.env.GLTF_VALIDATOR || 'gltf-validator');
 const fs = require('fs');
@@ -17,9 +17,9 @@ const fs = require('fs');
     }
 })();";
 
-/// Asserts that the validator finds no errors in some files. It is what `npm
-/// install gltf-validator` installs, and where node does not find it by
-/// itself, its folder is in `GLTF_VALIDATOR`.
+/// Asserts that gltf-validator finds no errors in some files. It is installed
+/// with `npm install gltf-validator`; if node does not find it, its folder must
+/// be in `GLTF_VALIDATOR`.
 pub fn validate(files: &[impl AsRef<Path>]) {
     let node = |script: &str| {
         let mut command = Command::new("node");

@@ -9,7 +9,7 @@ use super::facts::differences;
 use super::shared;
 use super::views::rendering;
 
-/// The folders that have samples, by the format.
+/// The folders of samples, by format.
 pub const FOLDERS: [&str; 4] = [
     "psx/generated",
     "hgo/generated",
@@ -17,7 +17,7 @@ pub const FOLDERS: [&str; 4] = [
     "ifp/real",
 ];
 
-/// A sample, and what is known of it.
+/// A sample, and the known facts about it.
 pub struct Sample {
     pub name: String,
     pub bytes: Bytes,
@@ -25,8 +25,8 @@ pub struct Sample {
     pub known: Value,
 }
 
-/// Returns the samples in a folder, by name; none if there is no such folder
-/// here.
+/// Returns the samples in a folder, sorted by name; none if the folder does not
+/// exist.
 pub fn samples(folder: &str) -> Vec<Sample> {
     let (Some(samples), Some(goldens)) = (
         shared(&format!("samples/{folder}")),
@@ -55,7 +55,7 @@ impl Sample {
         self.known.get("error").is_some()
     }
 
-    /// Returns the format that its name has.
+    /// Returns the format of its name.
     pub fn format(&self) -> &'static ViewFormat {
         let mut formats = VIEW_FORMATS.iter();
         let format = formats.find(|format| format.shows(self.name.as_bytes()));
@@ -83,23 +83,23 @@ impl Sample {
     }
 }
 
-/// Makes of what is known what we mean by it.
+/// Converts known facts to the form of ours.
 fn adapt(name: &str, known: &mut Value) {
     if known.is_array() {
-        // A block table is known as a bare list.
+        // The known facts of a block table are a bare list.
         *known = json!({"blocks": known.take(), "warnings": []});
     }
     if name == "anpk_zero_markers.ifp" {
-        // Zeroed tags were reported there at the end of their section's body
-        // less 8; here, at the tag.
+        // The known offsets of zeroed tags are those of the end of their
+        // section's body less 8; ours are those of the tags.
         let warnings = known["warnings"].as_array_mut().unwrap().iter_mut();
         let markers = warnings.filter(|w| w.as_str().unwrap().starts_with("marker"));
         for (warning, tag) in markers.zip(ZERO_MARKERS) {
             *warning = json!(format!("section tag at {tag:#x}"));
         }
     }
-    // The packages of a list have warnings of their own there; here all
-    // warnings of a file are in one place.
+    // In the known facts, each package of a list has its own warnings; ours
+    // are in one list for the file.
     let packages = known.get_mut("packages").and_then(Value::as_array_mut);
     for package in packages.into_iter().flatten() {
         let warnings = package.as_object_mut().unwrap().remove("warnings");
@@ -107,14 +107,14 @@ fn adapt(name: &str, known: &mut Value) {
     }
 }
 
-/// Where `anpk_zero_markers.ifp` has its zeroed tags.
+/// Offsets of the zeroed tags in `anpk_zero_markers.ifp`.
 const ZERO_MARKERS: [u64; 16] = [
     0x8, 0x30, 0x40, 0x48, 0x124, 0x12c, 0x1a4, 0x1ac, 0x240, 0x248, 0x290, 0x2a0, 0x2a8, 0x328,
     0x330, 0x3d8,
 ];
 
-/// Takes the warnings out of what is known and of ours, and compares them: our
-/// words may be others, but there are as many, and each names the same
+/// Removes the warnings from the known facts and from ours, and compares them:
+/// the words may differ, but not the number, and ours must have the known
 /// offsets.
 fn compare_warnings(known: &mut Value, ours: &mut Value) -> Vec<String> {
     let take = |facts: &mut Value| -> Vec<String> {
@@ -137,14 +137,14 @@ fn compare_warnings(known: &mut Value, ours: &mut Value) -> Vec<String> {
     found
 }
 
-/// Returns every hexadecimal number that a text names.
+/// Returns every hexadecimal number in a text.
 pub fn offsets(text: &str) -> Vec<&str> {
     let words = text.split(|character: char| !character.is_ascii_alphanumeric());
     words.filter(|word| word.starts_with("0x")).collect()
 }
 
-/// How the error of each damaged sample begins. The offsets are those of the
-/// damage; where what is known names one, it is the same.
+/// The beginning of the error of each damaged sample. The offsets are those of
+/// the damage, and equal to known ones.
 pub const DAMAGE: [(&str, &str); 18] = [
     ("bad_anim_count.ifp", "animation count at 0x20: "),
     ("bad_anpk_truncated.ifp", "frame count at 0x6c: "),
@@ -178,7 +178,7 @@ pub const DAMAGE: [(&str, &str); 18] = [
     ("bad_truncated.psx", "chunk 73424752: length at 0x25c: is "),
 ];
 
-/// Returns how the error of a damaged sample begins.
+/// Returns the beginning of the error of a damaged sample.
 pub fn damage(name: &str) -> &'static str {
     let known = DAMAGE.iter().find(|(file, _)| *file == name);
     known.unwrap_or_else(|| panic!("{name} is new")).1

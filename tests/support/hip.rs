@@ -2,7 +2,7 @@
 
 use hpimount::volume::hip::{CHECKSUM, Game, Platform, asset_id};
 
-/// Byte with which gaps are filled.
+/// The byte that fills gaps.
 const FILLER: u8 = 0x33;
 
 /// An archive to be built. The defaults are those of Battle for Bikini Bottom
@@ -26,7 +26,7 @@ pub struct Hip {
     pub hipb: Option<Vec<u8>>,
 }
 
-/// An asset to be put into an archive.
+/// An asset of an archive to be built.
 #[derive(Debug, Clone)]
 pub struct Asset {
     pub id: u32,
@@ -157,7 +157,7 @@ impl Hip {
         bytes
     }
 
-    /// Lays out the assets, layer by layer, and after them those of no layer.
+    /// Lays out the assets layer by layer, then those of no layer.
     fn data(&self, base: usize) -> (Vec<AssetOffsets>, Vec<u8>) {
         let mut all_offsets = vec![AssetOffsets::default(); self.assets.len()];
         let mut data = Vec::new();
@@ -189,7 +189,7 @@ impl Hip {
         (all_offsets, data)
     }
 
-    /// HIPA, PACK and DICT.
+    /// Returns HIPA, PACK and DICT.
     fn head(&self, all_offsets: &[AssetOffsets]) -> Vec<u8> {
         let assets = self.assets.iter().zip(all_offsets);
         let assets =
@@ -284,7 +284,7 @@ struct AssetOffsets {
     plus: u32,
 }
 
-/// Body of a HIPB block of version 3.
+/// Returns the body of a HIPB block of version 3.
 pub fn hipb(scooby_platform: u32, layer_names: &[(u32, &[u8])], game: u32) -> Vec<u8> {
     let mut body = numbers(&[3, 0, scooby_platform, layer_names.len() as u32]);
     for (layer, name) in layer_names {

@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::shared;
 
-/// Folders of samples, and how many archives each has at least.
+/// Folders of samples, and the minimum number of archives in each.
 const FOLDERS: [(&str, usize); 3] = [("real", 1), ("peer", 60), ("synthetic", 40)];
 
-/// A sample and what is known about it.
+/// A sample and the known facts about it.
 pub struct Golden {
     pub name: String,
     pub path: PathBuf,
@@ -41,14 +41,14 @@ pub fn samples() -> Option<Vec<Golden>> {
 }
 
 impl Golden {
-    /// Returns whether it is no archive, or cut off where its directory is.
+    /// Returns whether it is not an archive, or truncated in its directory.
     pub fn is_refused(&self) -> bool {
         self.expected.get("error").is_some()
     }
 
-    /// Compares what `info.json` says. The independent reader calls everything
-    /// without PLAT Scooby and never looks at alignments; and the headers do
-    /// not tell the first two games of the Incredibles family apart.
+    /// Compares `info.json`. The independent reader considers everything
+    /// without PLAT Scooby, and ignores alignments; and the headers do not
+    /// distinguish the first two games of the Incredibles family.
     pub fn check_info(&self, info: &Value) {
         let game = match (&*self.name, text(&self.expected["game"]).as_str()) {
             ("no_plat_bfbb_version.HIP" | "only_hipa.HIP", "scooby") => "unknown".to_owned(),
@@ -85,14 +85,13 @@ impl Golden {
         assert_eq!(found["PLAT"], expected["PLAT"], "{}", self.name);
     }
 
-    /// Returns the seconds since 1970 at which the archive says that it was
-    /// made.
+    /// Returns the creation time in the archive, in seconds since 1970.
     pub fn created(&self) -> Option<i64> {
         self.expected["pack"]["PCRT"]["time"].as_i64()
     }
 
-    /// Returns the names of the layers' folders, and the ids of the assets in
-    /// each that are there.
+    /// Returns the names of the layers' folders, and the ids of the existing
+    /// assets in each.
     pub fn layers(&self) -> Vec<(String, Vec<String>)> {
         let known: BTreeSet<String> = ids(self.assets());
         let layer = |layer: &Value| {
@@ -124,8 +123,8 @@ impl Golden {
         list(&self.expected["assets"])
     }
 
-    /// Compares the attributes of an asset; `named` gives one of them, empty if
-    /// the asset does not have it.
+    /// Compares the attributes of an asset; `named` returns one of them, empty
+    /// if the asset does not have it.
     pub fn check_attributes(&self, asset: &Value, named: impl Fn(&str) -> String) {
         let shown = self.shown(asset);
         let layers: Vec<String> = list(&asset["layers"])
@@ -148,13 +147,13 @@ impl Golden {
         }
     }
 
-    /// Returns an asset as failures name it.
+    /// Returns the description of an asset for failures.
     pub fn shown(&self, asset: &Value) -> String {
         format!("{} {}", self.name, asset["id"])
     }
 
-    /// `assets.tsv` has a row for every asset of every layer, with the sizes
-    /// and paddings.
+    /// Asserts that `assets.tsv` has a row for every asset of every layer, with
+    /// the sizes and paddings.
     pub fn check_table(&self, table: &str) {
         let mut found: BTreeMap<String, u32> = BTreeMap::new();
         for line in table.lines().skip(1) {
@@ -186,18 +185,18 @@ pub fn size(asset: &Value) -> u64 {
 }
 
 /// Returns whether an asset extends past the end of an archive of that many
-/// bytes. The independent reader cuts it off; here the bytes that are not there
+/// bytes. The independent reader truncates it; in hpimount the missing bytes
 /// are an error.
 pub fn reaches_past(asset: &Value, end: u64) -> bool {
     size(asset) > 0 && asset["offset"].as_u64().unwrap() + size(asset) > end
 }
 
-/// SHA-256 of an asset.
+/// Returns the SHA-256 of an asset.
 pub fn digest(asset: &Value) -> String {
     text(&asset["sha256"])
 }
 
-/// Returns what is said about the checksum of an asset.
+/// Returns whether the checksum of an asset is right, or `unset`.
 pub fn verdict(asset: &Value) -> String {
     let verdict = asset["crc_ok"].as_bool();
     verdict.map_or("unset".to_owned(), |ok| ok.to_string())
@@ -215,8 +214,7 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-/// Returns the text whose characters are the numbers of the bytes, read as
-/// Windows-1252.
+/// Decodes a text with one character per byte as Windows-1252.
 fn latin_1(value: &Value) -> String {
     let bytes: Vec<u8> = text(value).chars().map(|byte| byte as u8).collect();
     windows_1252(&bytes).into_owned()

@@ -9,7 +9,7 @@ use proptest::sample::{Index, select};
 
 use super::hip::{Asset, Hip, TARGETS, hipb};
 
-/// Returns the names as people and tools have made them, and worse.
+/// Returns usual, odd and invalid names.
 fn names() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         "[a-z_]{1,12}(\\.(dff|RW3|anm))?".prop_map(String::into_bytes),
@@ -62,8 +62,8 @@ fn assets() -> impl Strategy<Value = Asset> {
     )
 }
 
-/// Archives whose ids are all different, with empty layers, shared assets,
-/// and ids that are missing.
+/// Returns archives with distinct ids, empty layers, shared assets, and ids
+/// without an asset.
 pub fn archives() -> impl Strategy<Value = ((Game, Platform), Hip)> {
     let layer = (0_u32..14, vec(any::<Index>(), 0..12), any::<bool>());
     let layers = vec(layer, 0..6);
@@ -105,8 +105,8 @@ pub fn archives() -> impl Strategy<Value = ((Game, Platform), Hip)> {
     )
 }
 
-/// Returns the assets of each layer as they are to be seen: those that are
-/// there, each once.
+/// Returns the assets that each layer must show: those that exist, each
+/// once.
 pub fn members(hip: &Hip) -> Vec<Vec<usize>> {
     let mut layers = Vec::new();
     for (_, ids) in &hip.layers {

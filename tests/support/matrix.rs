@@ -1,5 +1,5 @@
-//! Every damage of one byte, and every truncation, of a small source, and what
-//! the mount shows of it, without FUSE.
+//! Every damage of one byte and every truncation of a small source, and what
+//! its mount shows, without FUSE.
 
 use std::fs;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use super::trial;
 /// One damage of the bytes of a source.
 #[derive(Debug, Clone, Copy)]
 pub enum Damage {
-    /// The byte at a position is another one.
+    /// The byte at a position is changed.
     Byte(usize, u8),
     /// That many bytes are left.
     Cut(usize),
@@ -33,7 +33,7 @@ impl Damage {
         }
     }
 
-    /// Returns whether it touches what precedes `end`.
+    /// Returns whether it affects bytes before `end`.
     pub fn is_before(self, end: usize) -> bool {
         match self {
             Self::Byte(at, _) | Self::Cut(at) => at < end,
@@ -41,9 +41,9 @@ impl Damage {
     }
 }
 
-/// Returns every byte set to 0, set to 0xFF, and flipped, and every length;
-/// where a trial is long, also every single bit flipped. A byte that is what it
-/// would be set to is omitted.
+/// Returns every byte set to 0, set to 0xFF and inverted, and every length; in
+/// a long trial also every single bit flipped. Damages that would change
+/// nothing are omitted.
 pub fn damages(bytes: &[u8]) -> impl Iterator<Item = Damage> {
     let bits: Range<u32> = trial::length(0..0, 0..8);
     let bytes_damaged = bytes.iter().enumerate().flat_map(move |(at, &byte)| {
@@ -57,12 +57,12 @@ pub fn damages(bytes: &[u8]) -> impl Iterator<Item = Damage> {
     bytes_damaged.chain((0..bytes.len()).map(Damage::Cut))
 }
 
-/// A source on disk that can be damaged and opened again and again.
+/// A source on disk that can be damaged and opened repeatedly.
 pub struct Bench {
-    /// Held for its file.
+    /// Keeps the file alive.
     _directory: TempDir,
     file: PathBuf,
-    /// What is opened: the file, or the folder that it is in.
+    /// The file, or the folder that it is in.
     source: PathBuf,
 }
 
@@ -87,7 +87,7 @@ impl Bench {
         }
     }
 
-    /// Opens these bytes; what is wrong with them where they are refused.
+    /// Opens these bytes, or returns the reason why they are refused.
     pub fn open(&self, bytes: &[u8]) -> Result<Arc<Vfs>, String> {
         fs::write(&self.file, bytes).unwrap();
         let sources = Sources::Given {
@@ -103,14 +103,14 @@ impl Bench {
     }
 }
 
-/// Something that was found in a mount.
+/// An entry of a mount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
     pub path: String,
-    /// The names that the archive has for the parts of the path.
+    /// The names in the archive of the components of the path.
     pub raw: Vec<Vec<u8>>,
     pub what: What,
-    /// Its number, by which one file under several names is known.
+    /// Its inode number, which identifies a file with several names.
     pub ino: Ino,
 }
 
@@ -126,7 +126,8 @@ pub enum What {
     },
 }
 
-/// Walks all of a mount, a directory before what is in it, and reads all.
+/// Walks a whole mount, each directory before its contents, and reads all
+/// files.
 ///
 /// # Panics
 /// Panics if anything but a read fails, if a read fails with another error than
@@ -183,7 +184,7 @@ fn read(vfs: &Vfs, ino: Ino, size: u64) -> Option<Vec<u8>> {
     while (bytes.len() as u64) < size {
         match vfs.read(ino, bytes.len() as u64, PIECE) {
             Ok(piece) => {
-                assert!(!piece.is_empty(), "a file ends before its end");
+                assert!(!piece.is_empty(), "a file is shorter than its size");
                 bytes.extend_from_slice(&piece);
             }
             Err(error) => {
@@ -196,27 +197,27 @@ fn read(vfs: &Vfs, ino: Ino, size: u64) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// What became of damaged sources.
+/// The result for a damaged source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// Refused, and the text says at which byte.
+    /// Refused with an error that has an offset.
     Refused,
-    /// Refused, since the first eight bytes are not those of an archive.
+    /// Refused because the first eight bytes are not those of an archive.
     Unknown,
-    /// All is as if nothing was damaged.
+    /// Everything is as without the damage.
     Same,
-    /// Some files cannot be read, and all else is as if nothing was damaged.
+    /// Some files cannot be read; everything else is as without the damage.
     Eio,
-    /// No checksum is over the damaged byte, and what is seen is what the
-    /// archive says now.
+    /// No checksum covers the damaged byte, and the mount shows what the
+    /// archive contains now.
     AsItStands,
 }
 
-/// How often each [`Outcome`] came about, in their order.
+/// The number of sources with each [`Outcome`], in their order.
 pub type Counts = [usize; 5];
 
-/// Returns what is different from an undamaged source: nothing, reads that
-/// fail, or what is there.
+/// Returns the difference from an undamaged source: none, failing reads, or
+/// other contents.
 pub fn compare(whole: &[Seen], now: &[Seen]) -> Outcome {
     let unread = |(whole, now): (&Seen, &Seen)| {
         let same_place = (&whole.path, &whole.raw) == (&now.path, &now.raw);

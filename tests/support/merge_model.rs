@@ -1,4 +1,4 @@
-//! What a merged mount should show, by a few lines of plain code.
+//! A simple model of what a merged mount shows.
 
 use std::collections::BTreeMap;
 
@@ -20,13 +20,13 @@ pub enum Node {
 pub struct Layer {
     pub name: String,
     pub entries: Entries,
-    /// How new its files are: of archives that have a date the newest file is
-    /// seen, of others the highest.
+    /// The date of its files. Of archives with a date the newest file is shown,
+    /// of others the highest.
     pub date: Option<u32>,
 }
 
-/// Loose directories beside each other whose names differ in case only are
-/// one, named as the first.
+/// Merges loose directories with names that differ only in case; the first name
+/// is kept.
 pub fn one_of_each_case(entries: Entries) -> Entries {
     let mut merged: Entries = Vec::new();
     for (name, node) in entries {
@@ -46,7 +46,7 @@ pub fn one_of_each_case(entries: Entries) -> Entries {
     merged
 }
 
-/// What is to be seen of one path.
+/// What a mount shows at a path.
 #[derive(Debug, PartialEq)]
 pub struct Seen {
     /// `None` for a directory.
@@ -63,7 +63,7 @@ pub struct Model {
     pub shadowed: Tree,
 }
 
-/// A directory of a layer: the layer, the path there, and what it holds.
+/// A directory of a layer: the layer, the path there, and its entries.
 type Part<'a> = (&'a Layer, String, &'a Entries);
 
 impl Model {
@@ -78,7 +78,7 @@ impl Model {
         model
     }
 
-    /// Returns the files and directories that are to be seen.
+    /// Returns the files and directories that the mount shows.
     pub fn tree(&self) -> Tree {
         let paths = self.seen.iter();
         paths
@@ -91,7 +91,7 @@ impl Model {
         for &(layer, ref path, entries) in parts {
             for (name, node) in entries {
                 let found = same.entry(name.to_ascii_lowercase()).or_default();
-                // The last of an archive counts.
+                // The last entry in an archive wins.
                 if let Some(last) = found.pop_if(|last| last.0.name == layer.name) {
                     self.hide(last.0, &last.1, last.3);
                 }
@@ -141,7 +141,8 @@ impl Model {
         }
     }
 
-    /// Hides an entry with all below it, and shows the directories on the way.
+    /// Adds an entry and everything below it to the shadowed files, with the
+    /// directories above it.
     fn hide(&mut self, layer: &Layer, path: &str, node: &Node) {
         let path = format!("{}{path}", layer.name);
         for (slash, _) in path.match_indices('/') {
@@ -151,7 +152,7 @@ impl Model {
             Node::File(bytes) => {
                 let earlier = self.shadowed.insert(path.clone(), Some(bytes.clone()));
                 if let Some(earlier) = earlier {
-                    // Directories that became one may have had the same name.
+                    // Merged directories may contain the same name.
                     let (directory, name) = path.rsplit_once('/').unwrap();
                     let numbered = |number| format!("{directory}/{}", numbered(name, number));
                     let mut paths = (1..).map(numbered);

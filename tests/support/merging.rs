@@ -12,19 +12,19 @@ use super::hip::{Asset, Hip};
 use super::hpi::{Built, Entry, File as Packed, V1, V2, dir, file};
 use super::mount::{Fixture, Mount, Run, hpimount, run};
 
-/// What a directory shows: the bytes of files by their paths, and `None` for
+/// The contents of a directory: the bytes of files by path, and `None` for
 /// directories.
 pub type Tree = BTreeMap<String, Option<Vec<u8>>>;
 
 /// A folder for archives and loose files, and a mount point.
 pub struct Folder {
     fixture: Fixture,
-    /// Where the archives are.
+    /// The folder of the archives.
     pub path: PathBuf,
 }
 
 impl Folder {
-    /// Creates an empty one.
+    /// Creates an empty folder.
     pub fn new() -> Self {
         let fixture = Fixture::new();
         let path = fixture.dir().join("game");
@@ -32,7 +32,7 @@ impl Folder {
         Self { fixture, path }
     }
 
-    /// Writes a file; the directories on the way are made.
+    /// Writes a file, and creates the directories above it.
     pub fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -54,21 +54,21 @@ impl Folder {
         self.write(name, archive.build().bytes)
     }
 
-    /// Writes an archive whose directory leads nowhere.
+    /// Writes an archive that is truncated in its directory.
     pub fn damaged(&self, name: &str) -> PathBuf {
         let Built { bytes, .. } = V1::new(vec![text("lost.txt", "lost")]).build();
         self.write(name, &bytes[..bytes.len() / 3])
     }
 
-    /// Sets when something was last modified, in seconds since 1970.
+    /// Sets the modification time of a file, in seconds since 1970.
     pub fn date(&self, name: &str, seconds: u64) {
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
         let file = File::open(self.path.join(name)).unwrap();
         file.set_modified(time).unwrap();
     }
 
-    /// Returns the program with these arguments, where `{}` is the folder, and
-    /// the mount point.
+    /// Returns a command with these arguments, with `{}` replaced by the
+    /// folder, and the mount point.
     fn command(&self, arguments: &[&str]) -> Command {
         let folder = self.path.to_str().unwrap();
         let mut command = hpimount();
@@ -77,8 +77,7 @@ impl Folder {
         command
     }
 
-    /// Mounts what the arguments say; what is said on the way is in
-    /// [`Fixture::log`].
+    /// Mounts with these arguments. Messages go to [`Fixture::log`].
     pub fn mount(self, arguments: &[&str]) -> Mount {
         let command = self.command(arguments);
         self.fixture.mount_in_foreground_by(command)
@@ -89,10 +88,10 @@ impl Folder {
         self.mount(&["--game", "{}"])
     }
 
-    /// Returns what the program says when it must not mount.
+    /// Runs the program, which must not mount.
     ///
     /// # Panics
-    /// Where it mounts.
+    /// Panics if it mounts.
     pub fn refused(&self, arguments: &[&str]) -> Run {
         let ran = run(&mut self.command(arguments));
         if ran.code == Some(0) {
@@ -139,8 +138,8 @@ pub fn tree(root: &Path) -> Tree {
     found
 }
 
-/// Returns a tree as it is written down in a test: paths, a colon and the
-/// content of files; paths alone for directories.
+/// Returns a tree as text: for a file its path, a colon and its content, for a
+/// directory its path.
 pub fn lines(tree: &Tree) -> Vec<String> {
     let line = |(path, bytes): (&String, &Option<Vec<u8>>)| match bytes {
         Some(bytes) => format!("{path}: {}", String::from_utf8_lossy(bytes)),
@@ -149,12 +148,12 @@ pub fn lines(tree: &Tree) -> Vec<String> {
     tree.iter().map(line).collect()
 }
 
-/// Returns what is hidden in a mount.
+/// Returns the shadowed files of a mount.
 pub fn shadowed(mount: &Mount) -> Tree {
     tree(&mount.file(".hpimount/shadowed"))
 }
 
-/// `.hpimount/info.json`.
+/// Returns `.hpimount/info.json`.
 pub fn info(mount: &Mount) -> serde_json::Value {
     let bytes = fs::read(mount.file(".hpimount/info.json")).unwrap();
     serde_json::from_slice(&bytes).unwrap()

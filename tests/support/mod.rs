@@ -1,7 +1,7 @@
-//! What the integration tests share.
+//! Code shared by the integration tests.
 
-// Every integration test is a program of its own, in which nothing is public,
-// and uses a part of this.
+// Every integration test is a separate program, in which nothing is public, and
+// uses a part of this.
 #![allow(dead_code, unreachable_pub)]
 
 pub mod bombs;
@@ -50,9 +50,11 @@ use std::path::PathBuf;
 
 pub use patterns::{noise, text};
 
-/// Returns a file or folder of the samples that are beside the project, which
-/// are not part of it. If they are absent the test that asks is skipped, and
-/// says so; with `CI=true` it fails.
+/// Returns a file or folder of the samples beside the repository. If it is
+/// absent, returns `None` and reports that the test is skipped.
+///
+/// # Panics
+/// Panics if it is absent and `CI=true`.
 pub fn shared(path: &str) -> Option<PathBuf> {
     let found = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).join(path);
     let missing = format!("{} is missing", found.display());

@@ -1,4 +1,4 @@
-//! Real mounts by the real program, which are always cleaned up.
+//! Mounts by the program, which are always cleaned up.
 
 pub mod namespace;
 pub mod others;
@@ -23,7 +23,7 @@ use super::skip::possible;
 
 pub use process::{Daemon, Run, hpimount, run};
 
-/// Environment variables of a daemon for a test.
+/// Environment variable that identifies the daemon of a test.
 const TAG: &str = "HPIMOUNT_TEST_TAG";
 
 /// Length of [`BIG`].
@@ -48,11 +48,11 @@ pub fn big() -> Vec<u8> {
     noise(0, BIG_SIZE)
 }
 
-/// Returns whether mounts are possible here; where they are not, the test is
-/// skipped, said on stderr.
+/// Returns whether mounting is possible. If not, reports that the test is
+/// skipped.
 ///
 /// # Panics
-/// Panics if they are missing and `CI=true`.
+/// Panics if mounting is not possible and `CI=true`.
 #[must_use]
 pub fn can_mount() -> bool {
     possible(
@@ -61,14 +61,15 @@ pub fn can_mount() -> bool {
     )
 }
 
-/// Returns whether all of these programs are there, as [`can_mount`] does.
+/// Returns whether all of these programs are installed; otherwise behaves as
+/// [`can_mount`].
 #[must_use]
 pub fn has_programs(programs: &[&str]) -> bool {
     let found = programs.iter().all(|program| is_installed(program));
     possible(found, &format!("needs {}", programs.join(", ")))
 }
 
-/// Whether a program is there.
+/// Returns whether a program is installed.
 pub fn is_installed(program: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let usual = ["/sbin", "/usr/sbin"].map(PathBuf::from);
@@ -77,17 +78,17 @@ pub fn is_installed(program: &str) -> bool {
         .any(|folder| folder.join(program).exists())
 }
 
-/// Maximum length of the time that anything may take on a loaded machine.
+/// Maximum time that anything may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Waits until `condition` holds.
 ///
 /// # Panics
-/// Where it does not for a long time.
+/// Panics if it does not hold after a long time.
 pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     while !condition() {
-        assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
+        assert!(start.elapsed() < PATIENCE, "timed out: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -98,14 +99,14 @@ pub fn mounts_at(point: &Path) -> Vec<String> {
     mounts_in("self", point)
 }
 
-/// Returns the same as the process `pid` sees it.
+/// Returns the same in the mount namespace of the process `pid`.
 pub fn mounts_in(pid: &str, point: &Path) -> Vec<String> {
     let mut table = mount_table(pid);
     table.retain(|(there, _)| there == point);
     table.into_iter().map(|(_, line)| line).collect()
 }
 
-/// Returns what is mounted below `directory`, from the bottom to the top.
+/// Returns the mount points below `directory`, from the bottom to the top.
 pub fn mounts_below(directory: &Path) -> Vec<PathBuf> {
     let points = mount_table("self").into_iter().map(|(point, _)| point);
     points
@@ -139,9 +140,8 @@ pub fn unescaped(path: &[u8]) -> PathBuf {
     OsString::from_vec(bytes).into()
 }
 
-/// Asserts that a line of the mount table is that of a mount of ours, with
-/// what keeps it harmless, and gives the source and the options of the
-/// file system.
+/// Asserts that a line of the mount table is that of an hpimount mount with its
+/// protective flags, and returns the source and the options of the file system.
 pub fn assert_guarded(line: &str) -> (&str, &str) {
     let (left, right) = line.split_once(" - ").unwrap();
     let flags = left.split(' ').nth(5).unwrap();
@@ -155,7 +155,7 @@ pub fn assert_guarded(line: &str) -> (&str, &str) {
     (source, options)
 }
 
-/// An archive and a mount point in a directory of their own.
+/// An archive and a mount point in a temporary directory.
 pub struct Fixture {
     dir: TempDir,
     pub archive: PathBuf,
@@ -163,12 +163,12 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// With the archive [`sample`].
+    /// Creates one with the archive [`sample`].
     pub fn new() -> Self {
         Self::named("sample.hpi", "mnt")
     }
 
-    /// With names that a test is about.
+    /// Creates one with these names.
     pub fn named(archive: impl AsRef<OsStr>, point: impl AsRef<OsStr>) -> Self {
         let dir = tempfile::Builder::new()
             .prefix("hpimount-")
@@ -186,31 +186,31 @@ impl Fixture {
         }
     }
 
-    /// Returns the directory that holds both.
+    /// Returns the directory of both.
     pub fn dir(&self) -> &Path {
         self.point.parent().unwrap()
     }
 
-    /// Returns the program with the archive, the mount point, and then `args`.
+    /// Returns a command with the archive, the mount point, and then `args`.
     pub fn command(&self, args: &[&str]) -> Command {
         let mut command = hpimount();
         command.args([&self.archive, &self.point]).args(args);
         command
     }
 
-    /// Returns what the program says when it must not mount.
+    /// Runs [`Self::command`] to its end, without expecting a mount.
     pub fn run(&self, args: &[&str]) -> Run {
         run(&mut self.command(args))
     }
 
-    /// Unmounts everything in the directory, also what was mounted against a
-    /// test's expectation and has no [`Mount`].
+    /// Unmounts everything in the directory, including unexpected mounts that
+    /// have no [`Mount`].
     fn clear(&self) {
         let Ok(root) = self.dir.path().canonicalize() else {
             return;
         };
         for point in mounts_below(&root) {
-            // It may have gone with the one that it was mounted in.
+            // It may have been unmounted with the one that it was in.
             let _ = rustix::mount::unmount(&point, UnmountFlags::DETACH);
         }
     }
@@ -226,7 +226,7 @@ impl Fixture {
     pub fn mount_by(self, mut command: Command) -> Mount {
         let tag = tag(&mut command);
         let ran = run(&mut command);
-        // The guard first, so that a failure leaves nothing behind.
+        // Before the assertions, so that a failure leaves nothing behind.
         let daemon = Daemon::find(&tag);
         let mount = Mount {
             fixture: self,
@@ -266,14 +266,14 @@ impl Fixture {
         mount
     }
 
-    /// Returns what a program in the foreground has said so far.
+    /// Returns the log of a program in the foreground so far.
     pub fn log(&self) -> String {
         fs::read_to_string(self.dir().join("log")).unwrap()
     }
 }
 
 impl Drop for Fixture {
-    /// With something mounted in it the directory could not be removed.
+    /// Unmounts everything in the directory, which is then removed.
     fn drop(&mut self) {
         self.clear();
     }
@@ -310,12 +310,12 @@ impl Mount {
         self.path().join(name)
     }
 
-    /// Returns the process after the mount.
+    /// Returns the process that serves the mount.
     pub fn daemon(&self) -> &Daemon {
         self.daemon.as_ref().expect("the daemon was found")
     }
 
-    /// Returns the number of the process after the mount.
+    /// Returns the id of the process that serves the mount.
     pub fn pid(&self) -> i32 {
         self.daemon().pid()
     }
@@ -325,7 +325,7 @@ impl Mount {
         self.daemon().signal(signal);
     }
 
-    /// Mounts that are at the mount point.
+    /// Returns the number of mounts at the mount point.
     pub fn layers(&self) -> usize {
         mounts_at(self.path()).len()
     }
@@ -341,14 +341,15 @@ impl Mount {
     /// Waits until the daemon has ended by itself, and the mount is gone.
     ///
     /// # Panics
-    /// Where it does not end, not with exit code 0, or leaves its mount.
+    /// Panics if it does not end, does not return exit code 0, or leaves its
+    /// mount.
     pub fn assert_ends(self) -> Fixture {
         assert_eq!(self.daemon().wait(), Some(0));
-        assert_eq!(self.layers(), 0, "the mount is still there");
+        assert_eq!(self.layers(), 0, "the mount still exists");
         self.into_fixture()
     }
 
-    /// Returns up the mount, which must have ended, and keeps its place.
+    /// Returns the fixture of a mount, which must have ended.
     pub fn into_fixture(mut self) -> Fixture {
         assert!(self.daemon().has_ended());
         self.daemon = None;

@@ -9,13 +9,13 @@ use serde_json::Value;
 
 use super::mount::{Fixture, Mount, can_mount, hpimount};
 
-/// Mounts the bytes of an archive with `-o options`; `None`, said on stderr,
-/// where nothing can be mounted.
+/// Mounts the bytes of an archive with `-o options`. If nothing can be mounted,
+/// returns `None` and reports that the test is skipped.
 pub fn mounted(archive: &[u8], options: &str) -> Option<Mount> {
     mounted_by(hpimount(), archive, options)
 }
 
-/// Returns the same with a program that ends with the call of ours.
+/// Returns the same with a command to which the arguments are added.
 pub fn mounted_by(mut program: Command, archive: &[u8], options: &str) -> Option<Mount> {
     if !can_mount() {
         return None;
@@ -44,8 +44,8 @@ fn with_options(mut program: Command, options: &str) -> Command {
     program
 }
 
-/// Mounts are dear: a few random ones are enough, unless the environment says
-/// otherwise.
+/// Returns a configuration with few cases, because mounts are slow, unless the
+/// environment sets their number.
 pub fn few_cases() -> Config {
     let default = Config::default();
     Config {
@@ -58,7 +58,7 @@ pub fn few_cases() -> Config {
     }
 }
 
-/// Returns what a file in `.hpimount` says.
+/// Returns the contents of a file in `.hpimount`.
 fn control(mount: &Mount, name: &str) -> Value {
     let path = mount.path().join(".hpimount").join(name);
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
@@ -69,17 +69,17 @@ pub fn stats(mount: &Mount) -> Value {
     control(mount, "stats.json")
 }
 
-/// One of the counters.
+/// Returns one of the counters.
 pub fn counter(mount: &Mount, name: &str) -> u64 {
     stats(mount)[name].as_u64().unwrap()
 }
 
-/// Returns what does not change about a mount.
+/// Returns the facts about a mount that do not change.
 pub fn info(mount: &Mount) -> Value {
     control(mount, "info.json")
 }
 
-/// Returns what a command prints, which must succeed.
+/// Returns the output of a command, which must succeed without messages.
 pub fn output(program: &str, arguments: &[&str], directory: &Path) -> String {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(directory);

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use super::files::{forget_pages, open_direct, read_at};
 
-/// Readers.
+/// Number of readers.
 pub const THREADS: usize = 8;
 
-/// Reads parts of all files; every other thread uses the kernel's
-/// cache, the others past it.
+/// Reads parts of all files; every other thread uses the kernel's cache, the
+/// others bypass it.
 pub fn read_oddly(thread: usize, files: &[(PathBuf, &[u8])]) {
     for at in 0..files.len() {
         // Each thread begins with another file.
@@ -43,7 +43,7 @@ fn show_range(offset: usize, length: usize) -> String {
     format!("{length} bytes at {offset}")
 }
 
-/// Returns the places around the bounds of chunks and pages, and past the end.
+/// Returns ranges around the bounds of chunks and pages, and past the end.
 fn odd_ranges(size: usize, thread: usize) -> Vec<(usize, usize)> {
     let step = 65_536 - 1 + thread;
     let mut ranges = vec![

@@ -1,6 +1,6 @@
 //! Bytes to fill files with.
 
-/// Returns the bytes that do not compress, always the same for a seed.
+/// Returns bytes that do not compress, always the same for a seed.
 pub fn noise(seed: u64, length: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(2).wrapping_add(1);
     let mut next = || {
@@ -12,8 +12,7 @@ pub fn noise(seed: u64, length: usize) -> Vec<u8> {
     (0..length).map(|_| next()).collect()
 }
 
-/// Returns the bytes that compress as game data does: text with changing
-/// numbers in it.
+/// Returns bytes that compress like game data: text with changing numbers.
 pub fn text(length: usize) -> Vec<u8> {
     (0..)
         .flat_map(|number: usize| {

@@ -1,4 +1,4 @@
-//! What is in PNG files.
+//! Pixels of PNG files.
 
 /// Returns the size and pixels of a PNG file, as red, green, blue and alpha.
 pub fn pixels(png: &[u8]) -> (u32, u32, Vec<u8>) {

@@ -9,7 +9,7 @@ use std::io::Read;
 /// An entry of an HPI archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The names from the root down, as the archive has them.
+    /// The names from the root down, as in the archive.
     pub path: Vec<Vec<u8>>,
     /// `None` for a directory.
     pub file: Option<File>,
@@ -19,12 +19,12 @@ pub struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
     pub size: u64,
-    /// `None` if a chunk says that it is damaged, or bytes are missing.
+    /// `None` if a chunk is damaged, or bytes are missing.
     pub bytes: Option<Vec<u8>>,
 }
 
 /// Returns the entries of an HPI archive in the order of its directories, each
-/// directory before what is in it; `None` for one that contradicts itself.
+/// directory before its contents; `None` if the archive is inconsistent.
 pub fn hpi(bytes: &[u8]) -> Option<Vec<Entry>> {
     match (bytes.get(..4)?, u32_at(bytes, 4)?) {
         (b"HAPI", 0x0001_0000) => version_1(bytes),
@@ -51,7 +51,7 @@ fn c_string(bytes: &[u8], at: usize) -> Option<&[u8]> {
 
 fn version_1(stored: &[u8]) -> Option<Vec<Entry>> {
     let key = *stored.get(12)?;
-    // As the game does it: with this key nothing is enciphered.
+    // As in the game, nothing is enciphered with these keys.
     let plain = (key == 0 || key == 0xFF).then(|| V1::read(stored.to_vec()));
     plain.flatten().or_else(|| {
         let key = key.rotate_left(2);
@@ -160,7 +160,7 @@ impl V1 {
 }
 
 fn part(bytes: &[u8], start: usize, length: usize) -> Option<Vec<u8>> {
-    // Where an empty file is does not matter.
+    // The position of an empty file does not matter.
     if length == 0 {
         return Some(Vec::new());
     }
@@ -290,7 +290,7 @@ impl V2<'_> {
         Some(())
     }
 
-    /// Returns where the record at `at` puts what it is about.
+    /// Returns the path of the entry with the record at `at`.
     fn path(&self, above: &[Vec<u8>], at: usize) -> Option<Vec<Vec<u8>>> {
         let name = c_string(&self.names, number(&self.directory, at)?)?;
         Some([above, &[name.to_vec()]].concat())
@@ -362,8 +362,8 @@ pub fn hip(bytes: &[u8]) -> Option<Vec<Asset>> {
     Some(assets)
 }
 
-/// Returns the block at `at`: its name, its body as far as it is there, and
-/// where the next one begins.
+/// Returns the block at `at`: its name, its body as far as it exists, and the
+/// offset of the next one.
 fn block(bytes: &[u8], at: usize) -> Option<(&[u8], &[u8], usize)> {
     let size = be_at(bytes, at.checked_add(4)?)? as usize;
     let body = &bytes[at + 8..];

@@ -34,11 +34,14 @@ impl Recorder {
     pub fn list(&self, dir: NodeId) -> &[(Vec<u8>, NodeId)] {
         match &self.nodes[dir.0 as usize] {
             Node::Dir(entries) => entries,
-            other => panic!("{dir:?} is no directory but {other:?}"),
+            other => panic!("{dir:?} is not a directory but {other:?}"),
         }
     }
 
-    /// Returns the node at a path below the root; a panic if there is none.
+    /// Returns the node at a path below the root.
+    ///
+    /// # Panics
+    /// Panics if there is none.
     pub fn find(&self, path: &str) -> NodeId {
         path.split('/').fold(self.root(), |dir, name| {
             let entries = self.list(dir);
@@ -75,7 +78,7 @@ impl Recorder {
     fn name(&mut self, parent: NodeId, name: &[u8], node: NodeId) {
         match &mut self.nodes[parent.0 as usize] {
             Node::Dir(entries) => entries.push((name.to_vec(), node)),
-            other => panic!("{parent:?} is no directory but {other:?}"),
+            other => panic!("{parent:?} is not a directory but {other:?}"),
         }
     }
 }
@@ -106,7 +109,7 @@ impl Sink for Recorder {
     }
 }
 
-/// Reads bytes of a file that is in its source one for one.
+/// Reads bytes of a file that is stored in its source.
 pub fn read_extent(volume: &dyn Volume, file: FileId, position: u64, buf: &mut [u8]) -> Result<()> {
     let Content::Extent { source, offset } = volume.content(file)? else {
         panic!("file {} is not in the source", file.0);

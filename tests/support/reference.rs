@@ -1,4 +1,4 @@
-//! The independent reader that is beside the repository.
+//! The independent reader beside the repository.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::shared;
 
-/// Loads the reader and has it report on archives, a line of JSON each; `null`
-/// for one that it cannot open.
+/// Loads the reader and prints its report on each archive, as a line of JSON;
+/// `null` for one that it cannot open.
 const DRIVER: &str = "
 import importlib.util, json, sys
 spec = importlib.util.spec_from_file_location('reader', sys.argv[1])
@@ -22,10 +22,10 @@ for path in sys.argv[2:]:
         print('null')
 ";
 
-/// Returns what the independent reader says about HPI archives: a report on
-/// each as a whole and its files; `None` for those that it cannot open. The
-/// outer `None` is for no reader. All archives go to one process, since to
-/// start it takes longer than to read most of them.
+/// Returns the reports of the independent reader on HPI archives and their
+/// files; `None` for archives that it cannot open. The outer `None` means that
+/// there is no reader. One process reads all archives, because starting it
+/// takes longer than reading most of them.
 pub fn reports(archives: &[impl AsRef<Path>]) -> Option<Vec<Option<Value>>> {
     let reader = shared("oracle/hpi_ref.py")?;
     let mut command = Command::new("python3");

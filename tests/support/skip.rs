@@ -1,26 +1,27 @@
-//! Tests that cannot be read everywhere.
+//! Tests that cannot run everywhere.
 
 use std::io::Write;
 
-/// Says that the running test leaves something out, and why.
+/// Reports that the running test is skipped, at least in part, and why.
 ///
 /// # Panics
-/// Where `CI=true`: all that tests need is there.
+/// Panics if `CI=true`: everything that tests need is installed there.
 pub fn skip(why: &str) {
     assert!(std::env::var("CI").as_deref() != Ok("true"), "{why}");
     skip_anywhere(why);
 }
 
-/// The same for what is not there in CI either.
+/// Does the same for what is not installed in CI either.
 pub fn skip_anywhere(why: &str) {
     let thread = std::thread::current();
     let line = format!("skipped: {}: {why}\n", thread.name().unwrap_or("a thread"));
-    // Not by `eprintln!`, which the test harness keeps from callers that look
-    // at tests that pass.
+    // Not with `eprintln!`, which the test harness captures in tests that
+    // pass.
     std::io::stderr().write_all(line.as_bytes()).unwrap();
 }
 
-/// Returns whether a test can continue; where it cannot, it is skipped.
+/// Returns `condition`. If it is false, the test must be skipped, which is
+/// reported as by [`skip`].
 #[must_use]
 pub fn possible(condition: bool, needed: &str) -> bool {
     if !condition {

@@ -1,4 +1,4 @@
-//! Sources other than archives for mounts, and the checks of their mounts.
+//! Sources of mounts, and their contents.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::hip::{Asset, Hip};
 use super::hpipack::{hpipack, stderr};
 use super::mount::Fixture;
 
-/// Returns a place whose source is a folder called `source`, which `fill`
+/// Returns a fixture with a folder called `source` as its source, which `fill`
 /// fills.
 pub fn folder(fill: impl FnOnce(&Path)) -> Fixture {
     let mut fixture = Fixture::new();
@@ -21,7 +21,7 @@ pub fn folder(fill: impl FnOnce(&Path)) -> Fixture {
     fixture
 }
 
-/// Returns a place whose source is a file.
+/// Returns a fixture with a file as its source.
 pub fn file(name: &str, bytes: &[u8]) -> Fixture {
     let fixture = Fixture::named(name, "mnt");
     fs::write(&fixture.archive, bytes).unwrap();
@@ -39,8 +39,8 @@ pub fn pack_as(directory: &Path, archive: &Path, options: &[&str]) {
     assert!(ran.status.success(), "{options:?}: {}", stderr(&ran));
 }
 
-/// Returns a HIP archive with these assets in one layer, each of another type,
-/// all shown by their extensions.
+/// Returns a HIP archive with these assets in one layer, of several types, all
+/// of which are shown according to their extensions.
 pub fn hip<'a>(assets: impl Iterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
     let types = [b"RAW ", b"BINK", b"CSN ", b"XYZ "];
     let mut hip = Hip::default();
@@ -84,13 +84,13 @@ pub fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// Returns what a JSON file says.
+/// Returns the contents of a JSON file.
 pub fn json(path: &Path) -> Value {
     let text = fs::read(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
     serde_json::from_slice(&text).unwrap()
 }
 
-/// Runs a program and gives what it prints; it must succeed.
+/// Runs a program, which must succeed, and returns its output.
 pub fn output(program: &str, args: &[&str], path: &Path) -> String {
     let output = Command::new(program).args(args).arg(path).output().unwrap();
     assert!(output.status.success(), "{program} {args:?}: {output:?}");

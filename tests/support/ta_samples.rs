@@ -9,8 +9,8 @@ use crate::support::mount::{Mount, can_mount};
 use crate::support::shared;
 use crate::support::sources::{folder, names};
 
-/// Returns a mount of the samples, if there are some, with the shades of grey
-/// as its palette, in which the independent readers show pictures.
+/// Returns a mount of the samples, if they exist, with the grey palette that
+/// the independent readers use for pictures.
 pub fn samples() -> Option<Mount> {
     let samples = shared("samples/ta")?;
     can_mount().then(|| {

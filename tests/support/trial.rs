@@ -7,10 +7,10 @@ use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::Write;
 
-/// Names the file to which a long run appends its rows.
+/// The environment variable with the file to which a long run appends its rows.
 const ROWS: &str = "HPIMOUNT_SOAK";
 
-/// `long` in `scripts/soak`, otherwise `short`.
+/// Returns `long` in `scripts/soak`, otherwise `short`.
 pub fn length<T>(short: T, long: T) -> T {
     match env::var_os(ROWS) {
         Some(_) => long,
@@ -18,7 +18,8 @@ pub fn length<T>(short: T, long: T) -> T {
     }
 }
 
-/// Tells the outcome of a trial that met its promise.
+/// Prints the outcome of a successful trial, and appends it to the rows of a
+/// long run.
 pub fn record(tried: &str, times: impl Display, happened: &str) {
     let row = format!("| {tried} | {times} | {happened} |");
     println!("{row}");

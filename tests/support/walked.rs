@@ -12,14 +12,14 @@ use sha2::{Digest, Sha256};
 /// Bytes that are read at a time.
 const PIECE: u32 = 100_000;
 
-/// A file: its size and the SHA-256 of its bytes, or why it cannot be read.
+/// A file: its size and the SHA-256 of its bytes, or the error of reading it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Walked {
     pub size: u64,
     pub sha256: Result<String, String>,
 }
 
-/// Opens one source as it is mounted.
+/// Opens a source as for a mount.
 pub fn open(path: PathBuf, options: Options) -> Result<Arc<Vfs>, String> {
     let sources = Sources::Given {
         locations: vec![path.into()],
@@ -29,8 +29,8 @@ pub fn open(path: PathBuf, options: Options) -> Result<Arc<Vfs>, String> {
     Vfs::open(&sources, options).map_err(|error| error.to_string())
 }
 
-/// Returns all files of a mount but those of `.hpimount` and `converted`, by
-/// their paths.
+/// Returns all files of a mount, except for those of `.hpimount` and
+/// `converted`, by path.
 pub fn files(vfs: &Vfs) -> BTreeMap<String, Walked> {
     let mut files = BTreeMap::new();
     walk(vfs, Ino::ROOT, "", &mut files);
@@ -63,7 +63,7 @@ fn walk(vfs: &Vfs, directory: Ino, path: &str, files: &mut BTreeMap<String, Walk
     }
 }
 
-/// Like [`files`], of a mount at `point`.
+/// Returns the same as [`files`] for a mount at `point`.
 pub fn files_below(point: &Path) -> BTreeMap<String, Walked> {
     let mut files = BTreeMap::new();
     let mut pending = vec![point.to_owned()];

@@ -1,4 +1,4 @@
-//! Writes assets of Heavy Iron's games from the description of their formats.
+//! Builds assets of Heavy Iron's games from the descriptions of their formats.
 
 // The programs that include this use a part of it.
 #![allow(dead_code, unreachable_pub)]
@@ -12,22 +12,22 @@ pub fn chunk(kind: u32, body: &[u8]) -> Vec<u8> {
     [&words.concat(), body].concat()
 }
 
-/// Numbers, little-endian.
+/// Returns numbers in little-endian order.
 pub fn little(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Numbers, big-endian.
+/// Returns numbers in big-endian order.
 pub fn big(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_be_bytes()).collect()
 }
 
-/// Returns the numbers in one of the two orders.
+/// Returns numbers in either order.
 pub fn words(is_big: bool, words: &[u32]) -> Vec<u8> {
     if is_big { big(words) } else { little(words) }
 }
 
-/// Floats, little-endian.
+/// Returns floats in little-endian order.
 pub fn floats(values: &[f32]) -> Vec<u8> {
     values
         .iter()
@@ -35,7 +35,7 @@ pub fn floats(values: &[f32]) -> Vec<u8> {
         .collect()
 }
 
-/// Floats, big-endian.
+/// Returns floats in big-endian order.
 pub fn big_floats(values: &[f32]) -> Vec<u8> {
     values
         .iter()
@@ -49,7 +49,7 @@ fn name(text: &str, length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Returns a texture dictionary with one texture, whose chunks are these.
+/// Returns a texture dictionary with one texture of these chunks.
 fn dictionary(native: &[u8]) -> Vec<u8> {
     let body = [chunk(1, &[1, 0, 0, 0]), chunk(0x15, native), chunk(3, &[])];
     chunk(0x16, &body.concat())
@@ -104,8 +104,8 @@ pub fn xbox(
     dictionary(&[chunk(1, &fields.concat()), chunk(3, &[])].concat())
 }
 
-/// Returns a square PlayStation 2 texture of this many bits a pixel. Pixels and
-/// palette are as the version has them, packets included.
+/// Returns a square PlayStation 2 texture of this many bits per pixel. Pixels
+/// and palette are in the form of the version, including packets.
 pub fn playstation2(
     bits: usize,
     version: u16,
@@ -151,7 +151,7 @@ pub fn dsp_table(asset: u32, samples: u32, rate: u32) -> Vec<u8> {
     dsp_table_with(asset, samples, rate, COEFFICIENTS, None)
 }
 
-/// Returns the same with these coefficients and a loop between two half bytes.
+/// Returns the same with these coefficients and a loop between two nibbles.
 pub fn dsp_table_with(
     asset: u32,
     samples: u32,
@@ -204,8 +204,7 @@ pub fn vag_table(asset: u32, rate: u32, size: u32) -> Vec<u8> {
     [&little(&[1, 0])[..], &entry.concat()].concat()
 }
 
-/// Returns a clump with one frame at (5, 6, 7), and in it a geometry of these
-/// chunks.
+/// Returns a clump of one frame at (5, 6, 7) with a geometry of these chunks.
 fn clump(geometry: &[Vec<u8>]) -> Vec<u8> {
     let frame = [
         little(&[1]),
@@ -238,12 +237,12 @@ fn materials() -> Vec<u8> {
     chunk(8, &list.concat())
 }
 
-/// Flags of a geometry with positions and one UV set.
+/// Returns the flags of a geometry with positions and one UV set.
 fn geometry_flags(is_native: bool) -> Vec<u8> {
     vec![2 | 4, 0, 1, is_native.into()]
 }
 
-/// Returns a clump with one geometry in the form of all consoles.
+/// Returns a clump with one geometry in the form that all consoles share.
 pub fn plain_model(positions: &[[f32; 3]], uvs: &[[f32; 2]], triangles: &[[u16; 3]]) -> Vec<u8> {
     let stored = triangles.iter().flat_map(|[a, b, c]| [*b, *a, 0, *c]);
     let fields = [
@@ -326,7 +325,7 @@ pub fn level_info() -> Vec<u8> {
     .concat()
 }
 
-/// Credits of one section and one line, big-endian.
+/// Returns credits of one section and one line, big-endian.
 pub fn credits() -> Vec<u8> {
     let line_at = 24 + 56 + 76;
     let line = [

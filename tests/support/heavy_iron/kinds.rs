@@ -6,8 +6,8 @@ use crate::support::noise;
 /// Pixels of two levels, the first of 64 by 32.
 const PIXELS: usize = 64 * 32 + 32 * 16;
 
-/// One texture of every format, with pixels without a pattern, which differ
-/// from seed to seed.
+/// Returns a texture of every format, with random pixels that depend on the
+/// seed.
 pub fn textures(seed: u64) -> Vec<(String, Vec<u8>)> {
     let mut all = Vec::new();
     for (format, bits) in [
@@ -78,7 +78,7 @@ pub fn textures(seed: u64) -> Vec<(String, Vec<u8>)> {
     all
 }
 
-/// Returns a sound of every codec, with data without a pattern.
+/// Returns a sound of every codec, with random data that depends on the seed.
 pub fn sounds(seed: u64) -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let mut coefficients = [0; 16];
     for (coefficient, pair) in coefficients
@@ -126,7 +126,7 @@ pub fn sounds(seed: u64) -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     ]
 }
 
-/// Blocks of one channel with steps that there are.
+/// Returns blocks of one channel with valid steps.
 fn clean_mono(mut blocks: Vec<u8>) -> Vec<u8> {
     blocks.chunks_exact_mut(36).for_each(|block| block[2] %= 89);
     blocks

@@ -9,10 +9,10 @@ use hpimount::asset::heavy_iron::{
 };
 use hpimount::io::Warnings;
 
-/// The results for an asset.
+/// The result of reading an asset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// All is as it should be.
+    /// There are no warnings.
     Fine,
     /// There are warnings.
     Odd,
@@ -21,7 +21,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Returns the verdict by the word for it in the manifest of the samples.
+    /// Returns the verdict for a word in the manifest of the samples.
     pub fn of(expect: &str) -> Self {
         match expect {
             "ok" => Self::Fine,
@@ -32,14 +32,15 @@ impl Verdict {
     }
 }
 
-/// A verdict and why.
+/// A verdict and its reasons.
 #[derive(Debug)]
 pub struct Found {
     pub verdict: Verdict,
     pub text: String,
 }
 
-/// Looks at what a reader returns; the model of a failure is looked at too.
+/// Returns the verdict on the result of a parser, and calls `see` with its
+/// model, also that of a failure.
 fn found<M>(
     parsed: Parsed<M>,
     warnings: impl Fn(&M) -> &Warnings,

@@ -1,7 +1,7 @@
-//! What the tests of the assets in HIP archives share.
+//! Code shared by the tests of the assets in HIP archives.
 
-// Every integration test is a program of its own, in which nothing is public,
-// and uses a part of this.
+// Every integration test is a separate program, in which nothing is public, and
+// uses a part of this.
 #![allow(dead_code, unreachable_pub)]
 
 pub mod build;

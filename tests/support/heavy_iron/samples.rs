@@ -25,7 +25,7 @@ pub struct Asset {
 }
 
 impl Asset {
-    /// Returns the id as the names of the goldens have it.
+    /// Returns the id as in the names of the goldens.
     pub fn hex(&self) -> String {
         format!("{:08X}", self.id)
     }
@@ -33,15 +33,15 @@ impl Asset {
 
 /// A sample archive with its assets.
 pub struct Archive {
-    /// Its file without the extension, below the folder of the samples.
+    /// Its path below the folder of the samples, without the extension.
     pub name: String,
     pub facts: Facts,
     pub assets: Vec<Asset>,
 }
 
 impl Archive {
-    /// Returns its golden files, by name; those in `source` with that before
-    /// it.
+    /// Returns its golden files by name. Names of those in `source` begin with
+    /// that.
     pub fn goldens(&self) -> BTreeMap<String, PathBuf> {
         let mut files = BTreeMap::new();
         let folder = shared(&format!("golden/hip_assets/{}", self.name)).unwrap();
@@ -71,8 +71,8 @@ impl Archive {
     }
 }
 
-/// Returns all sample archives; none if they are absent. `hostile` is for those
-/// that are broken, which have no goldens.
+/// Returns all sample archives; none if they are absent. `hostile` selects the
+/// damaged ones, which have no goldens.
 pub fn archives(hostile: bool) -> Vec<Archive> {
     let Some(folder) = shared("samples/hip_assets") else {
         return Vec::new();
@@ -139,7 +139,7 @@ pub fn text(value: &Value) -> &str {
     value.as_str().unwrap()
 }
 
-/// Reads an asset of an archive whose bytes are `bytes`.
+/// Reads an asset of an archive from `bytes`.
 pub fn look(archive: &Archive, asset: &Asset, bytes: &Bytes) -> Found {
     match &*asset.code {
         "SND" | "SNDS" => {

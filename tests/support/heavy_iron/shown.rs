@@ -1,4 +1,4 @@
-//! What is shown of assets in mounted archives.
+//! Companions of assets in mounted archives.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,7 +31,7 @@ pub fn meta_in(archive: &Path, id: u32) -> PathBuf {
 }
 
 /// Calls `check` with every asset of these types in the samples, and with its
-/// companion. False if that is not possible.
+/// companion. Returns false if nothing can be mounted or there are no samples.
 pub fn each(types: &[&str], mut check: impl FnMut(&Archive, &Asset, &Path)) -> bool {
     if !can_mount() {
         return false;
@@ -62,8 +62,8 @@ pub fn bytes_of(path: &Path) -> Vec<u8> {
     bytes
 }
 
-/// Returns what the independent reader says of the assets of an archive, by
-/// name.
+/// Returns the results of the independent reader for the assets of an archive,
+/// by name.
 pub fn records(archive: &Archive) -> BTreeMap<String, Value> {
     let goldens = archive.goldens();
     let Some(lines) = goldens.get(&format!("{}.HIP.ndjson", archive.name)) else {
@@ -88,7 +88,7 @@ pub fn rows(path: &Path) -> Vec<BTreeMap<String, String>> {
         .collect()
 }
 
-/// Returns where an asset of a built archive is shown.
+/// Returns the companion of an asset of a built archive.
 pub fn built(mount: &Mount, name: &str) -> PathBuf {
     meta(mount, asset_id(name.as_bytes()))
 }

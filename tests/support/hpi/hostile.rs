@@ -9,7 +9,7 @@ use zerocopy::IntoBytes;
 use super::super::text;
 use super::{Built, File, TRAILER, V1, V2, file, usual_tree, zlib};
 
-/// A broken archive: what is wrong with it, and its bytes.
+/// A broken archive: a name for the damage, and its bytes.
 pub struct Broken {
     pub name: &'static str,
     pub bytes: Vec<u8>,
@@ -22,14 +22,14 @@ fn broken(name: &'static str, bytes: impl Into<Vec<u8>>) -> Broken {
     }
 }
 
-/// Offset of the root's node, of its count, and of its first entry.
+/// Offsets of the root's node, of its list offset, and of its first entry.
 const ROOT: usize = size_of::<Header1>();
 const ROOT_LIST: usize = ROOT + 4;
 const FIRST_ENTRY: usize = ROOT + size_of::<Node1>();
 
 const HUGE: [u8; 4] = u32::MAX.to_le_bytes();
 
-/// Archives that must not open.
+/// Returns archives that must be refused.
 pub fn unopenable() -> Vec<Broken> {
     let usual = V1::new(usual_tree(Method::Zlib)).build();
     let bytes = &usual.bytes;
@@ -98,7 +98,8 @@ fn unopenable_v2() -> Vec<Broken> {
     ]
 }
 
-/// Archives that open, and in which the first file cannot be read to its end.
+/// Returns archives that open, with a first file that cannot be read to its
+/// end.
 pub fn unreadable() -> Vec<Broken> {
     let one = one_file();
     let file_offsets = &one.files[0];
@@ -166,9 +167,9 @@ pub fn unreadable() -> Vec<Broken> {
     all
 }
 
-/// Returns a version 2 archive with one file of one chunk. The payload is to be
-/// a byte longer than the archive; all else is right, even the checksum of what
-/// there is of it.
+/// Returns a version 2 archive with one file of one chunk. Its payload extends
+/// a byte past the end of the archive; everything else is right, including the
+/// checksum of the existing bytes.
 fn long_chunk_past_the_end() -> Vec<u8> {
     let archive = V2 {
         raw_blocks: true,
@@ -237,8 +238,8 @@ pub fn directory_in_itself() -> Vec<u8> {
     directory_alone(&[node.as_bytes(), entry.as_bytes(), b"a\0"].concat())
 }
 
-/// Directories in which all entries lead to the next one, so that a few bytes
-/// describe `width` to the power of `levels` files.
+/// Returns directories in which all entries lead to the next one, so that a few
+/// bytes describe `width` to the power of `levels` files.
 pub fn shared_directories(levels: usize, width: usize) -> Vec<u8> {
     let length = size_of::<Node1>() + width * size_of::<Entry1>();
     let record = ROOT + levels * length;

@@ -53,7 +53,7 @@ pub fn file(name: &[u8], file: File) -> Entry {
     }
 }
 
-/// A file, and how its chunks are made.
+/// A file, and the form of its chunks.
 #[derive(Clone)]
 pub struct File {
     pub data: Vec<u8>,
@@ -62,7 +62,7 @@ pub struct File {
     pub chunk: Chunk,
 }
 
-/// Without the bytes, which are not read.
+/// Omits the bytes.
 impl std::fmt::Debug for File {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (size, method) = (self.data.len(), self.chunk.method);
@@ -75,7 +75,7 @@ impl std::fmt::Debug for File {
 }
 
 impl File {
-    /// Creates a file that is packed as known archives are.
+    /// Creates a file that is packed as in known archives.
     pub fn new(data: impl Into<Vec<u8>>, method: Method) -> Self {
         Self {
             data: data.into(),
@@ -84,29 +84,29 @@ impl File {
         }
     }
 
-    /// Returns the file with its chunks made differently.
+    /// Returns the file with another form of its chunks.
     pub fn with(mut self, change: impl FnOnce(&mut Chunk)) -> Self {
         change(&mut self.chunk);
         self
     }
 }
 
-/// How a chunk is made.
+/// The form of a chunk.
 #[derive(Clone)]
 pub struct Chunk {
     pub version: u8,
     pub method: Method,
     pub scrambled: bool,
-    /// What follows the packed data inside the payload.
+    /// Bytes that follow the packed data inside the payload.
     pub behind_data: Vec<u8>,
-    /// What follows the payload inside the length in the chunk table.
+    /// Bytes that follow the payload inside the length in the chunk table.
     pub behind_payload: Vec<u8>,
     /// The payload instead of the packed data, before scrambling.
     pub payload: Option<Vec<u8>>,
 }
 
 impl Chunk {
-    /// Creates a chunk of version 1 files as it is in known archives.
+    /// Creates the form of chunks in known version 1 archives.
     pub fn new(method: Method) -> Self {
         Self {
             version: 2,
@@ -118,7 +118,7 @@ impl Chunk {
         }
     }
 
-    /// Packs `plain`, header included.
+    /// Packs `plain`, with a header.
     pub fn pack(&self, plain: &[u8]) -> Vec<u8> {
         let packed = || match self.method {
             Method::Stored => plain.to_vec(),
@@ -154,7 +154,7 @@ pub fn zlib(plain: &[u8]) -> Vec<u8> {
 #[derive(Clone)]
 pub struct Built {
     pub bytes: Vec<u8>,
-    /// Where the parts of the files are, in the order of the data.
+    /// The offsets of the parts of the files, in the order of the data.
     pub files: Vec<FileOffsets>,
 }
 

@@ -5,7 +5,7 @@ use hpimount::volume::hpi::chunk::Method;
 use super::super::text;
 use super::{Entry, File, V1, V2, dir, file, usual_tree};
 
-/// An odd archive: warnings about it, its bytes, and what was put in.
+/// An odd archive: a name for what is odd, its bytes, and its contents.
 pub struct Quirk {
     pub name: &'static str,
     pub bytes: Vec<u8>,
@@ -36,7 +36,7 @@ fn v2(name: &'static str, archive: V2) -> Quirk {
     }
 }
 
-/// Warnings about the archive as a whole.
+/// Returns version 1 archives that are odd as a whole.
 fn version_1() -> Vec<Quirk> {
     let plain = || V1::new(usual_tree(Method::Zlib));
     let keyed = || plain().keyed(0x7D);
@@ -69,7 +69,7 @@ fn version_1() -> Vec<Quirk> {
     ]
 }
 
-/// Warnings about chunks.
+/// Returns archives with odd chunks.
 fn odd_chunks() -> Vec<Quirk> {
     let both = |change: fn(&mut super::Chunk)| {
         let one = |name: &[u8], method| {
@@ -105,7 +105,7 @@ fn odd_chunks() -> Vec<Quirk> {
     ]
 }
 
-/// Warnings about names.
+/// Returns archives with odd names.
 fn odd_names() -> Vec<Quirk> {
     let named = |name: &[u8], data: &[u8]| file(name, File::new(data, Method::Zlib));
     vec![

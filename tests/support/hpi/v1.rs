@@ -6,15 +6,15 @@ use zerocopy::{Immutable, IntoBytes};
 
 use super::{Built, Content, Entry, File, FileOffsets, TRAILER};
 
-/// A version 1 archive, and warnings about it.
+/// A version 1 archive to be built, which may be odd.
 #[derive(Clone)]
 pub struct V1 {
     pub entries: Vec<Entry>,
     /// The four bytes of the key in the header.
     pub key: u32,
-    /// What the archive really is enciphered with.
+    /// The cipher that the archive is really enciphered with.
     pub cipher: Cipher,
-    /// Where the root's node is.
+    /// Offset of the root's node.
     pub root: usize,
     /// Whether there are other bytes between a node and its entries.
     pub lists_elsewhere: bool,
@@ -24,7 +24,7 @@ pub struct V1 {
 }
 
 impl V1 {
-    /// Creates an archive with nothing odd about it.
+    /// Creates an archive that is not odd.
     pub fn new(entries: Vec<Entry>) -> Self {
         Self {
             entries,
@@ -75,7 +75,7 @@ impl V1 {
 struct Builder<'a> {
     bytes: Vec<u8>,
     lists_elsewhere: bool,
-    /// The files, and where their records go.
+    /// The offsets of records, and their files.
     files: Vec<(usize, &'a File)>,
 }
 

@@ -7,14 +7,14 @@ use zerocopy::{Immutable, IntoBytes};
 
 use super::{Built, Chunk, Content, Entry, File, FileOffsets};
 
-/// Where the data starts: after the header and four bytes of 0.
+/// Offset of the data: after the header and four bytes of 0.
 const DATA_START: u32 = 32;
 
-/// A version 2 archive, and warnings about it.
+/// A version 2 archive to be built, which may be odd.
 #[derive(Clone)]
 pub struct V2 {
     pub entries: Vec<Entry>,
-    /// Most bytes in a chunk; `None` for one chunk for a whole file.
+    /// Maximum number of bytes in a chunk; `None` for one chunk per file.
     pub chunk_size: Option<usize>,
     /// Whether directory and names are stored, not packed.
     pub raw_blocks: bool,
@@ -24,8 +24,8 @@ pub struct V2 {
 }
 
 impl V2 {
-    /// Creates an archive with nothing odd about it. Files with the method
-    /// stored are not in chunks.
+    /// Creates an archive that is not odd. Files with the method stored are not
+    /// in chunks.
     pub fn new(entries: Vec<Entry>) -> Self {
         Self {
             entries,
@@ -108,7 +108,7 @@ impl Builder<'_> {
         at
     }
 
-    /// Appends what is in a directory; its own record goes to `at`.
+    /// Appends the entries of a directory, and writes its record to `at`.
     fn directory(&mut self, entries: &[Entry], name: usize, at: usize) {
         let mut directories = Vec::new();
         let mut files = Vec::new();
@@ -137,7 +137,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Appends the data of a file; its record goes to `at`.
+    /// Appends the data of a file, and writes its record to `at`.
     fn file(&mut self, file: &File, name: &[u8], at: usize) {
         let mut sum = FileSum::default();
         sum.update(&file.data);

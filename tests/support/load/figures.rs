@@ -1,15 +1,16 @@
-//! What is measured of a mount under load.
+//! Measurements of a mount under load.
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Milliseconds from which on all operations are counted as one.
+/// Operations of this many or more milliseconds are counted together.
 const MAX_LENGTH: usize = 10_000;
 
-/// How long operations took, and how much was compared, by all readers.
+/// Durations of the operations of all readers, and the number of compared
+/// bytes.
 pub struct Figures {
-    /// Operations by the milliseconds that they took.
+    /// Numbers of operations, by duration in milliseconds.
     milliseconds: Vec<AtomicU64>,
     slowest: AtomicU64,
     compared: AtomicU64,
@@ -26,14 +27,14 @@ impl Default for Figures {
 }
 
 impl Figures {
-    /// One operation took so long.
+    /// Counts an operation that took that long.
     pub fn took(&self, time: Duration) {
         let milliseconds = time.as_millis() as u64;
         self.milliseconds[MAX_LENGTH.min(milliseconds as usize)].fetch_add(1, Ordering::Relaxed);
         self.slowest.fetch_max(milliseconds, Ordering::Relaxed);
     }
 
-    /// That many bytes were what they should be.
+    /// Counts bytes that were compared and right.
     pub fn compared(&self, bytes: usize) {
         self.compared.fetch_add(bytes as u64, Ordering::Relaxed);
     }
@@ -49,7 +50,7 @@ impl Figures {
         self.compared.load(Ordering::Relaxed) as usize
     }
 
-    /// Returns the longest time that an operation took.
+    /// Returns the duration of the slowest operation.
     pub fn slowest(&self) -> Duration {
         Duration::from_millis(self.slowest.load(Ordering::Relaxed))
     }
@@ -74,7 +75,7 @@ pub struct Footprint {
 }
 
 impl Footprint {
-    /// Of the process `pid`.
+    /// Returns the resources of the process `pid`.
     pub fn of(pid: i32) -> Self {
         let count = |what: &str| fs::read_dir(format!("/proc/{pid}/{what}")).unwrap().count();
         Self {

@@ -20,10 +20,10 @@ for _ in range(int(rounds)):
         with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapped:
             start = random.randrange(len(mapped))
             part = mapped[start:start + random.randrange(1, 1 << 17)]
-        # Otherwise the kernel would soon have them all.
+        # Otherwise the kernel would soon have cached them all.
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
     print(round((time.monotonic() - begun) * 1000))
     with open(original, "rb") as file:
         file.seek(start)
         if file.read(len(part)) != part:
-            sys.exit(f"{copy}: other bytes from {start} to {start + len(part)}")
+            sys.exit(f"{copy}: wrong bytes from {start} to {start + len(part)}")

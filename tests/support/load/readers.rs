@@ -1,4 +1,4 @@
-//! Readers of a mount, each of a kind, that check all that they are given.
+//! Readers of a mount, of several kinds, that check everything that they read.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -20,13 +20,13 @@ use crate::support::mounted::output;
 /// Maximum number of bytes of a positioned read.
 const MAX_READ: usize = 256 << 10;
 
-/// Files that are looked at in one go.
+/// Number of files in one operation of [`stat`].
 const STORM: usize = 50;
 
-/// Files that a process maps before another one does.
+/// Number of files that one process maps.
 const MAPPED: u64 = 100;
 
-/// The name of a kind of readers, and its operation.
+/// The name of a kind of reader, and its operation.
 type Kind = (&'static str, fn(&mut Reader<'_>));
 
 /// The kinds of readers.
@@ -46,13 +46,13 @@ pub struct Reader<'a> {
     mount: &'a Path,
     set: &'a Set,
     figures: &'a Figures,
-    /// What this reader has done.
+    /// Number of operations of this reader.
     progress: &'a AtomicU64,
     random: TestRng,
 }
 
 impl<'a> Reader<'a> {
-    /// Returns the reader with this number, which differs from the others.
+    /// Returns the reader with this number, which is its seed.
     pub fn new(
         number: usize,
         mount: &'a Path,
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
     fn check(&self, file: &Golden, start: usize, found: &[u8]) {
         let path = &file.path;
         let expected = file.content.bytes.get(start..start + found.len());
-        assert!(expected == Some(found), "{path:?}: other bytes at {start}");
+        assert!(expected == Some(found), "{path:?}: wrong bytes at {start}");
         self.figures.compared(found.len());
     }
 
@@ -141,7 +141,7 @@ fn grep(reader: &mut Reader<'_>) {
     reader.progress.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Past the kernel's cache, and through it.
+/// Reads with or without the kernel's cache.
 fn read_part(reader: &mut Reader<'_>) {
     let file = reader.file();
     let path = reader.mount.join(&file.path);
@@ -165,7 +165,7 @@ fn read_part(reader: &mut Reader<'_>) {
     assert_eq!(found.len(), length.min(size - start), "{path:?}");
 }
 
-/// By another program: mapping takes unsafe code.
+/// Runs another program, because mapping requires unsafe code.
 fn read_mapped(reader: &mut Reader<'_>) {
     let pairs = reader.set.pairs();
     let seed: u32 = reader.random.random();
@@ -196,7 +196,7 @@ fn stat(reader: &mut Reader<'_>) {
     }
 }
 
-/// The rest of a listing is the same from every place in it.
+/// Asserts that the rest of a listing is the same from every position.
 fn list(reader: &mut Reader<'_>) {
     let (directory, expected) = reader.one_of(&reader.set.directories);
     let path = reader.mount.join(directory);
@@ -225,7 +225,7 @@ fn list(reader: &mut Reader<'_>) {
     assert_eq!(again, all[index + 1..], "{path:?} from {index} on");
 }
 
-/// By names in a random mix of upper and lower case.
+/// Reads by names in a random mix of upper and lower case.
 fn respell(reader: &mut Reader<'_>) {
     let file = reader.file();
     let mut spell = |letter: char| match reader.random.random() {
@@ -273,6 +273,6 @@ fn ask_around(reader: &mut Reader<'_>) {
     let counters: Value = serde_json::from_slice(&counters).unwrap();
     assert_eq!(counters["errors"], 0, "{counters}");
     let held = |name: &str| counters["cache"][name].as_u64().unwrap();
-    // Each of the threads that answer may be about to make room for a block.
+    // Each thread may have cached a block without having made room for it.
     assert!(held("bytes") <= held("budget") + (1 << 20), "{counters}");
 }

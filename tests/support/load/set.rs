@@ -20,38 +20,38 @@ use crate::support::noise;
 use crate::support::sources::{ifp, pack_as};
 use crate::support::views::rendering;
 
-/// What is searched for.
+/// The text that is searched for.
 pub const NEEDLE: &str = "NEEDLE_zqxj";
 
-/// One file in that many has the needle.
+/// One file in this many has the needle.
 const NEEDLE_EVERY: usize = 7;
 
-/// One file in that many does not compress.
+/// One file in this many does not compress.
 const NOISE_EVERY: usize = 5;
 
-/// Directories of a tree.
+/// Number of directories in a tree.
 const DIRECTORIES: usize = 8;
 
-/// Positions of the assets of the HIP archive.
+/// The directory of the assets in the HIP archive.
 const LAYER: &str = "assets.hip/layers/00-DEFAULT";
 
-/// Bytes of a file with chunks that are decoded a piece at a time.
+/// Length of a file with chunks that are decoded a piece at a time.
 const LONG: usize = 1_000_001;
 
 /// Directories of the mount below which everything is known.
 pub const ROOTS: [&str; 4] = ["zlib.hpi", "lz77.ufo", "assets.hip/layers", "loose"];
 
-/// What a file has to read as.
+/// The expected contents of a file.
 pub struct Content {
     pub bytes: Vec<u8>,
-    /// The same on disk.
+    /// A copy on disk.
     pub original: PathBuf,
     pub has_needle: bool,
 }
 
 /// A file of the mount.
 pub struct Golden {
-    /// From the mount point on.
+    /// Below the mount point.
     pub path: PathBuf,
     pub content: Arc<Content>,
 }
@@ -59,20 +59,20 @@ pub struct Golden {
 /// Files with their paths.
 type Files = Vec<(String, Vec<u8>)>;
 
-/// The sources of a mount, and what it has to show.
+/// The sources of a mount, and its expected contents.
 pub struct Set {
     dir: TempDir,
     pub sources: Vec<PathBuf>,
     pub files: Vec<Golden>,
-    /// The numbers of the files that are made from the model of an asset.
+    /// The indices of the files that are generated from assets.
     pub texts: Vec<usize>,
     /// The names in every directory below [`ROOTS`].
     pub directories: Vec<(PathBuf, BTreeSet<String>)>,
 }
 
 impl Set {
-    /// Two HPI archives and a HIP archive, with `count` files each, half of
-    /// them larger than 16 KiB, and a folder.
+    /// Creates two HPI archives and a HIP archive, with `count` files each,
+    /// half of them larger than 16 KiB, and a folder.
     pub fn new(count: usize) -> Self {
         let mut set = Self {
             dir: tempfile::tempdir().unwrap(),
@@ -90,12 +90,12 @@ impl Set {
         set
     }
 
-    /// Returns the decoded bytes of all files.
+    /// Returns the number of decoded bytes of all files.
     pub fn size(&self) -> usize {
         self.files.iter().map(|file| file.content.bytes.len()).sum()
     }
 
-    /// Returns the files that a walk from a directory comes to.
+    /// Returns the files that a walk from a directory finds.
     pub fn below(&self, root: &Path) -> impl Iterator<Item = &Golden> {
         self.files
             .iter()
@@ -103,8 +103,8 @@ impl Set {
             .filter(|file| file.path.ancestors().all(is_listed))
     }
 
-    /// Writes down, for programs, what the files of the mount and their
-    /// originals are called.
+    /// Writes the paths of the files of the mount and of their originals to
+    /// [`Self::pairs`].
     pub fn write_pairs(&self, mount: &Path) {
         let mut text = String::new();
         for file in &self.files {
@@ -114,14 +114,14 @@ impl Set {
         fs::write(self.pairs(), text).unwrap();
     }
 
-    /// Returns where that is written.
+    /// Returns the path of the file with the pairs of paths.
     pub fn pairs(&self) -> PathBuf {
         self.dir.path().join("pairs")
     }
 
-    /// Returns the files shall be found in `indices` of the mount. Their
-    /// originals are written below a directory `kind`, which is returned.
-    fn add(&mut self, kind: &str, files: Files, indices: &[String]) -> PathBuf {
+    /// Adds files that the mount must show in each of `parents`. Writes their
+    /// originals below a directory `kind`, and returns it.
+    fn add(&mut self, kind: &str, files: Files, parents: &[String]) -> PathBuf {
         let originals = self.dir.path().join("originals").join(kind);
         for (path, bytes) in files {
             let original = originals.join(&path);
@@ -133,15 +133,15 @@ impl Set {
                 original,
                 bytes,
             });
-            self.files.extend(indices.iter().map(|index| Golden {
-                path: Path::new(index).join(&path),
+            self.files.extend(parents.iter().map(|parent| Golden {
+                path: Path::new(parent).join(&path),
                 content: content.clone(),
             }));
         }
         originals
     }
 
-    /// A tree packed twice, with an archive and an asset in it.
+    /// Adds a tree that is packed twice, with an archive and an asset in it.
     fn add_trees(&mut self, count: usize) {
         let inner = few_files();
         let walk = ifp(6, 40);
@@ -149,10 +149,10 @@ impl Set {
         files.push(("nested/Inner.ufo".to_owned(), keyed(&inner)));
         files.push(("nested/Walk.ifp".to_owned(), walk.clone()));
         let archives = [("zlib.hpi", "zlib"), ("lz77.ufo", "lz77")];
-        let indices = |below: &str| archives.map(|(archive, _)| format!("{archive}{below}"));
-        let tree = self.add("tree", files, &indices(""));
-        self.add("inner", inner, &indices("/nested/Inner.ufo.d"));
-        self.add("walk", shown(&walk), &indices("/nested/Walk.ifp.meta"));
+        let parents = |below: &str| archives.map(|(archive, _)| format!("{archive}{below}"));
+        let tree = self.add("tree", files, &parents(""));
+        self.add("inner", inner, &parents("/nested/Inner.ufo.d"));
+        self.add("walk", shown(&walk), &parents("/nested/Walk.ifp.meta"));
         for (archive, method) in archives {
             let archive = self.dir.path().join(archive);
             pack_as(&tree, &archive, &["--method", method, "--key", "0x7D"]);
@@ -160,7 +160,7 @@ impl Set {
         }
     }
 
-    /// The files of the directories of the first tree as assets.
+    /// Adds the files in the directories of the first tree as assets.
     fn add_hip(&mut self) {
         let mut hip = Hip::default();
         hip.layer(0);
@@ -181,7 +181,7 @@ impl Set {
         self.sources.push(archive);
     }
 
-    /// A folder with an archive of long chunks, and an asset.
+    /// Adds a folder with an archive of long chunks, and an asset.
     fn add_loose(&mut self) {
         let mut long: Files = (0..3)
             .map(|number| (format!("Long{number}.bin"), lines(1000 + number, LONG)))
@@ -200,10 +200,10 @@ impl Set {
             ("Long.kmp".to_owned(), archive.build().bytes),
             ("Run.ifp".to_owned(), run.clone()),
         ];
-        let index = |below: &str| [format!("loose{below}")];
-        let folder = self.add("loose", files, &index(""));
-        self.add("long", long, &index("/Long.kmp.d"));
-        self.add("run", shown(&run), &index("/Run.ifp.meta"));
+        let parent = |below: &str| [format!("loose{below}")];
+        let folder = self.add("loose", files, &parent(""));
+        self.add("long", long, &parent("/Long.kmp.d"));
+        self.add("run", shown(&run), &parent("/Run.ifp.meta"));
         self.sources.push(folder);
     }
 }
@@ -232,7 +232,7 @@ fn hide_needle(bytes: &mut Vec<u8>) {
     bytes.splice(middle..middle, NEEDLE.bytes());
 }
 
-/// Returns the files from 1 to 512 KiB, the same every time.
+/// Returns files of 1 to 512 KiB, the same every time.
 fn many_files(count: usize) -> Files {
     let mut random = TestRng::deterministic_rng(Default::default());
     let make = |number| {
@@ -265,7 +265,7 @@ fn keyed(files: &Files) -> Vec<u8> {
         .bytes
 }
 
-/// Returns what is in the `.meta` of an IFP file.
+/// Returns the files in the `.meta` of an IFP file.
 fn shown(ifp: &[u8]) -> Files {
     let format = VIEW_FORMATS.iter().find(|format| format.shows(b"x.ifp"));
     let view = view::open(format.unwrap(), &ifp.to_vec().into(), &Alone);
@@ -279,8 +279,8 @@ fn shown(ifp: &[u8]) -> Files {
         .collect()
 }
 
-/// Returns whether a path is among the names of its directory: companions of
-/// assets are listed in the folder, and found by name in the archives.
+/// Returns whether a path is listed in its directory: companions of assets are
+/// listed in the folder, but can only be looked up in the archives.
 fn is_listed(path: &Path) -> bool {
     path.starts_with("loose") || path.extension().is_none_or(|extension| extension != "meta")
 }

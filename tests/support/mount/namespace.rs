@@ -35,13 +35,13 @@ const SETUP: &str = r#"
 pub struct Namespace {
     /// Keeps the namespace alive.
     holder: Child,
-    /// The program where every user may run it.
+    /// A copy of the program that every user may run.
     pub program: PathBuf,
     pub fixture: Fixture,
 }
 
 impl Namespace {
-    /// Makes it.
+    /// Creates the namespace.
     pub fn new() -> Self {
         let fixture = Fixture::new();
         let dir = fixture.dir();
@@ -71,14 +71,14 @@ impl Namespace {
         namespace
     }
 
-    /// Returns a program that will run in the namespace, as root.
+    /// Returns a command that runs a program in the namespace as root.
     pub fn root(&self, program: &str) -> Command {
         let mut command = Command::new("nsenter");
         command.args(["-m", "-t", &self.holder.id().to_string(), program]);
         command
     }
 
-    /// Returns a program that will run in the namespace, as `user`.
+    /// Returns a command that runs a program in the namespace as `user`.
     pub fn user(&self, user: u32, program: impl AsRef<Path>) -> Command {
         let mut command = self.root("setpriv");
         command
@@ -88,8 +88,8 @@ impl Namespace {
         command
     }
 
-    /// hpimount with the archive, the mount point, and then `args`, as
-    /// [`USER`].
+    /// Returns a command that runs hpimount as [`USER`], with the archive, the
+    /// mount point, and then `args`.
     pub fn hpimount(&self, args: &[&str]) -> Command {
         self.hpimount_by(&["env"], args)
     }
@@ -137,7 +137,7 @@ impl Namespace {
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        // Its mounts go with it. It may have ended by itself.
+        // This unmounts its mounts. It may have ended by itself.
         let _ = self.holder.kill();
         let _ = self.holder.wait();
     }

@@ -1,5 +1,5 @@
-//! What others do with a mount: use it, unmount it, and mount above and below
-//! it.
+//! What other programs do with a mount: use it, unmount it, and mount above and
+//! below it.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -10,7 +10,7 @@ use rustix::mount::{MountFlags, UnmountFlags};
 
 use super::run;
 
-/// A way to unmount that is not ours.
+/// Programs that unmount.
 pub const TOOLS: [&[&str]; 3] = [&["umount"], &["umount", "-l"], &["fusermount3", "-u"]];
 
 /// Unmounts with one of [`TOOLS`], which must succeed.
@@ -19,7 +19,7 @@ pub fn unmount_by(tool: &[&str], point: &Path) {
     assert_eq!(ran.code, Some(0), "{tool:?}: {ran:?}");
 }
 
-/// A program whose current directory lies in a mount; killed when dropped.
+/// A program with its current directory in a mount, killed when dropped.
 pub struct Guest(Child);
 
 impl Guest {
@@ -48,7 +48,7 @@ impl Tmpfs {
         Self::with(point, c"")
     }
 
-    /// With options of its own, such as `size=`.
+    /// Mounts it with options such as `size=`.
     pub fn with(point: &Path, options: &CStr) -> Self {
         let flags = MountFlags::empty();
         rustix::mount::mount("tmpfs", point, "tmpfs", flags, options).unwrap();
@@ -63,7 +63,7 @@ impl Tmpfs {
 
 impl Drop for Tmpfs {
     fn drop(&mut self) {
-        // The mount's guard may have done it.
+        // The fixture may have unmounted it.
         let _ = rustix::mount::unmount(&self.0, UnmountFlags::DETACH);
     }
 }

@@ -1,4 +1,4 @@
-//! Processes of a test: run to their end, or watched.
+//! Processes of tests: run to their end, or observed.
 
 use std::fs::{self, File};
 use std::io::{Read, Seek};
@@ -9,12 +9,12 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 
 use super::{PATIENCE, TAG, eventually};
 
-/// Returns the program.
+/// Returns a command that runs the program.
 pub fn hpimount() -> Command {
     Command::new(env!("CARGO_BIN_EXE_hpimount"))
 }
 
-/// How a program ended.
+/// The result of running a program.
 #[derive(Debug)]
 pub struct Run {
     /// `None` if a signal ended it.
@@ -26,10 +26,10 @@ pub struct Run {
 /// Runs a program to its end.
 ///
 /// # Panics
-/// Where it does not end for a long time; it is killed then.
+/// Panics if it does not end for a long time, after killing it.
 pub fn run(command: &mut Command) -> Run {
     adopt_orphans();
-    // Files, since a pipe would be held open by what goes into the background.
+    // Files, because a process in the background would keep a pipe open.
     let [mut stdout, mut stderr] = [(); 2].map(|()| tempfile::tempfile().unwrap());
     let mut child = command
         .stdin(Stdio::null())
@@ -85,7 +85,7 @@ impl Daemon {
         Self::find_but(tag, None)
     }
 
-    /// Returns the same, where `other` is not the one that is meant.
+    /// Returns the same, but never the process `other`.
     pub fn find_but(tag: &str, other: Option<Pid>) -> Option<Self> {
         let wanted = format!("{TAG}={tag}");
         let tagged = |pid: &i32| {
@@ -113,14 +113,14 @@ impl Daemon {
         }
     }
 
-    /// Returns its number.
+    /// Returns its id.
     pub fn pid(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
     }
 
     /// Sends it a signal.
     pub fn signal(&self, signal: Signal) {
-        // Its number is not used again before `has_ended` has seen the end.
+        // Its id is not reused before `has_ended` has waited for it.
         rustix::process::kill_process(self.pid, signal).unwrap();
     }
 
@@ -138,22 +138,22 @@ impl Daemon {
         *ended
     }
 
-    /// Waits for its end, and gives the exit code; `None` after a signal.
+    /// Waits for its end, and returns the exit code; `None` after a signal.
     pub fn wait(&self) -> Option<i32> {
         eventually("the daemon ends", || self.has_ended());
         self.status().and_then(|status| status.exit_status())
     }
 
     /// # Panics
-    /// Where it has ended.
+    /// Panics if it has ended.
     pub fn assert_running(&self) {
         assert!(!self.has_ended(), "the daemon has ended: {self:?}");
     }
 
-    /// Waits for its end, and makes sure of it.
+    /// Waits for its end, and kills it after a long time.
     ///
     /// # Panics
-    /// Where it had to be killed, unless the test has failed already.
+    /// Panics if it had to be killed, unless the test has already failed.
     pub fn end(&self) {
         let start = std::time::Instant::now();
         let patience = if std::thread::panicking() {

@@ -19,7 +19,8 @@ pub const BLOCK: u64 = 128 << 10;
 pub const BIG: &str = "data/big.bin";
 pub const LENGTH: usize = 6 << 20;
 
-/// Many blocks, with a file that is long enough for read-ahead.
+/// Returns an archive of many blocks, with a file that is long enough for
+/// read-ahead.
 pub fn archive() -> Vec<u8> {
     let big = File::new(noise(1, LENGTH), Method::Stored);
     let small = File::new("hello\n", Method::Stored);
@@ -42,31 +43,31 @@ pub fn served(options: &str) -> Option<(Origin, Mount)> {
     Some((origin, mount))
 }
 
-/// Reads past the kernel's cache.
+/// Reads without the kernel's cache.
 pub fn read(mount: &Mount, offset: usize, length: usize) -> io::Result<Vec<u8>> {
     read_at(&open_direct(&mount.file(BIG)), offset as u64, length)
 }
 
-/// Asserts that a read at `offset` gives what is there.
+/// Asserts that a read at `offset` returns the right bytes.
 pub fn assert_right(mount: &Mount, offset: usize) {
     let expected = &noise(1, LENGTH)[offset..offset + 4096];
     assert!(read(mount, offset, 4096).unwrap() == expected, "{offset}");
 }
 
-/// Asserts that a read at `offset` gives EIO.
+/// Asserts that a read at `offset` fails with EIO.
 pub fn assert_eio(mount: &Mount, offset: usize) {
     let error = read(mount, offset, 4096).unwrap_err();
     assert_eq!(error.raw_os_error(), Some(libc::EIO), "{offset}");
 }
 
-/// Waits until a read goes well, which it must within the time that reads fail
-/// at once, and what a busy machine takes.
+/// Waits until a read succeeds: after an error, reads fail at once for a
+/// second.
 pub fn assert_recovers(mount: &Mount, offset: usize) {
-    eventually("the read goes well", || read(mount, offset, 4096).is_ok());
+    eventually("the read succeeds", || read(mount, offset, 4096).is_ok());
     assert_right(mount, offset);
 }
 
-/// Returns what was requested.
+/// Returns the ranges that were requested.
 pub fn ranges(requests: &[Request]) -> Vec<Range<u64>> {
     let ranges = requests.iter().map(|request| request.range.clone());
     ranges.map(|range| range.expect("has a range")).collect()

@@ -1,4 +1,4 @@
-//! A slow line with latency to a server.
+//! A network line to a server, with latency and limited bandwidth.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -8,19 +8,19 @@ use std::sync::{Arc, Mutex};
 use std::thread::{JoinHandle, sleep, spawn};
 use std::time::{Duration, Instant};
 
-/// Bytes that go over the line together.
+/// Bytes that are sent at a time.
 const PIECE: usize = 16 << 10;
 
-/// Pieces of a connection that are under way at most; what comes after them
-/// waits at the server.
-const UNDER_WAY: usize = 256;
+/// Maximum number of pieces of a connection that are in transit; further ones
+/// wait at the server.
+const IN_TRANSIT: usize = 256;
 
-/// What the connections of a line share.
+/// State that the connections of a line share.
 struct Shared {
     server: SocketAddr,
     round_trip: Duration,
     bytes_per_second: u32,
-    /// When what was sent so far has left the server.
+    /// When all bytes so far have left the server.
     busy_until: Mutex<Instant>,
     is_ending: AtomicBool,
 }
@@ -51,7 +51,7 @@ impl Line {
                 if accepting.is_ending.load(Ordering::SeqCst) {
                     return;
                 }
-                // Either end may have gone already.
+                // Either end may be closed already.
                 if let Ok(stream) = stream {
                     let _ = connect(&accepting, stream);
                 }
@@ -82,25 +82,25 @@ impl Drop for Line {
     }
 }
 
-/// Host and path of a URL.
+/// Returns the host and path of a URL.
 fn parts(url: &str) -> (&str, &str) {
     let rest = url.strip_prefix("http://").unwrap();
     rest.split_once('/').unwrap()
 }
 
-/// Bytes and when they arrive.
+/// When bytes arrive, and the bytes.
 type Piece = (Instant, Vec<u8>);
 
 fn connect(shared: &Arc<Shared>, client: TcpStream) -> std::io::Result<()> {
     let server = TcpStream::connect(shared.server)?;
-    // Connecting has taken a round trip before anything can be asked.
+    // Connecting takes a round trip before anything can be requested.
     let open = Instant::now() + shared.round_trip;
     let half = shared.round_trip / 2;
-    let (asked, asking) = sync_channel(UNDER_WAY);
+    let (asked, asking) = sync_channel(IN_TRANSIT);
     let (from, to) = (client.try_clone()?, server.try_clone()?);
     spawn(move || send(from, &asked, |_| open.max(Instant::now()) + half));
     spawn(move || deliver(&asking, to));
-    let (answered, answering) = sync_channel(UNDER_WAY);
+    let (answered, answering) = sync_channel(IN_TRANSIT);
     let shared = shared.clone();
     spawn(move || send(server, &answered, |length| shared.sent(length) + half));
     spawn(move || deliver(&answering, client));
@@ -108,7 +108,7 @@ fn connect(shared: &Arc<Shared>, client: TcpStream) -> std::io::Result<()> {
 }
 
 impl Shared {
-    /// When that many bytes have left the server, after all others.
+    /// Returns when that many more bytes have left the server.
     fn sent(&self, length: usize) -> Instant {
         let mut busy_until = self.busy_until.lock().unwrap();
         let begun = busy_until.max(Instant::now());
@@ -117,7 +117,7 @@ impl Shared {
     }
 }
 
-/// Sends what comes from one end on its way.
+/// Queues the bytes from one end, with the times of their arrival.
 fn send(mut from: TcpStream, way: &SyncSender<Piece>, arrival: impl Fn(usize) -> Instant) {
     let mut piece = vec![0; PIECE];
     while let Ok(length @ 1..) = from.read(&mut piece) {
@@ -130,7 +130,7 @@ fn send(mut from: TcpStream, way: &SyncSender<Piece>, arrival: impl Fn(usize) ->
     }
 }
 
-/// Gives what is on its way to the other end, and its end.
+/// Writes queued bytes to the other end when they arrive, and then closes it.
 fn deliver(way: &Receiver<Piece>, mut to: TcpStream) {
     for (arrival, piece) in way {
         sleep(arrival.saturating_duration_since(Instant::now()));

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 
 use super::mount::{Fixture, Mount, Run, can_mount, hpimount, run};
 
-/// Mounts what is at `url`, with `-o options`; `None`, said on stderr, where
-/// nothing can be mounted.
+/// Mounts `url` with `-o options`. If nothing can be mounted, returns `None`
+/// and reports that the test is skipped.
 pub fn mounted(url: &str, options: &str) -> Option<Mount> {
     mounted_with(url, options, &[])
 }
@@ -21,8 +21,7 @@ pub fn mounted_with(url: &str, options: &str, variables: &[(&str, &str)]) -> Opt
     mounted_all(&[url.to_owned()], &["-o", options], variables)
 }
 
-/// Returns the same of several sources, which are not merged, with any
-/// arguments.
+/// Mounts several sources, which are not merged, with any arguments.
 pub fn mounted_all<S: AsRef<OsStr>>(
     sources: &[S],
     arguments: &[&str],
@@ -38,7 +37,7 @@ pub fn mounted_all<S: AsRef<OsStr>>(
     Some(fixture.mount_by(program))
 }
 
-/// Returns what the program says when it must not mount.
+/// Runs the program on a `url` that it should refuse.
 pub fn refused(url: &str, options: &str) -> Option<Run> {
     refused_with(url, options, &[])
 }

@@ -1,4 +1,4 @@
-//! A web server with objects, which counts requests and has faults on demand.
+//! A web server with objects, which records requests and has faults on demand.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// An object as it is now.
+/// The current version of an object.
 #[derive(Debug, Clone)]
 pub struct Object {
     pub bytes: Arc<Vec<u8>>,
@@ -18,7 +18,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// With a strong ETag.
+    /// Creates an object with a strong ETag.
     pub fn new(bytes: impl Into<Vec<u8>>, etag: &str) -> Self {
         Self {
             bytes: Arc::new(bytes.into()),
@@ -34,14 +34,14 @@ pub struct Request {
     /// Path with the query.
     pub target: String,
     pub headers: HashMap<String, String>,
-    /// Of the bytes that were requested.
+    /// The bytes that were requested.
     pub range: Option<Range<u64>>,
 }
 
-/// Says of a request whether something applies to it.
+/// Returns whether a fault applies to a request.
 pub type Which = fn(&Request) -> bool;
 
-/// How answers are not what they should be.
+/// Faults of the answers.
 #[derive(Debug, Clone, Default)]
 pub struct Faults {
     /// This status for everything, with these headers.
@@ -54,9 +54,9 @@ pub struct Faults {
     pub cut_after: Option<usize>,
     /// The same, with a reset.
     pub reset_after: Option<usize>,
-    /// Of a body of more bytes none arrives: the connection is reset.
+    /// No byte of a longer body arrives: the connection is reset.
     pub longest: Option<usize>,
-    /// Each connection says nothing any more after that many bytes of bodies.
+    /// Each connection becomes silent after that many bytes of bodies.
     pub stall_after: Option<usize>,
     /// Ranges are ignored.
     pub no_ranges: bool,
@@ -64,11 +64,11 @@ pub struct Faults {
     pub no_conditions: bool,
     /// Ranges are answered with those that many bytes further on.
     pub shift: u64,
-    /// That many bytes are missing at the end, as by the head of the answer.
+    /// That many bytes are missing at the end, also according to the headers.
     pub short: u64,
     /// Time before an answer.
     pub delay: Duration,
-    /// Time before each line of the head of an answer.
+    /// Time before each header line of an answer.
     pub slow_head: Duration,
 }
 
@@ -98,7 +98,7 @@ impl Origin {
     }
 
     fn at(address: &str) -> Self {
-        // A port that a server has just left is free in a moment.
+        // A port that a server has just closed is free after a moment.
         let start = Instant::now();
         let listener = loop {
             match TcpListener::bind(address) {
@@ -130,25 +130,25 @@ impl Origin {
         }
     }
 
-    /// Returns where an object is.
+    /// Returns the URL of an object.
     pub fn url(&self, name: &str) -> String {
         format!("http://{}/{name}", self.address)
     }
 
-    /// Puts an object there, or another one in its place. Without a query it is
-    /// what all queries lead to for which there is no other.
+    /// Adds or replaces an object. If its name has no query, it is returned for
+    /// all queries without an object.
     pub fn put(&self, name: &str, object: Object) {
         let mut objects = self.state.objects.lock().unwrap();
         objects.insert(format!("/{name}"), object);
     }
 
-    /// Takes an object away.
+    /// Removes an object.
     pub fn remove(&self, name: &str) {
         let mut objects = self.state.objects.lock().unwrap();
         objects.remove(&format!("/{name}")).unwrap();
     }
 
-    /// What is wrong from now on. What hangs is answered, or cut off.
+    /// Sets the faults of further answers, and closes all connections.
     pub fn set(&self, faults: Faults) {
         *self.state.faults.lock().unwrap() = faults;
         self.hang_up();
@@ -167,7 +167,7 @@ impl Origin {
         std::mem::take(&mut *self.state.requests.lock().unwrap())
     }
 
-    /// Ends the server for as long as `work` takes.
+    /// Stops the server while `work` runs.
     pub fn without<T>(&mut self, work: impl FnOnce() -> T) -> T {
         let address = self.address.to_string();
         self.end();
@@ -244,7 +244,7 @@ fn serve(state: &State, stream: &TcpStream) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Has the connection end with a reset when it is closed.
+/// Makes the connection end with a reset when it is closed.
 fn reset(stream: &TcpStream) -> std::io::Result<()> {
     Ok(rustix::net::sockopt::set_socket_linger(
         stream,
@@ -279,7 +279,7 @@ fn request(reader: &mut BufReader<&TcpStream>) -> std::io::Result<Option<Request
     }))
 }
 
-/// Head and body of the answer.
+/// Returns the head and body of the answer.
 fn answer(request: &Request, object: Option<Object>, faults: &Faults) -> (String, Vec<u8>) {
     let plain = |status: u16, more: &str| {
         let head = format!("HTTP/1.1 {status} Status\r\nContent-Length: 4\r\n{more}\r\n");

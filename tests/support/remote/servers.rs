@@ -39,7 +39,7 @@ impl Server {
         server
     }
 
-    /// The environment of a program that is to find its buckets.
+    /// Returns the environment of a program that uses its buckets.
     fn address(&self) -> Vec<(&'static str, String)> {
         vec![
             (
@@ -53,7 +53,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself; nothing of it is needed any more.
+        // It may have ended by itself.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -64,7 +64,8 @@ impl Drop for Server {
 pub struct Certificates(TempDir);
 
 impl Certificates {
-    /// New ones; `None`, said on stderr, where OpenSSL's program is missing.
+    /// Creates new ones. If OpenSSL's program is missing, returns `None` and
+    /// reports that the test is skipped.
     pub fn new() -> Option<Self> {
         if !has_programs(&["openssl"]) {
             return None;
@@ -106,8 +107,8 @@ pub struct Nginx {
 }
 
 impl Nginx {
-    /// Serves `root`, with more lines for its server block; `None`, said on
-    /// stderr, where nginx is missing.
+    /// Serves `root`, with more lines for its server block. If nginx is
+    /// missing, returns `None` and reports that the test is skipped.
     pub fn start(root: &Path, more: &str) -> Option<Self> {
         let port = free_port();
         Self::listen(root, port, &format!("{port}; {more}")).map(|server| Self {
@@ -116,7 +117,7 @@ impl Nginx {
         })
     }
 
-    /// Returns the URL with TLS and the host name `localhost`.
+    /// Serves `root` by TLS with the host name `localhost`.
     pub fn start_tls(root: &Path, certificates: &Certificates, more: &str) -> Option<Self> {
         let (port, at) = (free_port(), certificates.0.path().display());
         let more = format!(
@@ -128,7 +129,7 @@ impl Nginx {
         })
     }
 
-    /// Serves `root`; `listen` is the port to listen on with what follows.
+    /// Serves `root`; `listen` is the port and the rest of the server block.
     fn listen(root: &Path, port: u16, listen: &str) -> Option<Server> {
         if !has_programs(&["nginx"]) {
             return None;
@@ -151,7 +152,7 @@ impl Nginx {
         Some(Server::start(port, dir, &mut command))
     }
 
-    /// Returns where a file of the directory is.
+    /// Returns the URL of a file of the directory.
     pub fn url(&self, name: &str) -> String {
         let escaped = name.replace('%', "%25").replace(' ', "%20");
         let escaped = escaped.replace('#', "%23").replace('?', "%3F");
@@ -170,12 +171,12 @@ impl Nginx {
     }
 }
 
-/// moto, which plays S3.
+/// moto, which emulates S3.
 pub struct Moto(Server);
 
 impl Moto {
-    /// Returns an S3 with nothing in it; `None`, said on stderr, where moto is
-    /// missing.
+    /// Starts a server without buckets. If moto is missing, returns `None` and
+    /// reports that the test is skipped.
     pub fn start() -> Option<Self> {
         if !has_programs(&["moto_server"]) {
             return None;
@@ -186,7 +187,7 @@ impl Moto {
         Some(Self(Server::start(port, dir, &mut command)))
     }
 
-    /// Returns the environment of a program that is to find it.
+    /// Returns the environment of a program that uses it anonymously.
     pub fn address(&self) -> Vec<(&'static str, String)> {
         vec![
             (
@@ -197,7 +198,7 @@ impl Moto {
         ]
     }
 
-    /// Returns the environment of a program that may read all of it.
+    /// Returns the environment of a program that may read everything.
     pub fn variables(&self) -> Vec<(&'static str, String)> {
         let mut variables = self.address();
         variables.push(("AWS_ACCESS_KEY_ID", "K".to_owned()));
@@ -205,7 +206,7 @@ impl Moto {
         variables
     }
 
-    /// Makes a bucket.
+    /// Creates a bucket.
     pub fn make_bucket(&self, bucket: &str) {
         self.request("PUT", bucket, &[]);
     }
@@ -235,7 +236,7 @@ impl Moto {
     }
 }
 
-/// s3s-fs, an S3 that ignores conditions such as If-Match.
+/// s3s-fs, an S3 server that ignores conditions such as If-Match.
 pub struct S3sFs {
     server: Server,
     /// Has a directory for each bucket.
@@ -243,9 +244,9 @@ pub struct S3sFs {
 }
 
 impl S3sFs {
-    /// An S3 with nothing in it; `None`, said on stderr, where s3s-fs is
-    /// missing: it takes minutes to build (`cargo install s3s-fs --features
-    /// binary`).
+    /// Starts a server without buckets. If s3s-fs is missing, returns `None`
+    /// and reports that the test is skipped, also in CI: it takes minutes to
+    /// build (`cargo install s3s-fs --features binary`).
     pub fn start() -> Option<Self> {
         if !is_installed("s3s-fs") {
             skip_anywhere("needs s3s-fs");
@@ -259,14 +260,14 @@ impl S3sFs {
         Some(Self { server, root })
     }
 
-    /// The environment of a program that may read all of it.
+    /// Returns the environment of a program that may read everything.
     pub fn variables(&self) -> Vec<(&'static str, String)> {
         let mut variables = self.server.address();
         variables.push(("AWS_SKIP_SIGNATURE", "true".to_owned()));
         variables
     }
 
-    /// Puts an object into a bucket, at once.
+    /// Puts an object into a bucket atomically.
     pub fn put(&self, bucket: &str, key: &str, bytes: &[u8]) {
         let bucket = self.root.path().join(bucket);
         fs::create_dir_all(&bucket).unwrap();
@@ -276,12 +277,13 @@ impl S3sFs {
     }
 }
 
-/// Python's own web server, which knows no ranges, with the files of a
+/// Python's web server, which does not support ranges, with the files of a
 /// directory.
 pub struct PlainServer(Server);
 
 impl PlainServer {
-    /// Serves `root`; `None`, said on stderr, where Python is missing.
+    /// Serves `root`. If Python is missing, returns `None` and reports that the
+    /// test is skipped.
     pub fn start(root: &Path) -> Option<Self> {
         if !has_programs(&["python3"]) {
             return None;
@@ -294,7 +296,7 @@ impl PlainServer {
         Some(Self(Server::start(port, dir, &mut command)))
     }
 
-    /// Returns where a file of the directory is.
+    /// Returns the URL of a file of the directory.
     pub fn url(&self, name: &str) -> String {
         format!("http://127.0.0.1:{}/{name}", self.0.port)
     }

@@ -5,7 +5,7 @@ use super::Writer;
 #[derive(Debug, Clone)]
 pub struct Bmp {
     pub width: u32,
-    /// Negative where the first row is the upper one.
+    /// Negative if the first row is the top one.
     pub height: i32,
     pub bits: u16,
     /// Red, green, blue.

@@ -1,12 +1,12 @@
-//! Bombs: small files that request far more than their size.
+//! Bombs: small files that need far more than their size suggests.
 
 use super::Writer;
 
 /// Number of entries of [`shared_frame`].
 pub const SHARED: u16 = u16::MAX;
 
-/// Returns a sprite file whose only sequence names one frame of 1000 x 1000
-/// pixels again and again.
+/// Returns a sprite file with one sequence that refers repeatedly to one frame
+/// of 1000 x 1000 pixels.
 pub fn shared_frame() -> Vec<u8> {
     let mut out = Writer::default();
     out.u32s(&[0x0001_0100, 1, 0, 16]);
@@ -25,7 +25,7 @@ pub fn shared_frame() -> Vec<u8> {
     out.u8(1);
     out.u16(0);
     out.u32s(&[0, frame + 24, 0]);
-    // Runs of 64 pixels; the last one of a row goes over its edge.
+    // Runs of 64 pixels; the last one of a row exceeds it.
     let row = [63 << 2 | 2, 7].repeat(16);
     for _ in 0..1000 {
         out.u16(row.len() as u16);
@@ -45,8 +45,8 @@ pub fn cycle(is_child: bool) -> Vec<u8> {
     bytes
 }
 
-/// Returns a map of Kingdoms of 4096 x 4096 cells, whose parts lie over each
-/// other; all numbers in it are 0.
+/// Returns a map of Kingdoms of 4096 x 4096 cells with overlapping parts; all
+/// numbers in it are 0.
 pub fn vast_map() -> Vec<u8> {
     const EDGE: u32 = 4096;
     let mut out = Writer::default();
@@ -58,7 +58,7 @@ pub fn vast_map() -> Vec<u8> {
     bytes
 }
 
-/// Returns a text whose sections are in each other a million deep.
+/// Returns a text with sections nested a million deep.
 pub fn deep_text() -> Vec<u8> {
     b"[a]{".repeat(1_000_000)
 }

@@ -10,7 +10,7 @@ pub struct Cob {
     /// Scripts, with the word at which they start.
     pub scripts: Vec<(String, u32)>,
     pub pieces: Vec<String>,
-    /// Of version 6.
+    /// Only in version 6.
     pub strings: Vec<String>,
     pub code: Vec<u32>,
 }

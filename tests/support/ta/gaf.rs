@@ -50,7 +50,7 @@ impl Frame {
     }
 }
 
-/// One sequence that loops.
+/// Returns a sequence that loops.
 pub fn sequence(name: &str, frames: Vec<(Frame, u32)>) -> Sequence {
     Sequence {
         name: name.to_owned(),
@@ -113,7 +113,7 @@ pub fn file(sequences: &[Sequence]) -> Vec<u8> {
     out.bytes
 }
 
-/// Writes a header and what belongs to it and returns its offset.
+/// Writes a header and its data, and returns its offset.
 fn write_frame(out: &mut Writer, frame: &Frame) -> u32 {
     let at = out.at();
     let (format, layers) = match &frame.body {

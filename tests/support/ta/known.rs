@@ -1,4 +1,4 @@
-//! Facts about samples in the words of the independent readers.
+//! Facts about samples in the form of the independent readers.
 
 // As in `support`: in a test program nothing is public.
 #![allow(unreachable_pub)]
@@ -13,13 +13,13 @@ use hpimount::asset::ta::{cob, fnt, gaf, other, pal, pcx, sct, tdf, tdo, tnt, wa
 use hpimount::io::Warnings;
 use serde_json::{Map, Value, json};
 
-/// What was read of a sample.
+/// The facts about a sample that were read.
 #[derive(Default)]
 pub struct Facts {
     pub json: Value,
     pub is_odd: bool,
     pub lost_frames: usize,
-    /// By what the golden's name ends with.
+    /// By the end of the golden's name.
     pub pictures: Vec<(String, Picture)>,
     pub texts: Vec<(String, String)>,
 }
@@ -59,7 +59,7 @@ impl Facts {
 /// Returns the fields that are not compared.
 pub fn left_out(name: &str) -> &'static [&'static str] {
     match name.rsplit('.').next() {
-        // The raw words; those that mean something are fields of the model.
+        // The raw words; those with a meaning are fields of the model.
         Some("cob") => &["header"],
         // The start of a minimap's padding is determined by its colour. Real
         // maps have this colour in their corners, so the model does not guess.
@@ -67,15 +67,15 @@ pub fn left_out(name: &str) -> &'static [&'static str] {
         // Annihilation, which does not apply there.
         Some("tnt") if name.ends_with("tak.tnt") => &["minimap_trim", "minimap_used"],
         Some("tnt") => &["minimap_trim"],
-        // Scenarios are recognised and not read; of videos the tracks and
-        // flags are not shown.
+        // Scenarios are recognised but not parsed; the tracks and flags of
+        // videos are not shown.
         Some("crt") => &["players", "triggers", "word4"],
         Some("zrb") => &["tracks", "flags", "kind"],
         _ => &[],
     }
 }
 
-/// Makes of what is known what the models tell.
+/// Converts known facts to those of the models.
 pub fn adapt(name: &str, known: &mut Value) {
     match name.rsplit('.').next() {
         Some("gaf" | "taf") => {
@@ -93,8 +93,9 @@ pub fn adapt(name: &str, known: &mut Value) {
     }
 }
 
-/// The number of layers is known as 8 and as 16 bits; which of them applies
-/// depends on the format. The end of the data is not known.
+/// Converts known facts about a frame. They have the number of layers as 8 and
+/// as 16 bits; which of them applies depends on the format. They also have the
+/// end of the data, which the models do not have.
 fn adapt_frame(frame: &mut Value) {
     let fields = frame.as_object_mut().unwrap();
     fields.remove("byte11");
@@ -113,8 +114,8 @@ fn adapt_frame(frame: &mut Value) {
     }
 }
 
-/// Returns the text of compilers was quoted once, and lines without operands
-/// had blanks after them.
+/// Converts a known listing: in it, texts of compilers have single quotes, and
+/// lines without operands end with spaces.
 pub fn adapt_text(known: &str) -> String {
     let lines = known
         .lines()
@@ -125,7 +126,7 @@ pub fn adapt_text(known: &str) -> String {
     lines.collect()
 }
 
-/// Reads a sample by its name; the error is a text.
+/// Reads a sample in the format of its name.
 pub fn read(name: &str, bytes: &Bytes) -> Result<Facts, String> {
     match name.rsplit('.').next().unwrap() {
         "gaf" | "taf" => Ok(gaf_facts(&whole(gaf::parse(bytes))?)),
@@ -144,7 +145,7 @@ pub fn read(name: &str, bytes: &Bytes) -> Result<Facts, String> {
         }
         "wav" => Ok(wav_facts(&whole(wav::parse(bytes))?)),
         "crt" | "zrb" => match other::recognise(bytes) {
-            // Bytes of no known kind are no damage at an offset.
+            // The error for an unknown kind has no offset.
             Err(error) => Err(format!("at 0x0: {error}")),
             Ok(recognised) => Ok(recognised_facts(recognised)),
         },
@@ -156,7 +157,8 @@ fn whole<M>(result: Result<M, Box<Incomplete<M>>>) -> Result<M, String> {
     result.map_err(|incomplete| incomplete.error.to_string())
 }
 
-/// Sequences, and each frame with the grey palette and its transparency.
+/// Returns the sequences, and each frame with the grey palette and its
+/// transparency.
 fn gaf_facts(gaf: &gaf::Gaf) -> Facts {
     let mut facts = Facts::new(Value::Null, &gaf.warnings);
     let mut sequences = Vec::new();
@@ -175,7 +177,7 @@ fn gaf_facts(gaf: &gaf::Gaf) -> Facts {
                 known["sub"] = layers.iter().map(frame_facts).collect();
             }
             frames.push(known);
-            // Frames of one offset are one frame; the goldens have them twice.
+            // Frames at one offset are the same frame; the goldens repeat it.
             if !decoded.insert(reference.frame) && index > 9 {
                 continue;
             }
@@ -230,11 +232,11 @@ fn frame_picture(picture: gaf::Picture) -> Picture {
     Picture::new(picture.width.into(), picture.height.into(), pixels, None)
 }
 
-/// Objects as a tree.
+/// Returns the objects as a tree.
 fn tdo_facts(model: &tdo::Model) -> Facts {
     let mut trees: Vec<Value> = model.objects.iter().map(object_facts).collect();
     let mut roots = Vec::new();
-    // Children are after their parents.
+    // Children follow their parents.
     for (index, object) in model.objects.iter().enumerate().rev() {
         let tree = trees.pop().unwrap();
         assert_eq!(trees.len(), index);
@@ -421,7 +423,7 @@ fn pcx_facts(pcx: &pcx::Pcx) -> Result<Facts, String> {
     Ok(facts.picture(".png", picture))
 }
 
-/// Returns the tree. Comments and letters beyond ASCII are facts and no
+/// Returns the tree. Block comments and letters beyond ASCII are facts, not
 /// warnings.
 fn tdf_facts(tdf: &tdf::Tdf) -> Facts {
     let mut json = section_facts(tdf.root());
@@ -445,7 +447,7 @@ fn section_facts(section: tdf::Section<'_>) -> Value {
     Value::Object(fields)
 }
 
-/// A line for each key, with the sections that it is in.
+/// Appends a line for each key, with the sections that contain it.
 fn flat(section: tdf::Section<'_>, path: &str, out: &mut String) {
     for key in section.keys() {
         let value = key.value().replace('\r', "").replace('\n', "\\n");
@@ -465,7 +467,7 @@ fn flat(section: tdf::Section<'_>, path: &str, out: &mut String) {
     }
 }
 
-/// Widths, and all glyphs in a table of 16 x 16.
+/// Returns the widths, and all glyphs in a table of 16 x 16.
 fn fnt_facts(fnt: &fnt::Fnt) -> Facts {
     let characters =
         || (0..=u8::MAX).filter_map(|character| Some((character, fnt.glyph(character)?)));

@@ -1,8 +1,8 @@
-//! Small files in the formats of Total Annihilation, written after
+//! Small files in the formats of Total Annihilation, built according to
 //! `docs/formats/ta.md`. The numbers in section comments are its sections.
 
-// Each test program uses a part of this, and in none of them anything is
-// public.
+// Every integration test is a separate program, in which nothing is public, and
+// uses a part of this.
 #![allow(dead_code, unreachable_pub)]
 
 pub mod bmp;
@@ -14,7 +14,7 @@ pub mod tdf;
 pub mod tdo;
 pub mod tnt;
 
-/// Bytes that grow, with numbers in little-endian order.
+/// A growing buffer of bytes, with numbers in little-endian order.
 #[derive(Default)]
 pub struct Writer {
     pub bytes: Vec<u8>,
@@ -54,14 +54,14 @@ impl Writer {
         self.bytes.extend(bytes);
     }
 
-    /// A name in a field of fixed size.
+    /// Appends a name in a field of fixed size.
     pub fn fixed(&mut self, name: &str, size: usize) {
         let end = self.bytes.len() + size;
         self.extend(&name.as_bytes()[..name.len().min(size)]);
         self.bytes.resize(end, 0);
     }
 
-    /// Returns a name with a NUL after it and returns its offset.
+    /// Appends a name with a NUL after it, and returns its offset.
     pub fn name(&mut self, name: &str) -> u32 {
         let at = self.at();
         self.extend(name.as_bytes());

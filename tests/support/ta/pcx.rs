@@ -14,12 +14,12 @@ pub struct Pcx {
     pub bytes_per_line: u16,
     /// The bytes of all rows, plane after plane in each row.
     pub rows: Vec<u8>,
-    /// 768 bytes, and the byte in front of them.
+    /// The byte before the palette, and its 768 bytes.
     pub palette: Option<(u8, Vec<u8>)>,
 }
 
 impl Pcx {
-    /// Palette indices, without padding.
+    /// Creates a picture of palette indices, without padding.
     pub fn indexed(width: u16, height: u16, rows: Vec<u8>) -> Self {
         Self {
             version: 5,
@@ -58,7 +58,7 @@ impl Pcx {
     }
 }
 
-/// Runs that go over the end of rows.
+/// Returns runs, which may extend past the ends of rows.
 pub fn runs(mut bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     while let Some(&first) = bytes.first() {

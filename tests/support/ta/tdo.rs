@@ -20,7 +20,7 @@ pub struct Primitive {
     pub flag: u32,
 }
 
-/// Returns an object without anything.
+/// Returns an empty object.
 pub fn object(name: &str) -> Object {
     Object {
         name: name.to_owned(),
@@ -42,16 +42,16 @@ pub fn primitive(indices: &[u16]) -> Primitive {
     }
 }
 
-/// Adds a box between two corners. `paint` gives each side, by its number, its
-/// colour or texture.
+/// Adds a box between two corners. `paint` sets the colour or texture of each
+/// side by its number.
 pub fn add_box(
     object: &mut Object,
     from: [i32; 3],
     to: [i32; 3],
     paint: impl Fn(usize, &mut Primitive),
 ) {
-    // Corner n is at the end of axis 0, 1, 2 where bit 0, 1, 2 of n is set.
-    // All sides run the same way, seen from outside.
+    // Corner n is at the end of axis 0, 1, 2 if bit 0, 1, 2 of n is set. All
+    // sides have the same winding, seen from outside.
     const SIDES: [[u16; 4]; 6] = [
         [0, 4, 6, 2],
         [5, 1, 3, 7],
@@ -78,8 +78,7 @@ pub fn file(root: &Object) -> Vec<u8> {
     out.bytes
 }
 
-/// Writes an object, what belongs to it, and its children and returns its
-/// offset.
+/// Writes an object, its data and its children, and returns its offset.
 fn write(out: &mut Writer, object: &Object) -> u32 {
     let at = out.at();
     out.u32s(&[
@@ -113,8 +112,8 @@ fn write(out: &mut Writer, object: &Object) -> u32 {
     }
     out.put(at + 40, out.at());
     out.u32s(&records);
-    // The pointer to an object is the child's of its parent, or the sibling's
-    // of the one before it.
+    // An object is referenced by the child pointer of its parent, or by the
+    // sibling pointer of the object before it.
     let mut pointer = at + 48;
     for child in &object.children {
         let child = write(out, child);
