@@ -165,7 +165,7 @@ fn entered_directories_are_evicted_and_keep_their_inode_numbers() {
     let peak = peak_memory_of(&mount.pid().to_string());
     assert!(peak < (4 << 20) + BESIDE, "{peak} bytes");
     trial::record(
-        "nested archives, all listed and forgotten three times",
+        "nested archives, all listed three times, once after dropping inodes",
         files,
         "the same inode numbers, memory within the budget",
     );

@@ -215,8 +215,8 @@ fn a_file_that_hangs_is_read_by_a_confined_thread_and_given_up() {
     assert!(faulty.held() > 0, "the file still hangs");
 }
 
-/// Returns the number of threads called `confined` in the children of a process
-/// that can gain no privileges, which Landlock requires.
+/// Returns the number of threads called `confined`, in the children of a
+/// process, that can gain no privileges, which Landlock requires.
 fn confined_threads_below(parent: u32) -> usize {
     let read = |path: String| fs::read_to_string(path).unwrap_or_default();
     let children = read(format!("/proc/{parent}/task/{parent}/children"));

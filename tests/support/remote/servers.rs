@@ -187,7 +187,7 @@ impl Moto {
         Some(Self(Server::start(port, dir, &mut command)))
     }
 
-    /// Returns the environment of a program that uses it anonymously.
+    /// Returns the environment of a program that uses it, without keys.
     pub fn address(&self) -> Vec<(&'static str, String)> {
         vec![
             (
