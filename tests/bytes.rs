@@ -136,6 +136,23 @@ fn long_chunk(method: Method, options: &str) -> Option<(Mount, PathBuf, Vec<u8>)
     Some((mount, path, data))
 }
 
+#[test]
+fn small_files_that_are_read_whole_leave_nothing_in_the_cache() {
+    let named = |number: usize| {
+        let packed = PackedFile::new(text(1000), Method::Zlib);
+        file(number.to_string().as_bytes(), packed)
+    };
+    let archive = V1::new((0..100).map(named).collect());
+    let Some(mount) = mounted(&archive.build().bytes, "") else {
+        return;
+    };
+    for path in walk(mount.path()) {
+        assert!(fs::read(path).unwrap() == text(1000));
+    }
+    assert!(decoded(&mount) >= 100_000);
+    assert_eq!(stats(&mount)["cache"]["bytes"], 0);
+}
+
 const BOTH: [Method; 2] = [Method::Zlib, Method::Lz77];
 
 #[test]

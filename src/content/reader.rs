@@ -281,14 +281,17 @@ impl Reader {
     }
 
     fn chunk_table(&self, file: File<'_>, volume: &dyn Chunks) -> Result<Arc<ChunkTable>> {
-        let block = self.blocks.get(&(file.key(), Part::Table), || {
-            let table = volume.chunk_table(file.file)?;
-            Ok(Block::Table(Arc::new(table)))
-        })?;
-        match block {
-            Block::Table(table) => Ok(table),
-            _ => unreachable!("the key of a table has nothing else"),
+        let key = (file.key(), Part::Table);
+        if let Some(Block::Table(table)) = self.blocks.peek(&key) {
+            return Ok(table);
         }
+        let table = Arc::new(volume.chunk_table(file.file)?);
+        // For one chunk it is read as quickly from the archive, and there may be
+        // as many such files as the cache has bytes.
+        if table.len() > 1 {
+            self.blocks.put(&key, Block::Table(table.clone()));
+        }
+        Ok(table)
     }
 
     /// Returns the block with the start of `wanted`, and its position in the
