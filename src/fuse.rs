@@ -152,7 +152,7 @@ pub fn mount_and_serve(
     run(Session::new(mounted, mount_point, &config)?, background)
 }
 
-/// What the threads need that notify the kernel.
+/// The state of the threads that notify the kernel.
 struct Background {
     vfs: Arc<Vfs>,
     prefetch: Option<Arc<Prefetch>>,
@@ -402,8 +402,7 @@ impl Filesystem for Mounted {
         reply: ReplyData,
     ) {
         self.guard("read", || {
-            // What is pushed into the page cache is of no use to those that
-            // bypass it.
+            // Reads that bypass the page cache do not profit from a push.
             let prefetch = self.prefetch.as_ref().filter(|_| !is_direct(flags));
             let has_more =
                 prefetch.is_some_and(|prefetch| prefetch.note(&self.vfs, ino(inode), offset, size));

@@ -118,7 +118,7 @@ pub struct Reader {
     budget: Arc<Budget>,
     /// Block images that were opened.
     images: AtomicU64,
-    /// What was done so far.
+    /// Counters of requests and of bytes.
     pub stats: Stats,
 }
 

@@ -19,7 +19,7 @@ use super::budget::{Budget, Reclaim};
 use super::sync::{Mutex, lock};
 use super::tally::Tally;
 
-/// What a cache keeps: cheap to clone.
+/// A value of a cache, which is cheap to clone.
 pub trait Value: Clone + Send + Sync {
     /// Returns the bytes that the cache accounts for while it keeps the value,
     /// without those that the value has charged itself.
@@ -37,7 +37,7 @@ pub trait Value: Clone + Send + Sync {
     }
 }
 
-/// How often the cache helped.
+/// Hits and misses.
 #[derive(Debug, Default)]
 pub struct Counters {
     /// Found, or made by another reader meanwhile.
@@ -266,8 +266,7 @@ where
             content.values.pop(key);
             shard.note_oldest(&content);
         }
-        // What the replaced one charged by itself is given back without the
-        // lock.
+        // The charge of the replaced value is released without the lock.
         drop(content);
         is_kept
     }
@@ -334,7 +333,7 @@ where
                 continue;
             }
             shard.note_oldest(&content);
-            // What it charged by itself is given back without the lock.
+            // Its own charge is released without the lock.
             drop(content);
             self.budget.subtract(kept.weight);
             return true;

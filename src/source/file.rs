@@ -16,8 +16,8 @@ use thread_local::ThreadLocal;
 
 use crate::io::ReadAt;
 
-/// Maximum number of files that a pool keeps open. More is not needed even for
-/// a thousand archives: reopening costs microseconds.
+/// Maximum number of files that a pool keeps open. A thousand archives need no
+/// more, since reopening one takes microseconds.
 const MAX_OPEN: usize = 32;
 
 /// Flags to open a directory for opening others relative to it, whatever is

@@ -45,10 +45,10 @@ const SMALL: u32 = 16 << 10;
 /// Maximum number of blocks that wait to be pushed.
 const MAX_BLOCKS: usize = 64;
 
-/// Files that are declared to a source on a server.
+/// Maximum number of files that are announced to a source on a server.
 const MAX_ANNOUNCED: usize = 16;
 
-/// Bytes of a file that are declared to a source on a server.
+/// Bytes of a file that are announced to a source on a server.
 const ANNOUNCED: u64 = 512 << 10;
 
 /// Minimum memory budget for which files that cannot be pushed yet are decoded.
@@ -73,7 +73,7 @@ struct State {
 enum Job {
     /// A block of which a part was read.
     Block(Push),
-    /// What a reader is expected to read.
+    /// Bytes that a reader is expected to read.
     Ahead(Push),
 }
 
@@ -99,14 +99,15 @@ impl Prefetch {
     /// Notes a read before it is answered, so that something else is prefetched
     /// meanwhile. Returns whether there is something to prefetch.
     pub fn note(&self, vfs: &Vfs, ino: Ino, offset: u64, size: u32) -> bool {
-        // What is made of assets is not pushed.
+        // Generated files are not pushed.
         let Some(node) = vfs.node(ino).ok().filter(|node| node.file().is_some()) else {
             return false;
         };
         let mut has_more = false;
         self.0.change(|state| {
             has_more = state.note_read(&node, offset, size);
-            // Decoded by two threads, the answer and what follows it.
+            // The blocks after these are decoded while this thread decodes
+            // these.
             state.runs.last().is_some_and(Run::reads_on)
         });
         has_more
@@ -225,7 +226,7 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
     }
     // Errors are left to the reader.
     if push.is_decoded_only {
-        // What finds no room in the cache would be decoded twice.
+        // Without room in the cache, it would be decoded twice.
         if vfs.reader.budget().limit() >= MIN_CACHE {
             let _ = vfs.reader.load(file, push.start);
         }
@@ -476,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_of_assets_wakes_no_thread() {
+    fn reads_of_generated_files_wake_no_thread() {
         let source = tempfile::tempdir().unwrap();
         std::fs::write(source.path().join("a.tdf"), "[UNIT]{Name=a;}").unwrap();
         let sources = Sources::Given {

@@ -34,7 +34,7 @@ const MAX_HEAD: u64 = 512 << 10;
 /// read-ahead requests as much.
 const MIN_HEAD: u64 = 16 << 10;
 
-/// Bytes that a file counts for at least.
+/// Minimum number of bytes that a file counts for.
 const FILE_COST: u64 = 1 << 10;
 
 /// Files read in order from which on more are expected.
@@ -51,7 +51,7 @@ const PAGE: u64 = 4096;
 pub(super) struct Run {
     /// The file that it reads, and those after it.
     files: VecDeque<PlannedFile>,
-    /// What they count for, in bytes.
+    /// The sum of their costs, in bytes.
     planned: u64,
     /// The position after the last of them; `None` if no more are wanted.
     walk: Option<Walk>,
@@ -68,13 +68,13 @@ pub(super) struct Run {
     current: Range<u64>,
     /// Whether the current file was pushed, so that its reads are not seen.
     is_pushed: bool,
-    /// What is pushed next: a number in `files`, and an offset.
+    /// Where pushing continues: a number in `files`, and an offset.
     next: (usize, u64),
     /// Bytes that may be pushed until the reader is seen again.
     budget: u64,
     /// Bytes pushed since something was omitted.
     unmarked: u64,
-    /// What was omitted last: file and offset.
+    /// The last omission: file and offset.
     mark: Option<(Ino, u64)>,
     /// Bytes of each file that are pushed at most: fewer than [`MAX_HEAD`] if
     /// the reader does not read files to their ends.
@@ -88,7 +88,7 @@ pub(super) struct Run {
     decoded_bytes: u64,
 }
 
-/// A file of a run.
+/// A file that a reader is expected to read.
 #[derive(Clone, Copy)]
 struct PlannedFile {
     ino: Ino,
@@ -230,8 +230,8 @@ impl Run {
         };
     }
 
-    /// Notes in which directory the reader is. What was only decoded of the
-    /// files there can be pushed now.
+    /// Notes the directory of the reader. Bytes of its files that were only
+    /// decoded can be pushed now.
     fn enter_directory(&mut self, node: &Node<'_>) {
         let parent = |index| node.tree().position(index).map(|(parent, _)| parent);
         let directory = parent(node.index);

@@ -72,9 +72,24 @@ impl Method {
 
 /// Returns the sum of the bytes of a payload, modulo 2^32.
 pub fn checksum(payload: &[u8]) -> u32 {
-    payload
-        .iter()
-        .fold(0, |sum: u32, &byte| sum.wrapping_add(byte.into()))
+    // Sums of 16 bits, of as many bytes as cannot overflow them: the compiler
+    // vectorizes them into half as many instructions as sums of 32 bits.
+    const LANES: usize = 16;
+    const ROWS: usize = u16::MAX as usize / u8::MAX as usize;
+    let mut sum = 0_u32;
+    for part in payload.chunks(ROWS * LANES) {
+        let (rows, rest) = part.as_chunks::<LANES>();
+        let mut lanes = [0_u16; LANES];
+        for row in rows {
+            for (lane, &byte) in lanes.iter_mut().zip(row) {
+                *lane += u16::from(byte);
+            }
+        }
+        let rest = rest.iter().copied().map(u32::from);
+        let sums = lanes.into_iter().map(u32::from).chain(rest);
+        sum = sums.fold(sum, u32::wrapping_add);
+    }
+    sum
 }
 
 /// Scrambles the bytes of a payload that begin at `position` in it.
@@ -102,6 +117,17 @@ mod tests {
     #[test]
     fn the_header_is_nineteen_bytes() {
         assert_eq!(size_of::<ChunkHeader>(), 19);
+    }
+
+    #[test]
+    fn the_checksum_is_the_sum_of_all_bytes() {
+        for length in [0, 1, 15, 16, 17, 4111, 4112, 4113, 20_000] {
+            let bytes = vec![0xFF; length];
+            assert_eq!(checksum(&bytes), 0xFF * length as u32, "{length}");
+            let counted: Vec<u8> = (0..length).map(|number| number as u8).collect();
+            let sum = counted.iter().map(|&byte| u32::from(byte)).sum::<u32>();
+            assert_eq!(checksum(&counted), sum, "{length}");
+        }
     }
 
     #[test]
