@@ -128,7 +128,8 @@ fn turned([a, b, c]: [u16; 3]) -> [u32; 3] {
 /// Returns the four existing joints with the largest weights, which add up to
 /// 1; the first joint alone if there are none.
 fn strongest(pairs: impl Iterator<Item = (i32, f32)>, joints: usize) -> Weights {
-    let mut best: Vec<(u16, f32)> = Vec::with_capacity(5);
+    // At most the joints of the object, of which there are at most 255.
+    let mut best: Vec<(u16, f32)> = Vec::with_capacity(4);
     for (joint, weight) in pairs {
         let exists = usize::try_from(joint).is_ok_and(|joint| joint < joints);
         let (Ok(joint), true) = (
@@ -141,9 +142,10 @@ fn strongest(pairs: impl Iterator<Item = (i32, f32)>, joints: usize) -> Weights 
             Some((_, sum)) => *sum += weight,
             None => best.push((joint, weight)),
         }
-        best.sort_by(|a, b| b.1.total_cmp(&a.1));
-        best.truncate(4);
     }
+    // A joint may occur again, so none is dropped before all are added up.
+    best.sort_by(|a, b| b.1.total_cmp(&a.1));
+    best.truncate(4);
     let sum: f32 = best.iter().map(|(_, weight)| weight).sum();
     if best.is_empty() || !sum.is_finite() {
         best = vec![(0, 1.0)];
@@ -194,5 +196,15 @@ mod tests {
             used.dedup();
             prop_assert_eq!(used.len(), count);
         }
+    }
+
+    #[test]
+    fn a_joint_that_occurs_again_keeps_its_first_weight() {
+        let pairs = [(0, 2.0), (1, 2.0), (2, 2.0), (3, 2.0), (4, 1.0), (4, 1.5)];
+        let weights = strongest(pairs.into_iter(), 5);
+        let mut used: Vec<u16> = weights.iter().map(|weight| weight.joint).collect();
+        used.sort_unstable();
+        assert_eq!(used, [0, 1, 2, 4]);
+        assert_eq!(weights[0].joint, 4);
     }
 }
