@@ -93,6 +93,7 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
         let folder = folder(sequences.len(), index, sequence);
         let mut area = 0;
         let mut problem = None;
+        let omitted_before = omitted;
         for (number, reference) in sequence.frames().enumerate() {
             let frame = *known
                 .entry(reference.frame)
@@ -114,7 +115,7 @@ fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
                 omitted += 1;
             }
         }
-        if sequence.len() < 2 || area == 0 || omitted > 0 {
+        if sequence.len() < 2 || area == 0 || omitted > omitted_before {
             // No animation: it has at most one frame, or some are not shown.
         } else if let Some(why) = animation_problem(sequence, area, &known) {
             problem = Some(why);
@@ -455,6 +456,30 @@ mod tests {
             "001/00.png",
         ];
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn only_sequences_with_an_omitted_frame_lose_their_animation() {
+        let frames = |count| vec![(Built::new(1, 1, Body::Raw(vec![3])), 1); count];
+        let mut bytes = file(&[sequence("large", frames(17)), sequence("small", frames(2))]);
+        // All frames of the first sequence are one, of which 16 are shown.
+        let gaf = gaf::parse(&bytes.clone().into()).unwrap();
+        let large = gaf.sequences[0].get(0).unwrap().frame;
+        for reference in gaf.sequences[0].frames() {
+            put(
+                &mut bytes,
+                reference.stored_at as usize,
+                &large.to_le_bytes(),
+            );
+        }
+        put(&mut bytes, large as usize, &4095_u16.to_le_bytes());
+        put(&mut bytes, large as usize + 2, &4095_u16.to_le_bytes());
+        let view = open(&bytes.into(), &Alone).ok().unwrap();
+        let files = view.files();
+        let has = |name: &str| files.iter().any(|file| file.name == name);
+        assert!(has("15.png") && !has("16.png"));
+        assert!(!has("000 large.apng"));
+        assert!(has("001 small.apng"));
     }
 
     #[test]
