@@ -44,13 +44,14 @@ impl Wav {
 ///
 /// # Errors
 /// Returns the errors of `out`, or an error if the file would have 4 GiB or
-/// more.
+/// more, or has 32,768 channels or more.
 pub fn write(wav: &Wav, samples: &[i16], out: &mut dyn Write) -> io::Result<()> {
     let size = |bytes: u64| {
         let too_large = |_| io::Error::other("a WAV file must be smaller than 4 GiB");
         u32::try_from(bytes).map_err(too_large)
     };
-    let frame = SAMPLE as u16 * wav.channels;
+    let frame = (SAMPLE as u16).checked_mul(wav.channels);
+    let frame = frame.ok_or_else(|| io::Error::other("a WAV file has too many channels"))?;
     out.write_all(b"RIFF")?;
     out.write_all(&size(wav.size() - 8)?.to_le_bytes())?;
     out.write_all(b"WAVEfmt ")?;
@@ -120,5 +121,21 @@ mod tests {
         assert_eq!(looped.len(), plain.len() + 68);
         assert_eq!(&looped[plain.len()..][..8], b"smpl\x3C\0\0\0");
         assert_eq!(looped[plain.len() + 52..][..8], [1, 0, 0, 0, 2, 0, 0, 0]);
+    }
+
+    #[test]
+    fn too_many_channels_are_an_error() {
+        let with = |channels| Wav {
+            channels,
+            rate: 22_050,
+            samples: 0,
+            loops: None,
+        };
+        written(&with(32_767), &[]);
+        for channels in [32_768, u16::MAX] {
+            let mut bytes = Vec::new();
+            assert!(write(&with(channels), &[], &mut bytes).is_err());
+            assert!(bytes.is_empty());
+        }
     }
 }
