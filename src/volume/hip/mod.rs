@@ -354,7 +354,7 @@ impl Volume for Hip {
     }
 
     fn memory(&self) -> usize {
-        self.contents.toc.memory() + self.layout.memory()
+        size_of::<Self>() + self.contents.toc.memory() + self.layout.memory()
     }
 
     fn xattr_names(&self, file: FileId) -> Vec<&'static str> {
@@ -406,6 +406,14 @@ mod tests {
         assert!(matches(b"HIPA\0\0\0\0"));
         assert!(!matches(b"HIPA\0\0"));
         assert!(!matches(b"PACK\0\0\0\0"));
+    }
+
+    #[test]
+    fn an_archive_without_assets_uses_memory_too() {
+        let block = |name: &[u8]| [name, &[0; 4]].concat();
+        let bytes = [block(b"HIPA"), block(b"PACK"), block(b"DICT")].concat();
+        let hip = Hip::read(Arc::new(bytes), &Options::default()).unwrap();
+        assert!(hip.memory() >= size_of::<Hip>());
     }
 
     #[test]
