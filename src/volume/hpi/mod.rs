@@ -304,6 +304,7 @@ impl Volume for Hpi {
         size_of::<Self>()
             + self.files.capacity() * size_of::<FileRecord>()
             + self.file_sums.capacity() * size_of::<u32>()
+            + self.verdicts.capacity() * size_of::<OnceLock<bool>>()
     }
 
     fn xattr_names(&self, file: FileId) -> Vec<&'static str> {
@@ -438,5 +439,29 @@ mod tests {
                 "{unannounced:?}"
             );
         }
+    }
+
+    #[test]
+    fn results_of_verification_are_counted_as_memory() {
+        let file = File {
+            source: Source::Bytes(vec![7; 1000]),
+            modified: 0,
+        };
+        let root = Directory {
+            entries: vec![("a.bin".into(), Node::File(file))],
+        };
+        let mut archive = std::io::Cursor::new(Vec::new());
+        let packing = pack::v2::Options { packed: false };
+        pack::v2::write(&root, packing, &mut archive, &mut |_| {}).unwrap();
+        let bytes = archive.into_inner();
+        let memory = |verify| {
+            let options = Options {
+                verify,
+                ..Options::default()
+            };
+            let hpi = v2::open(Arc::new(bytes.clone()), &mut Listing::default(), options).unwrap();
+            hpi.memory()
+        };
+        assert!(memory(true) > memory(false));
     }
 }
