@@ -238,7 +238,8 @@ fn read_lod(cursor: &mut Cursor) -> Result<Lod> {
 ///
 /// No field records this. The first vertex's type, which has few valid bits, is
 /// 4 bytes later with the LOD words; up to five models vote, and if both
-/// variants are possible, a model votes by the usual LOD distance.
+/// variants are possible or neither is, a model votes by the usual LOD
+/// distance.
 pub(super) fn v3_has_lod(file: &Cursor, pointers: &[u32]) -> bool {
     const EXTENT_END: u64 = 32;
     const LEGAL_TYPE: u16 = 0x13;

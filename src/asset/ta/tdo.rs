@@ -499,7 +499,7 @@ mod tests {
             format!("object 3: object at {arm:#x}: is reached twice")
         );
         assert_eq!(incomplete.model.objects.len(), 3);
-        // The child of the arm is the root, to which 0 cannot lead.
+        // The arm is the sibling of the root, and still its own.
         put(&mut bytes, 44, &arm.to_le_bytes());
         put(&mut bytes, 48, &[0; 4]);
         assert!(error(bytes).ends_with("is reached twice"));

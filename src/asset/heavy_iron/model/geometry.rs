@@ -152,7 +152,7 @@ pub struct BinMesh {
 }
 
 impl BinMesh {
-    /// Returns the numbers of vertices; `None` for native geometry.
+    /// Returns the numbers of vertices; empty for native geometry.
     pub fn indices(&self) -> impl Iterator<Item = u32> {
         let words = self.indices.as_chunks().0.iter();
         words.map(|word| u32::from_le_bytes(*word))
