@@ -173,11 +173,11 @@ fn assert_outcomes(what: &str, variants: &[Variant], table: &[(&str, Counts)]) {
         sum(Outcome::AsItStands),
     ];
     let happened = format!(
-        "refused with an offset {refused}, no archive any more {unknown}, same bytes {same}, \
-         EIO {eio}, no checksum and as it stands {as_it_stands}"
+        "refused with an offset {refused}, no longer recognised {unknown}, same bytes {same}, \
+         EIO {eio}, undetectable without a checksum {as_it_stands}"
     );
     trial::record(
-        &format!("one damaged byte, and cuts: {what}"),
+        &format!("one damaged byte, and truncation: {what}"),
         refused + unknown + same + eio + as_it_stands,
         &happened,
     );

@@ -85,7 +85,7 @@ fn a_source_that_is_gone_is_eio_and_never_another_file() {
         let is_same = device() == first;
         assert_eq!(if is_same { refused } else { right }, 0);
     }
-    let happened = "EIO, also from what is mounted there anew: that is another file";
+    let happened = "EIO, also after the new mount: its file is another one";
     let tried = "file system below gone (ENOTCONN), then mounted again";
     trial::record(tried, rounds, happened);
 }

@@ -221,7 +221,7 @@ fn reads_that_fail_repeatedly_are_right_when_they_succeed() {
             }
         }
     }
-    let happened = "what was read was right, all else an error";
+    let happened = "right bytes or an error";
     trial::record(
         "every eighth to fourteenth read of the archive fails",
         rounds,

@@ -109,7 +109,7 @@ fn at_once<T: Send + 'static>(
 
 #[test]
 fn a_block_that_several_readers_request_is_made_once() {
-    in_every_order("one block, three readers: made once", || {
+    in_every_order("one block, three readers: decoded once", || {
         let (_, blocks) = blocks(ROOM);
         let made = Arc::new(AtomicUsize::new(0));
         let (cache, count) = (blocks.clone(), made.clone());
@@ -168,7 +168,7 @@ fn a_panic_while_decoding_a_block_blocks_no_reader() {
 #[test]
 fn the_budget_holds_under_concurrency() {
     const BUDGET: usize = 2500;
-    in_every_order("a budget of two blocks, four of them wanted", || {
+    in_every_order("a budget of two blocks, four of them requested", || {
         let (budget, blocks) = blocks(BUDGET);
         let (cache, shared) = (blocks.clone(), budget.clone());
         at_once(4, move |number| {
@@ -294,7 +294,7 @@ fn a_block_that_is_made_from_others_never_waits_forever() {
         };
         cache.get(&number.into(), make).unwrap()
     }
-    in_every_order("blocks made of blocks, four readers", || {
+    in_every_order("blocks decoded from other blocks, four readers", || {
         let (_, blocks) = blocks(ROOM);
         let made = Arc::new(AtomicUsize::new(0));
         let count = made.clone();
@@ -309,7 +309,7 @@ fn a_block_that_is_made_from_others_never_waits_forever() {
 
 #[test]
 fn a_block_is_that_of_its_key_however_it_was_cached() {
-    in_every_order("blocks put, found, made and not kept", || {
+    in_every_order("blocks stored, found, decoded and not kept", || {
         let (_, blocks) = blocks(2500);
         at_once(4, move |number| {
             let of = number as u8 % 2;
@@ -327,7 +327,7 @@ fn a_block_is_that_of_its_key_however_it_was_cached() {
 
 #[test]
 fn waiting_threads_miss_no_change() {
-    in_every_order("two that note, two that wait for it", || {
+    in_every_order("two threads that add items, two that wait for them", || {
         let list = Arc::new(Awaited::<Vec<usize>>::default());
         let taken = at_once(4, move |number| match number {
             0 | 1 => {
@@ -350,7 +350,7 @@ fn waiting_threads_miss_no_change() {
 
 #[test]
 fn waiting_threads_end_when_the_list_is_closed() {
-    in_every_order("closed while one notes and two wait", || {
+    in_every_order("closed while one thread adds items and two wait", || {
         let list = Arc::new(Awaited::<usize>::default());
         at_once(4, move |number| match number {
             0 => list.close(),

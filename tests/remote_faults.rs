@@ -104,7 +104,7 @@ fn bytes_of_another_version_are_never_returned_and_the_old_one_recovers() {
         trial::record(
             &format!("file replaced, shortened and removed on {what}"),
             3,
-            "EIO for what is not held, right bytes for what is; right when the old one is back",
+            "EIO for what is not cached, right bytes for what is; right when the old one is back",
         );
     }
 }
@@ -276,7 +276,7 @@ fn data_lost_in_long_answers_is_requested_in_shorter_ones() {
         assert!(pair[0].end <= pair[1].start, "{pair:?}");
     }
     trial::record(
-        "every answer of more than 256 KiB of a file of 6 MiB lost",
+        "every response of more than 256 KiB of a file of 6 MiB lost",
         lost.len() as u64,
         "right bytes",
     );
@@ -326,7 +326,7 @@ fn reads_from_a_dead_server_fail_after_the_timeout_and_recover_with_it() {
     trial::record(
         "server gone, then back",
         1,
-        "EIO after the timeout, then at once; what is held is read; right without a new mount",
+        "EIO after the timeout, then immediately; cached bytes can be read; right without a new mount",
     );
 
     let (silent, done) = (

@@ -351,7 +351,7 @@ fn a_signal_to_a_start_in_the_background_leaves_no_dead_mount() {
     trial::record(
         "a signal to the waiting command, to the background process, or to both, at a moment of the start",
         count,
-        "no mount left by what has ended; exit code 0 or 1, or ended by the signal",
+        "no mount left without its process; exit code 0 or 1, or ended by the signal",
     );
 }
 
@@ -425,8 +425,8 @@ fn a_signal_during_decoding_corrupts_no_bytes() {
         fixture = mount.assert_ends();
     }
     trial::record(
-        "a signal, or two, while a file is being read",
+        "one or two signals while a file is being read",
         count,
-        "after one the right bytes to the end, after two these or an error; unmounted, exit code 0",
+        "after one signal every byte right, after two right bytes or an error; unmounted, exit code 0",
     );
 }
