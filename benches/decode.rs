@@ -127,7 +127,7 @@ fn decoders(criterion: &mut Criterion) {
                 bencher.iter(|| {
                     for number in 0..BLOCKS {
                         let chunk = table.at((number * CHUNK_SIZE) as u64).unwrap();
-                        let decoded = archive.decode_chunk(FileId(0), chunk);
+                        let decoded = archive.decode_chunk(FileId(0), chunk, chunk.length);
                         black_box(decoded.unwrap());
                     }
                 });

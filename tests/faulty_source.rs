@@ -98,7 +98,7 @@ impl Opened {
                 while (bytes.len() as u64) < size {
                     let chunk = table.at(bytes.len() as u64)?;
                     if chunk.length <= 65_536 {
-                        bytes.extend(archive.decode_chunk(file, chunk)?);
+                        bytes.extend(archive.decode_chunk(file, chunk, chunk.length)?);
                     } else {
                         let mut reader = archive.open_chunk(file, chunk)?;
                         let read = reader.read_to_end(&mut bytes);

@@ -197,12 +197,16 @@ impl Reader {
     }
 
     /// Reads bytes of one block for the kernel's page cache. A block that is read
-    /// to its end is no longer cached here.
+    /// to its end is no longer cached here. Of one of which only the beginning is
+    /// read, no more is decoded if that is quicker.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Reader::read`].
     pub fn read_to_push(&self, file: File<'_>, range: Range<u64>) -> Result<Bytes> {
         let start = range.start;
+        if let Some(head) = self.head_of_chunk(file, range.clone())? {
+            return Ok(Bytes::Owned(head));
+        }
         let bytes = self.read(file, range)?;
         if let Bytes::Shared(block, part) = &bytes
             && part.end == block.len()
@@ -211,6 +215,31 @@ impl Reader {
             self.blocks.remove(&(file.key(), Part::Block(block_start)));
         }
         Ok(bytes)
+    }
+
+    /// Decodes the beginning of a chunk; `None` if `range` is something else, or
+    /// more than half of a chunk, or if the chunk is cached.
+    fn head_of_chunk(&self, file: File<'_>, range: Range<u64>) -> Result<Option<Vec<u8>>> {
+        let Content::Chunks(volume) = file.volume.volume.content(file.file)? else {
+            return Ok(None);
+        };
+        let chunk = self.chunk_table(file, volume)?.at(range.start)?;
+        let wanted = range.end - range.start;
+        let block = (file.key(), Part::Block(chunk.start));
+        if range.start > chunk.start
+            || chunk.length > BLOCK_SIZE
+            || wanted > u64::from(chunk.length / 2)
+            || self.blocks.peek(&block).is_some()
+        {
+            return Ok(None);
+        }
+        let decoded = volume.decode_chunk(file.file, chunk, wanted as u32)?;
+        self.stats.add_decoded(decoded.len());
+        let head = decoded[..wanted as usize].to_vec();
+        if decoded.len() == chunk.length as usize {
+            self.blocks.put(&block, Block::Bytes(Arc::new(decoded)));
+        }
+        Ok(Some(head))
     }
 
     /// Loads the block of a packed file that contains `offset` into the cache.
@@ -310,7 +339,7 @@ impl Reader {
             let end = chunk.start + u64::from(chunk.length);
             let keep = position > chunk.start || wanted.end < end;
             let block = self.block(file, chunk.start, keep, || {
-                let decoded = volume.decode_chunk(file.file, chunk)?;
+                let decoded = volume.decode_chunk(file.file, chunk, chunk.length)?;
                 self.stats.add_decoded(decoded.len());
                 Ok(decoded)
             })?;

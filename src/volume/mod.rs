@@ -228,12 +228,13 @@ pub trait Chunks {
     /// Returns an error if they cannot add up to the declared size.
     fn chunk_table(&self, file: FileId) -> Result<ChunkTable>;
 
-    /// Decodes a whole chunk of at most 64 KiB.
+    /// Decodes at least the first `wanted` bytes of a chunk of at most 64 KiB;
+    /// all of it if that takes no longer.
     ///
     /// # Errors
     /// Returns an error if the chunk fails any check; the error names the
     /// chunk.
-    fn decode_chunk(&self, file: FileId, chunk: Chunk) -> Result<Vec<u8>>;
+    fn decode_chunk(&self, file: FileId, chunk: Chunk, wanted: u32) -> Result<Vec<u8>>;
 
     /// Opens a chunk of any length for reading from its start on.
     ///

@@ -291,7 +291,7 @@ mod tests {
     /// Packs a directory and mounts it with this memory budget.
     fn mount(root: Directory, cache_size: usize) -> Arc<Vfs> {
         let options = v1::Options {
-            method: Method::Zlib,
+            method: Method::Lz77,
             key: 0,
         };
         let mut archive = tempfile::NamedTempFile::new().unwrap();
@@ -428,6 +428,10 @@ mod tests {
             next.iter()
                 .all(|&&(_, start, length)| (start, length) == (0, 16_384))
         );
+
+        // Only their chunk tables are in the cache.
+        let cached = vfs.reader.cache_json()["bytes"].as_u64().unwrap();
+        assert!(cached < 65_536, "{cached}");
 
         // Once more of a file is read, so are the next ones.
         read(&prefetch, &vfs, files[1], 16_384, 131_072);

@@ -139,7 +139,8 @@ impl Problem {
     }
 }
 
-/// Decodes a whole chunk of at most 64 KiB.
+/// Decodes at least the first `wanted` bytes of a chunk of at most 64 KiB; all
+/// of it if that takes no longer.
 ///
 /// With `force`, a wrong checksum is only logged, and a damaged zlib stream is
 /// decoded as far as possible and padded with zeros.
@@ -147,10 +148,11 @@ pub(super) fn chunk(
     source: &dyn ReadAt,
     cipher: Cipher,
     chunk: Chunk,
+    wanted: u32,
     force: bool,
 ) -> Result<Vec<u8>> {
     let mut scratch = SCRATCH.take().unwrap_or_default();
-    let decoded = decode(source, cipher, chunk, &mut scratch, force);
+    let decoded = decode(source, cipher, chunk, wanted, &mut scratch, force);
     SCRATCH.set(Some(scratch));
     decoded
 }
@@ -159,6 +161,7 @@ fn decode(
     source: &dyn ReadAt,
     cipher: Cipher,
     chunk: Chunk,
+    wanted: u32,
     scratch: &mut Scratch,
     force: bool,
 ) -> Result<Vec<u8>> {
@@ -190,6 +193,9 @@ fn decode(
     let decoded = match method {
         Method::Stored if payload.len() == length => Ok(payload.to_vec()),
         Method::Stored => Err(format!("holds {} bytes, should be {length}", payload.len())),
+        Method::Lz77 if wanted < chunk.length => lz77
+            .decode_start(payload, wanted as usize, length)
+            .map_err(|error| error.to_string()),
         Method::Lz77 => lz77
             .decode(payload, length)
             .map_err(|error| error.to_string()),

@@ -276,8 +276,9 @@ impl Chunks for Hpi {
         }
     }
 
-    fn decode_chunk(&self, _file: FileId, chunk: Chunk) -> Result<Vec<u8>> {
-        decode::chunk(&*self.source, self.cipher, chunk, self.options.force)
+    fn decode_chunk(&self, _file: FileId, chunk: Chunk, wanted: u32) -> Result<Vec<u8>> {
+        let force = self.options.force;
+        decode::chunk(&*self.source, self.cipher, chunk, wanted, force)
     }
 
     fn open_chunk(&self, _file: FileId, chunk: Chunk) -> Result<Box<dyn Read + Send>> {

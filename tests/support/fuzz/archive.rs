@@ -226,7 +226,7 @@ impl Examiner<'_> {
         if chunk.length as usize > CHUNK_SIZE {
             return;
         }
-        let whole = archive.decode_chunk(entry.file, chunk);
+        let whole = archive.decode_chunk(entry.file, chunk, chunk.length);
         let whole = whole.inspect_err(located);
         match (whole, stream) {
             (Ok(whole), Ok(stream)) => {

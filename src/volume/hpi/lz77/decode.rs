@@ -55,8 +55,8 @@ impl Decoder {
     /// Returns `InvalidData` with an [`Lz77Error`] inside if the data ends
     /// early or has another length.
     pub fn decode(&mut self, input: &[u8], length: usize) -> io::Result<Vec<u8>> {
-        let fits = length <= CHUNK_SIZE && input.len() <= ARENA - INPUT;
-        if fits && self.decode_fast(input, length) == Some(length) {
+        let progress = self.decode_fast(input, length);
+        if progress.is_some_and(|progress| progress.has_ended && progress.decoded == length) {
             return Ok(self.arena[OUTPUT..OUTPUT + length].to_vec());
         }
         // The stream finds out what is wrong.
@@ -65,9 +65,32 @@ impl Decoder {
         Ok(decoded)
     }
 
-    /// Decodes up to the end mark, and returns the number of decoded bytes.
-    /// Returns `None` if there is no end mark, or not soon enough.
-    fn decode_fast(&mut self, input: &[u8], length: usize) -> Option<usize> {
+    /// Decodes the first `wanted` bytes of `input`, which must decode to
+    /// exactly `length` bytes. What follows them is not verified.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Decoder::decode`] if the
+    /// data is damaged before these bytes are decoded.
+    pub fn decode_start(
+        &mut self,
+        input: &[u8],
+        wanted: usize,
+        length: usize,
+    ) -> io::Result<Vec<u8>> {
+        let progress = self.decode_fast(input, wanted);
+        if progress.is_some_and(|progress| progress.decoded >= wanted) {
+            return Ok(self.arena[OUTPUT..OUTPUT + wanted].to_vec());
+        }
+        self.decode(input, length)
+    }
+
+    /// Decodes up to the end mark, or until at least `length` bytes are
+    /// decoded. Returns `None` if there is no room for these, or if the data
+    /// ends early.
+    fn decode_fast(&mut self, input: &[u8], length: usize) -> Option<Progress> {
+        if length > CHUNK_SIZE || input.len() > ARENA - INPUT {
+            return None;
+        }
         // Masked with this, indices need no bounds checks.
         const MASK: usize = ARENA - 1;
         let arena = &mut *self.arena;
@@ -91,7 +114,10 @@ impl Decoder {
                 // repeats bytes that are not there yet.
                 if back.min(bits) < usize::from(is_pair) * COPY {
                     if bits < COPY {
-                        return (from + 2 <= input_end).then_some(to - OUTPUT);
+                        return (from + 2 <= input_end).then_some(Progress {
+                            decoded: to - OUTPUT,
+                            has_ended: true,
+                        });
                     }
                     bytes = repeat(bytes, back + 1);
                 }
@@ -102,8 +128,20 @@ impl Decoder {
                 to += select_unpredictable(is_pair, bits % 16 + MIN_MATCH, 1);
             }
         }
-        None
+        (from <= input_end).then_some(Progress {
+            decoded: to - OUTPUT,
+            has_ended: false,
+        })
     }
+}
+
+/// How far a [`Decoder`] came.
+#[derive(Clone, Copy)]
+struct Progress {
+    /// Number of decoded bytes.
+    decoded: usize,
+    /// Whether the end mark has been reached.
+    has_ended: bool,
 }
 
 /// For each number of bytes, the factor that repeats them over a 16-byte word:

@@ -102,6 +102,19 @@ fn an_error_has_cause_and_position() {
 }
 
 #[test]
+fn the_start_of_damaged_data_decodes_if_the_damage_is_after_it() {
+    let plain: Vec<u8> = (0..2000_u32).map(|at| ((at * at) >> 4) as u8).collect();
+    let packed = encode(&plain);
+    let cut = &packed[..packed.len() / 2];
+    let mut decoder = Decoder::default();
+    for wanted in [0, 1, 17, 500] {
+        let start = decoder.decode_start(cut, wanted, plain.len()).unwrap();
+        assert_eq!(start, plain[..wanted]);
+    }
+    assert!(decoder.decode_start(cut, 1900, plain.len()).is_err());
+}
+
+#[test]
 fn a_reader_returns_the_last_bytes_only_with_the_end_mark() {
     let mut reader = Reader::new(&[0, b'a', b'b'][..], 2);
     let mut out = [0; 2];
@@ -169,6 +182,14 @@ proptest! {
     #[test]
     fn what_is_encoded_decodes(plain in repetitive(), step in 1..5000_usize) {
         prop_assert_eq!(both(&encode(&plain), plain.len(), step).unwrap(), plain);
+    }
+
+    #[test]
+    fn the_start_is_that_of_the_whole(plain in repetitive(), wanted in any::<prop::sample::Index>()) {
+        let wanted = wanted.index(plain.len() + 1);
+        let mut decoder = Decoder::default();
+        let start = decoder.decode_start(&encode(&plain), wanted, plain.len()).unwrap();
+        prop_assert_eq!(start, &plain[..wanted]);
     }
 
     #[test]
