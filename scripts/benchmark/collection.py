@@ -5,7 +5,7 @@ import shutil
 import statistics
 import time
 
-from .corpus import make
+from .corpus import make, write
 from .peers import Mount, Peer
 from .rows import NEEDLE
 from .tools import Unmeasured, forget, run, say
@@ -76,13 +76,19 @@ def prepare(directory, programs, point, archives):
     shape = ["shape", f"--files={FILES}", f"--width={WIDTH}", f"--size={SIZE}"]
     make(one, lambda out: [programs / "examples" / "corpus", *shape, out])
     names = [f"pack{number:03}" for number in range(archives)]
-    if not packed.exists():
-        packed.mkdir()
-        for name in names:
-            shutil.copyfile(one, packed / f"{name}.hpi")
-    if not unpacked.exists():
-        unpacked.mkdir()
-        with Mount(Peer("hpimount", one, f"{programs / 'hpimount'} {{archive}} {{point}}"), point) as mount:
-            for name in names:
-                run(["cp", "-r", mount.root, unpacked / f"{name}.d"])
+    write(packed, lambda out: copy(one, out, names))
+    write(unpacked, lambda out: unpack(Peer("hpimount", one, f"{programs / 'hpimount'} {{archive}} {{point}}"), point, out, names))
     return packed, unpacked
+
+
+def copy(archive, out, names):
+    out.mkdir()
+    for name in names:
+        shutil.copyfile(archive, out / f"{name}.hpi")
+
+
+def unpack(peer, point, out, names):
+    out.mkdir()
+    with Mount(peer, point) as mount:
+        for name in names:
+            run(["cp", "-r", mount.root, out / f"{name}.d"])

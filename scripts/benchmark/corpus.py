@@ -80,10 +80,11 @@ def make(path, command, cwd=None):
 
 
 def write(path, writer):
-    """Creates a missing file with a function that takes its path."""
+    """Creates a missing file or directory with a function that takes its path."""
     if path.exists():
         return
     part = path.with_name("part-" + path.name)
+    shutil.rmtree(part, ignore_errors=True)
     print(f"making {path}")
     writer(part)
     part.rename(path)

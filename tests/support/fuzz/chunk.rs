@@ -156,6 +156,11 @@ fn both(packed: &[u8], length: usize, step: usize) -> Result<Vec<u8>, Lz77Error>
     let whole = whole.map_err(cause);
     let stream = streamed(packed, length, step).map_err(cause);
     assert_eq!(whole, stream);
+    if let Ok(whole) = &whole {
+        let wanted = length / 2;
+        let start = lz77::Decoder::default().decode_start(packed, wanted, length);
+        assert_eq!(start.unwrap(), whole[..wanted]);
+    }
     whole
 }
 

@@ -30,8 +30,8 @@ const _: () = assert!(OUTPUT + CHUNK_SIZE + GROUP * MAX_MATCH + MAX_MATCH <= INP
 ///
 /// Packed and decoded bytes are in one array, the arena: literals and matches
 /// are then copies that differ only in source and length, and items are decoded
-/// without a branch that depends on which they are. Such a branch would be
-/// mispredicted for every other item, and cost more than the copy.
+/// without a branch on their kind. Such a branch would be mispredicted for
+/// every few items, which takes longer than the copy.
 pub struct Decoder {
     arena: Box<[u8; ARENA + SLACK]>,
 }
@@ -59,7 +59,7 @@ impl Decoder {
         if progress.is_some_and(|progress| progress.has_ended && progress.decoded == length) {
             return Ok(self.arena[OUTPUT..OUTPUT + length].to_vec());
         }
-        // The stream finds out what is wrong.
+        // The stream decoder determines what is wrong.
         let mut decoded = Vec::new();
         Reader::new(input, length as u64).read_to_end(&mut decoded)?;
         Ok(decoded)
@@ -69,8 +69,8 @@ impl Decoder {
     /// exactly `length` bytes. What follows them is not verified.
     ///
     /// # Errors
-    /// Returns an error under the same conditions as [`Decoder::decode`] if the
-    /// data is damaged before these bytes are decoded.
+    /// Returns an error under the same conditions as [`Decoder::decode`], but
+    /// not if the data is damaged only after these bytes.
     pub fn decode_start(
         &mut self,
         input: &[u8],
