@@ -197,14 +197,17 @@ impl Reader {
     }
 
     /// Reads bytes of one block for the kernel's page cache. A block that is read
-    /// to its end is no longer cached here. Of one of which only the beginning is
-    /// read, no more is decoded if that is quicker.
+    /// to its end is no longer cached here. If only the beginning of a file of
+    /// `size` bytes is read, no more is decoded if that is quicker.
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Reader::read`].
-    pub fn read_to_push(&self, file: File<'_>, range: Range<u64>) -> Result<Bytes> {
+    pub fn read_to_push(&self, file: File<'_>, range: Range<u64>, size: u64) -> Result<Bytes> {
         let start = range.start;
-        if let Some(head) = self.head_of_chunk(file, range.clone())? {
+        if start == 0
+            && range.end <= size.min(BLOCK_SIZE.into()) / 2
+            && let Some(head) = self.head(file, range.end as u32)?
+        {
             return Ok(Bytes::Owned(head));
         }
         let bytes = self.read(file, range)?;
@@ -217,23 +220,18 @@ impl Reader {
         Ok(bytes)
     }
 
-    /// Decodes the beginning of a chunk; `None` if `range` is something else, or
-    /// more than half of a chunk, or if the chunk is cached.
-    fn head_of_chunk(&self, file: File<'_>, range: Range<u64>) -> Result<Option<Vec<u8>>> {
+    /// Decodes the first `wanted` bytes of a file of chunks; `None` if it is not
+    /// one, or if they are not in its first chunk, or if that is cached.
+    fn head(&self, file: File<'_>, wanted: u32) -> Result<Option<Vec<u8>>> {
         let Content::Chunks(volume) = file.volume.volume.content(file.file)? else {
             return Ok(None);
         };
-        let chunk = self.chunk_table(file, volume)?.at(range.start)?;
-        let wanted = range.end - range.start;
-        let block = (file.key(), Part::Block(chunk.start));
-        if range.start > chunk.start
-            || chunk.length > BLOCK_SIZE
-            || wanted > u64::from(chunk.length / 2)
-            || self.blocks.peek(&block).is_some()
-        {
+        let chunk = self.chunk_table(file, volume)?.at(0)?;
+        let block = (file.key(), Part::Block(0));
+        if !(wanted..=BLOCK_SIZE).contains(&chunk.length) || self.blocks.peek(&block).is_some() {
             return Ok(None);
         }
-        let decoded = volume.decode_chunk(file.file, chunk, wanted as u32)?;
+        let decoded = volume.decode_chunk(file.file, chunk, wanted)?;
         self.stats.add_decoded(decoded.len());
         let head = decoded[..wanted as usize].to_vec();
         if decoded.len() == chunk.length as usize {
@@ -343,9 +341,6 @@ impl Reader {
                 self.stats.add_decoded(decoded.len());
                 Ok(decoded)
             })?;
-            if !keep {
-                self.blocks.remove(&(file.key(), Part::Block(chunk.start)));
-            }
             return Ok((chunk.start, block));
         }
         let into_chunk = position - chunk.start;

@@ -122,8 +122,7 @@ where
         self.get_and_keep(key, true, make)
     }
 
-    /// Like [`Cache::get`]; a value that had to be made is cached only if `keep`
-    /// is set.
+    /// Like [`Cache::get`]; afterwards the value is cached only if `keep` is set.
     ///
     /// # Errors
     /// Returns the errors of `make`.
@@ -134,7 +133,12 @@ where
         make: impl FnOnce() -> Result<V, E>,
     ) -> Result<V, E> {
         let flight = match self.find(key) {
-            Found::Value(value) => return Ok(value),
+            Found::Value(value) => {
+                if !keep {
+                    self.remove(key);
+                }
+                return Ok(value);
+            }
             Found::Flight { flight, .. } => flight,
         };
         self.make(key, &flight, keep, make)
@@ -220,6 +224,9 @@ where
         let mut slot = lock(flight);
         if let Some(result) = &*slot {
             self.counters.hits.add(1);
+            if !keep {
+                self.remove(key);
+            }
             return result.clone();
         }
         self.counters.misses.add(1);

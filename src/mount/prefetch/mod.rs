@@ -218,7 +218,7 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
     let Ok(node) = vfs.node(push.ino) else {
         return;
     };
-    let Some(file) = node.file() else {
+    let (Some(file), Some(size)) = (node.file(), node.size()) else {
         return;
     };
     if matches!(job, Job::Ahead(_)) && push.start == 0 && vfs.remote.get().is_some() {
@@ -233,7 +233,7 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
         return;
     }
     let range = push.start..push.start + push.length;
-    let Ok(bytes) = vfs.reader.read_to_push(file, range) else {
+    let Ok(bytes) = vfs.reader.read_to_push(file, range, size) else {
         return;
     };
     // No lock is held while the kernel stores them: it may wait until a request

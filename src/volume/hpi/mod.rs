@@ -396,15 +396,20 @@ mod tests {
         }
     }
 
-    #[test]
-    fn only_the_header_and_a_directory_are_read_unannounced() {
+    /// Returns a directory with a file of `length` bytes.
+    fn one_file(length: usize) -> Directory {
         let file = File {
-            source: Source::Bytes(vec![7; 100_000]),
+            source: Source::Bytes(vec![7; length]),
             modified: 0,
         };
-        let root = Directory {
+        Directory {
             entries: vec![("a.bin".into(), Node::File(file))],
-        };
+        }
+    }
+
+    #[test]
+    fn only_the_header_and_a_directory_are_read_unannounced() {
+        let root = one_file(100_000);
         let (mut first, mut second) = (
             std::io::Cursor::new(Vec::new()),
             std::io::Cursor::new(Vec::new()),
@@ -444,13 +449,7 @@ mod tests {
 
     #[test]
     fn results_of_verification_are_counted_as_memory() {
-        let file = File {
-            source: Source::Bytes(vec![7; 1000]),
-            modified: 0,
-        };
-        let root = Directory {
-            entries: vec![("a.bin".into(), Node::File(file))],
-        };
+        let root = one_file(1000);
         let mut archive = std::io::Cursor::new(Vec::new());
         let packing = pack::v2::Options { packed: false };
         pack::v2::write(&root, packing, &mut archive, &mut |_| {}).unwrap();
