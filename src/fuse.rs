@@ -404,13 +404,14 @@ impl Filesystem for Mounted {
         self.guard("read", || {
             // Reads that bypass the page cache do not profit from a push.
             let prefetch = self.prefetch.as_ref().filter(|_| !is_direct(flags));
-            let has_more =
-                prefetch.is_some_and(|prefetch| prefetch.note(&self.vfs, ino(inode), offset, size));
-            match self.vfs.read(ino(inode), offset, size) {
+            let noted = prefetch
+                .map(|prefetch| prefetch.note(&self.vfs, ino(inode), offset, size))
+                .unwrap_or_default();
+            match self.vfs.read_as(ino(inode), offset, size, noted.access) {
                 Ok(bytes) => {
                     reply.data(&bytes);
                     if let Some(prefetch) = prefetch {
-                        prefetch.note_answered(&self.vfs, ino(inode), offset, size, has_more);
+                        prefetch.note_answered(&self.vfs, ino(inode), offset, size, noted);
                     }
                 }
                 Err(error) => reply.error(errno(error)),

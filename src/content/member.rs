@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{File, OpenVolume, Reader};
+use super::{Access, File, OpenVolume, Reader};
 use crate::io::ReadAt;
 use crate::volume::{Content, FileId};
 
@@ -43,7 +43,7 @@ impl ReadAt for Member {
             // Block by block, so that nothing is assembled only to be copied.
             let bytes = self
                 .reader
-                .read_some(file, start..offset + buf.len() as u64)
+                .read_some(file, start..offset + buf.len() as u64, Access::Unknown)
                 .map_err(std::io::Error::other)?;
             buf[filled..filled + bytes.len()].copy_from_slice(&bytes);
             filled += bytes.len();

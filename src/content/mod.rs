@@ -19,7 +19,7 @@ use crate::volume::{FileId, Volume};
 pub use self::image::Image;
 pub use self::member::Member;
 pub use self::model::{Asked, MAX_ASSET, Model, Shelf};
-pub use self::reader::{BLOCK_SIZE, Bytes, Reader};
+pub use self::reader::{Access, BLOCK_SIZE, Bytes, Reader};
 pub use self::spool::Spool;
 
 /// Number of a volume in the mount. A volume that is evicted and opened again

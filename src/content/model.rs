@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::{File, Key, Reader};
+use super::{Access, File, Key, Reader};
 use crate::io::budget::{Charge, Reservation};
 use crate::io::cache::{Cache, Value};
 use crate::io::{Error, ReadAt, Result, read_error};
@@ -204,7 +204,7 @@ impl Reader {
         }
         let mut filled = 0;
         while filled < buf.len() {
-            let bytes = self.read_some(file, filled as u64..buf.len() as u64)?;
+            let bytes = self.read_some(file, filled as u64..buf.len() as u64, Access::Unknown)?;
             buf[filled..filled + bytes.len()].copy_from_slice(&bytes);
             filled += bytes.len();
         }

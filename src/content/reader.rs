@@ -107,6 +107,19 @@ impl Deref for Bytes {
     }
 }
 
+/// What is known about the reader of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Access {
+    /// Nothing: a block is cached if only a part of it is read.
+    #[default]
+    Unknown,
+    /// It has read the bytes before: a block that it reads to its end is not
+    /// read again.
+    Sequential,
+    /// It reads no more of this file than the beginning.
+    Head,
+}
+
 /// Reads from volumes, decodes, and caches the results.
 pub struct Reader {
     pub(super) blocks: Arc<Cache<(Key, Part), Block, Error>>,
@@ -177,13 +190,14 @@ impl Reader {
         })
     }
 
-    /// Reads `range` of a file, which must lie inside it.
+    /// Reads `range` of a file, which must lie inside it. Blocks that a reader
+    /// with this `access` does not need again are not cached.
     ///
     /// # Errors
     /// Returns an error if one of the bytes cannot be read.
-    pub fn read(&self, file: File<'_>, range: Range<u64>) -> Result<Bytes> {
+    pub fn read(&self, file: File<'_>, range: Range<u64>, access: Access) -> Result<Bytes> {
         let wanted = (range.end - range.start) as usize;
-        let first = self.read_some(file, range.clone())?;
+        let first = self.read_some(file, range.clone(), access)?;
         if first.len() == wanted {
             return Ok(first);
         }
@@ -191,53 +205,31 @@ impl Reader {
         all.extend_from_slice(&first);
         while all.len() < wanted {
             let start = range.start + all.len() as u64;
-            all.extend_from_slice(&self.read_some(file, start..range.end)?);
+            all.extend_from_slice(&self.read_some(file, start..range.end, access)?);
         }
         Ok(Bytes::Owned(all))
     }
 
-    /// Reads bytes of one block for the kernel's page cache. A block that is read
-    /// to its end is no longer cached here. If only the beginning of a file of
-    /// `size` bytes is read, no more is decoded if that is quicker.
-    ///
-    /// # Errors
-    /// Returns an error under the same conditions as [`Reader::read`].
-    pub fn read_to_push(&self, file: File<'_>, range: Range<u64>, size: u64) -> Result<Bytes> {
-        let start = range.start;
-        if start == 0
-            && range.end <= size.min(BLOCK_SIZE.into()) / 2
-            && let Some(head) = self.head(file, range.end as u32)?
-        {
-            return Ok(Bytes::Owned(head));
-        }
-        let bytes = self.read(file, range)?;
-        if let Bytes::Shared(block, part) = &bytes
-            && part.end == block.len()
-        {
-            let block_start = start - part.start as u64;
-            self.blocks.remove(&(file.key(), Part::Block(block_start)));
-        }
-        Ok(bytes)
-    }
-
-    /// Decodes the first `wanted` bytes of a file of chunks; `None` if it is not
-    /// one, or if they are not in its first chunk, or if that is cached.
-    fn head(&self, file: File<'_>, wanted: u32) -> Result<Option<Vec<u8>>> {
-        let Content::Chunks(volume) = file.volume.volume.content(file.file)? else {
-            return Ok(None);
-        };
-        let chunk = self.chunk_table(file, volume)?.at(0)?;
+    /// Decodes the first `wanted` bytes of the chunk that begins a file; `None`
+    /// if these are all, if it is longer than a block, or if it is cached.
+    fn head(
+        &self,
+        file: File<'_>,
+        volume: &dyn Chunks,
+        chunk: Chunk,
+        wanted: u64,
+    ) -> Result<Option<Vec<u8>>> {
         let block = (file.key(), Part::Block(0));
-        if !(wanted..=BLOCK_SIZE).contains(&chunk.length) || self.blocks.peek(&block).is_some() {
+        if chunk.length > BLOCK_SIZE
+            || wanted >= chunk.length.into()
+            || self.blocks.peek(&block).is_some()
+        {
             return Ok(None);
         }
-        let decoded = volume.decode_chunk(file.file, chunk, wanted)?;
+        let mut decoded = volume.decode_chunk(file.file, chunk, wanted as u32)?;
         self.stats.add_decoded(decoded.len());
-        let head = decoded[..wanted as usize].to_vec();
-        if decoded.len() == chunk.length as usize {
-            self.blocks.put(&block, Block::Bytes(Arc::new(decoded)));
-        }
-        Ok(Some(head))
+        decoded.truncate(wanted as usize);
+        Ok(Some(decoded))
     }
 
     /// Loads the block of a packed file that contains `offset` into the cache.
@@ -246,7 +238,13 @@ impl Reader {
     /// Returns an error under the same conditions as [`Reader::read`].
     pub fn load(&self, file: File<'_>, offset: u64) -> Result<()> {
         // A block that is read in part is cached.
-        self.read_some(file, offset..offset + 1).map(drop)
+        self.read_some(file, offset..offset + 1, Access::Unknown)
+            .map(drop)
+    }
+
+    /// Drops the block that begins at `start` from the cache.
+    pub fn forget(&self, file: File<'_>, start: u64) {
+        self.blocks.remove(&(file.key(), Part::Block(start)));
     }
 
     /// Announces to the source of a file that its beginning will be read soon,
@@ -262,7 +260,12 @@ impl Reader {
     ///
     /// # Errors
     /// Returns an error under the same conditions as [`Reader::read`].
-    pub(super) fn read_some(&self, file: File<'_>, range: Range<u64>) -> Result<Bytes> {
+    pub(super) fn read_some(
+        &self,
+        file: File<'_>,
+        range: Range<u64>,
+        access: Access,
+    ) -> Result<Bytes> {
         match file.volume.volume.content(file.file)? {
             Content::Extent { source, offset } => {
                 let mut bytes = vec![0; (range.end - range.start) as usize];
@@ -282,8 +285,14 @@ impl Reader {
                 Ok(bytes)
             }
             Content::Chunks(volume) => {
-                let table = self.chunk_table(file, volume)?;
-                let (start, block) = self.block_at(file, volume, &table, range.clone())?;
+                let chunk = self.chunk_table(file, volume)?.at(range.start)?;
+                if access == Access::Head
+                    && range.start == 0
+                    && let Some(head) = self.head(file, volume, chunk, range.end)?
+                {
+                    return Ok(Bytes::Owned(head));
+                }
+                let (start, block) = self.block_of(file, volume, chunk, range.clone(), access)?;
                 Ok(part_of_block(block, start, range))
             }
             Content::Stream(volume) => {
@@ -299,7 +308,8 @@ impl Reader {
                     volume,
                     file: whole,
                 };
-                let bytes = self.read_some(whole, offset + range.start..offset + range.end)?;
+                let bytes =
+                    self.read_some(whole, offset + range.start..offset + range.end, access)?;
                 // Whether the file is damaged may be known by now.
                 volume.volume.content(file.file)?;
                 Ok(bytes)
@@ -321,22 +331,22 @@ impl Reader {
         Ok(table)
     }
 
-    /// Returns the block with the start of `wanted`, and its position in the
-    /// file. A block that is read whole goes into the kernel's page cache and
-    /// is not cached here as well.
-    fn block_at(
+    /// Returns the block of `chunk` with the start of `wanted`, and its position
+    /// in the file. What is read whole goes into the kernel's page cache and is
+    /// not cached here as well.
+    fn block_of(
         &self,
         file: File<'_>,
         volume: &dyn Chunks,
-        table: &ChunkTable,
+        chunk: Chunk,
         wanted: Range<u64>,
+        access: Access,
     ) -> Result<(u64, Arc<Vec<u8>>)> {
         let position = wanted.start;
-        let chunk = table.at(position)?;
         if chunk.length <= BLOCK_SIZE {
             let end = chunk.start + u64::from(chunk.length);
-            let keep = position > chunk.start || wanted.end < end;
-            let block = self.block(file, chunk.start, keep, || {
+            let skips = position > chunk.start && access == Access::Unknown;
+            let block = self.block(file, chunk.start, skips || wanted.end < end, || {
                 let decoded = volume.decode_chunk(file.file, chunk, chunk.length)?;
                 self.stats.add_decoded(decoded.len());
                 Ok(decoded)

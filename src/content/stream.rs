@@ -279,7 +279,7 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
 
     use super::*;
-    use crate::content::{OpenVolume, Spool, VolumeId};
+    use crate::content::{Access, OpenVolume, Spool, VolumeId};
     use crate::io::Error;
     use crate::io::budget::Budget;
     use crate::volume::{Content, FileId, Volume};
@@ -395,7 +395,9 @@ mod tests {
                 volume: &self.volume,
                 file: FileId(0),
             };
-            let bytes = self.reader.read(file, start..start + length)?;
+            let bytes = self
+                .reader
+                .read(file, start..start + length, Access::Unknown)?;
             let expected = (start..start + length).map(byte);
             assert!(bytes.iter().copied().eq(expected), "{start}");
             assert!(self.reader.budget().used() <= self.reader.budget().limit());

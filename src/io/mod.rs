@@ -7,6 +7,7 @@ pub mod awaited;
 mod block_buffer;
 pub mod budget;
 pub mod cache;
+mod compact;
 mod cursor;
 mod error;
 pub mod flights;
@@ -16,6 +17,7 @@ pub mod tally;
 mod warnings;
 
 pub use block_buffer::BlockBuffer;
+pub use compact::Compact;
 pub use cursor::{Cursor, Endian};
 pub use error::{Error, Result};
 pub(crate) use source::read_error;

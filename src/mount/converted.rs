@@ -9,7 +9,7 @@ use super::context::Context;
 use super::enter::Built;
 use super::subtree::{Converted, ConvertedFile, FileOfAsset, Node, Rendered};
 use super::{Attr, Ino, Result, Vfs};
-use crate::io;
+use crate::io::{self, Compact};
 use crate::namespace::companion::{self, Companions, Shows};
 use crate::namespace::converted::{self, Named};
 use crate::namespace::numbers::Origin;
@@ -91,7 +91,7 @@ impl Vfs {
             false => Ok(()),
         });
         drafted.map_err(|error| self.failed(&directory, &error))?;
-        draft.files.shrink_to_fit();
+        draft.files.compact();
         Ok(Built {
             builder: draft.builder,
             volume: None,

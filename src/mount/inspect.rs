@@ -3,7 +3,7 @@
 
 use super::context::Context;
 use super::subtree::Node;
-use super::{Bytes, Error, Ino, Meta, Result, Vfs};
+use super::{Access, Bytes, Error, Ino, Meta, Result, Vfs};
 use crate::content::Asked;
 use crate::io;
 use crate::namespace::companion::{self, Shows};
@@ -139,7 +139,7 @@ impl Vfs {
         size: u32,
     ) -> std::result::Result<Bytes, Trouble> {
         let range = offset..offset.saturating_add(size.into());
-        Ok(self.range_of_node(&self.node(ino)?, range)??)
+        Ok(self.read_node(&self.node(ino)?, range, Access::Unknown)??)
     }
 
     /// Returns whether parts of a file can be read without those before them.

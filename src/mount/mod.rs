@@ -52,6 +52,7 @@ mod open;
 mod order;
 mod partner;
 mod prefetch;
+mod read;
 mod render;
 mod sources;
 mod subtree;
@@ -62,7 +63,6 @@ mod tests;
 
 use std::borrow::Cow;
 use std::fs::File as DiskFile;
-use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -70,11 +70,11 @@ pub use self::error::{Error, OpenCause, OpenError};
 pub use self::inspect::{Archive, Entry, Parsed, Role, Trouble};
 pub use self::invalidate::Invalidations;
 pub use self::order::Order;
-pub use self::prefetch::Prefetch;
+pub use self::prefetch::{Noted, Prefetch};
 pub use self::sources::{Prepared, Sources};
 use self::subtree::{Node, Subtree};
-pub use crate::content::Bytes;
 use crate::content::Reader;
+pub use crate::content::{Access, Bytes};
 use crate::io::budget::{Budget, Charge};
 use crate::io::cache::Cache;
 use crate::io::sync::lock;
@@ -84,7 +84,7 @@ pub use crate::namespace::companion::Meta;
 use crate::namespace::companion::Shows;
 use crate::namespace::numbers::{Numbers, Origin};
 use crate::namespace::transient::{TransientKind, Transients};
-use crate::namespace::tree::{Inode, Kind, ROOT};
+use crate::namespace::tree::{Inode, ROOT};
 pub use crate::namespace::{FileKind, Ino};
 use crate::source::remote::{Network, Remote};
 pub use crate::view::ChosenPalette;
@@ -376,51 +376,6 @@ impl Vfs {
                 }
             }
         }
-    }
-
-    /// Reads at most `size` bytes of a file from `offset` on; fewer only at its
-    /// end.
-    ///
-    /// # Errors
-    /// Returns [`Error::IsADirectory`] or [`Error::NotFound`]; [`Error::Io`] if
-    /// a byte of the range is unavailable; [`Error::Stale`] if it is generated
-    /// from a file that has changed.
-    pub fn read(&self, ino: Ino, offset: u64, size: u32) -> Result<Bytes> {
-        self.reader.stats.count(|stats| &stats.reads);
-        let range = offset..offset.saturating_add(size.into());
-        let bytes = match self.node(ino) {
-            Ok(node) => self.read_node(&node, range)?,
-            Err(Error::NotFound) => {
-                let text = lock(&self.transients).read(ino).ok_or(Error::NotFound)?;
-                Bytes::part_of(text, range)
-            }
-            Err(error) => return Err(error),
-        };
-        self.reader.stats.bytes_read.add(bytes.len() as u64);
-        Ok(bytes)
-    }
-
-    fn read_node(&self, node: &Node<'_>, range: Range<u64>) -> Result<Bytes> {
-        self.range_of_node(node, range)?
-            .map_err(|error| self.failed(node, &error))
-    }
-
-    /// Reads the part of a range that is inside a file; the inner error is
-    /// about its data.
-    fn range_of_node(&self, node: &Node<'_>, range: Range<u64>) -> Result<io::Result<Bytes>> {
-        if !matches!(node.kind(), Some(Kind::File { .. })) {
-            return Err(Error::IsADirectory);
-        }
-        let range = range.start..range.end.min(self.node_attr(node)?.size);
-        if range.is_empty() {
-            return Ok(Ok(Bytes::EMPTY));
-        }
-        Ok(match node.file() {
-            Some(file) => self.reader.read(file, range),
-            None => {
-                self.with_rendering(node, |key, render| self.reader.rendered(key, range, render))
-            }
-        })
     }
 
     /// Returns the number of lookups, attribute requests, listings and reads so

@@ -3,9 +3,9 @@
 //! Programs that read files in order are recognised by their reads, and the
 //! files that they will read next are decoded by a separate thread and pushed
 //! into the kernel's page cache: reading them then takes no request at all. The
-//! order is that of `find` and `grep -r` ([`walk`]), across directories. What
-//! the kernel does not know yet, because the reader has not listed it, is only
-//! decoded.
+//! order is that of `find` and `grep -r`, or the reverse of it ([`walk`]), across
+//! directories. What the kernel does not know yet, because the reader has not
+//! listed it, is only decoded.
 //!
 //! The kernel does not report how far the reader has come in pushed files. So
 //! only a window is pushed, and something is omitted from time to time: when it
@@ -16,6 +16,8 @@
 //! it is decoded already, and the kernel keeps it more cheaply.
 
 mod run;
+#[cfg(test)]
+mod tests;
 mod walk;
 
 use std::collections::VecDeque;
@@ -26,7 +28,7 @@ use std::thread;
 use self::run::{Push, Run};
 use super::subtree::Node;
 use super::{Ino, Vfs};
-use crate::content::{BLOCK_SIZE, File};
+use crate::content::{Access, BLOCK_SIZE, File};
 use crate::io::awaited::Awaited;
 use crate::namespace::tree::Kind;
 use crate::volume::Content;
@@ -51,6 +53,9 @@ const MAX_ANNOUNCED: usize = 16;
 /// Bytes of a file that are announced to a source on a server.
 const ANNOUNCED: u64 = 512 << 10;
 
+/// Maximum number of bytes that are decoded ahead of readers but not read yet.
+const MAX_UNREAD: u64 = 1 << 20;
+
 /// Minimum memory budget for which files that cannot be pushed yet are decoded.
 const MIN_CACHE: usize = 4 << 20;
 
@@ -67,6 +72,19 @@ struct State {
     blocks: VecDeque<Push>,
     /// Readers that read files in order, the latest one last.
     runs: Vec<Run>,
+    /// What was decoded ahead of readers lately.
+    decoded: VecDeque<Push>,
+    /// The sum of their costs, in bytes.
+    decoded_bytes: u64,
+}
+
+/// What was noted about a read.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Noted {
+    /// How the reader reads the file.
+    pub access: Access,
+    /// Whether there is something to prefetch when the read is answered.
+    has_more: bool,
 }
 
 /// Something to push.
@@ -97,31 +115,32 @@ impl Prefetch {
     }
 
     /// Notes a read before it is answered, so that something else is prefetched
-    /// meanwhile. Returns whether there is something to prefetch.
-    pub fn note(&self, vfs: &Vfs, ino: Ino, offset: u64, size: u32) -> bool {
+    /// meanwhile.
+    pub fn note(&self, vfs: &Vfs, ino: Ino, offset: u64, size: u32) -> Noted {
         // Generated files are not pushed.
         let Some(node) = vfs.node(ino).ok().filter(|node| node.file().is_some()) else {
-            return false;
+            return Noted::default();
         };
-        let mut has_more = false;
+        let mut noted = Noted::default();
         self.0.change(|state| {
-            has_more = state.note_read(&node, offset, size);
+            noted = state.note_read(&node, offset, size);
             // The blocks after these are decoded while this thread decodes
             // these.
             state.runs.last().is_some_and(Run::reads_on)
         });
-        has_more
+        noted
     }
 
     /// Wakes a thread if there is something to prefetch, now that the read is
     /// answered, and has the rest of the block of a small read pushed.
-    pub fn note_answered(&self, vfs: &Vfs, ino: Ino, offset: u64, size: u32, has_more: bool) {
-        let node = (size < SMALL).then(|| vfs.node(ino).ok()).flatten();
-        if !has_more && node.is_none() {
+    pub fn note_answered(&self, vfs: &Vfs, ino: Ino, offset: u64, size: u32, noted: Noted) {
+        let needs_block = size < SMALL && noted.access != Access::Head;
+        let node = needs_block.then(|| vfs.node(ino).ok()).flatten();
+        if !noted.has_more && node.is_none() {
             return;
         }
         self.0.change(|state| {
-            has_more | node.is_some_and(|node| state.note_block(&node, offset, size))
+            noted.has_more | node.is_some_and(|node| state.note_block(&node, offset, size))
         });
     }
 }
@@ -133,29 +152,47 @@ impl Drop for Prefetch {
 }
 
 impl State {
-    /// Notes a read by the reader that it belongs to. Returns whether there is
-    /// something to push.
-    fn note_read(&mut self, node: &Node<'_>, offset: u64, size: u32) -> bool {
-        let ino = node.ino();
-        let known = self.runs.iter().rposition(|run| run.expects(ino, offset));
-        let mut run = match known {
-            Some(number) => self.runs.remove(number),
-            None => {
-                if self.runs.len() == MAX_RUNS {
-                    self.runs.remove(0);
-                }
-                // A reader that has read files in order and begins another
-                // directory walks a whole tree.
-                let walks = self.runs.last().is_some_and(Run::is_active);
-                Run::new(node, walks && is_first_file(node))
+    /// Notes a read by the reader that it belongs to.
+    fn note_read(&mut self, node: &Node<'_>, offset: u64, size: u32) -> Noted {
+        let mut run = self.take_run(node, offset).unwrap_or_else(|| {
+            if self.runs.len() == MAX_RUNS {
+                self.runs.remove(0);
             }
-        };
-        run.note_read(node, offset, size.into(), |file| {
+            let run = Run::new(node, self.active_run(node, offset));
+            if offset == 0 {
+                self.runs
+                    .iter_mut()
+                    .for_each(|run| run.end_before(node.ino()));
+            }
+            run
+        });
+        let access = run.note_read(node, offset, size.into(), |file| {
             self.runs.iter().any(|run| run.first_file() == file)
         });
         let has_more = run.is_active() || run.reads_on();
         self.runs.push(run);
-        has_more
+        Noted { access, has_more }
+    }
+
+    /// Takes the run that a read belongs to out of the list.
+    fn take_run(&mut self, node: &Node<'_>, offset: u64) -> Option<Run> {
+        let ino = node.ino();
+        if let Some(number) = self.runs.iter().rposition(|run| run.expects(ino, offset)) {
+            return Some(self.runs.remove(number));
+        }
+        let mut runs = self.runs.iter();
+        let number = runs.rposition(|run| offset == 0 && run.turns_to(node))?;
+        let mut run = self.runs.remove(number);
+        run.turn(node);
+        Some(run)
+    }
+
+    /// Returns the run of a reader that has read files in order, if this read is
+    /// by it or another part of the same program: at the beginning of another
+    /// directory, or of the files that it was expected to read.
+    fn active_run(&self, node: &Node<'_>, offset: u64) -> Option<&Run> {
+        let last = self.runs.last().filter(|run| run.is_active())?;
+        (offset == 0 && (is_first_file(node) || last.is_ahead(node.ino()))).then_some(last)
     }
 
     /// Has the block of a small read pushed. Returns whether there is something
@@ -172,6 +209,7 @@ impl State {
             ino: node.ino(),
             start,
             length: u64::from(BLOCK_SIZE).min(file_size - start),
+            access: Access::Sequential,
             is_decoded_only: false,
         });
         true
@@ -185,9 +223,25 @@ impl State {
         runs.find_map(Run::take).map(Job::Ahead)
     }
 
-    /// Returns whether a reader has yet to come to these bytes.
-    fn is_ahead(&self, push: Push) -> bool {
-        self.runs.iter().any(|run| run.is_ahead(push))
+    fn note_decoded(&mut self, push: Push) {
+        self.decoded.push_back(push);
+        self.decoded_bytes += push.cost();
+    }
+
+    /// Returns something that was decoded so long ago that its reader has not
+    /// come to it or has read it.
+    fn take_unread(&mut self) -> Option<Push> {
+        if self.decoded_bytes <= MAX_UNREAD {
+            return None;
+        }
+        let oldest = self.decoded.pop_front()?;
+        self.decoded_bytes -= oldest.cost();
+        Some(oldest)
+    }
+
+    /// Returns whether a reader has yet to come to a file.
+    fn is_ahead(&self, ino: Ino) -> bool {
+        self.runs.iter().any(|run| run.is_ahead(ino))
     }
 }
 
@@ -218,7 +272,7 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
     let Ok(node) = vfs.node(push.ino) else {
         return;
     };
-    let (Some(file), Some(size)) = (node.file(), node.size()) else {
+    let Some(file) = node.file() else {
         return;
     };
     if matches!(job, Job::Ahead(_)) && push.start == 0 && vfs.remote.get().is_some() {
@@ -229,16 +283,26 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
         // Without room in the cache, it would be decoded twice.
         if vfs.reader.budget().limit() >= MIN_CACHE {
             let _ = vfs.reader.load(file, push.start);
+            state.with(|state| state.note_decoded(push));
+        }
+        while let Some(unread) = state.with(State::take_unread) {
+            if let Ok(node) = vfs.node(unread.ino)
+                && let Some(file) = node.file()
+            {
+                vfs.reader.forget(file, unread.start);
+            }
         }
         return;
     }
+    // What the reader requests itself meanwhile is left to it.
+    let is_wanted = || matches!(job, Job::Block(_)) || state.with(|state| state.is_ahead(push.ino));
     let range = push.start..push.start + push.length;
-    let Ok(bytes) = vfs.reader.read_to_push(file, range, size) else {
+    let Ok(bytes) = vfs.reader.read(file, range, push.access) else {
         return;
     };
     // No lock is held while the kernel stores them: it may wait until a request
     // for the same page is answered, by a thread that needs the lock.
-    if matches!(job, Job::Block(_)) || state.with(|state| state.is_ahead(push)) {
+    if is_wanted() {
         store(push.ino, push.start, &bytes);
     }
 }
@@ -262,285 +326,4 @@ fn announce(vfs: &Vfs, node: &Node<'_>) {
 fn is_packed(file: File<'_>) -> bool {
     let content = file.volume.volume.content(file.file);
     matches!(content, Ok(Content::Chunks(_) | Content::Stream(_)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::mount::Sources;
-    use crate::pack::hpi::v1;
-    use crate::pack::hpi::{Directory, File, Node, Source};
-    use crate::volume::hpi::chunk::Method;
-    use std::cell::RefCell;
-
-    const CACHE_SIZE: usize = 64 << 20;
-
-    /// Returns a directory of files with these sizes.
-    fn directory(sizes: &[usize]) -> Directory {
-        let file = |(number, &size): (usize, &usize)| {
-            let file = File {
-                source: Source::Bytes(vec![7; size]),
-                modified: 0,
-            };
-            (format!("{number:05}"), Node::File(file))
-        };
-        let entries = sizes.iter().enumerate().map(file).collect();
-        Directory { entries }
-    }
-
-    /// Packs a directory and mounts it with this memory budget.
-    fn mount(root: Directory, cache_size: usize) -> Arc<Vfs> {
-        let options = v1::Options {
-            method: Method::Lz77,
-            key: 0,
-        };
-        let mut archive = tempfile::NamedTempFile::new().unwrap();
-        v1::write(&root, options, &mut archive, &mut |_| {}).unwrap();
-        let sources = Sources::Given {
-            locations: vec![archive.path().to_owned().into()],
-            order: None,
-            separate: false,
-        };
-        let options = crate::mount::Options {
-            cache_size,
-            ..Default::default()
-        };
-        Vfs::open(&sources, options).unwrap()
-    }
-
-    fn files_in(vfs: &Vfs, directory: Ino) -> Vec<Ino> {
-        let mut files = Vec::new();
-        let mut add = |_: &str, ino, _, _| {
-            files.push(ino);
-            false
-        };
-        vfs.readdir(directory, 0, &mut add).unwrap();
-        files
-    }
-
-    /// Returns a mount of files with these sizes, and their inodes.
-    fn mounted(sizes: &[usize]) -> (Arc<Vfs>, Vec<Ino>) {
-        let vfs = mount(directory(sizes), CACHE_SIZE);
-        let files = files_in(&vfs, Ino::ROOT);
-        (vfs, files)
-    }
-
-    /// Returns a mount of two directories of four files, and these files.
-    fn two_directories(cache_size: usize) -> (Arc<Vfs>, [Vec<Ino>; 2]) {
-        let names = ["a", "b"];
-        let entries = names.map(|name| (name.to_owned(), Node::Directory(directory(&[1000; 4]))));
-        let root = Directory {
-            entries: entries.into(),
-        };
-        let vfs = mount(root, cache_size);
-        let directories = names.map(|name| vfs.lookup(Ino::ROOT, name).unwrap().ino);
-        let files = directories.map(|directory| files_in(&vfs, directory));
-        (vfs, files)
-    }
-
-    /// Returns what is pushed when all work is done: inodes, offsets and
-    /// lengths.
-    fn pushed(prefetch: &Prefetch, vfs: &Vfs) -> Vec<(Ino, u64, usize)> {
-        let all = RefCell::new(Vec::new());
-        let store = |ino, offset, bytes: &[u8]| all.borrow_mut().push((ino, offset, bytes.len()));
-        while let Some(job) = prefetch.0.with(State::take) {
-            finish(job, &prefetch.0, vfs, &store);
-        }
-        all.into_inner()
-    }
-
-    /// Notes a read and its answer.
-    fn read(prefetch: &Prefetch, vfs: &Vfs, ino: Ino, offset: u64, size: u32) {
-        let has_more = prefetch.note(vfs, ino, offset, size);
-        prefetch.note_answered(vfs, ino, offset, size, has_more);
-    }
-
-    #[test]
-    fn files_read_in_order_have_the_next_ones_pushed() {
-        let (vfs, files) = mounted(&[1000; 6]);
-        let prefetch = Prefetch::default();
-        read(&prefetch, &vfs, files[0], 0, 4096);
-        assert_eq!(pushed(&prefetch, &vfs), []);
-        read(&prefetch, &vfs, files[1], 0, 4096);
-        let next = files[2..].iter().map(|&file| (file, 0, 1000));
-        assert_eq!(pushed(&prefetch, &vfs), Vec::from_iter(next));
-    }
-
-    #[test]
-    fn files_read_in_no_order_have_nothing_pushed() {
-        let (vfs, files) = mounted(&[1000; 50]);
-        let prefetch = Prefetch::default();
-        for number in [7, 20, 3, 40, 12, 30, 0, 49] {
-            read(&prefetch, &vfs, files[number], 0, 4096);
-        }
-        assert_eq!(pushed(&prefetch, &vfs), []);
-    }
-
-    #[test]
-    fn random_reads_of_neighbouring_files_have_only_their_blocks_pushed() {
-        let (vfs, files) = mounted(&[200_000; 6]);
-        let prefetch = Prefetch::default();
-        for (number, &file) in files.iter().enumerate() {
-            read(&prefetch, &vfs, file, 70_000, 4096);
-            assert_eq!(
-                pushed(&prefetch, &vfs),
-                [(file, 65_536, 65_536)],
-                "{number}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_reader_that_stops_costs_one_window_and_one_that_reads_on_moves_it() {
-        let (vfs, files) = mounted(&[100_000; 100]);
-        let prefetch = Prefetch::default();
-        read(&prefetch, &vfs, files[0], 0, 131_072);
-        read(&prefetch, &vfs, files[1], 0, 131_072);
-        let first = pushed(&prefetch, &vfs);
-        let bytes: usize = first.iter().map(|(_, _, length)| length).sum();
-        let limit = (2 << 20) + BLOCK_SIZE as usize;
-        assert!((1 << 20..=limit).contains(&bytes), "{bytes}");
-
-        // The reader requests what was omitted: the last page of a file.
-        let last = first.iter().map(|(ino, ..)| *ino).max().unwrap();
-        let is_marked = |&&(ino, start, length): &&(Ino, u64, usize)| {
-            ino != last && start == 65_536 && length < 100_000 - 65_536
-        };
-        let (marked, start, length) = *first.iter().find(is_marked).unwrap();
-        read(&prefetch, &vfs, marked, start + length as u64, 4096);
-        let second = pushed(&prefetch, &vfs);
-        let ahead = second.iter().filter(|(ino, ..)| *ino != marked);
-        assert!(ahead.clone().all(|(ino, ..)| *ino >= last), "nothing twice");
-        assert!(ahead.count() > 0);
-    }
-
-    #[test]
-    fn a_reader_of_beginnings_has_only_beginnings_pushed() {
-        let (vfs, files) = mounted(&[200_000; 200]);
-        let prefetch = Prefetch::default();
-        read(&prefetch, &vfs, files[0], 0, 16_384);
-        pushed(&prefetch, &vfs);
-        read(&prefetch, &vfs, files[1], 0, 16_384);
-        let all = pushed(&prefetch, &vfs);
-        let next: Vec<_> = all.iter().filter(|(ino, ..)| *ino != files[1]).collect();
-        assert!(next.len() > 10);
-        assert!(
-            next.iter()
-                .all(|&&(_, start, length)| (start, length) == (0, 16_384))
-        );
-
-        // Only their chunk tables are in the cache.
-        let cached = vfs.reader.cache_json()["bytes"].as_u64().unwrap();
-        assert!(cached < 65_536, "{cached}");
-
-        // Once more of a file is read, so are the next ones.
-        read(&prefetch, &vfs, files[1], 16_384, 131_072);
-        let all = pushed(&prefetch, &vfs);
-        assert!(all.iter().any(|(_, start, _)| *start > 16_384));
-    }
-
-    #[test]
-    fn files_of_the_next_directory_are_pushed_when_the_reader_is_there() {
-        let (vfs, [a, b]) = two_directories(CACHE_SIZE);
-        let prefetch = Prefetch::default();
-        read(&prefetch, &vfs, a[0], 0, 4096);
-        read(&prefetch, &vfs, a[1], 0, 4096);
-        let here = a[2..].iter().map(|&file| (file, 0, 1000));
-        assert_eq!(pushed(&prefetch, &vfs), Vec::from_iter(here));
-        assert_eq!(vfs.reader.stats.to_json()["bytes_decoded"], 6000);
-
-        read(&prefetch, &vfs, b[0], 0, 4096);
-        let there = b[1..].iter().map(|&file| (file, 0, 1000));
-        assert_eq!(pushed(&prefetch, &vfs), Vec::from_iter(there));
-        assert_eq!(
-            vfs.reader.stats.to_json()["bytes_decoded"],
-            6000,
-            "nothing twice"
-        );
-    }
-
-    #[test]
-    fn files_of_the_next_directory_are_not_decoded_without_a_cache() {
-        let (vfs, [a, _]) = two_directories(0);
-        let prefetch = Prefetch::default();
-        read(&prefetch, &vfs, a[0], 0, 4096);
-        read(&prefetch, &vfs, a[1], 0, 4096);
-        assert_eq!(pushed(&prefetch, &vfs).len(), 2);
-        assert_eq!(vfs.reader.stats.to_json()["bytes_decoded"], 2000);
-    }
-
-    #[test]
-    fn a_run_ends_where_another_one_began() {
-        let (vfs, files) = mounted(&[1000; 12]);
-        let prefetch = Prefetch::default();
-        read(&prefetch, &vfs, files[8], 0, 4096);
-        read(&prefetch, &vfs, files[0], 0, 4096);
-        read(&prefetch, &vfs, files[1], 0, 4096);
-        let next = files[2..8].iter().map(|&file| (file, 0, 1000));
-        assert_eq!(pushed(&prefetch, &vfs), Vec::from_iter(next));
-    }
-
-    #[test]
-    fn reads_of_generated_files_wake_no_thread() {
-        let source = tempfile::tempdir().unwrap();
-        std::fs::write(source.path().join("a.tdf"), "[UNIT]{Name=a;}").unwrap();
-        let sources = Sources::Given {
-            locations: vec![source.path().to_owned().into()],
-            order: None,
-            separate: false,
-        };
-        let vfs = Vfs::open(&sources, crate::mount::Options::default()).unwrap();
-        let directory = vfs.lookup(Ino::ROOT, "a.tdf.meta").unwrap().ino;
-        let prefetch = Prefetch::default();
-        for name in ["info.json", "info.txt"] {
-            let file = vfs.lookup(directory, name).unwrap().ino;
-            read(&prefetch, &vfs, file, 0, 4096);
-        }
-        assert!(prefetch.0.with(State::take).is_none());
-    }
-
-    #[test]
-    fn a_file_read_sequentially_has_its_next_blocks_decoded_and_kept_until_read() {
-        const READ: u64 = 131_072;
-        const SIZE: u64 = 1_000_000;
-        let (vfs, files) = mounted(&[SIZE as usize]);
-        let prefetch = Prefetch::default();
-        let decoded = || vfs.reader.stats.to_json()["bytes_decoded"].as_u64();
-        for offset in (0..SIZE).step_by(READ as usize) {
-            let has_more = prefetch.note(&vfs, files[0], offset, READ as u32);
-            vfs.read(files[0], offset, READ as u32).unwrap();
-            prefetch.note_answered(&vfs, files[0], offset, READ as u32, has_more);
-            assert_eq!(pushed(&prefetch, &vfs), []);
-            assert_eq!(
-                decoded(),
-                Some(SIZE.min(offset + 3 * READ)),
-                "nothing twice"
-            );
-        }
-        assert_eq!(vfs.reader.cache_json()["misses"], SIZE.div_ceil(65_536));
-        let table = vfs.reader.cache_json()["bytes"].as_u64().unwrap();
-        assert!(table < 1000, "the kernel has the blocks: {table}");
-    }
-
-    #[test]
-    fn a_file_read_at_random_has_no_blocks_decoded() {
-        let (vfs, files) = mounted(&[1_000_000]);
-        let prefetch = Prefetch::default();
-        for offset in [262_144, 0, 524_288, 131_072] {
-            read(&prefetch, &vfs, files[0], offset, 65_536);
-            prefetch
-                .0
-                .with(|state| assert!(state.take().is_none(), "{offset}"));
-        }
-    }
-
-    #[test]
-    fn a_small_read_has_its_block_pushed() {
-        let (vfs, files) = mounted(&[200_000]);
-        let prefetch = Prefetch::default();
-        read(&prefetch, &vfs, files[0], 70_000, 4096);
-        assert_eq!(pushed(&prefetch, &vfs), [(files[0], 65_536, 65_536)]);
-        read(&prefetch, &vfs, files[0], 131_072, 131_072);
-        assert_eq!(pushed(&prefetch, &vfs), []);
-    }
 }

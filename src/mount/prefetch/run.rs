@@ -4,11 +4,10 @@ use std::collections::VecDeque;
 use std::iter;
 use std::ops::Range;
 
-use super::walk::Walk;
-use crate::content::BLOCK_SIZE;
+use super::walk::{Order, Walk};
+use crate::content::{Access, BLOCK_SIZE};
 use crate::mount::Ino;
 use crate::mount::subtree::Node;
-use crate::namespace::tree::Index;
 
 /// Bytes that are pushed before the reader is seen again.
 const WINDOW: u64 = 2 << 20;
@@ -81,7 +80,7 @@ pub(super) struct Run {
     head: u64,
     /// The directory of the current file, and those around it. The kernel
     /// knows the files in them.
-    listed: Vec<Index>,
+    listed: Vec<Ino>,
     /// The first of the bytes that are only decoded so far.
     decoded: Option<Push>,
     /// The number of those bytes.
@@ -92,8 +91,8 @@ pub(super) struct Run {
 #[derive(Clone, Copy)]
 struct PlannedFile {
     ino: Ino,
-    /// The directory that it is in.
-    directory: Option<Index>,
+    /// The directory that it is in, and its number there.
+    position: Option<(Ino, usize)>,
     size: u64,
 }
 
@@ -106,23 +105,33 @@ pub(super) struct Push {
     pub(super) start: u64,
     /// Number of bytes.
     pub(super) length: u64,
+    /// How the reader will read them.
+    pub(super) access: Access,
     /// Whether the bytes are only decoded: the kernel does not know the file
     /// yet, or will request them itself.
     pub(super) is_decoded_only: bool,
 }
 
+impl Push {
+    /// Returns the number of bytes that it counts for.
+    pub(super) fn cost(self) -> u64 {
+        self.length.max(FILE_COST)
+    }
+}
+
 impl Run {
-    /// Creates the run of a reader that begins with a file. If it `walks` a
-    /// tree already, the first file is enough to expect more.
-    pub(super) fn new(node: &Node<'_>, walks: bool) -> Self {
+    /// Creates the run of a reader that begins with a file. If it goes on with
+    /// what an active run does, the first file is enough to expect more.
+    pub(super) fn new(node: &Node<'_>, active: Option<&Self>) -> Self {
         let file = PlannedFile::new(node);
+        let position = node.tree().position(node.index);
         Self {
             files: VecDeque::from([file]),
             planned: file.cost(),
-            walk: Walk::after(node.tree(), node.index),
+            walk: position.map(|position| Walk::after(position, Order::Listed)),
             first_file: node.ino(),
             previous: None,
-            count: if walks { MIN_FILES - 1 } else { 0 },
+            count: active.map_or(0, |_| MIN_FILES),
             read_to: 0,
             current: 0..0,
             is_pushed: false,
@@ -130,7 +139,7 @@ impl Run {
             budget: 0,
             unmarked: 0,
             mark: None,
-            head: MAX_HEAD,
+            head: active.map_or(MAX_HEAD, |active| active.head),
             listed: Vec::new(),
             decoded: None,
             decoded_bytes: 0,
@@ -158,19 +167,47 @@ impl Run {
         self.previous == Some(ino) || expected.any(|file| file.ino == ino)
     }
 
-    /// Notes a read of an expected file. The next files are determined up to
-    /// the first one of which `is_taken` says that another run begins there.
+    /// Returns whether a read of this file would be the second one in the reverse
+    /// order.
+    pub(super) fn turns_to(&self, node: &Node<'_>) -> bool {
+        let positions = (self.files[0].position, PlannedFile::new(node).position);
+        let (Some((directory, here)), Some((other, there))) = positions else {
+            return false;
+        };
+        !self.is_active() && directory == other && (1..=GAP + 1).contains(&here.wrapping_sub(there))
+    }
+
+    /// Expects the files before the current one, in the reverse order. `node` is
+    /// in the same directory.
+    pub(super) fn turn(&mut self, node: &Node<'_>) {
+        let here = self.files[0];
+        let positions = node.tree().position(node.index).zip(here.position);
+        self.walk = positions.map(|((directory, _), (_, number))| {
+            let position = (directory, number);
+            Walk::after(position, Order::Reversed)
+        });
+        self.files.truncate(1);
+        self.planned = here.cost();
+        self.next = (1, 0);
+        self.plan(node, |_| false);
+    }
+
+    /// Notes a read of an expected file, and returns how the reader reads it.
+    /// The next files are determined up to the first one of which `is_taken`
+    /// says that another run begins there.
     pub(super) fn note_read(
         &mut self,
         node: &Node<'_>,
         offset: u64,
         size: u64,
         is_taken: impl Fn(Ino) -> bool,
-    ) {
+    ) -> Access {
         let ino = node.ino();
         let Some(number) = self.files.iter().position(|file| file.ino == ino) else {
-            return;
+            return Access::Unknown;
         };
+        // All that comes before a mark was pushed.
+        let is_mark = self.mark == Some((ino, offset));
         if number > 0 {
             self.advance(number);
         } else if offset > 0 {
@@ -179,20 +216,36 @@ impl Run {
         if number > 0 || self.count == 0 {
             self.count = self.count.saturating_add(1);
         }
-        self.note_sequential(offset, size);
+        let is_sequential = is_mark || offset == self.read_to;
+        self.note_sequential(is_sequential, offset, size);
         self.read_to = self.read_to.max(offset + size);
         self.enter_directory(node);
         if self.is_active() {
             self.budget = WINDOW;
         }
         self.plan(node, is_taken);
+        if !is_sequential {
+            Access::Unknown
+        } else if offset + size <= self.head {
+            self.access()
+        } else {
+            Access::Sequential
+        }
+    }
+
+    /// Returns how the next files are read.
+    fn access(&self) -> Access {
+        match self.head < MAX_HEAD {
+            true => Access::Head,
+            false => Access::Sequential,
+        }
     }
 
     /// Notes a read in the current file. If it is the kernel's read-ahead for a
     /// sequential reader, the next blocks are decoded as well: the kernel
     /// requests them only when the reader comes to the end of this one.
-    fn note_sequential(&mut self, offset: u64, size: u64) {
-        if offset != self.read_to || size < BLOCK_SIZE.into() {
+    fn note_sequential(&mut self, is_sequential: bool, offset: u64, size: u64) {
+        if !is_sequential || size < BLOCK_SIZE.into() {
             self.current = 0..0;
             return;
         }
@@ -223,9 +276,10 @@ impl Run {
         self.planned -= passed.map(|file| file.cost()).sum::<u64>();
         self.read_to = 0;
         self.current = 0..0;
-        // The kernel reads ahead in the current file.
         self.next = match self.next.0.checked_sub(number) {
-            None | Some(0) => (1, 0),
+            // The kernel reads ahead in the current file. If the reader has
+            // caught up, it requests the next one itself before that is pushed.
+            None | Some(0) => (1 + usize::from(self.is_active()), 0),
             Some(next) => (next, self.next.1),
         };
     }
@@ -235,12 +289,13 @@ impl Run {
     fn enter_directory(&mut self, node: &Node<'_>) {
         let parent = |index| node.tree().position(index).map(|(parent, _)| parent);
         let directory = parent(node.index);
-        if self.listed.first() == directory.as_ref() {
+        if self.listed.first().copied() == directory.map(|index| node.ino_of(index)) {
             return;
         }
         self.listed.clear();
+        let directories = iter::successors(directory, |&index| parent(index));
         self.listed
-            .extend(iter::successors(directory, |&index| parent(index)));
+            .extend(directories.map(|index| node.ino_of(index)));
         self.decoded_bytes = 0;
         if let Some(decoded) = self.decoded.take() {
             let number = self.files.iter().position(|file| file.ino == decoded.ino);
@@ -251,10 +306,21 @@ impl Run {
         }
     }
 
-    /// Returns whether the reader has yet to come to these bytes.
-    pub(super) fn is_ahead(&self, push: Push) -> bool {
+    /// Ends in front of a file at which another reader begins.
+    pub(super) fn end_before(&mut self, ino: Ino) {
+        let number = self.files.iter().position(|file| file.ino == ino);
+        if let Some(number) = number.filter(|&number| number > 0) {
+            let others = self.files.drain(number..);
+            self.planned -= others.map(|file| file.cost()).sum::<u64>();
+            self.walk = None;
+            self.next = self.next.min((number, 0));
+        }
+    }
+
+    /// Returns whether the reader has yet to come to a file.
+    pub(super) fn is_ahead(&self, ino: Ino) -> bool {
         let mut next = self.files.iter().skip(1);
-        next.any(|file| file.ino == push.ino)
+        next.any(|file| file.ino == ino)
     }
 
     /// Determines the files in front of what is pushed next: those to push, and
@@ -286,8 +352,8 @@ impl Run {
             let file = *self.files.get(number)?;
             let kept_back = if self.walk.is_some() { GAP } else { 0 };
             let is_listed = file
-                .directory
-                .is_some_and(|index| self.listed.contains(&index));
+                .position
+                .is_some_and(|(directory, _)| self.listed.contains(&directory));
             if number + kept_back >= self.files.len()
                 || !is_listed && self.decoded_bytes >= MAX_DECODED
             {
@@ -302,6 +368,7 @@ impl Run {
                 ino: file.ino,
                 start,
                 length: (end - start).min(BLOCK_SIZE.into()),
+                access: self.access(),
                 is_decoded_only: !is_listed,
             };
             if let Some(push) = self.spend(push, file.size) {
@@ -318,13 +385,14 @@ impl Run {
             ino: self.files[0].ino,
             start,
             length: u64::from(BLOCK_SIZE).min(self.files[0].size - start),
+            access: Access::Sequential,
             is_decoded_only: true,
         }
     }
 
     /// Accounts for a push, and returns what is left of it.
     fn spend(&mut self, push: Push, size: u64) -> Option<Push> {
-        let cost = push.length.max(FILE_COST);
+        let cost = push.cost();
         self.budget = self.budget.saturating_sub(cost);
         self.next.1 = push.start + push.length;
         if push.is_decoded_only {
@@ -363,7 +431,7 @@ impl PlannedFile {
         let position = node.tree().position(node.index);
         Self {
             ino: node.ino(),
-            directory: position.map(|(directory, _)| directory),
+            position: position.map(|(directory, number)| (node.ino_of(directory), number)),
             size: node.size().unwrap_or(0),
         }
     }

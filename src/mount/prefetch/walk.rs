@@ -5,43 +5,72 @@ use crate::namespace::tree::{Index, Kind, Tree};
 /// Entries and ends of directories that are passed in search of a file.
 const MAX_STEPS: usize = 256;
 
-/// A position in a tree, in the order in which `find`, `grep -r`, `tar` and
-/// others visit it: each directory in the order of its listing, and what is
-/// below an entry before the entry after it.
+/// An order in which programs walk a tree: what is below an entry comes before
+/// the entry after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Each directory in the order of its listing, as by `find`, `grep -r`,
+    /// `tar` and others.
+    Listed,
+    /// Each directory from its last entry to the first, as by `rg` and others
+    /// that put what they list on a stack.
+    Reversed,
+}
+
+/// A position in a tree.
 pub(super) struct Walk {
+    order: Order,
     directory: Index,
-    /// Number in the directory of the next entry.
+    /// Number of entries of the directory in front of the position, in the order
+    /// of the listing.
     entry: usize,
 }
 
 impl Walk {
-    /// The position after an inode; `None` for the root.
-    pub(super) fn after(tree: &Tree, index: Index) -> Option<Self> {
-        let (directory, entry) = tree.position(index)?;
-        Some(Self {
+    /// The position after an entry, which is given as a directory and a number.
+    pub(super) fn after((directory, number): (Index, usize), order: Order) -> Self {
+        Self {
+            order,
             directory,
-            entry: entry + 1,
-        })
+            entry: match order {
+                Order::Listed => number + 1,
+                Order::Reversed => number,
+            },
+        }
     }
 
     /// Advances past the next file and returns it. `None` at the end of the
     /// tree, and if there are no files nearby.
     pub(super) fn next_file(&mut self, tree: &Tree) -> Option<Index> {
         for _ in 0..MAX_STEPS {
-            let Some((_, index)) = tree.entries(self.directory, self.entry).next() else {
-                *self = Self::after(tree, self.directory)?;
+            let Some(index) = self.next_entry(tree) else {
+                *self = Self::after(tree.position(self.directory)?, self.order);
                 continue;
             };
-            self.entry += 1;
             match tree.inode(index)?.kind {
                 Kind::File { .. } => return Some(index),
-                Kind::Dir { .. } => {
+                Kind::Dir { count, .. } => {
                     self.directory = index;
-                    self.entry = 0;
+                    self.entry = match self.order {
+                        Order::Listed => 0,
+                        Order::Reversed => count as usize,
+                    };
                 }
                 _ => {}
             }
         }
         None
+    }
+
+    /// Advances past the next entry of the directory.
+    fn next_entry(&mut self, tree: &Tree) -> Option<Index> {
+        if self.order == Order::Reversed {
+            self.entry = self.entry.checked_sub(1)?;
+        }
+        let (_, index) = tree.entries(self.directory, self.entry).next()?;
+        if self.order == Order::Listed {
+            self.entry += 1;
+        }
+        Some(index)
     }
 }

@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 
 use self::by_name::{equal_names, number_duplicates, sort_by_name};
 use super::{Dentry, EMPTY_DIR, Index, Inode, Kind, NOT_MADE, ROOT, RawNames, Tree};
-use crate::io;
 use crate::io::budget::Charge;
+use crate::io::{self, Compact};
 use crate::namespace::companion::{self, Companions, HeadTest, Shows};
 use crate::namespace::{FileKind, Ino};
 use crate::text::file_name;
@@ -338,14 +338,14 @@ impl TreeBuilder {
         }
         let tree = &mut self.tree;
         tree.assets.sort_unstable();
-        tree.assets.shrink_to_fit();
-        tree.inodes.shrink_to_fit();
-        tree.dentries.shrink_to_fit();
-        tree.names.shrink_to_fit();
-        tree.raw_names.shrink_to_fit();
-        tree.links.shrink_to_fit();
-        tree.hiding.shrink_to_fit();
-        tree.hidden_volumes.shrink_to_fit();
+        tree.assets.compact();
+        tree.inodes.compact();
+        tree.dentries.compact();
+        tree.names.compact();
+        tree.raw_names.compact();
+        tree.links.compact();
+        tree.hiding.compact();
+        tree.hidden_volumes.compact();
         self.tree
     }
 

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use super::{Index, heap};
+use crate::io::Compact;
 
 /// Raw names by inode.
 #[derive(Debug, Default)]
@@ -54,9 +55,9 @@ impl RawNames {
         self.others.retain(|&index, _| index < first);
     }
 
-    pub(super) fn shrink_to_fit(&mut self) {
-        self.bytes.shrink_to_fit();
-        self.names_of.shrink_to_fit();
+    pub(super) fn compact(&mut self) {
+        self.bytes.compact();
+        self.names_of.compact();
     }
 
     /// Returns the memory of the names, in bytes.

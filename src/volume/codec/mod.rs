@@ -14,7 +14,7 @@ use super::Decoder;
 use crate::io::{Error, ReadAt, Result, read_error};
 
 pub(super) use self::copy::Copy;
-pub(super) use self::inflate::{Inflate, Wrapping};
+pub(super) use self::inflate::{Inflate, Wrapping, inflate_start};
 pub(super) use self::lzss::Lzss;
 
 /// Number of packed bytes read at a time.

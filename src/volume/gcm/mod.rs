@@ -16,7 +16,7 @@ use serde_json::json;
 use self::fst::{Fst, Item};
 use super::paths::{plain_entry, record, until_nul};
 use super::{Content, DiscImage, FileId, Format, Input, MAX_DEPTH, Name, NodeId, Sink, Volume};
-use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
+use crate::io::{Compact, Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 
 /// How GameCube discs are detected and opened.
 pub const FORMAT: Format = Format {
@@ -101,7 +101,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     disc.add_system(&layout, sys, sink, &mut warnings)?;
     let files = sink.dir(root, Name::utf_8("files"), None)?;
     disc.add_files(&layout, files, sink, &mut warnings)?;
-    disc.files.shrink_to_fit();
+    disc.files.compact();
     disc.warnings = warnings.texts();
     Ok(Box::new(disc))
 }

@@ -396,10 +396,10 @@ mod tests {
         }
     }
 
-    /// Returns a directory with a file of `length` bytes.
-    fn one_file(length: usize) -> Directory {
+    /// Returns a directory with a file.
+    fn one_file(bytes: Vec<u8>) -> Directory {
         let file = File {
-            source: Source::Bytes(vec![7; length]),
+            source: Source::Bytes(bytes),
             modified: 0,
         };
         Directory {
@@ -409,7 +409,7 @@ mod tests {
 
     #[test]
     fn only_the_header_and_a_directory_are_read_unannounced() {
-        let root = one_file(100_000);
+        let root = one_file(vec![7; 100_000]);
         let (mut first, mut second) = (
             std::io::Cursor::new(Vec::new()),
             std::io::Cursor::new(Vec::new()),
@@ -448,8 +448,34 @@ mod tests {
     }
 
     #[test]
+    fn the_start_of_a_chunk_is_the_same_as_of_the_whole() {
+        // Deflate does not pack every other 16 KiB.
+        let byte = |i: u32| match i >> 14 & 1 {
+            0 => i / 7,
+            _ => i.wrapping_mul(0x9E37_79B9) >> 24,
+        };
+        let bytes = Vec::from_iter((0..65_536).map(|i| byte(i) as u8));
+        for method in [chunk::Method::Lz77, chunk::Method::Zlib] {
+            let mut archive = std::io::Cursor::new(Vec::new());
+            let packing = pack::v1::Options { method, key: 0x55 };
+            let root = one_file(bytes.clone());
+            pack::v1::write(&root, packing, &mut archive, &mut |_| {}).unwrap();
+            let archive = Arc::new(archive.into_inner());
+            let hpi = v1::open(archive, &mut Listing::default(), Options::default()).unwrap();
+            let chunk = hpi.chunk_table(FileId(0)).unwrap().at(0).unwrap();
+            let start = |wanted| hpi.decode_chunk(FileId(0), chunk, wanted).unwrap();
+            for wanted in [1, 255, 4096, 16_384, 21_845, 21_846, 40_000, 65_535, 65_536] {
+                let start = start(wanted);
+                assert!(start.len() >= wanted as usize, "{method:?}: {wanted}");
+                assert!(start == bytes[..start.len()], "{method:?}: {wanted}");
+            }
+            assert!(start(4096).len() < bytes.len(), "{method:?}");
+        }
+    }
+
+    #[test]
     fn results_of_verification_are_counted_as_memory() {
-        let root = one_file(1000);
+        let root = one_file(vec![7; 1000]);
         let mut archive = std::io::Cursor::new(Vec::new());
         let packing = pack::v2::Options { packed: false };
         pack::v2::write(&root, packing, &mut archive, &mut |_| {}).unwrap();

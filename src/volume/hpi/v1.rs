@@ -11,7 +11,7 @@ use super::offsets::Directory;
 use super::record::{Entry1, File1, Header1, IS_DIRECTORY, Node1, VERSION_1};
 use super::walk::{Pending, Walk};
 use super::{FileRecord, Hpi, MAX_DIRECTORY, Packing, announce_trailer, has_trailer};
-use crate::io::{self, Cursor, Endian, Error, ReadAt, Result};
+use crate::io::{self, Compact, Cursor, Endian, Error, ReadAt, Result};
 use crate::volume::{ChunkTable, Options, Sink};
 
 /// Opens a version 1 archive.
@@ -60,7 +60,7 @@ pub(super) fn read(
         warnings,
         ..
     } = walk;
-    files.shrink_to_fit();
+    files.compact();
 
     let info = json!({
         "format": "HPI",

@@ -11,7 +11,7 @@ use super::offsets::Directory;
 use super::record::{Dir2, File2, Header2, VERSION_2};
 use super::walk::{Pending, Walk};
 use super::{FileRecord, Hpi, Packing, announce_trailer, decode, has_trailer};
-use crate::io::{self, Cursor, Endian, Error, ReadAt, Result};
+use crate::io::{self, Compact, Cursor, Endian, Error, ReadAt, Result};
 use crate::volume::{ChunkTable, Options, Sink};
 
 /// Maximum decoded length of the directory or name block: enough for the
@@ -65,8 +65,8 @@ pub(super) fn read(
         warnings,
         ..
     } = reader.walk;
-    files.shrink_to_fit();
-    file_sums.shrink_to_fit();
+    files.compact();
+    file_sums.compact();
 
     let info = json!({
         "format": "HPI",

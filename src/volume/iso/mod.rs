@@ -17,7 +17,7 @@ use self::wav::{Samples, Wav};
 use super::{
     Content, DiscImage, Entry, FileId, Format, Input, Name, NodeId, Sink, Volume, no_such_file,
 };
-use crate::io::{Error, ReadAt, Result, Warnings};
+use crate::io::{Compact, Error, ReadAt, Result, Warnings};
 
 /// How ISO 9660 images are detected and opened.
 pub const FORMAT: Format = Format {
@@ -464,7 +464,7 @@ impl Disc {
     }
 
     fn finish(mut self, warnings: Warnings) -> Box<dyn Volume> {
-        self.files.shrink_to_fit();
+        self.files.compact();
         self.warnings = warnings.texts();
         Box::new(self)
     }

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::codec::{Lzss, PackedFile};
 use super::paths::{Paths, Span, plain_entry, record};
 use super::{Content, Decoder, FileId, MAX_ENTRIES, Options, Sink, Streams, Volume};
-use crate::io::{Error, ReadAt, Result, Warnings};
+use crate::io::{Compact, Error, ReadAt, Result, Warnings};
 use crate::text::Charset;
 
 pub(super) use self::flat::FORMAT as FLAT_FORMAT;
@@ -83,7 +83,7 @@ impl<'a> Files<'a> {
 
     fn into_volume(self, source: Arc<dyn ReadAt>, options: Options, form: u8) -> Box<Pre> {
         let mut members = self.members;
-        members.shrink_to_fit();
+        members.compact();
         Box::new(Pre {
             source,
             members,

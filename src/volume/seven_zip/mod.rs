@@ -15,7 +15,7 @@ use self::block::Block;
 use self::database::Database;
 use super::paths::{Paths, plain_entry, record};
 use super::{Content, Decoder, Entry, FileId, Format, Input, Options, Sink, Streams, Volume};
-use crate::io::{Error, ReadAt, Result, Warnings};
+use crate::io::{Compact, Error, ReadAt, Result, Warnings};
 use crate::text::Charset;
 
 /// How 7z archives are detected and opened.
@@ -76,7 +76,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
             warnings.push(format!("block {number} {problem}"));
         }
     }
-    members.shrink_to_fit();
+    members.compact();
     Ok(Box::new(SevenZip {
         source: input.source,
         members,

@@ -12,7 +12,7 @@ use serde_json::json;
 use self::directory::{Directory, Form, Record};
 use super::paths::{Paths, Span, plain_entry, record};
 use super::{Content, FileId, Format, Input, Options, Sink, Volume};
-use crate::io::{Error, ReadAt, Result, Warnings, read_vec};
+use crate::io::{Compact, Error, ReadAt, Result, Warnings, read_vec};
 use crate::text::{Charset, has_extension};
 
 /// How HED/WAD pairs are detected and opened. No extension is listed, because
@@ -150,7 +150,7 @@ fn announce(
         paths.file(&name, SEPARATORS, Charset::Windows1252, entry)?;
         files.push(span);
     }
-    files.shrink_to_fit();
+    files.compact();
     Ok(files)
 }
 

@@ -14,7 +14,7 @@ use super::{
     Content, DiscImage, Entry, FileId, Format, Input, MAX_DEPTH, MAX_ENTRIES, Name, NodeId,
     Options, Sink, Volume, time,
 };
-use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
+use crate::io::{Compact, Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 
 /// How XDVDFS images are detected and opened. An `.iso` may be an image of
 /// another kind of disc.
@@ -112,7 +112,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
         warnings,
         ..
     } = walk;
-    files.shrink_to_fit();
+    files.compact();
     Ok(Box::new(Disc {
         source,
         files,

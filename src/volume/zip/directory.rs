@@ -8,7 +8,7 @@ use rawzip::{CreatorSystem, ErrorKind, ZipArchive, ZipFileHeaderRecord};
 use super::super::paths::Paths;
 use super::super::time;
 use super::{Member, UNKNOWN};
-use crate::io::{Error, ReadAt, Result, Warnings};
+use crate::io::{Compact, Error, ReadAt, Result, Warnings};
 use crate::text::Charset;
 use crate::volume::{Entry, FileId, MAX_ENTRIES, Sink};
 
@@ -103,7 +103,7 @@ pub(super) fn read(source: &dyn ReadAt, sink: &mut dyn Sink) -> Result<Directory
             "the directory has {count} entries, {announced} are declared"
         ));
     }
-    members.shrink_to_fit();
+    members.compact();
     Ok(Directory { members, warnings })
 }
 

@@ -1,0 +1,377 @@
+use std::cell::RefCell;
+
+use super::*;
+use crate::mount::Sources;
+use crate::pack::hpi::{Directory, File, Node, Source, v1};
+use crate::volume::hpi::chunk::Method;
+
+const CACHE_SIZE: usize = 64 << 20;
+
+/// Returns a directory of files with these sizes.
+fn directory(sizes: &[usize]) -> Directory {
+    let file = |(number, &size): (usize, &usize)| {
+        let file = File {
+            source: Source::Bytes(vec![7; size]),
+            modified: 0,
+        };
+        (format!("{number:05}"), Node::File(file))
+    };
+    let entries = sizes.iter().enumerate().map(file).collect();
+    Directory { entries }
+}
+
+/// Packs a directory and mounts it with this memory budget.
+fn mount(root: Directory, method: Method, cache_size: usize) -> Arc<Vfs> {
+    let options = v1::Options { method, key: 0 };
+    let mut archive = tempfile::NamedTempFile::new().unwrap();
+    v1::write(&root, options, &mut archive, &mut |_| {}).unwrap();
+    let sources = Sources::Given {
+        locations: vec![archive.path().to_owned().into()],
+        order: None,
+        separate: false,
+    };
+    let options = crate::mount::Options {
+        cache_size,
+        ..Default::default()
+    };
+    Vfs::open(&sources, options).unwrap()
+}
+
+fn files_in(vfs: &Vfs, directory: Ino) -> Vec<Ino> {
+    let mut files = Vec::new();
+    let mut add = |_: &str, ino, _, _| {
+        files.push(ino);
+        false
+    };
+    vfs.readdir(directory, 0, &mut add).unwrap();
+    files
+}
+
+/// Returns a mount of files with these sizes, and their inodes.
+fn mounted(sizes: &[usize]) -> (Arc<Vfs>, Vec<Ino>) {
+    let vfs = mount(directory(sizes), Method::Lz77, CACHE_SIZE);
+    let files = files_in(&vfs, Ino::ROOT);
+    (vfs, files)
+}
+
+/// Returns a mount of directories of four files of `size` bytes, and the files.
+fn directories<const N: usize>(size: usize, cache_size: usize) -> (Arc<Vfs>, [Vec<Ino>; N]) {
+    let names: [String; N] = std::array::from_fn(|number| format!("{number:02}"));
+    let entries = names.each_ref().map(|name| {
+        let entries = Node::Directory(directory(&[size; 4]));
+        (name.clone(), entries)
+    });
+    let root = Directory {
+        entries: entries.into(),
+    };
+    let vfs = mount(root, Method::Lz77, cache_size);
+    let directories = names.map(|name| vfs.lookup(Ino::ROOT, &name).unwrap().ino);
+    let files = directories.map(|directory| files_in(&vfs, directory));
+    (vfs, files)
+}
+
+/// Returns what is pushed when all work is done: inodes, offsets and
+/// lengths.
+fn pushed(prefetch: &Prefetch, vfs: &Vfs) -> Vec<(Ino, u64, usize)> {
+    let all = RefCell::new(Vec::new());
+    let store = |ino, offset, bytes: &[u8]| all.borrow_mut().push((ino, offset, bytes.len()));
+    while let Some(job) = prefetch.0.with(State::take) {
+        finish(job, &prefetch.0, vfs, &store);
+    }
+    all.into_inner()
+}
+
+/// Notes a read and its answer.
+fn read(prefetch: &Prefetch, vfs: &Vfs, ino: Ino, offset: u64, size: u32) {
+    let noted = prefetch.note(vfs, ino, offset, size);
+    prefetch.note_answered(vfs, ino, offset, size, noted);
+}
+
+/// Reads as the kernel does, and returns the number of bytes decoded for it.
+fn decoded_by(prefetch: &Prefetch, vfs: &Vfs, ino: Ino, offset: u64, size: u32) -> usize {
+    let decoded = || vfs.reader.stats.to_json()["bytes_decoded"].as_u64();
+    let before = decoded().unwrap();
+    let noted = prefetch.note(vfs, ino, offset, size);
+    vfs.read_as(ino, offset, size, noted.access).unwrap();
+    let bytes = decoded().unwrap() - before;
+    prefetch.note_answered(vfs, ino, offset, size, noted);
+    bytes as usize
+}
+
+fn cached(vfs: &Vfs) -> u64 {
+    vfs.reader.cache_json()["bytes"].as_u64().unwrap()
+}
+
+#[test]
+fn files_read_in_order_have_the_next_ones_pushed() {
+    let (vfs, files) = mounted(&[1000; 6]);
+    let prefetch = Prefetch::default();
+    read(&prefetch, &vfs, files[0], 0, 4096);
+    assert_eq!(pushed(&prefetch, &vfs), []);
+    read(&prefetch, &vfs, files[1], 0, 4096);
+    let next = files[2..].iter().map(|&file| (file, 0, 1000));
+    assert_eq!(pushed(&prefetch, &vfs), Vec::from_iter(next));
+}
+
+#[test]
+fn files_read_in_no_order_have_nothing_pushed() {
+    let (vfs, files) = mounted(&[1000; 50]);
+    let prefetch = Prefetch::default();
+    for number in [7, 20, 3, 40, 12, 30, 0, 49] {
+        read(&prefetch, &vfs, files[number], 0, 4096);
+    }
+    assert_eq!(pushed(&prefetch, &vfs), []);
+}
+
+#[test]
+fn files_read_in_the_reverse_order_have_the_ones_before_pushed() {
+    let (vfs, [a, b]) = directories(1000, CACHE_SIZE);
+    let prefetch = Prefetch::default();
+    read(&prefetch, &vfs, b[3], 0, 4096);
+    assert_eq!(pushed(&prefetch, &vfs), []);
+    read(&prefetch, &vfs, b[2], 0, 4096);
+    assert_eq!(
+        pushed(&prefetch, &vfs),
+        [(b[1], 0, 1000), (b[0], 0, 1000)],
+        "and the other directory is only decoded"
+    );
+    read(&prefetch, &vfs, a[3], 0, 4096);
+    let there = a[..3].iter().rev().map(|&file| (file, 0, 1000));
+    assert_eq!(pushed(&prefetch, &vfs), Vec::from_iter(there));
+}
+
+#[test]
+fn readers_of_parts_of_a_directory_have_each_file_pushed_for_one_of_them() {
+    let (vfs, files) = mounted(&[1000; 40]);
+    let prefetch = Prefetch::default();
+    read(&prefetch, &vfs, files[0], 0, 4096);
+    read(&prefetch, &vfs, files[1], 0, 4096);
+    // It was expected there: one file is enough.
+    read(&prefetch, &vfs, files[20], 0, 4096);
+    let mut all = pushed(&prefetch, &vfs);
+    all.sort_unstable();
+    let expected = files[2..].iter().filter(|&&file| file != files[20]);
+    let expected = expected.map(|&file| (file, 0, 1000));
+    assert_eq!(all, Vec::from_iter(expected));
+}
+
+#[test]
+fn a_reader_that_catches_up_reads_the_next_file_itself() {
+    let (vfs, files) = mounted(&[1000; 40]);
+    let prefetch = Prefetch::default();
+    for &file in &files[..3] {
+        read(&prefetch, &vfs, file, 0, 4096);
+    }
+    let next = files[4..].iter().map(|&file| (file, 0, 1000));
+    assert_eq!(pushed(&prefetch, &vfs), Vec::from_iter(next));
+}
+
+#[test]
+fn random_reads_of_neighbouring_files_have_only_their_blocks_pushed() {
+    let (vfs, files) = mounted(&[200_000; 6]);
+    let prefetch = Prefetch::default();
+    for (number, &file) in files.iter().enumerate() {
+        read(&prefetch, &vfs, file, 70_000, 4096);
+        assert_eq!(
+            pushed(&prefetch, &vfs),
+            [(file, 65_536, 65_536)],
+            "{number}"
+        );
+    }
+}
+
+#[test]
+fn a_reader_that_stops_costs_one_window_and_one_that_reads_on_moves_it() {
+    let (vfs, files) = mounted(&[100_000; 100]);
+    let prefetch = Prefetch::default();
+    read(&prefetch, &vfs, files[0], 0, 131_072);
+    read(&prefetch, &vfs, files[1], 0, 131_072);
+    let first = pushed(&prefetch, &vfs);
+    let bytes: usize = first.iter().map(|(_, _, length)| length).sum();
+    let limit = (2 << 20) + BLOCK_SIZE as usize;
+    assert!((1 << 20..=limit).contains(&bytes), "{bytes}");
+
+    // The reader requests what was omitted: the last page of a file.
+    let last = first.iter().map(|(ino, ..)| *ino).max().unwrap();
+    let is_marked = |&&(ino, start, length): &&(Ino, u64, usize)| {
+        ino != last && start == 65_536 && length < 100_000 - 65_536
+    };
+    let (marked, start, length) = *first.iter().find(is_marked).unwrap();
+    read(&prefetch, &vfs, marked, start + length as u64, 4096);
+    let second = pushed(&prefetch, &vfs);
+    let ahead = second.iter().filter(|(ino, ..)| *ino != marked);
+    assert!(ahead.clone().all(|(ino, ..)| *ino >= last), "nothing twice");
+    assert!(ahead.count() > 0);
+}
+
+#[test]
+fn a_reader_of_beginnings_has_only_beginnings_pushed() {
+    let (vfs, files) = mounted(&[200_000; 200]);
+    let prefetch = Prefetch::default();
+    read(&prefetch, &vfs, files[0], 0, 16_384);
+    pushed(&prefetch, &vfs);
+    read(&prefetch, &vfs, files[1], 0, 16_384);
+    let all = pushed(&prefetch, &vfs);
+    let next: Vec<_> = all.iter().filter(|(ino, ..)| *ino != files[1]).collect();
+    assert!(next.len() > 10);
+    assert!(
+        next.iter()
+            .all(|&&(_, start, length)| (start, length) == (0, 16_384))
+    );
+
+    // Only their chunk tables are in the cache.
+    assert!(cached(&vfs) < 65_536, "{}", cached(&vfs));
+
+    // Once more of a file is read, so are the next ones.
+    read(&prefetch, &vfs, files[1], 16_384, 131_072);
+    let all = pushed(&prefetch, &vfs);
+    assert!(all.iter().any(|(_, start, _)| *start > 16_384));
+}
+
+#[test]
+fn of_files_of_which_the_beginning_is_read_only_that_is_decoded() {
+    for method in [Method::Lz77, Method::Zlib] {
+        let vfs = mount(directory(&[100_000; 8]), method, CACHE_SIZE);
+        let files = files_in(&vfs, Ino::ROOT);
+        let prefetch = Prefetch::default();
+        let read = |number: usize| decoded_by(&prefetch, &vfs, files[number], 0, 16_384);
+        assert_eq!(read(0), 65_536, "{method:?}");
+        let known = cached(&vfs);
+        assert_eq!([read(1), read(2)], [16_384; 2], "{method:?}");
+        assert!(cached(&vfs) < known + 1000, "{method:?}");
+    }
+}
+
+#[test]
+fn a_block_read_in_parts_is_cached_until_its_end_is_read() {
+    let (vfs, files) = mounted(&[200_000]);
+    let prefetch = Prefetch::default();
+    let read = |offset, size| decoded_by(&prefetch, &vfs, files[0], offset, size);
+    assert_eq!(read(0, 16_384), 65_536);
+    assert!(cached(&vfs) > 65_536);
+    assert_eq!(read(16_384, 49_152), 0);
+    assert!(cached(&vfs) < 1000);
+
+    // A reader that has skipped something may come back.
+    assert_eq!(read(131_072 + 16_384, 49_152), 65_536);
+    assert!(cached(&vfs) > 65_536);
+}
+
+#[test]
+fn files_of_the_next_directory_are_pushed_when_the_reader_is_there() {
+    let (vfs, [a, b]) = directories(1000, CACHE_SIZE);
+    let prefetch = Prefetch::default();
+    read(&prefetch, &vfs, a[0], 0, 4096);
+    read(&prefetch, &vfs, a[1], 0, 4096);
+    let here = a[2..].iter().map(|&file| (file, 0, 1000));
+    assert_eq!(pushed(&prefetch, &vfs), Vec::from_iter(here));
+    assert_eq!(vfs.reader.stats.to_json()["bytes_decoded"], 6000);
+
+    read(&prefetch, &vfs, b[0], 0, 4096);
+    let there = b[1..].iter().map(|&file| (file, 0, 1000));
+    assert_eq!(pushed(&prefetch, &vfs), Vec::from_iter(there));
+    assert_eq!(
+        vfs.reader.stats.to_json()["bytes_decoded"],
+        6000,
+        "nothing twice"
+    );
+}
+
+#[test]
+fn files_of_the_next_directory_are_not_decoded_without_a_cache() {
+    let (vfs, [a, _]) = directories(1000, 0);
+    let prefetch = Prefetch::default();
+    read(&prefetch, &vfs, a[0], 0, 4096);
+    read(&prefetch, &vfs, a[1], 0, 4096);
+    assert_eq!(pushed(&prefetch, &vfs).len(), 2);
+    assert_eq!(vfs.reader.stats.to_json()["bytes_decoded"], 2000);
+}
+
+#[test]
+fn what_is_decoded_but_never_read_is_dropped() {
+    let (vfs, all) = directories::<40>(60_000, CACHE_SIZE);
+    let prefetch = Prefetch::default();
+    read(&prefetch, &vfs, all[0][0], 0, 65_536);
+    for files in all.iter().step_by(2) {
+        read(&prefetch, &vfs, files[1], 0, 65_536);
+        pushed(&prefetch, &vfs);
+    }
+    assert!(cached(&vfs) > 500_000, "the next directory is decoded");
+    assert!(cached(&vfs) < 1_200_000, "{}", cached(&vfs));
+}
+
+#[test]
+fn a_run_ends_where_another_one_began() {
+    let (vfs, files) = mounted(&[1000; 12]);
+    let prefetch = Prefetch::default();
+    read(&prefetch, &vfs, files[8], 0, 4096);
+    read(&prefetch, &vfs, files[0], 0, 4096);
+    read(&prefetch, &vfs, files[1], 0, 4096);
+    let next = files[2..8].iter().map(|&file| (file, 0, 1000));
+    assert_eq!(pushed(&prefetch, &vfs), Vec::from_iter(next));
+}
+
+#[test]
+fn reads_of_generated_files_wake_no_thread() {
+    let source = tempfile::tempdir().unwrap();
+    std::fs::write(source.path().join("a.tdf"), "[UNIT]{Name=a;}").unwrap();
+    let sources = Sources::Given {
+        locations: vec![source.path().to_owned().into()],
+        order: None,
+        separate: false,
+    };
+    let vfs = Vfs::open(&sources, crate::mount::Options::default()).unwrap();
+    let directory = vfs.lookup(Ino::ROOT, "a.tdf.meta").unwrap().ino;
+    let prefetch = Prefetch::default();
+    for name in ["info.json", "info.txt"] {
+        let file = vfs.lookup(directory, name).unwrap().ino;
+        read(&prefetch, &vfs, file, 0, 4096);
+    }
+    assert!(prefetch.0.with(State::take).is_none());
+}
+
+#[test]
+fn a_file_read_sequentially_has_its_next_blocks_decoded_and_kept_until_read() {
+    const READ: u64 = 131_072;
+    const SIZE: u64 = 1_000_000;
+    let (vfs, files) = mounted(&[SIZE as usize]);
+    let prefetch = Prefetch::default();
+    let decoded = || vfs.reader.stats.to_json()["bytes_decoded"].as_u64();
+    for offset in (0..SIZE).step_by(READ as usize) {
+        let noted = prefetch.note(&vfs, files[0], offset, READ as u32);
+        vfs.read_as(files[0], offset, READ as u32, noted.access)
+            .unwrap();
+        prefetch.note_answered(&vfs, files[0], offset, READ as u32, noted);
+        assert_eq!(pushed(&prefetch, &vfs), []);
+        assert_eq!(
+            decoded(),
+            Some(SIZE.min(offset + 3 * READ)),
+            "nothing twice"
+        );
+    }
+    assert_eq!(vfs.reader.cache_json()["misses"], SIZE.div_ceil(65_536));
+    let table = cached(&vfs);
+    assert!(table < 1000, "the kernel has the blocks: {table}");
+}
+
+#[test]
+fn a_file_read_at_random_has_no_blocks_decoded() {
+    let (vfs, files) = mounted(&[1_000_000]);
+    let prefetch = Prefetch::default();
+    for offset in [262_144, 0, 524_288, 131_072] {
+        read(&prefetch, &vfs, files[0], offset, 65_536);
+        prefetch
+            .0
+            .with(|state| assert!(state.take().is_none(), "{offset}"));
+    }
+}
+
+#[test]
+fn a_small_read_has_its_block_pushed() {
+    let (vfs, files) = mounted(&[200_000]);
+    let prefetch = Prefetch::default();
+    read(&prefetch, &vfs, files[0], 70_000, 4096);
+    assert_eq!(pushed(&prefetch, &vfs), [(files[0], 65_536, 65_536)]);
+    read(&prefetch, &vfs, files[0], 131_072, 131_072);
+    assert_eq!(pushed(&prefetch, &vfs), []);
+}
