@@ -4,8 +4,8 @@
 //! files that they will read next are decoded by a separate thread and pushed
 //! into the kernel's page cache: reading them then takes no request at all. The
 //! order is that of `find` and `grep -r`, or the reverse of it ([`walk`]), across
-//! directories. What the kernel does not know yet, because the reader has not
-//! listed it, is only decoded.
+//! directories. What the kernel does not know yet, because nobody has listed it,
+//! is only decoded.
 //!
 //! The kernel does not report how far the reader has come in pushed files. So
 //! only a window is pushed, and something is omitted from time to time: when it
@@ -21,9 +21,12 @@ mod tests;
 mod walk;
 
 use std::collections::VecDeque;
+use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
+
+use lru::LruCache;
 
 use self::run::{Push, Run};
 use super::subtree::Node;
@@ -47,6 +50,9 @@ const SMALL: u32 = 16 << 10;
 /// Maximum number of blocks that wait to be pushed.
 const MAX_BLOCKS: usize = 64;
 
+/// Maximum number of directories of which is remembered that they were listed.
+const MAX_LISTED: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
+
 /// Maximum number of files that are announced to a source on a server.
 const MAX_ANNOUNCED: usize = 16;
 
@@ -54,7 +60,7 @@ const MAX_ANNOUNCED: usize = 16;
 const ANNOUNCED: u64 = 512 << 10;
 
 /// Maximum number of bytes that are decoded ahead of readers but not read yet.
-const MAX_UNREAD: u64 = 1 << 20;
+const MAX_UNREAD: u64 = 4 << 20;
 
 /// Minimum memory budget for which files that cannot be pushed yet are decoded.
 const MIN_CACHE: usize = 4 << 20;
@@ -66,7 +72,6 @@ const THREADS: usize = 1;
 #[derive(Default)]
 pub struct Prefetch(Arc<Awaited<State>>);
 
-#[derive(Default)]
 struct State {
     /// Blocks of which a part was read.
     blocks: VecDeque<Push>,
@@ -76,6 +81,20 @@ struct State {
     decoded: VecDeque<Push>,
     /// The sum of their costs, in bytes.
     decoded_bytes: u64,
+    /// Directories that were listed lately: the kernel knows their files.
+    listed: LruCache<Ino, ()>,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self {
+            blocks: VecDeque::new(),
+            runs: Vec::new(),
+            decoded: VecDeque::new(),
+            decoded_bytes: 0,
+            listed: LruCache::new(MAX_LISTED),
+        }
+    }
 }
 
 /// What was noted about a read.
@@ -112,6 +131,16 @@ impl Prefetch {
                 .spawn(move || work(&state, &vfs, &store))?;
         }
         Ok(())
+    }
+
+    /// Notes that a directory was listed to its end, with the attributes of its
+    /// entries: the kernel knows them now.
+    pub fn note_listed(&self, directory: Ino) {
+        self.0.change(|state| {
+            state.listed.put(directory, ());
+            let noted = state.runs.iter_mut().map(|run| run.note_listed(directory));
+            noted.fold(false, |any, is_ahead| any | is_ahead)
+        });
     }
 
     /// Notes a read before it is answered, so that something else is prefetched
@@ -219,8 +248,10 @@ impl State {
         if let Some(block) = self.blocks.pop_front() {
             return Some(Job::Block(block));
         }
+        let is_listed = |directory| self.listed.contains(&directory);
         let mut runs = self.runs.iter_mut().rev();
-        runs.find_map(Run::take).map(Job::Ahead)
+        let push = runs.find_map(|run| run.take(is_listed));
+        push.map(Job::Ahead)
     }
 
     fn note_decoded(&mut self, push: Push) {

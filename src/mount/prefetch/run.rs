@@ -20,7 +20,7 @@ const PLANNED: u64 = 2 * WINDOW;
 const MAX_PLANNED: usize = 512;
 
 /// Bytes that are decoded of files that the kernel does not know yet.
-const MAX_DECODED: u64 = 256 << 10;
+const MAX_DECODED: u64 = 1 << 20;
 
 /// Bytes that are decoded ahead of the kernel's read-ahead in a file.
 const AHEAD: u64 = 256 << 10;
@@ -284,8 +284,7 @@ impl Run {
         };
     }
 
-    /// Notes the directory of the reader. Bytes of its files that were only
-    /// decoded can be pushed now.
+    /// Notes the directory of the reader, whose files the kernel knows.
     fn enter_directory(&mut self, node: &Node<'_>) {
         let parent = |index| node.tree().position(index).map(|(parent, _)| parent);
         let directory = parent(node.index);
@@ -296,6 +295,23 @@ impl Run {
         let directories = iter::successors(directory, |&index| parent(index));
         self.listed
             .extend(directories.map(|index| node.ino_of(index)));
+        self.push_decoded();
+    }
+
+    /// Notes that the kernel knows the files of a directory. Returns whether
+    /// there is something to push of them.
+    pub(super) fn note_listed(&mut self, directory: Ino) -> bool {
+        let mut positions = self.files.iter().filter_map(|file| file.position);
+        let is_ahead = positions.any(|(parent, _)| parent == directory);
+        if is_ahead {
+            self.push_decoded();
+        }
+        is_ahead && self.is_active()
+    }
+
+    /// Continues with the first of the bytes that are only decoded so far, which
+    /// the kernel may take now.
+    fn push_decoded(&mut self) {
         self.decoded_bytes = 0;
         if let Some(decoded) = self.decoded.take() {
             let number = self.files.iter().position(|file| file.ino == decoded.ino);
@@ -342,8 +358,9 @@ impl Run {
         }
     }
 
-    /// Returns what is to be pushed next.
-    pub(super) fn take(&mut self) -> Option<Push> {
+    /// Returns what is to be pushed next. `is_listed` says of a directory whether
+    /// it was listed lately.
+    pub(super) fn take(&mut self, is_listed: impl Fn(Ino) -> bool) -> Option<Push> {
         if self.reads_on() {
             return Some(self.take_current());
         }
@@ -351,11 +368,11 @@ impl Run {
             let (number, start) = self.next;
             let file = *self.files.get(number)?;
             let kept_back = if self.walk.is_some() { GAP } else { 0 };
-            let is_listed = file
-                .position
-                .is_some_and(|(directory, _)| self.listed.contains(&directory));
+            let is_known = file.position.is_some_and(|(directory, _)| {
+                self.listed.contains(&directory) || is_listed(directory)
+            });
             if number + kept_back >= self.files.len()
-                || !is_listed && self.decoded_bytes >= MAX_DECODED
+                || !is_known && self.decoded_bytes >= MAX_DECODED
             {
                 return None;
             }
@@ -369,7 +386,7 @@ impl Run {
                 start,
                 length: (end - start).min(BLOCK_SIZE.into()),
                 access: self.access(),
-                is_decoded_only: !is_listed,
+                is_decoded_only: !is_known,
             };
             if let Some(push) = self.spend(push, file.size) {
                 return Some(push);
