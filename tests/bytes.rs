@@ -11,7 +11,7 @@ use std::sync::Barrier;
 use hpimount::volume::hpi::chunk::Method;
 use support::files::{forget_pages, open_direct, read_at, walk};
 use support::hpi::{File as PackedFile, V1, V2, file, usual_tree};
-use support::mount::Mount;
+use support::mount::{Mount, eventually};
 use support::mounted::{counter, mounted, stats};
 use support::{noise, text};
 
@@ -151,6 +151,32 @@ fn small_files_that_are_read_whole_leave_nothing_in_the_cache() {
     }
     assert!(decoded(&mount) >= 100_000);
     assert_eq!(stats(&mount)["cache"]["bytes"], 0);
+}
+
+#[test]
+fn files_read_from_the_last_to_the_first_are_in_the_page_cache_before_they_are_read() {
+    const COUNT: usize = 100;
+    let named = |number: usize| {
+        let packed = PackedFile::new(text(1000), Method::Lz77);
+        file(number.to_string().as_bytes(), packed)
+    };
+    let archive = V1::new((0..COUNT).map(named).collect());
+    let Some(mount) = mounted(&archive.build().bytes, "") else {
+        return;
+    };
+    let mut files = walk(mount.path());
+    let mut read_last = || assert!(fs::read(files.pop().unwrap()).unwrap() == text(1000));
+    read_last();
+    read_last();
+    eventually("all files are decoded", || {
+        decoded(&mount) >= 1000 * COUNT as u64
+    });
+    let before = counter(&mount, "reads");
+    for _ in 2..COUNT {
+        read_last();
+    }
+    let requests = counter(&mount, "reads") - before;
+    assert!(requests < 10, "{requests} requests");
 }
 
 const BOTH: [Method; 2] = [Method::Zlib, Method::Lz77];
