@@ -242,9 +242,9 @@ impl Reader {
             .map(drop)
     }
 
-    /// Drops the block that begins at `start` from the cache.
-    pub fn forget(&self, file: File<'_>, start: u64) {
-        self.blocks.remove(&(file.key(), Part::Block(start)));
+    /// Drops the block of a file that begins at `start` from the cache.
+    pub fn forget(&self, file: Key, start: u64) {
+        self.blocks.remove(&(file, Part::Block(start)));
     }
 
     /// Announces to the source of a file that its beginning will be read soon,

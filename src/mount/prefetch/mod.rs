@@ -31,7 +31,7 @@ use lru::LruCache;
 use self::run::{Push, Run};
 use super::subtree::Node;
 use super::{Ino, Vfs};
-use crate::content::{Access, BLOCK_SIZE, File};
+use crate::content::{Access, BLOCK_SIZE, File, Key};
 use crate::io::awaited::Awaited;
 use crate::namespace::tree::Kind;
 use crate::volume::Content;
@@ -78,7 +78,7 @@ struct State {
     /// Readers that read files in order, the latest one last.
     runs: Vec<Run>,
     /// What was decoded ahead of readers lately.
-    decoded: VecDeque<Push>,
+    decoded: VecDeque<(Key, Push)>,
     /// The sum of their costs, in bytes.
     decoded_bytes: u64,
     /// Directories that were listed lately: the kernel knows their files.
@@ -254,20 +254,20 @@ impl State {
         push.map(Job::Ahead)
     }
 
-    fn note_decoded(&mut self, push: Push) {
-        self.decoded.push_back(push);
+    fn note_decoded(&mut self, key: Key, push: Push) {
+        self.decoded.push_back((key, push));
         self.decoded_bytes += push.cost();
     }
 
-    /// Returns something that was decoded so long ago that its reader has not
-    /// come to it or has read it.
-    fn take_unread(&mut self) -> Option<Push> {
+    /// Returns the file and the offset of something that was decoded so long ago
+    /// that its reader has read it or will not.
+    fn take_unread(&mut self) -> Option<(Key, u64)> {
         if self.decoded_bytes <= MAX_UNREAD {
             return None;
         }
-        let oldest = self.decoded.pop_front()?;
+        let (key, oldest) = self.decoded.pop_front()?;
         self.decoded_bytes -= oldest.cost();
-        Some(oldest)
+        Some((key, oldest.start))
     }
 
     /// Returns whether a reader has yet to come to a file.
@@ -309,25 +309,13 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
     if matches!(job, Job::Ahead(_)) && push.start == 0 && vfs.remote.get().is_some() {
         announce(vfs, &node);
     }
-    // Errors are left to the reader.
     if push.is_decoded_only {
-        // Without room in the cache, it would be decoded twice.
-        if vfs.reader.budget().limit() >= MIN_CACHE {
-            let _ = vfs.reader.load(file, push.start);
-            state.with(|state| state.note_decoded(push));
-        }
-        while let Some(unread) = state.with(State::take_unread) {
-            if let Ok(node) = vfs.node(unread.ino)
-                && let Some(file) = node.file()
-            {
-                vfs.reader.forget(file, unread.start);
-            }
-        }
-        return;
+        return decode(push, file, state, vfs);
     }
     // What the reader requests itself meanwhile is left to it.
     let is_wanted = || matches!(job, Job::Block(_)) || state.with(|state| state.is_ahead(push.ino));
     let range = push.start..push.start + push.length;
+    // Errors are left to the reader.
     let Ok(bytes) = vfs.reader.read(file, range, push.access) else {
         return;
     };
@@ -335,6 +323,19 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
     // for the same page is answered, by a thread that needs the lock.
     if is_wanted() {
         store(push.ino, push.start, &bytes);
+    }
+}
+
+/// Decodes something that cannot be pushed yet, and drops what was decoded long
+/// before it.
+fn decode(push: Push, file: File<'_>, state: &Awaited<State>, vfs: &Vfs) {
+    // Without room in the cache, it would be decoded twice.
+    if vfs.reader.budget().limit() < MIN_CACHE || vfs.reader.load(file, push.start).is_err() {
+        return;
+    }
+    state.with(|state| state.note_decoded(file.key(), push));
+    while let Some((key, start)) = state.with(State::take_unread) {
+        vfs.reader.forget(key, start);
     }
 }
 
