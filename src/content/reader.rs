@@ -38,6 +38,8 @@ const SHARD_BUDGET: usize = 1 << 20;
 pub(super) enum Part {
     /// The decoded bytes from this position on.
     Block(u64),
+    /// The same, of a chunk that is longer than a block.
+    Piece(u64),
     /// Where its chunks are.
     Table,
     /// Checkpoints of a decoder.
@@ -211,7 +213,7 @@ impl Reader {
     }
 
     /// Decodes the first `wanted` bytes of the chunk that begins a file; `None`
-    /// if these are all, if it is longer than a block, or if it is cached.
+    /// if these are all, or if it is longer than a block.
     fn head(
         &self,
         file: File<'_>,
@@ -219,11 +221,7 @@ impl Reader {
         chunk: Chunk,
         wanted: u64,
     ) -> Result<Option<Vec<u8>>> {
-        let block = (file.key(), Part::Block(0));
-        if chunk.length > BLOCK_SIZE
-            || wanted >= chunk.length.into()
-            || self.blocks.peek(&block).is_some()
-        {
+        if chunk.length > BLOCK_SIZE || wanted >= chunk.length.into() {
             return Ok(None);
         }
         let mut decoded = volume.decode_chunk(file.file, chunk, wanted as u32)?;
@@ -285,6 +283,9 @@ impl Reader {
                 Ok(bytes)
             }
             Content::Chunks(volume) => {
+                if let Some(bytes) = self.cached(file, range.clone(), access) {
+                    return Ok(bytes);
+                }
                 let chunk = self.chunk_table(file, volume)?.at(range.start)?;
                 if access == Access::Head
                     && range.start == 0
@@ -317,6 +318,25 @@ impl Reader {
         }
     }
 
+    /// Returns the beginning of `range` of a file of chunks if it is cached. The
+    /// chunk table is not needed for that.
+    fn cached(&self, file: File<'_>, range: Range<u64>, access: Access) -> Option<Bytes> {
+        let start = range.start - range.start % u64::from(BLOCK_SIZE);
+        let key = (file.key(), Part::Block(start));
+        let Some(Block::Bytes(block)) = self.blocks.peek(&key) else {
+            return None;
+        };
+        let block_range = start..start + block.len() as u64;
+        if range.start >= block_range.end {
+            return None;
+        }
+        self.blocks.counters.hits.add(1);
+        if !is_kept(&range, &block_range, access) {
+            self.blocks.remove(&key);
+        }
+        Some(part_of_block(block, start, range))
+    }
+
     fn chunk_table(&self, file: File<'_>, volume: &dyn Chunks) -> Result<Arc<ChunkTable>> {
         let key = (file.key(), Part::Table);
         if let Some(Block::Table(table)) = self.blocks.peek(&key) {
@@ -332,8 +352,7 @@ impl Reader {
     }
 
     /// Returns the block of `chunk` with the start of `wanted`, and its position
-    /// in the file. What is read whole goes into the kernel's page cache and is
-    /// not cached here as well.
+    /// in the file.
     fn block_of(
         &self,
         file: File<'_>,
@@ -344,9 +363,9 @@ impl Reader {
     ) -> Result<(u64, Arc<Vec<u8>>)> {
         let position = wanted.start;
         if chunk.length <= BLOCK_SIZE {
-            let end = chunk.start + u64::from(chunk.length);
-            let skips = position > chunk.start && access == Access::Unknown;
-            let block = self.block(file, chunk.start, skips || wanted.end < end, || {
+            let range = chunk.start..chunk.start + u64::from(chunk.length);
+            let keep = is_kept(&wanted, &range, access);
+            let block = self.block(file, Part::Block(chunk.start), keep, || {
                 let decoded = volume.decode_chunk(file.file, chunk, chunk.length)?;
                 self.stats.add_decoded(decoded.len());
                 Ok(decoded)
@@ -355,7 +374,8 @@ impl Reader {
         }
         let into_chunk = position - chunk.start;
         let start = position - into_chunk % u64::from(BLOCK_SIZE);
-        let block = self.block(file, start, true, || self.piece(file, volume, chunk, start))?;
+        let piece = || self.piece(file, volume, chunk, start);
+        let block = self.block(file, Part::Piece(start), true, piece)?;
         Ok((start, block))
     }
 
@@ -374,7 +394,7 @@ impl Reader {
             .clone();
         let mut slot = lock(&slot);
         // Another reader may have decoded it while this one waited.
-        if let Some(Block::Bytes(piece)) = self.blocks.peek(&(key, Part::Block(start))) {
+        if let Some(Block::Bytes(piece)) = self.blocks.peek(&(key, Part::Piece(start))) {
             return Ok(piece.to_vec());
         }
         let mut stream = match slot.take() {
@@ -392,24 +412,30 @@ impl Reader {
                 return Ok(piece);
             }
             self.blocks
-                .put(&(key, Part::Block(at)), Block::Bytes(Arc::new(piece)));
+                .put(&(key, Part::Piece(at)), Block::Bytes(Arc::new(piece)));
         }
     }
 
     pub(super) fn block(
         &self,
         file: File<'_>,
-        start: u64,
+        part: Part,
         keep: bool,
         make: impl FnOnce() -> Result<Vec<u8>>,
     ) -> Result<Arc<Vec<u8>>> {
         let make = || Ok(Block::Bytes(Arc::new(make()?)));
-        let key = (file.key(), Part::Block(start));
-        match self.blocks.get_and_keep(&key, keep, make)? {
+        match self.blocks.get_and_keep(&(file.key(), part), keep, make)? {
             Block::Bytes(bytes) => Ok(bytes),
             _ => unreachable!("the key of a block has nothing else"),
         }
     }
+}
+
+/// Returns whether a block is cached after a read. What is read whole goes into
+/// the kernel's page cache and is not cached here as well.
+fn is_kept(read: &Range<u64>, block: &Range<u64>, access: Access) -> bool {
+    let is_partial = read.start > block.start && access == Access::Unknown;
+    is_partial || read.end < block.end
 }
 
 /// Returns the part of `range` in the block that begins at `start`.

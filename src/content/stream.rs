@@ -156,7 +156,8 @@ impl Reader {
         let position = wanted.start;
         let start = position - position % u64::from(BLOCK_SIZE);
         let keep = position > start || wanted.end < start + u64::from(BLOCK_SIZE);
-        let block = self.block(file, start, keep, || self.decode_to(file, volume, start))?;
+        let decode = || self.decode_to(file, volume, start);
+        let block = self.block(file, Part::Block(start), keep, decode)?;
         Ok((start, block))
     }
 
