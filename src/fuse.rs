@@ -5,7 +5,6 @@
 //! `opendir` are answered once, with "not needed"; listings include attributes.
 //! A warm walk needs no requests at all.
 
-use std::cell::Cell;
 use std::ffi::OsStr;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -466,9 +465,9 @@ impl Filesystem for Mounted {
     ) {
         self.guard("readdirplus", || {
             let directory = ino(inode);
-            let is_end = Cell::new(offset > 0);
+            let mut is_end = offset > 0;
             let mut add = |name: &str, attr: Attr, next: u64| {
-                is_end.set(false);
+                is_end = false;
                 let (ttl, generation) = (self.ttl(attr), self.generation(attr));
                 let attr = self.attr(attr);
                 reply.add(attr.ino, next, name, &ttl, &attr, generation)
@@ -493,7 +492,7 @@ impl Filesystem for Mounted {
                 Err(error) => return reply.error(errno(error)),
             }
             // The kernel has processed the entries of the replies before.
-            if let Some(prefetch) = self.prefetch.as_ref().filter(|_| is_end.get()) {
+            if let Some(prefetch) = self.prefetch.as_ref().filter(|_| is_end) {
                 prefetch.note_listed(directory);
             }
         });

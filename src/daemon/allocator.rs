@@ -6,10 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use super::cores;
-
-/// Size from which a block of memory is mapped separately and unmapped when it
-/// is freed, and which a heap may keep free at its end, in bytes.
-const LARGE_BLOCK: usize = 1 << 20;
+use crate::io::LARGE_BLOCK;
 
 fn settings() -> [(&'static str, usize); 3] {
     [
@@ -22,6 +19,7 @@ fn settings() -> [(&'static str, usize); 3] {
         // used; later ones would be allocated from a heap and cleared, and
         // heaps would retain twice as much free memory.
         ("MALLOC_MMAP_THRESHOLD_", LARGE_BLOCK),
+        // What a heap may keep free at its end.
         ("MALLOC_TRIM_THRESHOLD_", LARGE_BLOCK),
     ]
 }

@@ -1,8 +1,8 @@
 //! Freeing memory that a finished list has allocated but does not use.
 
-/// Size from which the allocator maps a block separately and can shrink it
-/// without a gap, in bytes.
-const LARGE: usize = 1 << 20;
+/// Size from which the allocator maps a block of memory separately, and can
+/// shrink it without a gap, in bytes.
+pub const LARGE_BLOCK: usize = 1 << 20;
 
 /// A list that can free the memory that it does not use.
 pub trait Compact {
@@ -14,7 +14,7 @@ pub trait Compact {
 
 impl<T> Compact for Vec<T> {
     fn compact(&mut self) {
-        if self.capacity() * size_of::<T>() >= LARGE {
+        if self.capacity() * size_of::<T>() >= LARGE_BLOCK {
             return self.shrink_to_fit();
         }
         let mut exact = Self::with_capacity(self.len());
@@ -25,7 +25,7 @@ impl<T> Compact for Vec<T> {
 
 impl Compact for String {
     fn compact(&mut self) {
-        match self.capacity() < LARGE {
+        match self.capacity() < LARGE_BLOCK {
             true => *self = self.as_str().into(),
             false => self.shrink_to_fit(),
         }

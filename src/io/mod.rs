@@ -17,7 +17,7 @@ pub mod tally;
 mod warnings;
 
 pub use block_buffer::BlockBuffer;
-pub use compact::Compact;
+pub use compact::{Compact, LARGE_BLOCK};
 pub use cursor::{Cursor, Endian};
 pub use error::{Error, Result};
 pub(crate) use source::read_error;

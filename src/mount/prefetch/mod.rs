@@ -189,9 +189,9 @@ impl State {
             }
             let run = Run::new(node, self.active_run(node, offset));
             if offset == 0 {
-                self.runs
-                    .iter_mut()
-                    .for_each(|run| run.end_before(node.ino()));
+                for run in &mut self.runs {
+                    run.end_before(node.ino());
+                }
             }
             run
         });
