@@ -24,6 +24,9 @@ use libdeflater::{CompressionLvl, Compressor, Decompressor};
 
 use generate::{Generator, Kind};
 
+/// Lengths of the starts of chunks that are decoded.
+const STARTS: [u32; 3] = [4 << 10, 16 << 10, 44 << 10];
+
 /// Blocks of each kind of content.
 const BLOCKS: usize = 16;
 
@@ -123,15 +126,22 @@ fn decoders(criterion: &mut Criterion) {
                 panic!("a packed file is in chunks");
             };
             let table = archive.chunk_table(FileId(0)).unwrap();
-            group.bench_function(format!("whole chunks {}", method.name()), |bencher| {
-                bencher.iter(|| {
-                    for number in 0..BLOCKS {
-                        let chunk = table.at((number * CHUNK_SIZE) as u64).unwrap();
-                        let decoded = archive.decode_chunk(FileId(0), chunk, chunk.length);
-                        black_box(decoded.unwrap());
-                    }
+            let mut measure = |name: &str, wanted: u32| {
+                let name = format!("{name} {}", method.name());
+                group.bench_function(name, |bencher| {
+                    bencher.iter(|| {
+                        for number in 0..BLOCKS {
+                            let chunk = table.at((number * CHUNK_SIZE) as u64).unwrap();
+                            let decoded = archive.decode_chunk(FileId(0), chunk, wanted);
+                            black_box(decoded.unwrap());
+                        }
+                    });
                 });
-            });
+            };
+            measure("whole chunks", CHUNK_SIZE as u32);
+            for length in STARTS {
+                measure(&format!("first {} KiB of chunks", length >> 10), length);
+            }
         }
     }
 }

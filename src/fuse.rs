@@ -404,14 +404,14 @@ impl Filesystem for Mounted {
         self.guard("read", || {
             // Reads that bypass the page cache do not profit from a push.
             let prefetch = self.prefetch.as_ref().filter(|_| !is_direct(flags));
-            let noted = prefetch
-                .map(|prefetch| prefetch.note(&self.vfs, ino(inode), offset, size))
-                .unwrap_or_default();
-            match self.vfs.read_as(ino(inode), offset, size, noted.access) {
+            let noted = prefetch.map(|prefetch| prefetch.note(&self.vfs, ino(inode), offset, size));
+            let access = noted.as_ref().map(|noted| noted.access);
+            let access = access.unwrap_or_default();
+            match self.vfs.read_as(ino(inode), offset, size, access) {
                 Ok(bytes) => {
                     reply.data(&bytes);
-                    if let Some(prefetch) = prefetch {
-                        prefetch.note_answered(&self.vfs, ino(inode), offset, size, noted);
+                    if let Some(noted) = noted {
+                        noted.answered(&self.vfs, ino(inode), offset, size);
                     }
                 }
                 Err(error) => reply.error(errno(error)),

@@ -120,6 +120,9 @@ pub enum Access {
     Sequential,
     /// It reads no more of this file than the beginning.
     Head,
+    /// It may read anything, but the block is decoded for the kernel right after
+    /// this: it need not be cached, nor decoded further than it is read.
+    Part,
 }
 
 /// Reads from volumes, decodes, and caches the results.
@@ -212,22 +215,22 @@ impl Reader {
         Ok(Bytes::Owned(all))
     }
 
-    /// Decodes the first `wanted` bytes of the chunk that begins a file; `None`
-    /// if these are all, or if it is longer than a block.
-    fn head(
+    /// Reads `range` of a chunk by decoding it up to there; `None` if that is all
+    /// of it, or if it is longer than a block.
+    fn part_of_chunk(
         &self,
         file: File<'_>,
         volume: &dyn Chunks,
         chunk: Chunk,
-        wanted: u64,
-    ) -> Result<Option<Vec<u8>>> {
-        if chunk.length > BLOCK_SIZE || wanted >= chunk.length.into() {
+        range: &Range<u64>,
+    ) -> Result<Option<Bytes>> {
+        let range = range.start - chunk.start..range.end - chunk.start;
+        if chunk.length > BLOCK_SIZE || range.end >= chunk.length.into() {
             return Ok(None);
         }
-        let mut decoded = volume.decode_chunk(file.file, chunk, wanted as u32)?;
+        let decoded = volume.decode_chunk(file.file, chunk, range.end as u32)?;
         self.stats.add_decoded(decoded.len());
-        decoded.truncate(wanted as usize);
-        Ok(Some(decoded))
+        Ok(Some(Bytes::part_of(Arc::new(decoded), range)))
     }
 
     /// Loads the block of a packed file that contains `offset` into the cache.
@@ -287,11 +290,10 @@ impl Reader {
                     return Ok(bytes);
                 }
                 let chunk = self.chunk_table(file, volume)?.at(range.start)?;
-                if access == Access::Head
-                    && range.start == 0
-                    && let Some(head) = self.head(file, volume, chunk, range.end)?
+                if matches!(access, Access::Head | Access::Part)
+                    && let Some(part) = self.part_of_chunk(file, volume, chunk, &range)?
                 {
-                    return Ok(Bytes::Owned(head));
+                    return Ok(part);
                 }
                 let (start, block) = self.block_of(file, volume, chunk, range.clone(), access)?;
                 Ok(part_of_block(block, start, range))

@@ -15,6 +15,7 @@
 //! If a small part of a packed block is read, the rest of it is pushed as well:
 //! it is decoded already, and the kernel keeps it more cheaply.
 
+mod head;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use lru::LruCache;
@@ -50,6 +52,11 @@ const SMALL: u32 = 16 << 10;
 /// Maximum number of blocks that wait to be pushed.
 const MAX_BLOCKS: usize = 64;
 
+/// Maximum number of blocks that are waiting or being pushed for which a small
+/// read is answered before its block is decoded to the end: the block is decoded
+/// once more for that, by a core that is idle otherwise.
+const MAX_BEHIND: usize = 4;
+
 /// Maximum number of directories of which is remembered that they were listed.
 const MAX_LISTED: NonZeroUsize = NonZeroUsize::new(1024).unwrap();
 
@@ -70,11 +77,17 @@ const THREADS: usize = 1;
 
 /// Watches reads, and pushes what will be read next.
 #[derive(Default)]
-pub struct Prefetch(Arc<Awaited<State>>);
+pub struct Prefetch {
+    state: Arc<Awaited<State>>,
+    /// Number of reads that are being answered.
+    answering: AtomicUsize,
+}
 
 struct State {
     /// Blocks of which a part was read.
     blocks: VecDeque<Push>,
+    /// Whether something is being pushed.
+    is_pushing: bool,
     /// Readers that read files in order, the latest one last.
     runs: Vec<Run>,
     /// What was decoded ahead of readers lately.
@@ -89,6 +102,7 @@ impl Default for State {
     fn default() -> Self {
         Self {
             blocks: VecDeque::new(),
+            is_pushing: false,
             runs: Vec::new(),
             decoded: VecDeque::new(),
             decoded_bytes: 0,
@@ -97,9 +111,9 @@ impl Default for State {
     }
 }
 
-/// What was noted about a read.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Noted {
+/// A read that is being answered.
+pub struct Noted<'a> {
+    prefetch: &'a Prefetch,
     /// How the reader reads the file.
     pub access: Access,
     /// Whether there is something to prefetch when the read is answered.
@@ -125,7 +139,7 @@ impl Prefetch {
         S: Fn(Ino, u64, &[u8]) + Clone + Send + 'static,
     {
         for number in 0..THREADS {
-            let (state, vfs, store) = (self.0.clone(), vfs.clone(), store.clone());
+            let (state, vfs, store) = (self.state.clone(), vfs.clone(), store.clone());
             thread::Builder::new()
                 .name(format!("prefetch-{number}"))
                 .spawn(move || work(&state, &vfs, &store))?;
@@ -136,7 +150,7 @@ impl Prefetch {
     /// Notes that a directory was listed to its end, with the attributes of its
     /// entries: the kernel knows them now.
     pub fn note_listed(&self, directory: Ino) {
-        self.0.change(|state| {
+        self.state.change(|state| {
             state.listed.put(directory, ());
             let noted = state.runs.iter_mut().map(|run| run.note_listed(directory));
             noted.fold(false, |any, is_ahead| any | is_ahead)
@@ -145,44 +159,61 @@ impl Prefetch {
 
     /// Notes a read before it is answered, so that something else is prefetched
     /// meanwhile.
-    pub fn note(&self, vfs: &Vfs, ino: Ino, offset: u64, size: u32) -> Noted {
+    pub fn note(&self, vfs: &Vfs, ino: Ino, offset: u64, size: u32) -> Noted<'_> {
+        let is_alone = self.answering.fetch_add(1, Ordering::Relaxed) == 0;
+        let mut noted = Noted {
+            prefetch: self,
+            access: Access::Unknown,
+            has_more: false,
+        };
         // Generated files are not pushed.
         let Some(node) = vfs.node(ino).ok().filter(|node| node.file().is_some()) else {
-            return Noted::default();
+            return noted;
         };
-        let mut noted = Noted::default();
-        self.0.change(|state| {
-            noted = state.note_read(&node, offset, size);
+        self.state.change(|state| {
+            (noted.access, noted.has_more) = state.note_read(&node, offset, size);
+            if noted.access == Access::Unknown && is_alone && size < SMALL && state.keeps_up() {
+                noted.access = Access::Part;
+            }
             // The blocks after these are decoded while this thread decodes
             // these.
             state.runs.last().is_some_and(Run::reads_on)
         });
         noted
     }
+}
 
+impl Noted<'_> {
     /// Wakes a thread if there is something to prefetch, now that the read is
     /// answered, and has the rest of the block of a small read pushed.
-    pub fn note_answered(&self, vfs: &Vfs, ino: Ino, offset: u64, size: u32, noted: Noted) {
-        let needs_block = size < SMALL && noted.access != Access::Head;
+    pub fn answered(self, vfs: &Vfs, ino: Ino, offset: u64, size: u32) {
+        let needs_block = size < SMALL && self.access != Access::Head;
         let node = needs_block.then(|| vfs.node(ino).ok()).flatten();
-        if !noted.has_more && node.is_none() {
+        if !self.has_more && node.is_none() {
             return;
         }
-        self.0.change(|state| {
-            noted.has_more | node.is_some_and(|node| state.note_block(&node, offset, size))
+        self.prefetch.state.change(|state| {
+            self.has_more | node.is_some_and(|node| state.note_block(&node, offset, size))
         });
+    }
+}
+
+impl Drop for Noted<'_> {
+    fn drop(&mut self) {
+        self.prefetch.answering.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 impl Drop for Prefetch {
     fn drop(&mut self) {
-        self.0.close();
+        self.state.close();
     }
 }
 
 impl State {
-    /// Notes a read by the reader that it belongs to.
-    fn note_read(&mut self, node: &Node<'_>, offset: u64, size: u32) -> Noted {
+    /// Notes a read by the reader that it belongs to. Returns how that reads the
+    /// file, and whether there is something to prefetch for it.
+    fn note_read(&mut self, node: &Node<'_>, offset: u64, size: u32) -> (Access, bool) {
         let mut run = self.take_run(node, offset).unwrap_or_else(|| {
             if self.runs.len() == MAX_RUNS {
                 self.runs.remove(0);
@@ -200,7 +231,7 @@ impl State {
         });
         let has_more = run.is_active() || run.reads_on();
         self.runs.push(run);
-        Noted { access, has_more }
+        (access, has_more)
     }
 
     /// Takes the run that a read belongs to out of the list.
@@ -244,7 +275,18 @@ impl State {
         true
     }
 
+    /// Returns whether few enough blocks wait to be pushed that one more is soon.
+    fn keeps_up(&self) -> bool {
+        self.blocks.len() + usize::from(self.is_pushing) <= MAX_BEHIND
+    }
+
     fn take(&mut self) -> Option<Job> {
+        let job = self.next_job();
+        self.is_pushing = job.is_some();
+        job
+    }
+
+    fn next_job(&mut self) -> Option<Job> {
         if let Some(block) = self.blocks.pop_front() {
             return Some(Job::Block(block));
         }

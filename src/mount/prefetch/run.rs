@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::iter;
 use std::ops::Range;
 
+use super::head::{Head, MAX_HEAD, page_size};
 use super::walk::{Order, Walk};
 use crate::content::{Access, BLOCK_SIZE};
 use crate::mount::Ino;
@@ -25,14 +26,6 @@ const MAX_DECODED: u64 = 1 << 20;
 /// Bytes that are decoded ahead of the kernel's read-ahead in a file.
 const AHEAD: u64 = 256 << 10;
 
-/// Bytes of a file that are pushed; with more the kernel's own read-ahead does
-/// as well.
-const MAX_HEAD: u64 = 512 << 10;
-
-/// Minimum number of bytes of a file that are pushed: the kernel's own
-/// read-ahead requests as much.
-const MIN_HEAD: u64 = 16 << 10;
-
 /// Minimum number of bytes that a file counts for.
 const FILE_COST: u64 = 1 << 10;
 
@@ -41,10 +34,6 @@ const MIN_FILES: u32 = 2;
 
 /// Files that a reader may skip in succession.
 const GAP: usize = 2;
-
-/// Size of a page of the kernel's cache. Where pages are larger, the kernel
-/// requests more than was omitted.
-const PAGE: u64 = 4096;
 
 /// A reader that reads files in order.
 pub(super) struct Run {
@@ -75,9 +64,8 @@ pub(super) struct Run {
     unmarked: u64,
     /// The last omission: file and offset.
     mark: Option<(Ino, u64)>,
-    /// Bytes of each file that are pushed at most: fewer than [`MAX_HEAD`] if
-    /// the reader does not read files to their ends.
-    head: u64,
+    /// What is pushed of each file.
+    head: Head,
     /// The directory of the current file, and those around it. The kernel
     /// knows the files in them.
     listed: Vec<Ino>,
@@ -139,7 +127,7 @@ impl Run {
             budget: 0,
             unmarked: 0,
             mark: None,
-            head: active.map_or(MAX_HEAD, |active| active.head),
+            head: active.map_or(Head::UNKNOWN, |active| active.head.inherited()),
             listed: Vec::new(),
             decoded: None,
             decoded_bytes: 0,
@@ -208,10 +196,13 @@ impl Run {
         };
         // All that comes before a mark was pushed.
         let is_mark = self.mark == Some((ino, offset));
+        if !is_mark {
+            self.head.note_read_beyond(offset);
+        }
         if number > 0 {
             self.advance(number);
         } else if offset > 0 {
-            self.head = MAX_HEAD;
+            self.head.note_whole();
         }
         if number > 0 || self.count == 0 {
             self.count = self.count.saturating_add(1);
@@ -226,18 +217,10 @@ impl Run {
         self.plan(node, is_taken);
         if !is_sequential {
             Access::Unknown
-        } else if offset + size <= self.head {
-            self.access()
+        } else if self.head.ends_at(offset + size) {
+            Access::Head
         } else {
             Access::Sequential
-        }
-    }
-
-    /// Returns how the next files are read.
-    fn access(&self) -> Access {
-        match self.head < MAX_HEAD {
-            true => Access::Head,
-            false => Access::Sequential,
         }
     }
 
@@ -262,12 +245,12 @@ impl Run {
     /// Makes the file with this number the current one.
     fn advance(&mut self, number: usize) {
         let reads_heads = !self.is_pushed && self.read_to < self.files[0].size;
-        let mut passed = self.files.iter().take(number);
-        let skips_mark = self
-            .mark
-            .is_some_and(|(ino, offset)| offset > 0 && passed.any(|file| file.ino == ino));
+        let passed = self.files.range(..number);
+        let has_passed = |ino| passed.clone().any(|file| file.ino == ino);
+        let skips_mark = (self.mark).is_some_and(|(ino, offset)| offset > 0 && has_passed(ino));
+        self.head.note_passed(has_passed);
         if reads_heads || skips_mark {
-            self.head = self.read_to.clamp(MIN_HEAD, MAX_HEAD);
+            self.head.note_head(self.read_to);
         }
         self.mark = None;
         self.is_pushed = (number, 0) < self.next;
@@ -371,12 +354,13 @@ impl Run {
             let is_known = file.position.is_some_and(|(directory, _)| {
                 self.listed.contains(&directory) || is_listed(directory)
             });
-            if number + kept_back >= self.files.len()
-                || !is_known && self.decoded_bytes >= MAX_DECODED
-            {
+            // No less than a block is decoded.
+            let reads_blocks = self.head.to_push() >= BLOCK_SIZE.into();
+            let may_decode = reads_blocks && self.decoded_bytes < MAX_DECODED;
+            if number + kept_back >= self.files.len() || !is_known && !may_decode {
                 return None;
             }
-            let end = file.size.min(self.head);
+            let end = file.size.min(self.head.to_push());
             if start >= end {
                 self.next = (number + 1, 0);
                 continue;
@@ -385,7 +369,10 @@ impl Run {
                 ino: file.ino,
                 start,
                 length: (end - start).min(BLOCK_SIZE.into()),
-                access: self.access(),
+                access: match self.head.is_whole() {
+                    true => Access::Sequential,
+                    false => Access::Head,
+                },
                 is_decoded_only: !is_known,
             };
             if let Some(push) = self.spend(push, file.size) {
@@ -419,6 +406,9 @@ impl Run {
         }
         self.unmarked += cost;
         if self.unmarked < WINDOW / 2 {
+            if self.head.note_pushed(push.ino, size) {
+                self.next = (self.next.0 + 1, 0);
+            }
             return Some(push);
         }
         self.omit_mark(push, size)
@@ -428,11 +418,11 @@ impl Run {
     /// last page of a file, or the whole of a file of which only the head would
     /// be pushed. The kernel's read-ahead works best from the start of a file.
     fn omit_mark(&mut self, push: Push, size: u64) -> Option<Push> {
-        let omitted = if push.start == 0 && size > self.head {
+        let omitted = if push.start == 0 && size > self.head.to_push() {
             self.next = (self.next.0 + 1, 0);
             push.length
         } else if push.start + push.length == size {
-            (push.length - 1) % PAGE + 1
+            (push.length - 1) % page_size() + 1
         } else {
             return Some(push);
         };

@@ -75,8 +75,8 @@ fn directories<const N: usize>(size: usize, cache_size: usize) -> (Arc<Vfs>, [Ve
 fn pushed(prefetch: &Prefetch, vfs: &Vfs) -> Vec<(Ino, u64, usize)> {
     let all = RefCell::new(Vec::new());
     let store = |ino, offset, bytes: &[u8]| all.borrow_mut().push((ino, offset, bytes.len()));
-    while let Some(job) = prefetch.0.with(State::take) {
-        finish(job, &prefetch.0, vfs, &store);
+    while let Some(job) = prefetch.state.with(State::take) {
+        finish(job, &prefetch.state, vfs, &store);
     }
     all.into_inner()
 }
@@ -84,7 +84,7 @@ fn pushed(prefetch: &Prefetch, vfs: &Vfs) -> Vec<(Ino, u64, usize)> {
 /// Notes a read and its answer.
 fn read(prefetch: &Prefetch, vfs: &Vfs, ino: Ino, offset: u64, size: u32) {
     let noted = prefetch.note(vfs, ino, offset, size);
-    prefetch.note_answered(vfs, ino, offset, size, noted);
+    noted.answered(vfs, ino, offset, size);
 }
 
 /// Reads as the kernel does, and returns the number of bytes decoded for it.
@@ -94,7 +94,7 @@ fn decoded_by(prefetch: &Prefetch, vfs: &Vfs, ino: Ino, offset: u64, size: u32) 
     let noted = prefetch.note(vfs, ino, offset, size);
     vfs.read_as(ino, offset, size, noted.access).unwrap();
     let bytes = decoded().unwrap() - before;
-    prefetch.note_answered(vfs, ino, offset, size, noted);
+    noted.answered(vfs, ino, offset, size);
     bytes as usize
 }
 
@@ -214,10 +214,14 @@ fn a_reader_of_beginnings_has_only_beginnings_pushed() {
     let all = pushed(&prefetch, &vfs);
     let next: Vec<_> = all.iter().filter(|(ino, ..)| *ino != files[1]).collect();
     assert!(next.len() > 10);
-    assert!(
-        next.iter()
-            .all(|&&(_, start, length)| (start, length) == (0, 16_384))
+    let lengths = Vec::from_iter(next.iter().map(|(_, _, length)| *length));
+    assert!(next.iter().all(|(_, start, _)| *start == 0));
+    assert_eq!(
+        lengths[..4],
+        [4096; 4],
+        "to find out whether that is enough"
     );
+    assert!(lengths[4..].iter().all(|&length| length == 16_384));
 
     // Only their chunk tables are in the cache.
     assert!(cached(&vfs) < 65_536, "{}", cached(&vfs));
@@ -226,6 +230,41 @@ fn a_reader_of_beginnings_has_only_beginnings_pushed() {
     read(&prefetch, &vfs, files[1], 16_384, 131_072);
     let all = pushed(&prefetch, &vfs);
     assert!(all.iter().any(|(_, start, _)| *start > 16_384));
+}
+
+/// Has a reader of the beginnings of files come to one of which the first page
+/// was pushed, and returns how many bytes are pushed of each file after that if it
+/// then reads one at `offset`.
+fn pushed_after(offset: u64) -> Vec<usize> {
+    let (vfs, files) = mounted(&[20_000; 200]);
+    let prefetch = Prefetch::default();
+    for &file in &files[..2] {
+        read(&prefetch, &vfs, file, 0, 16_384);
+    }
+    // One page of each of four files is among that.
+    pushed(&prefetch, &vfs);
+    let next = files[7];
+    read(&prefetch, &vfs, next, offset, 16_384);
+    let all = pushed(&prefetch, &vfs);
+    let others = all.iter().filter(|(ino, ..)| *ino != next);
+    Vec::from_iter(others.map(|(_, _, length)| *length))
+}
+
+#[test]
+fn a_reader_of_first_pages_has_only_these_pushed() {
+    let lengths = pushed_after(0);
+    assert!(lengths.len() > 10);
+    assert!(lengths.iter().all(|&length| length == 4096), "{lengths:?}");
+}
+
+#[test]
+fn a_reader_of_more_than_first_pages_has_more_pushed() {
+    let lengths = pushed_after(4096);
+    assert!(lengths.len() > 10);
+    assert!(
+        lengths.iter().all(|&length| length == 16_384),
+        "{lengths:?}"
+    );
 }
 
 #[test]
@@ -255,6 +294,33 @@ fn a_block_read_in_parts_is_cached_until_its_end_is_read() {
     // A reader that has skipped something may come back.
     assert_eq!(read(131_072 + 16_384, 49_152), 65_536);
     assert!(cached(&vfs) > 65_536);
+}
+
+#[test]
+fn a_small_read_decodes_its_block_no_further_while_a_thread_has_time_for_the_rest() {
+    let blocks = 10;
+    for method in [Method::Lz77, Method::Zlib] {
+        let vfs = mount(directory(&[blocks * 65_536]), method, CACHE_SIZE);
+        let file = files_in(&vfs, Ino::ROOT)[0];
+        let prefetch = Prefetch::default();
+        let read_in = |block: u64| {
+            let offset = block * 65_536 + 8192;
+            decoded_by(&prefetch, &vfs, file, offset, 4096)
+        };
+        assert_eq!(read_in(8), 12_288, "{method:?}");
+        assert!(cached(&vfs) < 1000, "{method:?}");
+        assert_eq!(pushed(&prefetch, &vfs), [(file, 8 * 65_536, 65_536)]);
+
+        // Another read is being answered.
+        let other = prefetch.note(&vfs, file, 0, 4096);
+        assert_eq!(read_in(7), 65_536, "{method:?}");
+        drop(other);
+
+        // Too many blocks wait.
+        let waiting = MAX_BEHIND as u64;
+        assert!((1..=waiting).all(|block| read_in(block) == 12_288));
+        assert_eq!(read_in(waiting + 1), 65_536, "{method:?}");
+    }
 }
 
 #[test]
@@ -353,7 +419,7 @@ fn reads_of_generated_files_wake_no_thread() {
         let file = vfs.lookup(directory, name).unwrap().ino;
         read(&prefetch, &vfs, file, 0, 4096);
     }
-    assert!(prefetch.0.with(State::take).is_none());
+    assert!(prefetch.state.with(State::take).is_none());
 }
 
 #[test]
@@ -367,7 +433,7 @@ fn a_file_read_sequentially_has_its_next_blocks_decoded_and_kept_until_read() {
         let noted = prefetch.note(&vfs, files[0], offset, READ as u32);
         vfs.read_as(files[0], offset, READ as u32, noted.access)
             .unwrap();
-        prefetch.note_answered(&vfs, files[0], offset, READ as u32, noted);
+        noted.answered(&vfs, files[0], offset, READ as u32);
         assert_eq!(pushed(&prefetch, &vfs), []);
         assert_eq!(
             decoded(),
@@ -387,7 +453,7 @@ fn a_file_read_at_random_has_no_blocks_decoded() {
     for offset in [262_144, 0, 524_288, 131_072] {
         read(&prefetch, &vfs, files[0], offset, 65_536);
         prefetch
-            .0
+            .state
             .with(|state| assert!(state.take().is_none(), "{offset}"));
     }
 }

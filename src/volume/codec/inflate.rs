@@ -5,7 +5,6 @@ use std::ops::Range;
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::inflate_flags::{
     TINFL_FLAG_COMPUTE_ADLER32, TINFL_FLAG_HAS_MORE_INPUT, TINFL_FLAG_PARSE_ZLIB_HEADER,
-    TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF,
 };
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress};
 
@@ -17,15 +16,11 @@ const WINDOW: usize = 32 << 10;
 
 /// Decodes the beginning of zlib data, until `out` is full. Returns whether that
 /// succeeded; what follows is not verified.
-pub(in crate::volume) fn inflate_start(
-    state: &mut DecompressorOxide,
-    packed: &[u8],
-    out: &mut [u8],
-) -> bool {
-    state.init();
-    let flags = TINFL_FLAG_PARSE_ZLIB_HEADER | TINFL_FLAG_USING_NON_WRAPPING_OUTPUT_BUF;
-    let (_, _, decoded) = decompress(state, packed, out, 0, flags);
-    decoded == out.len()
+pub(in crate::volume) fn inflate_start(packed: &[u8], out: &mut [u8]) -> bool {
+    let mut decoder = fdeflate::Decompressor::new();
+    decoder.ignore_adler32();
+    let decoded = decoder.read(packed, out, 0, true);
+    decoded.is_ok_and(|(_, written)| written == out.len())
 }
 
 /// The container of a deflate stream.

@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use flate2::read::ZlibDecoder;
 use libdeflater::DecompressionError;
-use miniz_oxide::inflate::core::DecompressorOxide;
 use zerocopy::FromBytes;
 
 use super::chunk::{ChunkHeader, MARKER, Method, checksum, unscramble};
@@ -24,16 +23,14 @@ use crate::volume::codec::inflate_start;
 /// Length of the header in bytes.
 const HEADER_SIZE: usize = size_of::<ChunkHeader>();
 
-/// Fraction of a chunk of zlib data up to which only its start is decoded: the
-/// decoder that can stop takes nearly twice the time for each byte.
-const START_OF_ZLIB: usize = 3;
+/// Bytes of the start of a chunk of zlib data up to which no more is decoded: the
+/// decoder that can stop takes a fifth more time for each byte.
+const MAX_START_OF_ZLIB: usize = 44 << 10;
 
 /// Buffers that are reused from one chunk to the next.
 struct Scratch {
     /// The whole-buffer zlib decoder.
     inflate: libdeflater::Decompressor,
-    /// The zlib decoder for the starts of chunks.
-    inflate_state: Box<DecompressorOxide>,
     /// The whole-buffer LZ77 decoder.
     lz77: lz77::Decoder,
     /// Stored bytes of the current chunk.
@@ -44,7 +41,6 @@ impl Default for Scratch {
     fn default() -> Self {
         Self {
             inflate: libdeflater::Decompressor::new(),
-            inflate_state: Box::default(),
             lz77: lz77::Decoder::default(),
             stored: Vec::new(),
         }
@@ -177,7 +173,6 @@ fn decode(
     let problem = Problem { chunk };
     let Scratch {
         inflate,
-        inflate_state,
         lz77,
         stored,
     } = scratch;
@@ -209,7 +204,7 @@ fn decode(
         Method::Lz77 => lz77
             .decode(payload, length)
             .map_err(|error| error.to_string()),
-        Method::Zlib => match start_of_zlib(inflate_state, payload, wanted as usize, length) {
+        Method::Zlib => match start_of_zlib(payload, wanted as usize, length) {
             Some(start) => Ok(start),
             None => decode_zlib(inflate, payload, length),
         },
@@ -225,17 +220,12 @@ fn decode(
 
 /// Decodes the first `wanted` bytes of a chunk; `None` if they are so many that
 /// decoding all takes no longer, or if they are damaged.
-fn start_of_zlib(
-    state: &mut DecompressorOxide,
-    payload: &[u8],
-    wanted: usize,
-    length: usize,
-) -> Option<Vec<u8>> {
-    if wanted > length / START_OF_ZLIB {
+fn start_of_zlib(payload: &[u8], wanted: usize, length: usize) -> Option<Vec<u8>> {
+    if wanted > MAX_START_OF_ZLIB || wanted >= length {
         return None;
     }
     let mut decoded = vec![0; wanted];
-    inflate_start(state, payload, &mut decoded).then_some(decoded)
+    inflate_start(payload, &mut decoded).then_some(decoded)
 }
 
 fn decode_zlib(

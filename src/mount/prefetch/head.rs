@@ -1,0 +1,121 @@
+//! How much of each file a reader reads from its start.
+
+use crate::mount::Ino;
+
+/// Bytes of a file that are pushed at most; with more the kernel's own read-ahead
+/// does as well.
+pub(super) const MAX_HEAD: u64 = 512 << 10;
+
+/// Bytes that the kernel requests at least from the start of a file, by its
+/// read-ahead.
+const MIN_HEAD: u64 = 16 << 10;
+
+/// Files of which one page is pushed to find out whether that is enough.
+const TRIES: u32 = 4;
+
+/// How much of each file a reader reads from its start.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Head {
+    /// What the kernel requests for it, in bytes; [`MAX_HEAD`] if it reads files to
+    /// their ends.
+    requested: u64,
+    first_page: FirstPage,
+}
+
+/// Whether a reader for which the kernel requests [`MIN_HEAD`] reads more than the
+/// first page.
+#[derive(Debug, Clone, Copy)]
+enum FirstPage {
+    /// Unknown: only this page was pushed of so many files, the last one of which
+    /// is this one.
+    Tried(u32, Option<Ino>),
+    /// It reads no more.
+    Enough,
+    /// It reads more.
+    TooLittle,
+}
+
+impl Head {
+    /// The head for a reader of which nothing is known: it reads whole files.
+    pub(super) const UNKNOWN: Self = Self {
+        requested: MAX_HEAD,
+        first_page: FirstPage::Tried(0, None),
+    };
+
+    /// Returns the head for another reader of the same program. What was tried
+    /// with this one counts: if it has come to an end, it may have requested
+    /// nothing more.
+    pub(super) fn inherited(self) -> Self {
+        let first_page = match self.first_page {
+            FirstPage::Tried(TRIES, _) => FirstPage::Enough,
+            first_page => first_page,
+        };
+        Self { first_page, ..self }
+    }
+
+    /// Returns whether the reader reads files to their ends.
+    pub(super) fn is_whole(self) -> bool {
+        self.requested == MAX_HEAD
+    }
+
+    /// Returns whether a read up to `end` is all that the reader reads of a file.
+    pub(super) fn ends_at(self, end: u64) -> bool {
+        !self.is_whole() && end <= self.requested
+    }
+
+    /// Returns the bytes to push of the next file.
+    pub(super) fn to_push(self) -> u64 {
+        match self.first_page {
+            FirstPage::Tried(..TRIES, _) | FirstPage::Enough if self.requested == MIN_HEAD => {
+                MIN_HEAD.min(page_size())
+            }
+            _ => self.requested,
+        }
+    }
+
+    /// Notes that the beginning of a file of this size was pushed. Returns whether
+    /// no more of it is to be pushed, although it may be of the next one.
+    pub(super) fn note_pushed(&mut self, file: Ino, size: u64) -> bool {
+        let FirstPage::Tried(tries, _) = self.first_page else {
+            return false;
+        };
+        let is_try = self.to_push() < self.requested.min(size);
+        if is_try {
+            self.first_page = FirstPage::Tried(tries + 1, Some(file));
+        }
+        is_try
+    }
+
+    /// Notes that the reader has passed some files without requesting anything of
+    /// those that were pushed.
+    pub(super) fn note_passed(&mut self, has_passed: impl Fn(Ino) -> bool) {
+        if let FirstPage::Tried(TRIES, Some(last)) = self.first_page
+            && has_passed(last)
+        {
+            self.first_page = FirstPage::Enough;
+        }
+    }
+
+    /// Notes a read at `offset` of a file of which the head was pushed.
+    pub(super) fn note_read_beyond(&mut self, offset: u64) {
+        if self.requested == MIN_HEAD && offset == page_size() {
+            self.first_page = FirstPage::TooLittle;
+        }
+    }
+
+    /// Notes that the reader has passed a file after the kernel had requested it
+    /// up to `end`, which is not its end.
+    pub(super) fn note_head(&mut self, end: u64) {
+        self.requested = end.clamp(MIN_HEAD, MAX_HEAD);
+    }
+
+    /// Notes that the reader reads on in a file.
+    pub(super) fn note_whole(&mut self) {
+        self.requested = MAX_HEAD;
+    }
+}
+
+/// Returns the size of a page of the kernel's cache, in bytes.
+pub(super) fn page_size() -> u64 {
+    rustix::param::page_size() as u64
+}
