@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 
 use hpimount::volume::hpi::chunk::Method;
+use rustix::fs::Advice;
+use support::container_seeds::gcz;
+use support::disc::Disc;
 use support::files::{forget_pages, open_direct, read_at, walk};
 use support::hpi::{File as PackedFile, V1, V2, file, usual_tree};
 use support::mount::{Mount, eventually};
@@ -177,6 +180,45 @@ fn files_read_from_the_last_to_the_first_are_in_the_page_cache_before_they_are_r
     }
     let requests = counter(&mount, "reads") - before;
     assert!(requests < 10, "{requests} requests");
+}
+
+#[test]
+fn a_small_read_brings_the_rest_of_its_block_into_the_page_cache() {
+    const START: usize = 150_000;
+    let data = text(600_000);
+    let packed = |method| {
+        let archive = V1::new(vec![file(
+            b"BIG.BIN",
+            PackedFile::new(data.clone(), method),
+        )]);
+        (archive.build().bytes, 65_536)
+    };
+    let image = gcz(&Disc::default().file("BIG.BIN", &data).iso(), 131_072);
+    for (bytes, unit) in [packed(Method::Lz77), packed(Method::Zlib), (image, 131_072)] {
+        let Some(mount) = mounted(&bytes, "") else {
+            return;
+        };
+        let file = File::open(mount.path().join("BIG.BIN")).unwrap();
+        rustix::fs::fadvise(&file, 0, None, Advice::Random).unwrap();
+        let read = |offset: usize| {
+            let part = read_at(&file, offset as u64, 100).unwrap();
+            assert!(part == data[offset..offset + 100]);
+        };
+        let cached = || stats(&mount)["cache"]["bytes"].as_u64().unwrap();
+        let before = (decoded(&mount), cached());
+        read(START);
+        eventually("its block is pushed and not cached as well", || {
+            decoded(&mount) >= before.0 + unit && cached() < before.1 + 10_000
+        });
+        // It is pushed just after it was decoded.
+        let others = (START + 4096..START + 40_000).step_by(4096);
+        let before = counter(&mount, "reads");
+        others
+            .filter(|offset| offset % 65_536 < 60_000)
+            .for_each(read);
+        let requests = counter(&mount, "reads") - before;
+        assert!(requests < 2, "{requests} requests");
+    }
 }
 
 const BOTH: [Method; 2] = [Method::Zlib, Method::Lz77];

@@ -1,19 +1,57 @@
 //! Block images as sources, with decoded blocks cached within the memory
 //! budget.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 
 use super::reader::{Block, Part};
 use super::{Key, Reader, VolumeId};
+use crate::io::sync::lock;
 use crate::io::{Error, ReadAt, Result};
 use crate::source::image::{BlockImage, block_length};
 use crate::volume::FileId;
+
+/// Bytes of blocks that are decoded until one that was read in part is dropped:
+/// its readers have gone on by then.
+const RECENT: usize = 4 << 20;
+
+/// Minimum number of these blocks.
+const MIN_RECENT: usize = 8;
+
+/// A decoded block of an image.
+pub(super) struct ImageBlock {
+    bytes: Vec<u8>,
+    /// Number of bytes that were read of it.
+    read: AtomicUsize,
+}
+
+impl ImageBlock {
+    /// Returns its memory, in bytes.
+    pub(super) fn memory(&self) -> usize {
+        size_of::<Self>() + self.bytes.capacity()
+    }
+
+    /// Notes that so many bytes were read, and returns whether these are as many as
+    /// there are.
+    fn note_read(&self, length: usize) -> bool {
+        self.read.fetch_add(length, Ordering::Relaxed) + length >= self.bytes.len()
+    }
+
+    /// Returns whether enough was read that the rest may be padding between files.
+    fn is_read(&self) -> bool {
+        self.read.load(Ordering::Relaxed) >= self.bytes.len() / 16
+    }
+}
 
 /// The contents of a block image, as a source.
 pub struct Image {
     reader: Arc<Reader>,
     image: Box<dyn BlockImage>,
     key: Key,
+    /// The cached blocks that were decoded last.
+    recent: Mutex<VecDeque<(u64, Weak<ImageBlock>)>>,
 }
 
 impl Image {
@@ -28,12 +66,18 @@ impl Image {
                 volume: VolumeId(number),
                 file: FileId(0),
             },
+            recent: Mutex::default(),
         }
     }
 
+    fn block_key(&self, number: u64) -> (Key, Part) {
+        (self.key, Part::Block(number))
+    }
+
     /// Returns a decoded block, which is cached if `keep` is set.
-    fn block(&self, number: u64, keep: bool) -> Result<Arc<Vec<u8>>> {
-        let key = (self.key, Part::Block(number));
+    fn block(&self, number: u64, keep: bool) -> Result<Arc<ImageBlock>> {
+        let key = self.block_key(number);
+        let mut is_new = false;
         let length = block_length(self.image.len(), self.image.block_size(), number);
         let block = self.reader.blocks.get_and_keep(&key, keep, || {
             let budget = self.reader.budget();
@@ -47,11 +91,32 @@ impl Image {
                 return Err(Error::damaged(0, format!("block {number}"), problem));
             }
             self.reader.stats.add_decoded(length);
-            Ok(Block::Bytes(Arc::new(bytes)))
+            is_new = true;
+            let read = AtomicUsize::new(0);
+            Ok(Block::OfImage(Arc::new(ImageBlock { bytes, read })))
         })?;
-        match block {
-            Block::Bytes(bytes) => Ok(bytes),
-            _ => unreachable!("the key of a block has nothing else"),
+        let Block::OfImage(block) = block else {
+            unreachable!("the key of a block has nothing else");
+        };
+        if is_new && keep {
+            self.note_cached(number, &block);
+        }
+        Ok(block)
+    }
+
+    /// Notes that a block was added to the cache, and drops those that readers have
+    /// passed: what they have read is in the kernel's page cache, or decoded in a
+    /// cache above this one.
+    fn note_cached(&self, number: u64, block: &Arc<ImageBlock>) {
+        let most = (RECENT / self.image.block_size() as usize).max(MIN_RECENT);
+        let mut recent = lock(&self.recent);
+        recent.push_back((number, Arc::downgrade(block)));
+        while recent.len() > most
+            && let Some((number, block)) = recent.pop_front()
+        {
+            if block.upgrade().is_some_and(|block| block.is_read()) {
+                self.reader.blocks.remove(&self.block_key(number));
+            }
         }
     }
 }
@@ -74,10 +139,19 @@ impl ReadAt for Image {
             // Blocks that are read whole go into the kernel's page cache.
             let block = self.block(number, wanted < length);
             let block = block.map_err(std::io::Error::other)?;
-            buf[filled..filled + wanted].copy_from_slice(&block[skip..skip + wanted]);
+            buf[filled..filled + wanted].copy_from_slice(&block.bytes[skip..skip + wanted]);
+            if block.note_read(wanted) {
+                self.reader.blocks.remove(&self.block_key(number));
+            }
             filled += wanted;
         }
         Ok(())
+    }
+
+    fn unit_at(&self, offset: u64) -> Option<Range<u64>> {
+        let unit = u64::from(self.image.block_size());
+        let start = offset - offset % unit;
+        Some(start..(start + unit).min(self.len()))
     }
 }
 
@@ -90,6 +164,7 @@ mod tests {
 
     /// Blocks filled with their numbers; counts the decoded ones.
     struct Numbers {
+        unit: u32,
         len: u64,
         decoded: Arc<AtomicU64>,
     }
@@ -100,7 +175,7 @@ mod tests {
         }
 
         fn block_size(&self) -> u32 {
-            16
+            self.unit
         }
 
         fn decode(&self, block: u64) -> Result<Vec<u8>> {
@@ -108,7 +183,7 @@ mod tests {
             if block == 3 {
                 return Err(Error::damaged(9, "block 3", "is damaged"));
             }
-            Ok(vec![block as u8; block_length(self.len, 16, block)])
+            Ok(vec![block as u8; block_length(self.len, self.unit, block)])
         }
 
         fn memory(&self) -> usize {
@@ -117,9 +192,14 @@ mod tests {
     }
 
     fn numbers(len: u64) -> (Image, Arc<AtomicU64>) {
-        let reader = Reader::new(&Budget::new(1 << 20), Spool::new(None, 0));
+        numbers_of(16, len)
+    }
+
+    fn numbers_of(unit: u32, len: u64) -> (Image, Arc<AtomicU64>) {
+        let reader = Reader::new(&Budget::new(64 << 20), Spool::new(None, 0));
         let decoded = Arc::new(AtomicU64::new(0));
         let image = Numbers {
+            unit,
             len,
             decoded: decoded.clone(),
         };
@@ -139,6 +219,35 @@ mod tests {
         // The block that was read whole is not cached.
         image.read_exact_at(&mut bytes[..2], 16).unwrap();
         assert_eq!(decoded.load(Ordering::Relaxed), 4);
+    }
+
+    #[test]
+    fn a_block_that_was_read_in_parts_to_its_end_is_dropped() {
+        let (image, decoded) = numbers(40);
+        let mut bytes = [0; 8];
+        for (offset, count) in [(16, 1), (24, 1), (24, 2), (24, 2)] {
+            image.read_exact_at(&mut bytes, offset).unwrap();
+            assert_eq!(decoded.load(Ordering::Relaxed), count, "{offset}");
+        }
+    }
+
+    #[test]
+    fn blocks_that_readers_have_passed_are_dropped_unless_little_was_read_of_them() {
+        const UNIT: u64 = 1 << 20;
+        let (image, decoded) = numbers_of(UNIT as u32, 20 * UNIT);
+        let read = |block: u64, length: usize| {
+            let before = decoded.load(Ordering::Relaxed);
+            let mut bytes = vec![0; length];
+            image.read_exact_at(&mut bytes, block * UNIT).unwrap();
+            decoded.load(Ordering::Relaxed) - before
+        };
+        read(4, 100);
+        for block in 5..5 + MIN_RECENT as u64 {
+            assert_eq!(read(block, 100_000), 1);
+        }
+        assert_eq!(read(5, 100), 0, "a reader may still be there");
+        read(19, 100);
+        assert_eq!([read(4, 100), read(6, 100), read(5, 100)], [0, 0, 1]);
     }
 
     #[test]
@@ -162,7 +271,14 @@ mod tests {
         let reader = Reader::new(&Budget::new(1 << 20), Spool::new(None, 0));
         let image = |len| {
             let decoded = Arc::default();
-            Image::new(&reader, Box::new(Numbers { len, decoded }))
+            Image::new(
+                &reader,
+                Box::new(Numbers {
+                    unit: 16,
+                    len,
+                    decoded,
+                }),
+            )
         };
         let (long, short) = (image(100), image(20));
         let mut bytes = [0; 2];

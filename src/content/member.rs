@@ -1,5 +1,6 @@
 //! Files of the mount as sources of the volumes inside them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Access, File, OpenVolume, Reader};
@@ -18,6 +19,15 @@ pub struct Member {
     pub len: u64,
 }
 
+impl Member {
+    fn as_file(&self) -> File<'_> {
+        File {
+            volume: &self.volume,
+            file: self.file,
+        }
+    }
+}
+
 impl ReadAt for Member {
     fn len(&self) -> u64 {
         self.len
@@ -33,10 +43,7 @@ impl ReadAt for Member {
         {
             return source.read_exact_at(buf, start + offset);
         }
-        let file = File {
-            volume: &self.volume,
-            file: self.file,
-        };
+        let file = self.as_file();
         let mut filled = 0;
         while filled < buf.len() {
             let start = offset + filled as u64;
@@ -49,5 +56,9 @@ impl ReadAt for Member {
             filled += bytes.len();
         }
         Ok(())
+    }
+
+    fn unit_at(&self, offset: u64) -> Option<Range<u64>> {
+        self.as_file().unit_at(offset)
     }
 }

@@ -13,8 +13,11 @@ mod spool;
 pub mod stats;
 mod stream;
 
+use std::ops::Range;
+
 use crate::io::budget::Charge;
-use crate::volume::{FileId, Volume};
+use crate::io::unit_in;
+use crate::volume::{Content, FileId, Volume};
 
 pub use self::image::Image;
 pub use self::member::Member;
@@ -74,6 +77,22 @@ impl File<'_> {
         Key {
             volume: self.volume.id,
             file: self.file,
+        }
+    }
+
+    /// Returns the range that is decoded to read the byte at `offset`, if the file
+    /// is packed or in something packed. It may begin or end outside of the file.
+    pub fn unit_at(&self, offset: u64) -> Option<Range<u64>> {
+        match self.volume.volume.content(self.file).ok()? {
+            Content::Chunks(_) | Content::Stream(_) => {
+                let start = offset - offset % u64::from(BLOCK_SIZE);
+                Some(start..start + u64::from(BLOCK_SIZE))
+            }
+            Content::Extent {
+                source,
+                offset: start,
+            } => unit_in(source, start, offset),
+            _ => None,
         }
     }
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use lru::LruCache;
 
+use super::image::ImageBlock;
 use super::model::{Models, Shelves};
 use super::spool::{Spool, Spooled};
 use super::stats::Stats;
@@ -54,6 +55,7 @@ pub(super) enum Part {
 #[derive(Clone)]
 pub(super) enum Block {
     Bytes(Arc<Vec<u8>>),
+    OfImage(Arc<ImageBlock>),
     Table(Arc<ChunkTable>),
     Checkpoints(Arc<Checkpoints>),
     Size(u64),
@@ -64,6 +66,7 @@ impl Value for Block {
     fn weight(&self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.capacity(),
+            Self::OfImage(block) => block.memory(),
             Self::Table(table) => table.memory(),
             Self::Checkpoints(checkpoints) => checkpoints.memory(),
             Self::Size(_) | Self::Spooled(_) => 0,
@@ -299,7 +302,7 @@ impl Reader {
                 Ok(part_of_block(block, start, range))
             }
             Content::Stream(volume) => {
-                let (start, block) = self.stream_block(file, volume, range.clone())?;
+                let (start, block) = self.stream_block(file, volume, range.clone(), access)?;
                 if range.start - start >= block.len() as u64 {
                     return Err(Error::Changed);
                 }
@@ -435,7 +438,7 @@ impl Reader {
 
 /// Returns whether a block is cached after a read. What is read whole goes into
 /// the kernel's page cache and is not cached here as well.
-fn is_kept(read: &Range<u64>, block: &Range<u64>, access: Access) -> bool {
+pub(super) fn is_kept(read: &Range<u64>, block: &Range<u64>, access: Access) -> bool {
     let is_partial = read.start > block.start && access == Access::Unknown;
     is_partial || read.end < block.end
 }

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 
 use lru::LruCache;
 
-use super::reader::{BLOCK_SIZE, Block, Part, Reader};
+use super::reader::{Access, BLOCK_SIZE, Block, Part, Reader, is_kept};
 use super::{File, Key};
 use crate::io::Result;
 use crate::io::budget::Charge;
@@ -145,19 +145,25 @@ impl Decoders {
 
 impl Reader {
     /// Returns the block with the start of `wanted`, and its position in the
-    /// file. A block that is read whole goes into the kernel's page cache and
-    /// is not cached here as well.
+    /// file.
     pub(super) fn stream_block(
         &self,
         file: File<'_>,
         volume: &dyn Streams,
         wanted: Range<u64>,
+        access: Access,
     ) -> Result<(u64, Arc<Vec<u8>>)> {
         let position = wanted.start;
         let start = position - position % u64::from(BLOCK_SIZE);
-        let keep = position > start || wanted.end < start + u64::from(BLOCK_SIZE);
+        let part = Part::Block(start);
+        let is_kept = |length| is_kept(&wanted, &(start..start + length), access);
         let decode = || self.decode_to(file, volume, start);
-        let block = self.block(file, Part::Block(start), keep, decode)?;
+        let block = self.block(file, part, is_kept(BLOCK_SIZE.into()), decode)?;
+        // The last block is shorter. One that was decoded on the way to a later
+        // one is cached until it is read.
+        if !is_kept(block.len() as u64) {
+            self.blocks.remove(&(file.key(), part));
+        }
         Ok((start, block))
     }
 

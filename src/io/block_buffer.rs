@@ -1,6 +1,7 @@
 //! A one-block cache over a source, for the short reads of parsers.
 
 use std::io;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use super::ReadAt;
@@ -65,6 +66,10 @@ impl ReadAt for BlockBuffer {
 
     fn will_need(&self, offset: u64, length: u64) {
         self.source.will_need(offset, length);
+    }
+
+    fn unit_at(&self, offset: u64) -> Option<Range<u64>> {
+        self.source.unit_at(offset)
     }
 
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {

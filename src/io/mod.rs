@@ -20,6 +20,6 @@ pub use block_buffer::BlockBuffer;
 pub use compact::{Compact, LARGE_BLOCK};
 pub use cursor::{Cursor, Endian};
 pub use error::{Error, Result};
-pub(crate) use source::read_error;
 pub use source::{ReadAt, SourceReader, read_vec};
+pub(crate) use source::{read_error, unit_in};
 pub use warnings::Warnings;

@@ -1,6 +1,7 @@
 //! Positioned reads from anything that contains an archive.
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Error, Result};
@@ -38,6 +39,14 @@ pub trait ReadAt: Send + Sync {
         let _ = (offset, length);
     }
 
+    /// Returns the range that is decoded to read the byte at `offset`; `None` if
+    /// nothing is decoded, or nothing beyond what is read. It may end after the
+    /// source.
+    fn unit_at(&self, offset: u64) -> Option<Range<u64>> {
+        let _ = offset;
+        None
+    }
+
     /// Returns whether the source is empty.
     fn is_empty(&self) -> bool {
         self.len() == 0
@@ -56,6 +65,13 @@ impl ReadAt for Vec<u8> {
         buf.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
     }
+}
+
+/// Returns the range that is decoded to read the byte at `offset` of what begins
+/// at `start` of a source, counted from there.
+pub(crate) fn unit_in(source: &dyn ReadAt, start: u64, offset: u64) -> Option<Range<u64>> {
+    let unit = source.unit_at(start.checked_add(offset)?)?;
+    Some(unit.start.saturating_sub(start)..unit.end.saturating_sub(start))
 }
 
 /// Reads `length` bytes at `offset`, after checking that the source contains

@@ -389,15 +389,9 @@ pub fn tgc(shift: u32) -> Vec<u8> {
 /// and CHD.
 pub fn images() -> Vec<Vec<u8>> {
     let block = sectors();
-    let packed = zlib(&block);
     let ciso = [
         field(&[&b"CISO"[..], &words(&[0x8000]), &[1]].concat(), 0x8000),
         field(&block, 0x8000),
-    ];
-    let gcz = [
-        words(&[0xB10B_C001, 0, packed.len() as u32, 0, 4096, 0, 4096, 1]),
-        words(&[0, 0, libdeflater::adler32(&packed)]),
-        packed,
     ];
     let cso = |magic: &[u8; 4], blocks: &[(Vec<u8>, u32)]| {
         let mut at = 24 + 4 * (blocks.len() as u32 + 1);
@@ -416,12 +410,32 @@ pub fn images() -> Vec<Vec<u8>> {
     let lz4 = [&[0x2F, b'a', b'b', 2, 0][..], &[255; 7], &[242]].concat();
     vec![
         ciso.concat(),
-        gcz.concat(),
+        gcz(&block, 4096),
         cso(b"CISO", &[(deflated(&block[..2048]), 0), stored.clone()]),
         cso(b"ZISO", &[(lz4, 0), stored]),
         rvz(&block),
         chd(&block),
     ]
+}
+
+/// Returns a GCZ with blocks of `unit` bytes.
+pub fn gcz(bytes: &[u8], unit: usize) -> Vec<u8> {
+    let blocks = bytes.chunks(unit).map(|block| {
+        let mut block = block.to_vec();
+        block.resize(unit, 0);
+        zlib(&block)
+    });
+    let blocks: Vec<Vec<u8>> = blocks.collect();
+    let (mut offsets, mut end) = (Vec::new(), 0);
+    for block in &blocks {
+        offsets.extend([end, 0]);
+        end += block.len() as u32;
+    }
+    let sums = blocks.iter().map(|block| libdeflater::adler32(block));
+    let sums: Vec<u32> = sums.collect();
+    let (length, count) = (bytes.len() as u32, blocks.len() as u32);
+    let header = words(&[0xB10B_C001, 0, end, 0, length, 0, unit as u32, count]);
+    [header, words(&offsets), words(&sums), blocks.concat()].concat()
 }
 
 /// Returns an RVZ of one chunk without compression.

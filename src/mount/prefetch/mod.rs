@@ -13,7 +13,7 @@
 //! has the details.
 //!
 //! If a small part of a packed block is read, the rest of it is pushed as well:
-//! it is decoded already, and the kernel keeps it more cheaply.
+//! it is decoded already, or soon will be, and the kernel keeps it more cheaply.
 
 mod head;
 mod run;
@@ -33,10 +33,9 @@ use lru::LruCache;
 use self::run::{Push, Run};
 use super::subtree::Node;
 use super::{Ino, Vfs};
-use crate::content::{Access, BLOCK_SIZE, File, Key};
+use crate::content::{Access, File, Key};
 use crate::io::awaited::Awaited;
 use crate::namespace::tree::Kind;
-use crate::volume::Content;
 
 /// Maximum number of directories in front of the first file of a directory for
 /// it to be treated as the first one.
@@ -48,6 +47,10 @@ const MAX_RUNS: usize = 16;
 /// Maximum length of the read of which the rest of the block is pushed. The
 /// kernel's read-ahead requests more.
 const SMALL: u32 = 16 << 10;
+
+/// Maximum length of a block of which the rest is pushed, in bytes. Images have
+/// longer ones.
+const MAX_BLOCK: u64 = 256 << 10;
 
 /// Maximum number of blocks that wait to be pushed.
 const MAX_BLOCKS: usize = 64;
@@ -258,17 +261,20 @@ impl State {
     /// Has the block of a small read pushed. Returns whether there is something
     /// to push.
     fn note_block(&mut self, node: &Node<'_>, offset: u64, size: u32) -> bool {
-        let Some(file_size) = node.size().filter(|_| node.file().is_some_and(is_packed)) else {
+        let block = node.file().and_then(|file| file.unit_at(offset));
+        let (Some(block), Some(file_size)) = (block, node.size()) else {
             return false;
         };
-        if offset + u64::from(size) >= file_size || self.blocks.len() == MAX_BLOCKS {
+        let end = block.end.min(file_size);
+        let read_end = offset + u64::from(size);
+        let is_rest_read = read_end >= file_size || offset <= block.start && read_end >= end;
+        if is_rest_read || end - block.start > MAX_BLOCK || self.blocks.len() == MAX_BLOCKS {
             return false;
         }
-        let start = offset - offset % u64::from(BLOCK_SIZE);
         self.blocks.push_back(Push {
             ino: node.ino(),
-            start,
-            length: u64::from(BLOCK_SIZE).min(file_size - start),
+            start: block.start,
+            length: end - block.start,
             access: Access::Sequential,
             is_decoded_only: false,
         });
@@ -395,9 +401,4 @@ fn announce(vfs: &Vfs, node: &Node<'_>) {
             vfs.reader.will_need(file, size.min(ANNOUNCED));
         }
     }
-}
-
-fn is_packed(file: File<'_>) -> bool {
-    let content = file.volume.volume.content(file.file);
-    matches!(content, Ok(Content::Chunks(_) | Content::Stream(_)))
 }

@@ -84,7 +84,7 @@ struct PlannedFile {
     size: u64,
 }
 
-/// Bytes of a file to push, within one block.
+/// Bytes of a file to push: a block, or a part of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Push {
     /// The file.

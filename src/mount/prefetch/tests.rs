@@ -1,6 +1,7 @@
 use std::cell::RefCell;
 
 use super::*;
+use crate::content::BLOCK_SIZE;
 use crate::mount::Sources;
 use crate::pack::hpi::{Directory, File, Node, Source, v1};
 use crate::volume::hpi::chunk::Method;

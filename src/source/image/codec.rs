@@ -3,10 +3,11 @@
 //! The output always has the requested length; memory is used only for decoded
 //! bytes, and a dictionary is never larger than the output.
 
+use std::cell::Cell;
 use std::io::Read;
 
 use lzma_rust2::{Lzma2Reader, LzmaReader};
-use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, get_error_name};
+use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, get_error_name};
 
 use super::bzip2;
 
@@ -16,6 +17,10 @@ const MIN_DICTIONARY: u32 = 4096;
 /// Largest window of Zstandard that is always accepted, in bytes: what every
 /// decoder must support (RFC 8878, 3.1.1.1.2).
 const ZSTD_WINDOW: usize = 8 << 20;
+
+/// Largest decoder of Zstandard that is kept for the next block, in bytes: one
+/// that decodes in place has 95 KiB, and a block of input beside that.
+const MAX_DECODER: usize = 512 << 10;
 
 /// Decoded data, or a message.
 pub(super) type Decoded<T> = Result<T, String>;
@@ -89,14 +94,32 @@ impl Codec {
     }
 }
 
+thread_local! {
+    /// The decoder of each thread, without what belongs to a frame.
+    static ZSTANDARD: Cell<Option<DCtx<'static>>> = const { Cell::new(None) };
+}
+
+/// Decodes up to `wanted` bytes of a frame.
+fn zstandard(packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
+    let decoder = ZSTANDARD.take().or_else(DCtx::try_create);
+    let mut decoder = decoder.ok_or("there is no memory to decode it")?;
+    let decoded = zstandard_with(&mut decoder, packed, wanted);
+    // A window of its own is not kept.
+    if decoder.sizeof() <= MAX_DECODER
+        && decoder.reset(ResetDirective::SessionAndParameters).is_ok()
+    {
+        ZSTANDARD.set(Some(decoder));
+    }
+    decoded
+}
+
 /// Decodes up to `wanted` bytes of a frame.
 ///
 /// A frame that declares a length of at most `wanted` is decoded in place; for
 /// others the decoder allocates a window of at most the limit.
-fn zstandard(packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
+fn zstandard_with(decoder: &mut DCtx<'_>, packed: &[u8], wanted: usize) -> Decoded<Vec<u8>> {
     let message = |code| get_error_name(code).to_owned();
     let window = ZSTD_WINDOW.max(wanted.next_power_of_two());
-    let mut decoder = DCtx::try_create().ok_or("there is no memory to decode it")?;
     decoder
         .set_parameter(DParameter::WindowLogMax(window.ilog2()))
         .map_err(message)?;

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crc::{CRC_32_CD_ROM_EDC, Crc, Table};
 
-use crate::io::{Error, ReadAt, Result, read_error, read_vec};
+use crate::io::{Error, ReadAt, Result, read_error, read_vec, unit_in};
 
 /// Bytes of user data in a sector.
 pub(super) const SECTOR: u64 = 2048;
@@ -270,6 +270,11 @@ impl ReadAt for Sectors {
         }
         self.read(Part::User, buf, offset)
             .map_err(std::io::Error::other)
+    }
+
+    fn unit_at(&self, offset: u64) -> Option<Range<u64>> {
+        let is_cooked = self.form.step == SECTOR;
+        is_cooked.then(|| unit_in(&*self.source, self.start, offset))?
     }
 }
 
