@@ -81,7 +81,7 @@ impl File<'_> {
     }
 
     /// Returns the range that is decoded to read the byte at `offset`, if the file
-    /// is packed or in something packed. It may begin or end outside of the file.
+    /// is packed or in something packed. It may end after the file.
     pub fn unit_at(&self, offset: u64) -> Option<Range<u64>> {
         match self.volume.volume.content(self.file).ok()? {
             Content::Chunks(_) | Content::Stream(_) => {

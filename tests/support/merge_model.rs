@@ -148,17 +148,15 @@ impl Model {
         for (slash, _) in path.match_indices('/') {
             self.shadowed.insert(path[..slash].to_owned(), None);
         }
+        // Merged directories may contain the same name; the last entry gets it.
+        // Directories among them are merged.
+        let earlier = self.shadowed.get(&path);
+        if earlier.is_some_and(|bytes| bytes.is_some() || matches!(node, Node::File(_))) {
+            self.number(&path);
+        }
         match node {
             Node::File(bytes) => {
-                let earlier = self.shadowed.insert(path.clone(), Some(bytes.clone()));
-                if let Some(earlier) = earlier {
-                    // Merged directories may contain the same name.
-                    let (directory, name) = path.rsplit_once('/').unwrap();
-                    let numbered = |number| format!("{directory}/{}", numbered(name, number));
-                    let mut paths = (1..).map(numbered);
-                    let free = paths.find(|path| !self.shadowed.contains_key(path));
-                    self.shadowed.insert(free.unwrap(), earlier);
-                }
+                self.shadowed.insert(path, Some(bytes.clone()));
             }
             Node::Directory(entries) => {
                 let below = &path[layer.name.len()..];
@@ -167,6 +165,22 @@ impl Model {
                 }
                 self.shadowed.insert(path, None);
             }
+        }
+    }
+
+    /// Moves a shadowed entry and everything below it to a free name.
+    fn number(&mut self, path: &str) {
+        let (directory, name) = path.rsplit_once('/').unwrap();
+        let mut paths = (1..).map(|number| format!("{directory}/{}", numbered(name, number)));
+        let free = paths.find(|path| !self.shadowed.contains_key(path));
+        let free = free.unwrap();
+        let below = format!("{path}/");
+        let is_moved = |other: &&String| *other == path || other.starts_with(&below);
+        let moved: Vec<_> = self.shadowed.keys().filter(is_moved).cloned().collect();
+        for from in moved {
+            let bytes = self.shadowed.remove(&from).unwrap();
+            self.shadowed
+                .insert(format!("{free}{}", &from[path.len()..]), bytes);
         }
     }
 }
