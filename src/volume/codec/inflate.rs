@@ -110,3 +110,49 @@ impl Codec for Inflate {
         size_of::<DecompressorOxide>() + WINDOW
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+    use proptest::prelude::*;
+
+    fn zlib(bytes: &[u8], level: u32) -> Vec<u8> {
+        let level = flate2::Compression::new(level);
+        let mut encoder = flate2::write::ZlibEncoder::new(Vec::new(), level);
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    proptest! {
+        /// Level 0 has stored blocks only.
+        #[test]
+        fn the_start_of_a_stream_is_that_of_what_was_packed(
+            bytes in prop::collection::vec(0..8_u8, 1..3000),
+            level in 0..10_u32,
+            length in any::<prop::sample::Index>(),
+        ) {
+            let mut start = vec![0; length.index(bytes.len()) + 1];
+            prop_assert!(inflate_start(&zlib(&bytes, level), &mut start));
+            prop_assert_eq!(&start[..], &bytes[..start.len()]);
+        }
+
+        #[test]
+        fn a_damaged_or_short_stream_is_no_panic(
+            bytes in prop::collection::vec(0..8_u8, 1..3000),
+            level in 0..10_u32,
+            damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+            cut in any::<prop::sample::Index>(),
+        ) {
+            let mut packed = zlib(&bytes, level);
+            for (at, value) in damage {
+                let at = at.index(packed.len());
+                packed[at] = value;
+            }
+            packed.truncate(cut.index(packed.len()) + 1);
+            inflate_start(&packed, &mut vec![0; bytes.len()]);
+            prop_assert!(!inflate_start(&packed, &mut vec![0; 1 << 20]), "it has no such length");
+        }
+    }
+}
