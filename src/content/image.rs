@@ -17,8 +17,13 @@ use crate::volume::FileId;
 /// its readers have gone on by then.
 const RECENT: usize = 4 << 20;
 
-/// Minimum number of these blocks.
+/// Minimum and maximum number of these blocks: images have blocks of 512 bytes to
+/// 64 MiB.
 const MIN_RECENT: usize = 8;
+const MAX_RECENT: usize = 256;
+
+/// What is remembered of a block, with what remains of it after it was dropped.
+const RECENT_ENTRY: usize = size_of::<(u64, Weak<ImageBlock>)>() + size_of::<ImageBlock>();
 
 /// A decoded block of an image.
 pub(super) struct ImageBlock {
@@ -70,6 +75,18 @@ impl Image {
         }
     }
 
+    /// Returns the memory of the tables, and of what is remembered of blocks, in
+    /// bytes.
+    pub fn memory(&self) -> usize {
+        self.image.memory() + self.max_recent() * RECENT_ENTRY
+    }
+
+    /// Returns the number of blocks that are decoded until one that was read in
+    /// part is dropped.
+    fn max_recent(&self) -> usize {
+        (RECENT / self.image.block_size() as usize).clamp(MIN_RECENT, MAX_RECENT)
+    }
+
     fn block_key(&self, number: u64) -> (Key, Part) {
         (self.key, Part::Block(number))
     }
@@ -108,10 +125,9 @@ impl Image {
     /// passed: what they have read is in the kernel's page cache, or decoded in a
     /// cache above this one.
     fn note_cached(&self, number: u64, block: &Arc<ImageBlock>) {
-        let most = (RECENT / self.image.block_size() as usize).max(MIN_RECENT);
         let mut recent = lock(&self.recent);
         recent.push_back((number, Arc::downgrade(block)));
-        while recent.len() > most
+        while recent.len() > self.max_recent()
             && let Some((number, block)) = recent.pop_front()
         {
             if block.upgrade().is_some_and(|block| block.is_read()) {

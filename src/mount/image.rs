@@ -14,7 +14,7 @@ const MAX_IMAGES: usize = 4;
 pub(super) struct Images {
     /// Names of their formats, the outermost first.
     pub(super) formats: Vec<&'static str>,
-    /// Memory that their tables take, in bytes.
+    /// Memory that they take without their blocks, in bytes.
     pub(super) memory: usize,
     /// The tracks of a CD, from the innermost image.
     pub(super) tracks: Vec<CdTrack>,
@@ -40,10 +40,11 @@ pub(super) fn unwrap(
         }
         let image = (format.open)(source)?;
         images.formats.push(format.name);
-        images.memory += image.memory();
         images.warnings.extend_from_slice(image.warnings());
         images.tracks = image.tracks().to_vec();
-        source = Arc::new(Image::new(reader, image));
+        let image = Image::new(reader, image);
+        images.memory += image.memory();
+        source = Arc::new(image);
     }
     Ok((source, images))
 }

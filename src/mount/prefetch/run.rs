@@ -247,7 +247,8 @@ impl Run {
         let reads_heads = !self.is_pushed && self.read_to < self.files[0].size;
         let passed = self.files.range(..number);
         let has_passed = |ino| passed.clone().any(|file| file.ino == ino);
-        let skips_mark = (self.mark).is_some_and(|(ino, offset)| offset > 0 && has_passed(ino));
+        let mark = self.mark.filter(|&(_, offset)| offset > 0);
+        let skips_mark = mark.is_some_and(|(ino, _)| has_passed(ino));
         self.head.note_passed(has_passed);
         if reads_heads || skips_mark {
             self.head.note_head(self.read_to);
