@@ -385,6 +385,9 @@ fn decode(push: Push, file: File<'_>, state: &Awaited<State>, vfs: &Vfs) {
     while let Some((key, start)) = state.with(State::take_unread) {
         vfs.reader.forget(key, start);
     }
+    // The threads that answer wait for a core, if the scheduler has put them
+    // behind this one, for longer than a block takes.
+    thread::yield_now();
 }
 
 /// Announces to the sources of a file and of those after it in its directory
