@@ -57,7 +57,7 @@ const MAX_BLOCKS: usize = 64;
 
 /// Maximum number of blocks that are waiting or being pushed for which a small
 /// read is answered before its block is decoded to the end: the block is decoded
-/// once more for that, by a core that is idle otherwise.
+/// once more for that, by a core that is idle otherwise. A single core never is.
 const MAX_BEHIND: usize = 4;
 
 /// Maximum number of directories of which is remembered that they were listed.
@@ -79,11 +79,23 @@ const MIN_CACHE: usize = 4 << 20;
 const THREADS: usize = 1;
 
 /// Watches reads, and pushes what will be read next.
-#[derive(Default)]
 pub struct Prefetch {
     state: Arc<Awaited<State>>,
     /// Number of reads that are being answered.
     answering: AtomicUsize,
+    /// Whether something can be decoded while a read is answered.
+    has_other_core: bool,
+}
+
+impl Default for Prefetch {
+    fn default() -> Self {
+        let cores = thread::available_parallelism();
+        Self {
+            state: Arc::default(),
+            answering: AtomicUsize::new(0),
+            has_other_core: cores.is_ok_and(|cores| cores.get() > 1),
+        }
+    }
 }
 
 struct State {
@@ -175,7 +187,8 @@ impl Prefetch {
         };
         self.state.change(|state| {
             (noted.access, noted.has_more) = state.note_read(&node, offset, size);
-            if noted.access == Access::Unknown && is_alone && size < SMALL && state.keeps_up() {
+            let is_lone = is_alone && self.has_other_core && size < SMALL;
+            if noted.access == Access::Unknown && is_lone && state.keeps_up() {
                 noted.access = Access::Part;
             }
             // The blocks after these are decoded while this thread decodes

@@ -468,3 +468,31 @@ fn a_small_read_has_its_block_pushed() {
     read(&prefetch, &vfs, files[0], 131_072, 131_072);
     assert_eq!(pushed(&prefetch, &vfs), []);
 }
+
+#[test]
+fn a_lone_small_read_is_decoded_in_part_if_another_core_can_decode_the_block() {
+    let (vfs, files) = mounted(&[1_000_000]);
+    let access = |prefetch: &Prefetch, number: u64| {
+        let offset = number * 65_536 + 4096;
+        let noted = prefetch.note(&vfs, files[0], offset, 4096);
+        let access = noted.access;
+        noted.answered(&vfs, files[0], offset, 4096);
+        access
+    };
+    let mut prefetch = Prefetch::default();
+    prefetch.has_other_core = true;
+    for number in 0..=MAX_BEHIND as u64 {
+        assert_eq!(access(&prefetch, number), Access::Part, "{number}");
+    }
+    assert_eq!(access(&prefetch, 6), Access::Unknown, "the blocks wait");
+    pushed(&prefetch, &vfs);
+    let other = prefetch.note(&vfs, files[0], 0, 4096);
+    assert_eq!(access(&prefetch, 8), Access::Unknown, "it is not alone");
+    drop(other);
+    pushed(&prefetch, &vfs);
+    assert_eq!(access(&prefetch, 10), Access::Part);
+
+    pushed(&prefetch, &vfs);
+    prefetch.has_other_core = false;
+    assert_eq!(access(&prefetch, 12), Access::Unknown, "there is one core");
+}
