@@ -23,7 +23,7 @@ use hpimount::volume::hpi::chunk::Method;
 use support::hip::{Asset, Hip, TARGETS, hipb};
 use support::hpi::{Entry, File, V1, V2, dir, file};
 use support::matrix::{
-    Bench, Counts, Damage, Outcome, Seen, Telltale, What, compare, damages, see,
+    Bench, Counts, Damage, DamageReport, Outcome, Seen, What, compare, damages, see,
 };
 use support::{plain, shared, ta, text, trial};
 
@@ -68,7 +68,7 @@ impl Variant {
         let whole = self.compared(inside(see(&whole), &self.inside));
         let mut counts = Counts::default();
         for damage in damages(&self.bytes[..self.damaged]) {
-            let telltale = Telltale(&self.name, damage);
+            let telltale = DamageReport(&self.name, damage);
             let outcome = self.outcome(&whole, damage);
             counts[outcome as usize] += 1;
             drop(telltale);
@@ -170,7 +170,7 @@ fn assert_outcomes(what: &str, variants: &[Variant], table: &[(&str, Counts)]) {
         sum(Outcome::Unknown),
         sum(Outcome::Same),
         sum(Outcome::Eio),
-        sum(Outcome::AsItStands),
+        sum(Outcome::Undetected),
     ];
     let happened = format!(
         "refused with an offset {refused}, no longer recognised {unknown}, same bytes {same}, \

@@ -193,8 +193,8 @@ fn merged_archives_are_not_loose_files_but_skipped_ones_are() {
     names.sort();
     assert_eq!(names, ["bad.ufo", "bad.ufo.d", "who.txt"]);
     let why = fs::read_to_string(mount.file("bad.ufo.d/error.txt")).unwrap();
-    let left_out = info(&mount)["left_out"][0].take();
-    assert!(left_out.as_str().unwrap().ends_with(why.trim_end()));
+    let skipped = info(&mount)["skipped"][0].take();
+    assert!(skipped.as_str().unwrap().ends_with(why.trim_end()));
     assert!(mount.fixture.log().contains(why.trim_end()));
 }
 
@@ -209,7 +209,7 @@ fn only_archives_of_the_game_are_merged_regardless_of_names() {
     sources.write("text.ufo", "some text");
     let mount = sources.game();
     assert_eq!(order(&mount), ["a.hpi", "game"]);
-    assert_eq!(info(&mount)["left_out"].as_array().unwrap().len(), 2);
+    assert_eq!(info(&mount)["skipped"].as_array().unwrap().len(), 2);
     assert!(!mount.file("layers").exists());
 }
 

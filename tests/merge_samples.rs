@@ -111,7 +111,7 @@ fn the_samples_are_detected_as_total_annihilation() {
     let mount = folder_of(&samples).game();
     let info = info(&mount);
     assert_eq!(info["order"]["rule"], "ta");
-    assert!(info["left_out"].as_array().unwrap().is_empty(), "{info}");
+    assert!(info["skipped"].as_array().unwrap().is_empty(), "{info}");
     let warnings = info["order"]["warnings"].to_string();
     assert!(warnings.contains(".hpi archives are merged; the game mounts the first 10 only"));
 }

@@ -298,10 +298,10 @@ fn damaged_and_unreadable_archives_are_named_and_skipped() {
     ]);
     assert_eq!(lines(&tree(mount.path())), ["a: a", "b: b"]);
     let log = mount.fixture.log();
-    let left_out = info(&mount)["left_out"].take();
-    let left_out: Vec<String> = serde_json::from_value(left_out).unwrap();
-    assert_eq!(left_out.len(), 3);
-    for (said, name) in left_out.iter().zip(["damaged", "strange", "absent"]) {
+    let skipped = info(&mount)["skipped"].take();
+    let skipped: Vec<String> = serde_json::from_value(skipped).unwrap();
+    assert_eq!(skipped.len(), 3);
+    for (said, name) in skipped.iter().zip(["damaged", "strange", "absent"]) {
         assert!(said.contains(&format!("/{name}.hpi: ")), "{said}");
         assert!(log.contains(&format!("skipped: {said}")), "{log}");
     }

@@ -49,7 +49,7 @@ fn run(args: &Args) -> Result<(), Failure> {
     bar.finish_and_clear();
     written?;
     if !args.quiet {
-        for (path, why) in &archive.left_out {
+        for (path, why) in &archive.skipped {
             eprintln!("hpipack: {}: skipped: {why}", path.display());
         }
     }

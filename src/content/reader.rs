@@ -192,7 +192,7 @@ impl Reader {
             "hits": counters.hits.get(),
             "misses": counters.misses.get(),
             "bytes": self.budget.used(),
-            "beside": self.budget.beside(),
+            "extra": self.budget.extra(),
             "budget": self.budget.limit(),
             "spooled": self.spool.used(),
         })

@@ -34,7 +34,7 @@ pub struct Budget {
     limit: usize,
     used: AtomicUsize,
     /// Bytes of charges that exceed the limit, within [`RESERVE_EXTRA`].
-    beside: AtomicUsize,
+    extra: AtomicUsize,
     /// Counts insertions: the clock for the age of values.
     clock: AtomicU64,
     caches: Mutex<Vec<Weak<dyn Reclaim>>>,
@@ -55,7 +55,7 @@ impl Budget {
         Arc::new(Self {
             limit,
             used: AtomicUsize::new(0),
-            beside: AtomicUsize::new(0),
+            extra: AtomicUsize::new(0),
             clock: AtomicU64::new(0),
             caches: Mutex::new(Vec::new()),
             evicting: Mutex::new(()),
@@ -76,8 +76,8 @@ impl Budget {
     }
 
     /// Returns the bytes that are accounted for in addition to the limit.
-    pub fn beside(&self) -> usize {
-        self.beside.load(Ordering::Relaxed)
+    pub fn extra(&self) -> usize {
+        self.extra.load(Ordering::Relaxed)
     }
 
     /// Registers a cache that evicts values when memory is short.
@@ -192,10 +192,10 @@ impl Budget {
 
     /// Adds `bytes` to the used ones, if the sum is within `limit`.
     fn try_add(&self, bytes: usize, limit: usize) -> bool {
-        let beside = if limit > self.limit { self.beside() } else { 0 };
+        let extra = if limit > self.limit { self.extra() } else { 0 };
         let fits = |used: usize| {
             let sum = used.checked_add(bytes)?;
-            (sum.checked_add(beside)? <= limit).then_some(sum)
+            (sum.checked_add(extra)? <= limit).then_some(sum)
         };
         // A thread that finds no room must see the values that take it.
         let (set, fetch) = (Ordering::AcqRel, Ordering::Acquire);
@@ -237,7 +237,7 @@ enum Counted {
     /// Not counted, since it exceeds the limit.
     Oversize,
     /// In addition to the limit, within [`RESERVE_EXTRA`].
-    Beside,
+    Extra,
 }
 
 impl Charge {
@@ -295,8 +295,8 @@ impl Drop for Charge {
         match self.counted {
             Counted::Within => self.budget.subtract(self.bytes),
             Counted::Oversize => self.budget.oversize.store(false, Ordering::Relaxed),
-            Counted::Beside => {
-                self.budget.beside.fetch_sub(self.bytes, Ordering::Relaxed);
+            Counted::Extra => {
+                self.budget.extra.fetch_sub(self.bytes, Ordering::Relaxed);
             }
         }
     }
@@ -313,7 +313,7 @@ impl Reservation {
     pub fn into_charge(mut self, what: &'static str, bytes: usize) -> Charge {
         let is_large = bytes > self.budget.limit && bytes <= RESERVE_EXTRA;
         let (counter, counted) = match is_large {
-            true => (&self.budget.beside, Counted::Beside),
+            true => (&self.budget.extra, Counted::Extra),
             false => (&self.budget.used, Counted::Within),
         };
         counter.fetch_add(bytes, Ordering::Relaxed);

@@ -123,7 +123,7 @@ impl Draft {
             }
             if number.is_multiple_of(CHARGED_AT_ONCE) {
                 let names = taken.len() + assets.len() + files;
-                self.builder.needs_beside(
+                self.builder.needs_temporarily(
                     taken.capacity() * size_of::<&str>()
                         + assets.capacity() * size_of::<(&str, Asset)>()
                         + assets.len() * size_of::<Named<'_>>()
@@ -179,7 +179,7 @@ impl Draft {
                 + 2 * tree.name(index).len();
             count += 1;
             if count.is_multiple_of(CHARGED_AT_ONCE) {
-                self.builder.needs_beside(memory)?;
+                self.builder.needs_temporarily(memory)?;
             }
             kinds[position].1.push(asset);
         }

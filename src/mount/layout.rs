@@ -268,7 +268,7 @@ pub(super) fn describe(
     json!({
         "hpimount": env!("CARGO_PKG_VERSION"),
         "sources": volumes.iter().map(source).collect::<Vec<_>>(),
-        "left_out": skipped.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "skipped": skipped.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "order": order,
         "case_sensitive": options.case_sensitive,
         "cache_size": options.cache_size,

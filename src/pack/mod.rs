@@ -103,7 +103,7 @@ pub struct Archive {
     /// Number of bytes that will be read.
     pub bytes: u64,
     /// Files that are not packed, and why.
-    pub left_out: Vec<(PathBuf, &'static str)>,
+    pub skipped: Vec<(PathBuf, &'static str)>,
 }
 
 /// How an archive is written.
@@ -123,8 +123,8 @@ impl Archive {
     /// Returns an error if the directory cannot be read or packed.
     pub fn of_directory(directory: &Path, target: &Path, format: Format) -> Result<Self> {
         let walked = walk(directory, target)?;
-        let left_out = walked.left_out.into_iter();
-        let mut left_out: Vec<_> = left_out
+        let skipped = walked.skipped.into_iter();
+        let mut skipped: Vec<_> = skipped
             .map(|path| (path, "it is the archive itself"))
             .collect();
         let mut bytes = walked.bytes;
@@ -135,8 +135,8 @@ impl Archive {
             Format::Kingdoms { packed } => Plan::Version2(walked.root, v2::Options { packed }),
             Format::Hip => {
                 let plan = hip::Plan::new(directory, &walked.root)?;
-                let unlisted = plan.left_out.iter().cloned();
-                left_out.extend(unlisted.map(|path| (path, "Settings.ini does not list it")));
+                let unlisted = plan.skipped.iter().cloned();
+                skipped.extend(unlisted.map(|path| (path, "Settings.ini does not list it")));
                 bytes = plan.bytes();
                 Plan::Hip(Box::new(plan))
             }
@@ -144,7 +144,7 @@ impl Archive {
         Ok(Self {
             plan,
             bytes,
-            left_out,
+            skipped,
         })
     }
 
@@ -160,7 +160,7 @@ impl Archive {
         Ok(Self {
             bytes: plan.bytes(),
             plan: Plan::Replace(plan),
-            left_out: Vec::new(),
+            skipped: Vec::new(),
         })
     }
 

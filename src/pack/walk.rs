@@ -18,7 +18,7 @@ pub(super) struct Walked {
     /// Sum of their sizes in bytes.
     pub(super) bytes: u64,
     /// Files that were skipped because they are the archive itself.
-    pub(super) left_out: Vec<PathBuf>,
+    pub(super) skipped: Vec<PathBuf>,
 }
 
 /// Lists `directory` recursively, except for a file at `target`, the path of
@@ -94,7 +94,7 @@ impl Walk {
             return Err(Error::source(path, "is neither a file nor a directory"));
         }
         if self.target == Some(identity(&metadata)) {
-            self.found.left_out.push(path.to_owned());
+            self.found.skipped.push(path.to_owned());
             return Ok(None);
         }
         self.found.files += 1;
@@ -180,6 +180,6 @@ mod tests {
         fs::write(&target, "old").unwrap();
         fs::write(directory.path().join("unit.fbi"), "unit").unwrap();
         let walked = walk(directory.path(), &target).unwrap();
-        assert_eq!((walked.files, walked.left_out), (1, vec![target]));
+        assert_eq!((walked.files, walked.skipped), (1, vec![target]));
     }
 }

@@ -210,7 +210,7 @@ pub enum Outcome {
     Eio,
     /// No checksum covers the damaged byte, and the mount shows what the
     /// archive contains now.
-    AsItStands,
+    Undetected,
 }
 
 /// The number of sources with each [`Outcome`], in their order.
@@ -238,7 +238,7 @@ pub fn compare(whole: &[Seen], now: &[Seen]) -> Outcome {
     };
     let pairs = || whole.iter().zip(now);
     if whole.len() != now.len() || !pairs().all(unread) {
-        Outcome::AsItStands
+        Outcome::Undetected
     } else if pairs().all(same) {
         Outcome::Same
     } else {
@@ -247,9 +247,9 @@ pub fn compare(whole: &[Seen], now: &[Seen]) -> Outcome {
 }
 
 /// Reports which damage caused a panic.
-pub struct Telltale<'a>(pub &'a str, pub Damage);
+pub struct DamageReport<'a>(pub &'a str, pub Damage);
 
-impl Drop for Telltale<'_> {
+impl Drop for DamageReport<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             eprintln!("{}: {:?}", self.0, self.1);

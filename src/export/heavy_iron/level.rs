@@ -84,7 +84,7 @@ impl Level {
         let grows = |mesh: &Mesh| mesh.corners.len().max(3 * mesh.triangles());
         let corners = self.corners + scene.meshes.iter().map(grows).sum::<usize>();
         if corners > MAX_CORNERS {
-            self.left_out(format!(
+            self.omit(format!(
                 "{name} is omitted: with it, the level has more than {MAX_CORNERS} corners."
             ));
             return Vec::new();
@@ -204,7 +204,7 @@ impl Level {
     }
 
     /// Records an omitted part.
-    pub fn left_out(&mut self, problem: String) {
+    pub fn omit(&mut self, problem: String) {
         self.problems.push(problem);
     }
 
@@ -354,7 +354,7 @@ mod tests {
     fn omitted_parts_are_reported_within_limits() {
         let mut level = Level::default();
         for number in 0..2 * MAX_NODES {
-            level.left_out(format!("model {number} cannot be read."));
+            level.omit(format!("model {number} cannot be read."));
             level.put("object", Transform::HERE, &[]);
         }
         let (scene, _) = level.finish();

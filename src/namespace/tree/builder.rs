@@ -36,8 +36,8 @@ pub struct TreeBuilder {
     modified: i64,
     /// Accounts for the memory of the tree.
     charge: Option<Charge>,
-    /// Bytes that the caller needs in addition to the tree.
-    beside: usize,
+    /// Bytes that the caller needs in addition while it builds the tree.
+    temporary: usize,
 }
 
 /// A name: as it is shown, and as it is in the source.
@@ -116,7 +116,7 @@ impl TreeBuilder {
             volume,
             modified,
             charge: None,
-            beside: 0,
+            temporary: 0,
         }
     }
 
@@ -130,8 +130,8 @@ impl TreeBuilder {
     ///
     /// # Errors
     /// Returns an error if the budget does not have enough memory.
-    pub fn needs_beside(&mut self, bytes: usize) -> io::Result<()> {
-        self.beside = bytes;
+    pub fn needs_temporarily(&mut self, bytes: usize) -> io::Result<()> {
+        self.temporary = bytes;
         self.account()
     }
 
@@ -289,7 +289,7 @@ impl TreeBuilder {
     /// Accounts for the memory that the tree has grown to.
     fn account(&mut self) -> io::Result<()> {
         let memory = self.tree.memory()
-            + self.beside
+            + self.temporary
             + self.entries.capacity() * (size_of::<(Index, Dentry)>() + size_of::<Dentry>());
         match &mut self.charge {
             Some(charge) => charge.grow_beyond(memory),

@@ -44,7 +44,7 @@ pub struct Plan {
     files: Vec<PathBuf>,
     layout: Layout,
     /// Files in the directory that are not packed.
-    pub left_out: Vec<PathBuf>,
+    pub skipped: Vec<PathBuf>,
 }
 
 impl Plan {
@@ -60,15 +60,15 @@ impl Plan {
         let mut found = Found::default();
         found.collect(root, 0)?;
         let files = found.take(&settings, directory)?;
-        let mut left_out: Vec<PathBuf> = found.by_id.into_values().collect();
-        left_out.append(&mut found.others);
-        left_out.sort();
+        let mut skipped: Vec<PathBuf> = found.by_id.into_values().collect();
+        skipped.append(&mut found.others);
+        skipped.sort();
         let contents = contents(&settings, &files)?;
         Ok(Self {
             layout: Layout::new(&settings, &contents)?,
             settings,
             files,
-            left_out,
+            skipped,
         })
     }
 

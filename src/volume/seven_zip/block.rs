@@ -303,7 +303,7 @@ impl Block {
     }
 
     /// Returns the checksums that the database lists after those of the blocks.
-    pub(super) fn sums_to_be_told(&mut self) -> impl Iterator<Item = &mut Option<u32>> {
+    pub(super) fn unknown_sums(&mut self) -> impl Iterator<Item = &mut Option<u32>> {
         let is_known = self.files.len() == 1 && self.sum.is_some();
         let files = self.files.iter_mut().filter(move |_| !is_known);
         files.map(|file| &mut file.sum)

@@ -358,7 +358,7 @@ fn read_substreams(cursor: &mut Cursor<'_>, blocks: &mut [Block]) -> Result<()> 
     while next != id::END {
         match next {
             id::CRC => {
-                let unknown = blocks.iter_mut().flat_map(Block::sums_to_be_told);
+                let unknown = blocks.iter_mut().flat_map(Block::unknown_sums);
                 let unknown: Vec<_> = unknown.collect();
                 let sums = cursor.sums(unknown.len())?;
                 unknown

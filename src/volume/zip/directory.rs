@@ -57,7 +57,7 @@ impl rawzip::ReaderAt for Source<'_> {
 }
 
 /// Returns whether there is a directory.
-pub(super) fn is_there(source: &dyn ReadAt) -> Result<bool> {
+pub(super) fn exists(source: &dyn ReadAt) -> Result<bool> {
     let mut buffer = vec![0; BUFFER];
     match locate(source, &mut buffer) {
         Ok(_) => Ok(true),

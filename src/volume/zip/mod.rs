@@ -81,7 +81,7 @@ fn matches(input: &Input<'_>) -> Result<bool> {
     if known.iter().any(|magic| head == magic[..]) {
         return Ok(true);
     }
-    Ok(head.starts_with(PROGRAM) && directory::is_there(&*input.source)?)
+    Ok(head.starts_with(PROGRAM) && directory::exists(&*input.source)?)
 }
 
 fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {

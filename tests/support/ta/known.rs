@@ -57,7 +57,7 @@ impl Facts {
 }
 
 /// Returns the fields that are not compared.
-pub fn left_out(name: &str) -> &'static [&'static str] {
+pub fn not_compared(name: &str) -> &'static [&'static str] {
     match name.rsplit('.').next() {
         // The raw words; those with a meaning are fields of the model.
         Some("cob") => &["header"],

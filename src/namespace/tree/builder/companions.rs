@@ -105,11 +105,11 @@ impl TreeBuilder {
     /// Returns whether a file with an ambiguous extension is an archive.
     fn is_archive(&self, directory: Index, name: &str, file: Index) -> bool {
         let is_file = matches!(self.tree.inodes[file as usize].kind, Kind::File { .. });
-        let is_there = |beside: Option<String>| {
-            beside.is_some_and(|beside| self.tree.find(directory, &beside, true).is_some())
+        let exists = |name: Option<String>| {
+            name.is_some_and(|name| self.tree.find(directory, &name, true).is_some())
         };
-        let by_head = || self.by_head.contains(&file) && !is_there(companion::sheet(name));
-        is_file && self.companions.inside && (by_head() || is_there(companion::partner(name)))
+        let by_head = || self.by_head.contains(&file) && !exists(companion::sheet(name));
+        is_file && self.companions.inside && (by_head() || exists(companion::partner(name)))
     }
 
     fn add_all(&mut self, found: Vec<Found>) {

@@ -159,12 +159,12 @@ impl<'a> Reader<'a> {
             return Ok(Vec::new());
         }
         let Ok(model) = model::parse(&bytes) else {
-            self.level.left_out(format!("{name} cannot be read."));
+            self.level.omit(format!("{name} cannot be read."));
             return Ok(Vec::new());
         };
         if !model.worlds.is_empty() {
             let text = format!("{name} is a world (BSP), which is not converted.");
-            self.level.left_out(text);
+            self.level.omit(text);
         }
         let archive = &self.archive;
         let state = |name: &str| {
