@@ -398,8 +398,9 @@ fn decode(push: Push, file: File<'_>, state: &Awaited<State>, vfs: &Vfs) {
     while let Some((key, start)) = state.with(State::take_unread) {
         vfs.reader.forget(key, start);
     }
-    // The threads that answer wait for a core, if the scheduler has put them
-    // behind this one, for longer than a block takes.
+    // A thread that answers may have been woken on this core although the
+    // reader's is about to be idle. It would wait until several blocks are
+    // decoded.
     thread::yield_now();
 }
 

@@ -17,6 +17,9 @@ const INPUT: usize = 1 << 17;
 /// Bytes of the arena that are addressed, a power of two.
 const ARENA: usize = 2 * INPUT;
 
+/// Maximum number of packed bytes of a group: its tag and pairs.
+const MAX_GROUP: usize = 1 + GROUP * size_of::<u16>();
+
 /// Bytes that are copied for an item, whatever its length.
 const COPY: usize = MAX_MATCH - 1;
 
@@ -77,7 +80,9 @@ impl Decoder {
         wanted: usize,
         length: usize,
     ) -> io::Result<Vec<u8>> {
-        let progress = self.decode_fast(input, wanted);
+        // A decoded byte takes at most a packed one and a bit of a tag.
+        let enough = wanted + wanted / GROUP + 2 * MAX_GROUP;
+        let progress = self.decode_fast(&input[..input.len().min(enough)], wanted);
         if progress.is_some_and(|progress| progress.decoded >= wanted) {
             return Ok(self.arena[OUTPUT..OUTPUT + wanted].to_vec());
         }

@@ -193,6 +193,18 @@ proptest! {
     }
 
     #[test]
+    fn the_start_needs_hardly_more_packed_bytes_than_it_has(
+        plain in prop_oneof![repetitive(), vec(any::<u8>(), 0..3000)],
+        wanted in any::<prop::sample::Index>(),
+    ) {
+        let wanted = wanted.index(plain.len() + 1);
+        let packed = encode(&plain);
+        let cut = &packed[..packed.len().min(wanted + wanted / GROUP + 40)];
+        let start = Decoder::default().decode_start(cut, wanted, plain.len()).unwrap();
+        prop_assert_eq!(start, &plain[..wanted]);
+    }
+
+    #[test]
     fn noise_is_encoded_at_an_eighth_more(plain in vec(any::<u8>(), 0..3000)) {
         let packed = encode(&plain);
         prop_assert!(packed.len() <= plain.len() + (plain.len() + 1).div_ceil(GROUP) + 2);
