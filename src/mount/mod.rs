@@ -413,6 +413,9 @@ impl Vfs {
         }
         let subtree = self.subtree(range.origin)?;
         if subtree.range.first != range.first {
+            // The subtree was built again after its source had changed, or the
+            // number was in use when the kernel was to forget it.
+            self.invalidate(range.origin);
             return Err(Error::Stale);
         }
         Ok(Node::entered(subtree, index))

@@ -174,6 +174,13 @@ impl Vfs {
     pub(super) fn give_up(&self, node: &Node<'_>) {
         let origin = node.subtree().range.origin;
         self.subtrees.remove(&origin);
+        self.invalidate(origin);
+    }
+
+    /// Makes the kernel forget the entry of the subtree at `origin`, and with it
+    /// the old numbers in the subtree. It keeps those that are in use at the
+    /// moment.
+    pub(super) fn invalidate(&self, origin: Origin) {
         let seen_as = match origin {
             Origin::Directory(directory) => self.node(directory).map(|directory| {
                 let name = directory.tree().name(directory.index);

@@ -1,5 +1,9 @@
 //! Cases that are hard to reach through the kernel.
 
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
 use super::*;
 use crate::namespace::companion::{Companions, Shows};
 use crate::namespace::tree::TreeBuilder;
@@ -86,4 +90,34 @@ fn a_listing_that_fails_in_the_middle_returns_the_entries_before() {
         "the kernel counts a lookup"
     );
     assert_eq!(list(1), Err(Error::NoNumbers));
+}
+
+#[test]
+fn numbers_of_a_subtree_that_was_built_anew_are_stale_and_the_kernel_forgets_them() {
+    let source = tempfile::tempdir().unwrap();
+    let asset = source.path().join("a.tdf");
+    std::fs::write(&asset, "[UNIT]{Name=a;}").unwrap();
+    let sources = Sources::Given {
+        locations: vec![source.path().to_owned().into()],
+        order: None,
+        separate: false,
+    };
+    let vfs = Vfs::open(&sources, Options::default()).unwrap();
+    let directory = vfs.lookup(Ino::ROOT, "a.tdf.meta").unwrap().ino;
+    let file = vfs.lookup(directory, "info.json").unwrap().ino;
+
+    std::fs::write(&asset, "[UNIT]{Name=another;}").unwrap();
+    // As if memory had been short.
+    let asset = vfs.lookup(Ino::ROOT, "a.tdf").unwrap().ino;
+    vfs.reader
+        .forget_model(vfs.node(asset).unwrap().file().unwrap());
+    let (_, range) = vfs.numbers.find(file).unwrap();
+    vfs.subtrees.remove(&range.origin);
+
+    assert_eq!(vfs.getattr(file), Err(Error::Stale));
+    let (send, receive) = mpsc::channel();
+    let queue = vfs.invalidations().clone();
+    thread::spawn(move || send.send(queue.next()));
+    let forgotten = receive.recv_timeout(Duration::from_secs(10)).unwrap();
+    assert_eq!(forgotten, Some((Ino::ROOT, "a.tdf.meta".to_owned())));
 }
