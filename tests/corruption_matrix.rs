@@ -68,10 +68,10 @@ impl Variant {
         let whole = self.compared(inside(see(&whole), &self.inside));
         let mut counts = Counts::default();
         for damage in damages(&self.bytes[..self.damaged]) {
-            let telltale = DamageReport(&self.name, damage);
+            let report = DamageReport(&self.name, damage);
             let outcome = self.outcome(&whole, damage);
             counts[outcome as usize] += 1;
-            drop(telltale);
+            drop(report);
         }
         counts
     }

@@ -6,7 +6,8 @@ use super::Ino;
 use crate::io::awaited::Awaited;
 
 /// Maximum number of entries waiting to be sent to the kernel. Beyond that the
-/// oldest are dropped; reads through them keep failing.
+/// oldest are dropped; the next use of an old number through them queues them
+/// again.
 const MAX_WAITING: usize = 4096;
 
 /// Directory entries that no longer refer to the same inode.
@@ -17,10 +18,15 @@ const MAX_WAITING: usize = 4096;
 pub struct Invalidations(Awaited<VecDeque<(Ino, String)>>);
 
 impl Invalidations {
-    /// Queues the entry `name` of `parent`.
+    /// Queues the entry `name` of `parent`, unless it is the last one in the
+    /// queue.
     pub(super) fn push(&self, parent: Ino, name: String) {
+        let entry = (parent, name);
         self.0.change(|waiting| {
-            waiting.push_back((parent, name));
+            if waiting.back() == Some(&entry) {
+                return false;
+            }
+            waiting.push_back(entry);
             if waiting.len() > MAX_WAITING {
                 waiting.pop_front();
             }

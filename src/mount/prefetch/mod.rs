@@ -57,7 +57,7 @@ const MAX_BLOCKS: usize = 64;
 
 /// Maximum number of blocks that are waiting or being pushed for which a small
 /// read is answered before its block is decoded to the end: the block is decoded
-/// once more for that, by a core that is idle otherwise. A single core never is.
+/// once more for that, by a core that is idle otherwise.
 const MAX_BEHIND: usize = 4;
 
 /// Maximum number of directories of which is remembered that they were listed.
@@ -83,7 +83,8 @@ pub struct Prefetch {
     state: Arc<Awaited<State>>,
     /// Number of reads that are being answered.
     answering: AtomicUsize,
-    /// Whether something can be decoded while a read is answered.
+    /// Whether blocks can be decoded while a read is answered: on a single core
+    /// that would only delay the next read.
     has_other_core: bool,
 }
 

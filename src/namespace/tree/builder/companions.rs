@@ -105,8 +105,8 @@ impl TreeBuilder {
     /// Returns whether a file with an ambiguous extension is an archive.
     fn is_archive(&self, directory: Index, name: &str, file: Index) -> bool {
         let is_file = matches!(self.tree.inodes[file as usize].kind, Kind::File { .. });
-        let exists = |name: Option<String>| {
-            name.is_some_and(|name| self.tree.find(directory, &name, true).is_some())
+        let exists = |other: Option<String>| {
+            other.is_some_and(|other| self.tree.find(directory, &other, true).is_some())
         };
         let by_head = || self.by_head.contains(&file) && !exists(companion::sheet(name));
         is_file && self.companions.inside && (by_head() || exists(companion::partner(name)))
