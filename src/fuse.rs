@@ -14,8 +14,9 @@ use std::time::{Duration, SystemTime};
 
 use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, Generation, INodeNo, InitFlags,
-    KernelConfig, LockOwner, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyDirectoryPlus,
-    ReplyEntry, ReplyOpen, ReplyStatfs, ReplyXattr, Request, Session, SessionACL,
+    KernelConfig, LockOwner, Notifier, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory,
+    ReplyDirectoryPlus, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyXattr, Request, Session,
+    SessionACL,
 };
 
 use crate::mount::{Attr, Error, FileKind, Ino, Invalidations, Prefetch, Vfs};
@@ -114,7 +115,7 @@ pub fn serve(
     ownership: Ownership,
     options: SessionOptions,
     device: std::os::fd::OwnedFd,
-) -> io::Result<JoinHandle<io::Result<()>>> {
+) -> io::Result<Running> {
     let config = config(options);
     let mounted = Mounted::new(vfs, ownership, options);
     let background = mounted.background();
@@ -134,7 +135,7 @@ pub fn mount_and_serve(
     options: SessionOptions,
     mount_point: &std::path::Path,
     name: &str,
-) -> io::Result<JoinHandle<io::Result<()>>> {
+) -> io::Result<Running> {
     use fuser::MountOption;
 
     let mut config = config(options);
@@ -152,6 +153,26 @@ pub fn mount_and_serve(
     run(Session::new(mounted, mount_point, &config)?, background)
 }
 
+/// A session that answers requests on its own threads.
+pub struct Running {
+    thread: JoinHandle<io::Result<()>>,
+    device: OpenDevice,
+}
+
+/// Keeps the FUSE device of a session open after the session has ended.
+pub struct OpenDevice(#[expect(dead_code, reason = "held, not used")] Notifier);
+
+impl Running {
+    /// Waits until the mount is gone.
+    ///
+    /// # Errors
+    /// The first value is an error if the session ended unexpectedly.
+    pub fn join(self) -> (io::Result<()>, OpenDevice) {
+        let panicked = |_| Err(io::Error::other("the session panicked"));
+        (self.thread.join().unwrap_or_else(panicked), self.device)
+    }
+}
+
 /// The state of the threads that notify the kernel.
 struct Background {
     vfs: Arc<Vfs>,
@@ -159,10 +180,7 @@ struct Background {
     hook: Hook,
 }
 
-fn run(
-    session: Session<Mounted>,
-    background: Background,
-) -> io::Result<JoinHandle<io::Result<()>>> {
+fn run(session: Session<Mounted>, background: Background) -> io::Result<Running> {
     let Background {
         vfs,
         prefetch,
@@ -189,12 +207,14 @@ fn run(
                 let _ = notifier.inval_entry(number(parent), OsStr::new(&name));
             }
         })?;
-    std::thread::Builder::new()
+    let device = OpenDevice(session.notifier());
+    let thread = std::thread::Builder::new()
         .name("session".to_owned())
         .spawn(move || {
             let _closed = Closing(invalidations);
             session.run()
-        })
+        })?;
+    Ok(Running { thread, device })
 }
 
 /// Ends the waiting for invalidations when the session ends.

@@ -33,7 +33,7 @@ pub use self::confine::Confinement;
 pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
 pub use self::inspect::{Check, Inspection, check, inspect, progress_bar};
 pub use self::mount::unmount;
-use crate::fuse::{Ownership, SessionOptions};
+use crate::fuse::{Ownership, Running, SessionOptions};
 use crate::mount::{Sources, Vfs};
 use crate::source::remote::{Access, Network, RemoteOptions};
 
@@ -214,9 +214,7 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
         ::log::warn!("the parent process is gone: {error}");
         mount.unmount();
     }
-    let outcome = session
-        .join()
-        .unwrap_or_else(|_| Err(io::Error::other("the session panicked")));
+    let (outcome, device) = session.join();
     match outcome {
         Ok(()) => mount.clear_away(),
         Err(_) => {
@@ -226,6 +224,9 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
     handle.close();
     // It ends with the handle; a panic in it has been logged.
     let _ = signal_thread.join();
+    // Not before: at a second signal that thread closes the device by its
+    // number, and its owner must not.
+    drop(device);
     outcome.map_err(|error| Failure::Other("the FUSE session ended unexpectedly", error))
 }
 
@@ -272,7 +273,7 @@ fn end_with(mount: Arc<mount::Mount>) -> io::Result<()> {
 
 /// A running mount.
 struct Serving {
-    session: std::thread::JoinHandle<io::Result<()>>,
+    session: Running,
     mount: Arc<mount::Mount>,
 }
 
