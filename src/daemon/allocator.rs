@@ -11,9 +11,11 @@ use crate::io::LARGE_BLOCK;
 fn settings() -> [(&'static str, usize); 3] {
     [
         // The default is eight heaps per core with 64 MiB of reserved address
-        // space each, which uses up much of an address space limit and
-        // fragments memory.
-        ("MALLOC_ARENA_MAX", cores().max(2)),
+        // space each, which uses up much of an address space limit. Each heap
+        // has gaps of several MiB between blocks of data. Threads rarely wait
+        // for each other: requests are answered without allocating, but for
+        // blocks that are decoded, which takes a hundred times as long.
+        ("MALLOC_ARENA_MAX", cores().div_ceil(4)),
         // By default the limit grows to the largest freed block. The first one
         // is a buffer of 16 MiB for the kernel's requests, of which one page is
         // used; later ones would be allocated from a heap and cleared, and

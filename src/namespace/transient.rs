@@ -21,7 +21,7 @@ const MAX_ALIASES: usize = 65_536;
 
 /// Number of released inode numbers that are kept before the first of them is
 /// reused.
-const MAX_FREE: usize = 65_536;
+const MAX_FREE: usize = 16_384;
 
 /// How long a snapshot that has not been read yet is valid.
 const UNREAD: Duration = Duration::from_secs(1);
