@@ -13,13 +13,20 @@ const MIN_HEAD: u64 = 16 << 10;
 /// Files of which one page is pushed to find out whether that is enough.
 const TRIES: u32 = 4;
 
+/// Files in succession that show that a reader reads more than the first page. Of
+/// a single one it may have been pushed after the reader had missed it.
+const MIN_BEYOND: u32 = 2;
+
 /// How much of each file a reader reads from its start.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Head {
     /// What the kernel requests for it, in bytes; [`MAX_HEAD`] if it reads files to
-    /// their ends.
-    requested: u64,
+    /// their ends; `None` while nothing is known of it.
+    requested: Option<u64>,
     first_page: FirstPage,
+    /// Files in succession of which the kernel requested what comes after the first
+    /// page, but not this one.
+    beyond: u32,
 }
 
 /// Whether a reader for which the kernel requests [`MIN_HEAD`] reads more than the
@@ -38,38 +45,44 @@ enum FirstPage {
 impl Head {
     /// The head for a reader of which nothing is known: it reads whole files.
     pub(super) const UNKNOWN: Self = Self {
-        requested: MAX_HEAD,
+        requested: None,
         first_page: FirstPage::Tried(0, None),
+        beyond: 0,
     };
 
-    /// Returns the head for another reader of the same program. What was tried
-    /// with this one counts: if it has come to an end, it may have requested
-    /// nothing more.
-    pub(super) fn inherited(self) -> Self {
+    /// Returns the head for another reader of the same program, if anything is
+    /// known of this one. What was tried with it counts: if it has come to an end,
+    /// it may have requested nothing more.
+    pub(super) fn inherited(self) -> Option<Self> {
+        self.requested?;
         let first_page = match self.first_page {
             FirstPage::Tried(TRIES, _) => FirstPage::Enough,
             first_page => first_page,
         };
-        Self { first_page, ..self }
+        Some(Self { first_page, ..self })
+    }
+
+    fn requested(self) -> u64 {
+        self.requested.unwrap_or(MAX_HEAD)
     }
 
     /// Returns whether the reader reads files to their ends.
     pub(super) fn is_whole(self) -> bool {
-        self.requested == MAX_HEAD
+        self.requested() == MAX_HEAD
     }
 
     /// Returns whether a read up to `end` is all that the reader reads of a file.
     pub(super) fn ends_at(self, end: u64) -> bool {
-        !self.is_whole() && end <= self.requested
+        !self.is_whole() && end <= self.requested()
     }
 
     /// Returns the bytes to push of the next file.
     pub(super) fn to_push(self) -> u64 {
         match self.first_page {
-            FirstPage::Tried(..TRIES, _) | FirstPage::Enough if self.requested == MIN_HEAD => {
+            FirstPage::Tried(..TRIES, _) | FirstPage::Enough if self.requested() == MIN_HEAD => {
                 MIN_HEAD.min(page_size())
             }
-            _ => self.requested,
+            _ => self.requested(),
         }
     }
 
@@ -79,7 +92,7 @@ impl Head {
         let FirstPage::Tried(tries, _) = self.first_page else {
             return false;
         };
-        let is_try = self.to_push() < self.requested.min(size);
+        let is_try = self.to_push() < self.requested().min(size);
         if is_try {
             self.first_page = FirstPage::Tried(tries + 1, Some(file));
         }
@@ -98,7 +111,12 @@ impl Head {
 
     /// Notes a read at `offset` of a file of which the head was pushed.
     pub(super) fn note_read_beyond(&mut self, offset: u64) {
-        if self.requested == MIN_HEAD && offset == page_size() {
+        if offset == 0 {
+            self.beyond = 0;
+        } else if offset == page_size() {
+            self.beyond = self.beyond.saturating_add(1);
+        }
+        if self.requested() == MIN_HEAD && self.beyond >= MIN_BEYOND {
             self.first_page = FirstPage::TooLittle;
         }
     }
@@ -106,12 +124,12 @@ impl Head {
     /// Notes that the reader has passed a file after the kernel had requested it
     /// up to `end`, which is not its end.
     pub(super) fn note_head(&mut self, end: u64) {
-        self.requested = end.clamp(MIN_HEAD, MAX_HEAD);
+        self.requested = Some(end.clamp(MIN_HEAD, MAX_HEAD));
     }
 
     /// Notes that the reader reads on in a file.
     pub(super) fn note_whole(&mut self) {
-        self.requested = MAX_HEAD;
+        self.requested = Some(MAX_HEAD);
     }
 }
 

@@ -30,6 +30,7 @@ use std::thread;
 
 use lru::LruCache;
 
+use self::head::Head;
 use self::run::{Push, Run};
 use super::subtree::Node;
 use super::{Ino, Vfs};
@@ -235,7 +236,7 @@ impl State {
             if self.runs.len() == MAX_RUNS {
                 self.runs.remove(0);
             }
-            let run = Run::new(node, self.active_run(node, offset));
+            let run = self.new_run(node, offset);
             if offset == 0 {
                 for run in &mut self.runs {
                     run.end_before(node.ino());
@@ -264,12 +265,31 @@ impl State {
         Some(run)
     }
 
-    /// Returns the run of a reader that has read files in order, if this read is
-    /// by it or another part of the same program: at the beginning of another
-    /// directory, or of the files that it was expected to read.
-    fn active_run(&self, node: &Node<'_>, offset: u64) -> Option<&Run> {
-        let last = self.runs.last().filter(|run| run.is_active())?;
-        (offset == 0 && (is_first_file(node) || last.is_ahead(node.ino()))).then_some(last)
+    /// Returns the run of a reader that begins with this read.
+    fn new_run(&self, node: &Node<'_>, offset: u64) -> Run {
+        let before = self.run_before(node, offset);
+        let mut others = before.into_iter().chain(self.active_runs());
+        let head = others.find_map(Run::inherited_head);
+        Run::new(node, head.unwrap_or(Head::UNKNOWN), before.is_some())
+    }
+
+    /// Returns the run that a reader continues which begins with this read: it
+    /// reads the files that the run was expected to read, as the next process of
+    /// `xargs` does, or begins another directory.
+    fn run_before(&self, node: &Node<'_>, offset: u64) -> Option<&Run> {
+        if offset > 0 {
+            return None;
+        }
+        let expects = |run: &&Run| run.is_ahead(node.ino());
+        let last = || self.runs.last().filter(|run| run.is_active());
+        let begins_directory = || last().filter(|_| is_first_file(node));
+        self.active_runs().find(expects).or_else(begins_directory)
+    }
+
+    /// Returns the runs of readers that have read files in order, the latest one
+    /// first.
+    fn active_runs(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().rev().filter(|run| run.is_active())
     }
 
     /// Has the block of a small read pushed. Returns whether there is something

@@ -108,9 +108,9 @@ impl Push {
 }
 
 impl Run {
-    /// Creates the run of a reader that begins with a file. If it goes on with
-    /// what an active run does, the first file is enough to expect more.
-    pub(super) fn new(node: &Node<'_>, active: Option<&Self>) -> Self {
+    /// Creates the run of a reader that begins with a file, and reads the heads of
+    /// files. If it continues another run, the first file is enough to expect more.
+    pub(super) fn new(node: &Node<'_>, head: Head, continues: bool) -> Self {
         let file = PlannedFile::new(node);
         let position = node.tree().position(node.index);
         Self {
@@ -119,7 +119,7 @@ impl Run {
             walk: position.map(|position| Walk::after(position, Order::Listed)),
             first_file: node.ino(),
             previous: None,
-            count: active.map_or(0, |_| MIN_FILES),
+            count: if continues { MIN_FILES } else { 0 },
             read_to: 0,
             current: 0..0,
             is_pushed: false,
@@ -127,11 +127,17 @@ impl Run {
             budget: 0,
             unmarked: 0,
             mark: None,
-            head: active.map_or(Head::UNKNOWN, |active| active.head.inherited()),
+            head,
             listed: Vec::new(),
             decoded: None,
             decoded_bytes: 0,
         }
+    }
+
+    /// Returns what to push of each file for another reader of the same program;
+    /// `None` if that is unknown.
+    pub(super) fn inherited_head(&self) -> Option<Head> {
+        self.head.inherited()
     }
 
     /// Returns the file that the run began with.

@@ -233,10 +233,10 @@ fn a_reader_of_beginnings_has_only_beginnings_pushed() {
     assert!(all.iter().any(|(_, start, _)| *start > 16_384));
 }
 
-/// Has a reader of the beginnings of files come to one of which the first page
-/// was pushed, and returns how many bytes are pushed of each file after that if it
-/// then reads one at `offset`.
-fn pushed_after(offset: u64) -> Vec<usize> {
+/// Has a reader of the beginnings of files come to some of which the first page
+/// was pushed, and returns how many bytes are pushed of each file after them if it
+/// then reads them at these offsets.
+fn pushed_after(offsets: &[u64]) -> Vec<usize> {
     let (vfs, files) = mounted(&[20_000; 200]);
     let prefetch = Prefetch::default();
     for &file in &files[..2] {
@@ -244,28 +244,64 @@ fn pushed_after(offset: u64) -> Vec<usize> {
     }
     // One page of each of four files is among that.
     pushed(&prefetch, &vfs);
-    let next = files[7];
-    read(&prefetch, &vfs, next, offset, 16_384);
+    let next = &files[7..][..offsets.len()];
+    for (&file, &offset) in next.iter().zip(offsets) {
+        read(&prefetch, &vfs, file, offset, 16_384);
+    }
     let all = pushed(&prefetch, &vfs);
-    let others = all.iter().filter(|(ino, ..)| *ino != next);
+    let others = all.iter().filter(|(ino, ..)| !next.contains(ino));
     Vec::from_iter(others.map(|(_, _, length)| *length))
 }
 
 #[test]
 fn a_reader_of_first_pages_has_only_these_pushed() {
-    let lengths = pushed_after(0);
-    assert!(lengths.len() > 10);
-    assert!(lengths.iter().all(|&length| length == 4096), "{lengths:?}");
+    // A single late request does not show that more is read.
+    for offsets in [&[0][..], &[4096], &[4096, 0, 4096]] {
+        let lengths = pushed_after(offsets);
+        assert!(lengths.len() > 10);
+        assert!(lengths.iter().all(|&length| length == 4096), "{lengths:?}");
+    }
 }
 
 #[test]
 fn a_reader_of_more_than_first_pages_has_more_pushed() {
-    let lengths = pushed_after(4096);
+    let lengths = pushed_after(&[4096, 4096]);
     assert!(lengths.len() > 10);
     assert!(
         lengths.iter().all(|&length| length == 16_384),
         "{lengths:?}"
     );
+}
+
+#[test]
+fn the_next_reader_of_first_pages_has_only_these_pushed() {
+    let (vfs, files) = mounted(&[20_000; 500]);
+    let prefetch = Prefetch::default();
+    let read_two = |first: usize| {
+        for &file in &files[first..first + 2] {
+            read(&prefetch, &vfs, file, 0, 16_384);
+        }
+    };
+    read_two(0);
+    pushed(&prefetch, &vfs);
+    read(&prefetch, &vfs, files[7], 0, 16_384);
+    pushed(&prefetch, &vfs);
+    // Nothing is known of the reader that was seen last.
+    read(&prefetch, &vfs, files[450], 0, 4096);
+    let lengths = || {
+        let all = pushed(&prefetch, &vfs);
+        Vec::from_iter(all.into_iter().map(|(_, _, length)| length))
+    };
+    // One that continues the first reader, and one elsewhere.
+    read(&prefetch, &vfs, files[64], 0, 16_384);
+    let next = lengths();
+    assert!(next.len() > 10);
+    assert!(next.iter().all(|&length| length == 4096), "{next:?}");
+    read_two(300);
+    let elsewhere = lengths();
+    assert!(elsewhere.len() > 10);
+    let is_page = |&length: &usize| length == 4096;
+    assert!(elsewhere.iter().all(is_page), "{elsewhere:?}");
 }
 
 #[test]
