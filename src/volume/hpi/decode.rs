@@ -23,10 +23,6 @@ use crate::volume::codec::inflate_start;
 /// Length of the header in bytes.
 const HEADER_SIZE: usize = size_of::<ChunkHeader>();
 
-/// Bytes of the start of a chunk of zlib data up to which no more is decoded: the
-/// decoder that can stop takes a fifth more time for each byte.
-const MAX_START_OF_ZLIB: usize = 44 << 10;
-
 /// Buffers that are reused from one chunk to the next.
 struct Scratch {
     /// The whole-buffer zlib decoder.
@@ -221,7 +217,8 @@ fn decode(
 /// Decodes the first `wanted` bytes of a chunk; `None` if they are so many that
 /// decoding all takes no longer, or if they are damaged.
 fn start_of_zlib(payload: &[u8], wanted: usize, length: usize) -> Option<Vec<u8>> {
-    if wanted > MAX_START_OF_ZLIB || wanted >= length {
+    // The decoder that can stop takes a fifth more time for each byte.
+    if wanted > length / 5 * 4 {
         return None;
     }
     let mut decoded = vec![0; wanted];
