@@ -8,13 +8,16 @@
 //! an alias is aliased too.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use hashbrown::HashTable;
 
 use super::Ino;
 use super::numbers::Numbers;
 
-/// Maximum number of live aliases, at about 300 bytes each. Beyond that another
+/// Maximum number of live aliases, at about 150 bytes each. Beyond that another
 /// spelling of a directory is answered with a symbolic link to the exact one,
 /// which needs no memory.
 const MAX_ALIASES: usize = 65_536;
@@ -29,7 +32,10 @@ const UNREAD: Duration = Duration::from_secs(1);
 /// The transient inodes of a mount.
 pub struct Transients {
     by_ino: HashMap<Ino, Transient>,
-    aliases: HashMap<(Ino, Box<str>), Ino>,
+    /// The aliases by parent and spelling, which are in `by_ino`: 60,000 copies
+    /// of them would take several MiB.
+    aliases: HashTable<Ino>,
+    hashes: RandomState,
     /// Maximum number of live aliases.
     pub max_aliases: usize,
     /// Number of released inode numbers that are kept before the first is
@@ -71,7 +77,8 @@ impl Default for Transients {
     fn default() -> Self {
         Self {
             by_ino: HashMap::new(),
-            aliases: HashMap::new(),
+            aliases: HashTable::new(),
+            hashes: RandomState::new(),
             max_aliases: MAX_ALIASES,
             max_free: MAX_FREE,
             unread: None,
@@ -101,9 +108,11 @@ impl Transients {
         spelling: &str,
         directory: Ino,
     ) -> Option<Ino> {
-        let key = (parent, Box::from(spelling));
-        if let Some(&ino) = self.aliases.get(&key) {
-            self.by_ino.get_mut(&ino)?.lookups += 1;
+        let name = Some((parent, spelling));
+        let hash = self.hashes.hash_one(name);
+        let is_same = |ino: &Ino| name_of(&self.by_ino, *ino) == name;
+        if let Some(&ino) = self.aliases.find(hash, is_same) {
+            self.look_again(ino);
             return Some(ino);
         }
         if self.aliases.len() >= self.max_aliases {
@@ -112,10 +121,17 @@ impl Transients {
         let kind = TransientKind::Alias {
             directory,
             parent,
-            spelling: key.1.clone(),
+            spelling: spelling.into(),
         };
         let ino = self.admit(numbers, kind)?;
-        self.aliases.insert(key, ino);
+        let Self {
+            by_ino,
+            aliases,
+            hashes,
+            ..
+        } = self;
+        let hash_again = |ino: &Ino| hashes.hash_one(name_of(by_ino, *ino));
+        aliases.insert_unique(hash, ino, hash_again);
         Some(ino)
     }
 
@@ -164,15 +180,12 @@ impl Transients {
         }
         let reuse = inode.reuse;
         self.free.push_back((ino, reuse));
-        if let Some(Transient {
-            kind: TransientKind::Alias {
-                parent, spelling, ..
-            },
-            ..
-        }) = self.by_ino.remove(&ino)
-        {
-            self.aliases.remove(&(parent, spelling));
+        let hash = self.hashes.hash_one(name_of(&self.by_ino, ino));
+        // A snapshot is not among them.
+        if let Ok(alias) = self.aliases.find_entry(hash, |&alias| alias == ino) {
+            alias.remove();
         }
+        self.by_ino.remove(&ino);
     }
 
     /// Returns the number of inodes.
@@ -197,6 +210,16 @@ impl Transients {
         };
         self.by_ino.insert(ino, inode);
         Some(ino)
+    }
+}
+
+/// Returns the parent and the spelling of an alias.
+fn name_of(by_ino: &HashMap<Ino, Transient>, ino: Ino) -> Option<(Ino, &str)> {
+    match &by_ino.get(&ino)?.kind {
+        TransientKind::Alias {
+            parent, spelling, ..
+        } => Some((*parent, spelling)),
+        TransientKind::Snapshot(_) => None,
     }
 }
 
@@ -228,6 +251,22 @@ mod tests {
         let again = look(&mut inodes, "mAPS");
         assert_eq!((again, inodes.reuse(again)), (maps, 1));
         assert_eq!(inodes.reuse(later), 0);
+    }
+
+    #[test]
+    fn of_many_spellings_each_keeps_its_inode() {
+        let (numbers, mut inodes) = (Numbers::default(), Transients::default());
+        let mut look = |number: u32| {
+            let (parent, name) = (Ino(number % 7), format!("maps{}", number / 7));
+            inodes.alias(&numbers, parent, &name, DIRECTORY).unwrap()
+        };
+        let first = Vec::from_iter((0..5000).map(&mut look));
+        let again = Vec::from_iter((0..5000).map(&mut look));
+        assert_eq!(first, again);
+        for &ino in &first {
+            inodes.forget(ino, 2);
+        }
+        assert_eq!((inodes.count(), inodes.aliases.len()), (0, 0));
     }
 
     #[test]
