@@ -225,7 +225,8 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
     // It ends with the handle; a panic in it has been logged.
     let _ = signal_thread.join();
     // Not before: at a second signal that thread closes the device by its
-    // number, and its owner must not.
+    // number, and the standard library aborts a debug build whose owner of a
+    // descriptor finds it closed.
     drop(device);
     outcome.map_err(|error| Failure::Other("the FUSE session ended unexpectedly", error))
 }

@@ -17,9 +17,9 @@ use hashbrown::HashTable;
 use super::Ino;
 use super::numbers::Numbers;
 
-/// Maximum number of live aliases, at about 150 bytes each. Beyond that another
-/// spelling of a directory is answered with a symbolic link to the exact one,
-/// which needs no memory.
+/// Maximum number of live aliases, whose memory is not part of the budget. Beyond
+/// that another spelling of a directory is answered with a symbolic link to the
+/// exact one, which needs no memory.
 const MAX_ALIASES: usize = 65_536;
 
 /// Number of released inode numbers that are kept before the first of them is
@@ -32,8 +32,8 @@ const UNREAD: Duration = Duration::from_secs(1);
 /// The transient inodes of a mount.
 pub struct Transients {
     by_ino: HashMap<Ino, Transient>,
-    /// The aliases by parent and spelling, which are in `by_ino`: 60,000 copies
-    /// of them would take several MiB.
+    /// The aliases by parent and spelling. These are only in `by_ino`: copies of
+    /// tens of thousands would take several MiB.
     aliases: HashTable<Ino>,
     hashes: RandomState,
     /// Maximum number of live aliases.
