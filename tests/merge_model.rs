@@ -203,6 +203,15 @@ fn game(
     (sources, Model::new(&layers))
 }
 
+/// Checks a game of Total Annihilation.
+fn check_game(all: Vec<Entries>) {
+    let (sources, model) = game(all, "ufo", |sources, _, name, entries| {
+        sources.archive(name, packed(entries));
+        None
+    });
+    check(&sources.game(), &model);
+}
+
 #[test]
 fn a_game_with_loose_files_merges_as_in_the_model() {
     if !can_mount() {
@@ -211,12 +220,25 @@ fn a_game_with_loose_files_merges_as_in_the_model() {
     run(layers(6), |mut all| {
         all.iter_mut()
             .for_each(|entries| distinct(entries, str::to_owned));
-        let (sources, model) = game(all, "ufo", |sources, _, name, entries| {
-            sources.archive(name, packed(entries));
-            None
-        });
-        check(&sources.game(), &model);
+        check_game(all);
     });
+}
+
+#[test]
+fn a_hidden_file_with_the_name_of_a_directory_with_hidden_files_is_numbered() {
+    if !can_mount() {
+        return;
+    }
+    let loose = |name: &str| (name.to_owned(), Node::File(name.into()));
+    let folder = |name: &str, entries| (name.to_owned(), Node::Directory(entries));
+    // The folders `units` are merged: the directory `a` hides the file `a`, and
+    // of the files in it one hides the other.
+    let units = folder("units", vec![folder("a", vec![loose("X"), loose("x")])]);
+    let archive = vec![];
+    check_game(vec![
+        archive,
+        vec![folder("UNITS", vec![loose("a")]), units],
+    ]);
 }
 
 #[test]

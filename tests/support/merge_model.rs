@@ -146,26 +146,29 @@ impl Model {
     fn hide(&mut self, layer: &Layer, path: &str, node: &Node) {
         let path = format!("{}{path}", layer.name);
         for (slash, _) in path.match_indices('/') {
-            self.shadowed.insert(path[..slash].to_owned(), None);
-        }
-        // Merged directories may contain the same name; the last entry gets it.
-        // Directories among them are merged.
-        let earlier = self.shadowed.get(&path);
-        if earlier.is_some_and(|bytes| bytes.is_some() || matches!(node, Node::File(_))) {
-            self.number(&path);
+            self.place(&path[..slash], None);
         }
         match node {
-            Node::File(bytes) => {
-                self.shadowed.insert(path, Some(bytes.clone()));
-            }
+            Node::File(bytes) => self.place(&path, Some(bytes)),
             Node::Directory(entries) => {
+                self.place(&path, None);
                 let below = &path[layer.name.len()..];
                 for (name, node) in entries {
                     self.hide(layer, &format!("{below}/{name}"), node);
                 }
-                self.shadowed.insert(path, None);
             }
         }
+    }
+
+    /// Adds one shadowed file or directory. Merged directories may contain the
+    /// same name; the last entry gets it, and directories among them are
+    /// merged.
+    fn place(&mut self, path: &str, bytes: Option<&Vec<u8>>) {
+        let earlier = self.shadowed.get(path);
+        if earlier.is_some_and(|earlier| earlier.is_some() || bytes.is_some()) {
+            self.number(path);
+        }
+        self.shadowed.insert(path.to_owned(), bytes.cloned());
     }
 
     /// Moves a shadowed entry and everything below it to a free name.
