@@ -7,7 +7,7 @@
 //! inode, an alias, for as long as the kernel holds it. Everything found below
 //! an alias is aliased too.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,7 +31,9 @@ const UNREAD: Duration = Duration::from_secs(1);
 
 /// The transient inodes of a mount.
 pub struct Transients {
-    by_ino: HashMap<Ino, Transient>,
+    /// Not a hash table: removed entries would make one several times as large
+    /// as the live ones need.
+    by_ino: BTreeMap<Ino, Transient>,
     /// The aliases by parent and spelling. These are only in `by_ino`: copies of
     /// tens of thousands would take several MiB.
     aliases: HashTable<Ino>,
@@ -76,7 +78,7 @@ impl Default for Transients {
     /// Creates an empty set.
     fn default() -> Self {
         Self {
-            by_ino: HashMap::new(),
+            by_ino: BTreeMap::new(),
             aliases: HashTable::new(),
             hashes: RandomState::new(),
             max_aliases: MAX_ALIASES,
@@ -214,7 +216,7 @@ impl Transients {
 }
 
 /// Returns the parent and the spelling of an alias.
-fn name_of(by_ino: &HashMap<Ino, Transient>, ino: Ino) -> Option<(Ino, &str)> {
+fn name_of(by_ino: &BTreeMap<Ino, Transient>, ino: Ino) -> Option<(Ino, &str)> {
     match &by_ino.get(&ino)?.kind {
         TransientKind::Alias {
             parent, spelling, ..
