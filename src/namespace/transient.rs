@@ -32,7 +32,7 @@ const UNREAD: Duration = Duration::from_secs(1);
 /// The transient inodes of a mount.
 pub struct Transients {
     /// Not a hash table: removed entries would make one several times as large
-    /// as the live ones need.
+    /// as the live ones need, which `aliases` with five bytes each can afford.
     by_ino: BTreeMap<Ino, Transient>,
     /// The aliases by parent and spelling. These are only in `by_ino`: copies of
     /// tens of thousands would take several MiB.
