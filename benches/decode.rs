@@ -12,14 +12,16 @@ use std::io::Cursor;
 use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use hpimount::io::Result;
-use hpimount::pack::hpi::v1;
-use hpimount::pack::hpi::{Directory, File, Node, Source};
-use hpimount::volume::hip::CHECKSUM;
-use hpimount::volume::hpi::chunk::{CHUNK_SIZE, Method, checksum, scramble, unscramble};
-use hpimount::volume::hpi::cipher::Cipher;
-use hpimount::volume::hpi::{self, lz77};
-use hpimount::volume::{Content, Entry, FileId, Input, Name, NodeId, Options, Sink, Volume};
+use hpimount::pack::Threads;
+use hpimount_containers::format::{Input, Options};
+use hpimount_containers::hip::CHECKSUM;
+use hpimount_containers::hpi::chunk::{CHUNK_SIZE, Method, checksum, scramble, unscramble};
+use hpimount_containers::hpi::cipher::Cipher;
+use hpimount_containers::hpi::write::v1;
+use hpimount_containers::hpi::write::{Directory, File, Node, Source};
+use hpimount_containers::hpi::{self, lz77};
+use hpimount_containers::io::Result;
+use hpimount_containers::volume::{Content, Entry, FileId, Name, NodeId, Sink, Volume};
 use libdeflater::{CompressionLvl, Compressor, Decompressor};
 
 use generate::{Generator, Kind};
@@ -69,6 +71,7 @@ fn archive(bytes: &[u8], method: Method) -> Box<dyn Volume> {
         &root,
         v1::Options { method, key: 0x7D },
         &mut out,
+        &mut Threads::start(),
         &mut |_| {},
     )
     .unwrap();

@@ -6,9 +6,9 @@ use std::hint::black_box;
 
 use bytes::Bytes;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use hpimount::asset::heavy_iron::sound::{self, SoundTable};
-use hpimount::asset::heavy_iron::texture::{self, Texture};
-use hpimount::asset::heavy_iron::{Facts, Game, Platform};
+use hpimount_assets::heavy_iron::sound::{self, SoundTable};
+use hpimount_assets::heavy_iron::texture::{self, Texture};
+use hpimount_assets::heavy_iron::{Facts, Game, Platform};
 
 #[path = "../tests/support/heavy_iron/build.rs"]
 mod build;

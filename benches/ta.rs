@@ -11,11 +11,11 @@ use std::hint::black_box;
 
 use bytes::Bytes;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use hpimount::asset::ta::pal::Palette;
-use hpimount::asset::ta::{gaf, pcx, tdo, tnt};
-use hpimount::export::scene::Alpha;
-use hpimount::export::{self, png, preview};
-use hpimount::view::{AssetContext, AssetRef, Wanted};
+use hpimount_assets::model::scene::Alpha;
+use hpimount_assets::model::{self, png, preview};
+use hpimount_assets::total_annihilation::pal::Palette;
+use hpimount_assets::total_annihilation::{gaf, pcx, tdo, tnt};
+use hpimount_assets::view::{AssetContext, AssetRef, Wanted};
 use ta::gaf::{Body, Frame, sequence};
 
 /// Edge of the pictures in pixels.
@@ -119,9 +119,9 @@ fn pictures(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(PIXELS as u64));
     let drawn = (0..PIXELS).map(|pixel| sprite(pixel).unwrap_or_default());
     let size = u32::from(EDGE);
-    let indexed = export::ta::indexed(size, size, drawn.collect(), &Palette::TA);
-    let rgba = export::Picture {
-        pixels: export::Pixels::Rgba(indexed.rgba()),
+    let indexed = gaf::export::indexed(size, size, drawn.collect(), &Palette::TA);
+    let rgba = model::Picture {
+        pixels: model::Pixels::Rgba(indexed.rgba()),
         ..indexed.clone()
     };
     for (name, picture) in [("indexed", indexed), ("rgba", rgba)] {
@@ -176,18 +176,18 @@ fn models(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("model");
     group.throughput(Throughput::Elements(FACES.into()));
     let model = tdo::parse(&ball().into()).unwrap();
-    let names = export::ta::drawn_textures(&model);
-    let texture = |(name, _): &(String, usize)| export::ta::Texture {
+    let names = tdo::export::drawn_textures(&model);
+    let texture = |(name, _): &(String, usize)| tdo::export::Texture {
         file: name.clone(),
         alpha: Some(Alpha::Opaque),
     };
     let textures: Vec<_> = names.iter().map(texture).collect();
-    let picture = export::ta::indexed(64, 64, (0..4096).map(noise).collect(), &Palette::TA);
+    let picture = gaf::export::indexed(64, 64, (0..4096).map(noise).collect(), &Palette::TA);
     let mut file = Vec::new();
     group.bench_function("preview", |bencher| {
         bencher.iter(|| {
             let name = |object: &tdo::Object| object.name.to_string();
-            let scene = export::ta::scene(&model, &textures, &Palette::TA, &name);
+            let scene = tdo::export::scene(&model, &textures, &Palette::TA, &name);
             let drawn = preview::draw(&scene, &|_| Some(picture.clone()));
             file.clear();
             png::write(&drawn, &mut file).unwrap();
@@ -256,7 +256,7 @@ fn tables(criterion: &mut Criterion) {
         .sample_size(20)
         .throughput(Throughput::Elements(UNITS as u64));
     let files = Mod::new();
-    let mut reports = hpimount::view::ta::tables::REPORTS.iter();
+    let mut reports = hpimount_assets::total_annihilation::tables::REPORTS.iter();
     let units = reports.find(|report| report.path == "tables/units.tsv");
     let units = units.unwrap();
     group.bench_function("units", |bencher| {

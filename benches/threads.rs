@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hpimount::mount::{Ino, Options, Prefetch, Sources, Vfs};
-use hpimount::pack::hpi::v1;
-use hpimount::pack::hpi::{Directory, File, Node, Source};
-use hpimount::volume::hpi::chunk::Method;
+use hpimount::pack::Threads;
+use hpimount_containers::hpi::chunk::Method;
+use hpimount_containers::hpi::write::v1;
+use hpimount_containers::hpi::write::{Directory, File, Node, Source};
 
 /// Numbers of threads that answer.
 const THREADS: [usize; 4] = [1, 2, 4, 8];
@@ -50,7 +51,14 @@ impl Mounted {
         let entries = (0..DIRECTORIES).map(directory).collect();
         let (mut out, path) = tempfile::NamedTempFile::new().unwrap().into_parts();
         let options = v1::Options { method, key: 0x7D };
-        v1::write(&Directory { entries }, options, &mut out, &mut |_| {}).unwrap();
+        v1::write(
+            &Directory { entries },
+            options,
+            &mut out,
+            &mut Threads::start(),
+            &mut |_| {},
+        )
+        .unwrap();
         let sources = Sources::Given {
             locations: vec![PathBuf::from(&*path).into()],
             order: None,

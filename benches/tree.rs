@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hpimount::mount::{Ino, Options, Sources, Vfs};
-use hpimount::pack::hpi::v1;
-use hpimount::pack::hpi::{Directory, File, Node, Source};
-use hpimount::volume::hpi::chunk::Method;
+use hpimount::pack::Threads;
+use hpimount_containers::hpi::chunk::Method;
+use hpimount_containers::hpi::write::v1;
+use hpimount_containers::hpi::write::{Directory, File, Node, Source};
 use tempfile::TempPath;
 
 /// Entries of the archives; ten times as many should take ten times as long.
@@ -43,7 +44,14 @@ fn archive(count: usize) -> TempPath {
         key: 0,
     };
     let out = std::io::BufWriter::new(&mut out);
-    v1::write(&Directory { entries }, options, out, &mut |_| {}).unwrap();
+    v1::write(
+        &Directory { entries },
+        options,
+        out,
+        &mut Threads::start(),
+        &mut |_| {},
+    )
+    .unwrap();
     path
 }
 

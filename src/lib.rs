@@ -26,20 +26,14 @@
 //! which it reads from the volume's source. A source may be a file of another
 //! volume. All retained memory counts towards one [`io::budget::Budget`].
 
-pub mod asset;
+pub mod app;
 pub mod cli;
 pub mod content;
-pub mod daemon;
-pub mod desktop;
-pub mod export;
 pub mod fuse;
 pub mod inspect;
-pub mod io;
+pub mod memory;
 pub mod mount;
 pub mod namespace;
 pub mod pack;
 pub mod source;
-pub mod text;
-pub mod thumbnail;
-pub mod view;
-pub mod volume;
+pub mod sync;

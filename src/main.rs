@@ -3,9 +3,9 @@
 
 use std::process::ExitCode;
 
+use hpimount::app::{self, Failure, Plan};
 use hpimount::cli::Rejected;
 use hpimount::cli::hpimount::{Action, Args, PROGRAM};
-use hpimount::daemon::{self, Failure, Plan};
 
 fn main() -> ExitCode {
     let ran = match PROGRAM.parse(std::env::args_os()) {
@@ -25,25 +25,25 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
     let (sources, mount_point) = match args.action().map_err(Failure::Usage)? {
         Action::Mount(sources, mount_point) => (sources, mount_point),
         Action::Inspect(sources, inspection) => {
-            daemon::start_log(args.log_level());
-            return daemon::inspect(&sources, &inspection, &args.mount);
+            app::start_log(args.log_level());
+            return app::inspect(&sources, &inspection, &args.mount);
         }
         Action::Check(check) => {
-            daemon::settle_allocator();
-            daemon::start_log(args.log_level());
-            return daemon::check(&check, &args.mount);
+            app::settle_allocator();
+            app::start_log(args.log_level());
+            return app::check(&check, &args.mount);
         }
         Action::Unmount(points) => {
-            points.iter().try_for_each(|point| daemon::unmount(point))?;
+            points.iter().try_for_each(|point| app::unmount(point))?;
             return Ok(ExitCode::SUCCESS);
         }
     };
-    if !args.foreground && !daemon::is_background() {
-        return daemon::detach();
+    if !args.foreground && !app::is_background() {
+        return app::detach();
     }
-    daemon::settle_allocator();
-    daemon::start_log(args.log_level());
-    daemon::run(&Plan {
+    app::settle_allocator();
+    app::start_log(args.log_level());
+    app::run(&Plan {
         sources,
         mount_point,
         options: args.mount,

@@ -7,7 +7,7 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 
 use support::each_method::{self, FILES, contents, read_all};
 use support::files::{open_direct, read_at};

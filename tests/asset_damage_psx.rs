@@ -5,7 +5,7 @@ mod support;
 use std::fs;
 use std::sync::LazyLock;
 
-use hpimount::view::psx::FORMAT;
+use hpimount_assets::neversoft::psx::FORMAT;
 use proptest::prelude::*;
 use support::limits::look;
 use support::shared;

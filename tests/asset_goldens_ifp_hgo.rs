@@ -2,7 +2,7 @@
 
 mod support;
 
-use hpimount::view::{Failure, View};
+use hpimount_assets::view::{Failure, View};
 use serde_json::{Value, json};
 use support::goldens::{Sample, damage, offsets, rendered, samples};
 use support::views::rendering;

@@ -6,9 +6,9 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use hpimount::asset::psx::{self, Palette, Psx, TextureData};
-use hpimount::io::Error;
-use hpimount::view::Failure;
+use hpimount_assets::neversoft::psx::{self, Palette, Psx, TextureData};
+use hpimount_assets::view::Failure;
+use hpimount_containers::io::Error;
 use serde_json::Value;
 use support::facts::differences;
 use support::goldens::{Sample, damage, rendered, samples};

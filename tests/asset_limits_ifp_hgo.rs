@@ -6,14 +6,17 @@ use std::fs;
 use std::io::sink;
 use std::sync::LazyLock;
 
-use hpimount::view::{Alone, VIEW_FORMATS, ViewFormat, hgo, ifp};
+use hpimount_assets::crash::hgo;
+use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::gta::ifp;
+use hpimount_assets::view::{Alone, ViewFormat};
 use proptest::prelude::*;
 use support::full::{full_hgo_files, full_ifp_files};
 use support::limits::{look, second, timed};
 use support::shared;
 
 /// The formats that this program tests.
-const FORMATS: [ViewFormat; 3] = [ifp::FORMAT, hgo::FORMAT, hgo::blk::FORMAT];
+const FORMATS: [ViewFormat; 3] = [ifp::FORMAT, hgo::FORMAT, hgo::BLK_FORMAT];
 
 /// Returns the good and bad samples of both formats, the largest omitted.
 fn samples() -> Vec<Vec<u8>> {

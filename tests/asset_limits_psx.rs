@@ -3,7 +3,7 @@
 
 mod support;
 
-use hpimount::view::psx::FORMAT;
+use hpimount_assets::neversoft::psx::FORMAT;
 use support::limits::{look, peak_memory, second, timed};
 
 const MEGABYTE: usize = 1 << 20;

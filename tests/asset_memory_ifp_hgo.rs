@@ -3,7 +3,8 @@
 
 mod support;
 
-use hpimount::view::{hgo, ifp};
+use hpimount_assets::crash::hgo;
+use hpimount_assets::gta::ifp;
 use support::full::{TAIL, full_hgo_files, full_ifp_files};
 use support::limits::{look, peak_memory, second, timed};
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 use support::files::contents;
 use support::hpi::{Entry, File, V1, dir, file};
 use support::mount::{Mount, eventually, has_programs};

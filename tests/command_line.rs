@@ -7,12 +7,12 @@ use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use hpimount::app::ExitReason;
 use hpimount::cli::hpimount::PROGRAM as HPIMOUNT;
 use hpimount::cli::hpipack::PROGRAM as HPIPACK;
 use hpimount::cli::open::PROGRAM as OPEN;
 use hpimount::cli::thumbnailer::PROGRAM as THUMBNAILER;
 use hpimount::cli::{Generated, OptionSpec, Program};
-use hpimount::daemon::ExitReason;
 use hpimount::pack;
 use support::mount::{has_programs, run};
 use tempfile::tempdir;

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 use support::goldens::{Sample, samples};
 use support::hpi::{File, V1, dir, file as entry, hostile};
 use support::mount::{Mount, can_mount, run};

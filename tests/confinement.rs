@@ -10,7 +10,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use hpimount::daemon::Confinement;
+use hpimount::app::Confinement;
 use hpimount::source::remote::Access;
 use landlock::{ABI, Access as _, AccessFs, LandlockStatus, Ruleset, RulesetAttr};
 use rustix::process::Signal;

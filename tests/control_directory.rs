@@ -6,7 +6,7 @@ use std::fs::{self, File as Opened};
 use std::io::{Read, Seek};
 use std::path::Path;
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 use serde_json::Value;
 use support::files::walk;
 use support::hpi::{Entry, File, V1, dir, file, usual_tree};

@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 use support::files::walk;
 use support::hip::{Asset, Hip};
 use support::hpi::{Entry, File, V1, dir, file as entry};
@@ -250,7 +250,7 @@ fn sounds_have_a_native_file_if_the_platform_has_one() {
     if !can_mount() {
         return;
     }
-    use hpimount::volume::hip::{Game, Platform};
+    use hpimount_containers::hip::{Game, Platform};
     for (platform, native) in [
         (Platform::GameCube, Some("beep.dsp")),
         (Platform::PlayStation2, Some("beep.vag")),

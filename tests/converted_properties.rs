@@ -12,8 +12,8 @@ use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use heavy_iron::{build, kinds};
-use hpimount::volume::hip::Platform;
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hip::Platform;
+use hpimount_containers::hpi::chunk::Method;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};

@@ -17,9 +17,9 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use hpimount::mount::Vfs;
-use hpimount::text::windows_1252;
-use hpimount::volume::hip::{CHECKSUM, Game, Platform};
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hip::{CHECKSUM, Game, Platform};
+use hpimount_containers::hpi::chunk::Method;
+use hpimount_containers::text::windows_1252;
 use support::hip::{Asset, Hip, TARGETS, hipb};
 use support::hpi::{Entry, File, V1, V2, dir, file};
 use support::matrix::{

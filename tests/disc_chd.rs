@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use hpimount::io::{Error, ReadAt};
 use hpimount::mount::Options;
 use hpimount::namespace::companion::Meta;
-use hpimount::source::image::{self, BlockImage};
+use hpimount_containers::image::{self, BlockImage};
+use hpimount_containers::io::{Error, ReadAt};
 use support::walked::{self, Walked};
 use support::{shared, skip};
 

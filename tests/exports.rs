@@ -8,7 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hpimount::view::{AssetContext, AssetRef, Bytes, VIEW_FORMATS, View, Wanted};
+use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::view::{AssetContext, AssetRef, Bytes, View, Wanted};
 use serde_json::Value;
 use support::gltf;
 use support::pictures::pixels;
@@ -83,7 +84,7 @@ fn name(path: &Path) -> String {
 /// Returns the files of a view with their paths in `X.meta`.
 fn contents(view: &dyn View) -> Files {
     let files = view.files().into_iter().enumerate();
-    let file = |(index, file): (usize, hpimount::view::ViewFile)| {
+    let file = |(index, file): (usize, hpimount_assets::view::ViewFile)| {
         let path = match file.folder {
             Some(folder) => format!("{folder}/{}", file.name),
             None => file.name,

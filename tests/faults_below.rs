@@ -10,7 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::time::Duration;
 
 use hpimount::mount::{Error, FileKind, Ino, Options, Sources, Vfs};
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 
 use support::each_method::read_all;
 use support::faulty_fs::{Errno, FaultyFs, Mode};

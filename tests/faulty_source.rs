@@ -7,9 +7,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hpimount::io::{Error, ReadAt, Result};
-use hpimount::volume::hpi::chunk::Method;
-use hpimount::volume::{self, Content, Entry, FileId, Input, Options, Volume};
+use hpimount_containers::format::{Input, Options};
+use hpimount_containers::formats;
+use hpimount_containers::hpi::chunk::Method;
+use hpimount_containers::io::{Error, ReadAt, Result};
+use hpimount_containers::volume::{Content, Entry, FileId, Volume};
 
 use support::faulty::{Fault, Faulty, Script};
 use support::hip::{Asset, Hip};
@@ -69,7 +71,7 @@ impl Opened {
             ..Options::default()
         };
         let input = Input::alone(source.clone(), options);
-        let format = volume::detect(&input)?;
+        let format = formats::detect(&input)?;
         let archive = (format.open)(input, &mut tree)?;
         Ok(Self { archive, tree })
     }

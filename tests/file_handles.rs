@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 use support::hpi::{File, V1, dir, file};
 use support::mount::{BIG, Mount, SMALL, can_mount, has_programs, sample};
 use support::mounted::mounted;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use heavy_iron::build;
 use heavy_iron::shown::{meta_in, rows};
-use hpimount::volume::hip::{Game, Platform, asset_id};
+use hpimount_containers::hip::{Game, Platform, asset_id};
 use support::hip::{Asset, Hip};
 use support::mount::can_mount;
 use support::mounted::mounted_files;

@@ -10,7 +10,7 @@ use std::io;
 use std::ops::Range;
 
 use heavy_iron::build;
-use hpimount::volume::hip::asset_id;
+use hpimount_containers::hip::asset_id;
 use support::hip::block;
 use support::limits::peak_memory_of;
 use support::mount::{Mount, can_mount};

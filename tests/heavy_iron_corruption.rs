@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use heavy_iron::build;
 use hpimount::mount::{Meta, Options, Sources, Vfs};
-use hpimount::volume::hip::{Game, Platform, asset_id};
+use hpimount_containers::hip::{Game, Platform, asset_id};
 use support::hip::{Asset, Hip};
 use support::matrix::{Seen, What, damages, see};
 use support::trial;

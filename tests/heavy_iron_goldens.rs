@@ -8,8 +8,8 @@ mod support;
 use std::path::Path;
 
 use heavy_iron::samples::{Archive, Asset, archives};
-use hpimount::asset::heavy_iron::sound::{self, Sound};
-use hpimount::asset::heavy_iron::texture;
+use hpimount_assets::heavy_iron::sound::{self, Sound};
+use hpimount_assets::heavy_iron::texture;
 
 /// Returns the width and the pixels of a PNG file.
 fn png(path: &Path) -> (u32, Vec<[u8; 4]>) {

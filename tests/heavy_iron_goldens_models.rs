@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use heavy_iron::samples::{Archive, Asset, archives, text};
-use hpimount::asset::heavy_iron::model::{self, Clump, Model, Placement, Vertices};
+use hpimount_assets::heavy_iron::model::{self, Clump, Model, Placement, Vertices};
 use serde_json::{Value as Json, json};
 
 /// A triangle in the space of its clump: a texture, and for each corner its

@@ -8,10 +8,11 @@ mod support;
 use std::collections::BTreeMap;
 
 use heavy_iron::samples::{Archive, Asset, archives, text};
-use hpimount::asset::heavy_iron::object::{self, Link, Object, Parameter};
-use hpimount::asset::heavy_iron::record::{Record, Rows, Value};
-use hpimount::asset::heavy_iron::{Game, credits, tables};
-use hpimount::io::Warnings;
+use hpimount_assets::heavy_iron::object::{self, Link, Object, Parameter};
+use hpimount_assets::heavy_iron::record::{Record, Rows, Value};
+use hpimount_assets::heavy_iron::text::credits;
+use hpimount_assets::heavy_iron::{Game, tables};
+use hpimount_containers::io::Warnings;
 use serde_json::{Value as Json, json};
 
 /// Returns the results of the independent reader for the assets of an archive,
@@ -442,7 +443,7 @@ fn check_animation_table(archive: &Archive, asset: &Asset, known: &Json, shown: 
 
 #[test]
 fn texts_are_those_that_the_independent_reader_reads() {
-    use hpimount::asset::heavy_iron::text::parse;
+    use hpimount_assets::heavy_iron::text::parse;
     let mut seen = 0;
     for archive in archives(false) {
         for asset in archive.of_types(&["TEXT"]) {
@@ -507,7 +508,7 @@ fn section(section: &credits::Section) -> Json {
     let line = |line: &credits::Line| {
         let text = |text: &Option<bytes::Bytes>| {
             let text = text.as_ref()?;
-            Some(hpimount::text::windows_1252(text).into_owned())
+            Some(hpimount_containers::text::windows_1252(text).into_owned())
         };
         json!([line.start, text(&line.texts[0]), text(&line.texts[1])])
     };

@@ -11,7 +11,7 @@ use std::process::Command;
 
 use heavy_iron::build;
 use hpimount::mount::{Ino, Options};
-use hpimount::volume::hip::{Game, Platform, asset_id};
+use hpimount_containers::hip::{Game, Platform, asset_id};
 use support::hip::{Asset, Hip};
 use support::mount::{Mount, can_mount, has_programs};
 use support::mounted::mounted;

@@ -11,11 +11,12 @@ use std::process::Command;
 use bytes::Bytes;
 use heavy_iron::build;
 use heavy_iron::kinds::{sounds, textures};
-use hpimount::asset::heavy_iron::object::{self, Link};
-use hpimount::asset::heavy_iron::record::Value;
-use hpimount::asset::heavy_iron::sound::{self, Sound};
-use hpimount::asset::heavy_iron::texture::{self, Texture};
-use hpimount::asset::heavy_iron::{Facts, Game, Platform, credits, model, tables, text};
+use hpimount_assets::heavy_iron::object::{self, Link};
+use hpimount_assets::heavy_iron::record::Value;
+use hpimount_assets::heavy_iron::sound::{self, Sound};
+use hpimount_assets::heavy_iron::text::credits;
+use hpimount_assets::heavy_iron::texture::{self, Texture};
+use hpimount_assets::heavy_iron::{Facts, Game, Platform, model, tables, text};
 use proptest::prelude::*;
 use support::{shared, skip};
 

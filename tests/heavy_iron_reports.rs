@@ -13,7 +13,7 @@ use std::process::Command;
 use heavy_iron::build;
 use heavy_iron::samples::archives;
 use heavy_iron::shown::{bytes_of, records, rows};
-use hpimount::volume::hip::{Game, Platform, asset_id};
+use hpimount_containers::hip::{Game, Platform, asset_id};
 use serde_json::Value;
 use support::files::walk;
 use support::gltf::accept;

@@ -13,7 +13,7 @@ use std::process::Command;
 use heavy_iron::build;
 use heavy_iron::kinds::{sounds, textures};
 use heavy_iron::shown::{bytes_of, meta};
-use hpimount::volume::hip::{Game, Platform, asset_id};
+use hpimount_containers::hip::{Game, Platform, asset_id};
 use serde_json::Value;
 use support::hip::{Asset, Hip};
 use support::mount::{Mount, can_mount};

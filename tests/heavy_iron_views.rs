@@ -12,7 +12,7 @@ use std::process::Command;
 
 use heavy_iron::build;
 use heavy_iron::shown::{built, bytes_of, each, records, rows};
-use hpimount::volume::hip::{Game, Platform, asset_id};
+use hpimount_containers::hip::{Game, Platform, asset_id};
 use serde_json::Value;
 use support::hip::{Asset as Packed, Hip};
 use support::mount::can_mount;

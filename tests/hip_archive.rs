@@ -4,9 +4,10 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hpimount::io::{Error, Result};
-use hpimount::volume::hip::{Game, Platform};
-use hpimount::volume::{FileId, NodeId, Options};
+use hpimount_containers::format::Options;
+use hpimount_containers::hip::{Game, Platform};
+use hpimount_containers::io::{Error, Result};
+use hpimount_containers::volume::{FileId, NodeId};
 use support::hip::{Asset, Hip, hipb};
 use support::record::{Node, Opened, open, read_extent};
 
@@ -260,7 +261,7 @@ fn attributes_have_the_metadata_of_the_archive() {
         .collect();
     let offset = attributes["user.hip.offset"].parse::<usize>().unwrap();
     assert_eq!(&hip.build()[offset..offset + 5], b"model");
-    let checksum = hpimount::volume::hip::CHECKSUM.checksum(b"model");
+    let checksum = hpimount_containers::hip::CHECKSUM.checksum(b"model");
     let expected = [
         ("user.hip.alignment", "-1"),
         ("user.hip.checksum", &format!("{checksum:08X}")),

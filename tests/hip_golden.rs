@@ -3,8 +3,9 @@
 
 mod support;
 
-use hpimount::io::Error;
-use hpimount::volume::{FileId, Options};
+use hpimount_containers::format::Options;
+use hpimount_containers::io::Error;
+use hpimount_containers::volume::FileId;
 use serde_json::Value;
 use support::files::sha256;
 use support::hip_golden::{Golden, digest, reaches_past, samples, size, verdict};

@@ -8,8 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use hpimount::text::windows_1252;
-use hpimount::volume::hip::{Game, Platform, asset_id};
+use hpimount_containers::hip::{Game, Platform, asset_id};
+use hpimount_containers::text::windows_1252;
 use proptest::prelude::*;
 use serde_json::Value;
 use support::files::{raw_name, read_at, sha256, walk};

@@ -4,9 +4,10 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hpimount::text::windows_1252;
-use hpimount::volume::hip::{Game, Platform};
-use hpimount::volume::{FileId, Options};
+use hpimount_containers::format::Options;
+use hpimount_containers::hip::{Game, Platform};
+use hpimount_containers::text::windows_1252;
+use hpimount_containers::volume::FileId;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -69,7 +70,7 @@ fn check_assets(hip: &Hip, opened: &Opened) {
         );
         assert_eq!(value("user.hip.flags"), asset.flags.to_string());
         assert_eq!(value("user.hip.alignment"), asset.align.to_string());
-        let right = hpimount::volume::hip::CHECKSUM.checksum(&asset.bytes);
+        let right = hpimount_containers::hip::CHECKSUM.checksum(&asset.bytes);
         let verdict = match asset.checksum {
             Some(0) => "unset".to_owned(),
             stated => stated.is_none_or(|stated| stated == right).to_string(),

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 use support::files::{Found, contents, forget_pages, open_direct, read_at, walk};
 use support::hpi::hostile::{self, one_chunk, one_file};
 use support::hpi::{File as PackedFile, V1, V2, dir, file, quirks, usual_tree};

@@ -4,7 +4,7 @@ mod support;
 
 use allocation_counter::measure;
 use hpimount::mount::{Ino, Options, Prefetch, Vfs};
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 use support::hpi::{V1, usual_tree};
 use support::walked;
 

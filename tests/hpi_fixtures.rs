@@ -2,7 +2,7 @@
 
 mod support;
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 use support::hpi::{Content, Entry, V1, V2, hostile, quirks, usual_tree};
 use support::reference::reports_on_bytes;
 

@@ -7,9 +7,9 @@ use std::fs::{self, File};
 use std::mem::MaybeUninit;
 use std::path::{Path, PathBuf};
 
-use hpimount::text::windows_1252;
-use hpimount::volume::hpi::chunk::Method;
-use hpimount::volume::hpi::cipher::Cipher;
+use hpimount_containers::hpi::chunk::Method;
+use hpimount_containers::hpi::cipher::Cipher;
+use hpimount_containers::text::windows_1252;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};

@@ -10,10 +10,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use hpimount::mount::{Ino, Options, Sources, Vfs};
-use hpimount::volume::MAX_DEPTH;
-use hpimount::volume::hpi::chunk::{ChunkHeader, MARKER, checksum, unscramble};
-use hpimount::volume::hpi::cipher::Cipher;
-use hpimount::volume::hpi::lz77;
+use hpimount_containers::hpi::chunk::{ChunkHeader, MARKER, checksum, unscramble};
+use hpimount_containers::hpi::cipher::Cipher;
+use hpimount_containers::hpi::lz77;
+use hpimount_containers::volume::MAX_DEPTH;
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::process::{Pid, Signal, kill_process};
 use support::files::sha256;

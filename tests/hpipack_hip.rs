@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hpimount::pack::{Archive, Format, Target};
-use hpimount::volume::Options;
-use hpimount::volume::hip::{CHECKSUM, Game, Platform};
+use hpimount_containers::format::Options;
+use hpimount_containers::hip::{CHECKSUM, Game, Platform};
 use proptest::prelude::*;
 use support::extracted::{AssetFacts, assets, extract, layers, package};
 use support::hip::{Asset, Hip, hipb};
@@ -335,7 +335,7 @@ fn kept(text: &[u8]) -> String {
             *byte = b'_';
         }
     }
-    hpimount::text::windows_1252(&text).into_owned()
+    hpimount_containers::text::windows_1252(&text).into_owned()
 }
 
 /// Returns what is expected of an asset after packing.

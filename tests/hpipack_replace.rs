@@ -10,8 +10,8 @@ use std::process::{Command, Output};
 
 use hpimount::mount;
 use hpimount::pack::{Archive, Replacement, Target};
-use hpimount::volume::Options;
-use hpimount::volume::hip::{CHECKSUM, Game, Platform};
+use hpimount_containers::format::Options;
+use hpimount_containers::hip::{CHECKSUM, Game, Platform};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;

@@ -9,8 +9,8 @@ use std::mem::MaybeUninit;
 use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::Path;
 
-use hpimount::volume::hip::asset_id;
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hip::asset_id;
+use hpimount_containers::hpi::chunk::Method;
 use rustix::fs::{FileType, RawDir, SeekFrom};
 use support::hip::{Asset, Hip};
 use support::hpi::{Entry, File, V1, dir, file};

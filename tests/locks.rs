@@ -5,27 +5,27 @@
 
 mod support;
 
-#[path = "../src/io/awaited.rs"]
+#[path = "../src/sync/awaited.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod awaited;
-#[path = "../src/io/budget.rs"]
+#[path = "../src/memory/budget.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod budget;
-#[path = "../src/io/cache.rs"]
+#[path = "../src/memory/cache.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod cache;
-#[path = "../src/io/flights.rs"]
+#[path = "../src/sync/flights.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod flights;
-#[path = "../src/io/tally.rs"]
+#[path = "../src/sync/tally.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod tally;
 
-use hpimount::io::Error;
 
 /// Replacements of the library's modules for the included files, with the locks
 /// of the model checker.
 mod sync {
+    pub(super) use super::tally;
     pub(super) use shuttle::sync::{Condvar, Mutex, MutexGuard};
 
     pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -9,7 +9,7 @@ use std::fs;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 use support::hpi::{Entry, File, dir, file};
 use support::merge_model::{Entries, Layer, Model, Node, one_of_each_case};
 use support::merging::{Folder, attribute, shadowed, tree};

@@ -224,7 +224,7 @@ fn companions_of_merged_files_show_their_contents() {
             .bytes
     };
     let nested = |content| {
-        let method = hpimount::volume::hpi::chunk::Method::Stored;
+        let method = hpimount_containers::hpi::chunk::Method::Stored;
         let file = support::hpi::File::new(inner(content), method);
         vec![support::hpi::file(b"inner.hpi", file)]
     };

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 use support::files::{raw_name, walk};
 use support::hpi::{Entry, File, V1, V2, dir, file};
 use support::mounted::{mounted, mounted_files};

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 use support::files::{contents, expected, unpack};
 use support::hpi::{Entry, File, V1, dir, file, usual_tree};
 use support::mount::{Mount, has_programs};

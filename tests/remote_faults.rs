@@ -7,7 +7,7 @@ use std::fs;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 use rustix::process::Signal;
 use support::hpi::{File, V1, file};
 use support::mount::sample;

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 use support::hpi::{File, V1, file};
 use support::mount::{Fixture, Mount, can_mount, hpimount, run};
 use support::mounted::{counter, info, stats};

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 use support::hpi::{File, V1, dir, file};
 use support::mount::{Mount, eventually};
 use support::mounted::{mounted as mounted_here, stats};

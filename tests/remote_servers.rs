@@ -8,7 +8,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 use support::files::{Found, walk};
 use support::hpi::{File, V1, file};
 use support::mount::{Mount, can_mount, sample};

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Once};
 use std::time::{Duration, Instant};
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 use rustix::process::{Pid, Signal};
 
 use support::hpi::{self, V1};

@@ -6,8 +6,8 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::time::{Duration, UNIX_EPOCH};
 
-use hpimount::volume::hip::asset_id;
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hip::asset_id;
+use hpimount_containers::hpi::chunk::Method;
 use support::files::walk;
 use support::hip::{Asset, Hip};
 use support::hpi::{File, V1, V2, dir, file, usual_tree};

@@ -6,7 +6,7 @@ mod fuzz;
 #[path = "support/ta/mod.rs"]
 mod ta;
 
-use hpimount::asset::ta::{cob, gaf, pcx, tdf, tdo, tnt};
+use hpimount_assets::total_annihilation::{cob, gaf, pcx, tdf, tdo, tnt};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use ta::gaf::Body;

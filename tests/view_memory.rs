@@ -8,7 +8,11 @@ use std::fs;
 use std::io::{self, Write, sink};
 use std::sync::{Mutex, PoisonError};
 
-use hpimount::view::{Alone, Bytes, VIEW_FORMATS, View, ViewFile, ViewFormat, hgo, ifp, psx};
+use hpimount_assets::crash::hgo;
+use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::gta::ifp;
+use hpimount_assets::neversoft::psx;
+use hpimount_assets::view::{Alone, Bytes, View, ViewFile, ViewFormat};
 use peak_alloc::PeakAlloc;
 use support::full::{full_hgo_files, full_ifp_files};
 use support::goldens::{FOLDERS, samples};

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use hpimount::io::Result;
-use hpimount::source::image::{self, BlockImage};
+use hpimount_containers::image::{self, BlockImage};
+use hpimount_containers::io::Result;
 use support::container_seeds as seeds;
 use support::containers::open;
 use support::skip;

@@ -17,9 +17,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use hpimount::io::Error;
 use hpimount::mount::Options;
 use hpimount::namespace::companion::Meta;
+use hpimount_containers::io::Error;
 use support::container_seeds::{Method7z, seven_zip, seven_zip_of};
 use support::containers::{Opened, open, open_path};
 use support::skip;

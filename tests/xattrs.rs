@@ -8,8 +8,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use hpimount::volume::hip::asset_id;
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hip::asset_id;
+use hpimount_containers::hpi::chunk::Method;
 use support::hip::{Asset, Hip};
 use support::hpi::{Entry, File, V1, V2, dir, file};
 use support::mount::has_programs;
@@ -155,7 +155,10 @@ fn assets_have_the_metadata_of_the_archive() {
     };
     let id = format!("{:08X}", asset_id(b"MARKER_01"));
     let offset = bytes.windows(4).position(|bytes| bytes == b"0123").unwrap();
-    let checksum = format!("{:08X}", hpimount::volume::hip::CHECKSUM.checksum(b"0123"));
+    let checksum = format!(
+        "{:08X}",
+        hpimount_containers::hip::CHECKSUM.checksum(b"0123")
+    );
     let file = mount.path().join("layers/00-DEFAULT/MARKER_01.mrkr");
     let expected = table([
         ("user.hpimount.raw_name", "MARKER_01.mrkr"),

@@ -7,7 +7,8 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use hpimount::view::{self, Alone, VIEW_FORMATS};
+use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::view::{self, Alone};
 
 use super::Total;
 

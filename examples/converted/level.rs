@@ -15,14 +15,14 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use hpimount::io::Endian;
-use hpimount::view::report::REPORTS;
-use hpimount::view::{
-    self, AssetContext, AssetRef, MakeShared, NamedAsset, Shared, VIEW_FORMATS, View, ViewFormat,
-    Wanted,
+use hpimount_assets::formats::REPORTS;
+use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::view::{
+    self, AssetContext, AssetRef, MakeShared, NamedAsset, Shared, View, ViewFormat, Wanted,
 };
-use hpimount::volume::hip::{self as format, Game, asset_id};
-use hpimount::volume::{AssetType, Platform};
+use hpimount_containers::hip::{self as format, Game, asset_id};
+use hpimount_containers::io::Endian;
+use hpimount_containers::volume::{AssetType, Platform};
 use patterns::noise;
 
 use super::Total;

@@ -18,8 +18,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use hpimount::view::{AssetContext, View, ViewFormat};
-use hpimount::volume::AssetType;
+use hpimount_assets::view::{AssetContext, View, ViewFormat};
+use hpimount_containers::volume::AssetType;
 
 /// Makes assets, and converts them without a mount.
 #[derive(Parser)]

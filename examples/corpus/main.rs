@@ -26,7 +26,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Parser;
-use hpimount::volume::hip::{Game, Platform};
+use hpimount_containers::hip::{Game, Platform};
 
 use generate::{Generator, Kind};
 use hip::{Asset, Hip};

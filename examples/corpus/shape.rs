@@ -6,9 +6,10 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use hpimount::pack::hpi::v1;
-use hpimount::pack::hpi::{Directory, File, Node, Source};
-use hpimount::volume::hpi::chunk;
+use hpimount::pack::Threads;
+use hpimount_containers::hpi::chunk;
+use hpimount_containers::hpi::write::v1;
+use hpimount_containers::hpi::write::{Directory, File, Node, Source};
 
 use super::generate::{Generator, Kind};
 
@@ -59,7 +60,14 @@ impl Shape {
             key: KEY,
         };
         let out = io::BufWriter::new(OsFile::create(&self.out)?);
-        v1::write(&self.tree(), options, out, &mut |_| {}).map_err(io::Error::other)
+        v1::write(
+            &self.tree(),
+            options,
+            out,
+            &mut Threads::start(),
+            &mut |_| {},
+        )
+        .map_err(io::Error::other)
     }
 
     fn tree(&self) -> Directory {

@@ -4,10 +4,10 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use hpimount::app::ExitReason;
+use hpimount::app::desktop::{self, Error, Mounts};
 use hpimount::cli::Rejected;
 use hpimount::cli::open::{Action, FAILED, PROGRAM};
-use hpimount::daemon::ExitReason;
-use hpimount::desktop::{self, Error, Mounts};
 
 fn main() -> ExitCode {
     let args = match PROGRAM.parse(std::env::args_os()) {

@@ -4,10 +4,10 @@ use std::fs;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use hpimount::app::ExitReason;
+use hpimount::app::thumbnail::{self, limits};
 use hpimount::cli::Rejected;
 use hpimount::cli::thumbnailer::{Args, FAILED, PROGRAM};
-use hpimount::daemon::ExitReason;
-use hpimount::thumbnail::{self, limits};
 
 fn main() -> ExitCode {
     let ran = match PROGRAM.parse(std::env::args_os()) {

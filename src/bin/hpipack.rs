@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::{fs, io, thread};
 
+use hpimount::app::ExitReason;
+use hpimount::app::progress_bar;
 use hpimount::cli::Rejected;
 use hpimount::cli::hpipack::{Args, PROGRAM};
-use hpimount::daemon::ExitReason;
-use hpimount::daemon::progress_bar;
 use hpimount::pack::{self, Archive, Target};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use super::option::NO_DEFAULT;
 use super::values::{choice, text};
 use super::{Block, Choice, Common, Name, Operand, OptionSpec, Program, Section, Settings, Takes};
-use crate::daemon::ExitReason;
+use crate::app::ExitReason;
 use crate::pack::{Format, Replacement, SETTINGS};
-use crate::text::has_extension;
-use crate::volume::hip::FORMAT as HIP;
-use crate::volume::hpi::chunk::Method;
+use hpimount_containers::hip::FORMAT as HIP;
+use hpimount_containers::hpi::chunk::Method;
+use hpimount_containers::text::has_extension;
 
 /// The program, its options, and the texts about it.
 pub const PROGRAM: Program<Args> = Program {

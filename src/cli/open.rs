@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::option::NO_DEFAULT;
 use super::values::local_file;
 use super::{Block, Common, Name, Operand, OptionSpec, Program, Section, Settings, Takes};
-use crate::daemon::ExitReason;
+use crate::app::ExitReason;
 
 /// The program, its options, and the texts about it.
 pub const PROGRAM: Program<Args> = Program {

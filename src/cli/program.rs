@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, Command, ValueHint};
 
 use super::OptionSpec;
 use super::text::wrap;
-use crate::daemon::ExitReason;
+use crate::app::ExitReason;
 
 /// Column of the descriptions of mount options in `-h`.
 const HELP_COLUMN: usize = 27;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::values::{local_file, number};
 use super::{Block, Common, Name, Operand, OptionSpec, Program, Section, Settings, Takes};
-use crate::daemon::ExitReason;
+use crate::app::ExitReason;
 
 /// Maximum size.
 const MAX_SIZE: u32 = 4096;

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, Weak};
 
 use super::reader::{Block, Part};
 use super::{Key, Reader, VolumeId};
-use crate::io::sync::lock;
-use crate::io::{Error, ReadAt, Result};
-use crate::source::image::{BlockImage, block_length};
-use crate::volume::FileId;
+use crate::sync::lock;
+use hpimount_containers::image::{BlockImage, block_length};
+use hpimount_containers::io::{Error, ReadAt, Result};
+use hpimount_containers::volume::FileId;
 
 /// Bytes of blocks that are decoded until one that was read in part is dropped:
 /// its readers have gone on by then.
@@ -175,7 +175,7 @@ impl ReadAt for Image {
 mod tests {
     use super::*;
     use crate::content::Spool;
-    use crate::io::budget::Budget;
+    use crate::memory::budget::Budget;
     use std::sync::atomic::{AtomicU64, Ordering};
 
     /// Blocks filled with their numbers; counts the decoded ones.

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::{Access, File, OpenVolume, Reader};
-use crate::io::ReadAt;
-use crate::volume::{Content, FileId};
+use hpimount_containers::io::ReadAt;
+use hpimount_containers::volume::{Content, FileId};
 
 /// A file of a volume as a source.
 pub struct Member {

@@ -15,9 +15,9 @@ mod stream;
 
 use std::ops::Range;
 
-use crate::io::budget::Charge;
-use crate::io::unit_in;
-use crate::volume::{Content, FileId, Volume};
+use crate::memory::budget::Charge;
+use hpimount_containers::io::unit_in;
+use hpimount_containers::volume::{Content, FileId, Volume};
 
 pub use self::image::Image;
 pub use self::member::Member;

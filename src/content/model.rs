@@ -5,11 +5,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::{Access, File, Key, Reader};
-use crate::io::budget::{Charge, Reservation};
-use crate::io::cache::{Cache, Value};
-use crate::io::{Error, ReadAt, Result, read_error};
-use crate::view::{Shared, View};
-use crate::volume::{Content, Version};
+use crate::memory::budget::{Charge, Reservation};
+use crate::memory::cache::{Cache, Value};
+use hpimount_assets::view::{Shared, View};
+use hpimount_containers::io::{Error, ReadAt, Result, read_error};
+use hpimount_containers::volume::{Content, Version};
 
 /// Largest asset that is parsed, in bytes.
 pub const MAX_ASSET: u64 = 64 << 20;
@@ -23,7 +23,7 @@ pub struct Model {
     /// Its generated files.
     pub view: Arc<dyn View>,
     /// The version of the file that it was parsed from
-    /// (see [`crate::volume::Volume::version`]).
+    /// (see [`hpimount_containers::volume::Volume::version`]).
     pub version: Version,
     /// Charges the asset's bytes and the parsed model.
     _memory: Charge,

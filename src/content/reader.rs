@@ -14,11 +14,11 @@ use super::spool::{Spool, Spooled};
 use super::stats::Stats;
 use super::stream::{Checkpoints, Decoders};
 use super::{File, Key};
-use crate::io::budget::Budget;
-use crate::io::cache::{Cache, Value};
-use crate::io::sync::lock;
-use crate::io::{Error, Result, read_error};
-use crate::volume::{Chunk, ChunkTable, Chunks, Content};
+use crate::memory::budget::Budget;
+use crate::memory::cache::{Cache, Value};
+use crate::sync::lock;
+use hpimount_containers::io::{Error, Result, read_error};
+use hpimount_containers::volume::{Chunk, ChunkTable, Chunks, Content};
 
 /// Maximum length of a chunk that is decoded as a whole, and the length of the
 /// pieces of longer ones.

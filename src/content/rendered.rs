@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::reader::{Block, Part};
 use super::spool::{SpoolWriter, Spooled};
 use super::{Bytes, Key, Reader, Spool};
-use crate::io::{Error, Result, read_error};
+use hpimount_containers::io::{Error, Result, read_error};
 
 /// Maximum length of a rendering that is kept in memory.
 const MAX_IN_MEMORY: usize = 256 << 10;

@@ -10,10 +10,10 @@ use std::os::unix::fs::FileExt;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::Key;
-use crate::io::Error;
-use crate::io::budget::{Budget, Charge};
-use crate::io::cache::{Cache, Value};
-use crate::io::sync::lock;
+use crate::memory::budget::{Budget, Charge};
+use crate::memory::cache::{Cache, Value};
+use crate::sync::lock;
+use hpimount_containers::io::Error;
 
 /// Bytes of an extent.
 const EXTENT: usize = 256 << 10;
@@ -217,7 +217,7 @@ impl Write for SpoolWriter {
 mod tests {
     use super::*;
     use crate::content::VolumeId;
-    use crate::volume::FileId;
+    use hpimount_containers::volume::FileId;
 
     fn key(file: u32) -> Key {
         Key {

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
-use crate::io::sync::lock;
-use crate::io::tally::Tally;
+use crate::sync::lock;
+use crate::sync::tally::Tally;
 
 /// Errors that are remembered.
 const MAX_ERRORS: usize = 32;

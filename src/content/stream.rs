@@ -14,10 +14,10 @@ use lru::LruCache;
 
 use super::reader::{Access, BLOCK_SIZE, Block, Part, Reader, is_kept};
 use super::{File, Key};
-use crate::io::Result;
-use crate::io::budget::Charge;
-use crate::io::sync::lock;
-use crate::volume::{Decoder, Streams};
+use crate::memory::budget::Charge;
+use crate::sync::lock;
+use hpimount_containers::io::Result;
+use hpimount_containers::volume::{Decoder, Streams};
 
 /// Minimum distance between two checkpoints in bytes, a multiple of
 /// [`BLOCK_SIZE`]. Decoding that many takes three milliseconds.
@@ -287,9 +287,9 @@ mod tests {
 
     use super::*;
     use crate::content::{Access, OpenVolume, Spool, VolumeId};
-    use crate::io::Error;
-    use crate::io::budget::Budget;
-    use crate::volume::{Content, FileId, Volume};
+    use crate::memory::budget::Budget;
+    use hpimount_containers::io::Error;
+    use hpimount_containers::volume::{Content, FileId, Volume};
 
     /// Memory of a decoder in these tests.
     const MEMORY: usize = 40_000;

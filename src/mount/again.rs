@@ -2,7 +2,7 @@
 //! numbers for longer than the local kernel does.
 
 use super::{Attr, Ino, Result, Vfs};
-use crate::io::sync::lock;
+use crate::sync::lock;
 
 impl Vfs {
     /// Returns an inode that the kernel has forgotten, and counts one lookup of

@@ -7,8 +7,8 @@ use crate::content::OpenVolume;
 use crate::namespace::companion::Shows;
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Index, Kind, ROOT};
-use crate::text::has_extension;
-use crate::volume::hip;
+use hpimount_containers::hip;
+use hpimount_containers::text::has_extension;
 
 /// Maximum number of archives of a folder that are entered to resolve
 /// references.

@@ -8,16 +8,16 @@ use bytes::Bytes;
 use super::subtree::Node;
 use super::{Error, Ino, Vfs, find};
 use crate::content::{Asked, MAX_ASSET, Shelf};
-use crate::io;
-use crate::io::budget::Reservation;
 use crate::namespace::companion;
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Kind, ROOT};
-use crate::view::{
-    AssetContext, AssetRef, ChosenPalette, MakeShared, NamedAsset, Shared, VIEW_FORMATS, View,
-    Wanted,
+use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::model::Reservation;
+use hpimount_assets::view::{
+    AssetContext, AssetRef, ChosenPalette, MakeShared, NamedAsset, Shared, View, Wanted,
 };
-use crate::volume::{AssetType, FileId, Volume};
+use hpimount_containers::io;
+use hpimount_containers::volume::{AssetType, FileId, Volume};
 
 /// The environment of an asset: the files that its view may read.
 pub(super) struct Context<'a> {
@@ -280,7 +280,8 @@ impl AssetContext for Context<'_> {
 
     fn reserve(&self, bytes: usize) -> std::io::Result<Option<Reservation>> {
         let reserved = self.vfs.reader.reserve_for_rendering(bytes);
-        reserved.map(Some).map_err(std::io::Error::other)
+        let reserved = reserved.map_err(std::io::Error::other)?;
+        Ok(Some(Box::new(reserved)))
     }
 
     fn model(&self, file: AssetRef) -> Option<Arc<dyn View>> {

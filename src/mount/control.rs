@@ -5,10 +5,10 @@
 use std::io::Write;
 
 use super::merge::{self, Shadow};
-use crate::io;
 use crate::namespace::companion::Companions;
 use crate::namespace::tree::{Index, Label, NewInode, Tree, TreeBuilder};
-use crate::volume::{Content, Entry, FileId, Generate, Name, NodeId, Sink, Volume};
+use hpimount_containers::io;
+use hpimount_containers::volume::{Content, Entry, FileId, Generate, Name, NodeId, Sink, Volume};
 
 /// Name of the directory in the root of the mount.
 pub(super) const NAME: &str = ".hpimount";

@@ -9,16 +9,17 @@ use super::context::Context;
 use super::enter::Built;
 use super::subtree::{Converted, ConvertedFile, FileOfAsset, Node, Rendered};
 use super::{Attr, Ino, Result, Vfs};
-use crate::io::{self, Compact};
 use crate::namespace::companion::{self, Companions, Shows};
 use crate::namespace::converted::{self, Named};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Index, Kind, Label, NewInode, Tree, TreeBuilder};
-use crate::text::windows_1252;
-use crate::view::converted::Folder;
-use crate::view::report::REPORTS;
-use crate::view::{VIEW_FORMATS, ViewFormat};
-use crate::volume::{AssetName, AssetType, FileId, Name, NodeId, Sink};
+use hpimount_assets::formats::REPORTS;
+use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::view::ViewFormat;
+use hpimount_assets::view::converted::Folder;
+use hpimount_containers::io::{self, Compact};
+use hpimount_containers::text::windows_1252;
+use hpimount_containers::volume::{AssetName, AssetType, FileId, Name, NodeId, Sink};
 
 /// Number of entries after which the memory charge is updated.
 const CHARGED_AT_ONCE: usize = 4096;
@@ -36,7 +37,7 @@ impl Asset {
         &VIEW_FORMATS[usize::from(self.format)]
     }
 
-    fn converted(&self) -> crate::view::converted::Converted {
+    fn converted(&self) -> hpimount_assets::view::converted::Converted {
         self.format().converted.of(self.known)
     }
 }

@@ -10,13 +10,17 @@ use super::image::{self, Images};
 use super::subtree::{Node, Rendered, Subtree, Viewed, volume_id};
 use super::{Attr, Error, Meta, Result, Vfs};
 use crate::content::{Member, OpenVolume};
-use crate::io::sync::lock;
-use crate::io::{self, BlockBuffer, ReadAt};
 use crate::namespace::companion::{self, CONVERTED, Companions, Shows};
 use crate::namespace::numbers::{Origin, Range};
 use crate::namespace::tree::{Kind, Label, NewInode, ROOT, TreeBuilder};
-use crate::view::{VIEW_FORMATS, View};
-use crate::volume::{self, FileId, Input, Name, NodeId, Sink, Version, Volume};
+use crate::sync::lock;
+use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::view::View;
+use hpimount_containers::format;
+use hpimount_containers::format::Input;
+use hpimount_containers::formats;
+use hpimount_containers::io::{self, BlockBuffer, ReadAt};
+use hpimount_containers::volume::{self, FileId, Name, NodeId, Sink, Version, Volume};
 
 /// Maximum nesting of archives in archives.
 pub(super) const MAX_NESTING: u8 = 16;
@@ -166,7 +170,7 @@ impl Vfs {
     pub(super) fn probe(builder: &mut TreeBuilder, volume: &dyn Volume, in_blocks: bool) {
         match volume.is_remote() {
             true => builder.trust_extensions(),
-            false => builder.probe(in_blocks, &|file, size| volume::head(volume, file, size)),
+            false => builder.probe(in_blocks, &|file, size| format::head(volume, file, size)),
         }
     }
 
@@ -246,7 +250,7 @@ impl Vfs {
                 tracks: &images.tracks,
                 options: self.options.volume_options(&name),
             };
-            let format = volume::detect(&input)?;
+            let format = formats::detect(&input)?;
             let companions = Self::companions(&self.options, nesting, format.is_plain_folder);
             let mut builder = self.builder(attr, companions);
             let volume = (format.open)(input, &mut builder)?;

@@ -1,6 +1,6 @@
 //! Errors of operations on the mount, and their only mapping to errno.
 
-use crate::io;
+use hpimount_containers::io;
 
 /// Why an operation on an inode failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

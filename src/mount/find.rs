@@ -3,7 +3,7 @@
 use super::subtree::Node;
 use super::{Ino, Vfs};
 use crate::namespace::tree::Kind;
-use crate::text::has_extension;
+use hpimount_containers::text::has_extension;
 
 /// Maximum number of entries that are examined.
 const MAX_FOUND: usize = 1 << 21;

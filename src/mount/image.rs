@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::content::{Image, Reader};
-use crate::io::{Error, ReadAt, Result};
-use crate::source::image::{self, CdTrack};
+use hpimount_containers::image::{self, CdTrack};
+use hpimount_containers::io::{Error, ReadAt, Result};
 
 /// Maximum number of nested block images around a volume.
 const MAX_IMAGES: usize = 4;

@@ -5,11 +5,12 @@ use super::context::Context;
 use super::subtree::Node;
 use super::{Access, Bytes, Error, Ino, Meta, Result, Vfs};
 use crate::content::Asked;
-use crate::io;
 use crate::namespace::companion::{self, Shows};
 use crate::namespace::tree::{Kind, ROOT};
-use crate::view::VIEW_FORMATS;
-use crate::volume::{Content, DiscImage, folder};
+use crate::source::folder;
+use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_containers::io;
+use hpimount_containers::volume::{Content, DiscImage};
 
 /// Maximum size of an `info.json` whose warnings are read, in bytes.
 const MAX_INFO: usize = 16 << 20;
@@ -218,7 +219,7 @@ impl Vfs {
     /// Returns the warnings in the `info.json` of a view.
     fn warnings_of(
         &self,
-        view: &dyn crate::view::View,
+        view: &dyn hpimount_assets::view::View,
         context: &Context<'_>,
     ) -> io::Result<Vec<String>> {
         let mut files = view.files().into_iter();

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::Ino;
-use crate::io::awaited::Awaited;
+use crate::sync::awaited::Awaited;
 
 /// Maximum number of entries waiting to be sent to the kernel. Beyond that the
 /// oldest are dropped; the next use of an old number through them queues them

@@ -19,7 +19,7 @@ use crate::content::OpenVolume;
 use crate::namespace::companion::{Companions, Meta, Shows};
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Kind, Label, NewInode, ROOT, Tree, TreeBuilder};
-use crate::volume::{Name, NodeId};
+use hpimount_containers::volume::{Name, NodeId};
 
 /// An opened source: its unfinished tree, and the volume of its files.
 pub(super) struct Opened {
@@ -145,7 +145,7 @@ impl Vfs {
     /// directory with `info` as its `info.json`.
     pub(super) fn graft_layout(&self, layout: Layout, info: &Value) {
         let modified = layout.tree.inode(ROOT).map_or(0, |root| root.modified);
-        let info = crate::view::json::pretty(info);
+        let info = hpimount_assets::view::json::pretty(info);
         let names = layout.volumes.iter().map(|volume| volume.name.clone());
         let names: Vec<String> = names.collect();
         let control_tree = control::tree(

@@ -4,10 +4,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::hash::{Hash, Hasher};
 
-use crate::io;
 use crate::namespace::companion::Companions;
 use crate::namespace::tree::{Index, Kind, Label, NewInode, ROOT, Tree, TreeBuilder};
-use crate::volume::NodeId;
+use hpimount_containers::io;
+use hpimount_containers::volume::NodeId;
 
 /// Which of several files with the same path wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -75,11 +75,8 @@ pub use self::sources::{Prepared, Sources};
 use self::subtree::{Node, Subtree};
 use crate::content::Reader;
 pub use crate::content::{Access, Bytes};
-use crate::io::budget::{Budget, Charge};
-use crate::io::cache::Cache;
-use crate::io::sync::lock;
-use crate::io::tally::Tally;
-use crate::io::{self};
+use crate::memory::budget::{Budget, Charge};
+use crate::memory::cache::Cache;
 pub use crate::namespace::companion::Meta;
 use crate::namespace::companion::Shows;
 use crate::namespace::numbers::{Numbers, Origin};
@@ -87,9 +84,12 @@ use crate::namespace::transient::{TransientKind, Transients};
 use crate::namespace::tree::{Inode, ROOT};
 pub use crate::namespace::{FileKind, Ino};
 use crate::source::remote::{Network, Remote};
-pub use crate::view::ChosenPalette;
-use crate::view::json;
-use crate::volume;
+use crate::sync::lock;
+use crate::sync::tally::Tally;
+pub use hpimount_assets::view::ChosenPalette;
+use hpimount_assets::view::json;
+use hpimount_containers::format;
+use hpimount_containers::io;
 
 /// Result of an operation on an inode.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -134,8 +134,8 @@ pub struct Options {
 
 impl Options {
     /// Returns the options for opening the volume called `name`.
-    fn volume_options(&self, name: &str) -> volume::Options {
-        volume::Options {
+    fn volume_options(&self, name: &str) -> format::Options {
+        format::Options {
             name: name.to_owned(),
             force: self.force,
             verify: self.verify,

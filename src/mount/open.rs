@@ -18,16 +18,20 @@ use super::partner::{Partners, Surroundings};
 use super::sources::{GameFolder, Prepared};
 use super::{Options, Sources, Vfs};
 use crate::content::{MAX_ASSET, Reader};
-use crate::io::{self, BlockBuffer, ReadAt};
 use crate::namespace::companion::{self, Meta, Shows};
 use crate::namespace::tree::TreeBuilder;
+use crate::source::bucket::{BucketFolder, LoneObject};
+use crate::source::folder::{self, Disk, Folder};
 use crate::source::remote::{Network, Remote, RemoteOptions, RemoteUrl};
 use crate::source::{FileSource, Location};
-use crate::text::numbered;
-use crate::view::{VIEW_FORMATS, ViewFormat};
-use crate::volume::bucket::{BucketFolder, LoneObject};
-use crate::volume::folder::{self, Disk, Folder};
-use crate::volume::{self, Input, Volume};
+use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::view::ViewFormat;
+use hpimount_containers::format;
+use hpimount_containers::format::Input;
+use hpimount_containers::formats;
+use hpimount_containers::io::{self, BlockBuffer, ReadAt};
+use hpimount_containers::text::numbered;
+use hpimount_containers::volume::Volume;
 
 /// Maximum number of sources that are opened concurrently if some are on
 /// servers.
@@ -368,7 +372,7 @@ impl Opener<'_> {
             tracks: &images.tracks,
             options: self.options.volume_options(&candidate.name),
         };
-        let format = volume::detect(&input)?;
+        let format = formats::detect(&input)?;
         if layered && !format.is_layered {
             return Err(io::Error::UnknownFormat.into());
         }
@@ -436,7 +440,7 @@ impl Opener<'_> {
         let (order, why) = match order {
             Some(order) => (order, "set by --order"),
             None => {
-                let options = volume::Options::default();
+                let options = format::Options::default();
                 let inputs = sources.iter();
                 let inputs: Vec<_> = inputs
                     .map(|(_, source)| Input::alone(source.clone(), options.clone()))

@@ -10,9 +10,9 @@ use std::sync::Arc;
 use super::OpenCause;
 use super::order::file_name;
 use super::sources::has_name;
-use crate::io::{Error, ReadAt};
 use crate::source::remote::{Remote, RemoteUrl};
 use crate::source::{FilePool, FileSource};
+use hpimount_containers::io::{Error, ReadAt};
 
 /// The location of a source, and the files beside it.
 pub(super) enum Surroundings<'a> {

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use super::subtree::Node;
 use super::{Access, Bytes, Error, Ino, Result, Vfs};
-use crate::io;
-use crate::io::sync::lock;
 use crate::namespace::tree::Kind;
+use crate::sync::lock;
+use hpimount_containers::io;
 
 impl Vfs {
     /// Reads at most `size` bytes of a file from `offset` on; fewer only at its

@@ -7,10 +7,10 @@ use super::Vfs;
 use super::context::Context;
 use super::subtree::{FileOfAsset, Node, RenderedFile};
 use crate::content::{Asked, Key, MAX_ASSET, Model};
-use crate::io;
 use crate::namespace::numbers::Origin;
-use crate::view::{self, ViewFormat};
-use crate::volume;
+use hpimount_assets::view::{self, ViewFormat};
+use hpimount_containers::io;
+use hpimount_containers::volume;
 
 impl Vfs {
     /// Returns the parsed model of an asset.

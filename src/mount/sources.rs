@@ -7,7 +7,8 @@ use super::order::{self, Order};
 use super::{OpenCause, OpenError};
 use crate::source::Location;
 use crate::source::remote::RemoteUrl;
-use crate::volume::{PAIRS, iso};
+use hpimount_containers::format::PAIRS;
+use hpimount_containers::iso;
 
 /// Maximum size of a cue sheet that is parsed, in bytes.
 const MAX_SHEET: u64 = 64 << 10;

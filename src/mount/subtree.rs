@@ -4,14 +4,15 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::content::{File, Key, OpenVolume, VolumeId};
-use crate::io::cache::Value;
-use crate::io::{self, budget::Charge};
+use crate::memory::budget::Charge;
+use crate::memory::cache::Value;
 use crate::namespace::Ino;
 use crate::namespace::numbers::{Origin, Range};
 use crate::namespace::tree::{Index, Kind, ROOT, Tree};
-use crate::view::ViewFormat;
-use crate::view::report::Report;
-use crate::volume::{FileId, Version};
+use hpimount_assets::view::ViewFormat;
+use hpimount_assets::view::report::Report;
+use hpimount_containers::io;
+use hpimount_containers::volume::{FileId, Version};
 
 /// A tree of the mount, with the volumes of its files.
 pub(super) struct Subtree {

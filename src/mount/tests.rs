@@ -7,9 +7,9 @@ use std::time::Duration;
 use super::*;
 use crate::namespace::companion::{Companions, Shows};
 use crate::namespace::tree::TreeBuilder;
-use crate::pack::hpi::{self as pack, v1};
-use crate::volume::hpi::chunk::Method;
-use crate::volume::{Name, Sink};
+use hpimount_containers::hpi::chunk::Method;
+use hpimount_containers::hpi::write::{self as pack, Serial, v1};
+use hpimount_containers::volume::{Name, Sink};
 
 /// Creates a mount with the directories `MAPS/Sub` and room for few aliases.
 fn with_aliases(max_aliases: usize) -> Vfs {
@@ -64,7 +64,14 @@ fn a_listing_that_fails_in_the_middle_returns_the_entries_before() {
         method: Method::Stored,
         key: 0,
     };
-    v1::write(&root, options, &mut archive, &mut |_| {}).unwrap();
+    v1::write(
+        &root,
+        options,
+        &mut archive,
+        &mut Serial::default(),
+        &mut |_| {},
+    )
+    .unwrap();
     let sources = Sources::Given {
         locations: vec![archive.path().to_owned().into()],
         order: None,

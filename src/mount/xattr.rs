@@ -4,7 +4,7 @@ use super::subtree::{Node, RenderedFile};
 use super::{Error, Ino, Result, Vfs};
 use crate::namespace::companion;
 use crate::namespace::numbers::Origin;
-use crate::view::VIEW_FORMATS;
+use hpimount_assets::formats::VIEW_FORMATS;
 
 /// The original bytes of a name.
 const RAW_NAME: &str = "user.hpimount.raw_name";

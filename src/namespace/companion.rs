@@ -4,10 +4,13 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use crate::source::image::IMAGES;
-use crate::text::has_extension;
-use crate::view::{VIEW_FORMATS, ViewFormat};
-use crate::volume::{AssetType, FORMATS, PAIRS};
+use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::view::ViewFormat;
+use hpimount_containers::format::PAIRS;
+use hpimount_containers::formats::FORMATS;
+use hpimount_containers::image::IMAGES;
+use hpimount_containers::text::has_extension;
+use hpimount_containers::volume::AssetType;
 
 /// What a companion shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

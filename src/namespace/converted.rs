@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::text::has_extension;
-use crate::view::ViewFormat;
-use crate::view::converted::ConvertedFile;
+use hpimount_assets::view::ViewFormat;
+use hpimount_assets::view::converted::ConvertedFile;
+use hpimount_containers::text::has_extension;
 
 /// Number of rounds in which names are compared. The first finds assets with
 /// equal names, the second an asset whose name equals a file of one of these.
@@ -99,7 +99,7 @@ fn key(folder: Option<&str>, name: &str) -> u64 {
 mod tests {
     use super::*;
     use crate::namespace::companion;
-    use crate::view::VIEW_FORMATS;
+    use hpimount_assets::formats::VIEW_FORMATS;
 
     const PNG: &[ConvertedFile] = &[ConvertedFile::first("png")];
     const MODEL: &[ConvertedFile] = &[ConvertedFile::first("png"), ConvertedFile::first("glb")];

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use super::Ino;
 use super::companion::Shows;
 use super::tree::Index;
-use crate::io::sync::lock;
+use crate::sync::lock;
 
 /// Highest inode number. The top bit is reserved for numbers derived from
 /// others, and numbers have at most 32 bits because 32-bit programs could not

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::{Error, Result};
-use crate::volume::hip::CHECKSUM;
+use hpimount_containers::hip::CHECKSUM;
 
 /// Number of bytes copied at a time.
 pub(super) const PIECE: usize = 256 << 10;

@@ -3,9 +3,9 @@
 
 mod copy;
 pub mod hip;
-pub mod hpi;
 mod replace;
 mod target;
+mod threads;
 mod walk;
 
 use std::io::BufWriter;
@@ -14,10 +14,11 @@ use std::path::{Path, PathBuf};
 pub use hip::SETTINGS;
 pub use replace::Replacement;
 pub use target::Target;
+pub use threads::Threads;
 use walk::walk;
 
-use self::hpi::{Directory, v1, v2};
-use crate::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
+use hpimount_containers::hpi::write::{self, Directory, v1, v2};
 
 /// The game that an archive is for, and how it is packed.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +60,7 @@ pub enum Error {
     },
     /// The archive cannot be written.
     #[error(transparent)]
-    Archive(#[from] hpi::Error),
+    Archive(#[from] write::Error),
     /// A HIP archive would reach 2 GiB.
     #[error("the archive would be larger than 2 GiB, the most that the games can address")]
     TooLarge,
@@ -90,7 +91,7 @@ impl Error {
     /// 20 for one of the target.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Self::Target { .. } | Self::Output(_) | Self::Archive(hpi::Error::Output(_)) => 20,
+            Self::Target { .. } | Self::Output(_) | Self::Archive(write::Error::Output(_)) => 20,
             Self::Source { .. } | Self::TooLarge | Self::Archive(_) => 10,
         }
     }
@@ -173,8 +174,12 @@ impl Archive {
     pub fn write(&self, target: Target, progress: &mut dyn FnMut(u64)) -> Result<()> {
         let out = BufWriter::with_capacity(256 << 10, target.file());
         match &self.plan {
-            Plan::Version1(root, options) => v1::write(root, *options, out, progress)?,
-            Plan::Version2(root, options) => v2::write(root, *options, out, progress)?,
+            Plan::Version1(root, options) => {
+                v1::write(root, *options, out, &mut Threads::start(), progress)?
+            }
+            Plan::Version2(root, options) => {
+                v2::write(root, *options, out, &mut Threads::start(), progress)?
+            }
             Plan::Hip(plan) => plan.write(out, progress)?,
             Plan::Replace(plan) => plan.write(out, progress)?,
         }

@@ -14,7 +14,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use thread_local::ThreadLocal;
 
-use crate::io::ReadAt;
+use hpimount_containers::io::ReadAt;
 
 /// Maximum number of files that a pool keeps open. A thousand archives need no
 /// more, since reopening one takes microseconds.

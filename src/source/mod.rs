@@ -2,8 +2,9 @@
 //! objects on servers.
 
 mod beneath;
+pub mod bucket;
 mod file;
-pub mod image;
+pub mod folder;
 mod location;
 pub mod remote;
 

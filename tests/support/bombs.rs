@@ -4,9 +4,9 @@
 
 use std::sync::LazyLock;
 
-use hpimount::volume::hip::{Game, Platform};
-use hpimount::volume::hpi::chunk::Method;
-use hpimount::volume::hpi::record::{Header2, MAGIC, VERSION_2};
+use hpimount_containers::hip::{Game, Platform};
+use hpimount_containers::hpi::chunk::Method;
+use hpimount_containers::hpi::record::{Header2, MAGIC, VERSION_2};
 use zerocopy::IntoBytes;
 
 use super::full::{full_hgo_files, full_ifp_files};

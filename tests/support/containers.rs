@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use hpimount::io::{Error, ReadAt, Result};
-use hpimount::volume::{
-    Content, Decoder, Entry, FileId, Format, Input, Name, NodeId, Options, Sink, Volume, detect,
-};
+use hpimount_containers::format::{Format, Input, Options};
+use hpimount_containers::formats::detect;
+use hpimount_containers::io::{Error, ReadAt, Result};
+use hpimount_containers::volume::{Content, Decoder, Entry, FileId, Name, NodeId, Sink, Volume};
 use sha2::{Digest, Sha256};
 
 /// Bytes that are decoded at a time.

@@ -1,6 +1,6 @@
 //! An archive with a file of each method, and reading them all.
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 
 use super::files::{open_direct, read_at};
 use super::hpi::{File as Packed, V1, dir, file};

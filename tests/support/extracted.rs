@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use hpimount::text::{Name, file_name};
+use hpimount_containers::text::{Name, file_name};
 use serde_json::Value;
 
 use super::record::{Node, Opened};

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use hpimount::io::ReadAt;
+use hpimount_containers::io::ReadAt;
 
 /// What happens to a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use hpimount::text::windows_1252;
+use hpimount_containers::text::windows_1252;
 use rustix::fs::{Advice, OFlags};
 use sha2::{Digest, Sha256};
 

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use hpimount::view::{Alone, Bytes, Failure, VIEW_FORMATS, View, ViewFormat};
+use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::view::{Alone, Bytes, Failure, View, ViewFormat};
 use serde_json::{Value, json};
 
 use super::facts::differences;

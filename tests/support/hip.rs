@@ -1,6 +1,6 @@
 //! Builds HIP archives.
 
-use hpimount::volume::hip::{CHECKSUM, Game, Platform, asset_id};
+use hpimount_containers::hip::{CHECKSUM, Game, Platform, asset_id};
 
 /// The byte that fills gaps.
 const FILLER: u8 = 0x33;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use hpimount::text::windows_1252;
+use hpimount_containers::text::windows_1252;
 use serde_json::Value;
 
 use super::shared;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hpimount::volume::hip::{Game, Platform};
+use hpimount_containers::hip::{Game, Platform};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};

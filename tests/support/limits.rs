@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use hpimount::view::{Alone, Bytes, ViewFormat};
+use hpimount_assets::view::{Alone, Bytes, ViewFormat};
 
 use super::views::rendering;
 

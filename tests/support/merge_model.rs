@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hpimount::text::numbered;
+use hpimount_containers::text::numbered;
 
 use super::merging::Tree;
 

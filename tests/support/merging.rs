@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 
 use super::hip::{Asset, Hip};
 use super::hpi::{Built, Entry, File as Packed, V1, V2, dir, file};

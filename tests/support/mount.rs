@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 use rustix::mount::UnmountFlags;
 use rustix::process::Signal;
 use tempfile::TempDir;

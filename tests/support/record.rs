@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hpimount::io::{Error, ReadAt, Result};
-use hpimount::volume::{self, Content, Entry, FileId, Input, Name, NodeId, Options, Sink, Volume};
+use hpimount_containers::format::{Input, Options};
+use hpimount_containers::formats;
+use hpimount_containers::io::{Error, ReadAt, Result};
+use hpimount_containers::volume::{Content, Entry, FileId, Name, NodeId, Sink, Volume};
 
 /// One node of a recorded tree.
 #[derive(Debug, Clone)]
@@ -142,7 +144,7 @@ pub struct Opened {
 pub fn open(bytes: Vec<u8>, options: Options) -> Result<Opened> {
     let source: Arc<dyn ReadAt> = Arc::new(bytes);
     let input = Input::alone(source, options);
-    let format = volume::detect(&input)?;
+    let format = formats::detect(&input)?;
     let mut tree = Recorder::default();
     let archive = (format.open)(input, &mut tree)?;
     Ok(Opened { archive, tree })
@@ -186,5 +188,5 @@ impl Opened {
 }
 
 fn text(name: &[u8]) -> String {
-    hpimount::text::windows_1252(name).into_owned()
+    hpimount_containers::text::windows_1252(name).into_owned()
 }

@@ -1,6 +1,6 @@
 //! The files of views.
 
-use hpimount::view::{Alone, View};
+use hpimount_assets::view::{Alone, View};
 
 /// Returns the bytes of the file of a view with this index.
 pub fn rendering(view: &dyn View, index: usize) -> Vec<u8> {

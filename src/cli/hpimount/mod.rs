@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 pub use self::options::MAX_THREADS;
 use super::{Common, Operand, Program, Settings};
-use crate::daemon::{Check, EXIT_REASONS, Inspection, MountOptions};
+use crate::app::{Check, EXIT_REASONS, Inspection, MountOptions};
 use crate::inspect::Layout;
 use crate::mount::{Order, Sources};
 use crate::source::Location;

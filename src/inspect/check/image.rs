@@ -9,9 +9,9 @@ use sha1_smol::Sha1;
 
 use super::job::{Worker, is_end};
 use super::report::{Cause, Image, Severity};
-use crate::io;
 use crate::mount::Ino;
-use crate::volume::DiscImage;
+use hpimount_containers::io;
+use hpimount_containers::volume::DiscImage;
 
 /// Number of bytes hashed at a time.
 const PIECE: u64 = 256 << 10;

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::Plan;
 use super::report::{Cause, Report, Severity};
 use crate::content::{BLOCK_SIZE, MAX_ASSET};
-use crate::io;
 use crate::mount::{Ino, Trouble, Vfs};
+use hpimount_containers::io;
 
 /// Number of bytes read at a time after a larger read failed: a sector of a
 /// disc.

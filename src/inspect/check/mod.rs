@@ -23,8 +23,8 @@ use self::report::{Report, Severity};
 pub use self::report::{Style, Summary};
 use super::Error;
 use super::walk::{Step, Walk};
-use crate::io::sync::lock;
 use crate::mount::{Ino, OpenCause, OpenError, Options, Prepared, Role, Vfs};
+use crate::sync::lock;
 
 /// Maximum number of queued jobs.
 const MAX_WAITING: usize = 1024;

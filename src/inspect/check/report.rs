@@ -14,9 +14,9 @@ use super::image::Sums;
 use super::job::is_end;
 use crate::inspect::Error;
 use crate::inspect::text::printable;
-use crate::io::Error as BytesError;
-use crate::io::sync::lock;
-use crate::io::tally::Tally;
+use crate::sync::lock;
+use crate::sync::tally::Tally;
+use hpimount_containers::io::Error as BytesError;
 
 /// The output style.
 #[derive(Debug, Clone, Copy)]

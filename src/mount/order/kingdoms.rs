@@ -1,7 +1,7 @@
 //! TA: Kingdoms, as KINGDOMS.icd mounts its archives.
 
 use super::Rules;
-use crate::volume::hpi;
+use hpimount_containers::hpi;
 
 /// A `.kmp` holds one map; its precedence over others is unknown.
 pub(super) const RULES: Rules = Rules {

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::merge::Rule;
-use crate::io;
-use crate::volume::Input;
+use hpimount_containers::format::Input;
+use hpimount_containers::io;
 
 /// How archives are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

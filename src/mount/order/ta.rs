@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Rules, has_extension};
-use crate::volume::hpi;
+use hpimount_containers::hpi;
 
 /// The patch archive that TotalA.exe looks for.
 const PATCH: &str = "rev31.gp3";

@@ -35,8 +35,8 @@ use self::run::{Push, Run};
 use super::subtree::Node;
 use super::{Ino, Vfs};
 use crate::content::{Access, File, Key};
-use crate::io::awaited::Awaited;
 use crate::namespace::tree::Kind;
+use crate::sync::awaited::Awaited;
 
 /// Maximum number of directories in front of the first file of a directory for
 /// it to be treated as the first one.

@@ -3,8 +3,8 @@ use std::cell::RefCell;
 use super::*;
 use crate::content::BLOCK_SIZE;
 use crate::mount::Sources;
-use crate::pack::hpi::{Directory, File, Node, Source, v1};
-use crate::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
+use hpimount_containers::hpi::write::{Directory, File, Node, Serial, Source, v1};
 
 const CACHE_SIZE: usize = 64 << 20;
 
@@ -25,7 +25,14 @@ fn directory(sizes: &[usize]) -> Directory {
 fn mount(root: Directory, method: Method, cache_size: usize) -> Arc<Vfs> {
     let options = v1::Options { method, key: 0 };
     let mut archive = tempfile::NamedTempFile::new().unwrap();
-    v1::write(&root, options, &mut archive, &mut |_| {}).unwrap();
+    v1::write(
+        &root,
+        options,
+        &mut archive,
+        &mut Serial::default(),
+        &mut |_| {},
+    )
+    .unwrap();
     let sources = Sources::Given {
         locations: vec![archive.path().to_owned().into()],
         order: None,

@@ -18,7 +18,7 @@ pub use self::builder::{Label, NewInode, TreeBuilder};
 use self::raw_names::RawNames;
 use super::companion::Shows;
 use super::{FileKind, Ino};
-use crate::volume::FileId;
+use hpimount_containers::volume::FileId;
 
 /// Number of an inode in its [`Tree`]; the root has 0.
 pub type Index = u32;
@@ -179,7 +179,7 @@ impl Tree {
     }
 
     /// Returns the inode of an asset (see
-    /// [`Entry::asset`](crate::volume::Entry)) with this number in the tree's
+    /// [`Entry::asset`](hpimount_containers::volume::Entry)) with this number in the tree's
     /// first volume.
     pub fn asset(&self, wanted: FileId) -> Option<Index> {
         let found = self.assets.binary_search_by_key(&wanted, |&(file, _)| file);

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::{Index, heap};
-use crate::io::Compact;
+use hpimount_containers::io::Compact;
 
 /// Raw names by inode.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use super::settings::{Asset, Settings};
 use super::{Content, MAX_ARCHIVE_LENGTH, order, tables};
 use crate::pack::{Error, Result};
-use crate::volume::hip::{Platform, layer_name};
+use hpimount_containers::hip::{Platform, layer_name};
 
 /// Default alignment of assets, in bytes.
 const STEP: u64 = 16;

@@ -20,9 +20,9 @@ use std::path::{Path, PathBuf};
 use self::layout::Layout;
 use self::settings::Settings;
 use super::copy::copy_file;
-use super::hpi::{Directory, Node, Source};
 use super::{Error, Result};
-use crate::volume::hip::Type;
+use hpimount_containers::hip::Type;
+use hpimount_containers::hpi::write::{Directory, Node, Source};
 
 /// The file that describes the archive.
 pub const SETTINGS: &str = "Settings.ini";

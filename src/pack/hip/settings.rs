@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use crate::volume::MAX_ENTRIES;
-use crate::volume::hip::{Game, Hipb, Platform, Type};
+use hpimount_containers::hip::{Game, Hipb, Platform, Type};
+use hpimount_containers::volume::MAX_ENTRIES;
 
 /// The supported version of the file.
 const VERSION: u32 = 2;

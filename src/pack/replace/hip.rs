@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use super::splice::{Source, Splice};
 use crate::pack::copy::copy_file;
 use crate::pack::hip::{FILLER, MAX_ARCHIVE_LENGTH, file_size, layer_alignment};
-use crate::pack::hpi::output::Output;
 use crate::pack::{Error, Result};
-use crate::volume::hip::{AssetOffsets, Offsets};
-use crate::volume::hpi::cipher::Cipher;
+use hpimount_containers::hip::{AssetOffsets, Offsets};
+use hpimount_containers::hpi::cipher::Cipher;
+use hpimount_containers::hpi::write::output::Output;
 
 /// Offsets of numbers in AHDR: `offset`, `size`, `plus`.
 const OFFSET: u64 = 8;

@@ -9,14 +9,14 @@ use std::ops::Range;
 use zerocopy::{FromBytes, IntoBytes};
 
 use super::splice::{Source, Splice};
-use crate::pack::Result;
-use crate::pack::hpi::output::Output;
-use crate::pack::hpi::tree::{File, Input};
-use crate::pack::hpi::{pack, v1, v2};
-use crate::volume::FileId;
-use crate::volume::hpi::chunk::{MARKER, Method};
-use crate::volume::hpi::record::{File2, Header1, Header2};
-use crate::volume::hpi::{Directory, Offsets};
+use crate::pack::{Result, Threads};
+use hpimount_containers::hpi::chunk::{MARKER, Method};
+use hpimount_containers::hpi::record::{File2, Header1, Header2};
+use hpimount_containers::hpi::write::output::Output;
+use hpimount_containers::hpi::write::tree::{File, Input};
+use hpimount_containers::hpi::write::{pack, v1, v2};
+use hpimount_containers::hpi::{Directory, Offsets};
+use hpimount_containers::volume::FileId;
 
 /// Files to be replaced, and their archive.
 pub(in crate::pack) struct Plan {
@@ -124,7 +124,8 @@ impl Plan {
             let input = change.input();
             splice.write(|out, progress| {
                 let mut placed = |record| records.push(record);
-                v1::write_files(out, &[&input], change.method, progress, &mut placed)
+                let packer = &mut Threads::start();
+                v1::write_files(out, &[&input], change.method, packer, progress, &mut placed)
             })?;
             splice.go_on_at(change.old.end);
         }
@@ -164,7 +165,8 @@ impl Plan {
             splice.write(|out, progress| {
                 let mut placed = |record| records.push(record);
                 let packed = change.method != Method::Stored;
-                v2::write_files(out, &[&input], packed, progress, &mut placed)
+                let packer = &mut Threads::start();
+                v2::write_files(out, &[&input], packed, packer, progress, &mut placed)
             })?;
             splice.go_on_at(change.old.end);
         }
@@ -276,6 +278,6 @@ fn record(directory: &mut [u8], offset: u32) -> &mut File2 {
 }
 
 fn offset(value: u64) -> Result<u32> {
-    let value = crate::pack::hpi::number(value);
+    let value = hpimount_containers::hpi::write::number(value);
     Ok(value?)
 }

@@ -12,12 +12,14 @@ use std::sync::Arc;
 
 use self::names::Names;
 use self::splice::Source;
-use super::hpi::{File, Source as Bytes};
 use super::{Error, Result};
-use crate::io::ReadAt;
 use crate::source::{FilePool, FileSource};
-use crate::volume::{self, FileId, Input, Options};
-use crate::volume::{hip as hip_volume, hpi as hpi_volume};
+use hpimount_containers::format::{Input, Options};
+use hpimount_containers::formats;
+use hpimount_containers::hpi::write::{File, Source as Bytes};
+use hpimount_containers::io::ReadAt;
+use hpimount_containers::volume::FileId;
+use hpimount_containers::{hip as hip_volume, hpi as hpi_volume};
 
 /// A file of an archive, and the file that replaces its contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +44,7 @@ impl Plan {
     /// matches no file or several, if two names match the same file, or if a
     /// file on disk cannot be read.
     pub(super) fn new(path: &Path, replacements: &[Replacement]) -> Result<Self> {
-        let failed = |error: crate::io::Error| Error::source(path, error);
+        let failed = |error: hpimount_containers::io::Error| Error::source(path, error);
         let opened = FileSource::open(path, &Arc::new(FilePool::default()));
         let bytes: Arc<dyn ReadAt> = Arc::new(opened.map_err(|cause| Error::source(path, cause))?);
         let source = Source {
@@ -50,7 +52,7 @@ impl Plan {
             path: path.to_owned(),
         };
         let input = Input::alone(bytes.clone(), Options::default());
-        let format = volume::detect(&input).map_err(failed)?;
+        let format = formats::detect(&input).map_err(failed)?;
         let mut names = Names::new();
         if format.name == hip_volume::FORMAT.name {
             (format.open)(input, &mut names).map_err(failed)?;

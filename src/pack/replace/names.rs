@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::io::Result;
-use crate::text::file_name;
-use crate::volume::{Entry, FileId, Name, NodeId, Sink};
+use hpimount_containers::io::Result;
+use hpimount_containers::text::file_name;
+use hpimount_containers::volume::{Entry, FileId, Name, NodeId, Sink};
 
 /// Maximum number of files that an error lists.
 const MAX_LISTED: usize = 20;

@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::io::ReadAt;
 use crate::pack::copy::PIECE;
-use crate::pack::hpi::output::Output;
 use crate::pack::{Error, Result};
+use hpimount_containers::hpi::write::output::Output;
+use hpimount_containers::io::ReadAt;
 
 /// The archive that is copied.
 pub(in crate::pack) struct Source {

@@ -4,8 +4,8 @@ use std::io;
 use std::sync::Arc;
 
 use super::{Access, RemoteEntry, RemoteOptions, RemoteUrl};
-use crate::io::ReadAt;
-use crate::io::budget::Budget;
+use crate::memory::budget::Budget;
+use hpimount_containers::io::ReadAt;
 
 /// The type of values that cannot exist.
 #[derive(Debug, Clone)]

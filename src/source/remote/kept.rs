@@ -10,10 +10,10 @@ use super::network::Network;
 use super::object::{BlockKey, Fetched, Id, RemoteFile};
 use super::store::Pin;
 use super::url::RemoteUrl;
-use crate::io::budget::Budget;
-use crate::io::cache::{Cache, Value};
-use crate::io::flights::Flights;
-use crate::io::tally::Tally;
+use crate::memory::budget::Budget;
+use crate::memory::cache::{Cache, Value};
+use crate::sync::flights::Flights;
+use crate::sync::tally::Tally;
 
 /// Length of a block in bytes, except for the last one of an object. Because
 /// requests are for runs of blocks, small blocks do not increase the number of

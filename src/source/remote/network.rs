@@ -25,8 +25,8 @@ use super::store::{Failure, FailureKind, Pin, Store};
 use super::url::{RemoteUrl, Scheme, port_of};
 use super::wire::{Connector, Wire};
 use super::{Access, BLOCK, RemoteOptions};
-use crate::io::tally::Tally;
 use crate::source::location::secret_line;
+use crate::sync::tally::Tally;
 
 /// Time before a request is retried: the first time, and the maximum.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);

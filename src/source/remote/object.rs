@@ -13,9 +13,9 @@ use super::network::{FIRST, endpoint};
 use super::store::{Failure, FailureKind, Pin, Store};
 use super::url::RemoteUrl;
 use super::{BLOCK, Block, Remote, identity};
-use crate::io::ReadAt;
-use crate::io::flights::{Claim, Flight};
-use crate::io::sync::lock;
+use crate::sync::flights::{Claim, Flight};
+use crate::sync::lock;
+use hpimount_containers::io::ReadAt;
 
 /// How long reads fail immediately after one has failed, because the kernel
 /// repeats the requests of its read-ahead.

@@ -20,8 +20,8 @@ use object_store::client::{
 use reqwest::redirect;
 
 use super::BLOCK;
-use crate::io::sync::lock;
-use crate::io::tally::Tally;
+use crate::sync::lock;
+use crate::sync::tally::Tally;
 
 /// Timeouts for establishing a connection, and for a silent connection, after
 /// which another one is tried.

@@ -2,11 +2,12 @@
 
 use std::io::Read;
 
-use hpimount::io::Error;
-use hpimount::volume::hpi::chunk::{CHUNK_SIZE, ChunkHeader, MARKER, checksum};
-use hpimount::volume::hpi::cipher::Cipher;
-use hpimount::volume::hpi::record::{Header1, MAGIC, VERSION_1, VERSION_2};
-use hpimount::volume::{Chunk, Chunks, Content, Entry, Options};
+use hpimount_containers::format::Options;
+use hpimount_containers::hpi::chunk::{CHUNK_SIZE, ChunkHeader, MARKER, checksum};
+use hpimount_containers::hpi::cipher::Cipher;
+use hpimount_containers::hpi::record::{Header1, MAGIC, VERSION_1, VERSION_2};
+use hpimount_containers::io::Error;
+use hpimount_containers::volume::{Chunk, Chunks, Content, Entry};
 use zerocopy::FromBytes;
 
 use crate::support::record::{Node, Opened, generated, open, read_extent};

@@ -1,26 +1,25 @@
 //! Assets, with all their generated files.
 
-use hpimount::view::{self, Alone, AssetContext, AssetRef, Bytes, View, ViewFormat, Wanted};
+use hpimount_assets::crash::hgo;
+use hpimount_assets::gta::ifp;
+use hpimount_assets::neversoft::psx;
+use hpimount_assets::view::{self, Alone, AssetContext, AssetRef, Bytes, View, ViewFormat, Wanted};
 
 /// A PSX file, alone and with itself as the file with its textures.
 pub fn psx(data: &[u8]) {
-    look(&view::psx::FORMAT, data, &Alone);
-    look(
-        &view::psx::FORMAT,
-        data,
-        &Mirror(Bytes::copy_from_slice(data)),
-    );
+    look(&psx::FORMAT, data, &Alone);
+    look(&psx::FORMAT, data, &Mirror(Bytes::copy_from_slice(data)));
 }
 
 /// An HGO file, and a table of its blocks.
 pub fn hgo(data: &[u8]) {
-    look(&view::hgo::FORMAT, data, &Alone);
-    look(&view::hgo::blk::FORMAT, data, &Alone);
+    look(&hgo::FORMAT, data, &Alone);
+    look(&hgo::BLK_FORMAT, data, &Alone);
 }
 
 /// An IFP package.
 pub fn ifp(data: &[u8]) {
-    look(&view::ifp::FORMAT, data, &Alone);
+    look(&ifp::FORMAT, data, &Alone);
 }
 
 /// A context in which every file beside the asset is the asset.

@@ -2,11 +2,11 @@
 
 #![allow(dead_code)]
 
-pub use hpimount::io::Endian;
+pub use hpimount_containers::io::Endian;
 
-#[path = "../../../src/asset/hgo/build.rs"]
+#[path = "../../../crates/assets/src/crash/hgo/parse/build.rs"]
 pub mod hgo;
-#[path = "../../../src/asset/ifp/build.rs"]
+#[path = "../../../crates/assets/src/gta/ifp/parse/build.rs"]
 pub mod ifp;
-#[path = "../../../src/asset/psx/build.rs"]
+#[path = "../../../crates/assets/src/neversoft/psx/parse/build.rs"]
 pub mod psx;

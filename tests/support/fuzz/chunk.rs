@@ -2,9 +2,9 @@
 
 use std::io::{self, Read};
 
-use hpimount::volume::hpi::chunk::{CHUNK_SIZE, MARKER};
-use hpimount::volume::hpi::lz77::{self, Lz77Error};
-use hpimount::volume::hpi::record::{
+use hpimount_containers::hpi::chunk::{CHUNK_SIZE, MARKER};
+use hpimount_containers::hpi::lz77::{self, Lz77Error};
+use hpimount_containers::hpi::record::{
     Dir2, Entry1, File1, File2, Header1, Header2, MAGIC, Node1, VERSION_1, VERSION_2,
 };
 use zerocopy::IntoBytes;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use hpimount::io::{Error, Result};
-use hpimount::source::image;
-use hpimount::volume::{Content, Entry};
+use hpimount_containers::image;
+use hpimount_containers::io::{Error, Result};
+use hpimount_containers::volume::{Content, Entry};
 
 use crate::support::container_seeds as seeds;
 use crate::support::containers::{Opened, open};

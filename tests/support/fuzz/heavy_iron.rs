@@ -1,7 +1,7 @@
 //! Assets of Heavy Iron's games: all operations of their models.
 
 use bytes::Bytes;
-use hpimount::asset::heavy_iron::{Facts, Game, Platform};
+use hpimount_assets::heavy_iron::{Facts, Game, Platform};
 
 #[path = "../heavy_iron/build.rs"]
 pub mod build;

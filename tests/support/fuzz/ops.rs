@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use arbitrary::{Arbitrary, Unstructured};
 use hpimount::mount::{Attr, Error, FileKind, Ino, Meta, Options, Vfs};
-use hpimount::text::windows_1252;
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
+use hpimount_containers::text::windows_1252;
 
 use super::mount::{list, mounted};
 use crate::support::hpi::{self, Entry, File, V1, V2};

@@ -1,7 +1,7 @@
 //! The reports about an archive of arbitrary assets that refer to each other.
 
 use hpimount::mount::{Error, FileKind, Ino, Options, Vfs};
-use hpimount::volume::hip::{Platform, asset_id};
+use hpimount_containers::hip::{Platform, asset_id};
 
 use super::heavy_iron::{CODES, GAMES, build, number_of};
 use super::mount::{list, mounted};

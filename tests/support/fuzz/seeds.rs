@@ -1,9 +1,9 @@
 //! Seeds: small valid files, and some odd or broken ones.
 
-use hpimount::volume::hip::{Game, Platform};
-use hpimount::volume::hpi::chunk::{CHUNK_SIZE, Method};
-use hpimount::volume::hpi::cipher::Cipher;
-use hpimount::volume::hpi::lz77::encode;
+use hpimount_containers::hip::{Game, Platform};
+use hpimount_containers::hpi::chunk::{CHUNK_SIZE, Method};
+use hpimount_containers::hpi::cipher::Cipher;
+use hpimount_containers::hpi::lz77::encode;
 
 use super::build::ifp::Tail;
 use super::build::{Endian, hgo, ifp, psx};

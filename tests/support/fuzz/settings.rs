@@ -4,7 +4,7 @@ use std::fs;
 
 use hpimount::pack::hip::settings::parse;
 use hpimount::pack::{Archive, Format, SETTINGS, Target};
-use hpimount::volume::Options;
+use hpimount_containers::format::Options;
 
 use super::seeds;
 use crate::support::record::open;

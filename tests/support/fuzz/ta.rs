@@ -3,13 +3,14 @@
 // As in `support`: in a test program nothing is public.
 #![allow(unreachable_pub)]
 
-use hpimount::asset::Incomplete;
-use hpimount::asset::ta::gaf::{Gaf, Pixels};
-use hpimount::asset::ta::terrain::Terrain;
-use hpimount::asset::ta::{
-    bmp, cob, fnt, gaf, other, pal, palette_file, pcx, sct, tdf, tdo, tnt, wav,
+use hpimount_assets::parse::Incomplete;
+use hpimount_assets::total_annihilation::gaf::{Gaf, Pixels};
+use hpimount_assets::total_annihilation::pal::palette_file;
+use hpimount_assets::total_annihilation::terrain::Terrain;
+use hpimount_assets::total_annihilation::{
+    bmp, cob, fnt, gaf, other, pal, pcx, sct, tdf, tdo, tnt, wav,
 };
-use hpimount::io::Error;
+use hpimount_containers::io::Error;
 
 /// Maximum number of pixels of a picture that is decoded.
 const MAX_SIZE: u64 = 1 << 20;

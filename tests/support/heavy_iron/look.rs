@@ -4,10 +4,9 @@
 #![allow(dead_code, unreachable_pub)]
 
 use bytes::Bytes;
-use hpimount::asset::heavy_iron::{
-    Facts, Parsed, credits, model, object, sound, tables, text, texture,
-};
-use hpimount::io::Warnings;
+use hpimount_assets::heavy_iron::text::credits;
+use hpimount_assets::heavy_iron::{Facts, Parsed, model, object, sound, tables, text, texture};
+use hpimount_containers::io::Warnings;
 
 /// The result of reading an asset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

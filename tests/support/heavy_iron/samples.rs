@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use bytes::Bytes;
-use hpimount::asset::heavy_iron::{Facts, Game, Platform};
-use hpimount::volume::Options;
+use hpimount_assets::heavy_iron::{Facts, Game, Platform};
+use hpimount_containers::format::Options;
 use serde_json::Value;
 
 use super::look::{Found, Verdict, code, entries, look_at, look_at_info, look_at_sound};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hpimount::volume::hip::asset_id;
+use hpimount_containers::hip::asset_id;
 use serde_json::Value;
 
 use super::samples::{Archive, Asset, archives};

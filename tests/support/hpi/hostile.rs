@@ -2,8 +2,8 @@
 
 use std::mem::offset_of;
 
-use hpimount::volume::hpi::chunk::{ChunkHeader, Method, checksum};
-use hpimount::volume::hpi::record::{Entry1, File1, File2, Header1, MAGIC, Node1, VERSION_1};
+use hpimount_containers::hpi::chunk::{ChunkHeader, Method, checksum};
+use hpimount_containers::hpi::record::{Entry1, File1, File2, Header1, MAGIC, Node1, VERSION_1};
 use zerocopy::IntoBytes;
 
 use super::super::text;

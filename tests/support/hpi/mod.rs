@@ -12,8 +12,8 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
-use hpimount::volume::hpi::chunk::{ChunkHeader, MARKER, Method, checksum, scramble};
-use hpimount::volume::hpi::lz77;
+use hpimount_containers::hpi::chunk::{ChunkHeader, MARKER, Method, checksum, scramble};
+use hpimount_containers::hpi::lz77;
 use zerocopy::IntoBytes;
 
 pub use v1::V1;

@@ -1,6 +1,6 @@
 //! Odd archives that can be read.
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 
 use super::super::text;
 use super::{Entry, File, V1, V2, dir, file, usual_tree};

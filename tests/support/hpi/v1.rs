@@ -1,7 +1,7 @@
 //! Version 1 archives.
 
-use hpimount::volume::hpi::cipher::Cipher;
-use hpimount::volume::hpi::record::{Entry1, File1, Header1, MAGIC, Node1, VERSION_1};
+use hpimount_containers::hpi::cipher::Cipher;
+use hpimount_containers::hpi::record::{Entry1, File1, Header1, MAGIC, Node1, VERSION_1};
 use zerocopy::{Immutable, IntoBytes};
 
 use super::{Built, Content, Entry, File, FileOffsets, TRAILER};

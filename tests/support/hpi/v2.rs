@@ -1,8 +1,8 @@
 //! Version 2 archives.
 
-use hpimount::volume::hpi::chunk::Method;
-use hpimount::volume::hpi::file_sum::FileSum;
-use hpimount::volume::hpi::record::{Dir2, File2, Header2, MAGIC, VERSION_2};
+use hpimount_containers::hpi::chunk::Method;
+use hpimount_containers::hpi::file_sum::FileSum;
+use hpimount_containers::hpi::record::{Dir2, File2, Header2, MAGIC, VERSION_2};
 use zerocopy::{Immutable, IntoBytes};
 
 use super::{Built, Chunk, Content, Entry, File, FileOffsets};

@@ -8,8 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hpimount::view::{self, Alone, VIEW_FORMATS};
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::view::{self, Alone};
+use hpimount_containers::hpi::chunk::Method;
 use proptest::prelude::RngExt;
 use proptest::test_runner::TestRng;
 use tempfile::TempDir;

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::Range;
 
-use hpimount::volume::hpi::chunk::Method;
+use hpimount_containers::hpi::chunk::Method;
 
 use super::mounted;
 use super::origin::{Object, Origin, Request};

@@ -6,11 +6,13 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use hpimount::asset::Incomplete;
-use hpimount::asset::ta::pal::Palette;
-use hpimount::asset::ta::terrain::{Minimap, Terrain};
-use hpimount::asset::ta::{cob, fnt, gaf, other, pal, pcx, sct, tdf, tdo, tnt, wav};
-use hpimount::io::Warnings;
+use hpimount_assets::parse::Incomplete;
+use hpimount_assets::total_annihilation::pal::Palette;
+use hpimount_assets::total_annihilation::terrain::{Minimap, Terrain};
+use hpimount_assets::total_annihilation::{
+    cob, fnt, gaf, other, pal, pcx, sct, tdf, tdo, tnt, wav,
+};
+use hpimount_containers::io::Warnings;
 use serde_json::{Map, Value, json};
 
 /// The facts about a sample that were read.
@@ -283,7 +285,7 @@ fn cob_facts(cob: &cob::Cob) -> Facts {
             *ops.entry(instruction.operation.mnemonic).or_default() += 1;
         }
     }
-    let names = |names: &hpimount::asset::ta::Names| -> Vec<String> {
+    let names = |names: &hpimount_assets::total_annihilation::Names| -> Vec<String> {
         names.iter().map(|name| name.to_string()).collect()
     };
     let scripts = cob

@@ -15,7 +15,7 @@
 use std::io::BufRead;
 
 use super::{Dat, Rom};
-use crate::text::windows_1252;
+use hpimount_containers::text::windows_1252;
 
 /// Maximum length of a word or quoted value in bytes.
 const MAX_WORD: usize = 64 << 10;

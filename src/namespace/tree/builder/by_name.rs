@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use crate::namespace::tree::Tree;
-use crate::text::numbered;
+use hpimount_containers::text::numbered;
 
 /// Fills the `by_name` order of one directory.
 pub(super) fn sort_by_name(tree: &mut Tree, range: Range<usize>) {

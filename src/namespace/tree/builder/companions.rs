@@ -4,8 +4,8 @@
 use super::{Label, NewInode, TreeBuilder};
 use crate::namespace::companion::{self, CONVERTED, Companions, Shows};
 use crate::namespace::tree::{Index, Kind, ROOT};
-use crate::text::file_name;
-use crate::volume::{Name, NodeId, Sink as _};
+use hpimount_containers::text::file_name;
+use hpimount_containers::volume::{Name, NodeId, Sink as _};
 
 /// A companion to be added: its directory, its name, and its kind.
 type Found = (Index, String, Kind);
@@ -144,7 +144,7 @@ impl TreeBuilder {
 mod tests {
     use super::*;
     use crate::namespace::tree::Tree;
-    use crate::volume::{Entry, FileId};
+    use hpimount_containers::volume::{Entry, FileId};
 
     const INSIDE: Companions = Companions {
         inside: true,

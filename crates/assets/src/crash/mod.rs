@@ -1,0 +1,3 @@
+//! Assets of Crash Bandicoot: The Wrath of Cortex.
+
+pub mod hgo;

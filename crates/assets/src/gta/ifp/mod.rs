@@ -1,0 +1,8 @@
+//! IFP: packages of animations (FORMATS, IFP).
+
+pub mod export;
+pub mod parse;
+pub mod view;
+
+pub use self::parse::*;
+pub use self::view::FORMAT;

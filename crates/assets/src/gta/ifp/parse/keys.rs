@@ -1,0 +1,335 @@
+//! Keys: position and rotation of a bone at a time (FORMATS, IFP 5).
+
+use bytes::Bytes;
+use get_size2::GetSize;
+use zerocopy::little_endian::{F32, I16};
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
+
+/// The format of the keys of an object, which is the same for all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, GetSize)]
+pub enum KeyKind {
+    /// `ANPK`: rotation.
+    Kr00,
+    /// `ANPK`: rotation and translation.
+    Krt0,
+    /// `ANPK`: rotation, translation and scale.
+    Krts,
+    /// `ANP2`, `ANP3`: rotation, as floats.
+    Type1,
+    /// `ANP2`, `ANP3`: rotation and translation, as floats.
+    Type2,
+    /// `ANP2`, `ANP3`: rotation, as 16-bit numbers.
+    Type3,
+    /// `ANP2`, `ANP3`: rotation and translation, as 16-bit numbers.
+    Type4,
+}
+
+impl KeyKind {
+    /// Returns the kind with this section tag in an `ANPK` package.
+    pub fn from_tag(tag: &[u8]) -> Option<Self> {
+        match tag {
+            b"KR00" => Some(Self::Kr00),
+            b"KRT0" => Some(Self::Krt0),
+            b"KRTS" => Some(Self::Krts),
+            _ => None,
+        }
+    }
+
+    /// Returns the kind with this number in an `ANP2` or `ANP3` package.
+    pub fn from_number(number: u32) -> Option<Self> {
+        match number {
+            1 => Some(Self::Type1),
+            2 => Some(Self::Type2),
+            3 => Some(Self::Type3),
+            4 => Some(Self::Type4),
+            _ => None,
+        }
+    }
+
+    /// Returns its number in an `ANP2` or `ANP3` package.
+    pub fn number(self) -> Option<u32> {
+        match self {
+            Self::Kr00 | Self::Krt0 | Self::Krts => None,
+            Self::Type1 => Some(1),
+            Self::Type2 => Some(2),
+            Self::Type3 => Some(3),
+            Self::Type4 => Some(4),
+        }
+    }
+
+    /// Returns the section tag, or the number as text.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kr00 => "KR00",
+            Self::Krt0 => "KRT0",
+            Self::Krts => "KRTS",
+            Self::Type1 => "1",
+            Self::Type2 => "2",
+            Self::Type3 => "3",
+            Self::Type4 => "4",
+        }
+    }
+
+    /// Returns the length of a key in bytes.
+    pub fn size(self) -> usize {
+        match self {
+            Self::Kr00 => size_of::<Kr00>(),
+            Self::Krt0 => size_of::<Krt0>(),
+            Self::Krts => size_of::<Krts>(),
+            Self::Type1 => size_of::<Type1>(),
+            Self::Type2 => size_of::<Type2>(),
+            Self::Type3 => size_of::<Type3>(),
+            Self::Type4 => size_of::<Type4>(),
+        }
+    }
+
+    /// Returns whether keys have a translation.
+    pub fn has_translation(self) -> bool {
+        matches!(self, Self::Krt0 | Self::Krts | Self::Type2 | Self::Type4)
+    }
+
+    /// Returns whether keys have a scale.
+    pub fn has_scale(self) -> bool {
+        self == Self::Krts
+    }
+
+    /// Returns whether keys are 16-bit numbers.
+    pub fn is_compressed(self) -> bool {
+        matches!(self, Self::Type3 | Self::Type4)
+    }
+}
+
+macro_rules! records {
+    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty,)* })*) => {$(
+        $(#[$doc])*
+        #[derive(FromBytes, Immutable, KnownLayout, Unaligned)]
+        #[repr(C)]
+        struct $name { $($field: $type,)* }
+    )*};
+}
+
+// `ANPK` stores the time last, the other packages after the rotation.
+records! {
+    Kr00 { rotation: [F32; 4], time: F32, }
+    Krt0 { rotation: [F32; 4], translation: [F32; 3], time: F32, }
+    Krts { rotation: [F32; 4], translation: [F32; 3], scale: [F32; 3], time: F32, }
+    Type1 { rotation: [F32; 4], time: F32, }
+    Type2 { rotation: [F32; 4], time: F32, translation: [F32; 3], }
+    /// Rotation in 1/4096, time in 1/60 s.
+    Type3 { rotation: [I16; 4], time: I16, }
+    /// Like [`Type3`]; translation in 1/1024 m.
+    Type4 { rotation: [I16; 4], time: I16, translation: [I16; 3], }
+}
+
+/// A key in the units that all kinds share.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Key {
+    /// Seconds since the start of the animation. The first key of an object
+    /// often is not at 0.
+    pub time: f32,
+    /// Unit quaternion x, y, z, w that rotates the bone relative to its parent,
+    /// as the game uses it at run time; the inverse that `ANPK` stores is
+    /// inverted here. Lengths in real files differ from 1 by up to 0.29.
+    pub rotation: [f32; 4],
+    /// Position of the bone relative to its parent, in metres: x right, y
+    /// forward, z up.
+    pub translation: Option<[f32; 3]>,
+    /// Scale, which the games ignore.
+    pub scale: Option<[f32; 3]>,
+}
+
+/// The keys of an object, in the order of the file.
+///
+/// They are a slice of the file, which takes the least memory and can be
+/// written back unchanged.
+#[derive(Debug, GetSize)]
+pub struct Keys {
+    kind: KeyKind,
+    #[get_size(ignore)]
+    bytes: Bytes,
+}
+
+impl Keys {
+    /// Returns the keys from their stored bytes. An incomplete key at the end
+    /// is omitted from everything except [`Keys::bytes`].
+    pub fn new(kind: KeyKind, bytes: Bytes) -> Self {
+        Self { kind, bytes }
+    }
+
+    /// Returns their format.
+    pub fn kind(&self) -> KeyKind {
+        self.kind
+    }
+
+    /// Returns the stored bytes, little-endian.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Returns the number of keys.
+    pub fn len(&self) -> usize {
+        self.bytes.len() / self.kind.size()
+    }
+
+    /// Returns whether there are no keys.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the key with number `index`.
+    pub fn get(&self, index: usize) -> Option<Key> {
+        let start = index.checked_mul(self.kind.size())?;
+        let stored = self.bytes.get(start..)?;
+        match self.kind {
+            KeyKind::Kr00 => {
+                let key = record::<Kr00>(stored)?;
+                Some(inverse(key.rotation, None, None, key.time))
+            }
+            KeyKind::Krt0 => {
+                let key = record::<Krt0>(stored)?;
+                Some(inverse(key.rotation, Some(key.translation), None, key.time))
+            }
+            KeyKind::Krts => {
+                let key = record::<Krts>(stored)?;
+                let translation = Some(key.translation);
+                Some(inverse(
+                    key.rotation,
+                    translation,
+                    Some(key.scale),
+                    key.time,
+                ))
+            }
+            KeyKind::Type1 => {
+                let key = record::<Type1>(stored)?;
+                Some(plain(key.rotation, None, key.time))
+            }
+            KeyKind::Type2 => {
+                let key = record::<Type2>(stored)?;
+                Some(plain(key.rotation, Some(key.translation), key.time))
+            }
+            KeyKind::Type3 => {
+                let key = record::<Type3>(stored)?;
+                Some(compressed(key.rotation, None, key.time))
+            }
+            KeyKind::Type4 => {
+                let key = record::<Type4>(stored)?;
+                Some(compressed(key.rotation, Some(key.translation), key.time))
+            }
+        }
+    }
+
+    /// Returns the last key.
+    pub fn last(&self) -> Option<Key> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
+    /// Returns all keys.
+    pub fn iter(&self) -> impl Iterator<Item = Key> {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+}
+
+fn record<T: FromBytes + Immutable + KnownLayout + Unaligned>(bytes: &[u8]) -> Option<&T> {
+    T::ref_from_prefix(bytes).ok().map(|(record, _)| record)
+}
+
+/// Returns a key of an `ANPK` package, which stores the inverse rotation.
+fn inverse(
+    rotation: [F32; 4],
+    translation: Option<[F32; 3]>,
+    scale: Option<[F32; 3]>,
+    time: F32,
+) -> Key {
+    let [x, y, z, w] = rotation.map(F32::get);
+    Key {
+        time: time.get(),
+        // Not `-x`, which would yield negative zeros.
+        rotation: [0.0 - x, 0.0 - y, 0.0 - z, w],
+        translation: translation.map(|vector| vector.map(F32::get)),
+        scale: scale.map(|vector| vector.map(F32::get)),
+    }
+}
+
+fn plain(rotation: [F32; 4], translation: Option<[F32; 3]>, time: F32) -> Key {
+    Key {
+        time: time.get(),
+        rotation: rotation.map(F32::get),
+        translation: translation.map(|vector| vector.map(F32::get)),
+        scale: None,
+    }
+}
+
+fn compressed(rotation: [I16; 4], translation: Option<[I16; 3]>, time: I16) -> Key {
+    let number = |value: I16| f32::from(value.get());
+    Key {
+        time: number(time) / 60.0,
+        rotation: rotation.map(|value| number(value) / 4096.0),
+        translation: translation.map(|vector| vector.map(|value| number(value) / 1024.0)),
+        scale: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gta::ifp::parse::build::{floats, shorts};
+
+    const HALF: f32 = 0.5;
+
+    #[test]
+    fn anpk_rotations_are_inverted_and_their_time_comes_last() {
+        let stored = floats(&[HALF, 0.0, -HALF, 1.0, 7.0, 8.0, 9.0, 1.0, 2.0, 3.0, 0.25]);
+        let keys = Keys::new(KeyKind::Krts, stored.into());
+        let key = keys.get(0).unwrap();
+        assert_eq!(
+            key,
+            Key {
+                time: 0.25,
+                rotation: [-HALF, 0.0, HALF, 1.0],
+                translation: Some([7.0, 8.0, 9.0]),
+                scale: Some([1.0, 2.0, 3.0]),
+            }
+        );
+        assert!(key.rotation[1].is_sign_positive());
+    }
+
+    #[test]
+    fn float_keys_of_anp3_have_their_time_before_the_translation() {
+        let stored = floats(&[0.0, 0.0, HALF, 1.0, 0.25, 7.0, 8.0, 9.0]);
+        let key = Keys::new(KeyKind::Type2, stored.into()).get(0).unwrap();
+        assert_eq!(key.time, 0.25);
+        assert_eq!(key.rotation, [0.0, 0.0, HALF, 1.0]);
+        assert_eq!(key.translation, Some([7.0, 8.0, 9.0]));
+    }
+
+    #[test]
+    fn short_keys_are_4096ths_60ths_and_1024ths() {
+        let stored = shorts(&[2048, 0, 0, -4096, 30, 1024, -512, 0]);
+        let key = Keys::new(KeyKind::Type4, stored.into()).get(0).unwrap();
+        assert_eq!(key.time, HALF);
+        assert_eq!(key.rotation, [HALF, 0.0, 0.0, -1.0]);
+        assert_eq!(key.translation, Some([1.0, -HALF, 0.0]));
+    }
+
+    #[test]
+    fn every_kind_yields_only_whole_keys() {
+        let sizes = [
+            (KeyKind::Kr00, 20),
+            (KeyKind::Krt0, 32),
+            (KeyKind::Krts, 44),
+            (KeyKind::Type1, 20),
+            (KeyKind::Type2, 32),
+            (KeyKind::Type3, 10),
+            (KeyKind::Type4, 16),
+        ];
+        for (kind, size) in sizes {
+            let keys = Keys::new(kind, vec![0; 3 * size + 1].into());
+            assert_eq!(keys.len(), 3, "{kind:?}");
+            let found: Vec<_> = keys.iter().collect();
+            assert_eq!(found.len(), 3, "{kind:?}");
+            assert_eq!(found[0].translation.is_some(), kind.has_translation());
+            assert_eq!(found[0].scale.is_some(), kind.has_scale());
+            assert_eq!(keys.get(3), None, "{kind:?}");
+        }
+    }
+}

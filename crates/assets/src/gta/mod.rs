@@ -1,0 +1,3 @@
+//! Assets of the Grand Theft Auto games.
+
+pub mod ifp;

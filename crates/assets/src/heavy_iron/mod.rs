@@ -1,0 +1,140 @@
+//! Assets in the HIP archives of Heavy Iron's games, as typed models.
+//!
+//! Each parser is `parse(bytes, facts)`: it keeps slices of the asset's bytes
+//! and decodes pixels, samples and vertices on demand. An empty asset is an
+//! empty model, not an error. References between assets are 32-bit ids, and
+//! textures of materials are referenced by name; both are resolved by the layer
+//! above (FORMATS, HIP assets).
+
+pub mod info;
+pub mod model;
+pub mod names;
+pub mod object;
+pub mod record;
+pub mod report;
+pub mod sound;
+pub mod tables;
+pub mod text;
+pub mod texture;
+pub mod view;
+
+pub use hpimount_containers::hip::Game;
+
+use bytes::Bytes;
+
+use crate::parse::Incomplete;
+use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
+
+/// The result of a parser: the model, or the model so far and the error.
+pub type Parsed<M> = std::result::Result<M, Box<Incomplete<M>>>;
+
+/// The console that an archive was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Platform {
+    /// Nintendo GameCube.
+    GameCube,
+    /// PlayStation 2.
+    PlayStation2,
+    /// Xbox.
+    Xbox,
+    /// Not known.
+    Unknown,
+}
+
+/// The properties that all assets of an archive share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Facts {
+    /// The console.
+    pub platform: Platform,
+    /// Byte order of the assets' contents. Some types have a fixed one, and
+    /// those with a magic are read in the order of the magic.
+    pub endian: Endian,
+    /// The game.
+    pub game: Game,
+}
+
+impl Facts {
+    /// Returns the facts of an archive for this console and game: GameCube
+    /// assets are big-endian, all others little-endian.
+    pub fn new(platform: Platform, game: Game) -> Self {
+        let endian = match platform {
+            Platform::GameCube => Endian::Big,
+            Platform::PlayStation2 | Platform::Xbox | Platform::Unknown => Endian::Little,
+        };
+        Self {
+            platform,
+            endian,
+            game,
+        }
+    }
+}
+
+/// Calls `read` to fill in `model`, unless the asset is empty.
+fn read_into<M>(bytes: &Bytes, mut model: M, read: impl FnOnce(&mut M) -> Result<()>) -> Parsed<M> {
+    if bytes.is_empty() {
+        return Ok(model);
+    }
+    match read(&mut model) {
+        Ok(()) => Ok(model),
+        Err(error) => Err(Box::new(Incomplete { error, model })),
+    }
+}
+
+/// Reads a magic, which is a number in the byte order of the asset, and returns
+/// a cursor after it in that order. If it is not the order of the archive, a
+/// warning is added.
+fn after_magic<'a>(
+    bytes: &'a [u8],
+    facts: &Facts,
+    magic: u32,
+    warnings: &mut Warnings,
+) -> Result<Cursor<'a>> {
+    let mut cursor = Cursor::new(bytes, 0, facts.endian);
+    let found = cursor.u32("magic")?;
+    if found == magic {
+        return Ok(cursor);
+    }
+    if found == magic.swap_bytes() {
+        warnings.push("magic at 0x0: is in the other byte order than the archive");
+        let mut cursor = Cursor::new(bytes, 0, other(facts.endian));
+        cursor.u32("magic")?;
+        return Ok(cursor);
+    }
+    Err(Error::damaged(
+        0,
+        "magic",
+        format!("is {found:#010x}, should be {magic:#010x}"),
+    ))
+}
+
+/// Returns the other byte order.
+fn other(endian: Endian) -> Endian {
+    match endian {
+        Endian::Little => Endian::Big,
+        Endian::Big => Endian::Little,
+    }
+}
+
+/// Returns `part`, which a cursor over `bytes` returned, as a slice of `bytes`.
+fn slice_of(bytes: &Bytes, part: &[u8]) -> Bytes {
+    bytes.slice_ref(part)
+}
+
+/// Takes `length` bytes from `cursor`, which reads `bytes`, as a slice of it.
+fn take(
+    cursor: &mut Cursor<'_>,
+    bytes: &Bytes,
+    length: usize,
+    field: &'static str,
+) -> Result<Bytes> {
+    Ok(slice_of(bytes, cursor.take(length, field)?))
+}
+
+/// Reads `N` floats.
+fn floats<const N: usize>(cursor: &mut Cursor<'_>, field: &'static str) -> Result<[f32; N]> {
+    let mut values = [0.0; N];
+    for value in &mut values {
+        *value = cursor.f32(field)?;
+    }
+    Ok(values)
+}

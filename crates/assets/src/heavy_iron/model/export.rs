@@ -1,0 +1,462 @@
+//! Models as scenes.
+
+use std::collections::HashMap;
+
+use super::skin;
+use crate::heavy_iron::model::{Atomic, Clump, Geometry, Material, Model, Vertices};
+use crate::heavy_iron::model::{Mesh, Placement};
+use crate::model::math::{finite, unit};
+use crate::model::not_shown;
+use crate::model::scene::{self, Alpha, Corner, Node, Part, Texture, Weights, Wrap};
+use crate::model::{MAX_CORNERS, MAX_SCENE_PIXELS, Scene, Transform, padded};
+use hpimount_containers::io::Warnings;
+
+/// Flag of a geometry: the colours of its materials are used.
+const MATERIAL_COLOURS: u16 = 0x40;
+
+/// Maximum number of textures of a model that are looked up.
+const MAX_TEXTURES: usize = 1024;
+
+/// Colour of a material whose texture is missing.
+const PLACEHOLDER: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
+
+/// A texture named by materials of a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextureUse {
+    /// Its name, without extension.
+    pub name: String,
+    /// The result of looking up that name.
+    pub state: TextureState,
+}
+
+/// The result of looking up a texture by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextureState {
+    /// A texture that can be shown.
+    Found {
+        /// Width in pixels.
+        width: u32,
+        /// Height in pixels.
+        height: u32,
+        /// Its kind of transparency.
+        alpha: Alpha,
+    },
+    /// Nothing.
+    Missing,
+    /// An asset that cannot be shown as a picture, and why.
+    Unreadable(String),
+}
+
+impl TextureUse {
+    /// Returns the memory on the heap in bytes.
+    pub fn memory(&self) -> usize {
+        let why = match &self.state {
+            TextureState::Unreadable(why) => why.capacity(),
+            TextureState::Found { .. } | TextureState::Missing => 0,
+        };
+        self.name.capacity() + why
+    }
+}
+
+impl TextureState {
+    /// Returns whether there is a picture.
+    pub fn is_found(&self) -> bool {
+        matches!(self, Self::Found { .. })
+    }
+}
+
+/// The parts of a model that can be shown, determined without decoding
+/// vertices.
+#[derive(Debug, Default)]
+pub struct ExportPlan {
+    /// Whether there is something to show.
+    pub has_scene: bool,
+    /// Whether the scene and its pictures fit into one file.
+    pub has_glb: bool,
+    /// The textures, in the order in which materials first name them.
+    pub textures: Vec<TextureUse>,
+    /// The shown atomics, by the numbers of clump and atomic.
+    pub atomics: Vec<(usize, usize)>,
+    /// Number of the clump with the skeleton.
+    pub skeleton: Option<usize>,
+    /// Number of triangles of the atomics, including degenerate ones.
+    pub triangles: usize,
+    /// Why the rest is not shown.
+    pub problems: Warnings,
+}
+
+/// The number of the first material of each geometry in the scene, by the
+/// numbers of clump and geometry.
+type FirstMaterials = HashMap<(usize, usize), usize>;
+
+impl ExportPlan {
+    /// Determines which parts of `model` can be shown. `find` looks up a
+    /// texture by its name.
+    pub fn new(model: &Model, mut find: impl FnMut(&str) -> TextureState) -> Self {
+        let mut plan = Self::default();
+        for (number, _) in model.worlds.iter().enumerate() {
+            let why = "geometry of worlds (BSP) is not converted";
+            plan.problems
+                .push(not_shown(format_args!("world {number}"), why));
+        }
+        plan.choose_atomics(model);
+        for name in model.texture_names() {
+            if plan.textures.len() == MAX_TEXTURES {
+                let why = format!("materials name more than {MAX_TEXTURES} textures");
+                plan.problems
+                    .push(not_shown("every texture after these", why));
+                break;
+            }
+            plan.textures.push(TextureUse {
+                name: name.to_owned(),
+                state: find(name),
+            });
+        }
+        plan.check_pixels();
+        plan
+    }
+
+    fn choose_atomics(&mut self, model: &Model) {
+        let mut corners = 0;
+        for (number, clump) in model.clumps.iter().enumerate() {
+            for (index, geometry) in clump.geometries.iter().enumerate() {
+                if let Some(why) = problem(geometry) {
+                    let what = format_args!("geometry {index} of clump {number}");
+                    self.problems.push(not_shown(what, why));
+                }
+            }
+            for (index, atomic) in clump.atomics.iter().enumerate() {
+                let geometry = clump.geometries.get(atomic.geometry);
+                let Some((vertices, triangles)) = geometry.and_then(sizes) else {
+                    continue;
+                };
+                corners += vertices.max(3 * triangles);
+                self.triangles += triangles;
+                self.atomics.push((number, index));
+            }
+        }
+        self.has_scene = self.triangles > 0;
+        let mut clumps = model.clumps.iter();
+        self.skeleton = clumps.position(|clump| {
+            let mut geometries = clump.geometries.iter();
+            geometries.any(|one| one.skin.is_some()) && skin::bones(clump).is_some()
+        });
+        if corners > MAX_CORNERS {
+            self.has_scene = false;
+            let why = format!("it has {corners} corners, more than {MAX_CORNERS}");
+            self.problems.push(not_shown("the model", why));
+        }
+        self.has_glb = self.has_scene;
+    }
+
+    fn check_pixels(&mut self) {
+        let pixels = self.textures.iter().map(|texture| match texture.state {
+            TextureState::Found { width, height, .. } => u64::from(width) * u64::from(height),
+            _ => 0,
+        });
+        let pixels: u64 = pixels.sum();
+        if self.has_glb && pixels > MAX_SCENE_PIXELS {
+            self.has_glb = false;
+            let why = format!("its textures have {pixels} pixels, more than {MAX_SCENE_PIXELS}");
+            self.problems.push(not_shown("model.glb", why));
+        }
+    }
+
+    /// Returns the memory on the heap in bytes.
+    pub fn memory(&self) -> usize {
+        self.textures.capacity() * size_of::<TextureUse>()
+            + self.textures.iter().map(TextureUse::memory).sum::<usize>()
+            + self.atomics.capacity() * size_of::<(usize, usize)>()
+    }
+
+    /// Returns notes for readers of the files.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = vec![
+            "x is right, y up, z back, as in the game; lengths are in the game's units.".to_owned(),
+            match self.skeleton {
+                Some(_) => {
+                    "Frames are applied to the vertices; bones are joints in the pose of the file."
+                }
+                None => "Frames are applied to the vertices; bones are not in this file.",
+            }
+            .to_owned(),
+        ];
+        let missing = self
+            .textures
+            .iter()
+            .filter(|texture| !texture.state.is_found());
+        notes.extend(missing.map(|texture| {
+            format!(
+                "Texture {} is missing and replaced by magenta.",
+                texture.name
+            )
+        }));
+        notes
+    }
+
+    /// Returns the materials of all geometries, followed by a plain one.
+    pub fn materials(&self, model: &Model) -> Vec<scene::Material> {
+        let geometries = model.clumps.iter().flat_map(|clump| &clump.geometries);
+        let pairs = geometries.flat_map(|geometry| {
+            let materials = geometry.materials.iter();
+            materials.map(move |material| (geometry, material))
+        });
+        let count = pairs.clone().count();
+        let textures = self.textures.iter().enumerate();
+        let textures: HashMap<String, usize> = textures
+            .map(|(index, texture)| (texture.name.to_ascii_lowercase(), index))
+            .collect();
+        let materials = pairs.enumerate().map(|(index, (geometry, material))| {
+            let name = format!("material_{}", padded(index, count, 2));
+            let texture = material.texture.as_ref();
+            let texture =
+                texture.and_then(|named| textures.get(&named.name.to_ascii_lowercase()).copied());
+            self.material(name, geometry, material, texture)
+        });
+        materials.chain([scene::Material::plain()]).collect()
+    }
+
+    /// Returns a material; `picture` is the number of its texture in the plan.
+    fn material(
+        &self,
+        name: String,
+        geometry: &Geometry,
+        material: &Material,
+        picture: Option<usize>,
+    ) -> scene::Material {
+        let named = material
+            .texture
+            .as_ref()
+            .filter(|named| !named.name.is_empty());
+        let found = picture.and_then(|picture| match self.textures[picture].state {
+            TextureState::Found { alpha, .. } => Some((picture, alpha)),
+            _ => None,
+        });
+        let own = material.colour.map(|part| f32::from(part) / 255.0);
+        let colour = match (named.is_some(), found.is_some()) {
+            (true, false) => PLACEHOLDER,
+            (true, true) if geometry.flags & MATERIAL_COLOURS == 0 => [1.0; 4],
+            _ => own,
+        };
+        let texture = named
+            .zip(found)
+            .map(|(named, (picture, _))| self.texture(picture, named.sampling));
+        scene::Material {
+            name,
+            colour,
+            texture,
+            alpha: match found {
+                _ if colour[3] < 1.0 => Alpha::Blend,
+                Some((_, alpha)) => alpha,
+                None => Alpha::Opaque,
+            },
+            double_sided: true,
+            unlit: !has_normals(geometry),
+        }
+    }
+
+    fn texture(&self, picture: usize, sampling: u32) -> Texture {
+        // RenderWare's numbers; 0 means that nothing is set.
+        let wrap = |shift: u32| match sampling >> shift & 15 {
+            2 => Wrap::Mirror,
+            3 | 4 => Wrap::Clamp,
+            _ => Wrap::Repeat,
+        };
+        Texture {
+            picture,
+            file: self.textures[picture].name.clone(),
+            wrap: [wrap(8), wrap(12)],
+            sharp: matches!(sampling & 0xFF, 1 | 3),
+        }
+    }
+
+    /// Adds the joints, and returns their number.
+    fn add_skeleton(&self, model: &Model, scene: &mut Scene<'_>) -> usize {
+        let clump = self.skeleton.and_then(|number| model.clumps.get(number));
+        let Some((clump, bones)) = clump.and_then(|clump| Some((clump, skin::bones(clump)?)))
+        else {
+            return 0;
+        };
+        match skin::add_joints(clump, &bones, scene) {
+            true => bones.len(),
+            false => 0,
+        }
+    }
+
+    /// Returns the atomics with their transformations.
+    pub fn scene(&self, model: &Model) -> Scene<'static> {
+        let mut scene = Scene {
+            notes: self.notes(),
+            materials: self.materials(model),
+            ..Scene::default()
+        };
+        let firsts = first_materials(model);
+        let plain = scene.materials.len() - 1;
+        let bones = self.add_skeleton(model, &mut scene);
+        for (number, clump) in model.clumps.iter().enumerate() {
+            let frame_placements = clump.placements();
+            let of_clump = self.atomics.iter().filter(|(clump, _)| *clump == number);
+            for &(_, index) in of_clump {
+                let Some(atomic) = clump.atomics.get(index) else {
+                    continue;
+                };
+                let placement = atomic
+                    .frame
+                    .and_then(|frame| frame_placements.get(frame).copied());
+                let placement = placement.unwrap_or(Placement::IDENTITY);
+                let first = firsts.get(&(number, atomic.geometry)).copied();
+                let Some(mut mesh) =
+                    mesh_of(clump, atomic, &placement, first.unwrap_or(plain), plain)
+                else {
+                    continue;
+                };
+                mesh.name = format!("atomic_{}", scene.meshes.len());
+                if self.skeleton == Some(number) && bones > 0 {
+                    mesh.weights = weights_of(clump, atomic, mesh.points.len(), bones);
+                }
+                scene.nodes.push(Node {
+                    name: mesh.name.clone(),
+                    parent: None,
+                    transform: Transform::HERE,
+                    mesh: Some(scene.meshes.len()),
+                });
+                scene.meshes.push(mesh);
+            }
+        }
+        scene
+    }
+}
+
+/// Returns why a geometry is not shown, if so.
+fn problem(geometry: &Geometry) -> Option<&'static str> {
+    match &geometry.vertices {
+        Vertices::Plain(_) | Vertices::GameCube(_) => None,
+        Vertices::None => Some("no vertices were found"),
+        Vertices::Xbox(_) => Some("native Xbox geometry is not converted"),
+        Vertices::PlayStation2(_) => Some("native PlayStation 2 geometry is not converted"),
+    }
+}
+
+/// Returns the numbers of vertices and triangles; `None` for a geometry that is
+/// not shown.
+fn sizes(geometry: &Geometry) -> Option<(usize, usize)> {
+    match &geometry.vertices {
+        Vertices::Plain(plain) => {
+            let shape = geometry.morphs.first();
+            let vertices = shape.map_or(0, |shape| shape.positions().count());
+            Some((vertices, plain.triangles().count()))
+        }
+        Vertices::GameCube(gx) => Some((gx.vertices(), gx.triangles())),
+        Vertices::None | Vertices::Xbox(_) | Vertices::PlayStation2(_) => None,
+    }
+}
+
+/// Returns whether a geometry has normals.
+fn has_normals(geometry: &Geometry) -> bool {
+    match &geometry.vertices {
+        Vertices::GameCube(gx) => gx.attributes().iter().any(|one| one.number == GX_NORMAL),
+        _ => {
+            let shape = geometry.morphs.first();
+            shape.is_some_and(|shape| shape.normals().next().is_some())
+        }
+    }
+}
+
+/// Number of the attribute of a GameCube geometry that is a normal.
+const GX_NORMAL: u8 = 10;
+
+fn first_materials(model: &Model) -> FirstMaterials {
+    let mut next = 0;
+    let mut firsts = HashMap::new();
+    for (number, clump) in model.clumps.iter().enumerate() {
+        for (index, geometry) in clump.geometries.iter().enumerate() {
+            firsts.insert((number, index), next);
+            next += geometry.materials.len();
+        }
+    }
+    firsts
+}
+
+/// Returns the mesh of an atomic, transformed by `placement`. `first` is the
+/// number of the geometry's first material, `plain` that of the plain one.
+fn mesh_of(
+    clump: &Clump,
+    atomic: &Atomic,
+    placement: &Placement,
+    first: usize,
+    plain: usize,
+) -> Option<scene::Mesh> {
+    let geometry = clump.geometries.get(atomic.geometry)?;
+    let mesh = geometry.mesh()?;
+    let material = |entry: u32| {
+        let index = geometry.material_entries.get(entry as usize).copied();
+        let index = index.filter(|&index| index < geometry.materials.len());
+        index.map_or(plain, |index| first + index)
+    };
+    let parts = mesh.parts.iter().map(|part| Part {
+        material: material(part.material),
+        triangles: part.triangles.clone(),
+    });
+    Some(scene::Mesh {
+        points: mesh
+            .positions
+            .iter()
+            .map(|&point| placement.placed(point).map(finite))
+            .collect(),
+        corners: corners(&mesh, placement),
+        parts: parts.collect(),
+        ..scene::Mesh::default()
+    })
+}
+
+/// Returns the joint weights of the points of an atomic; empty without a skin
+/// for this number of bones and points.
+fn weights_of(clump: &Clump, atomic: &Atomic, points: usize, bones: usize) -> Vec<Weights> {
+    let geometry = clump.geometries.get(atomic.geometry);
+    let skin = geometry.and_then(|geometry| geometry.skin.as_ref());
+    let skin = skin.filter(|skin| usize::from(skin.bones) == bones);
+    let weights = skin.map_or_else(Vec::new, |one| skin::weights(one, bones));
+    match weights.len() == points {
+        true => weights,
+        false => Vec::new(),
+    }
+}
+
+/// Returns a corner for each vertex.
+fn corners(mesh: &Mesh, placement: &Placement) -> Vec<Corner> {
+    let normals = flat_normals(mesh);
+    let uvs = mesh.uvs.first();
+    let corner = |index: usize| {
+        let normal = mesh.normals.get(index).or(normals.get(index));
+        let normal = normal.and_then(|&normal| unit(placement.turned(normal)));
+        Corner {
+            point: index as u32,
+            normal: normal.unwrap_or([0.0, 1.0, 0.0]),
+            uv: uvs
+                .and_then(|uvs| uvs.get(index))
+                .map_or([0.0; 2], |uv| uv.map(finite)),
+            colour: mesh.colours.get(index).copied().unwrap_or([255; 4]),
+        }
+    };
+    (0..mesh.positions.len()).map(corner).collect()
+}
+
+/// Returns the normals of a mesh without any, as the mean of the triangles at
+/// each vertex; empty for one that has normals.
+fn flat_normals(mesh: &Mesh) -> Vec<[f32; 3]> {
+    use crate::model::math::{add, cross, subtract};
+    if !mesh.normals.is_empty() {
+        return Vec::new();
+    }
+    let mut normals = vec![[0.0; 3]; mesh.positions.len()];
+    let triangles = mesh.parts.iter().flat_map(|part| &part.triangles);
+    for triangle in triangles {
+        let [a, b, c] = triangle.map(|index| mesh.positions[index as usize].map(finite));
+        let normal = cross(subtract(b, a), subtract(c, a));
+        for &index in triangle {
+            let sum = &mut normals[index as usize];
+            *sum = add(*sum, normal);
+        }
+    }
+    normals
+}

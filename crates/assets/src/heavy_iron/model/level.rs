@@ -1,0 +1,397 @@
+//! A level as a scene: its geometry, and the models of placed objects, each
+//! once.
+
+use std::collections::HashMap;
+
+use crate::heavy_iron::model::Model;
+use crate::heavy_iron::model::export::{ExportPlan, TextureState, TextureUse};
+use crate::model::math::finite;
+use crate::model::scene::{Alpha, Corner, Material, Mesh, Node, Part, Wrap};
+use crate::model::{MAX_CORNERS, MAX_SCENE_PIXELS, Scene, Transform};
+use hpimount_containers::io::Warnings;
+
+/// Maximum number of nodes of a level. A level of the games has a thousand
+/// objects.
+const MAX_NODES: usize = 1 << 16;
+
+/// Maximum number of textures of a level that are looked up. A level of the
+/// games has some hundred.
+const MAX_TEXTURES: usize = 1 << 13;
+
+/// Maximum length of the name of a mesh or node in bytes. Many of them repeat
+/// the name of one asset, which may be as long as its archive.
+const MAX_NAME_LENGTH: usize = 128;
+
+/// The properties that distinguish materials: picture, sides, filter, the bits
+/// of the colour, alpha, and whether it is unlit.
+type MaterialKey = (Option<(usize, [u8; 2], bool)>, [u32; 4], Alpha, bool);
+
+/// A part of a placed object.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Piece {
+    /// Numbers of its meshes.
+    pub meshes: Vec<usize>,
+    /// Index of its parent piece, which is an earlier one.
+    pub parent: Option<usize>,
+    /// Its transformation relative to the parent.
+    pub transform: Transform,
+}
+
+impl Piece {
+    /// Creates a piece from the images of the axes, and its position, in the
+    /// game's coordinates. Shear is lost.
+    pub fn new(meshes: Vec<usize>, parent: Option<usize>, axes: [[f32; 3]; 4]) -> Self {
+        Self {
+            meshes,
+            parent,
+            transform: transform_of(axes),
+        }
+    }
+}
+
+/// A level under construction.
+#[derive(Default)]
+pub struct Level {
+    scene: Scene<'static>,
+    textures: Vec<TextureUse>,
+    /// Numbers of textures by their names in lower case.
+    known_textures: HashMap<String, usize>,
+    known_materials: HashMap<MaterialKey, usize>,
+    corners: usize,
+    pixels: u64,
+    /// The omitted parts.
+    problems: Warnings,
+    /// Number of objects beyond the maximum number of nodes.
+    omitted_objects: usize,
+}
+
+impl Level {
+    /// Adds a model and returns the numbers of its meshes; none for one that
+    /// cannot be shown or exceeds a limit. `find` looks up a texture by its
+    /// name.
+    pub fn model(
+        &mut self,
+        name: &str,
+        model: &Model,
+        mut find: impl FnMut(&str) -> TextureState,
+    ) -> Vec<usize> {
+        let plan = ExportPlan::new(model, |name| self.texture(name, &mut find));
+        let name = short(name);
+        if !plan.has_scene {
+            return Vec::new();
+        }
+        let scene = plan.scene(model);
+        let grows = |mesh: &Mesh| mesh.corners.len().max(3 * mesh.triangles());
+        let corners = self.corners + scene.meshes.iter().map(grows).sum::<usize>();
+        if corners > MAX_CORNERS {
+            self.omit(format!(
+                "{name} is omitted: with it, the level has more than {MAX_CORNERS} corners."
+            ));
+            return Vec::new();
+        }
+        self.corners = corners;
+        let materials: Vec<usize> = scene
+            .materials
+            .into_iter()
+            .map(|material| self.material(material, &plan.textures))
+            .collect();
+        let first = self.scene.meshes.len();
+        let meshes = scene.meshes.into_iter().filter(|mesh| mesh.triangles() > 0);
+        self.scene.meshes.extend(meshes.map(|mut mesh| {
+            // Objects in a level are not skinned.
+            mesh.weights = Vec::new();
+            mesh.name = format!("{name} {}", mesh.name);
+            for part in &mut mesh.parts {
+                part.material = materials.get(part.material).copied().unwrap_or_default();
+            }
+            mesh
+        }));
+        (first..self.scene.meshes.len()).collect()
+    }
+
+    /// Returns a texture, which is looked up on first use.
+    fn texture(&mut self, name: &str, find: &mut impl FnMut(&str) -> TextureState) -> TextureState {
+        let key = name.to_ascii_lowercase();
+        if let Some(&number) = self.known_textures.get(&key) {
+            return self.textures[number].state.clone();
+        }
+        if self.textures.len() == MAX_TEXTURES {
+            let why = format!("the level has more than {MAX_TEXTURES} textures");
+            return TextureState::Unreadable(why);
+        }
+        let mut state = find(name);
+        if let TextureState::Found { width, height, .. } = state {
+            let pixels = self.pixels + u64::from(width) * u64::from(height);
+            if pixels > MAX_SCENE_PIXELS {
+                let why = format!("textures of a level have at most {MAX_SCENE_PIXELS} pixels");
+                state = TextureState::Unreadable(why);
+            } else {
+                self.pixels = pixels;
+            }
+        }
+        self.known_textures.insert(key, self.textures.len());
+        self.textures.push(TextureUse {
+            name: name.to_owned(),
+            state: state.clone(),
+        });
+        state
+    }
+
+    /// Returns the number of a material, whose picture is one of `textures`.
+    fn material(&mut self, mut material: Material, textures: &[TextureUse]) -> usize {
+        if let Some(texture) = &mut material.texture {
+            let name = textures.get(texture.picture).map(|texture| &texture.name);
+            let key = name.map(|name| name.to_ascii_lowercase());
+            let number = key.and_then(|key| self.known_textures.get(&key));
+            texture.picture = number.copied().unwrap_or_default();
+        }
+        let wrap = |wrap| match wrap {
+            Wrap::Repeat => 0,
+            Wrap::Mirror => 1,
+            Wrap::Clamp => 2,
+        };
+        let texture = material.texture.as_ref();
+        let texture = texture.map(|one| (one.picture, one.wrap.map(wrap), one.sharp));
+        let colour = material.colour.map(f32::to_bits);
+        let next = self.scene.materials.len();
+        let number = *self
+            .known_materials
+            .entry((texture, colour, material.alpha, material.unlit))
+            .or_insert(next);
+        if number == next {
+            material.name = format!("material_{number}");
+            self.scene.materials.push(material);
+        }
+        number
+    }
+
+    /// Adds an object to the level. Without pieces it is a node without a mesh.
+    pub fn put(&mut self, name: &str, transform: Transform, pieces: &[Piece]) {
+        if self.scene.nodes.len() + 1 + pieces.iter().map(nodes_of).sum::<usize>() > MAX_NODES {
+            self.omitted_objects += 1;
+            return;
+        }
+        let name = short(name);
+        let root = self.node(name, None, transform);
+        let mut numbers = Vec::with_capacity(pieces.len());
+        for piece in pieces {
+            let parent = piece.parent.and_then(|parent| numbers.get(parent).copied());
+            let parent = parent.unwrap_or(root);
+            let number = match piece.transform == Transform::HERE && parent == root {
+                true => root,
+                false => self.node(name, Some(parent), piece.transform),
+            };
+            numbers.push(number);
+            for &mesh in &piece.meshes {
+                let is_free = self.scene.nodes[number].mesh.is_none();
+                let node = match is_free {
+                    true => number,
+                    false => self.node(name, Some(number), Transform::HERE),
+                };
+                self.scene.nodes[node].mesh = Some(mesh);
+            }
+        }
+    }
+
+    fn node(&mut self, name: &str, parent: Option<usize>, transform: Transform) -> usize {
+        self.scene.nodes.push(Node {
+            name: name.to_owned(),
+            parent,
+            transform,
+            mesh: None,
+        });
+        self.scene.nodes.len() - 1
+    }
+
+    /// Records an omitted part.
+    pub fn omit(&mut self, problem: String) {
+        self.problems.push(problem);
+    }
+
+    /// Returns the scene, and the textures by their numbers.
+    pub fn finish(mut self) -> (Scene<'static>, Vec<TextureUse>) {
+        self.scene.notes = vec![
+            "x is right, y up, z back, as in the game; lengths are in the game's units.".to_owned(),
+            "Objects are at their initial positions; one without an available model is a node without a mesh.".to_owned(),
+        ];
+        self.scene.notes.extend(self.problems.texts());
+        if self.omitted_objects > 0 {
+            let count = self.omitted_objects;
+            self.scene.notes.push(format!(
+                "{count} objects are omitted: the level has more than {MAX_NODES} nodes."
+            ));
+        }
+        if self.textures.len() == MAX_TEXTURES {
+            let note = format!("No more than {MAX_TEXTURES} textures are looked up.");
+            self.scene.notes.push(note);
+        }
+        let missing = self.textures.iter().filter(|one| !one.state.is_found());
+        self.scene.notes.extend(missing.map(|one| {
+            let name = &one.name;
+            format!("Texture {name} is missing and replaced by magenta.")
+        }));
+        (self.scene, self.textures)
+    }
+}
+
+/// Returns the heap memory of the scene of a level, in bytes.
+pub fn memory(scene: &Scene<'_>) -> usize {
+    let mesh = |mesh: &Mesh| {
+        let triangles = mesh.parts.iter().map(|part| part.triangles.capacity());
+        size_of::<Mesh>()
+            + mesh.name.capacity()
+            + mesh.points.capacity() * size_of::<[f32; 3]>()
+            + mesh.corners.capacity() * size_of::<Corner>()
+            + mesh.parts.capacity() * size_of::<Part>()
+            + triangles.sum::<usize>() * size_of::<[u32; 3]>()
+    };
+    let material = |material: &Material| {
+        let file = material.texture.as_ref().map(|one| one.file.capacity());
+        size_of::<Material>() + material.name.capacity() + file.unwrap_or_default()
+    };
+    let names = scene.nodes.iter().map(|node| node.name.capacity());
+    let notes = scene.notes.iter();
+    let notes = notes.map(|note| size_of::<String>() + note.capacity());
+    scene.meshes.iter().map(mesh).sum::<usize>()
+        + scene.materials.iter().map(material).sum::<usize>()
+        + scene.nodes.capacity() * size_of::<Node>()
+        + names.sum::<usize>()
+        + notes.sum::<usize>()
+}
+
+/// Returns the beginning of a name.
+fn short(name: &str) -> &str {
+    &name[..name.floor_char_boundary(MAX_NAME_LENGTH)]
+}
+
+fn nodes_of(piece: &Piece) -> usize {
+    1 + piece.meshes.len()
+}
+
+/// Returns the transformation with these images of the axes and of the origin.
+pub(super) fn transform_of([right, up, at, position]: [[f32; 3]; 4]) -> Transform {
+    let rows = [(right, 0.0), (up, 0.0), (at, 0.0), (position, 1.0)];
+    let mut matrix = [0.0; 16];
+    for (row, (vector, last)) in matrix.as_chunks_mut::<4>().0.iter_mut().zip(rows) {
+        *row = [vector[0], vector[1], vector[2], last];
+    }
+    Transform::from_row_vector_matrix(&matrix)
+}
+
+/// Returns the transformation of an object by its angles in radians: rotated by
+/// the roll about z, then by the pitch about x, then by the yaw about y. A
+/// scale of 0, which means no scaling, is 1.
+pub fn object_transform(position: [f32; 3], angles: [f32; 3], scale: [f32; 3]) -> Transform {
+    let [(sy, cy), (sp, cp), (sr, cr)] = angles.map(|angle| finite(angle).sin_cos());
+    let axes = [
+        [cy * cr + sr * sy * sp, cp * sr, sr * cy * sp - sy * cr],
+        [cr * sy * sp - cy * sr, cp * cr, sy * sr + cr * cy * sp],
+        [sy * cp, -sp, cy * cp],
+        position,
+    ];
+    let transform = transform_of(axes);
+    Transform {
+        scale: scale.map(|part| match finite(part) {
+            0.0 => 1.0,
+            part => part,
+        }),
+        ..transform
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn near(a: [f32; 3], b: [f32; 3]) -> bool {
+        a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-5)
+    }
+
+    #[test]
+    fn objects_are_rotated_by_roll_then_pitch_then_yaw() {
+        let quarter = std::f32::consts::FRAC_PI_2;
+        let turned = |angles, point| object_transform([0.0; 3], angles, [1.0; 3]).apply(point);
+        assert!(near(
+            turned([quarter, 0.0, 0.0], [0.0, 0.0, 1.0]),
+            [1.0, 0.0, 0.0]
+        ));
+        assert!(near(
+            turned([0.0, quarter, 0.0], [0.0, 0.0, 1.0]),
+            [0.0, -1.0, 0.0]
+        ));
+        assert!(near(
+            turned([0.0, 0.0, quarter], [1.0, 0.0, 0.0]),
+            [0.0, 1.0, 0.0]
+        ));
+        // x is rolled onto y, pitched onto z, and yawed onto x again.
+        assert!(near(turned([quarter; 3], [1.0, 0.0, 0.0]), [1.0, 0.0, 0.0]));
+    }
+
+    #[test]
+    fn a_scale_of_0_is_1() {
+        let transform = object_transform([1.0, 2.0, 3.0], [0.0; 3], [0.0, 2.0, f32::NAN]);
+        assert_eq!(transform.scale, [1.0, 2.0, 1.0]);
+        assert_eq!(transform.apply([1.0, 1.0, 1.0]), [2.0, 4.0, 4.0]);
+    }
+
+    #[test]
+    fn a_long_name_is_not_kept_for_each_node() {
+        let mut level = Level::default();
+        let name = "\u{e9}".repeat(1 << 20);
+        let pieces = [Piece {
+            meshes: vec![0; 1000],
+            parent: None,
+            transform: Transform::HERE,
+        }];
+        level.put(&name, Transform::HERE, &pieces);
+        let (scene, _) = level.finish();
+        assert_eq!(scene.nodes.len(), 1000);
+        assert!(memory(&scene) < 1 << 20, "{}", memory(&scene));
+        assert!(name.starts_with(&scene.nodes[999].name));
+    }
+
+    #[test]
+    fn omitted_parts_are_reported_within_limits() {
+        let mut level = Level::default();
+        for number in 0..2 * MAX_NODES {
+            level.omit(format!("model {number} cannot be read."));
+            level.put("object", Transform::HERE, &[]);
+        }
+        let (scene, _) = level.finish();
+        assert_eq!(scene.nodes.len(), MAX_NODES);
+        assert!(scene.notes.len() < 2000, "{}", scene.notes.len());
+        let text = format!("{MAX_NODES} objects are omitted: ");
+        assert!(scene.notes.iter().any(|note| note.starts_with(&text)));
+    }
+
+    #[test]
+    fn pieces_form_a_hierarchy_and_share_meshes() {
+        let mut level = Level::default();
+        let axes = |x| {
+            [
+                [1.0, 0.0, 0.0],
+                [0.0, 1.0, 0.0],
+                [0.0, 0.0, 1.0],
+                [x, 0.0, 0.0],
+            ]
+        };
+        let pieces = [
+            Piece::new(vec![0, 1], None, axes(0.0)),
+            Piece::new(vec![2], Some(0), axes(5.0)),
+            Piece::new(vec![], Some(1), axes(1.0)),
+        ];
+        level.put("crab", Transform::at([10.0, 0.0, 0.0]), &pieces);
+        level.put("empty", Transform::HERE, &[]);
+        let (scene, _) = level.finish();
+        let nodes: Vec<_> = scene.nodes.iter().map(|n| (n.parent, n.mesh)).collect();
+        let expected = [
+            (None, Some(0)),
+            (Some(0), Some(1)),
+            (Some(0), Some(2)),
+            (Some(2), None),
+            (None, None),
+        ];
+        assert_eq!(nodes, expected);
+        assert_eq!(scene.point(3, [0.0; 3]), [16.0, 0.0, 0.0]);
+    }
+}

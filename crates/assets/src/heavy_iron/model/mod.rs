@@ -1,0 +1,10 @@
+//! Models and levels (FORMATS, HIP assets).
+
+pub mod export;
+pub mod level;
+pub mod parse;
+pub mod skin;
+pub mod view;
+
+pub use self::parse::*;
+pub use self::view::FORMAT;

@@ -1,0 +1,138 @@
+//! JSP assets with information about level geometry: a tree for collisions,
+//! materials of the atomics, and vectors for strips.
+
+use bytes::Bytes;
+
+use crate::heavy_iron::record::{Layout, Rows, layout};
+use crate::heavy_iron::{Facts, Parsed, other, read_into, take};
+use crate::renderware::{Chunk, Chunks};
+use hpimount_containers::io::{Cursor, Error, Result, Warnings};
+
+/// Types of its chunks, whose headers are little-endian on every console.
+const COLLISION: u32 = 0xBE_EF01;
+const NODES: u32 = 0xBE_EF02;
+const VECTORS: u32 = 0xBE_EF03;
+
+const MAGIC: u32 = 0x4C4F_4343;
+
+const BRANCH: Layout = layout!(left: U32, right: U32, left_value: F32, right_value: F32);
+const TRIANGLE: Layout = layout!(atomic: U16, vertex: U16, flags: U8, platform: U8, material: U16);
+const NODE: Layout = layout!(material: I32, flags: I32);
+const VECTOR: Layout = layout!(vector: Vec3);
+
+/// Information about level geometry other than its shape.
+#[derive(Debug, Default)]
+pub struct JspInfo {
+    /// The tree for collisions.
+    pub collision: Option<Branches>,
+    /// Version of the list of nodes.
+    pub version: u32,
+    /// Materials and flags of the atomics of the level: node i belongs to the
+    /// atomic i places before the last.
+    pub nodes: Rows,
+    /// Vectors for strips, on GameCube.
+    pub vectors: Rows,
+    /// Warnings.
+    pub warnings: Warnings,
+}
+
+/// A tree for collisions.
+#[derive(Debug, Default)]
+pub struct Branches {
+    /// Its branches.
+    pub branches: Rows,
+    /// Triangles, each given by its atomic and vertex.
+    pub triangles: Rows,
+}
+
+/// Parses a JSP asset of a JSPINFO layer.
+///
+/// # Errors
+/// Returns [`Incomplete`](crate::parse::Incomplete) if a chunk is unknown, the
+/// magic is wrong, or a count does not fit.
+pub fn parse(bytes: &Bytes, facts: &Facts) -> Parsed<JspInfo> {
+    read_into(bytes, JspInfo::default(), |info| {
+        let mut chunks = Chunks::new(bytes.clone(), 0);
+        for chunk in chunks.by_ref() {
+            let left = match chunk.kind {
+                COLLISION => collision(&chunk, facts, info)?,
+                NODES => nodes(&chunk, facts, info)?,
+                VECTORS => vectors(&chunk, facts, info)?,
+                other => {
+                    return Err(Error::damaged(
+                        chunk.offset - 12,
+                        "level info",
+                        format!("has a chunk of type {other:#x}"),
+                    ));
+                }
+            };
+            chunk.check_whole("level info")?;
+            if left > 0 {
+                let at = chunk.offset;
+                info.warnings
+                    .push(format!("chunk at {at:#x}: {left} bytes follow its records"));
+            }
+        }
+        let left = chunks.left();
+        if left > 0 {
+            let at = chunks.offset();
+            info.warnings
+                .push(format!("{left} bytes at {at:#x} belong to no chunk"));
+        }
+        Ok(())
+    })
+}
+
+/// Takes `count` records.
+fn rows(
+    cursor: &mut Cursor<'_>,
+    body: &Bytes,
+    layout: Layout,
+    count: u32,
+    field: &'static str,
+) -> Result<Rows> {
+    let size = crate::heavy_iron::record::size(layout);
+    let count = cursor.check_count(count.into(), size, field)?;
+    let endian = cursor.endian();
+    let bytes = take(cursor, body, count * size, field)?;
+    Ok(Rows::new(layout, endian, &bytes, count))
+}
+
+fn collision(chunk: &Chunk, facts: &Facts, info: &mut JspInfo) -> Result<usize> {
+    let mut cursor = chunk.cursor(facts.endian);
+    let magic = cursor.u32("magic")?;
+    if magic == MAGIC.swap_bytes() {
+        cursor = chunk.cursor(other(facts.endian));
+        cursor.u32("magic")?;
+        info.warnings
+            .push("magic: is in the other byte order than the archive");
+    } else if magic != MAGIC {
+        let problem = format!("is {magic:#010x}, should be {MAGIC:#010x}");
+        return Err(Error::damaged(chunk.offset, "magic", problem));
+    }
+    let branches = cursor.u32("branch count")?;
+    let triangles = cursor.u32("triangle count")?;
+    let body = &chunk.body;
+    info.collision = Some(Branches {
+        branches: rows(&mut cursor, body, BRANCH, branches, "branch count")?,
+        triangles: rows(&mut cursor, body, TRIANGLE, triangles, "triangle count")?,
+    });
+    Ok(cursor.remaining())
+}
+
+fn nodes(chunk: &Chunk, facts: &Facts, info: &mut JspInfo) -> Result<usize> {
+    let mut cursor = chunk.cursor(facts.endian);
+    cursor.take(4, "magic")?;
+    info.version = cursor.u32("node version")?;
+    let count = cursor.u32("node count")?;
+    cursor.take(12, "node list")?;
+    info.nodes = rows(&mut cursor, &chunk.body, NODE, count, "node count")?;
+    Ok(cursor.remaining())
+}
+
+fn vectors(chunk: &Chunk, facts: &Facts, info: &mut JspInfo) -> Result<usize> {
+    let mut cursor = chunk.cursor(facts.endian);
+    let count = cursor.u32("vector count")?;
+    info.vectors = rows(&mut cursor, &chunk.body, VECTOR, count, "vector count")?;
+    Ok(cursor.remaining())
+}

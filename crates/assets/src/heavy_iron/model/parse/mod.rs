@@ -1,0 +1,117 @@
+//! Models: MODL, JSP and BSP, which are RenderWare clumps or worlds, and the
+//! JSP assets with more information about level geometry (FORMATS, HIP assets
+//! 7).
+//!
+//! Geometry in the platform-independent form and in that of the GameCube is
+//! read. That of the Xbox and the PlayStation 2, and worlds, are only named.
+
+mod clump;
+mod frame;
+mod geometry;
+mod gx;
+mod jspinfo;
+mod material;
+mod mesh;
+mod skin;
+
+pub use clump::{Atomic, Clump};
+pub use frame::{Frame, Node, Placement};
+pub use geometry::{BinMesh, Geometry, MorphTarget, Plain, Vertices};
+pub use gx::{Attribute, Gx};
+pub use jspinfo::{Branches, JspInfo, parse as parse_jsp_info};
+pub use material::{Material, TextureName};
+pub use mesh::{Mesh, Part};
+pub use skin::Skin;
+
+use std::collections::HashSet;
+
+use bytes::Bytes;
+
+use crate::heavy_iron::{Parsed, read_into};
+use crate::renderware::{Chunks, Version, kind};
+use hpimount_containers::io::{Error, Result, Warnings};
+
+/// A model.
+#[derive(Debug, Default)]
+pub struct Model {
+    /// The clumps; models of the games have one.
+    pub clumps: Vec<Clump>,
+    /// Worlds, which are not read.
+    pub worlds: Vec<World>,
+    /// Warnings.
+    pub warnings: Warnings,
+}
+
+impl Model {
+    /// Returns the names of the textures of materials, in order of first
+    /// appearance, without duplicates, ignoring case.
+    pub fn texture_names(&self) -> impl Iterator<Item = &str> {
+        let geometries = self.clumps.iter().flat_map(|clump| &clump.geometries);
+        let materials = geometries.flat_map(|geometry| &geometry.materials);
+        let textures = materials.filter_map(|material| material.texture.as_ref());
+        let names = textures.map(|texture| texture.name.as_str());
+        let mut known = HashSet::new();
+        names.filter(move |name| !name.is_empty() && known.insert(name.to_ascii_lowercase()))
+    }
+}
+
+/// A world: the geometry of a level as a tree, which is not parsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct World {
+    /// Version of the library that wrote it.
+    pub version: Version,
+    /// Absolute offset of its body.
+    pub offset: u64,
+    /// Length of its body in bytes.
+    pub size: usize,
+}
+
+/// Parses a MODL, JSP or BSP asset.
+///
+/// # Errors
+/// Returns [`Incomplete`](crate::parse::Incomplete) with everything before the
+/// error if the structure is broken: truncated or missing chunks, counts that
+/// do not fit, or an index of a vertex or geometry that is out of range.
+pub fn parse(bytes: &Bytes) -> Parsed<Model> {
+    read_into(bytes, Model::default(), |model| read(bytes, model))
+}
+
+fn read(bytes: &Bytes, model: &mut Model) -> Result<()> {
+    let mut chunks = Chunks::new(bytes.clone(), 0);
+    for chunk in chunks.by_ref() {
+        match chunk.kind {
+            kind::CLUMP => {
+                let number = model.clumps.len();
+                let mut clump = Clump::default();
+                let result = clump.read(&chunk, &mut model.warnings);
+                model.clumps.push(clump);
+                result.map_err(|error| error.within(format!("clump {number}")))?;
+            }
+            kind::WORLD => model.worlds.push(World {
+                version: chunk.version,
+                offset: chunk.offset,
+                size: chunk.body.len(),
+            }),
+            other => {
+                return Err(Error::damaged(
+                    chunk.offset - 12,
+                    "clump",
+                    format!("is a chunk of type {other:#x}"),
+                ));
+            }
+        }
+        chunk.check_whole("clump")?;
+    }
+    let left = chunks.left();
+    if left == bytes.len() {
+        let problem = format!("needs 12 bytes, {left} are left");
+        return Err(Error::damaged(0, "clump", problem));
+    }
+    if left > 0 {
+        let at = chunks.offset();
+        model
+            .warnings
+            .push(format!("{left} bytes at {at:#x} belong to no clump"));
+    }
+    Ok(())
+}

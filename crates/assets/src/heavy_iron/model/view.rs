@@ -1,0 +1,326 @@
+//! MODL, JSP and BSP: models with their textures.
+
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use serde_json::json;
+
+use super::export::{ExportPlan, TextureState, TextureUse};
+use crate::heavy_iron::info::Info;
+use crate::heavy_iron::model::{self, Clump, Geometry, Model};
+use crate::heavy_iron::names::Names;
+use crate::heavy_iron::tables::view;
+use crate::heavy_iron::texture::export::{picture, picture_problem};
+use crate::heavy_iron::texture::{Texture, parse as parse_texture};
+use crate::heavy_iron::view::{Kind, Shown};
+use crate::model::not_shown;
+use crate::model::scene::Alpha;
+use crate::model::{Picture, gltf, obj, png, preview};
+use crate::renderware;
+use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
+use crate::view::listed::{InContext, Listed, Render};
+use crate::view::{AssetContext, AssetRef, Failure, Table, View, ViewFormat, Wanted};
+use hpimount_containers::hip::asset_id;
+use hpimount_containers::volume::{AssetType, Platform};
+
+/// Models.
+pub const FORMAT: ViewFormat = ViewFormat {
+    name: "HIP model",
+    extensions: &[],
+    asset_types: &[*b"MODL", *b"JSP ", *b"BSP "],
+    converted: Conversion::By(converted),
+    open,
+    matches: |_| false,
+};
+
+/// Returns the conversions of a model. BSP worlds, the tables of a JSPINFO
+/// layer and the native models of the PlayStation 2 have none.
+fn converted(asset: Option<AssetType>) -> Converted {
+    let is_drawn = asset.is_none_or(|asset| {
+        let is_model = &asset.code != b"BSP " && asset.subtype == 0;
+        is_model && asset.platform != Some(Platform::PlayStation2)
+    });
+    let files: &[ConvertedFile] = match is_drawn {
+        true => {
+            &const {
+                [
+                    ConvertedFile::named("png", "preview.png"),
+                    ConvertedFile::first("glb"),
+                ]
+            }
+        }
+        false => &[],
+    };
+    Converted::parts(files).within(Folder::Named("models"))
+}
+
+/// Folder of the textures.
+const TEXTURES: &str = "textures";
+
+/// File of the materials.
+const MATERIALS: &str = "model.mtl";
+
+/// A model, and its export plan.
+pub(crate) struct Planned {
+    model: Model,
+    plan: ExportPlan,
+}
+
+pub(crate) const KIND: Kind<Planned> = Kind {
+    title: "HIP model",
+    describe,
+    warnings: |planned| &mut planned.model.warnings,
+    heap: |planned| {
+        let geometry = |geometry: &Geometry| {
+            size_of::<Geometry>()
+                + geometry.materials.capacity() * size_of::<model::Material>()
+                + geometry.morphs.capacity() * size_of::<model::MorphTarget>()
+                + geometry.meshes.capacity() * size_of::<model::BinMesh>()
+                + geometry.material_entries.capacity() * size_of::<usize>()
+        };
+        let clump = |clump: &Clump| {
+            size_of::<Clump>()
+                + clump.frames.capacity() * size_of::<model::Frame>()
+                + clump.atomics.capacity() * size_of::<model::Atomic>()
+                + clump.geometries.iter().map(geometry).sum::<usize>()
+        };
+        let clumps = planned.model.clumps.iter().map(clump);
+        clumps.sum::<usize>() + planned.plan.memory()
+    },
+};
+
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    if is_level_info(bytes) {
+        return view::open_level(bytes, context);
+    }
+    let parsed = match model::parse(bytes) {
+        Ok(model) => {
+            let plan = ExportPlan::new(&model, |name| state_of(name, context));
+            Ok(Planned { model, plan })
+        }
+        Err(incomplete) => Err(Box::new(crate::parse::Incomplete {
+            error: incomplete.error,
+            model: Planned {
+                model: incomplete.model,
+                plan: ExportPlan::default(),
+            },
+        })),
+    };
+    KIND.view(bytes, context, parsed, |shown| {
+        let plan = &mut shown.model.plan;
+        shown
+            .info
+            .warnings
+            .append(std::mem::take(&mut plan.problems));
+        files(plan)
+    })
+}
+
+/// Returns whether a JSP asset is one of a JSPINFO layer, which has its own
+/// chunks instead of a clump.
+pub(crate) fn is_level_info(bytes: &Bytes) -> bool {
+    let kind = bytes.first_chunk().map(|word| u32::from_le_bytes(*word));
+    let known = [renderware::kind::CLUMP, renderware::kind::WORLD];
+    kind.is_some_and(|kind| !known.contains(&kind) && kind >> 8 == 0xBEEF)
+}
+
+fn files(plan: &ExportPlan) -> Vec<Listed<Shown<Planned>>> {
+    let mut files = vec![Listed::new(
+        None,
+        "textures.tsv".to_owned(),
+        Render::InContext(
+            |shown: &Shown<Planned>, _, context, out| textures(&shown.model.plan, context, out),
+            0,
+        ),
+    )];
+    if plan.has_glb {
+        files.push(Listed::new(
+            None,
+            "model.glb".to_owned(),
+            Render::InContext(glb, 0),
+        ));
+        let drawn = Render::InContext(drawn as InContext<_>, 0);
+        files.push(Listed::new(None, "preview.png".to_owned(), drawn));
+    }
+    if plan.has_scene {
+        files.push(Listed::whole("model.obj", |shown: &Shown<Planned>, out| {
+            let Planned { model, plan } = &shown.model;
+            obj::write(&plan.scene(model), MATERIALS, out)
+        }));
+        files.push(Listed::whole(MATERIALS, materials));
+    }
+    for (index, texture) in plan.textures.iter().enumerate() {
+        if texture.state.is_found() {
+            let name = format!("{}.png", texture.name);
+            let render = Render::InContext(write_picture, index);
+            files.push(Listed::new(Some(TEXTURES), name, render));
+        }
+    }
+    files
+}
+
+fn describe(planned: &Planned, info: &mut Info, _names: Names<'_>) {
+    let Planned { model, plan } = planned;
+    info.add("clumps", model.clumps.len());
+    let worlds = model.worlds.iter().map(
+        |world| json!({"version": format!("{:#x}", world.version.number()), "size": world.size}),
+    );
+    info.add("worlds", worlds.collect::<Vec<_>>());
+    let clumps = || model.clumps.iter();
+    info.add(
+        "frames",
+        clumps().map(|clump| clump.frames.len()).sum::<usize>(),
+    );
+    info.add(
+        "atomics",
+        clumps().map(|clump| clump.atomics.len()).sum::<usize>(),
+    );
+    info.add("triangles", plan.triangles);
+    let geometries = clumps().flat_map(|clump| &clump.geometries);
+    let geometries = geometries.take(MAX_GEOMETRIES).map(|geometry| {
+        json!({
+            "form": geometry.vertices.name(),
+            "vertices": geometry.declared_vertices,
+            "triangles": geometry.declared_triangles,
+            "uv_sets": geometry.uv_sets,
+            "morphs": geometry.morphs.len(),
+            "materials": geometry.materials.len(),
+            "skinned": geometry.has_skin,
+            "bones": geometry.skin.as_ref().map(|skin| skin.bones),
+            "flags": format!("{:#06x}", geometry.flags),
+            "version": format!("{:#x}", geometry.version.number()),
+        })
+    });
+    info.add("geometries", geometries.collect::<Vec<_>>());
+    let names = plan.textures.iter().map(|texture| &texture.name);
+    info.add("textures", names.collect::<Vec<_>>());
+    let missing = plan
+        .textures
+        .iter()
+        .filter(|texture| !texture.state.is_found());
+    let missing = missing.map(|texture| &texture.name);
+    info.add("missing_textures", missing.collect::<Vec<_>>());
+}
+
+/// Maximum number of geometries that `info.json` lists individually.
+const MAX_GEOMETRIES: usize = 256;
+
+/// Returns the possible ids of a texture's asset: that of its name with `.RW3`,
+/// and rarely that of the bare name.
+pub(crate) fn texture_ids(name: &str) -> [u32; 2] {
+    // Names are stored in single bytes.
+    let bytes = name
+        .chars()
+        .map(|letter| u8::try_from(letter).unwrap_or(b'?'));
+    let bytes: Vec<u8> = bytes.collect();
+    let with_extension = [&bytes, &b".RW3"[..]].concat();
+    [asset_id(&with_extension), asset_id(&bytes)]
+}
+
+/// Returns the asset of a texture, in the same archive or in one beside it.
+pub(crate) fn find_texture(name: &str, context: &dyn AssetContext) -> Option<AssetRef> {
+    let ids = texture_ids(name).into_iter();
+    ids.map(Wanted::Id).find_map(|wanted| context.find(wanted))
+}
+
+/// Returns the first texture of the asset with this name.
+pub(crate) fn read(name: &str, context: &dyn AssetContext) -> Result<Texture, TextureState> {
+    let file = find_texture(name, context).ok_or(TextureState::Missing)?;
+    let unreadable = |why: String| TextureState::Unreadable(why);
+    let bytes = context.read(file);
+    let bytes = bytes.ok_or_else(|| unreadable("it cannot be read".to_owned()))?;
+    let textures = parse_texture(&bytes);
+    let textures = textures.map_err(|incomplete| unreadable(incomplete.error.to_string()))?;
+    let first = textures.textures.into_iter().next();
+    let first = first.ok_or_else(|| unreadable("it is empty".to_owned()))?;
+    match picture_problem(&first) {
+        Some(problem) => Err(unreadable(problem)),
+        None => Ok(first),
+    }
+}
+
+pub(crate) fn state_of(name: &str, context: &dyn AssetContext) -> TextureState {
+    match read(name, context) {
+        Ok(texture) => TextureState::Found {
+            width: texture.width,
+            height: texture.height,
+            alpha: match texture.has_alpha {
+                Some(true) if texture.depth <= 4 => Alpha::Mask,
+                Some(true) => Alpha::Blend,
+                _ => Alpha::Opaque,
+            },
+        },
+        Err(state) => state,
+    }
+}
+
+fn picture_of(plan: &ExportPlan, index: usize, context: &dyn AssetContext) -> Option<Picture> {
+    let texture = plan.textures.get(index)?;
+    picture(&read(&texture.name, context).ok()?)
+}
+
+fn write_picture(
+    shown: &Shown<Planned>,
+    index: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match picture_of(&shown.model.plan, index, context) {
+        Some(picture) => png::write(&picture, out),
+        None => Ok(()),
+    }
+}
+
+fn glb(
+    shown: &Shown<Planned>,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Planned { model, plan } = &shown.model;
+    let pictures = |index| picture_of(plan, index, context);
+    let reserve = |bytes| context.reserve(bytes);
+    gltf::write(&plan.scene(model), &pictures, &reserve, out)
+}
+
+fn drawn(
+    shown: &Shown<Planned>,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Planned { model, plan } = &shown.model;
+    let pictures = |index| picture_of(plan, index, context);
+    png::write(&preview::draw(&plan.scene(model), &pictures), out)
+}
+
+fn materials(shown: &Shown<Planned>, out: &mut dyn Write) -> io::Result<()> {
+    let Planned { model, plan } = &shown.model;
+    let folder = format!("{TEXTURES}/");
+    obj::write_materials(&plan.materials(model), &plan.notes(), &folder, out)
+}
+
+/// Writes `textures.tsv` of a model.
+fn textures(plan: &ExportPlan, context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let columns = ["index", "name", "asset", "width", "height", "problem"];
+    let mut table = Table::new(out, &columns)?;
+    for (index, TextureUse { name, state }) in plan.textures.iter().enumerate() {
+        let asset = find_texture(name, context).map(|file| context.path_of(file));
+        table.cell(index).text(name);
+        table.optional_text(asset.as_deref());
+        let placeholder = "it is replaced by magenta";
+        match state {
+            TextureState::Found { width, height, .. } => table.cell(width).cell(height).cell(""),
+            TextureState::Missing => table
+                .cell("")
+                .cell("")
+                .text(&format!("is in no available archive; {placeholder}")),
+            TextureState::Unreadable(why) => table
+                .cell("")
+                .cell("")
+                .text(&not_shown(name, format_args!("{why}; {placeholder}"))),
+        };
+        table.end_row()?;
+    }
+    Ok(())
+}

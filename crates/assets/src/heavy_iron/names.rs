@@ -1,0 +1,63 @@
+//! Names for ids, from the archive of the asset and those beside it.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::view::{AssetContext, NamedAsset, Table};
+
+/// Looks up the names of assets by their ids.
+#[derive(Clone, Copy)]
+pub(crate) struct Names<'a>(pub(super) &'a dyn AssetContext);
+
+impl<'a> Names<'a> {
+    /// Returns the name of the asset with this id.
+    pub(super) fn find(self, id: u32) -> Option<String> {
+        Some(self.look_up(id)?.name)
+    }
+
+    /// Returns the name of the asset with this id, and its archive if that is
+    /// another one.
+    fn look_up(self, id: u32) -> Option<NamedAsset> {
+        if id == 0 {
+            return None;
+        }
+        self.0.asset_name(id)
+    }
+
+    /// Returns a reference to the asset with this id.
+    pub(super) fn reference(self, id: u32) -> Reference<'a> {
+        Reference { id, names: self }
+    }
+
+    /// Adds two cells to a table: an id, and the name of its asset. Both are
+    /// empty for id 0.
+    pub(super) fn cells(self, id: u32, table: &mut Table<'_>) {
+        table.optional((id != 0).then(|| format!("{id:08X}")));
+        table.optional_text(self.find(id).as_deref());
+    }
+}
+
+/// A reference to an asset: `{"id": "06E27239", "name": "..."}`, with `archive`
+/// if it is in another one, without a name if no archive has it, and `null` for
+/// none.
+pub(super) struct Reference<'a> {
+    id: u32,
+    names: Names<'a>,
+}
+
+impl Serialize for Reference<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.id == 0 {
+            return serializer.serialize_none();
+        }
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &format_args!("{:08X}", self.id))?;
+        if let Some(NamedAsset { name, archive }) = self.names.look_up(self.id) {
+            map.serialize_entry("name", &name)?;
+            if let Some(archive) = archive {
+                map.serialize_entry("archive", &archive)?;
+            }
+        }
+        map.end()
+    }
+}

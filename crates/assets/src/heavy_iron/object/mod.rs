@@ -1,0 +1,7 @@
+//! Objects of a level (FORMATS, HIP assets).
+
+pub mod parse;
+pub mod view;
+
+pub use self::parse::*;
+pub use self::view::FORMAT;

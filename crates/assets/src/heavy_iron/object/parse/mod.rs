@@ -1,0 +1,533 @@
+//! Objects: the assets that begin with the same header and end with links
+//! (FORMATS, HIP assets 6).
+
+mod dyna;
+mod events;
+mod names;
+mod types;
+
+pub use dyna::{DynaType, dyna_type};
+pub use events::event_name;
+pub use names::{base_type_name, condition_sign, trigger_shape, variable_name};
+pub use types::{ObjectType, is_object, object_type};
+
+use bytes::Bytes;
+
+use crate::heavy_iron::record::{Layout, Record, Rows, Value, size};
+use crate::heavy_iron::{Facts, Game, Parsed, read_into};
+use hpimount_containers::io::{Cursor, Result, Warnings};
+
+/// Length of the header of an object, and of a link, in bytes.
+const HEADER: usize = 8;
+const LINK: usize = 32;
+
+/// Length of the padding word in entities of Battle for Bikini Bottom, which
+/// other games do not have.
+const PAD: usize = 4;
+
+/// An object.
+#[derive(Debug, Default)]
+pub struct Object {
+    /// The asset's own id.
+    pub id: u32,
+    /// Number of its type.
+    pub base_type: u8,
+    /// Number of links, as stored.
+    pub link_count: u8,
+    /// Flags, see [`Object::flag_names`].
+    pub flags: u16,
+    /// Whether the entity has the padding word of Battle for Bikini Bottom;
+    /// `None` for objects that are not entities.
+    pub has_pad: Option<bool>,
+    /// The fields after the header, in their order: those of an entity, of the
+    /// type, of the DYNA type.
+    pub parts: Vec<Record>,
+    /// The type of a DYNA asset, if known.
+    pub dyna: Option<&'static DynaType>,
+    /// The ids in a list: members of a GRUP, next points of an MVPT.
+    pub list: Rows,
+    /// The bytes after the known fields.
+    pub rest: Bytes,
+    /// The links.
+    pub links: Vec<Link>,
+    /// Light kit of a PLYR, which follows the links.
+    pub light_kit: Option<u32>,
+    /// Warnings.
+    pub warnings: Warnings,
+}
+
+/// A link: an event of the object sends an event to another one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Link {
+    /// Number of the event of this object.
+    pub source_event: u16,
+    /// Number of the event that is sent.
+    pub target_event: u16,
+    /// Id of the object that it is sent to, 0 for none.
+    pub target: u32,
+    /// Parameters as stored; floats, or ids, or whole numbers.
+    pub parameters: [u32; 4],
+    /// Id of an asset as a parameter, 0 for none.
+    pub parameter_asset: u32,
+    /// Id of an asset to check, 0 for none.
+    pub check_asset: u32,
+}
+
+/// The kind of a parameter of a link, guessed from its bits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Parameter {
+    /// 0, as a number and as a float.
+    Zero,
+    /// A float of a usual magnitude.
+    Float(f32),
+    /// None of these; perhaps an id.
+    Number(u32),
+}
+
+impl Link {
+    /// Returns the value of a parameter, unless it is the id of a known asset.
+    pub fn parameter(&self, index: usize) -> Parameter {
+        let bits = self.parameters.get(index).copied().unwrap_or_default();
+        let value = f32::from_bits(bits);
+        match value.abs() {
+            _ if bits == 0 => Parameter::Zero,
+            size if size > 1e-6 && size < 1e7 => Parameter::Float(value),
+            _ => Parameter::Number(bits),
+        }
+    }
+
+    /// Returns the names of the two events, in a game whose events are known.
+    pub fn event_names(&self, game: Game) -> [Option<&'static str>; 2] {
+        let name = |number| (game == Game::Bfbb).then(|| event_name(number)).flatten();
+        [name(self.source_event), name(self.target_event)]
+    }
+
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let source_event = cursor.u16("source event")?;
+        let target_event = cursor.u16("target event")?;
+        let target = cursor.u32("link target")?;
+        let mut parameters = [0; 4];
+        for parameter in &mut parameters {
+            *parameter = cursor.u32("link parameter")?;
+        }
+        Ok(Self {
+            source_event,
+            target_event,
+            target,
+            parameters,
+            parameter_asset: cursor.u32("parameter asset")?,
+            check_asset: cursor.u32("check asset")?,
+        })
+    }
+}
+
+impl Object {
+    /// Returns the names of the flags, and whether each is set.
+    pub fn flag_names(&self) -> [(&'static str, bool); 5] {
+        let flag = |bit: u16| self.flags & bit != 0;
+        [
+            ("enabled", flag(1)),
+            ("persistent", flag(2)),
+            ("valid", flag(4)),
+            ("visible_in_cutscenes", flag(8)),
+            ("receive_shadows", flag(16)),
+        ]
+    }
+
+    /// Returns all fields after the header.
+    pub fn fields(&self) -> impl Iterator<Item = (&'static str, Value)> {
+        self.parts.iter().flat_map(Record::fields)
+    }
+
+    /// Returns the last field with this name. A DYNA type may have the name of
+    /// a field of all objects.
+    pub fn field(&self, name: &str) -> Option<Value> {
+        self.parts.iter().rev().find_map(|part| part.get(name))
+    }
+}
+
+/// Parses an object of type `code`. If the type is unknown, the whole body is
+/// in [`Object::rest`].
+///
+/// # Errors
+/// Returns [`Incomplete`](crate::parse::Incomplete) if the asset is shorter
+/// than a header. Anything else that is invalid is a warning.
+pub fn parse(bytes: &Bytes, facts: &Facts, code: [u8; 4]) -> Parsed<Object> {
+    read_into(bytes, Object::default(), |object| {
+        Body::read(bytes, facts, code, object)
+    })
+}
+
+/// The bytes that an object is read from, and the state of reading them.
+struct Body<'a> {
+    bytes: &'a Bytes,
+    facts: &'a Facts,
+    kind: Option<&'static ObjectType>,
+    /// Length of the asset without its links.
+    size: usize,
+    /// Offset of the next field.
+    at: usize,
+    /// Offset of the links.
+    end: usize,
+}
+
+impl Body<'_> {
+    fn read(bytes: &Bytes, facts: &Facts, code: [u8; 4], object: &mut Object) -> Result<()> {
+        let mut cursor = Cursor::new(bytes, 0, facts.endian);
+        object.id = cursor.u32("object id")?;
+        object.base_type = cursor.u8("base type")?;
+        object.link_count = cursor.u8("link count")?;
+        object.flags = cursor.u16("object flags")?;
+        let kind = object_type(code);
+        let tail = if code == *b"PLYR" { 4 } else { 0 };
+        let links = usize::from(object.link_count) * LINK;
+        let end = bytes.len().checked_sub(links + tail);
+        let end = end.filter(|&end| end >= HEADER);
+        if end.is_none() {
+            let (count, length) = (object.link_count, bytes.len());
+            object.warnings.push(format!(
+                "link count at 0x5: {count} links do not fit into {length} bytes"
+            ));
+        }
+        let mut body = Body {
+            bytes,
+            facts,
+            kind,
+            size: end.map_or(bytes.len(), |end| end + tail),
+            at: HEADER,
+            end: end.unwrap_or(bytes.len()),
+        };
+        body.parts(object);
+        if end.is_some() {
+            cursor.seek(body.end as u64, "links")?;
+            for _ in 0..object.link_count {
+                object.links.push(Link::read(&mut cursor)?);
+            }
+            if tail > 0 {
+                object.light_kit = Some(cursor.u32("light kit")?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the data between the header and the links.
+    fn parts(&mut self, object: &mut Object) {
+        if let Some(kind) = self.kind {
+            self.check_type(kind, object);
+            if kind.is_entity {
+                self.entity(object);
+            }
+            if self.has_fields(kind, object) {
+                self.record(kind.fields, object);
+                self.list(kind, object);
+                self.dyna(kind, object);
+            }
+        }
+        object.rest = self.bytes.slice(self.at..self.end);
+    }
+
+    fn check_type(&self, kind: &ObjectType, object: &mut Object) {
+        let is_known = !self.facts.game.is_incredibles_or_later();
+        if is_known && object.base_type != kind.base_type {
+            let (found, usual) = (object.base_type, kind.base_type);
+            object
+                .warnings
+                .push(format!("base type at 0x4: is {found}, usually {usual}"));
+        }
+    }
+
+    /// Reads the part that all entities have.
+    fn entity(&mut self, object: &mut Object) {
+        let has_pad = self.has_pad(object);
+        object.has_pad = Some(has_pad);
+        self.record(types::ENTITY_FLAGS, object);
+        if has_pad {
+            self.at = (self.at + PAD).min(self.end);
+        }
+        self.record(types::ENTITY, object);
+    }
+
+    /// Returns whether the padding word is present. The body length decides;
+    /// for an unknown length, the layout with more plausible floats is chosen.
+    fn has_pad(&self, object: &mut Object) -> bool {
+        let usual = matches!(self.facts.game, Game::Bfbb | Game::Unknown);
+        let known = self.kind.and_then(|kind| kind.size);
+        let found = match known {
+            Some(size) if self.size == size => true,
+            Some(size) if self.size + PAD == size => false,
+            _ => self.likely_pad(usual),
+        };
+        if found != usual {
+            let word = if found { "has" } else { "lacks" };
+            object.warnings.push(format!(
+                "entity at 0xc: {word} a padding word, unlike other entities of its game"
+            ));
+        }
+        found
+    }
+
+    /// Returns whether the layout with the padding word has more plausible
+    /// floats; `usual` if both have the same number.
+    fn likely_pad(&self, usual: bool) -> bool {
+        let likely = |has_pad: bool| {
+            let start = HEADER + 4 + if has_pad { PAD } else { 0 };
+            let bytes = self.bytes.slice(start.min(self.end)..self.end);
+            let record = Record::new(types::ENTITY, self.facts.endian, &bytes);
+            let fields = record.fields();
+            fields.map(|(_, value)| likely_floats(value)).sum::<usize>()
+        };
+        match likely(true).cmp(&likely(false)) {
+            std::cmp::Ordering::Greater => true,
+            std::cmp::Ordering::Less => false,
+            std::cmp::Ordering::Equal => usual,
+        }
+    }
+
+    /// Returns whether the fields of Battle for Bikini Bottom apply: always in
+    /// that game and the one before it, in others if the length agrees.
+    fn has_fields(&self, kind: &ObjectType, object: &mut Object) -> bool {
+        let pad = if object.has_pad == Some(false) {
+            PAD
+        } else {
+            0
+        };
+        let Some(size) = kind.size.map(|size| size - pad) else {
+            return true;
+        };
+        if self.size == size {
+            return true;
+        }
+        let is_known = !self.facts.game.is_incredibles_or_later();
+        if is_known {
+            let found = self.size;
+            object.warnings.push(format!(
+                "object at 0x0: has {found} bytes without its links, usually {size}"
+            ));
+        }
+        is_known
+    }
+
+    fn record(&mut self, layout: Layout, object: &mut Object) {
+        let bytes = self.bytes.slice(self.at..self.end);
+        let record = Record::new(layout, self.facts.endian, &bytes);
+        if !record.is_whole() {
+            let (left, needed) = (bytes.len(), size(layout));
+            object.warnings.push(format!(
+                "fields at {:#x}: need {needed} bytes, {left} are left",
+                self.at
+            ));
+        }
+        self.at += record.used();
+        object.parts.push(record);
+    }
+
+    /// Reads the ids whose count is a field.
+    fn list(&mut self, kind: &ObjectType, object: &mut Object) {
+        let count = match &kind.code {
+            b"GRUP" => "item_count",
+            b"MVPT" => "point_count",
+            _ => return,
+        };
+        let Some(Value::Unsigned(count)) = object.field(count) else {
+            return;
+        };
+        let bytes = self.bytes.slice(self.at..self.end);
+        object.list = Rows::new(types::ID, self.facts.endian, &bytes, count as usize);
+        let found = object.list.len();
+        if found < count as usize {
+            let at = self.at;
+            object
+                .warnings
+                .push(format!("list at {at:#x}: has {found} ids of {count}"));
+        }
+        self.at += object.list.bytes().len();
+        self.check_end(object);
+    }
+
+    fn dyna(&mut self, kind: &ObjectType, object: &mut Object) {
+        if kind.code != *b"DYNA" {
+            return;
+        }
+        let number = object
+            .parts
+            .last()
+            .and_then(|part| part.number("dyna_type"));
+        let is_own_game = !self.facts.game.is_incredibles_or_later();
+        let Some(found) = number.and_then(dyna_type) else {
+            if is_own_game {
+                object.warnings.push("DYNA type at 0x8: is unknown");
+            }
+            return;
+        };
+        object.dyna = Some(found);
+        if self.size != found.size {
+            if !is_own_game {
+                return;
+            }
+            let (length, usual) = (self.size, found.size);
+            object.warnings.push(format!(
+                "object at 0x0: has {length} bytes without its links, usually {usual}"
+            ));
+        }
+        self.record(found.fields, object);
+    }
+
+    fn check_end(&self, object: &mut Object) {
+        let left = self.end - self.at;
+        if left > 0 {
+            let at = self.at;
+            object
+                .warnings
+                .push(format!("list at {at:#x}: {left} bytes follow it"));
+        }
+    }
+}
+
+/// Returns the number of plausible floats in a field: 0, or of a usual
+/// magnitude.
+fn likely_floats(value: Value) -> usize {
+    let is_likely = |value: &&f32| **value == 0.0 || (1e-4..1e6).contains(&value.abs());
+    match value {
+        Value::Float(float) => usize::from(is_likely(&&float)),
+        Value::Vec3(floats) => floats.iter().filter(is_likely).count(),
+        _ => 0,
+    }
+}
+
+impl Object {
+    /// Returns the references except for the targets of links: the ids in the
+    /// fields and in the list that are not 0, with their names.
+    pub fn references(&self) -> impl Iterator<Item = (&'static str, u32)> {
+        let listed = self.list.iter().filter_map(|record| record.number("id"));
+        let fields = self.fields().filter_map(|(name, value)| match value {
+            Value::Id(id) => Some((name, id)),
+            _ => None,
+        });
+        let all = fields.chain(listed.map(|id| ("list", id)));
+        all.chain(self.light_kit.map(|id| ("light_kit", id)))
+            .filter(|(_, id)| *id != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heavy_iron::Platform;
+    use crate::heavy_iron::record::Kind;
+    use hpimount_containers::io::Endian;
+
+    fn facts(game: Game) -> Facts {
+        Facts::new(Platform::GameCube, game)
+    }
+
+    fn header(base_type: u8, links: u8) -> Vec<u8> {
+        vec![0, 0, 0, 9, base_type, links, 0, 0x1D]
+    }
+
+    fn words(words: &[u32]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_be_bytes()).collect()
+    }
+
+    #[test]
+    fn links_are_at_the_end_and_have_names_in_one_game() {
+        let timer = words(&[0x4020_0000, 0x3F00_0000]);
+        let link = words(&[0x0014_0002, 7, 0x3FC0_0000, 0, 0xFFFF_FFFF, 0, 8, 9]);
+        let bytes = Bytes::from([header(14, 1), timer, link].concat());
+        let object = parse(&bytes, &facts(Game::Bfbb), *b"TIMR").unwrap();
+        assert!(object.warnings.is_empty(), "{:?}", object.warnings);
+        assert_eq!(object.field("seconds"), Some(Value::Float(2.5)));
+        let link = object.links[0];
+        assert_eq!(
+            (link.target, link.parameter_asset, link.check_asset),
+            (7, 8, 9)
+        );
+        let parameters = [0, 1, 2].map(|index| link.parameter(index));
+        let expected = [
+            Parameter::Float(1.5),
+            Parameter::Zero,
+            Parameter::Number(u32::MAX),
+        ];
+        assert_eq!(parameters, expected);
+        assert_eq!(
+            link.event_names(Game::Bfbb),
+            [Some("Expired"), Some("Disable")]
+        );
+        assert_eq!(link.event_names(Game::Incredibles), [None, None]);
+        assert!(object.flag_names()[0].1 && !object.flag_names()[1].1);
+    }
+
+    #[test]
+    fn links_that_do_not_fit_are_omitted() {
+        let bytes = Bytes::from([header(14, 255), words(&[0, 0])].concat());
+        let object = parse(&bytes, &facts(Game::Bfbb), *b"TIMR").unwrap();
+        assert!(object.links.is_empty() && object.rest.is_empty());
+        assert_eq!(object.warnings.len(), 1);
+        assert!(parse(&bytes.slice(..7), &facts(Game::Bfbb), *b"TIMR").is_err());
+        assert_eq!(
+            parse(&Bytes::new(), &facts(Game::Bfbb), *b"TIMR")
+                .unwrap()
+                .id,
+            0
+        );
+    }
+
+    /// Returns an entity with an alpha speed of 255 and a model.
+    fn simple(pad: usize, rest: usize) -> Bytes {
+        let one = 0x3F80_0000;
+        let mut fields = vec![0x0100_0000];
+        fields.extend(vec![0; pad]);
+        fields.push(0xDEAD_BEEF);
+        fields.extend([one; 13]);
+        fields.extend([0x437F_0000, 0xFEED_F00D, 0xFEED_F00D]);
+        fields.extend(vec![0; rest]);
+        Bytes::from([header(11, 0), words(&fields)].concat())
+    }
+
+    #[test]
+    fn the_padding_word_is_detected_by_the_length_or_else_by_the_floats() {
+        let read = |pad, rest, game| {
+            let object = parse(&simple(pad, rest), &facts(game), *b"SIMP").unwrap();
+            assert_eq!(object.field("alpha_speed"), Some(Value::Float(255.0)));
+            (object.has_pad, object.warnings.len())
+        };
+        assert_eq!(read(1, 3, Game::Bfbb), (Some(true), 0));
+        assert_eq!(read(0, 3, Game::Scooby), (Some(false), 0));
+        assert_eq!(read(0, 3, Game::Bfbb), (Some(false), 1));
+        assert_eq!(read(1, 3, Game::Incredibles), (Some(true), 1));
+        assert_eq!(read(1, 9, Game::Bfbb).0, Some(true));
+        assert_eq!(read(0, 9, Game::Bfbb).0, Some(false));
+    }
+
+    #[test]
+    fn bodies_of_unknown_length_in_later_games_are_not_parsed() {
+        let object = parse(&simple(0, 9), &facts(Game::Rotu), *b"SIMP").unwrap();
+        assert_eq!((object.rest.len(), object.field("anim_speed")), (36, None));
+        assert!(object.warnings.is_empty(), "{:?}", object.warnings);
+        let object = parse(&simple(0, 9), &facts(Game::Rotu), *b"ZLIN").unwrap();
+        assert_eq!(object.rest.len(), 80 - 8 + 36);
+    }
+
+    #[test]
+    fn layouts_are_not_longer_than_the_assets() {
+        for code in [
+            b"BOUL", b"PLAT", b"SURF", b"TRIG", b"UIFT", b"SIMP", b"ENV ",
+        ] {
+            let known = object_type(*code).unwrap();
+            let entity = if known.is_entity { 0x54 - HEADER } else { 0 };
+            let needed = HEADER + entity + size(known.fields);
+            assert!(known.size.is_none_or(|size| needed <= size), "{known:?}");
+        }
+        let is_pad = |column: &crate::heavy_iron::record::Column| column.kind == Kind::Pad4;
+        assert!(!types::ENTITY.iter().any(is_pad));
+        assert!(is_object(*b"ZLIN") && !is_object(*b"RWTX"));
+    }
+
+    #[test]
+    fn little_endian_objects_are_read_too() {
+        let facts = Facts::new(Platform::Xbox, Game::Bfbb);
+        let bytes = Bytes::from_static(b"\x09\0\0\0\x16\0\x1D\0\xFD\xFF\0\0");
+        let object = parse(&bytes, &facts, *b"CNTR").unwrap();
+        assert_eq!((facts.endian, object.id), (Endian::Little, 9));
+        assert_eq!(object.field("count"), Some(Value::Signed(-3)));
+    }
+}

@@ -1,0 +1,428 @@
+//! Objects: their fields and links, with the names of referenced assets.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
+
+use crate::heavy_iron::info::Info;
+use crate::heavy_iron::names::Names;
+use crate::heavy_iron::object::{
+    self, Link, Object, Parameter, base_type_name, condition_sign, object_type, trigger_shape,
+    variable_name,
+};
+use crate::heavy_iron::record::{Record, Value};
+use crate::heavy_iron::view::{Kind, Origin, Shown, name_of};
+use crate::heavy_iron::{Game, Parsed};
+use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
+use crate::view::listed::{Listed, Render};
+use crate::view::{AssetContext, Failure, Table, View, ViewFormat, hex, json};
+use hpimount_containers::io::Warnings;
+
+/// Objects.
+pub const FORMAT: ViewFormat = ViewFormat {
+    name: "HIP object",
+    extensions: &[],
+    asset_types: TYPES,
+    converted: Conversion::Always(
+        Converted::whole(&[ConvertedFile::named("json", "object.json")])
+            .within(Folder::OfType("objects")),
+    ),
+    open,
+    matches: |_| false,
+};
+
+/// Types with the layout of objects.
+const TYPES: &[[u8; 4]] = &[
+    *b"BOUL", *b"BUTN", *b"CAM ", *b"CCRV", *b"CNTR", *b"COND", *b"CSNM", *b"DPAT", *b"DSCO",
+    *b"DSTR", *b"DTRK", *b"DUPC", *b"DYNA", *b"EGEN", *b"ENV ", *b"FOG ", *b"GRSM", *b"GRUP",
+    *b"GUST", *b"HANG", *b"LITE", *b"LOBM", *b"MVPT", *b"NPC ", *b"PARE", *b"PARP", *b"PARS",
+    *b"PEND", *b"PGRS", *b"PKUP", *b"PLAT", *b"PLYR", *b"PORT", *b"PRJT", *b"RANM", *b"SCRP",
+    *b"SDFX", *b"SFX ", *b"SGRP", *b"SIMP", *b"SPLN", *b"SPLP", *b"SURF", *b"TIMR", *b"TPIK",
+    *b"TRIG", *b"TRWT", *b"UI  ", *b"UIFT", *b"UIM ", *b"VIL ", *b"VOLU", *b"ZLIN",
+];
+
+/// An object with its type and its game.
+pub(crate) struct Typed {
+    pub(crate) code: [u8; 4],
+    pub(crate) game: Game,
+    pub(crate) object: Object,
+}
+
+pub(crate) const KIND: Kind<Typed> = Kind {
+    title: "HIP object",
+    describe,
+    warnings: |model| &mut model.object.warnings,
+    heap: |model| {
+        let Object { parts, links, .. } = &model.object;
+        parts.capacity() * size_of::<Record>() + links.capacity() * size_of::<Link>()
+    },
+};
+
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let Origin { code, facts, .. } = Origin::of(context);
+    let typed = |object| Typed {
+        code,
+        game: facts.game,
+        object,
+    };
+    let parsed: Parsed<Typed> = match object::parse(bytes, &facts, code) {
+        Ok(object) => Ok(typed(object)),
+        Err(incomplete) => Err(Box::new(crate::parse::Incomplete {
+            error: incomplete.error,
+            model: typed(incomplete.model),
+        })),
+    };
+    KIND.view(bytes, context, parsed, |_| {
+        vec![
+            Listed::new(
+                None,
+                "object.json".to_owned(),
+                Render::InContext(
+                    |shown, _, context, out| write_json(shown, Names(context), out),
+                    0,
+                ),
+            ),
+            Listed::new(
+                None,
+                "links.tsv".to_owned(),
+                Render::InContext(
+                    |shown, _, context, out| write_links(&shown.model, Names(context), out),
+                    0,
+                ),
+            ),
+        ]
+    })
+}
+
+fn describe(model: &Typed, info: &mut Info, _names: Names<'_>) {
+    let object = &model.object;
+    info.add("own_id", format!("{:08X}", object.id));
+    info.add("base_type", model.base_type());
+    if let Some(dyna) = object.dyna {
+        info.add("dyna_type", dyna.name);
+    }
+    info.add("fields", object.fields().count());
+    info.add("listed", object.list.len());
+    info.add("unknown_bytes", object.rest.len());
+    info.add("links", object.links.len());
+}
+
+impl Typed {
+    /// Returns the base type by its name if the game's names are known,
+    /// otherwise by its number.
+    fn base_type(&self) -> serde_json::Value {
+        let number = self.object.base_type;
+        let name = (self.game == Game::Bfbb).then(|| base_type_name(number));
+        match name.flatten() {
+            Some(name) => name.into(),
+            None => number.into(),
+        }
+    }
+
+    /// Returns the parts of the body with their names.
+    fn parts(&self) -> impl Iterator<Item = (&'static str, &[Record])> {
+        let is_entity = object_type(self.code).is_some_and(|kind| kind.is_entity);
+        let parts = self.object.parts.as_slice();
+        let (entity, rest) = parts.split_at(parts.len().min(if is_entity { 2 } else { 0 }));
+        let (body, dyna) = rest.split_at(rest.len().min(1));
+        [("entity", entity), ("body", body), ("dyna", dyna)]
+            .into_iter()
+            .filter(|(_, records)| !records.is_empty())
+    }
+}
+
+/// Writes `object.json`.
+fn write_json(shown: &Shown<Typed>, names: Names<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let whole = Whole {
+        typed: &shown.model,
+        warnings: &shown.info.warnings,
+        names,
+    };
+    json::write_lines(&whole, 2, out)
+}
+
+/// An object as JSON.
+struct Whole<'a> {
+    typed: &'a Typed,
+    warnings: &'a Warnings,
+    names: Names<'a>,
+}
+
+impl Serialize for Whole<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (typed, names) = (self.typed, self.names);
+        let object = &typed.object;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("name", &name_of(names.0))?;
+        map.serialize_entry("type", typed.code.escape_ascii().to_string().trim())?;
+        map.serialize_entry("header", &Header(typed))?;
+        for (part, records) in typed.parts() {
+            let fields = Fields {
+                typed,
+                records,
+                names,
+            };
+            map.serialize_entry(part, &fields)?;
+        }
+        if !object.list.is_empty() {
+            map.serialize_entry("list", &List(object, names))?;
+        }
+        if !object.rest.is_empty() {
+            map.serialize_entry("rest", &hex(&object.rest))?;
+        }
+        if let Some(id) = object.light_kit {
+            map.serialize_entry("light_kit", &names.reference(id))?;
+        }
+        map.serialize_entry("links", &Links(typed, names))?;
+        map.serialize_entry("warnings", &self.warnings.texts())?;
+        map.end()
+    }
+}
+
+/// The header of an object.
+struct Header<'a>(&'a Typed);
+
+impl Serialize for Header<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let object = &self.0.object;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", &format_args!("{:08X}", object.id))?;
+        map.serialize_entry("base_type", &self.0.base_type())?;
+        map.serialize_entry("base_type_id", &object.base_type)?;
+        map.serialize_entry("link_count", &object.link_count)?;
+        map.serialize_entry("flags", &object.flags)?;
+        for (name, is_set) in object.flag_names() {
+            map.serialize_entry(name, &is_set)?;
+        }
+        map.end()
+    }
+}
+
+/// The fields of some records.
+struct Fields<'a> {
+    typed: &'a Typed,
+    records: &'a [Record],
+    names: Names<'a>,
+}
+
+impl Serialize for Fields<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in self.records.iter().flat_map(Record::fields) {
+            match self.typed.in_words(name, value) {
+                Some(words) => map.serialize_entry(name, &words)?,
+                None => map.serialize_entry(name, &Field(value, self.names))?,
+            }
+            if let Some((name, meaning)) = self.typed.meaning(name, value) {
+                map.serialize_entry(name, meaning)?;
+            }
+        }
+        map.end()
+    }
+}
+
+impl Typed {
+    /// Returns the meaning of a number in a field that is shown in words.
+    pub(crate) fn in_words(&self, field: &str, value: Value) -> Option<Cow<'static, str>> {
+        let Value::Unsigned(number) = value else {
+            return None;
+        };
+        match (&self.code, field) {
+            (b"COND", "op") => condition_sign(number).map(Cow::Borrowed),
+            (b"DYNA", "dyna_type") => Some(match self.object.dyna {
+                Some(dyna) => Cow::Borrowed(dyna.name),
+                None => Cow::Owned(format!("{number:08X}")),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Returns the meaning of a number in a field, which is shown in addition,
+    /// and the name under which it is shown.
+    pub(crate) fn meaning(
+        &self,
+        field: &str,
+        value: Value,
+    ) -> Option<(&'static str, &'static str)> {
+        let (Value::Unsigned(number) | Value::Id(number)) = value else {
+            return None;
+        };
+        match (&self.code, field) {
+            (b"COND", "variable") => Some(("variable_name", variable_name(number)?)),
+            (b"TRIG", "subtype") => Some(("shape", trigger_shape(u8::try_from(number).ok()?)?)),
+            _ => None,
+        }
+    }
+}
+
+/// A value of a field.
+struct Field<'a>(Value, Names<'a>);
+
+impl Serialize for Field<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Unsigned(value) => value.serialize(serializer),
+            Value::Signed(value) => value.serialize(serializer),
+            Value::Float(value) => value.serialize(serializer),
+            Value::Vec2(value) => value.serialize(serializer),
+            Value::Vec3(value) => value.serialize(serializer),
+            Value::Id(id) => self.1.reference(id).serialize(serializer),
+            Value::Colour(value) => value.serialize(serializer),
+            Value::Code(value) => serializer.collect_str(&value.escape_ascii()),
+        }
+    }
+}
+
+/// The ids in the list of an object.
+struct List<'a>(&'a Object, Names<'a>);
+
+impl Serialize for List<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let ids = self.0.list.iter().filter_map(|record| record.number("id"));
+        serializer.collect_seq(ids.map(|id| self.1.reference(id)))
+    }
+}
+
+/// The links of an object.
+struct Links<'a>(&'a Typed, Names<'a>);
+
+impl Serialize for Links<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let links = self.0.object.links.iter();
+        serializer.collect_seq(links.map(|link| OneLink {
+            link,
+            game: self.0.game,
+            names: self.1,
+        }))
+    }
+}
+
+struct OneLink<'a> {
+    link: &'a Link,
+    game: Game,
+    names: Names<'a>,
+}
+
+impl Serialize for OneLink<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (link, names) = (self.link, self.names);
+        let [event, send] = link.event_names(self.game);
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("event", &Event(event, link.source_event))?;
+        map.serialize_entry("event_id", &link.source_event)?;
+        map.serialize_entry("send", &Event(send, link.target_event))?;
+        map.serialize_entry("send_id", &link.target_event)?;
+        map.serialize_entry("target", &names.reference(link.target))?;
+        map.serialize_entry("params", &Parameters(link, names))?;
+        map.serialize_entry("param_asset", &names.reference(link.parameter_asset))?;
+        map.serialize_entry("check_asset", &names.reference(link.check_asset))?;
+        map.end()
+    }
+}
+
+/// An event by its name, or else by its number.
+struct Event(Option<&'static str>, u16);
+
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Some(name) => name.serialize(serializer),
+            None => self.1.serialize(serializer),
+        }
+    }
+}
+
+/// The parameters of a link: floats of plausible magnitude, ids of assets of
+/// the archive, and otherwise integers.
+struct Parameters<'a>(&'a Link, Names<'a>);
+
+impl Serialize for Parameters<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(link, names) = *self;
+        let mut seq = serializer.serialize_seq(Some(link.parameters.len()))?;
+        for (index, &bits) in link.parameters.iter().enumerate() {
+            if names.find(bits).is_some() {
+                seq.serialize_element(&names.reference(bits))?;
+                continue;
+            }
+            match link.parameter(index) {
+                Parameter::Zero => seq.serialize_element(&0)?,
+                Parameter::Float(value) => seq.serialize_element(&value)?,
+                Parameter::Number(value) => seq.serialize_element(&value)?,
+            }
+        }
+        seq.end()
+    }
+}
+
+/// Writes `links.tsv`.
+fn write_links(model: &Typed, names: Names<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let columns = [
+        "index",
+        "event",
+        "event_id",
+        "send",
+        "send_id",
+        "target",
+        "target_name",
+    ];
+    let mut table = Table::new(out, &[&columns[..], &PARAMETERS].concat())?;
+    for (index, link) in model.object.links.iter().enumerate() {
+        let [event, send] = link.event_names(model.game);
+        table
+            .cell(index)
+            .optional(event)
+            .cell(link.source_event)
+            .optional(send)
+            .cell(link.target_event);
+        names.cells(link.target, &mut table);
+        parameter_cells(link, names, &mut table);
+        table.end_row()?;
+    }
+    Ok(())
+}
+
+/// The columns of [`parameter_cells`].
+pub(crate) const PARAMETERS: [&str; 8] = [
+    "param1",
+    "param2",
+    "param3",
+    "param4",
+    "param_asset",
+    "param_asset_name",
+    "check_asset",
+    "check_asset_name",
+];
+
+/// Adds the parameters of a link to a row.
+pub(crate) fn parameter_cells(link: &Link, names: Names<'_>, table: &mut Table<'_>) {
+    for (index, &bits) in link.parameters.iter().enumerate() {
+        if let Some(name) = names.find(bits) {
+            table.text(&name);
+            continue;
+        }
+        match link.parameter(index) {
+            Parameter::Zero => table.cell(0),
+            Parameter::Float(value) => table.float(value),
+            Parameter::Number(value) => table.cell(value),
+        };
+    }
+    names.cells(link.parameter_asset, table);
+    names.cells(link.check_asset, table);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::heavy_iron::object::is_object;
+
+    #[test]
+    fn every_shown_type_is_an_object_type() {
+        for code in TYPES {
+            assert!(is_object(*code), "{}", code.escape_ascii());
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! `level.glb`: the geometry of a level with its placed objects.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use super::archive::{Archive, Member};
+use super::placements::Placed;
+use crate::heavy_iron::model;
+use crate::heavy_iron::model::export::{TextureState, TextureUse};
+use crate::heavy_iron::model::level::{self, Level, Piece, object_transform};
+use crate::heavy_iron::model::view::{find_texture, is_level_info, read, state_of};
+use crate::heavy_iron::object::Object;
+use crate::heavy_iron::record::{Record, Value};
+use crate::heavy_iron::tables::{parse_list, parse_model_info};
+use crate::heavy_iron::texture::export::picture;
+use crate::model::{Scene, Transform, gltf};
+use crate::view::context::shared;
+use crate::view::{AssetContext, AssetRef, Shared, Wanted};
+
+/// Types of objects whose models are in a level.
+const OBJECTS: [[u8; 4]; 9] = [
+    *b"BOUL", *b"BUTN", *b"DSTR", *b"EGEN", *b"PKUP", *b"PLAT", *b"PLYR", *b"SIMP", *b"VIL ",
+];
+
+/// Geometry of levels.
+const GEOMETRY: [[u8; 4]; 2] = [*b"JSP ", *b"BSP "];
+
+/// Maximum number of models of a set that are shown.
+const MAX_PIECES: usize = 64;
+
+/// Returns whether assets of a type are part of a level.
+pub(super) fn is_shown(code: [u8; 4]) -> bool {
+    OBJECTS.contains(&code) || GEOMETRY.contains(&code)
+}
+
+/// Writes the level.
+pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
+    let level = shared(context, "HIP level", Finished::new);
+    let level = level.ok_or(io::ErrorKind::OutOfMemory)?;
+    if let Some(failed) = &level.failed {
+        return Err(io::Error::other(failed.clone()));
+    }
+    let pictures = |number: usize| {
+        let name = &level.textures.get(number)?.name;
+        picture(&read(name, context).ok()?)
+    };
+    gltf::write(
+        &level.scene,
+        &pictures,
+        &|bytes| context.reserve(bytes),
+        out,
+    )
+}
+
+/// A finished level.
+struct Finished {
+    scene: Scene<'static>,
+    textures: Vec<TextureUse>,
+    /// Why it is incomplete.
+    failed: Option<String>,
+}
+
+impl Finished {
+    fn new(context: &dyn AssetContext) -> Self {
+        let mut reader = Reader::new(context);
+        let failed = reader.read().err();
+        let (scene, textures) = reader.level.finish();
+        Self {
+            scene,
+            textures,
+            failed: failed.map(|error| error.to_string()),
+        }
+    }
+}
+
+impl Shared for Finished {
+    fn memory(&self) -> usize {
+        size_of::<Self>()
+            + level::memory(&self.scene)
+            + self.textures.capacity() * size_of::<TextureUse>()
+            + self.textures.iter().map(TextureUse::memory).sum::<usize>()
+    }
+}
+
+/// Builds a level from the assets of an archive.
+struct Reader<'a> {
+    archive: Archive<'a>,
+    level: Level,
+    /// The pieces of models and sets of models, by their ids.
+    known: HashMap<u32, Vec<Piece>>,
+    /// Models of pickups by the ids of the pickups.
+    pickups: HashMap<u32, u32>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(context: &'a dyn AssetContext) -> Self {
+        Self {
+            archive: Archive::new(context),
+            level: Level::default(),
+            known: HashMap::new(),
+            pickups: HashMap::new(),
+        }
+    }
+
+    fn read(&mut self) -> io::Result<()> {
+        for code in GEOMETRY {
+            for member in self.of_level(code) {
+                self.geometry(&member)?;
+            }
+        }
+        self.read_pickups()?;
+        for code in OBJECTS {
+            for member in self.of_level(code) {
+                let Some(object) = self.archive.object(&member)? else {
+                    continue;
+                };
+                self.object(&member, &object)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the assets of a type in this archive and in the others of the
+    /// same level, which have the same name.
+    fn of_level(&self, code: [u8; 4]) -> Vec<Member> {
+        let context = self.archive.context;
+        let stem = |file: AssetRef| {
+            let name = context.archive_of(file).to_ascii_lowercase();
+            let stem = name.split('.').next().unwrap_or_default();
+            stem.to_owned()
+        };
+        let own = context.assets().first().map(|&file| stem(file));
+        let mut beside = context.find_type_beside(code);
+        beside.retain(|&file| Some(stem(file)) == own);
+        let files = context.find_type(code).into_iter().chain(beside);
+        files.filter_map(|file| self.archive.member(file)).collect()
+    }
+
+    fn geometry(&mut self, member: &Member) -> io::Result<()> {
+        let name = self.archive.name(member);
+        let pieces = self.model(member, &name)?;
+        if !pieces.is_empty() {
+            let place = [Piece {
+                meshes: pieces,
+                parent: None,
+                transform: Transform::HERE,
+            }];
+            self.level.put(&name, Transform::HERE, &place);
+        }
+        Ok(())
+    }
+
+    /// Returns the meshes of a model.
+    fn model(&mut self, member: &Member, name: &str) -> io::Result<Vec<usize>> {
+        let Some(bytes) = self.archive.read(member)? else {
+            return Ok(Vec::new());
+        };
+        if is_level_info(&bytes) {
+            return Ok(Vec::new());
+        }
+        let Ok(model) = model::parse(&bytes) else {
+            self.level.omit(format!("{name} cannot be read."));
+            return Ok(Vec::new());
+        };
+        if !model.worlds.is_empty() {
+            let text = format!("{name} is a world (BSP), which is not converted.");
+            self.level.omit(text);
+        }
+        let archive = &self.archive;
+        let state = |name: &str| {
+            // Parsing counts as reading.
+            let file = find_texture(name, archive.context);
+            match file.map_or(Ok(()), |file| archive.count(file)) {
+                Ok(()) => state_of(name, archive.context),
+                Err(error) => TextureState::Unreadable(error.to_string()),
+            }
+        };
+        Ok(self.level.model(name, &model, state))
+    }
+
+    /// Reads the models of pickups: one table, which all levels share.
+    fn read_pickups(&mut self) -> io::Result<()> {
+        let context = self.archive.context;
+        let beside = context.find_type_beside(*b"PICK");
+        for file in context.find_type(*b"PICK").into_iter().chain(beside) {
+            let Some(member) = self.archive.member(file) else {
+                continue;
+            };
+            let Some(bytes) = self.archive.read(&member)? else {
+                continue;
+            };
+            let facts = member.origin().facts;
+            let Ok(list) = parse_list(&bytes, &facts, *b"PICK") else {
+                continue;
+            };
+            for row in list.rows.iter() {
+                if let (Some(pickup), Some(model)) = (row.number("pickup"), row.number("model")) {
+                    self.pickups.entry(pickup).or_insert(model);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, member: &Member, object: &Object) -> io::Result<()> {
+        let Some(placed) = Placed::of(object) else {
+            return Ok(());
+        };
+        let pickup = match object.field("pickup") {
+            Some(Value::Id(id)) => self.pickups.get(&id).copied(),
+            _ => None,
+        };
+        let mut pieces = self.pieces(placed.model)?;
+        if let Some(pickup) = pickup.filter(|_| pieces.is_empty()) {
+            pieces = self.pieces(pickup)?;
+        }
+        let place = object_transform(
+            placed.position,
+            placed.angles.unwrap_or_default(),
+            placed.scale.unwrap_or_default(),
+        );
+        self.level.put(&self.archive.name(member), place, &pieces);
+        Ok(())
+    }
+
+    /// Returns the pieces of the model or the set of models with this id.
+    fn pieces(&mut self, id: u32) -> io::Result<Vec<Piece>> {
+        if let Some(known) = self.known.get(&id) {
+            return Ok(known.clone());
+        }
+        let file = self.archive.context.find(Wanted::Id(id));
+        let member = file.and_then(|file| self.archive.member(file));
+        let pieces = match member.filter(|_| id != 0) {
+            Some(member) if member.asset.code == *b"MODL" => self.single(&member)?,
+            Some(member) if member.asset.code == *b"MINF" => self.set(&member)?,
+            _ => Vec::new(),
+        };
+        self.known.insert(id, pieces.clone());
+        Ok(pieces)
+    }
+
+    fn single(&mut self, member: &Member) -> io::Result<Vec<Piece>> {
+        let name = self.archive.name(member);
+        let meshes = self.model(member, &name)?;
+        let piece = (!meshes.is_empty()).then_some(Piece {
+            meshes,
+            parent: None,
+            transform: Transform::HERE,
+        });
+        Ok(piece.into_iter().collect())
+    }
+
+    /// Returns the models of a MINF, which form a hierarchy.
+    fn set(&mut self, member: &Member) -> io::Result<Vec<Piece>> {
+        let bytes = self.archive.read(member)?.unwrap_or_default();
+        let facts = member.origin().facts;
+        let Ok(info) = parse_model_info(&bytes, &facts) else {
+            return Ok(Vec::new());
+        };
+        let mut pieces: Vec<Piece> = Vec::new();
+        for row in info.models.iter().take(MAX_PIECES) {
+            let id = row.number("model").unwrap_or_default();
+            let file = self.archive.context.find(Wanted::Id(id));
+            let model = file.and_then(|file| self.archive.member(file));
+            let model = model.filter(|model| model.asset.code == *b"MODL");
+            let meshes = match (self.known.get(&id), model) {
+                (Some(known), _) => known
+                    .iter()
+                    .flat_map(|piece| piece.meshes.clone())
+                    .collect(),
+                (None, Some(model)) => {
+                    let found = self.single(&model)?;
+                    let meshes = found
+                        .iter()
+                        .flat_map(|piece| piece.meshes.clone())
+                        .collect();
+                    self.known.insert(id, found);
+                    meshes
+                }
+                (None, None) => Vec::new(),
+            };
+            let parent = row.number("parent").map(|parent| parent as usize);
+            let parent = parent.filter(|&parent| parent < pieces.len());
+            pieces.push(Piece::new(meshes, parent, axes(&row)));
+        }
+        let has_meshes = pieces.iter().any(|piece| !piece.meshes.is_empty());
+        Ok(if has_meshes { pieces } else { Vec::new() })
+    }
+}
+
+/// Returns the images of the axes and of the origin in a record.
+fn axes(row: &Record) -> [[f32; 3]; 4] {
+    ["right", "up", "at", "position"].map(|name| match row.get(name) {
+        Some(Value::Vec3(vector)) => vector,
+        _ => [0.0; 3],
+    })
+}

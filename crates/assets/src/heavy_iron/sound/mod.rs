@@ -1,0 +1,7 @@
+//! Sounds and tables of sounds (FORMATS, HIP assets).
+
+pub mod parse;
+pub mod view;
+
+pub use self::parse::*;
+pub use self::view::{FORMAT, TABLE_FORMAT};

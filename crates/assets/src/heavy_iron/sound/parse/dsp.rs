@@ -1,0 +1,232 @@
+//! DSP-ADPCM of the GameCube: frames of 8 bytes with 14 samples.
+
+use bytes::Bytes;
+
+use super::{Loop, clamp};
+use hpimount_containers::io::{Cursor, Result, Warnings};
+
+/// Length of a header in bytes.
+pub(super) const HEADER: usize = 0x60;
+
+/// Bytes and samples of a frame.
+const FRAME: usize = 8;
+const SAMPLES: usize = 14;
+
+/// Start of the unused bytes at the end of a header, which originals do not
+/// clear.
+const UNUSED: usize = 0x4A;
+
+/// The header of a DSP file, as stored in the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DspHeader {
+    /// Number of samples.
+    pub samples: u32,
+    /// Number of nibbles, including those of the frames' first bytes.
+    pub nibbles: u32,
+    /// Samples per second.
+    pub rate: u32,
+    /// Whether the sound is a loop.
+    pub is_loop: bool,
+    /// Nibble at which the loop starts.
+    pub loop_start: u32,
+    /// Nibble at which it ends; originals have one far past the data.
+    pub loop_end: u32,
+    /// Eight pairs of coefficients, in 1/2048.
+    pub coefficients: [i16; 16],
+    /// First byte of the data, according to the header.
+    pub first: u16,
+    /// The two samples before the first.
+    pub history: [i16; 2],
+    /// The whole header, big-endian.
+    pub stored: Bytes,
+}
+
+impl DspHeader {
+    pub(super) fn read(cursor: &mut Cursor<'_>, stored: Bytes) -> Result<Self> {
+        let samples = cursor.u32("sample count")?;
+        let nibbles = cursor.u32("nibble count")?;
+        let rate = cursor.u32("sample rate")?;
+        let is_loop = cursor.u16("loop flag")? != 0;
+        cursor.u16("sound format")?;
+        let loop_start = cursor.u32("loop start")?;
+        let loop_end = cursor.u32("loop end")?;
+        cursor.u32("current address")?;
+        let mut coefficients = [0; 16];
+        for coefficient in &mut coefficients {
+            *coefficient = cursor.i16("coefficient")?;
+        }
+        cursor.u16("gain")?;
+        let first = cursor.u16("first byte")?;
+        let history = [cursor.i16("history")?, cursor.i16("history")?];
+        cursor.take(HEADER - 0x44, "loop history")?;
+        Ok(Self {
+            samples,
+            nibbles,
+            rate,
+            is_loop,
+            loop_start,
+            loop_end,
+            coefficients,
+            first,
+            history,
+            stored,
+        })
+    }
+
+    /// Returns the loop of a sound with `samples` samples.
+    pub(super) fn loop_in(&self, samples: u32, warnings: &mut Warnings) -> Option<Loop> {
+        if !self.is_loop || samples == 0 {
+            return None;
+        }
+        let last = samples - 1;
+        let start = sample_at(self.loop_start);
+        let end = sample_at(self.loop_end);
+        let is_clamped = end > u64::from(last);
+        let end = end.min(last.into()) as u32;
+        if start > u64::from(end) {
+            warnings.push(format!(
+                "loop start at 0x10 of the header: is sample {start}, the loop ends with {end}"
+            ));
+            return None;
+        }
+        Some(Loop {
+            start: start as u32,
+            end,
+            is_clamped,
+        })
+    }
+
+    /// Returns the header of a `.dsp` file with this data. Fields that players
+    /// reject are corrected: the loop end is clamped to the data, the first
+    /// byte is taken from the data, and unused bytes are zero.
+    pub(super) fn file_header(&self, data: &[u8]) -> Vec<u8> {
+        let mut header = self.stored.to_vec();
+        header.resize(HEADER, 0);
+        let last = self.nibbles.saturating_sub(1);
+        if self.is_loop && self.loop_end > last {
+            header[0x14..0x18].copy_from_slice(&last.to_be_bytes());
+        }
+        if let Some(&first) = data.first() {
+            header[0x3E..0x40].copy_from_slice(&[0, first]);
+        }
+        header[UNUSED..].fill(0);
+        header
+    }
+}
+
+/// Returns the sample at a nibble. The nibbles of a frame's first byte are
+/// mapped to its first sample.
+fn sample_at(nibble: u32) -> u64 {
+    u64::from(nibble >> 4) * SAMPLES as u64 + u64::from((nibble & 15).saturating_sub(2))
+}
+
+/// Returns the number of samples in the header, but at most as many as the data
+/// holds.
+pub(super) fn samples(data: &[u8], header: &DspHeader, warnings: &mut Warnings) -> u32 {
+    let rest = (data.len() % FRAME).saturating_sub(1) * 2;
+    let held = data.len() / FRAME * SAMPLES + rest;
+    let held = u32::try_from(held).unwrap_or(u32::MAX);
+    if held < header.samples {
+        let (declared, length) = (header.samples, data.len());
+        warnings.push(format!(
+            "sample count at 0x0 of the header: is {declared}, {length} bytes hold {held}"
+        ));
+    }
+    let nibbles = u64::from(header.samples) + 2 * u64::from(header.samples).div_ceil(14);
+    if nibbles != u64::from(header.nibbles) {
+        let (samples, declared) = (header.samples, header.nibbles);
+        warnings.push(format!(
+            "nibble count at 0x4 of the header: is {declared}, {samples} samples take {nibbles}"
+        ));
+    }
+    let frames = data
+        .chunks(FRAME)
+        .take(header.samples.min(held) as usize / SAMPLES + 1);
+    let odd = frames.filter(|frame| frame[0] >= 0x80).count();
+    if odd > 0 {
+        warnings.push(format!("{odd} frames have a predictor above 7"));
+    }
+    header.samples.min(held)
+}
+
+/// Decodes samples.
+pub(super) fn decode(data: &[u8], header: &DspHeader, out: &mut [i16]) {
+    let [mut h1, mut h2] = header.history.map(i32::from);
+    for (samples, frame) in out.chunks_mut(SAMPLES).zip(data.chunks(FRAME)) {
+        let (head, nibbles) = (frame[0], &frame[1..]);
+        let pair = usize::from(head >> 4 & 7);
+        let c1 = i64::from(header.coefficients[2 * pair]);
+        let c2 = i64::from(header.coefficients[2 * pair + 1]);
+        let scale = head & 15;
+        let mut step = |nibble: u8| {
+            let nibble = i64::from((nibble << 4) as i8 >> 4);
+            let predicted = c1 * i64::from(h1) + c2 * i64::from(h2);
+            let sample = clamp_wide((((nibble << scale) << 11) + 1024 + predicted) >> 11);
+            (h2, h1) = (h1, sample.into());
+            sample
+        };
+        for (pair, byte) in samples.chunks_mut(2).zip(nibbles) {
+            for (sample, nibble) in pair.iter_mut().zip([byte >> 4, byte & 15]) {
+                *sample = step(nibble);
+            }
+        }
+    }
+}
+
+/// Clamps a sample to 16 bits.
+fn clamp_wide(value: i64) -> i16 {
+    clamp(value.clamp(i32::MIN.into(), i32::MAX.into()) as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(samples: u32, loop_end: u32) -> DspHeader {
+        DspHeader {
+            samples,
+            nibbles: samples + 2 * samples.div_ceil(14),
+            rate: 22_050,
+            is_loop: true,
+            loop_start: 2,
+            loop_end,
+            coefficients: [2048, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+            first: 0,
+            history: [0, 0],
+            stored: Bytes::from(vec![0xAA; HEADER]),
+        }
+    }
+
+    #[test]
+    fn a_loop_past_the_data_is_clamped_and_corrected_in_a_file() {
+        let header = header(28, 1_142_857);
+        let found = header.loop_in(28, &mut Warnings::default());
+        let expected = Loop {
+            start: 0,
+            end: 27,
+            is_clamped: true,
+        };
+        assert_eq!(found, Some(expected));
+        let file = header.file_header(&[0x35]);
+        assert_eq!(file[0x14..0x18], [0, 0, 0, 31]);
+        assert_eq!(file[0x3E..0x40], [0, 0x35]);
+        assert!(file[UNUSED..].iter().all(|&byte| byte == 0));
+        assert_eq!(file[..0x14], [0xAA; 0x14]);
+    }
+
+    #[test]
+    fn a_coefficient_of_one_adds_nibbles_to_the_last_sample() {
+        let mut out = [0; 14];
+        decode(&[0x01, 0x1F, 0x10, 0, 0, 0, 0, 0], &header(14, 3), &mut out);
+        assert_eq!(out[..5], [2, 0, 2, 2, 2]);
+    }
+
+    #[test]
+    fn a_truncated_frame_has_the_samples_of_its_bytes() {
+        let mut warnings = Warnings::default();
+        assert_eq!(samples(&[0; 3], &header(280, 2), &mut warnings), 4);
+        assert_eq!(samples(&[0; 1], &header(280, 2), &mut warnings), 0);
+        assert_eq!(samples(&[0; 16], &header(20, 2), &mut warnings), 20);
+        assert_eq!(warnings.len(), 2);
+    }
+}

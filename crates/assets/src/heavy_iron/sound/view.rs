@@ -1,0 +1,259 @@
+//! SND, SNDS and SNDI: sounds, and the table with their headers.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::heavy_iron::info::Info;
+use crate::heavy_iron::names::Names;
+use crate::heavy_iron::sound::{self, Entry, Header, Sound, SoundTable};
+use crate::heavy_iron::view::{Kind, Origin, Shown, stem};
+use crate::model::not_shown;
+use crate::model::wav::{self, Wav};
+use crate::parse::Incomplete;
+use crate::view::context::shared;
+use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
+use crate::view::listed::{InContext, Listed, Render};
+use crate::view::{AssetContext, Failure, Shared, Table, View, ViewFormat};
+use hpimount_containers::io::Error;
+use hpimount_containers::volume::{AssetType, Platform};
+
+/// Sounds.
+pub const FORMAT: ViewFormat = ViewFormat {
+    name: "HIP sound",
+    extensions: &[],
+    asset_types: &[*b"SND ", *b"SNDS"],
+    converted: Conversion::By(converted),
+    open,
+    matches: |_| false,
+};
+
+/// The table of an archive's sounds.
+pub const TABLE_FORMAT: ViewFormat = ViewFormat {
+    name: "HIP sound table",
+    extensions: &[],
+    asset_types: &[*b"SNDI"],
+    converted: Conversion::NOTHING,
+    open: open_table,
+    matches: |_| false,
+};
+
+/// Returns the conversions of a sound. The native file gets the header that the
+/// archive stores elsewhere; there is none for the Xbox.
+fn converted(asset: Option<AssetType>) -> Converted {
+    const WAV: ConvertedFile = ConvertedFile::first("wav");
+    const fn native(extension: &'static str) -> ConvertedFile {
+        ConvertedFile {
+            folder: Some("native"),
+            ..ConvertedFile::first(extension)
+        }
+    }
+    let files: &[ConvertedFile] = match asset.and_then(|asset| asset.platform) {
+        Some(Platform::GameCube) => &const { [WAV, native("dsp")] },
+        Some(Platform::PlayStation2) => &const { [WAV, native("vag")] },
+        Some(Platform::Xbox) | None => &const { [WAV] },
+    };
+    Converted::whole(files).within(Folder::Named("sounds"))
+}
+
+/// Maximum number of samples of all channels of a written sound; five minutes
+/// of stereo music have fewer.
+const MAX_SAMPLES: usize = 1 << 25;
+
+pub(crate) const KIND: Kind<Sound> = Kind {
+    title: "HIP sound",
+    describe,
+    warnings: |model| &mut model.warnings,
+    heap: |model| match &model.entry.header {
+        Header::Dsp(header) => header.stored.len(),
+        Header::Xbox(_) | Header::Vag(_) => 0,
+    },
+};
+
+pub(crate) const TABLE: Kind<SoundTable> = Kind {
+    title: "HIP sound table",
+    describe: |model, info, _| {
+        info.add("sounds", model.entries.len());
+    },
+    warnings: |model| &mut model.warnings,
+    heap: |model| model.entries.capacity() * size_of::<Entry>(),
+};
+
+/// The headers of all sounds of an archive.
+pub(crate) struct Headers {
+    tables: Vec<SoundTable>,
+    /// Why a table is incomplete.
+    problems: Vec<String>,
+    /// Bytes of the tables, of which the headers keep slices.
+    bytes: usize,
+}
+
+impl Headers {
+    fn read(context: &dyn AssetContext) -> Self {
+        let mut headers = Self {
+            tables: Vec::new(),
+            problems: Vec::new(),
+            bytes: 0,
+        };
+        for file in context.find_type(*b"SNDI") {
+            let Some(bytes) = context.read(file) else {
+                continue;
+            };
+            headers.bytes += bytes.len();
+            let facts = Origin::of_type(context.asset_of(file)).facts;
+            let table = sound::parse_table(&bytes, &facts).unwrap_or_else(|incomplete| {
+                let Incomplete { error, model } = *incomplete;
+                headers.problems.push(error.to_string());
+                model
+            });
+            headers.tables.push(table);
+        }
+        headers
+    }
+
+    /// Returns all headers, in the order of the tables.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.tables.iter().flat_map(|table| &table.entries)
+    }
+
+    /// Returns the header of a sound, without a slice of the table's bytes.
+    fn find(&self, id: u32) -> Option<Entry> {
+        let mut entry = self.tables.iter().find_map(|table| table.find(id))?.clone();
+        if let Header::Dsp(header) = &mut entry.header {
+            header.stored = Bytes::copy_from_slice(&header.stored);
+        }
+        Some(entry)
+    }
+
+    /// Returns why there is no header for a sound.
+    pub(super) fn problem(&self, id: u32) -> Error {
+        let why = match (self.problems.as_slice(), self.tables.len()) {
+            ([problem, ..], _) => format!("the archive's table of sounds is incomplete: {problem}"),
+            (_, 0) => "the archive has no table of sounds (SNDI)".to_owned(),
+            _ => format!("the archive's table of sounds (SNDI) has no entry for {id:08X}"),
+        };
+        Error::Unsupported(why)
+    }
+}
+
+impl Shared for Headers {
+    fn memory(&self) -> usize {
+        let entries = self.tables.iter().map(|table| table.entries.capacity());
+        let problems = self.problems.iter().map(String::capacity);
+        size_of::<Self>()
+            + self.bytes
+            + entries.sum::<usize>() * size_of::<Entry>()
+            + self.tables.capacity() * size_of::<SoundTable>()
+            + problems.sum::<usize>()
+    }
+}
+
+/// Returns the headers of the sounds of an archive.
+pub(crate) fn headers(context: &dyn AssetContext) -> Option<Arc<Headers>> {
+    shared(context, "HIP sound headers", Headers::read)
+}
+
+/// Returns the header of the asset of a context.
+fn header(context: &dyn AssetContext) -> Result<Entry, Error> {
+    let id = Origin::of(context).id.unwrap_or_default();
+    match headers(context) {
+        Some(headers) => headers.find(id).ok_or_else(|| headers.problem(id)),
+        None => Err(Error::Unsupported(
+            "the archive's table of sounds (SNDI) cannot be read".to_owned(),
+        )),
+    }
+}
+
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let entry = header(context).map_err(|error| {
+        let info = Info::new(KIND.title, bytes, context);
+        let partial = crate::view::json::value(&info);
+        Box::new(Failure { error, partial })
+    })?;
+    let stem = stem(context, &["wav", "dsp", "vag"], "sound");
+    KIND.view(bytes, context, sound::parse(bytes, &entry), |shown| {
+        let sound = &shown.model;
+        let mut files = Vec::new();
+        if sound.all_samples() > MAX_SAMPLES {
+            let count = sound.all_samples();
+            let why = format!("it has {count} samples, more than {MAX_SAMPLES}");
+            let warning = not_shown(format_args!("{stem}.wav"), why);
+            shown.info.warnings.push(warning);
+        } else if sound.samples > 0 {
+            let file = Listed::new(None, format!("{stem}.wav"), Render::Whole(samples));
+            files.push(file.sized(wav_of(sound).size()));
+        }
+        if let Some((header, extension)) = sound.native_header().filter(|_| !bytes.is_empty()) {
+            let name = format!("{stem}.{extension}");
+            let size = header.len() + sound.data.len();
+            files.push(Listed::new(None, name, Render::Whole(native)).sized(size as u64));
+        }
+        files
+    })
+}
+
+fn describe(sound: &Sound, info: &mut Info, _names: Names<'_>) {
+    info.add("codec", sound.codec.name());
+    info.add("list", sound.entry.kind.name());
+    info.add("channels", sound.channels);
+    info.add("rate", sound.rate);
+    info.add("stored_rate", sound.entry.header.rate());
+    info.add("samples", sound.samples);
+    let seconds = f64::from(sound.samples) / f64::from(sound.rate.max(1));
+    info.add("seconds", seconds);
+    info.add("loop_start", sound.loops.map(|part| part.start));
+    info.add("loop_end", sound.loops.map(|part| part.end));
+    info.add(
+        "loop_end_clamped",
+        sound.loops.is_some_and(|part| part.is_clamped),
+    );
+}
+
+fn wav_of(sound: &Sound) -> Wav {
+    Wav {
+        channels: sound.channels,
+        rate: sound.rate,
+        samples: sound.samples,
+        loops: sound.loops.map(|part| (part.start, part.end)),
+    }
+}
+
+fn samples(shown: &Shown<Sound>, out: &mut dyn Write) -> io::Result<()> {
+    wav::write(&wav_of(&shown.model), &shown.model.pcm(), out)
+}
+
+fn native(shown: &Shown<Sound>, out: &mut dyn Write) -> io::Result<()> {
+    if let Some((header, _)) = shown.model.native_header() {
+        out.write_all(&header)?;
+    }
+    out.write_all(&shown.model.data)
+}
+
+fn open_table(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let facts = Origin::of(context).facts;
+    let render: InContext<Shown<SoundTable>> =
+        |shown, _, context, out| table(&shown.model, Names(context), out);
+    TABLE.view(bytes, context, sound::parse_table(bytes, &facts), |_| {
+        vec![Listed::new(
+            None,
+            "table.tsv".to_owned(),
+            Render::InContext(render, 0),
+        )]
+    })
+}
+
+/// Writes `table.tsv` of an SNDI asset.
+fn table(model: &SoundTable, names: Names<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let columns = ["index", "list", "sound", "sound_name", "rate", "offset"];
+    let mut table = Table::new(out, &columns)?;
+    for (index, entry) in model.entries.iter().enumerate() {
+        table.cell(index).cell(entry.kind.name());
+        names.cells(entry.asset, &mut table);
+        table
+            .cell(entry.header.rate())
+            .cell(entry.offset)
+            .end_row()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,8 @@
+//! Texts and credits (FORMATS, HIP assets).
+
+pub mod credits;
+pub mod parse;
+pub mod view;
+
+pub use self::parse::*;
+pub use self::view::{CREDITS_FORMAT, FORMAT};

@@ -1,0 +1,8 @@
+//! Textures (FORMATS, HIP assets 2).
+
+pub mod export;
+pub mod parse;
+pub mod view;
+
+pub use self::parse::*;
+pub use self::view::FORMAT;

@@ -1,0 +1,122 @@
+//! Textures of the GameCube: their header, big-endian.
+
+use bytes::Bytes;
+
+use super::colour::{ia8, rgb5a3, rgb565};
+use super::{Format, GxFormat, Sampling, Texture, check_size, take_levels};
+use crate::heavy_iron::take;
+use crate::parse::name::until_nul;
+use crate::renderware::Chunk;
+use hpimount_containers::io::{Endian, Error, Result, Warnings};
+
+/// The first word of the fields, read little-endian.
+pub(super) const PLATFORM: u32 = 0x0600_0000;
+
+/// The format of the colours of a GameCube palette.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GxPalette {
+    /// Alpha and intensity.
+    Ia8,
+    /// Without alpha.
+    Rgb565,
+    /// Opaque, or with alpha of 3 bits.
+    Rgb5a3,
+}
+
+impl GxPalette {
+    fn from_number(number: u8) -> Option<Self> {
+        Some(match number {
+            0 => Self::Ia8,
+            1 => Self::Rgb565,
+            2 => Self::Rgb5a3,
+            _ => return None,
+        })
+    }
+
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ia8 => "IA8",
+            Self::Rgb565 => "RGB565",
+            Self::Rgb5a3 => "RGB5A3",
+        }
+    }
+
+    /// Returns the colours of a stored palette.
+    pub(super) fn colours(self, stored: &[u8]) -> Vec<[u8; 4]> {
+        let words = stored.as_chunks::<2>().0.iter();
+        let words = words.map(|word| u16::from_be_bytes(*word));
+        match self {
+            Self::Ia8 => words.map(ia8).collect(),
+            Self::Rgb565 => words.map(rgb565).collect(),
+            Self::Rgb5a3 => words.map(rgb5a3).collect(),
+        }
+    }
+}
+
+/// Reads the fields of a GameCube texture.
+pub(super) fn read(fields: &Chunk, warnings: &mut Warnings) -> Result<Texture> {
+    if fields.is_cut() {
+        warnings.push(format!(
+            "texture at {:#x}: needs {} bytes, {} are left",
+            fields.offset,
+            fields.declared_size,
+            fields.body.len()
+        ));
+    }
+    let mut cursor = fields.cursor(Endian::Big);
+    cursor.u32("texture platform")?;
+    let sampling = Sampling::from_word(cursor.u32("filter and addressing")?);
+    cursor.take(16, "texture header")?;
+    let name = until_nul(cursor.take(32, "texture name")?);
+    let mask = until_nul(cursor.take(32, "mask name")?);
+    let raster = cursor.u32("raster flags")?;
+    let size_at = cursor.offset();
+    let width = u32::from(cursor.u16("texture width")?);
+    let height = u32::from(cursor.u16("texture height")?);
+    let depth = u32::from(cursor.u8("texture depth")?);
+    let declared_levels = u32::from(cursor.u8("texture levels")?);
+    let format_at = cursor.offset();
+    let format = cursor.u8("texture format")?;
+    let palette_format = cursor.u8("palette format")?;
+    let has_alpha = cursor.u32("alpha flag")? != 0;
+    check_size(size_at, width, height)?;
+    let format = GxFormat::from_number(format).ok_or_else(|| {
+        Error::damaged(
+            format_at,
+            "texture format",
+            format!("is {format}, which is unknown"),
+        )
+    })?;
+    let (mut palette, mut colours) = (None, Bytes::new());
+    if format.colours() > 0 {
+        let known = GxPalette::from_number(palette_format).ok_or_else(|| {
+            let problem = format!("is {palette_format}, which is unknown");
+            Error::damaged(format_at + 1, "palette format", problem)
+        })?;
+        palette = Some(known);
+        colours = take(&mut cursor, &fields.body, 2 * format.colours(), "palette")?;
+    }
+    let declared_size = Some(cursor.u32("size of all levels")?);
+    let mut texture = Texture {
+        name,
+        mask,
+        width,
+        height,
+        depth,
+        raster,
+        sampling,
+        has_alpha: Some(has_alpha),
+        declared_levels,
+        declared_size,
+        levels: Vec::new(),
+        format: Format::GameCube { format, palette },
+        palette: colours,
+        version: fields.version,
+        offset: fields.offset,
+    };
+    let data = fields.body.slice(fields.body.len() - cursor.remaining()..);
+    let size = |width, height| format.size(width, height);
+    take_levels(&mut texture, &data, cursor.offset(), size, warnings)?;
+    Ok(texture)
+}

@@ -1,0 +1,271 @@
+//! Textures of the Xbox: their header and their pixels, little-endian.
+
+use super::colour::{argb1555, argb4444, rgb565, xrgb1555};
+use super::dxt::{self, Blocks};
+use super::swizzle::Morton;
+use super::{Format, Level, Sampling, Texture, check_size, take_levels};
+use crate::heavy_iron::take;
+use crate::parse::name::until_nul;
+use crate::renderware::Chunk;
+use hpimount_containers::io::{Endian, Error, Result, Warnings};
+
+/// The first word of the fields.
+pub(super) const PLATFORM: u32 = 5;
+
+/// Bits of the raster's flags.
+const COLOURS: u32 = 0x0F00;
+const PALETTE_8: u32 = 0x2000;
+const PALETTE_4: u32 = 0x4000;
+
+/// The format of the pixels of an Xbox texture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum XboxFormat {
+    /// Blocks of 4 by 4 pixels.
+    Blocks(Blocks),
+    /// A byte per pixel, and a palette.
+    Palette {
+        /// Number of colours that are stored: 256, or 32 for a palette of 16.
+        colours: usize,
+        /// Whether the palette's alpha is used.
+        has_alpha: bool,
+    },
+    /// Pixels with direct colours.
+    Pixels(XboxColours),
+}
+
+/// Colours of an Xbox texture without a palette.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum XboxColours {
+    /// 16 bits with one of alpha.
+    Argb1555,
+    /// 16 bits without alpha.
+    Rgb565,
+    /// 16 bits with four of alpha.
+    Argb4444,
+    /// 8 bits of grey.
+    L8,
+    /// 32 bits with alpha.
+    Argb8888,
+    /// 32 bits without alpha.
+    Rgb888,
+    /// 15 bits in 16.
+    Rgb555,
+}
+
+impl XboxColours {
+    fn from_raster(raster: u32) -> Option<Self> {
+        Some(match raster & COLOURS {
+            0x100 => Self::Argb1555,
+            0x200 => Self::Rgb565,
+            0x300 => Self::Argb4444,
+            0x400 => Self::L8,
+            0x500 => Self::Argb8888,
+            0x600 => Self::Rgb888,
+            0xA00 => Self::Rgb555,
+            _ => return None,
+        })
+    }
+
+    /// Returns the length of a pixel in bytes.
+    fn size(self) -> usize {
+        match self {
+            Self::L8 => 1,
+            Self::Argb1555 | Self::Rgb565 | Self::Argb4444 | Self::Rgb555 => 2,
+            Self::Argb8888 | Self::Rgb888 => 4,
+        }
+    }
+}
+
+impl XboxFormat {
+    fn new(raster: u32, compression: u8, offset: u64) -> Result<Self> {
+        let unknown = |field: &'static str, value: u32| {
+            Err(Error::damaged(
+                offset,
+                field,
+                format!("is {value:#x}, which is unknown"),
+            ))
+        };
+        match compression {
+            0 => {}
+            0x0C => return Ok(Self::Blocks(Blocks::Dxt1)),
+            0x0E => return Ok(Self::Blocks(Blocks::Dxt3)),
+            0x0F => return Ok(Self::Blocks(Blocks::Dxt5)),
+            other => return unknown("compression", other.into()),
+        }
+        if raster & (PALETTE_8 | PALETTE_4) != 0 {
+            return Ok(Self::Palette {
+                colours: if raster & PALETTE_8 != 0 { 256 } else { 32 },
+                has_alpha: raster & COLOURS != 0x600,
+            });
+        }
+        match XboxColours::from_raster(raster) {
+            Some(colours) => Ok(Self::Pixels(colours)),
+            None => unknown("raster", raster),
+        }
+    }
+
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Blocks(Blocks::Dxt1) => "DXT1",
+            Self::Blocks(Blocks::Dxt3) => "DXT3",
+            Self::Blocks(Blocks::Dxt5) => "DXT5",
+            Self::Palette { colours: 256, .. } => "PAL8",
+            Self::Palette { .. } => "PAL4",
+            Self::Pixels(XboxColours::Argb1555) => "1555",
+            Self::Pixels(XboxColours::Rgb565) => "565",
+            Self::Pixels(XboxColours::Argb4444) => "4444",
+            Self::Pixels(XboxColours::L8) => "L8",
+            Self::Pixels(XboxColours::Argb8888) => "8888",
+            Self::Pixels(XboxColours::Rgb888) => "888",
+            Self::Pixels(XboxColours::Rgb555) => "555",
+        }
+    }
+
+    pub(super) fn palette_name(self) -> Option<&'static str> {
+        match self {
+            Self::Palette { has_alpha, .. } => Some(if has_alpha { "8888" } else { "888" }),
+            _ => None,
+        }
+    }
+
+    /// Returns whether pixels are stored in blocks.
+    pub(super) fn is_blocks(self) -> bool {
+        matches!(self, Self::Blocks(_))
+    }
+
+    /// Returns the length in bytes of a picture of this size.
+    fn size(self, width: u32, height: u32) -> usize {
+        let (width, height) = (width as usize, height as usize);
+        match self {
+            Self::Blocks(blocks) => width.div_ceil(4) * height.div_ceil(4) * blocks.size(),
+            Self::Palette { .. } => width * height,
+            Self::Pixels(colours) => width * height * colours.size(),
+        }
+    }
+}
+
+/// Reads the fields of an Xbox texture.
+pub(super) fn read(fields: &Chunk, warnings: &mut Warnings) -> Result<Texture> {
+    let mut cursor = fields.cursor(Endian::Little);
+    cursor.u32("texture platform")?;
+    let sampling = Sampling::from_word(cursor.u32("filter and addressing")?);
+    let name = until_nul(cursor.take(32, "texture name")?);
+    let mask = until_nul(cursor.take(32, "mask name")?);
+    let format_at = cursor.offset();
+    let raster = cursor.u32("raster flags")?;
+    let has_alpha = cursor.u16("alpha flag")? != 0;
+    if cursor.u16("cube map flag")? != 0 {
+        warnings.push(format!(
+            "cube map flag at {:#x}: is set; one side is shown",
+            cursor.offset() - 2
+        ));
+    }
+    let size_at = cursor.offset();
+    let width = u32::from(cursor.u16("texture width")?);
+    let height = u32::from(cursor.u16("texture height")?);
+    let depth = u32::from(cursor.u8("texture depth")?);
+    let declared_levels = u32::from(cursor.u8("texture levels")?);
+    cursor.u8("texture type")?;
+    let compression = cursor.u8("compression")?;
+    let declared_size = Some(cursor.u32("size of all levels")?);
+    check_size(size_at, width, height)?;
+    let format = XboxFormat::new(raster, compression, format_at)?;
+    let palette_size = match format {
+        XboxFormat::Palette { colours, .. } => colours * 4,
+        _ => 0,
+    };
+    let palette = take(&mut cursor, &fields.body, palette_size, "palette")?;
+    let mut texture = Texture {
+        name,
+        mask,
+        width,
+        height,
+        depth,
+        raster,
+        sampling,
+        has_alpha: Some(has_alpha),
+        declared_levels,
+        declared_size,
+        levels: Vec::new(),
+        format: Format::Xbox(format),
+        palette,
+        version: fields.version,
+        offset: fields.offset,
+    };
+    let data = fields.body.slice(fields.body.len() - cursor.remaining()..);
+    let size = |width, height| format.size(width, height);
+    take_levels(&mut texture, &data, cursor.offset(), size, warnings)?;
+    check_pixels(&texture, format, warnings);
+    Ok(texture)
+}
+
+/// Warns about sizes that cannot be swizzled, and indices out of range.
+fn check_pixels(texture: &Texture, format: XboxFormat, warnings: &mut Warnings) {
+    let at = texture.offset;
+    let is_swizzlable = texture.width.is_power_of_two() && texture.height.is_power_of_two();
+    if !format.is_blocks() && !is_swizzlable {
+        warnings.push(format!(
+            "texture size at {at:#x}: {} by {} pixels cannot be swizzled",
+            texture.width, texture.height
+        ));
+    }
+    if let XboxFormat::Palette { colours, .. } = format {
+        let indices = texture.levels.iter().flat_map(|level| level.data.iter());
+        let highest = indices.max().map_or(0, |&index| usize::from(index));
+        if highest >= colours {
+            warnings.push(format!(
+                "texture at {at:#x}: has index {highest}, the palette has {colours} colours"
+            ));
+        }
+    }
+}
+
+/// Decodes a picture.
+pub(super) fn decode(level: &Level, format: XboxFormat, palette: &[u8], out: &mut [[u8; 4]]) {
+    let (width, height) = (level.width as usize, level.height as usize);
+    match format {
+        XboxFormat::Blocks(blocks) => dxt::decode(&level.data, width, height, blocks, out),
+        XboxFormat::Palette { has_alpha, .. } => {
+            let mut colours = [[0; 4]; 256];
+            for (colour, stored) in colours.iter_mut().zip(palette.as_chunks().0) {
+                *colour = bgra(*stored, has_alpha);
+            }
+            swizzled(level, out, |[index]| colours[usize::from(index)]);
+        }
+        XboxFormat::Pixels(colours) => pixels(level, colours, out),
+    }
+}
+
+fn pixels(level: &Level, colours: XboxColours, out: &mut [[u8; 4]]) {
+    let word = |decode: fn(u16) -> [u8; 4]| move |bytes| decode(u16::from_le_bytes(bytes));
+    match colours {
+        XboxColours::Argb1555 => swizzled(level, out, word(argb1555)),
+        XboxColours::Rgb565 => swizzled(level, out, word(rgb565)),
+        XboxColours::Argb4444 => swizzled(level, out, word(argb4444)),
+        XboxColours::Rgb555 => swizzled(level, out, word(xrgb1555)),
+        XboxColours::L8 => swizzled(level, out, |[grey]| [grey, grey, grey, 255]),
+        XboxColours::Argb8888 => swizzled(level, out, |stored| bgra(stored, true)),
+        XboxColours::Rgb888 => swizzled(level, out, |stored| bgra(stored, false)),
+    }
+}
+
+/// Decodes swizzled pixels of `N` bytes. Missing ones are decoded from zeros.
+fn swizzled<const N: usize>(
+    level: &Level,
+    out: &mut [[u8; 4]],
+    decode: impl Fn([u8; N]) -> [u8; 4],
+) {
+    let morton = Morton::new(level.width as usize, level.height as usize);
+    let stored = level.data.as_chunks::<N>().0;
+    let rows = out.chunks_exact_mut(level.width as usize);
+    for (row, y) in rows.zip(&morton.y) {
+        for (pixel, x) in row.iter_mut().zip(&morton.x) {
+            *pixel = decode(stored.get(x | y).copied().unwrap_or([0; N]));
+        }
+    }
+}
+
+fn bgra([b, g, r, a]: [u8; 4], has_alpha: bool) -> [u8; 4] {
+    [r, g, b, if has_alpha { a } else { 255 }]
+}

@@ -1,0 +1,143 @@
+//! RWTX and TEXS: textures as pictures.
+
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use serde_json::json;
+
+use super::export;
+use crate::heavy_iron::info::Info;
+use crate::heavy_iron::names::Names;
+use crate::heavy_iron::texture::{self, Sampling, Texture, Textures};
+use crate::heavy_iron::view::{Kind, Shown, stem};
+use crate::model::{padded, png};
+use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
+use crate::view::listed::{Listed, Render};
+use crate::view::{AssetContext, Failure, Table, View, ViewFormat};
+
+/// Textures.
+pub const FORMAT: ViewFormat = ViewFormat {
+    name: "HIP texture",
+    extensions: &["rwtx", "texs"],
+    asset_types: &[*b"RWTX", *b"TEXS"],
+    converted: Conversion::Always(
+        Converted::whole(&[ConvertedFile::first("png")]).within(Folder::Named("textures")),
+    ),
+    open,
+    matches: |_| false,
+};
+
+pub(crate) const KIND: Kind<Textures> = Kind {
+    title: "HIP texture",
+    describe,
+    warnings: |model| &mut model.warnings,
+    heap: |model| {
+        let texture = |texture: &Texture| {
+            let levels = texture.levels.capacity() * size_of::<texture::Level>();
+            texture.name.capacity() + texture.mask.capacity() + levels
+        };
+        let textures = &model.textures;
+        textures.capacity() * size_of::<Texture>() + textures.iter().map(texture).sum::<usize>()
+    },
+};
+
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let stem = stem(context, &["rw3", "txd"], "texture");
+    KIND.view(bytes, context, texture::parse(bytes), |shown| {
+        let mut files = vec![Listed::whole("textures.tsv", |shown: &Shown<_>, out| {
+            table(&shown.model, out)
+        })];
+        let textures = &shown.model.textures;
+        for (index, texture) in textures.iter().enumerate() {
+            if let Some(problem) = export::picture_problem(texture) {
+                let what = format!("texture {index}");
+                shown
+                    .info
+                    .warnings
+                    .push(crate::model::not_shown(what, problem));
+                continue;
+            }
+            let name = match textures.len() {
+                1 => format!("{stem}.png"),
+                count => format!("{stem} {}.png", padded(index, count, 2)),
+            };
+            files.push(Listed::new(None, name, Render::Part(picture, index)));
+        }
+        files
+    })
+}
+
+fn describe(model: &Textures, info: &mut Info, _names: Names<'_>) {
+    info.add("declared_textures", model.declared);
+    let textures = model.textures.iter().map(|texture| {
+        json!({
+            "name": texture.name,
+            "mask": texture.mask,
+            "platform": texture.format.platform(),
+            "format": texture.format.name(),
+            "palette": texture.format.palette_name(),
+            "width": texture.width,
+            "height": texture.height,
+            "depth": texture.depth,
+            "levels": texture.levels.len(),
+            "alpha": texture.has_alpha,
+            "version": format!("{:#x}", texture.version.number()),
+        })
+    });
+    info.add("textures", textures.collect::<Vec<_>>());
+}
+
+fn picture(shown: &Shown<Textures>, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    let texture = shown.model.textures.get(index);
+    match texture.and_then(export::picture) {
+        Some(picture) => png::write(&picture, out),
+        None => Ok(()),
+    }
+}
+
+/// Writes `textures.tsv`.
+fn table(model: &Textures, out: &mut dyn Write) -> io::Result<()> {
+    let columns = [
+        "index",
+        "name",
+        "mask",
+        "platform",
+        "format",
+        "palette",
+        "width",
+        "height",
+        "depth",
+        "declared_levels",
+        "levels",
+        "alpha",
+        "filter",
+        "address_u",
+        "address_v",
+        "raster",
+        "offset",
+    ];
+    let mut table = Table::new(out, &columns)?;
+    for (index, texture) in model.textures.iter().enumerate() {
+        let sampling = texture.sampling;
+        table
+            .cell(index)
+            .text(&texture.name)
+            .text(&texture.mask)
+            .cell(texture.format.platform())
+            .cell(texture.format.name())
+            .optional(texture.format.palette_name())
+            .cell(texture.width)
+            .cell(texture.height)
+            .cell(texture.depth)
+            .cell(texture.declared_levels)
+            .cell(texture.levels.len())
+            .optional(texture.has_alpha)
+            .optional(sampling.filter_name())
+            .optional(Sampling::address_name(sampling.address_u))
+            .optional(Sampling::address_name(sampling.address_v))
+            .cell(format_args!("{:#x}", texture.raster))
+            .cell(texture.offset)
+            .end_row()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! The structure of GLB files.
+
+use std::cell::Cell;
+
+use serde_json::Value;
+
+use super::*;
+use crate::model::Pixels;
+use crate::model::obj::tests::scene;
+use crate::model::scene::{Animation, Joint, Outline, Shape, Weight};
+
+/// Returns the JSON and the binary chunk of a file.
+fn read(file: &[u8]) -> (Value, &[u8]) {
+    let word = |at: usize| u32::from_le_bytes(file[at..at + 4].try_into().unwrap()) as usize;
+    assert_eq!(&file[..4], b"glTF");
+    assert_eq!((word(4), word(8)), (2, file.len()));
+    let json = &file[20..20 + word(12)];
+    assert_eq!((&file[16..20], json.len() % 4), (&b"JSON"[..], 0));
+    let at = 20 + json.len();
+    assert_eq!(&file[at + 4..at + 8], b"BIN\0");
+    let binary = &file[at + 8..];
+    assert_eq!((word(at), word(at) % 4), (binary.len(), 0));
+    (serde_json::from_slice(json).unwrap(), binary)
+}
+
+fn written(scene: &Scene<'_>, pictures: Pictures<'_>) -> Vec<u8> {
+    let mut file = Vec::new();
+    write(scene, pictures, &|_| Ok(None), &mut file).unwrap();
+    file
+}
+
+/// Returns a picture of one pixel.
+fn picture() -> Picture {
+    Picture {
+        width: 1,
+        height: 1,
+        pixels: Pixels::Rgba(vec![[1, 2, 3, 4]]),
+    }
+}
+
+fn bent() -> Scene<'static> {
+    let mut scene = scene();
+    let whole = Weight {
+        joint: 0,
+        weight: 1.0,
+    };
+    let mesh = &mut scene.meshes[0];
+    mesh.weights = vec![
+        [
+            whole,
+            Weight::default(),
+            Weight::default(),
+            Weight::default()
+        ];
+        3
+    ];
+    mesh.shapes = vec![Shape {
+        name: "smile".into(),
+        deltas: vec![[0.0, 0.5, 0.0]; 3],
+    }];
+    scene.joints = vec![Joint {
+        node: 0,
+        inverse_bind: [0.0; 16],
+    }];
+    scene.animations = vec![Animation {
+        name: "walk".into(),
+        interval: 0.5,
+        frames: 3,
+        nodes: 0..1,
+        transform: Box::new(|_, _| Transform::HERE),
+    }];
+    scene
+}
+
+#[test]
+fn the_binary_part_is_reserved_before_it_is_allocated() {
+    let reserved = Cell::new(0);
+    let (scene, mut file) = (bent(), Vec::new());
+    let reserve = |bytes| {
+        reserved.set(reserved.get() + bytes);
+        Ok(None)
+    };
+    write(&scene, &|_| Some(picture()), &reserve, &mut file).unwrap();
+    let binary = read(&file).1.len();
+    assert!((binary..=2 * binary).contains(&reserved.get()));
+
+    let (most, mut none) = (binary / 2, Vec::new());
+    reserved.set(0);
+    let reserve = |bytes| {
+        reserved.set(reserved.get() + bytes);
+        match reserved.get() <= most {
+            true => Ok(None),
+            false => Err(io::ErrorKind::OutOfMemory.into()),
+        }
+    };
+    let error = write(&scene, &|_| Some(picture()), &reserve, &mut none).unwrap_err();
+    assert_eq!(error.kind(), io::ErrorKind::OutOfMemory);
+    assert!(none.is_empty());
+}
+
+#[test]
+fn everything_in_the_file_is_described() {
+    let file = written(&bent(), &|_| Some(picture()));
+    let (json, binary) = read(&file);
+    assert_eq!(json["asset"]["extras"]["notes"][0], "y is up.");
+    assert_eq!(json["buffers"][0]["byteLength"], binary.len());
+    assert_eq!(json["meshes"][0]["primitives"].as_array().unwrap().len(), 2);
+    assert_eq!(json["meshes"][0]["extras"]["targetNames"][0], "smile");
+    assert_eq!(json["skins"][0]["joints"], serde_json::json!([0]));
+    assert_eq!(json["nodes"][0]["skin"], 0);
+    assert_eq!(
+        json["animations"][0]["channels"].as_array().unwrap().len(),
+        2
+    );
+    assert_eq!(json["materials"][0]["alphaMode"], "MASK");
+    assert_eq!(json["images"].as_array().unwrap().len(), 1);
+    let mut end = 0;
+    for view in json["bufferViews"].as_array().unwrap() {
+        let (at, length) = (&view["byteOffset"], &view["byteLength"]);
+        let at = at.as_u64().unwrap_or(0);
+        assert_eq!((at % 4, at >= end), (0, true));
+        end = at + length.as_u64().unwrap();
+    }
+    assert!(end <= binary.len() as u64);
+    for accessor in json["accessors"].as_array().unwrap() {
+        let size = match accessor["componentType"].as_u64().unwrap() {
+            5123 => 2,
+            _ => 4,
+        };
+        let parts = match accessor["type"].as_str().unwrap() {
+            "SCALAR" => 1,
+            "VEC2" => 2,
+            "VEC3" => 3,
+            "VEC4" => 4,
+            _ => 16,
+        };
+        let view = &json["bufferViews"][accessor["bufferView"].as_u64().unwrap() as usize];
+        let count = accessor["count"].as_u64().unwrap();
+        assert_eq!(view["byteLength"], count * size * parts);
+    }
+}
+
+#[test]
+fn an_outline_is_a_hidden_node() {
+    let mut scene = scene();
+    let corners = [[0.0, 0.0, 0.0], [4.0, 0.0, 0.0], [4.0, 0.0, -2.0]];
+    scene.outlines.push(Outline {
+        name: "plate".into(),
+        parent: 0,
+        points: corners.into(),
+    });
+    let file = written(&scene, &|_| None);
+    let (json, _) = read(&file);
+    let used = ["KHR_materials_unlit", "KHR_node_visibility"];
+    assert_eq!(json["extensionsUsed"], serde_json::json!(used));
+    assert!(json.get("extensionsRequired").is_none());
+    let hidden = &json["nodes"][1];
+    assert_eq!(json["nodes"][0]["children"], serde_json::json!([1]));
+    assert_eq!(json["scenes"][0]["nodes"], serde_json::json!([0]));
+    assert_eq!(
+        hidden["extensions"]["KHR_node_visibility"]["visible"],
+        false
+    );
+    let mesh = &json["meshes"][hidden["mesh"].as_u64().unwrap() as usize];
+    let line = &mesh["primitives"][0];
+    assert_eq!((&line["mode"], line.get("material")), (&2.into(), None));
+    let positions = &json["accessors"][line["attributes"]["POSITION"].as_u64().unwrap() as usize];
+    assert_eq!(positions["count"], 3);
+    assert_eq!(positions["max"], serde_json::json!([4.0, 0.0, 0.0]));
+}
+
+#[test]
+fn a_mesh_without_triangles_is_omitted() {
+    let mut scene = scene();
+    scene.meshes[0].parts.clear();
+    let file = written(&scene, &|_| Some(picture()));
+    let (json, _) = read(&file);
+    assert!(json.get("meshes").is_none());
+    assert!(json["nodes"][0].get("mesh").is_none());
+}
+
+#[test]
+fn a_missing_picture_gets_no_texture() {
+    let file = written(&scene(), &|_| None);
+    let (json, _) = read(&file);
+    assert!(json.get("textures").is_none());
+    let surface = &json["materials"][0]["pbrMetallicRoughness"];
+    assert!(surface.get("baseColorTexture").is_none());
+}

@@ -1,0 +1,82 @@
+//! Writers of pictures and models in common formats.
+//!
+//! A game's format is converted to a [`Picture`] or a [`Scene`] in its own
+//! module ([`psx`], [`hgo`], [`ta`], [`heavy_iron`]); the writers ([`png`],
+//! [`apng`], [`obj`], [`gltf`], [`bvh`], [`preview`]) depend only on those.
+//! Output is proportional to input, and bounded: an `ExportPlan` determines
+//! beforehand, without decoding, which parts cannot be written, and why.
+//! [`ifp`] writes animations in their original format.
+
+pub mod apng;
+pub mod bvh;
+#[cfg(test)]
+pub(crate) mod front;
+pub mod gltf;
+pub(crate) mod math;
+pub mod obj;
+mod picture;
+pub mod png;
+pub mod preview;
+pub mod scene;
+mod sheet;
+pub mod wav;
+
+use std::any::Any;
+use std::fmt::Display;
+
+pub use math::Transform;
+pub use picture::{MAX_PIXELS, Picture, Pixels, size_problem};
+pub use scene::Scene;
+pub use sheet::{reduced, sheet};
+
+/// Temporary memory, reserved until this is dropped. The caller that reserves it
+/// decides how it is counted.
+pub type Reservation = Box<dyn Any + Send>;
+
+/// Maximum number of face corners of a written scene, each counted as often as
+/// it is shown. A level of the games has a tenth as many.
+pub const MAX_CORNERS: usize = 1 << 18;
+
+/// Maximum number of joints of a skeleton that is written.
+pub const MAX_JOINTS: usize = 1024;
+
+/// Maximum number of curves of a scene, each of one joint in one animation.
+pub const MAX_CURVES: usize = 1 << 13;
+
+/// Maximum number of poses, each of one joint in one frame, of all animations
+/// of a scene.
+pub const MAX_POSES: usize = 1 << 20;
+
+/// Maximum number of pixels of all pictures inside a scene.
+pub const MAX_SCENE_PIXELS: u64 = 1 << 24;
+
+/// Returns the message for an item that is not shown, as in `info.json` and
+/// `info.txt`.
+pub(crate) fn not_shown(what: impl Display, why: impl Display) -> String {
+    format!("{what} is not shown: {why}")
+}
+
+/// Returns `number`, one of `0..count`, with leading zeros, so that names sort
+/// by their numbers. It has at least `width` digits.
+pub fn padded(number: usize, count: usize, width: usize) -> String {
+    let last = count.saturating_sub(1).max(1);
+    let width = width.max(last.ilog10() as usize + 1);
+    format!("{number:0width$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_in_names_sort_as_numbers() {
+        assert_eq!(padded(7, 0, 2), "07");
+        assert_eq!(padded(7, 100, 2), "07");
+        assert_eq!(padded(7, 101, 2), "007");
+        assert_eq!(padded(1234, 12345, 3), "01234");
+        for count in [5, 10, 11, 1000, 1001] {
+            let names: Vec<String> = (0..count).map(|n| padded(n, count, 3)).collect();
+            assert!(names.is_sorted(), "{count}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Previews of small scenes.
+
+use super::*;
+use crate::model::obj::tests::scene;
+use proptest::prelude::*;
+
+#[test]
+fn a_preview_fills_its_frame_and_is_deterministic() {
+    let picture = draw(&scene(), &|_| None);
+    assert_eq!((picture.width, picture.height), (EDGE, EDGE));
+    let pixels = picture.rgba();
+    let opaque = |pixel: &&[u8; 4]| pixel[3] == 255;
+    assert!(pixels.iter().filter(opaque).count() > 10_000);
+    assert_eq!(pixels[0], [0; 4], "the corner is empty");
+    assert_eq!(draw(&scene(), &|_| None), picture);
+}
+
+#[test]
+fn a_face_has_no_seams_where_bands_meet() {
+    let mut scene = scene();
+    // The triangle faces the viewer and fills the frame.
+    scene.meshes[0].points = vec![[-9.0, -9.0, 0.0], [9.0, -9.0, 0.0], [0.0, 12.0, 0.0]];
+    let pixels = draw(&scene, &|_| None).rgba();
+    let edge = EDGE as usize;
+    let column = |x: usize| (0..edge).map(move |y| y * edge + x);
+    let opaque = |x: usize| column(x).filter(|&index| pixels[index][3] == 255);
+    let middle = opaque(edge / 2);
+    let (first, last) = (middle.clone().min().unwrap(), middle.clone().max().unwrap());
+    let rows = (last - first) / edge + 1;
+    assert!(rows > 2 * BAND / 2, "{rows}");
+    assert_eq!(middle.count(), rows);
+}
+
+#[test]
+fn nearer_faces_hide_those_behind() {
+    let mut scene = scene();
+    scene.materials[0].colour = [1.0, 0.0, 0.0, 1.0];
+    scene.materials[1].colour = [0.0, 0.0, 1.0, 1.0];
+    for corner in &mut scene.meshes[0].corners {
+        corner.colour = [255; 4];
+    }
+    // The blue triangle, which comes last, is moved away.
+    let behind = scene.meshes[0].points.clone();
+    let away = behind
+        .iter()
+        .map(|[x, y, z]| [x - 0.62, y - 0.52, z - 0.86]);
+    scene.meshes[0].points.extend(away.collect::<Vec<_>>());
+    let corners = scene.meshes[0].corners.clone();
+    let moved = corners.iter().map(|corner| crate::model::scene::Corner {
+        point: corner.point + 3,
+        ..*corner
+    });
+    scene.meshes[0].corners.extend(moved.collect::<Vec<_>>());
+    scene.meshes[0].parts[1].triangles = vec![[3, 4, 5]];
+    let colours = draw(&scene, &|_| None).rgba();
+    assert!(colours.iter().any(|colour| colour[0] > 100));
+    assert!(
+        colours
+            .iter()
+            .all(|colour| colour[2] == 0 || colour[0] == 0 || colour[3] < 255)
+    );
+    assert!(
+        !colours
+            .iter()
+            .any(|colour| colour[2] > 100 && colour[3] == 255)
+    );
+}
+
+proptest! {
+    #[test]
+    fn no_coordinates_make_it_panic(
+        bits in proptest::collection::vec(any::<u32>(), 9),
+        uvs in proptest::collection::vec(any::<u32>(), 6),
+    ) {
+        let mut scene = scene();
+        for (point, bits) in scene.meshes[0].points.iter_mut().zip(bits.chunks(3)) {
+            *point = std::array::from_fn(|axis| f32::from_bits(bits[axis]));
+        }
+        for (corner, bits) in scene.meshes[0].corners.iter_mut().zip(uvs.chunks(2)) {
+            corner.uv = [0, 1].map(|axis| f32::from_bits(bits[axis]));
+        }
+        let picture = Picture { width: 1, height: 1, pixels: Pixels::Rgba(vec![[255; 4]]) };
+        draw(&scene, &|_| Some(picture.clone()));
+    }
+}

@@ -1,0 +1,306 @@
+//! Scenes of models, as used by the writers: right-handed, y up, in the game's
+//! own units.
+
+use std::ops::Range;
+
+use super::math::Transform;
+
+/// The contents of one file.
+#[derive(Default)]
+pub struct Scene<'a> {
+    /// Notes for readers: axes, winding, units. One sentence each.
+    pub notes: Vec<String>,
+    /// Surfaces of the meshes.
+    pub materials: Vec<Material>,
+    /// Geometry.
+    pub meshes: Vec<Mesh>,
+    /// Transformations of meshes, and joints. A parent may follow its children.
+    pub nodes: Vec<Node>,
+    /// The nodes that are joints, in the order of [`Weight::joint`], with the
+    /// inverse of each one's transformation in the rest pose.
+    pub joints: Vec<Joint>,
+    /// Animations of the nodes.
+    pub animations: Vec<Animation<'a>>,
+    /// Lines that are not part of the visible model. They are hidden nodes in
+    /// GLB files, and omitted from others.
+    pub outlines: Vec<Outline>,
+}
+
+/// A surface.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Material {
+    /// Its name, which is unique in the file.
+    pub name: String,
+    /// Red, green, blue and alpha factors, 0 to 1.
+    pub colour: [f32; 4],
+    /// Its texture.
+    pub texture: Option<Texture>,
+    /// Its kind of transparency.
+    pub alpha: Alpha,
+    /// Whether it is visible from behind.
+    pub double_sided: bool,
+    /// Whether it is not affected by light.
+    pub unlit: bool,
+}
+
+impl Material {
+    /// Returns the white material of surfaces without one.
+    pub(crate) fn plain() -> Self {
+        Self {
+            name: "plain".into(),
+            colour: [1.0; 4],
+            texture: None,
+            alpha: Alpha::Opaque,
+            double_sided: true,
+            unlit: false,
+        }
+    }
+}
+
+/// A texture of a material.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Texture {
+    /// The caller's number of the picture.
+    pub picture: usize,
+    /// Name of the picture's file, without folder and extension.
+    pub file: String,
+    /// How coordinates outside of 0 to 1 are handled, horizontally and
+    /// vertically.
+    pub wrap: [Wrap; 2],
+    /// Whether it is sampled without interpolation.
+    pub sharp: bool,
+}
+
+/// How a texture continues outside of 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wrap {
+    /// It repeats.
+    Repeat,
+    /// It repeats, mirrored.
+    Mirror,
+    /// Its edge is extended.
+    Clamp,
+}
+
+/// A kind of transparency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Alpha {
+    /// Opaque.
+    Opaque,
+    /// Pixels with an alpha below one half are not drawn.
+    Mask,
+    /// It blends with what is behind it.
+    Blend,
+}
+
+/// Geometry. Corners share points, and triangles share corners.
+#[derive(Debug, Default)]
+pub struct Mesh {
+    /// Its name.
+    pub name: String,
+    /// Positions.
+    pub points: Vec<[f32; 3]>,
+    /// Corners of the triangles.
+    pub corners: Vec<Corner>,
+    /// The triangles, by their material.
+    pub parts: Vec<Part>,
+    /// Lines and single points, which have no surface.
+    pub strokes: Vec<Stroke>,
+    /// The weights of each point; empty for a mesh that is not skinned.
+    pub weights: Vec<Weights>,
+    /// Its blend shapes.
+    pub shapes: Vec<Shape>,
+}
+
+/// A corner of triangles.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Corner {
+    /// Index of its point.
+    pub point: u32,
+    /// Normal of the surface, of length 1.
+    pub normal: [f32; 3],
+    /// Texture coordinates, 0 to 1 from the top left corner.
+    pub uv: [f32; 2],
+    /// Red, green, blue and alpha in sRGB; white without a vertex colour.
+    pub colour: [u8; 4],
+}
+
+/// Triangles of one material.
+#[derive(Debug, Default)]
+pub struct Part {
+    /// Index of the material.
+    pub material: usize,
+    /// Corners of each triangle, anticlockwise seen from the front.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+/// A line, or a single point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stroke {
+    /// Index of the material.
+    pub material: usize,
+    /// Indices of its points, one or more.
+    pub points: Vec<u32>,
+}
+
+/// The joints of a point: each joint once, positive weights that add up to 1,
+/// and those of weight 0 last.
+pub type Weights = [Weight; 4];
+
+/// How much of a point follows a joint.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub struct Weight {
+    /// Index in [`Scene::joints`]; 0 if the weight is 0.
+    pub joint: u16,
+    /// 0 to 1.
+    pub weight: f32,
+}
+
+/// A blend shape of a mesh.
+#[derive(Debug, Default)]
+pub struct Shape {
+    /// Its name.
+    pub name: String,
+    /// The displacement of each point.
+    pub deltas: Vec<[f32; 3]>,
+}
+
+/// A named transformation.
+#[derive(Debug)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Index of its parent node. Never part of a cycle.
+    pub parent: Option<usize>,
+    /// Its transformation relative to the parent.
+    pub transform: Transform,
+    /// Index of its mesh.
+    pub mesh: Option<usize>,
+}
+
+/// A closed line.
+#[derive(Debug)]
+pub struct Outline {
+    /// Its name.
+    pub name: String,
+    /// Index of its parent node.
+    pub parent: usize,
+    /// Positions, two or more.
+    pub points: Vec<[f32; 3]>,
+}
+
+/// A node that deforms meshes.
+#[derive(Debug)]
+pub struct Joint {
+    /// Index of the node.
+    pub node: usize,
+    /// The inverse bind matrix: column by column, with the translation in the
+    /// last one.
+    pub inverse_bind: [f32; 16],
+}
+
+/// An animation of nodes. Poses are computed while they are written, so that no
+/// animation is held in memory as a whole.
+pub struct Animation<'a> {
+    /// Its name.
+    pub name: String,
+    /// Seconds from one frame to the next.
+    pub interval: f32,
+    /// Number of frames.
+    pub frames: usize,
+    /// The animated nodes.
+    pub nodes: Range<usize>,
+    /// Returns the transformation of a node in a frame: called with the index
+    /// of the frame and that of the node.
+    pub transform: Box<dyn Fn(usize, usize) -> Transform + Send + Sync + 'a>,
+}
+
+impl Mesh {
+    /// Returns the number of triangles.
+    pub fn triangles(&self) -> usize {
+        self.parts.iter().map(|part| part.triangles.len()).sum()
+    }
+}
+
+impl Scene<'_> {
+    /// Returns the nodes from a node to its root, starting with the node.
+    fn line(&self, node: usize) -> impl Iterator<Item = &Node> {
+        let first = self.nodes.get(node);
+        std::iter::successors(first, |node| self.nodes.get(node.parent?)).take(self.nodes.len())
+    }
+
+    /// Transforms a point from a node to the scene.
+    pub fn point(&self, node: usize, point: [f32; 3]) -> [f32; 3] {
+        let line = self.line(node);
+        line.fold(point, |point, node| node.transform.apply(point))
+    }
+
+    /// Transforms a normal from a node to the scene.
+    pub fn normal(&self, node: usize, normal: [f32; 3]) -> [f32; 3] {
+        let line = self.line(node);
+        line.fold(normal, |normal, node| node.transform.apply_normal(normal))
+    }
+
+    /// Returns the children of each node, and the roots.
+    pub fn children(&self) -> (Vec<Vec<usize>>, Vec<usize>) {
+        let mut children = vec![Vec::new(); self.nodes.len()];
+        let mut roots = Vec::new();
+        for (index, node) in self.nodes.iter().enumerate() {
+            match node.parent.and_then(|parent| children.get_mut(parent)) {
+                Some(siblings) => siblings.push(index),
+                None => roots.push(index),
+            }
+        }
+        (children, roots)
+    }
+}
+
+/// Returns the parent of each of `count` nodes by `parent_of`, which may return
+/// anything: a parent that does not exist, is the node itself or closes a cycle
+/// is omitted.
+pub(crate) fn sound_parents(
+    count: usize,
+    parent_of: impl Fn(usize) -> Option<usize>,
+) -> Vec<Option<usize>> {
+    let mut parents: Vec<Option<usize>> = (0..count)
+        .map(|node| parent_of(node).filter(|&parent| parent < count && parent != node))
+        .collect();
+    let mut walk_of = vec![None; count];
+    for start in 0..count {
+        let mut node = start;
+        while walk_of[node].is_none() {
+            walk_of[node] = Some(start);
+            let Some(parent) = parents[node] else { break };
+            if walk_of[parent] == Some(start) {
+                parents[node] = None;
+                break;
+            }
+            node = parent;
+        }
+    }
+    parents
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_chain_of_parents_ends(links in proptest::collection::vec(any::<u8>(), 0..40)) {
+            let link = |node: usize| Some(usize::from(links[node]) % 48);
+            let parents = sound_parents(links.len(), link);
+            for start in 0..links.len() {
+                let line = std::iter::successors(Some(start), |&node: &usize| parents[node]);
+                prop_assert!(line.take(links.len() + 1).count() <= links.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_valid_tree_is_unchanged() {
+        let links = [None, Some(0), Some(1), Some(1)];
+        assert_eq!(sound_parents(4, |node| links[node]), links);
+    }
+}

@@ -1,0 +1,3 @@
+//! Assets of Neversoft's games.
+
+pub mod psx;

@@ -1,0 +1,145 @@
+//! Characters: objects that are the joints of a skeleton (FORMATS, PSX 6).
+
+use std::sync::Arc;
+
+use super::clip::{Clip, Clips};
+use super::mesh::Builder;
+use super::{ExportPlan, object_name, shown_model};
+use crate::model::math::{Rows, Transform, product, subtract};
+use crate::model::scene::{Animation, Joint, Node, sound_parents};
+use crate::model::{Scene, padded};
+use crate::neversoft::psx::Psx;
+
+/// The note in files with a skeleton.
+const NOTE: &str = "Animations run at 30 frames per second, which is not recorded in the file.";
+
+/// Returns the matrix of an object's angles, of which 4096 are a full turn,
+/// with y up: first about z, then x, then y.
+pub(super) fn turn_of(angles: [i16; 3]) -> Rows {
+    // Only rotations about x are the same with y down and y up.
+    let [x, y, z] = angles.map(|angle| f32::from(angle) * std::f32::consts::TAU / 4096.0);
+    let ((sx, cx), (sy, cy), (sz, cz)) = (x.sin_cos(), (-y).sin_cos(), (-z).sin_cos());
+    let about_x = [[1.0, 0.0, 0.0], [0.0, cx, -sx], [0.0, sx, cx]];
+    let about_y = [[cy, 0.0, sy], [0.0, 1.0, 0.0], [-sy, 0.0, cy]];
+    let about_z = [[cz, -sz, 0.0], [sz, cz, 0.0], [0.0, 0.0, 1.0]];
+    product(about_y, product(about_x, about_z))
+}
+
+/// Returns the parent of each object, if it is valid.
+fn parents(psx: &Psx) -> Vec<Option<usize>> {
+    let stored = psx.parents().unwrap_or_default();
+    sound_parents(psx.objects.len(), |object| {
+        Some((*stored.get(object)?).into())
+    })
+}
+
+/// Adds a joint for each object, with its transformation in the rest pose: the
+/// position in the file, without rotation.
+fn joints(psx: &Psx, plan: &ExportPlan, parents: &[Option<usize>], scene: &mut Scene<'_>) {
+    for index in 0..psx.objects.len() {
+        let origin = plan.origin(psx, Some(index));
+        let parent = parents.get(index).copied().flatten();
+        let transform = match parent {
+            Some(_) => subtract(origin, plan.origin(psx, parent)),
+            None => origin,
+        };
+        scene.joints.push(Joint {
+            node: scene.nodes.len(),
+            inverse_bind: moved(origin.map(|part| 0.0 - part)),
+        });
+        scene.nodes.push(Node {
+            name: object_name(psx, index, 2),
+            parent,
+            transform: Transform::at(transform),
+            mesh: None,
+        });
+    }
+    scene.notes.push(NOTE.into());
+}
+
+/// Returns the matrix of a translation.
+fn moved([x, y, z]: [f32; 3]) -> [f32; 16] {
+    [
+        1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, x, y, z, 1.0,
+    ]
+}
+
+/// Builds a character: joints, meshes that follow them, and animations.
+pub(super) fn build<'a>(
+    psx: &'a Psx,
+    plan: &'a ExportPlan,
+    builder: &mut Builder<'_>,
+    scene: &mut Scene<'a>,
+) {
+    let parents: Arc<[_]> = parents(psx).into();
+    joints(psx, plan, &parents, scene);
+    for (index, object) in psx.objects.iter().enumerate() {
+        let number = usize::from(object.model);
+        let Some(model) = shown_model(psx, number) else {
+            continue;
+        };
+        let name = format!("{}_mesh", object_name(psx, index, 2));
+        let mesh = builder.mesh(name.clone(), model, Some(index));
+        scene.nodes.push(Node {
+            name,
+            parent: None,
+            transform: Transform::HERE,
+            mesh: Some(scene.meshes.len()),
+        });
+        scene.meshes.push(mesh);
+    }
+    let clips = Clips::of(psx);
+    if plan.moves_scene {
+        let motions = plan.motions.iter();
+        let animations = motions.filter_map(|&index| {
+            let clip = clips.get(index)?;
+            Some(animation(psx, plan, &parents, index, clip))
+        });
+        scene.animations.extend(animations);
+    }
+}
+
+/// Returns the joints and one animation.
+pub(super) fn motion<'a>(psx: &'a Psx, plan: &'a ExportPlan, index: usize) -> Scene<'a> {
+    let mut scene = Scene::default();
+    let parents: Arc<[_]> = parents(psx).into();
+    joints(psx, plan, &parents, &mut scene);
+    if let Some(clip) = Clips::of(psx).get(index) {
+        scene
+            .animations
+            .push(animation(psx, plan, &parents, index, clip));
+    }
+    scene
+}
+
+fn animation<'a>(
+    psx: &'a Psx,
+    plan: &'a ExportPlan,
+    parents: &Arc<[Option<usize>]>,
+    index: usize,
+    clip: Clip<'a>,
+) -> Animation<'a> {
+    let parents = Arc::clone(parents);
+    Animation {
+        name: padded(index, Clips::of(psx).len(), 3),
+        interval: clip.interval,
+        frames: clip.frames,
+        nodes: 0..psx.objects.len(),
+        transform: Box::new(move |frame, joint| {
+            let parent = parents.get(joint).copied().flatten();
+            clip.transform(plan, frame, joint, parent)
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn angles_are_about_axes_with_y_up() {
+        let quarter = turn_of([0, 1024, 0]);
+        let rotated = crate::model::math::turn(quarter, [1.0, 0.0, 0.0]);
+        assert!((rotated[2] - 1.0).abs() < 1e-6, "{rotated:?}");
+    }
+}

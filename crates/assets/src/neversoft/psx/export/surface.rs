@@ -1,0 +1,162 @@
+//! Materials of faces (FORMATS, PSX 4).
+
+use std::collections::HashMap;
+
+use super::textures::TextureSet;
+use crate::model::scene::{Alpha, Material, Texture, Wrap};
+use crate::neversoft::psx::{Face, Psx};
+
+/// Maximum number of materials of a scene; the faces of further ones share the
+/// last.
+const MAX_MATERIALS: usize = 4096;
+
+/// The value of a colour byte that leaves the texture unchanged.
+const NEUTRAL: u16 = 128;
+
+/// Where faces without a texture have their colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colours {
+    /// In their corners only, for formats that use those.
+    Corners,
+    /// In their corners, and as the mean in their material, for formats in
+    /// which many programs use only the material.
+    Materials,
+}
+
+/// The properties that faces of one material share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Surface {
+    texture: Option<usize>,
+    /// Mean colour of a face without a texture, with [`Colours::Materials`].
+    colour: Option<[u8; 3]>,
+    has_transparent: bool,
+    /// Opacity in quarters.
+    opacity: u8,
+    double_sided: bool,
+}
+
+/// The materials of a scene, created when a face first needs them.
+pub(super) struct Surfaces {
+    colours: Colours,
+    known: HashMap<Surface, usize>,
+    pub(super) materials: Vec<Material>,
+}
+
+impl Surfaces {
+    pub(super) fn new(colours: Colours) -> Self {
+        Self {
+            colours,
+            known: HashMap::new(),
+            materials: Vec::new(),
+        }
+    }
+
+    /// Returns the index of the material of a face.
+    pub(super) fn of(&mut self, psx: &Psx, textures: &TextureSet, face: &Face) -> usize {
+        let texture = face.texture.filter(|_| face.uv.is_some());
+        let texture = texture.and_then(|index| textures.of_face(index));
+        let size = texture.and_then(|index| textures.size(psx, index));
+        let is_plain = size.is_none() && self.colours == Colours::Materials;
+        let surface = Surface {
+            texture,
+            colour: is_plain.then(|| mean(psx, face)),
+            has_transparent: size.is_some_and(|size| size.has_transparent),
+            opacity: opacity(face),
+            double_sided: face.flags & 0x0200 != 0,
+        };
+        if let Some(&index) = self.known.get(&surface) {
+            return index;
+        }
+        if self.materials.len() >= MAX_MATERIALS {
+            return MAX_MATERIALS - 1;
+        }
+        self.known.insert(surface, self.materials.len());
+        self.materials.push(surface.material(textures));
+        self.materials.len() - 1
+    }
+}
+
+/// Returns the opacity of a face in quarters: 0 if it is not drawn, 1 if a
+/// quarter of it is added, 2 if it is blended, otherwise 4.
+fn opacity(face: &Face) -> u8 {
+    match (face.is_invisible(), face.is_semi_transparent()) {
+        (true, _) => 0,
+        (_, true) if face.flags & 0x0180 == 0x0180 => 1,
+        (_, true) => 2,
+        _ => 4,
+    }
+}
+
+impl Surface {
+    fn material(self, textures: &TextureSet) -> Material {
+        let mut name = match self.texture {
+            Some(index) => textures.name(index).replace(' ', "_"),
+            None => "plain".into(),
+        };
+        if let Some([r, g, b]) = self.colour {
+            name += &format!("_{r:02x}{g:02x}{b:02x}");
+        }
+        name += match self.opacity {
+            0 => "_invisible",
+            1 => "_quarter",
+            2 => "_half",
+            _ => "",
+        };
+        if self.double_sided {
+            name += "_double";
+        }
+        let alpha = match (self.opacity, self.has_transparent) {
+            (4, false) => Alpha::Opaque,
+            (4, true) => Alpha::Mask,
+            _ => Alpha::Blend,
+        };
+        let [r, g, b] = self.colour.unwrap_or([255; 3]);
+        let [r, g, b] = [r, g, b].map(|part| f32::from(part) / 255.0);
+        Material {
+            name,
+            colour: [r, g, b, f32::from(self.opacity) / 4.0],
+            texture: self.texture.map(|index| Texture {
+                picture: index,
+                file: textures.name(index),
+                wrap: [Wrap::Repeat; 2],
+                sharp: true,
+            }),
+            alpha,
+            double_sided: self.double_sided,
+            unlit: true,
+        }
+    }
+}
+
+/// Returns the mean colour of the corners of a face without a texture.
+fn mean(psx: &Psx, face: &Face) -> [u8; 3] {
+    let corners = &colours(psx, face, false)[..face.corners()];
+    std::array::from_fn(|part| {
+        let sum: usize = corners.iter().map(|colour| usize::from(colour[part])).sum();
+        ((sum + corners.len() / 2) / corners.len()) as u8
+    })
+}
+
+/// Returns the sRGB colours of a face's corners. On a texture, 128 leaves it
+/// unchanged; brighter results are clamped.
+pub(super) fn colours(psx: &Psx, face: &Face, is_textured: bool) -> [[u8; 4]; 4] {
+    let palette = psx.gouraud_colours().unwrap_or_default();
+    let neutral = if is_textured { 128 } else { 255 };
+    std::array::from_fn(|corner| {
+        let [r, g, b] = if face.is_gouraud() {
+            let index = usize::from(face.colour[corner]);
+            palette.get(index).copied().unwrap_or([neutral; 3])
+        } else {
+            let [r, g, b, _] = face.colour;
+            [r, g, b]
+        };
+        let part = |part: u8| {
+            if is_textured {
+                (u16::from(part) * 255 / NEUTRAL).min(255) as u8
+            } else {
+                part
+            }
+        };
+        [part(r), part(g), part(b), 255]
+    })
+}

@@ -1,0 +1,420 @@
+//! View of a PSX file: facts, a summary, tables, pictures, models and
+//! animations.
+
+mod facts;
+mod page;
+mod tables;
+
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use get_size2::GetSize;
+
+use crate::model::padded;
+use crate::model::{bvh, gltf, obj, png, preview};
+use crate::neversoft::psx::export::{Colours, ExportPlan, TextureSet, model_name, neighbours};
+use crate::neversoft::psx::{self, Psx};
+use crate::parse::Incomplete;
+use crate::view::converted::{Conversion, Converted, ConvertedFile};
+use crate::view::listed::{Listed, ListedView, Render, whole_files};
+use crate::view::{AssetContext, Failure, View, ViewFormat};
+
+/// PSX models, levels and texture banks.
+///
+/// PlayStation programs and pictures have the same extension, so the content
+/// decides.
+pub const FORMAT: ViewFormat = ViewFormat {
+    name: "PSX",
+    extensions: psx::EXTENSIONS,
+    asset_types: &[],
+    converted: Conversion::Always(Converted::parts(&[
+        ConvertedFile::named("png", "preview.png"),
+        ConvertedFile::first("glb"),
+    ])),
+    open,
+    matches: |bytes| psx::parse(bytes).is_ok(),
+};
+
+/// Maximum number of bytes of neighbours that are read.
+const MAX_NEIGHBOURS: usize = 16 << 20;
+
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    match psx::parse(bytes) {
+        Ok(mut psx) => {
+            let mut plan = ExportPlan::new(&psx, read_neighbours(&psx, context));
+            psx.warnings.append(std::mem::take(&mut plan.problems));
+            let model = Shown { psx, plan };
+            Ok(Box::new(ListedView {
+                files: files(&model),
+                model,
+            }))
+        }
+        Err(incomplete) => {
+            let Incomplete { error, model } = *incomplete;
+            let partial = model.map_or_else(|| serde_json::json!({}), |psx| facts::partial(&psx));
+            Err(Box::new(Failure { error, partial }))
+        }
+    }
+}
+
+/// Returns the files of the same level, if this one needs something from them.
+fn read_neighbours(psx: &Psx, context: &dyn AssetContext) -> Vec<Psx> {
+    if context.name().is_empty() || !TextureSet::lacks(psx) {
+        return Vec::new();
+    }
+    let mut left = MAX_NEIGHBOURS;
+    let mut read = |name: String| {
+        let bytes = context.read_sibling(&name)?;
+        left = left.checked_sub(bytes.len())?;
+        psx::parse(&bytes).ok()
+    };
+    let names = neighbours(context.name()).into_iter();
+    names.filter_map(&mut read).collect()
+}
+
+/// A file, and its export plan.
+#[derive(GetSize)]
+struct Shown {
+    psx: Psx,
+    plan: ExportPlan,
+}
+
+/// Folder of the pictures.
+const TEXTURES: &str = "textures";
+
+/// Folder of the models.
+const MODELS: &str = "models";
+
+/// Folder of the animations.
+const ANIMATIONS: &str = "animations";
+
+/// File of the models' materials.
+const MATERIALS: &str = "materials.mtl";
+
+/// File of the scene's materials.
+const SCENE_MATERIALS: &str = "scene.mtl";
+
+/// Returns the files, in order.
+fn files(shown: &Shown) -> Vec<Listed<Shown>> {
+    let mut files: Vec<Listed<Shown>> = whole_files(&[
+        ("info.json", |shown, out| facts::json(&shown.psx, out)),
+        ("info.txt", |shown, out| page::text(&shown.psx, out)),
+        ("objects.tsv", |shown, out| tables::objects(&shown.psx, out)),
+        ("models.tsv", |shown, out| tables::models(&shown.psx, out)),
+        ("textures.tsv", |shown, out| {
+            tables::textures(&shown.psx, out)
+        }),
+        ("palettes.tsv", |shown, out| {
+            tables::palettes(&shown.psx, out)
+        }),
+        ("chunks.tsv", |shown, out| tables::chunks(&shown.psx, out)),
+    ]);
+    let Shown { psx, plan } = shown;
+    if tables::has_animations(psx) {
+        files.push(Listed::whole("animations.tsv", |shown: &Shown, out| {
+            tables::animations(&shown.psx, out)
+        }));
+    }
+    if plan.has_scene {
+        files.push(Listed::whole("scene.obj", scene));
+        files.push(Listed::whole(SCENE_MATERIALS, scene_materials));
+        let render = Render::InContext(glb, 0);
+        files.push(Listed::new(None, "model.glb".into(), render));
+        files.push(Listed::whole("preview.png", drawn));
+    }
+    for index in 0..plan.textures.len() {
+        let name = format!("{}.png", plan.textures.name(index));
+        files.push(Listed::new(
+            Some(TEXTURES),
+            name,
+            Render::Part(texture, index),
+        ));
+    }
+    for &index in &plan.models {
+        let number = padded(index, psx.models.len(), 2);
+        let name = format!("{number} {}.obj", model_name(psx, index));
+        files.push(Listed::new(Some(MODELS), name, Render::Part(model, index)));
+    }
+    if !plan.models.is_empty() {
+        files.push(Listed::new(
+            Some(MODELS),
+            MATERIALS.into(),
+            Render::Whole(materials),
+        ));
+    }
+    let last = plan.motions.last().map_or(0, |&last| last + 1);
+    for &index in &plan.motions {
+        let name = format!("{}.bvh", padded(index, last, 3));
+        files.push(Listed::new(
+            Some(ANIMATIONS),
+            name,
+            Render::Part(motion, index),
+        ));
+    }
+    files
+}
+
+fn texture(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    match shown.plan.textures.picture(&shown.psx, index) {
+        Some(picture) => png::write(&picture, out),
+        None => Ok(()),
+    }
+}
+
+fn model(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    obj::write(&shown.plan.model(&shown.psx, index), MATERIALS, out)
+}
+
+fn materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+    let (materials, notes) = shown.plan.materials(&shown.psx);
+    obj::write_materials(&materials, &notes, "../textures/", out)
+}
+
+fn scene(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+    let scene = shown.plan.scene(&shown.psx, Colours::Materials);
+    obj::write(&scene, SCENE_MATERIALS, out)
+}
+
+fn scene_materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+    let (materials, notes) = shown.plan.materials(&shown.psx);
+    obj::write_materials(&materials, &notes, "textures/", out)
+}
+
+fn glb(
+    shown: &Shown,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let Shown { psx, plan } = shown;
+    let pictures = |index| plan.textures.picture(psx, index);
+    let scene = plan.scene(psx, Colours::Corners);
+    gltf::write(&scene, &pictures, &|bytes| context.reserve(bytes), out)
+}
+
+fn drawn(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
+    let Shown { psx, plan } = shown;
+    let pictures = |index| plan.textures.picture(psx, index);
+    let picture = preview::draw(&plan.scene(psx, Colours::Corners), &pictures);
+    png::write(&picture, out)
+}
+
+fn motion(shown: &Shown, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    let scene = shown.plan.motion(&shown.psx, index);
+    match scene.animations.first() {
+        Some(motion) => bvh::write(&scene, motion, out),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::neversoft::psx::parse::build::{File, object, rich, texture};
+    use crate::view::Alone;
+    use proptest::prelude::*;
+
+    fn rendered(bytes: &[u8], name: &str) -> String {
+        crate::view::rendered(open, bytes, name)
+    }
+
+    #[test]
+    fn objects_have_positions_in_units_and_angles_in_degrees() {
+        let mut file = rich();
+        file.objects[1][4..8].copy_from_slice(&(-2048_i32).to_le_bytes());
+        file.objects[1][18..20].copy_from_slice(&1024_i16.to_le_bytes());
+        file.objects[1][0] = 0x22;
+        assert_eq!(
+            rendered(&file.bytes(), "objects.tsv"),
+            "index\tmodel\tx\ty\tz\tangles\tflags\tparent\n\
+             0\t0\t0\t0\t0\t0 0 0\t0x0000\t\n\
+             1\t1\t-0.5\t-20\t30\t0 90 0\t0x0022\t0\n"
+        );
+    }
+
+    #[test]
+    fn models_count_their_faces_by_kind() {
+        let text = rendered(&rich().bytes(), "models.tsv");
+        let (header, rows) = text.split_once('\n').unwrap();
+        assert_eq!(
+            header,
+            "index\tname_hash\tvertices\tnormals\tfaces\ttriangles\tquads\ttextured\tgouraud\t\
+             invisible\tradius\tbounds\tlod_distance\tnext_lod"
+        );
+        assert_eq!(
+            rows,
+            "0\t6f0f6b9f\t3\t1\t2\t1\t1\t1\t1\t1\t100\t-50 -60 -70 50 60 70\t32767\t\n\
+             1\t6f0f6b9f\t3\t1\t0\t0\t0\t0\t0\t0\t100\t-50 -60 -70 50 60 70\t32767\t\n"
+        );
+    }
+
+    #[test]
+    fn textures_and_palettes_refer_to_each_other() {
+        let bytes = rich().bytes();
+        assert_eq!(
+            rendered(&bytes, "textures.tsv"),
+            "index\tid\twidth\theight\tbits\tpalette_id\tpalette_found\n\
+             0\t0000001e\t5\t3\t4\t000000aa\ttrue\n\
+             1\t0000001f\t4\t2\t4\t000000bb\tfalse\n\
+             2\t0000001f\t64\t64\t\t\t\n"
+        );
+        assert_eq!(
+            rendered(&bytes, "palettes.tsv"),
+            "index\tid\tcolours\ttransparent\ttextures\n0\t000000aa\t16\t0\t1\n"
+        );
+    }
+
+    #[test]
+    fn chunks_are_listed_with_their_meaning() {
+        let mut file = rich();
+        file.chunks.truncate(1);
+        file.chunks.push((0x0A, Vec::new()));
+        file.chunks.push((0x1234, vec![1]));
+        let text = rendered(&file.bytes(), "chunks.tsv");
+        let rows: Vec<_> = text
+            .lines()
+            .map(|row| row.split('\t').collect::<Vec<_>>())
+            .collect();
+        let offset = rows[1][1].parse::<usize>().unwrap();
+        assert_eq!(rows[0], ["tag", "offset", "length", "meaning"]);
+        assert_eq!((rows[1][0], rows[1][3]), ("RGBs", "gouraud colours: 2"));
+        assert_eq!(&file.bytes()[offset..offset + 4], [255, 0, 0, 0]);
+        let damaged = "collision grid: 0 x 0 cells, 0 entries, damaged";
+        assert_eq!((rows[2][0], rows[2][2], rows[2][3]), ("0x0a", "0", damaged));
+        assert_eq!((rows[3][0], rows[3][3]), ("0x1234", "unknown"));
+    }
+
+    #[test]
+    fn animations_are_listed_if_there_are_any() {
+        let mut file = rich();
+        let bytes = file.bytes();
+        let position = |tag: u32| {
+            let psx = psx::parse(&bytes.clone().into()).unwrap();
+            let chunk = psx.chunks.iter().find(|chunk| chunk.tag == tag);
+            chunk.unwrap().offset + 12
+        };
+        assert_eq!(
+            rendered(&bytes, "animations.tsv"),
+            format!(
+                "index\tkind\tname\tframes\tstored_frames\ttween\toffset\n\
+                 0\tkeyframes\t\t2\t2\t0\t{}\n\
+                 0\tcompressed\t\t7\t\t\t{}\n\
+                 0\tsprite\tsmoke\t1\t\t\t\n",
+                position(0x2A),
+                position(0x2C)
+            )
+        );
+        file.chunks.clear();
+        let files = open(&file.bytes().into(), &Alone).unwrap().files();
+        assert!(files.iter().all(|file| file.name != "animations.tsv"));
+    }
+
+    #[test]
+    fn the_summary_describes_the_file() {
+        let bytes = rich().bytes();
+        let psx = psx::parse(&bytes.clone().into()).unwrap();
+        assert_eq!(
+            rendered(&bytes, "info.txt"),
+            format!(
+                "PSX character (version 4: THPS 2 to 4, Spider-Man, Mat Hoffman's Pro BMX)\n\
+                 \n\
+                 file size      {} bytes\n\
+                 objects        2\n\
+                 models         2\n\
+                 vertices       6\n\
+                 faces          2 (triangles 1, quads 1, invisible 1)\n\
+                 bounds         x -3.125 to 13.125, y -23.75 to 3.75 (down), z -4.375 to 34.375\n\
+                 textures       3 (ids 2)\n\
+                 palettes       1 of 16 colours, 0 of 256, 1 missing\n\
+                 animations     3 (keyframes 1, compressed 1, sprites 1)\n\
+                 chunks         10: RGBs, HIER, 0x0a, 0x2a, 0x2c, 0x45, 0x06, 0x07 and 2 more\n\
+                 warnings       4\n  \
+                 palette 000000bb of texture {:#x} not in this file\n  \
+                 texture 1 is not shown: its palette 000000bb was not found\n  \
+                 texture 2 is not shown: its pixels are in a file of their own\n  \
+                 animation 0 is not shown: stream's header at {:#x}: needs 1 bytes, 0 are left\n",
+                bytes.len(),
+                psx.textures[1].offset,
+                psx.chunks[4].offset + 12,
+            )
+        );
+    }
+
+    #[test]
+    fn a_damaged_file_shows_only_what_was_read() {
+        let mut file = rich();
+        file.textures.push(texture([0, 16, 0xAA, 0], [2, 2], &[]));
+        let mut bytes = file.bytes();
+        let Failure { error, partial } = *{
+            bytes.truncate(bytes.len() - 1);
+            open(&bytes.into(), &Alone).err().unwrap()
+        };
+        assert!(
+            error.to_string().starts_with("texture 3: record"),
+            "{error}"
+        );
+        assert_eq!(partial["textures"].as_array().unwrap().len(), 3);
+        assert_eq!(partial["models"][0]["faces"], 2);
+        let only_head = open(&Bytes::from_static(&[4, 0, 2, 0, 1, 0, 0, 0]), &Alone)
+            .err()
+            .unwrap()
+            .partial;
+        let expected =
+            serde_json::json!({"format": "PSX", "version": 4, "file_size": 8, "meta_offset": 1});
+        assert_eq!(only_head, expected);
+    }
+
+    #[test]
+    fn a_large_damaged_file_shows_its_facts_without_lists() {
+        let mut file = rich();
+        file.objects = vec![object(0, [0; 3]); 20_000];
+        let mut bytes = file.bytes();
+        bytes.truncate(bytes.len() - 21);
+        let partial = open(&bytes.into(), &Alone).err().unwrap().partial;
+        assert_eq!(partial["version"], 4);
+        assert!(partial.get("objects").is_none());
+    }
+
+    #[test]
+    fn a_number_without_a_file_renders_to_nothing() {
+        let view = open(&rich().bytes().into(), &Alone).unwrap();
+        for index in [view.files().len(), usize::MAX] {
+            let mut text = Vec::new();
+            view.render(index, &Alone, &mut text).unwrap();
+            assert!(text.is_empty());
+        }
+    }
+
+    /// Opens bytes as a PSX file and renders all files.
+    fn open_and_render(bytes: &[u8]) {
+        if let Ok(view) = open(&Bytes::copy_from_slice(bytes), &Alone) {
+            for index in 0..view.files().len() {
+                let mut text = Vec::new();
+                view.render(index, &Alone, &mut text).unwrap();
+                assert!(!text.is_empty());
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(version in 0..8_u8, rest in proptest::collection::vec(any::<u8>(), 0..400)) {
+            open_and_render(&[vec![version, 0, 2, 0], rest].concat());
+        }
+
+        #[test]
+        fn no_damage_makes_it_panic(
+            version in prop_oneof![Just(3), Just(4), Just(6)],
+            damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
+            lost in 0..40_usize,
+        ) {
+            let mut bytes = File { version, ..rich() }.bytes();
+            for (at, byte) in damage {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            bytes.truncate(bytes.len() - lost);
+            open_and_render(&bytes);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! View of a script: its code as text, and its names.
+
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::total_annihilation::cob::{self, Cob};
+use crate::total_annihilation::pal::colors::Colors;
+use crate::total_annihilation::tdo;
+use crate::total_annihilation::view::{Shown, failure, warnings_size};
+use crate::view::converted::{Conversion, Converted};
+use crate::view::json::Seq;
+use crate::view::listed::{Listed, Render, whole_files};
+use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, Wanted, json};
+use hpimount_containers::io::Warnings;
+
+/// Compiled scripts.
+pub const FORMAT: ViewFormat = ViewFormat {
+    name: "COB",
+    extensions: cob::EXTENSIONS,
+    asset_types: &[],
+    converted: Conversion::Always(Converted::parts(&[])),
+    open,
+    matches: |_| false,
+};
+
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let cob = cob::parse(bytes).map_err(|incomplete| {
+        failure(*incomplete, |cob| {
+            json::bounded_value(&Facts::new(cob, &cob.warnings), &json!({}))
+        })
+    })?;
+    let shown = Shown {
+        colors: Colors::embedded(),
+        heap: warnings_size(&cob.warnings),
+        asset: cob,
+    };
+    let mut files = vec![
+        Listed::new(None, "info.json".into(), Render::InContext(info, 0)),
+        Listed::new(None, "info.txt".into(), Render::InContext(page, 0)),
+    ];
+    files.extend(whole_files(&[("script.asm", script as _)]));
+    Ok(shown.view(files))
+}
+
+#[derive(Serialize)]
+struct Facts<'a> {
+    format: &'static str,
+    version: u32,
+    compiled_with: Option<String>,
+    code_words: usize,
+    statics: u32,
+    scripts: Seq<'a, ScriptFacts>,
+    pieces: Seq<'a, String>,
+    strings: Seq<'a, String>,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct ScriptFacts {
+    name: String,
+    start: Option<u32>,
+}
+
+impl<'a> Facts<'a> {
+    fn new(cob: &'a Cob, warnings: &Warnings) -> Self {
+        Self {
+            format: FORMAT.name,
+            version: cob.version,
+            compiled_with: cob.compiled_with(),
+            code_words: cob.code_words(),
+            statics: cob.statics,
+            scripts: Seq::new(|| {
+                let names = cob.scripts.iter().enumerate();
+                names.map(|(index, name)| ScriptFacts {
+                    name: name.to_string(),
+                    start: cob.script_start(index),
+                })
+            }),
+            pieces: Seq::new(|| cob.pieces.iter().map(|name| name.to_string())),
+            strings: Seq::new(|| cob.strings.iter().map(|name| name.to_string())),
+            warnings: warnings.texts(),
+        }
+    }
+}
+
+/// Returns the warnings of a script, including pieces that its model lacks.
+fn warnings(cob: &Cob, context: &dyn AssetContext) -> Warnings {
+    let mut warnings = cob.warnings.clone();
+    let path = format!(
+        "objects3d/{}.3do",
+        crate::total_annihilation::view::stem(context.name())
+    );
+    let model = context.find(Wanted::Path(&path));
+    let model = model.and_then(|file| tdo::parse(&context.read(file)?).ok());
+    if let Some(model) = model {
+        let objects = model.objects.iter();
+        let names = objects.map(|object| object.name.text().to_ascii_lowercase());
+        let names: std::collections::HashSet<String> = names.collect();
+        for piece in cob.pieces.iter() {
+            if !names.contains(&piece.text().to_ascii_lowercase()) {
+                warnings.push(format!("piece \"{piece}\" is not in {path}"));
+            }
+        }
+    }
+    warnings
+}
+
+fn info(
+    shown: &Shown<Cob>,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let cob = &shown.asset;
+    json::write_pretty(&Facts::new(cob, &warnings(cob, context)), out)
+}
+
+fn page(
+    shown: &Shown<Cob>,
+    _part: usize,
+    context: &dyn AssetContext,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let cob = &shown.asset;
+    let mut page = Summary::new(format_args!("COB script (version {})", cob.version));
+    page.line("scripts", cob.scripts.len());
+    page.line("pieces", cob.pieces.len());
+    page.line("code", format_args!("{} words", cob.code_words()));
+    if let Some(compiler) = cob.compiled_with() {
+        page.line("compiled with", compiler);
+    }
+    page.write(&warnings(cob, context), out)
+}
+
+fn script(shown: &Shown<Cob>, out: &mut dyn Write) -> io::Result<()> {
+    shown.asset.disassemble(out)
+}

@@ -1,0 +1,8 @@
+//! GAF and TAF: sprites (FORMATS, TA).
+
+pub mod export;
+pub mod parse;
+pub mod view;
+
+pub use self::parse::*;
+pub use self::view::FORMAT;

@@ -1,0 +1,540 @@
+//! View of sprites: a picture for each frame, and animations.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::model::{Picture, apng, padded, png, sheet, size_problem};
+use crate::total_annihilation::gaf::export;
+use crate::total_annihilation::gaf::{
+    self, Frame, Gaf, PixelFormat, Pixels, Reference, Sequence, TICKS_PER_SECOND,
+};
+use crate::total_annihilation::pal::colors::Colors;
+use crate::total_annihilation::view::{Shown, failure, file_part, warnings_size};
+use crate::view::converted::{Conversion, Converted, ConvertedFile};
+use crate::view::json::Seq;
+use crate::view::listed::{Listed, Render, whole_files};
+use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json};
+use hpimount_containers::io::Warnings;
+
+/// Sprites and textures.
+pub const FORMAT: ViewFormat = ViewFormat {
+    name: "GAF",
+    extensions: gaf::EXTENSIONS,
+    asset_types: &[],
+    converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
+        "png",
+        "preview.png",
+    )])),
+    open,
+    matches: |bytes| bytes.starts_with(&[0, 1, 1, 0]) && gaf::parse(bytes).is_ok(),
+};
+
+/// Maximum number of pictures of a file; the largest file of the games has a
+/// tenth as many.
+const MAX_PICTURES: usize = 1 << 15;
+
+/// Maximum number of pixels of all pictures of a file. Many references may
+/// refer to one large frame.
+const MAX_SHOWN: u64 = 1 << 28;
+
+/// Maximum number of pixels of all frames of an animation.
+const MAX_ANIMATED: u64 = 1 << 26;
+
+/// Maximum number of pixels that are decoded for a contact sheet.
+const MAX_SHEET_PIXELS: u64 = 1 << 25;
+
+/// Maximum number of pixels that are decoded to find warnings for `info.json`.
+const MAX_CHECKED: u64 = 1 << 24;
+
+/// Maximum number of pictures on a contact sheet.
+const MAX_ON_SHEET: usize = 64;
+
+/// A part's number is that of the sequence times this, plus that of the frame.
+const FRAMES: usize = 1 << 16;
+
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let gaf = gaf::parse(bytes).map_err(|incomplete| {
+        failure(*incomplete, |gaf| {
+            json::bounded_value(&Head::new(gaf, ""), &json!({}))
+        })
+    })?;
+    let mut shown = Shown {
+        colors: Colors::of_sprite(context),
+        heap: 0,
+        asset: gaf,
+    };
+    let files = files(&mut shown.asset);
+    let gaf = &shown.asset;
+    let names = gaf.sequences.iter().map(|one| one.name.capacity());
+    shown.heap = warnings_size(&gaf.warnings)
+        + gaf.sequences.capacity() * size_of::<Sequence>()
+        + names.sum::<usize>();
+    Ok(shown.view(files))
+}
+
+/// Returns the files. Omitted ones are reported as warnings.
+fn files(gaf: &mut Gaf) -> Vec<Listed<Shown<Gaf>>> {
+    let mut files = whole_files(&[
+        ("info.json", info as _),
+        ("info.txt", page),
+        ("frames.tsv", frames),
+    ]);
+    let sequences = std::mem::take(&mut gaf.sequences);
+    if sequences.iter().any(|sequence| !sequence.is_empty()) {
+        files.push(Listed::whole("preview.png", preview));
+    }
+    // Many references may refer to one frame.
+    let mut known: HashMap<u32, Option<Frame>> = HashMap::new();
+    let (mut pictures, mut pixels) = (0, 0);
+    let mut omitted = 0;
+    for (index, sequence) in sequences.iter().enumerate() {
+        let folder = folder(sequences.len(), index, sequence);
+        let mut area = 0;
+        let mut problem = None;
+        let omitted_before = omitted;
+        for (number, reference) in sequence.frames().enumerate() {
+            let frame = *known
+                .entry(reference.frame)
+                .or_insert_with(|| gaf.frame(reference).ok());
+            let Some(frame) = frame.filter(|frame| frame.pixels() > 0) else {
+                continue;
+            };
+            area += frame.pixels();
+            if let Some(why) = size_problem(frame.width.into(), frame.height.into()) {
+                problem = Some(why);
+            } else if pictures < MAX_PICTURES && pixels + frame.pixels() <= MAX_SHOWN {
+                pictures += 1;
+                pixels += frame.pixels();
+                let name = format!("{}.png", padded(number, sequence.len(), 2));
+                let part = index * FRAMES + number;
+                let render = Render::Part(frame_picture, part);
+                files.push(Listed::inside(folder.clone(), name, render));
+            } else {
+                omitted += 1;
+            }
+        }
+        if sequence.len() < 2 || area == 0 || omitted > omitted_before {
+            // No animation: it has at most one frame, or some are not shown.
+        } else if let Some(why) = animation_problem(sequence, area, &known) {
+            problem = Some(why);
+        } else {
+            let render = Render::Part(animation, index);
+            files.push(Listed::new(None, format!("{folder}.apng"), render));
+        }
+        if let Some(why) = problem {
+            let warning = format!("part of sequence {index} is not shown: {why}");
+            gaf.warnings.push(warning);
+        }
+    }
+    gaf.sequences = sequences;
+    if omitted > 0 {
+        gaf.warnings.push(format!(
+            "{omitted} frames are not shown: the file has more than {MAX_PICTURES}, or \
+             more than {MAX_SHOWN} pixels"
+        ));
+    }
+    files
+}
+
+/// Returns the name of the folder of a sequence, and of its animation.
+fn folder(count: usize, index: usize, sequence: &Sequence) -> String {
+    let number = padded(index, count, 3);
+    match file_part(&sequence.name).as_str() {
+        "" => number,
+        name => format!("{number} {name}"),
+    }
+}
+
+fn animation_problem(
+    sequence: &Sequence,
+    area: u64,
+    known: &HashMap<u32, Option<Frame>>,
+) -> Option<String> {
+    if area > MAX_ANIMATED {
+        return Some(format!(
+            "the animation has {area} pixels, more than the {MAX_ANIMATED} that are shown"
+        ));
+    }
+    let frames = sequence.frames();
+    let frames = frames.filter_map(|reference| *known.get(&reference.frame)?);
+    let (_, (width, height)) = export::extent(frames)?;
+    size_problem(width.into(), height.into())
+}
+
+/// Returns the picture of a frame, in which lost pixels are transparent.
+fn picture(shown: &Shown<Gaf>, frame: &Frame) -> Option<Picture> {
+    let decoded = shown.asset.decode(frame);
+    let picture = decoded.unwrap_or_else(|incomplete| incomplete.model);
+    export::sprite(picture, &shown.colors.palette)
+}
+
+fn frame_picture(shown: &Shown<Gaf>, part: usize, out: &mut dyn Write) -> io::Result<()> {
+    let sequence = shown.asset.sequences.get(part / FRAMES);
+    let reference = sequence.and_then(|sequence| sequence.get(part % FRAMES));
+    let frame = reference.and_then(|reference| shown.asset.frame(reference).ok());
+    match frame.and_then(|frame| picture(shown, &frame)) {
+        Some(picture) => png::write(&picture, out),
+        None => Ok(()),
+    }
+}
+
+fn animation(shown: &Shown<Gaf>, index: usize, out: &mut dyn Write) -> io::Result<()> {
+    let gaf = &shown.asset;
+    let Some(sequence) = gaf.sequences.get(index) else {
+        return Ok(());
+    };
+    let all = || {
+        sequence
+            .frames()
+            .map(|reference| (reference, gaf.frame(reference).ok()))
+    };
+    let Some(((left, top), (width, height))) = export::extent(all().filter_map(|(_, frame)| frame))
+    else {
+        return Ok(());
+    };
+    let animation = apng::Animation {
+        width,
+        height,
+        // At most 65535.
+        frames: sequence.len() as u32,
+        loops: sequence.loops(),
+    };
+    let mut frames = all();
+    let mut next = |_| {
+        let (reference, frame) = frames.next().unzip();
+        let frame = frame.flatten();
+        let at = frame.map_or((0, 0), |frame| {
+            let from = |origin: i16, start: i32| (-i32::from(origin)).abs_diff(start);
+            (from(frame.x, left), from(frame.y, top))
+        });
+        apng::Frame {
+            picture: frame.and_then(|frame| picture(shown, &frame)),
+            at,
+            delay: delay(reference),
+        }
+    };
+    apng::write(&animation, &mut next, out)
+}
+
+/// Returns the duration of a frame. 0 ticks count as 1.
+fn delay(reference: Option<Reference>) -> (u16, u16) {
+    let ticks = reference.map_or(1, |reference| reference.ticks.max(1));
+    (
+        ticks.try_into().unwrap_or(u16::MAX),
+        TICKS_PER_SECOND as u16,
+    )
+}
+
+/// Writes the first frame of each sequence; for a single sequence, all frames.
+fn preview(shown: &Shown<Gaf>, out: &mut dyn Write) -> io::Result<()> {
+    let gaf = &shown.asset;
+    let mut filled = gaf.sequences.iter().filter(|sequence| !sequence.is_empty());
+    let references: Vec<Reference> = match (filled.next(), filled.next()) {
+        (Some(only), None) => only.frames().take(MAX_ON_SHEET).collect(),
+        _ => {
+            let first = gaf.sequences.iter().filter_map(|sequence| sequence.get(0));
+            first.take(MAX_ON_SHEET).collect()
+        }
+    };
+    let mut left = MAX_SHEET_PIXELS;
+    let pictures = references.iter().map(|&reference| {
+        let frame = gaf.frame(reference).ok()?;
+        left = left.checked_sub(frame.pixels())?;
+        picture(shown, &frame)
+    });
+    png::write(&sheet(references.len(), pictures), out)
+}
+
+#[derive(Serialize)]
+struct Head<'a> {
+    format: &'static str,
+    version: u32,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    palette: &'a str,
+    sequences: Seq<'a, SequenceFacts<'a>>,
+    /// Raw frames in which the key does not occur. Kingdoms has some with a
+    /// border in another colour, which is not transparent then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_unused: Option<usize>,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct SequenceFacts<'a> {
+    index: usize,
+    name: &'a str,
+    offset: u32,
+    frames: usize,
+    loops: bool,
+    loop_word: u16,
+    unknown_4: u32,
+    /// Total of all frames, if known for each.
+    seconds: Option<f64>,
+}
+
+/// Returns the warnings about a file and the pixels of its frames, each of
+/// which is decoded once; and the number of raw frames without the key.
+fn checked(gaf: &Gaf) -> (Warnings, usize) {
+    let mut warnings = gaf.warnings.clone();
+    let mut key_unused = 0;
+    let mut checked = HashSet::new();
+    let mut left = MAX_CHECKED;
+    let references = gaf.sequences.iter().flat_map(Sequence::frames);
+    for reference in references.filter(|reference| checked.insert(reference.frame)) {
+        let Ok(frame) = gaf.frame(reference) else {
+            continue;
+        };
+        let Some(rest) = left.checked_sub(frame.pixels()) else {
+            break;
+        };
+        left = rest;
+        match gaf.decode(&frame) {
+            Ok(picture) => {
+                let is_raw = frame.pixel_format() == Some(PixelFormat::Raw);
+                let is_opaque = match &picture.pixels {
+                    Pixels::Indexed(indexed) => frame.pixels() > 0 && indexed.is_opaque(),
+                    Pixels::Rgba(_) => false,
+                };
+                key_unused += usize::from(is_raw && is_opaque);
+                warnings.append(picture.warnings);
+            }
+            Err(lost) => {
+                warnings.append(lost.model.warnings);
+                let at = frame.offset;
+                warnings.push(format!(
+                    "pixels of the frame at {at:#x} are lost: {}",
+                    lost.error
+                ));
+            }
+        }
+    }
+    (warnings, key_unused)
+}
+
+impl<'a> Head<'a> {
+    fn new(gaf: &'a Gaf, palette: &'a str) -> Self {
+        Self {
+            format: FORMAT.name,
+            version: gaf.version,
+            palette,
+            sequences: Seq::new(|| {
+                let sequences = gaf.sequences.iter().enumerate();
+                sequences.map(|(index, sequence)| SequenceFacts::new(index, sequence))
+            }),
+            key_unused: None,
+            warnings: gaf.warnings.texts(),
+        }
+    }
+}
+
+impl<'a> SequenceFacts<'a> {
+    fn new(index: usize, sequence: &'a Sequence) -> Self {
+        let ticks = sequence.frames().map(|reference| reference.ticks);
+        let ticks = ticks.map(|ticks| (ticks > 0).then_some(u64::from(ticks)));
+        let ticks: Option<u64> = ticks.sum();
+        Self {
+            index,
+            name: &sequence.name,
+            offset: sequence.offset,
+            frames: sequence.len(),
+            loops: sequence.loops(),
+            loop_word: sequence.loop_word,
+            unknown_4: sequence.unknown_4,
+            seconds: ticks.map(|ticks| ticks as f64 / f64::from(TICKS_PER_SECOND)),
+        }
+    }
+}
+
+fn info(shown: &Shown<Gaf>, out: &mut dyn Write) -> io::Result<()> {
+    let gaf = &shown.asset;
+    let (warnings, key_unused) = checked(gaf);
+    let head = Head {
+        key_unused: Some(key_unused),
+        warnings: warnings.texts(),
+        ..Head::new(gaf, &shown.colors.source)
+    };
+    json::write_pretty(&head, out)
+}
+
+fn page(shown: &Shown<Gaf>, out: &mut dyn Write) -> io::Result<()> {
+    let gaf = &shown.asset;
+    let mut page = Summary::new("GAF sprites");
+    page.list("sequences", gaf.sequences.iter().map(|one| &one.name));
+    let frames = gaf.sequences.iter().map(Sequence::len);
+    page.line("frames", frames.sum::<usize>());
+    page.line("palette", &shown.colors.source);
+    page.write(&gaf.warnings, out)
+}
+
+/// Columns of `frames.tsv`.
+const COLUMNS: [&str; 15] = [
+    "sequence",
+    "name",
+    "frame",
+    "width",
+    "height",
+    "x",
+    "y",
+    "ticks",
+    "format",
+    "layers",
+    "key",
+    "offset",
+    "unknown_12",
+    "unknown_20",
+    "problem",
+];
+
+fn frames(shown: &Shown<Gaf>, out: &mut dyn Write) -> io::Result<()> {
+    let gaf = &shown.asset;
+    let mut table = Table::new(out, &COLUMNS)?;
+    for (index, sequence) in gaf.sequences.iter().enumerate() {
+        for (number, reference) in sequence.frames().enumerate() {
+            table.cell(index).text(&sequence.name).cell(number);
+            match gaf.frame(reference) {
+                Ok(frame) => {
+                    table.cell(frame.width).cell(frame.height);
+                    table.cell(frame.x).cell(frame.y).cell(reference.ticks);
+                    table.cell(frame.format).cell(frame.layers).cell(frame.key);
+                    table.cell(frame.offset).cell(frame.unknown_12);
+                    table.cell(frame.unknown_20).cell("");
+                }
+                Err(error) => {
+                    table
+                        .cell("")
+                        .cell("")
+                        .cell("")
+                        .cell("")
+                        .cell(reference.ticks);
+                    table.cell("").cell("").cell("").cell(reference.frame);
+                    table.cell("").cell("").text(&error.to_string());
+                }
+            }
+            table.end_row()?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::total_annihilation::build::gaf::{Body, Frame as Built, file, sequence};
+    use crate::total_annihilation::build::put;
+    use crate::view::Alone;
+
+    fn built() -> Vec<u8> {
+        let frame = |width: u16| Built::rle(width, 2, &vec![Some(3); 2 * usize::from(width)]);
+        file(&[
+            sequence("walk/run", vec![(frame(4), 0), (frame(6), 5)]),
+            sequence("", vec![(frame(1), 1)]),
+            sequence("none", Vec::new()),
+        ])
+    }
+
+    #[test]
+    fn sequences_are_folders_and_animations_if_they_have_two_frames() {
+        let view = open(&built().into(), &Alone).ok().unwrap();
+        let files = view.files();
+        let names: Vec<String> = files
+            .iter()
+            .map(|file| match &file.folder {
+                Some(folder) => format!("{folder}/{}", file.name),
+                None => file.name.clone(),
+            })
+            .collect();
+        let expected = [
+            "info.json",
+            "info.txt",
+            "frames.tsv",
+            "preview.png",
+            "000 walk_run/00.png",
+            "000 walk_run/01.png",
+            "000 walk_run.apng",
+            "001/00.png",
+        ];
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn only_sequences_with_an_omitted_frame_lose_their_animation() {
+        let frames = |count| vec![(Built::new(1, 1, Body::Raw(vec![3])), 1); count];
+        let mut bytes = file(&[sequence("large", frames(17)), sequence("small", frames(2))]);
+        // All frames of the first sequence are one, of which 16 are shown.
+        let gaf = gaf::parse(&bytes.clone().into()).unwrap();
+        let large = gaf.sequences[0].get(0).unwrap().frame;
+        for reference in gaf.sequences[0].frames() {
+            put(
+                &mut bytes,
+                reference.stored_at as usize,
+                &large.to_le_bytes(),
+            );
+        }
+        put(&mut bytes, large as usize, &4095_u16.to_le_bytes());
+        put(&mut bytes, large as usize + 2, &4095_u16.to_le_bytes());
+        let view = open(&bytes.into(), &Alone).ok().unwrap();
+        let files = view.files();
+        let has = |name: &str| files.iter().any(|file| file.name == name);
+        assert!(has("15.png") && !has("16.png"));
+        assert!(!has("000 large.apng"));
+        assert!(has("001 small.apng"));
+    }
+
+    #[test]
+    fn a_frame_with_lost_layers_is_transparent() {
+        let layered = Built::new(3, 2, Body::Layers(vec![Built::rle(1, 1, &[Some(3)])]));
+        let mut bytes = file(&[sequence("lost", vec![(layered, 1)])]);
+        // The list of layers is the second to last item of the file.
+        let list = bytes.len() - 4 - 24 - 4;
+        put(&mut bytes, list, &[0xFF; 4]);
+        let view = open(&bytes.into(), &Alone).ok().unwrap();
+        let files = view.files();
+        for (index, shown) in files.iter().enumerate() {
+            let mut rendering = Vec::new();
+            view.render(index, &Alone, &mut rendering).unwrap();
+            assert!(!rendering.is_empty(), "{shown:?}");
+            if shown.name == "info.json" {
+                let text = String::from_utf8(rendering).unwrap();
+                assert!(text.contains("are lost"), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn raw_frames_without_the_key_are_counted() {
+        let raw = |pixels: &[u8]| Built::new(pixels.len() as u16, 1, Body::Raw(pixels.to_vec()));
+        let frames = [
+            raw(&[1, 2]),
+            raw(&[1, 9]),
+            raw(&[]),
+            Built::rle(1, 1, &[Some(3)]),
+        ];
+        let frames = frames.map(|frame| (frame, 1)).to_vec();
+        let gaf = gaf::parse(&file(&[sequence("walk", frames)]).into()).unwrap();
+        assert_eq!(checked(&gaf).1, 1);
+    }
+
+    #[test]
+    fn zero_ticks_count_as_one() {
+        let reference = |ticks| Reference {
+            stored_at: 0,
+            frame: 0,
+            ticks,
+        };
+        assert_eq!(delay(Some(reference(0))), (1, 30));
+        assert_eq!(delay(Some(reference(7))), (7, 30));
+        assert_eq!(delay(Some(reference(u32::MAX))), (u16::MAX, 30));
+    }
+
+    #[test]
+    fn facts_list_every_sequence() {
+        let facts = json::value(&Head::new(&gaf::parse(&built().into()).unwrap(), ""));
+        assert_eq!(facts["sequences"][0]["name"], "walk/run");
+        assert_eq!(facts["sequences"][0]["seconds"], serde_json::Value::Null);
+        assert_eq!(facts["sequences"][1]["seconds"], 1.0 / 30.0);
+    }
+}

@@ -1,0 +1,43 @@
+//! The asset formats of Total Annihilation and TA: Kingdoms, as typed models.
+//!
+//! All numbers are little-endian, all pointers are absolute offsets, and
+//! nothing is aligned (FORMATS, TA 1). Models keep slices of the file
+//! instead of copies; pictures are decoded on demand.
+
+pub mod bmp;
+#[cfg(test)]
+#[path = "../../../../tests/support/ta/mod.rs"]
+pub(crate) mod build;
+pub mod cob;
+pub mod fnt;
+pub mod gaf;
+pub mod other;
+pub mod pal;
+pub mod pcx;
+mod pointer;
+pub mod sct;
+mod short;
+pub mod tables;
+pub mod tdf;
+pub mod tdo;
+pub mod terrain;
+pub mod tnt;
+pub mod view;
+pub mod wav;
+
+pub use pointer::{Name, Names};
+
+use crate::parse::Incomplete;
+use hpimount_containers::io::Result;
+
+/// Maximum number of pixels of one picture.
+pub const MAX_PIXELS: u64 = 64 << 20;
+
+/// Returns the result of a parser: the model, or the incomplete model and the
+/// error.
+fn finish<M>(model: M, result: Result<()>) -> std::result::Result<M, Box<Incomplete<M>>> {
+    match result {
+        Ok(()) => Ok(model),
+        Err(error) => Err(Box::new(Incomplete { error, model })),
+    }
+}

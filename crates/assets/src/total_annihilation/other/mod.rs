@@ -1,0 +1,7 @@
+//! Formats that are recognized but not read (FORMATS, TA).
+
+pub mod parse;
+pub mod view;
+
+pub use self::parse::*;
+pub use self::view::FORMAT;

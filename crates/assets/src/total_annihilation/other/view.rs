@@ -1,0 +1,83 @@
+//! Views of scenarios and videos, which are only identified.
+
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::total_annihilation::other::{Recognised, recognise};
+use crate::total_annihilation::pal::colors::Colors;
+use crate::total_annihilation::view::Shown;
+use crate::view::converted::Conversion;
+use crate::view::listed::whole_files;
+use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
+use hpimount_containers::io::Warnings;
+
+/// Scenarios of TA: Kingdoms, and videos of both games.
+pub const FORMAT: ViewFormat = ViewFormat {
+    name: "TA scenario or video",
+    extensions: &["crt", "zrb", "smk", "bik"],
+    asset_types: &[],
+    converted: Conversion::NOTHING,
+    open,
+    matches: |_| false,
+};
+
+fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let recognised = recognise(bytes).map_err(|error| {
+        let partial = json!({});
+        Box::new(Failure { error, partial })
+    })?;
+    let shown = Shown {
+        asset: recognised,
+        colors: Colors::embedded(),
+        heap: 0,
+    };
+    Ok(shown.view(whole_files(&[("info.json", info), ("info.txt", page)])))
+}
+
+fn kind(recognised: &Recognised) -> &'static str {
+    match recognised {
+        Recognised::Scenario { .. } => "scenario",
+        Recognised::Smacker(_) => "Smacker video",
+        Recognised::Bink => "Bink video",
+    }
+}
+
+/// Converts a frame time to seconds.
+fn seconds(frame_time: u64) -> f64 {
+    frame_time as f64 / 100_000.0
+}
+
+fn info(shown: &Shown<Recognised>, out: &mut dyn Write) -> io::Result<()> {
+    let kind = kind(&shown.asset);
+    let facts: Value = match &shown.asset {
+        Recognised::Scenario { units } => json!({"format": kind, "units": units}),
+        Recognised::Smacker(video) => json!({
+            "format": kind,
+            "width": video.width,
+            "height": video.height,
+            "frames": video.frames,
+            "seconds_per_frame": seconds(video.frame_time),
+        }),
+        Recognised::Bink => json!({"format": kind}),
+    };
+    json::write_pretty(&facts, out)
+}
+
+fn page(shown: &Shown<Recognised>, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = Summary::new(kind(&shown.asset));
+    match &shown.asset {
+        Recognised::Scenario { units } => {
+            page.line("units", units);
+        }
+        Recognised::Smacker(video) => {
+            page.line("size", format_args!("{} x {}", video.width, video.height));
+            page.line("frames", video.frames);
+            let seconds = seconds(video.frame_time) * f64::from(video.frames);
+            page.line("length", format_args!("{seconds:.1} s"));
+        }
+        Recognised::Bink => {}
+    }
+    page.write(&Warnings::default(), out)
+}

@@ -1,0 +1,7 @@
+//! PCX: pictures (FORMATS, TA).
+
+pub mod parse;
+pub mod view;
+
+pub use self::parse::*;
+pub use self::view::FORMAT;

@@ -1,0 +1,104 @@
+//! View of a PCX file.
+
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::model::{png, size_problem};
+use crate::total_annihilation::gaf::export;
+use crate::total_annihilation::pal::colors::Colors;
+use crate::total_annihilation::pcx::{self, Pcx, Pixels};
+use crate::total_annihilation::view::{Shown, failure, warnings_size};
+use crate::view::converted::{Conversion, Converted, ConvertedFile};
+use crate::view::listed::{Listed, whole_files};
+use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
+
+/// PCX pictures.
+pub const FORMAT: ViewFormat = ViewFormat {
+    name: "PCX",
+    extensions: pcx::EXTENSIONS,
+    asset_types: &[],
+    converted: Conversion::Always(Converted::whole(&[ConvertedFile::first("png")])),
+    open,
+    matches: |bytes| bytes.starts_with(&[10, 5, 1]) && pcx::parse(bytes).is_ok(),
+};
+
+fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
+    let mut pcx = pcx::parse(bytes).map_err(|incomplete| failure(*incomplete, facts))?;
+    let colors = match pcx.palette {
+        Some(palette) => Colors::own(palette),
+        None if pcx.planes == 1 => Colors::of_mount(context),
+        None => Colors {
+            source: "none".to_owned(),
+            ..Colors::embedded()
+        },
+    };
+    let mut files = whole_files(&[("info.json", info), ("info.txt", page)]);
+    match size_problem(pcx.width.into(), pcx.height.into()) {
+        None => files.push(Listed::whole("picture.png", picture)),
+        Some(problem) => pcx
+            .warnings
+            .push(format!("the picture is not shown: {problem}")),
+    }
+    let heap = warnings_size(&pcx.warnings);
+    let shown = Shown {
+        asset: pcx,
+        colors,
+        heap,
+    };
+    Ok(shown.view(files))
+}
+
+fn facts(pcx: &Pcx) -> Value {
+    let issues = pcx.game_issues();
+    let issues: Vec<String> = issues.iter().map(ToString::to_string).collect();
+    json!({
+        "format": FORMAT.name,
+        "version": pcx.version,
+        "encoding": pcx.encoding,
+        "bits": pcx.bits,
+        "planes": pcx.planes,
+        "width": pcx.width,
+        "height": pcx.height,
+        "origin": [pcx.origin.0, pcx.origin.1],
+        "bytes_per_line": pcx.bytes_per_line,
+        "game_issues": issues,
+        "warnings": pcx.warnings.texts(),
+    })
+}
+
+fn info(shown: &Shown<Pcx>, out: &mut dyn Write) -> io::Result<()> {
+    let mut facts = facts(&shown.asset);
+    facts["palette"] = shown.colors.source.as_str().into();
+    let mut warnings = shown.asset.warnings.clone();
+    if let Ok(decoded) = shown.asset.decode() {
+        warnings.append(decoded.warnings);
+    }
+    facts["warnings"] = warnings.texts().into();
+    json::write_pretty(&facts, out)
+}
+
+fn page(shown: &Shown<Pcx>, out: &mut dyn Write) -> io::Result<()> {
+    let pcx = &shown.asset;
+    let mut page = Summary::new("PCX picture");
+    page.line("size", format_args!("{} x {}", pcx.width, pcx.height));
+    page.line("depth", format_args!("{} of {} bits", pcx.planes, pcx.bits));
+    page.line("palette", &shown.colors.source);
+    for issue in pcx.game_issues() {
+        page.line("in the game", issue);
+    }
+    page.write(&pcx.warnings, out)
+}
+
+fn picture(shown: &Shown<Pcx>, out: &mut dyn Write) -> io::Result<()> {
+    let pcx = &shown.asset;
+    let decoded = pcx.decode().map_err(io::Error::other)?;
+    let picture = match decoded.pixels {
+        Pixels::Rgb(bytes) => export::rgb(pcx.width, pcx.height, &bytes),
+        Pixels::Indexed(rows) => {
+            export::indexed(pcx.width, pcx.height, rows, &shown.colors.palette)
+        }
+    };
+    png::write(&picture, out)
+}

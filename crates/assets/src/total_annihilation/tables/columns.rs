@@ -1,0 +1,100 @@
+//! The columns of a table: the union of the keys of its rows.
+
+use std::collections::HashMap;
+
+use hpimount_containers::text::push_escaped;
+
+/// The first columns of every table.
+pub(super) const FIRST: [&str; 3] = ["name", "file", "archive"];
+
+/// Maximum number of columns for keys. Spreadsheets support 16,384.
+const MAX_COLUMNS: usize = 4096;
+
+/// Maximum number of cells of a table. The largest mods of the games have a
+/// tenth as many.
+const MAX_CELLS: usize = 1 << 24;
+
+/// Maximum length of the name of a column in bytes.
+const MAX_NAME_LENGTH: usize = 255;
+
+/// The last column of a table whose rows have more keys than columns.
+const MORE: &str = "more";
+
+/// The columns for keys, in order of appearance.
+#[derive(Default)]
+pub(super) struct Columns {
+    names: Vec<String>,
+    /// By the names of keys in lower case.
+    indices: HashMap<String, usize>,
+    rows: usize,
+    has_more: bool,
+    /// Whether the columns are final.
+    is_settled: bool,
+    /// The name of a key in lower case.
+    folded: String,
+}
+
+impl Columns {
+    /// Counts a row.
+    pub(super) fn add_row(&mut self) {
+        self.rows += 1;
+    }
+
+    /// Returns the column of a key, which is added if it is missing and there
+    /// is room.
+    pub(super) fn of_key(&mut self, name: &str) -> Option<usize> {
+        self.folded.clear();
+        self.folded.push_str(name);
+        self.folded.make_ascii_lowercase();
+        if let Some(&index) = self.indices.get(&self.folded) {
+            return Some(index);
+        }
+        if self.is_settled {
+            return None;
+        }
+        if name.len() > MAX_NAME_LENGTH || self.names.len() == MAX_COLUMNS {
+            self.has_more = true;
+            return None;
+        }
+        let mut shown = String::new();
+        if FIRST.iter().any(|first| first.eq_ignore_ascii_case(name)) {
+            shown.push_str("key.");
+        }
+        push_escaped(&mut shown, name);
+        let index = self.names.len();
+        self.names.push(shown);
+        self.indices.insert(self.folded.clone(), index);
+        Some(index)
+    }
+
+    /// Makes the columns final, and drops some if the table would have too many
+    /// cells. Returns whether all were kept.
+    pub(super) fn settle(&mut self) -> bool {
+        self.is_settled = true;
+        let most = MAX_CELLS / self.rows.max(1);
+        let has_all = self.names.len() <= most;
+        if !has_all {
+            self.names.truncate(most);
+            self.indices.retain(|_, index| *index < most);
+            self.has_more = true;
+        }
+        has_all
+    }
+
+    /// Returns the number of columns for keys.
+    pub(super) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Returns whether there is a last column, for keys without a column.
+    pub(super) fn has_more(&self) -> bool {
+        self.has_more
+    }
+
+    /// Returns the names of all columns of the table.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let names = FIRST.into_iter();
+        let names = names.chain(self.names.iter().map(String::as_str));
+        names.chain(self.has_more.then_some(MORE)).collect()
+    }
+}

@@ -1,0 +1,7 @@
+//! TDF, FBI, OTA, GUI: texts with sections (FORMATS, TA).
+
+pub mod parse;
+pub mod view;
+
+pub use self::parse::*;
+pub use self::view::FORMAT;

@@ -1,0 +1,63 @@
+//! Views of the assets of Total Annihilation and TA: Kingdoms.
+
+use get_size2::{GetSize, GetSizeTracker};
+use serde_json::Value;
+
+use crate::parse::Incomplete;
+use crate::total_annihilation::pal::colors::Colors;
+use crate::view::listed::{Listed, ListedView};
+use crate::view::{Failure, View};
+
+/// A parsed asset, and the palette that it is shown with.
+pub(crate) struct Shown<M> {
+    pub(crate) asset: M,
+    pub(crate) colors: Colors,
+    /// Heap memory of the asset in bytes.
+    pub(crate) heap: usize,
+}
+
+impl<M> GetSize for Shown<M> {
+    fn get_heap_size_with_tracker<T: GetSizeTracker>(&self, tracker: T) -> (usize, T) {
+        (self.heap + self.colors.heap_size(), tracker)
+    }
+}
+
+impl<M: Send + Sync + 'static> Shown<M> {
+    /// Returns the view with these files.
+    pub(crate) fn view(self, files: Vec<Listed<Self>>) -> Box<dyn View> {
+        Box::new(ListedView { model: self, files })
+    }
+}
+
+/// Returns the failure for an asset that could not be parsed completely.
+pub(crate) fn failure<M>(
+    incomplete: Incomplete<M>,
+    partial: impl FnOnce(&M) -> Value,
+) -> Box<Failure> {
+    let Incomplete { error, model } = incomplete;
+    let partial = partial(&model);
+    Box::new(Failure { error, partial })
+}
+
+/// Returns the name of an asset without its extension.
+pub(crate) fn stem(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(stem, _)| stem)
+}
+
+/// Returns a name as a part of a file's name, without separators and control
+/// characters.
+pub(crate) fn file_part(name: &str) -> String {
+    let safe = |c: char| {
+        if c.is_control() || "/\\".contains(c) {
+            '_'
+        } else {
+            c
+        }
+    };
+    name.trim().chars().map(safe).collect()
+}
+
+/// Returns the heap memory of warnings in bytes.
+pub(crate) fn warnings_size(warnings: &hpimount_containers::io::Warnings) -> usize {
+    warnings.get_heap_size()
+}

@@ -1,0 +1,224 @@
+//! Access of views to other files of the mount.
+
+use std::any::Any;
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use super::View;
+use crate::model::Reservation;
+use crate::total_annihilation::pal::Palette;
+use hpimount_containers::volume::AssetType;
+
+/// A file of the mount found by a view.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AssetRef(pub u64);
+
+/// The name of an asset, and the archive where it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedAsset {
+    /// The name.
+    pub name: String,
+    /// The archive, if it is not that of the requesting asset.
+    pub archive: Option<String>,
+}
+
+/// How a view identifies a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted<'a> {
+    /// By its name, in the directory of the asset.
+    Sibling(&'a str),
+    /// By its path from the root of the archive, merged game or folder of the
+    /// asset.
+    Path(&'a str),
+    /// By its id: in the archive of the asset, then in the archives beside it
+    /// (SEMANTICS, Names from other archives).
+    Id(u32),
+}
+
+/// A palette chosen by the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChosenPalette {
+    /// The colours.
+    pub palette: Palette,
+    /// Name of its file.
+    pub file: String,
+}
+
+/// A value that views compute once for a whole archive, game or folder, such as
+/// an index of its textures.
+pub trait Shared: Any + Send + Sync {
+    /// Returns its memory, in bytes.
+    fn memory(&self) -> usize;
+}
+
+/// Creates a [`Shared`] value.
+pub type MakeShared<'a> = &'a dyn Fn(&dyn AssetContext) -> Box<dyn Shared>;
+
+/// The environment of an asset: the files that its view may read.
+///
+/// Names and paths are compared ignoring ASCII case. Methods return `None` for
+/// a file that does not exist, is too large, or cannot be read; in the last
+/// case, if the fault may be temporary, results that depend on it are not
+/// cached.
+pub trait AssetContext {
+    /// Returns the name of the asset itself; empty if it is unknown.
+    fn name(&self) -> &str;
+
+    /// Returns the type of the asset, if its volume has one.
+    fn asset(&self) -> Option<AssetType> {
+        None
+    }
+
+    /// Finds a file.
+    fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef>;
+
+    /// Returns the files in the directory at a path as in [`Wanted::Path`], in
+    /// order.
+    fn list(&self, directory: &str) -> Vec<AssetRef> {
+        let _ = directory;
+        Vec::new()
+    }
+
+    /// Returns the name of the asset with this id in its archive, looked up
+    /// like [`Wanted::Id`]. The file may have another name.
+    fn asset_name(&self, id: u32) -> Option<NamedAsset> {
+        let _ = id;
+        None
+    }
+
+    /// Returns the assets of the asset's archive, in order: the files with a
+    /// known type.
+    fn assets(&self) -> Vec<AssetRef> {
+        Vec::new()
+    }
+
+    /// Returns the type of a file, if its archive has one.
+    fn asset_of(&self, file: AssetRef) -> Option<AssetType> {
+        let _ = file;
+        None
+    }
+
+    /// Returns the name of a file in its archive, as in
+    /// [`AssetContext::asset_name`].
+    fn name_of(&self, file: AssetRef) -> Option<String> {
+        let _ = file;
+        None
+    }
+
+    /// Returns the files of a type in the asset's archive, by the four letters
+    /// of [`AssetType::code`].
+    fn find_type(&self, code: [u8; 4]) -> Vec<AssetRef> {
+        let _ = code;
+        Vec::new()
+    }
+
+    /// Returns the files of a type in the archives beside the asset's, in the
+    /// order of [`Wanted::Id`].
+    fn find_type_beside(&self, code: [u8; 4]) -> Vec<AssetRef> {
+        let _ = code;
+        Vec::new()
+    }
+
+    /// Returns the files with one of these extensions (lower case, without the
+    /// dot), in the order of their paths: those in and below the directories in
+    /// the root of the asset's archive, merged game or folder whose names begin
+    /// with `folder`. With an empty name, all files are searched. The contents
+    /// of nested archives are not.
+    fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
+        let _ = (folder, extensions);
+        Vec::new()
+    }
+
+    /// Returns the palette chosen by the user for all pictures without one of
+    /// their own.
+    fn palette(&self) -> Option<&ChosenPalette> {
+        None
+    }
+
+    /// Returns the path of a file in the mount.
+    fn path_of(&self, file: AssetRef) -> String {
+        let _ = file;
+        String::new()
+    }
+
+    /// Returns the name of the archive that a file is in.
+    fn archive_of(&self, file: AssetRef) -> String {
+        let _ = file;
+        String::new()
+    }
+
+    /// Returns the number of bytes that [`AssetContext::read`] returns; `None`
+    /// for a file that is too large.
+    fn size_of(&self, file: AssetRef) -> Option<u64> {
+        Some(self.read(file)?.len() as u64)
+    }
+
+    /// Returns the bytes of a file.
+    fn read(&self, file: AssetRef) -> Option<Bytes>;
+
+    /// Reserves temporary memory for a rendering.
+    ///
+    /// # Errors
+    /// Returns an error if the memory budget is exhausted.
+    fn reserve(&self, bytes: usize) -> io::Result<Option<Reservation>> {
+        let _ = bytes;
+        Ok(None)
+    }
+
+    /// Returns the parsed model of an asset; `None` if that model is currently
+    /// being built and depends on this one.
+    fn model(&self, file: AssetRef) -> Option<Arc<dyn View>> {
+        let _ = file;
+        None
+    }
+
+    /// Returns the value that is shared under `name`, created by `make` if
+    /// there is none.
+    fn shared(&self, name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
+        let _ = name;
+        Some(make(self.as_dyn()).into())
+    }
+
+    /// Returns the context itself, for [`AssetContext::shared`].
+    fn as_dyn(&self) -> &dyn AssetContext;
+
+    /// Returns the bytes of the file with this name beside the asset.
+    fn read_sibling(&self, name: &str) -> Option<Bytes> {
+        self.read(self.find(Wanted::Sibling(name))?)
+    }
+}
+
+/// Returns the value that is shared under `name`, created by `make` if there is
+/// none.
+pub(crate) fn shared<T: Shared>(
+    context: &dyn AssetContext,
+    name: &'static str,
+    make: fn(&dyn AssetContext) -> T,
+) -> Option<Arc<T>> {
+    let boxed = |context: &dyn AssetContext| Box::new(make(context)) as Box<dyn Shared>;
+    let shared: Arc<dyn Any + Send + Sync> = context.shared(name, &boxed)?;
+    shared.downcast().ok()
+}
+
+/// A context without other files.
+pub struct Alone;
+
+impl AssetContext for Alone {
+    fn name(&self) -> &str {
+        ""
+    }
+
+    fn find(&self, _wanted: Wanted<'_>) -> Option<AssetRef> {
+        None
+    }
+
+    fn read(&self, _file: AssetRef) -> Option<Bytes> {
+        None
+    }
+
+    fn as_dyn(&self) -> &dyn AssetContext {
+        self
+    }
+}

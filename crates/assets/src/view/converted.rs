@@ -1,0 +1,164 @@
+//! The conversions of an asset in a converted tree.
+//!
+//! The names in such a tree follow from the names and types of the files alone:
+//! nothing is decoded for them.
+
+use super::{View, ViewFile};
+use hpimount_containers::text::has_extension;
+use hpimount_containers::volume::AssetType;
+
+/// The files of an asset in a converted tree.
+#[derive(Debug, Clone, Copy)]
+pub struct Converted {
+    /// Its folder, in the tree of an archive without meaningful directories.
+    pub folder: Folder,
+    /// The files that are named after the asset, with another extension: a
+    /// complete conversion or a preview. At most 255.
+    pub files: &'static [ConvertedFile],
+    /// Whether all files of its view are shown in a directory with the asset's
+    /// name.
+    pub has_directory: bool,
+}
+
+/// A directory for assets of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Folder {
+    /// One with this name.
+    Named(&'static str),
+    /// One in the directory with this name, named after the asset's type.
+    OfType(&'static str),
+}
+
+/// A file that is converted from an asset.
+#[derive(Debug, Clone, Copy)]
+pub struct ConvertedFile {
+    /// Its directory, if it is not beside the other files.
+    pub folder: Option<&'static str>,
+    /// Its extension, without the dot.
+    pub extension: &'static str,
+    /// Name of the file in the asset's view; without one, or if the view has no
+    /// such file, the first one with the extension.
+    pub part: Option<&'static str>,
+}
+
+/// How a format declares its conversions.
+pub enum Conversion {
+    /// The same for every asset.
+    Always(Converted),
+    /// Depending on the type of the asset.
+    By(fn(Option<AssetType>) -> Converted),
+}
+
+impl Conversion {
+    /// No conversion.
+    pub const NOTHING: Self = Self::Always(Converted::NONE);
+
+    /// Returns the conversions of an asset of this type.
+    pub fn of(&self, asset: Option<AssetType>) -> Converted {
+        match self {
+            Self::Always(converted) => *converted,
+            Self::By(converted) => converted(asset),
+        }
+    }
+}
+
+impl Converted {
+    /// No files.
+    pub const NONE: Self = Self {
+        folder: Folder::Named("other"),
+        files: &[],
+        has_directory: false,
+    };
+
+    /// Creates complete conversions: these files without a directory.
+    pub const fn whole(files: &'static [ConvertedFile]) -> Self {
+        Self {
+            files,
+            ..Self::NONE
+        }
+    }
+
+    /// Creates a directory with the parts, and these files beside it.
+    pub const fn parts(files: &'static [ConvertedFile]) -> Self {
+        Self {
+            files,
+            has_directory: true,
+            ..Self::NONE
+        }
+    }
+
+    /// Returns the same files in another folder.
+    pub const fn within(self, folder: Folder) -> Self {
+        Self { folder, ..self }
+    }
+
+    /// Returns whether there are any files.
+    pub const fn is_something(&self) -> bool {
+        self.has_directory || !self.files.is_empty()
+    }
+}
+
+impl ConvertedFile {
+    /// Creates a conversion: the first file of the view with this extension.
+    pub const fn first(extension: &'static str) -> Self {
+        Self {
+            folder: None,
+            extension,
+            part: None,
+        }
+    }
+
+    /// Creates a conversion: the file of the view with this name.
+    pub const fn named(extension: &'static str, part: &'static str) -> Self {
+        Self {
+            part: Some(part),
+            ..Self::first(extension)
+        }
+    }
+
+    /// Returns the number of its file in the view; `None` if the asset does not
+    /// have it.
+    pub fn find(&self, view: &dyn View) -> Option<usize> {
+        let has = |file: &ViewFile| has_extension(file.name.as_bytes(), self.extension);
+        let is_part = |file: &ViewFile| {
+            let is_it = Some(file.name.as_str()) == self.part;
+            is_it && file.folder.is_none()
+        };
+        let found = view.position(&is_part);
+        let found = found.or_else(|| view.position(&|file| has(file) && file.folder.is_none()));
+        found.or_else(|| view.position(&has))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::VIEW_FORMATS;
+    use crate::view::refused;
+    use hpimount_containers::io::Error;
+
+    #[test]
+    fn no_format_declares_a_conversion_twice() {
+        for format in VIEW_FORMATS {
+            let converted = format.converted.of(None);
+            let mut names: Vec<_> = converted
+                .files
+                .iter()
+                .map(|file| (file.folder, file.extension))
+                .collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), converted.files.len(), "{}", format.name);
+        }
+    }
+
+    #[test]
+    fn a_file_is_found_by_name_or_else_by_extension() {
+        let broken = refused(Error::UnknownFormat);
+        let find = |file: ConvertedFile| file.find(&*broken);
+        assert_eq!(find(ConvertedFile::named("json", "info.json")), Some(1));
+        assert_eq!(find(ConvertedFile::named("txt", "text.txt")), Some(0));
+        assert_eq!(find(ConvertedFile::first("JSON")), Some(1));
+        assert_eq!(find(ConvertedFile::first("png")), None);
+    }
+}

@@ -1,0 +1,140 @@
+//! A view as a list of files, each with its renderer.
+
+use std::borrow::Cow;
+use std::io::{self, BufWriter, Write};
+
+use get_size2::GetSize;
+
+use super::{AssetContext, View, ViewFile};
+
+/// Renders a file from the whole model.
+pub(crate) type Whole<M> = fn(&M, &mut dyn Write) -> io::Result<()>;
+
+/// Renders a file from the part of the model with this number.
+pub(crate) type Part<M> = fn(&M, usize, &mut dyn Write) -> io::Result<()>;
+
+/// Renders a file from the part of the model with this number and from other
+/// files of the mount.
+pub(crate) type InContext<M> = fn(&M, usize, &dyn AssetContext, &mut dyn Write) -> io::Result<()>;
+
+/// How a file is rendered.
+pub(crate) enum Render<M> {
+    /// From the whole model.
+    Whole(Whole<M>),
+    /// From the part of the model with this number.
+    Part(Part<M>, usize),
+    /// Like [`Render::Part`], using other files of the mount.
+    InContext(InContext<M>, usize),
+}
+
+/// A file and its renderer.
+pub(crate) struct Listed<M> {
+    file: ViewFile,
+    render: Render<M>,
+    size: Option<u64>,
+}
+
+impl<M> Listed<M> {
+    /// Creates a file in `X.meta` itself, rendered from the whole model.
+    pub(crate) fn whole(name: &str, render: Whole<M>) -> Self {
+        Self::new(None, name.into(), Render::Whole(render))
+    }
+
+    /// Creates a file, in a folder if one is given.
+    pub(crate) fn new(folder: Option<&'static str>, name: String, render: Render<M>) -> Self {
+        Self::placed(folder.map(Cow::Borrowed), name, render)
+    }
+
+    /// Creates a file in a folder with a name from the asset.
+    pub(crate) fn inside(folder: String, name: String, render: Render<M>) -> Self {
+        Self::placed(Some(Cow::Owned(folder)), name, render)
+    }
+
+    fn placed(folder: Option<Cow<'static, str>>, name: String, render: Render<M>) -> Self {
+        Self {
+            file: ViewFile { folder, name },
+            render,
+            size: None,
+        }
+    }
+
+    /// Returns the same file with a known size in bytes.
+    pub(crate) fn sized(self, size: u64) -> Self {
+        Self {
+            size: Some(size),
+            ..self
+        }
+    }
+}
+
+/// Returns the files in `X.meta` itself with these names, each rendered from
+/// the whole model.
+pub(crate) fn whole_files<M>(files: &[(&'static str, Whole<M>)]) -> Vec<Listed<M>> {
+    let files = files.iter();
+    files
+        .map(|&(name, render)| Listed::whole(name, render))
+        .collect()
+}
+
+/// A model and its files.
+pub(crate) struct ListedView<M: 'static> {
+    /// The parsed asset.
+    pub(crate) model: M,
+    /// The files, in order.
+    pub(crate) files: Vec<Listed<M>>,
+}
+
+/// Size of the buffer between a rendering and its destination, in bytes.
+const BUFFER_SIZE: usize = 32 << 10;
+
+impl<M: GetSize + Send + Sync> View for ListedView<M> {
+    fn files(&self) -> Vec<ViewFile> {
+        self.files
+            .iter()
+            .map(|listed| listed.file.clone())
+            .collect()
+    }
+
+    fn render(
+        &self,
+        index: usize,
+        context: &dyn AssetContext,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let Some(listed) = self.files.get(index) else {
+            return Ok(());
+        };
+        let mut buffer = BufWriter::with_capacity(BUFFER_SIZE, out);
+        let rendered = match listed.render {
+            Render::Whole(render) => render(&self.model, &mut buffer),
+            Render::Part(render, part) => render(&self.model, part, &mut buffer),
+            Render::InContext(render, part) => render(&self.model, part, context, &mut buffer),
+        };
+        let result = rendered.and_then(|()| buffer.flush());
+        // On drop, the buffer would write once more after an error.
+        let (_, _unwritten) = buffer.into_parts();
+        result
+    }
+
+    fn size(&self, index: usize) -> Option<u64> {
+        self.files.get(index)?.size
+    }
+
+    fn position(&self, wanted: &dyn Fn(&ViewFile) -> bool) -> Option<usize> {
+        self.files.iter().position(|listed| wanted(&listed.file))
+    }
+
+    fn memory(&self) -> usize {
+        let names = self.files.iter().map(|Listed { file, .. }| {
+            let folder = match &file.folder {
+                Some(Cow::Owned(folder)) => folder.capacity(),
+                _ => 0,
+            };
+            file.name.capacity() + folder
+        });
+        size_of_val(self)
+            + self.files.capacity() * size_of::<Listed<M>>()
+            + names.sum::<usize>()
+            + self.model.get_heap_size()
+    }
+}

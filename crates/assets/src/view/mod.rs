@@ -1,0 +1,217 @@
+//! Generated files that show a parsed asset as JSON, tables, text, pictures and
+//! models.
+//!
+//! An asset `X` has a directory `X.meta` beside it; its files are the
+//! [`ViewFile`]s of the asset's [`View`]. A new asset format is one module in
+//! `asset/`, one here, and one line in [`VIEW_FORMATS`].
+
+pub(crate) mod context;
+pub mod converted;
+pub mod json;
+pub(crate) mod listed;
+pub mod report;
+mod summary;
+
+pub use self::context::{
+    Alone, AssetContext, AssetRef, ChosenPalette, MakeShared, NamedAsset, Shared, Wanted,
+};
+use self::converted::Conversion;
+pub use self::summary::Summary;
+pub use bytes::Bytes;
+pub use hpimount_containers::text::Table;
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+use hpimount_containers::io::Error;
+use hpimount_containers::text::has_extension;
+
+/// A generated file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ViewFile {
+    /// Folder below `X.meta`, if it is not in `X.meta` itself.
+    pub folder: Option<Cow<'static, str>>,
+    /// Name of the file, not yet escaped for a file system.
+    pub name: String,
+}
+
+/// A parsed asset that can be shown.
+pub trait View: Send + Sync {
+    /// Returns the generated files. The order is fixed: a file's number is its
+    /// index.
+    fn files(&self) -> Vec<ViewFile>;
+
+    /// Writes the bytes of the file with number `index`, which are always the
+    /// same; nothing for a number that does not exist. Long files are written
+    /// piecewise and never held in memory as a whole. `context` is that of the
+    /// asset, as when it was parsed.
+    ///
+    /// # Errors
+    /// Returns the errors of `out`, which end the rendering at once.
+    fn render(
+        &self,
+        index: usize,
+        context: &dyn AssetContext,
+        out: &mut dyn Write,
+    ) -> io::Result<()>;
+
+    /// Returns the size of the file with number `index` in bytes, if known
+    /// without rendering the file.
+    fn size(&self, index: usize) -> Option<u64> {
+        let _ = index;
+        None
+    }
+
+    /// Returns why the asset could not be parsed completely, if so.
+    fn failure(&self) -> Option<&Error> {
+        None
+    }
+
+    /// Returns the number of the first file that matches `wanted`.
+    fn position(&self, wanted: &dyn Fn(&ViewFile) -> bool) -> Option<usize> {
+        self.files().iter().position(wanted)
+    }
+
+    /// Returns the memory of the view in bytes, including that on the heap. The
+    /// bytes that it was parsed from are shared and not counted.
+    fn memory(&self) -> usize;
+}
+
+/// An asset that could not be parsed completely.
+#[derive(Debug)]
+pub struct Failure {
+    /// The error, with its position.
+    pub error: Error,
+    /// Everything before the error, for `info.json`.
+    pub partial: serde_json::Value,
+}
+
+/// Parses the bytes of a whole file, using other files of the mount. The view
+/// keeps slices of the bytes.
+pub type Open = fn(&Bytes, &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>>;
+
+/// An asset format with a view.
+pub struct ViewFormat {
+    /// Short name, as shown in `info.json`.
+    pub name: &'static str,
+    /// Extensions of its files, in lower case, without the first dot
+    /// (`hgo.blk`).
+    pub extensions: &'static [&'static str],
+    /// Types of its files in archives, four letters each.
+    pub asset_types: &'static [[u8; 4]],
+    /// The conversions of an asset in converted trees.
+    pub converted: Conversion,
+    /// Parses a file.
+    pub open: Open,
+    /// Returns whether a file without such an extension has the format, by its
+    /// content.
+    pub matches: fn(&Bytes) -> bool,
+}
+
+impl ViewFormat {
+    /// Returns whether a file with this name has the format, by its extension
+    /// alone.
+    pub fn shows(&self, name: &[u8]) -> bool {
+        // A file called `.hgo` has no extension.
+        let mut extensions = self.extensions.iter();
+        extensions.any(|known| has_extension(name, known) && name.len() > known.len() + 1)
+    }
+}
+
+/// Parses the bytes of an asset; if it cannot be parsed completely, the view
+/// has the error in `error.txt`, and everything before it in `info.json`.
+pub fn open(format: &ViewFormat, bytes: &Bytes, context: &dyn AssetContext) -> Box<dyn View> {
+    (format.open)(bytes, context).unwrap_or_else(|failure| Box::new(Broken::new(&failure)))
+}
+
+/// Returns the view of an asset that is not parsed, with the reason.
+pub fn refused(error: Error) -> Box<dyn View> {
+    let partial = serde_json::json!({});
+    Box::new(Broken::new(&Failure { error, partial }))
+}
+
+/// The view of an asset that could not be parsed.
+struct Broken {
+    failure: Error,
+    error: Vec<u8>,
+    info: Vec<u8>,
+}
+
+impl Broken {
+    fn new(failure: &Failure) -> Self {
+        Self {
+            failure: failure.error.clone(),
+            error: format!("{}\n", failure.error).into_bytes(),
+            info: json::pretty(&failure.partial),
+        }
+    }
+}
+
+impl View for Broken {
+    fn files(&self) -> Vec<ViewFile> {
+        let file = |name: &str| ViewFile {
+            folder: None,
+            name: name.to_owned(),
+        };
+        vec![file("error.txt"), file("info.json")]
+    }
+
+    fn render(
+        &self,
+        index: usize,
+        _context: &dyn AssetContext,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        match index {
+            0 => out.write_all(&self.error),
+            1 => out.write_all(&self.info),
+            _ => Ok(()),
+        }
+    }
+
+    fn failure(&self) -> Option<&Error> {
+        Some(&self.failure)
+    }
+
+    fn memory(&self) -> usize {
+        size_of_val(self) + self.error.capacity() + self.info.capacity()
+    }
+}
+
+/// Returns the bytes in hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns the text of the file of an asset's view with this name.
+#[cfg(test)]
+pub(crate) fn rendered(open: Open, bytes: &[u8], name: &str) -> String {
+    let view = open(&Bytes::copy_from_slice(bytes), &Alone).unwrap();
+    let files = view.files();
+    let index = files.iter().position(|file| file.name == name);
+    let index = index.unwrap_or_else(|| panic!("no {name} in {files:?}"));
+    let mut text = Vec::new();
+    view.render(index, &Alone, &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::formats::VIEW_FORMATS;
+
+    #[test]
+    fn a_format_is_found_by_its_extension_in_any_case() {
+        let format = |name: &str| {
+            let mut formats = VIEW_FORMATS.iter();
+            let format = formats.find(|format| format.shows(name.as_bytes()));
+            format.map(|format| format.name)
+        };
+        assert_eq!(format("crash.hgo"), Some("HGO"));
+        assert_eq!(format("CRASH.HGO.BLK"), Some("HGO block table"));
+        assert_eq!(format("ped.Ifp"), Some("IFP"));
+        assert_eq!(format("skhan.PSX"), Some("PSX"));
+        for name in ["ped.blk", "hgo.blk", ".hgo", "hgo", "crash.hgo.txt", ""] {
+            assert_eq!(format(name), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Reports: files that combine many assets of one archive, merged game or
+//! folder, such as tables that compare them, lists of missing references, or a
+//! whole level.
+
+use std::io::{self, Write};
+
+use super::AssetContext;
+
+/// A file in a converted tree that combines many assets.
+///
+/// Its context is that of the tree's root: it has no asset and no siblings,
+/// paths are relative to that root, and ids and types are those of the archive.
+pub struct Report {
+    /// Its path from the root of the converted tree, such as
+    /// `tables/units.tsv`.
+    pub path: &'static str,
+    /// Returns whether the tree has it, by the names and types of the entries
+    /// alone: nothing is read.
+    pub applies: fn(&dyn AssetContext) -> bool,
+    /// Writes it. The bytes are always the same. Long files are written
+    /// piecewise.
+    ///
+    /// # Errors
+    /// Returns the errors of the output, which end the rendering at once.
+    pub render: fn(&dyn AssetContext, &mut dyn Write) -> io::Result<()>,
+}

@@ -1,0 +1,154 @@
+//! `info.txt`: a summary.
+
+use std::fmt::{Display, Write as _};
+use std::io::{self, Write};
+
+use hpimount_containers::io::Warnings;
+
+/// Maximum number of warnings that are shown; `info.json` has them all.
+const WARNINGS_SHOWN: usize = 10;
+
+/// Maximum number of items of a list that are shown.
+const ITEMS_SHOWN: usize = 8;
+
+/// Width of the labels. A longer label pushes its own value to the right.
+const LABEL_WIDTH: usize = 14;
+
+/// An `info.txt` under construction: a heading, a line for every fact, then the
+/// warnings.
+#[derive(Debug)]
+pub struct Summary {
+    text: String,
+}
+
+impl Summary {
+    /// Creates a summary with a heading that describes the file.
+    pub fn new(heading: impl Display) -> Self {
+        Self {
+            text: format!("{heading}\n\n"),
+        }
+    }
+
+    /// Adds a fact.
+    pub fn line(&mut self, label: &str, value: impl Display) -> &mut Self {
+        let value = value.to_string();
+        self.push(label, &value);
+        self
+    }
+
+    /// Adds the number of items, and the first of them.
+    pub fn list<T: Display>(
+        &mut self,
+        label: &str,
+        items: impl ExactSizeIterator<Item = T>,
+    ) -> &mut Self {
+        let count = items.len();
+        let shown: Vec<_> = items
+            .take(ITEMS_SHOWN)
+            .map(|item| item.to_string())
+            .collect();
+        let mut value = match count {
+            0 => "0".into(),
+            _ => format!("{count}: {}", shown.join(", ")),
+        };
+        if count > ITEMS_SHOWN {
+            value += &format!(" and {} more", count - ITEMS_SHOWN);
+        }
+        self.push(label, &value);
+        self
+    }
+
+    /// Adds the warnings and writes the summary.
+    ///
+    /// # Errors
+    /// Returns the errors of `out`.
+    pub fn write(mut self, warnings: &Warnings, out: &mut dyn Write) -> io::Result<()> {
+        self.add_warnings(warnings);
+        out.write_all(self.text.as_bytes())
+    }
+
+    fn add_warnings(&mut self, warnings: &Warnings) {
+        if warnings.is_empty() {
+            self.push("warnings", "none");
+            return;
+        }
+        self.push("warnings", &warnings.len().to_string());
+        let texts = warnings.texts();
+        for text in texts.iter().take(WARNINGS_SHOWN) {
+            self.text.push_str("  ");
+            self.push_plain(text);
+            self.text.push('\n');
+        }
+        if warnings.len() > WARNINGS_SHOWN {
+            let more = warnings.len() - WARNINGS_SHOWN;
+            writeln!(self.text, "  and {more} more, see info.json")
+                .expect("writing to a String cannot fail");
+        }
+    }
+
+    fn push(&mut self, label: &str, value: &str) {
+        write!(self.text, "{label:LABEL_WIDTH$} ").expect("writing to a String cannot fail");
+        self.push_plain(value);
+        self.text.push('\n');
+    }
+
+    /// Appends a value. Names come from the file, and a control character must
+    /// not break the layout or reach a terminal.
+    fn push_plain(&mut self, value: &str) {
+        for character in value.chars() {
+            if character.is_control() {
+                self.text.extend(character.escape_default());
+            } else {
+                self.text.push(character);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(summary: Summary, warnings: &Warnings) -> String {
+        let mut bytes = Vec::new();
+        summary.write(warnings, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn a_fact_is_one_line_even_with_control_characters() {
+        let mut summary = Summary::new("IFP animation package");
+        summary.line("name", "a\nb\u{1b}[2J").line("animations", 3);
+        assert_eq!(
+            text(summary, &Warnings::default()),
+            "IFP animation package\n\n\
+             name           a\\nb\\u{1b}[2J\n\
+             animations     3\n\
+             warnings       none\n"
+        );
+    }
+
+    #[test]
+    fn a_list_shows_its_first_items() {
+        let mut summary = Summary::new("x");
+        summary
+            .list("few", 0..2)
+            .list("many", 0..20)
+            .list("none", 0..0);
+        let shown = text(summary, &Warnings::default());
+        assert!(shown.contains("few            2: 0, 1\n"), "{shown}");
+        assert!(shown.contains("20: 0, 1, 2, 3, 4, 5, 6, 7 and 12 more\n"));
+        assert!(shown.contains("none           0\n"));
+    }
+
+    #[test]
+    fn only_the_first_warnings_are_shown_and_the_others_counted() {
+        let mut warnings = Warnings::default();
+        for number in 0..12 {
+            warnings.push(format!("odd {number}"));
+        }
+        let shown = text(Summary::new("x"), &warnings);
+        assert!(shown.contains("warnings       12\n  odd 0\n"));
+        assert!(shown.ends_with("  odd 9\n  and 2 more, see info.json\n"));
+    }
+}

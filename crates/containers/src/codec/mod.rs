@@ -1,0 +1,345 @@
+//! Decoders of packed files. A decoder can be copied at any byte, and the copy
+//! continues from there: it is a checkpoint with the state of the codec and of
+//! the checksum, but without buffers.
+
+pub mod bits;
+pub mod block;
+pub mod bzip2;
+mod copy;
+mod inflate;
+mod lzss;
+
+use std::sync::Arc;
+
+use crc32fast::Hasher;
+
+use crate::io::{Error, ReadAt, Result, read_error};
+use crate::volume::Decoder;
+
+pub(super) use self::copy::Copy;
+pub(super) use self::inflate::{Inflate, Wrapping, inflate_start};
+pub(super) use self::lzss::Lzss;
+
+/// Number of packed bytes read at a time.
+const PIECE: u64 = 32 << 10;
+
+/// Maximum number of bytes per packed byte of deflate: a match of 258 bytes
+/// takes two bits.
+pub(super) const MAX_DEFLATE_RATIO: u64 = 1032;
+
+/// A packed file in a source.
+#[derive(Clone)]
+pub(super) struct PackedFile {
+    /// The source.
+    pub(super) source: Arc<dyn ReadAt>,
+    /// Absolute offset in it of the first packed byte.
+    pub(super) offset: u64,
+    /// Number of packed bytes.
+    pub(super) stored: u64,
+    /// Number of decoded bytes.
+    pub(super) size: u64,
+    /// CRC-32 of the decoded bytes, if known.
+    pub(super) crc: Option<u32>,
+    /// Whether a wrong checksum is only logged.
+    pub(super) force: bool,
+}
+
+impl PackedFile {
+    /// Checks that the decoded size is possible for the packed size, and that
+    /// the packed bytes are inside the source.
+    ///
+    /// # Errors
+    /// Returns an error if either is not the case.
+    pub(super) fn check(&self, decoded_at_most: u64) -> Result<()> {
+        let end = self.source.len();
+        let reaches = self.offset.checked_add(self.stored);
+        if reaches.is_none_or(|reaches| reaches > end) {
+            let problem = format!("its {} bytes extend past the end at {end:#x}", self.stored);
+            return Err(Error::damaged(self.offset, "packed data", problem));
+        }
+        if self.size > decoded_at_most {
+            let problem = format!("{} bytes cannot decode to {}", self.stored, self.size);
+            return Err(Error::damaged(self.offset, "packed data", problem));
+        }
+        Ok(())
+    }
+
+    /// Returns a decoder for it with `codec`.
+    pub(super) fn decoder<C: Codec>(self, codec: C) -> Box<dyn Decoder> {
+        Box::new(Stream {
+            codec,
+            packed: Packed {
+                next: self.offset,
+                end: self.offset + self.stored,
+                source: self.source,
+                buffer: Vec::new(),
+                taken: 0,
+            },
+            left: self.size,
+            sum: self.crc.map(|crc| (Hasher::new(), crc)),
+            force: self.force,
+        })
+    }
+}
+
+/// The state of decoding packed bytes.
+pub(super) trait Codec: Clone + Send + Sync + 'static {
+    /// Whether the stream may continue after the last byte of the file.
+    const RUNS_ON: bool;
+
+    /// Decodes the next bytes into `out`, which is not empty; returns 0 at the
+    /// end of the stream.
+    ///
+    /// # Errors
+    /// Returns an error if the stream is damaged or truncated.
+    fn decode(&mut self, packed: &mut Packed, out: &mut [u8]) -> Result<usize>;
+
+    /// Returns the memory that it uses, in bytes.
+    fn memory(&self) -> usize;
+}
+
+/// The packed bytes of a file, read forward.
+pub(super) struct Packed {
+    source: Arc<dyn ReadAt>,
+    /// Absolute offset of the next byte that is not in the buffer.
+    next: u64,
+    end: u64,
+    buffer: Vec<u8>,
+    /// Number of consumed bytes of the buffer.
+    taken: usize,
+}
+
+impl Packed {
+    /// Returns the next packed bytes; none at the end.
+    ///
+    /// # Errors
+    /// Returns an error if the source cannot be read.
+    fn fill(&mut self) -> Result<&[u8]> {
+        if self.taken == self.buffer.len() {
+            let length = (self.end - self.next).min(PIECE);
+            self.buffer.resize(length as usize, 0);
+            self.taken = 0;
+            let read = self.source.read_exact_at(&mut self.buffer, self.next);
+            if let Err(cause) = read {
+                self.buffer.clear();
+                return Err(read_error(self.next, length, cause));
+            }
+            self.next += length;
+        }
+        Ok(&self.buffer[self.taken..])
+    }
+
+    /// Consumes the first `count` of the bytes returned by [`Packed::fill`].
+    fn consume(&mut self, count: usize) {
+        self.taken += count;
+    }
+
+    /// Returns the next packed byte; `None` at the end.
+    fn byte(&mut self) -> Result<Option<u8>> {
+        let byte = match self.buffer.get(self.taken) {
+            Some(&byte) => byte,
+            None => match self.fill()?.first() {
+                Some(&byte) => byte,
+                None => return Ok(None),
+            },
+        };
+        self.taken += 1;
+        Ok(Some(byte))
+    }
+
+    /// Returns whether no bytes follow those returned by [`Packed::fill`].
+    fn is_last(&self) -> bool {
+        self.next == self.end
+    }
+
+    /// Returns the absolute offset in the source of the next byte.
+    fn position(&self) -> u64 {
+        self.next - (self.buffer.len() - self.taken) as u64
+    }
+
+    /// Returns an error about the packed bytes at the current position.
+    fn problem(&self, problem: impl Into<String>) -> Error {
+        Error::damaged(self.position(), "packed data", problem)
+    }
+
+    /// Returns a reader of the same bytes with an empty buffer.
+    fn unread(&self) -> Self {
+        Self {
+            source: self.source.clone(),
+            next: self.position(),
+            end: self.end,
+            buffer: Vec::new(),
+            taken: 0,
+        }
+    }
+}
+
+/// A file that is being decoded.
+struct Stream<C> {
+    codec: C,
+    packed: Packed,
+    /// Number of decoded bytes that remain.
+    left: u64,
+    /// The checksum so far, and its expected final value.
+    sum: Option<(Hasher, u32)>,
+    force: bool,
+}
+
+impl<C: Codec> Stream<C> {
+    /// Checks the end of the stream and the checksum after the last byte.
+    fn finish(&mut self) -> Result<()> {
+        if !C::RUNS_ON && self.codec.decode(&mut self.packed, &mut [0])? > 0 {
+            return Err(self.packed.problem("continues past the end of the file"));
+        }
+        let Some((hasher, should_be)) = &self.sum else {
+            return Ok(());
+        };
+        let sum = hasher.clone().finalize();
+        if sum == *should_be {
+            return Ok(());
+        }
+        let problem = format!("checksum is {sum:08x}, should be {should_be:08x}");
+        let error = self.packed.problem(problem);
+        if !self.force {
+            return Err(error);
+        }
+        log::warn!("{error}; ignored");
+        Ok(())
+    }
+}
+
+impl<C: Codec> Decoder for Stream<C> {
+    fn left(&self) -> u64 {
+        self.left
+    }
+
+    fn read(&mut self, out: &mut [u8]) -> Result<()> {
+        let mut filled = 0;
+        while filled < out.len() {
+            let length = self.codec.decode(&mut self.packed, &mut out[filled..])?;
+            if length == 0 {
+                let missing = self.left - filled as u64;
+                let problem = format!("ends {missing} bytes before the end of the file");
+                return Err(self.packed.problem(problem));
+            }
+            filled += length;
+        }
+        self.left -= out.len() as u64;
+        if let Some((hasher, _)) = &mut self.sum {
+            hasher.update(out);
+        }
+        match self.left {
+            0 => self.finish(),
+            _ => Ok(()),
+        }
+    }
+
+    fn fork(&self) -> Option<Box<dyn Decoder>> {
+        Some(Box::new(Self {
+            codec: self.codec.clone(),
+            packed: self.packed.unread(),
+            left: self.left,
+            sum: self.sum.clone(),
+            force: self.force,
+        }))
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.codec.memory()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn deflated(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = flate2::write::DeflateEncoder::new(Vec::new(), Default::default());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    /// Returns bytes that are neither repetitive nor random.
+    fn sample(length: usize) -> Vec<u8> {
+        let mut state = 1_u32;
+        let next = |_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 28) as u8
+        };
+        (0..length).map(next).collect()
+    }
+
+    fn file(packed: Vec<u8>, size: usize, crc: Option<u32>) -> PackedFile {
+        PackedFile {
+            stored: packed.len() as u64,
+            source: Arc::new(packed),
+            offset: 0,
+            size: size as u64,
+            crc,
+            force: false,
+        }
+    }
+
+    fn inflate(file: PackedFile) -> Box<dyn Decoder> {
+        file.decoder(Inflate::new(Wrapping::None))
+    }
+
+    #[test]
+    fn a_copy_continues_from_any_byte_with_the_checksum_so_far() {
+        let bytes = sample(300_000);
+        let packed = deflated(&bytes);
+        let mut decoder = inflate(file(packed, bytes.len(), Some(crc32fast::hash(&bytes))));
+        let mut position = 0;
+        for step in [0, 1, 32_767, 70_000, 99_999] {
+            decoder.read(&mut vec![0; step]).unwrap();
+            position += step;
+            let mut rest = vec![0; bytes.len() - position];
+            decoder.fork().unwrap().read(&mut rest).unwrap();
+            assert_eq!(rest, bytes[position..]);
+        }
+    }
+
+    #[test]
+    fn a_wrong_checksum_fails_the_last_read_and_is_only_logged_with_force() {
+        let bytes = sample(1000);
+        let mut wrong = file(deflated(&bytes), bytes.len(), Some(7));
+        let mut decoder = inflate(wrong.clone());
+        decoder.read(&mut [0; 999]).unwrap();
+        let error = decoder.read(&mut [0]).unwrap_err().to_string();
+        assert!(error.contains("should be 00000007"), "{error}");
+        wrong.force = true;
+        inflate(wrong).read(&mut [0; 1000]).unwrap();
+    }
+
+    #[test]
+    fn streams_that_are_longer_or_shorter_than_the_file_are_damaged() {
+        let bytes = sample(1000);
+        for (size, expected) in [(999, "continues past"), (1001, "ends 1 bytes before")] {
+            let mut decoder = inflate(file(deflated(&bytes), size, None));
+            let error = decoder.read(&mut vec![0; size]).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_stream_that_is_cut_anywhere_is_damaged() {
+        let bytes = sample(500);
+        let packed = deflated(&bytes);
+        for length in 0..packed.len() {
+            let mut decoder = inflate(file(packed[..length].to_vec(), bytes.len(), None));
+            assert!(decoder.read(&mut [0; 500]).is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn impossible_sizes_are_refused_before_anything_is_read() {
+        let mut file = file(vec![0; 10], 10 * 1032, None);
+        assert!(file.check(10 * MAX_DEFLATE_RATIO).is_ok());
+        file.size += 1;
+        assert!(file.check(10 * MAX_DEFLATE_RATIO).is_err());
+        file.size = 1;
+        file.stored = u64::MAX;
+        assert!(file.check(u64::MAX).is_err());
+    }
+}

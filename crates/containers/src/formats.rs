@@ -1,0 +1,47 @@
+//! The list of container formats, and detection of a source's format.
+
+use crate::format::{Format, Input};
+use crate::io::{Error, Result};
+use crate::{gcm, hip, hpi, img, iso, pkr, pre, refused, seven_zip, wad, xdvdfs, zip};
+
+/// The formats, in the order in which they are tried.
+pub const FORMATS: &[Format] = &[
+    hpi::FORMAT,
+    hip::FORMAT,
+    pkr::FORMAT,
+    zip::FORMAT,
+    seven_zip::FORMAT,
+    pre::PACKED_FORMAT,
+    gcm::FORMAT,
+    // Before ISO 9660: an Xbox disc may start with a file system for DVD
+    // players.
+    xdvdfs::FORMAT,
+    iso::FORMAT,
+    iso::CUE,
+    // These are detected by a second file or by scanning the whole source.
+    img::FORMAT,
+    wad::FORMAT,
+    pre::FLAT_FORMAT,
+    refused::FORMAT,
+];
+
+/// Detects the format of a source from its content.
+///
+/// # Errors
+/// Returns [`Error::UnknownFormat`] if no format matches, or [`Error::Read`] if
+/// the source, or a part of it that detection needs, cannot be read.
+pub fn detect(input: &Input<'_>) -> Result<&'static Format> {
+    let mut unreadable = None;
+    for format in FORMATS {
+        match (format.matches)(input) {
+            Ok(true) => return Ok(format),
+            Err(error) if error.is_fault() => return Err(error),
+            // A part of the source is unreadable; another format may still
+            // match.
+            Err(error @ Error::Read { .. }) => unreadable = unreadable.or(Some(error)),
+            // A source that contradicts a format has another one.
+            Ok(false) | Err(_) => {}
+        }
+    }
+    Err(unreadable.unwrap_or(Error::UnknownFormat))
+}

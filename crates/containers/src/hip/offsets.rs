@@ -1,0 +1,185 @@
+//! Offsets of the numbers about assets in the tables, for replacing data.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::block;
+use super::contents::{self, MAX_DICT_LENGTH, MAX_HEADER_LENGTH};
+use super::detect::Platform;
+use super::{Hip, Options};
+use crate::io::{Cursor, Endian, ReadAt, Result, Warnings};
+
+/// Bytes of AHDR before ADBG.
+const ASSET_HEADER: usize = 24;
+
+/// Offset of the maxima in the body of PCNT.
+const MAXIMA: u64 = 8;
+
+/// The properties of an archive that are needed to replace data.
+#[derive(Debug)]
+pub struct Offsets {
+    /// The console that the archive is for.
+    pub platform: Platform,
+    /// The assets in the order of the archive.
+    pub assets: Vec<AssetOffsets>,
+    /// For each layer the numbers of its assets.
+    pub layers: Vec<Vec<u32>>,
+    /// PCNT's maxima, and the offset of the first: `maxAssetSize`,
+    /// `maxLayerSize`, `maxXformAssetSize`.
+    pub maxima: Option<(u64, [u32; 3])>,
+    /// STRM, then DPAK: the offset of the size in the header, and the body
+    /// according to the header.
+    pub sizes: Vec<(u64, Range<u64>)>,
+    /// Absolute offset before which there is no asset.
+    pub data_start: u64,
+    /// Absolute offset after which there is no asset.
+    pub data_end: u64,
+}
+
+/// An asset, and the position of its AHDR.
+#[derive(Debug, Clone, Copy)]
+pub struct AssetOffsets {
+    /// Its id.
+    pub id: u32,
+    /// Absolute offset of its data.
+    pub offset: u32,
+    /// Length of its data in bytes.
+    pub size: u32,
+    /// Length of the padding after its data in bytes.
+    pub plus: u32,
+    /// Its flags, as stored.
+    pub flags: u32,
+    /// Absolute offset of AHDR's body.
+    pub header: u64,
+    /// The checksum, and its absolute offset.
+    pub checksum: Option<(u64, u32)>,
+}
+
+impl Offsets {
+    /// Reads the tables of an archive.
+    ///
+    /// # Errors
+    /// Returns an error if the source cannot be read or its tables are damaged.
+    pub fn read(source: &Arc<dyn ReadAt>) -> Result<Self> {
+        let hip = Hip::read(source.clone(), &Options::default())?;
+        let mut fields = Vec::new();
+        let mut maxima = None;
+        for &header in &hip.contents.blocks {
+            let longest = match &header.name {
+                b"PACK" => MAX_HEADER_LENGTH,
+                b"DICT" => MAX_DICT_LENGTH,
+                _ => continue,
+            };
+            // These warnings were reported when the tables were read.
+            let mut ignored = Warnings::default();
+            let body = contents::body(&**source, header, longest, &mut ignored)?;
+            let cursor = Cursor::new(&body, header.body(), Endian::Big);
+            match &header.name {
+                b"PACK" => maxima = find_maxima(cursor)?.or(maxima),
+                _ => find_assets(cursor, &mut fields)?,
+            }
+        }
+        let assets: Vec<AssetOffsets> = hip
+            .contents
+            .toc
+            .assets
+            .iter()
+            .zip(fields)
+            .map(|(asset, (header, checksum))| AssetOffsets {
+                id: asset.id,
+                offset: asset.offset,
+                size: asset.size,
+                plus: asset.plus,
+                flags: asset.flags,
+                header,
+                checksum: checksum.zip(asset.checksum),
+            })
+            .collect();
+        let (data_start, data_end) = data(&hip, &assets);
+        let blocks = hip.contents.blocks.iter();
+        let stream = blocks.filter(|block| &block.name == b"STRM").copied();
+        let stream = stream.chain(hip.contents.stream.and_then(|stream| stream.data));
+        Ok(Self {
+            platform: hip.platform.value,
+            sizes: stream
+                .map(|block| {
+                    let end = block.body() + u64::from(block.size);
+                    (block.offset + 4, block.body()..end)
+                })
+                .collect(),
+            assets,
+            layers: hip.layout.layers,
+            maxima,
+            data_start,
+            data_end,
+        })
+    }
+}
+
+/// Returns the range of the assets' data: that of DPAK, or if its size cannot
+/// be correct, everything up to HIPB or the end of the source.
+fn data(hip: &Hip, assets: &[AssetOffsets]) -> (u64, u64) {
+    let blocks = &hip.contents.blocks;
+    let block = |name: &[u8; 4]| blocks.iter().find(|block| &block.name == name);
+    let dict = block(b"DICT").map_or(0, |dict| dict.body() + u64::from(dict.size));
+    let data = hip.contents.stream.and_then(|stream| stream.data);
+    let start = data.map_or(dict, |data| data.body() + 4).max(dict);
+    let length = hip.source.len();
+    let last = assets
+        .iter()
+        .map(|asset| u64::from(asset.offset) + u64::from(asset.size))
+        .filter(|&end| end <= length)
+        .max();
+    let stated = data.map(|data| data.body() + u64::from(data.size));
+    let is_possible = |&end: &u64| end <= length && last.is_none_or(|last| last <= end);
+    let end = stated.filter(is_possible).unwrap_or_else(|| {
+        let hipb = block(b"HIPB").map(|hipb| hipb.offset);
+        hipb.unwrap_or(length)
+    });
+    (start, end)
+}
+
+/// Finds PCNT's maxima in the body of PACK.
+fn find_maxima(mut body: Cursor) -> Result<Option<(u64, [u32; 3])>> {
+    let mut ignored = Warnings::default();
+    let mut found = None;
+    while let Some(mut child) = block::next(&mut body, &mut ignored)? {
+        if &child.name == b"PCNT" && child.body.take(MAXIMA as usize, "PCNT").is_ok() {
+            let offset = child.body.offset();
+            let mut number = || block::number(&mut child.body, "PCNT");
+            if let (Some(asset), Some(layer), Some(xform)) = (number(), number(), number()) {
+                found = Some((offset, [asset, layer, xform]));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Finds the AHDR blocks in the body of DICT, and the checksum in each.
+fn find_assets(mut body: Cursor, found: &mut Vec<(u64, Option<u64>)>) -> Result<()> {
+    let mut ignored = Warnings::default();
+    while let Some(mut table) = block::next(&mut body, &mut ignored)? {
+        while let Some(mut entry) = block::next(&mut table.body, &mut ignored)? {
+            if (&table.name, &entry.name) != (b"ATOC", b"AHDR") {
+                continue;
+            }
+            let header = entry.body.offset();
+            entry.body.take(ASSET_HEADER, "AHDR")?;
+            let mut has_debug = false;
+            let mut checksum = None;
+            while let Some(mut child) = block::next(&mut entry.body, &mut ignored)? {
+                if &child.name != b"ADBG" || has_debug || child.body.i32("align").is_err() {
+                    continue;
+                }
+                has_debug = true;
+                block::take_string(&mut child.body, "name")?;
+                block::take_string(&mut child.body, "filename")?;
+                let offset = child.body.offset();
+                let exists = block::number(&mut child.body, "checksum").is_some();
+                checksum = exists.then_some(offset);
+            }
+            found.push((header, checksum));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! The tracks of a CD in the metadata of a CHD, one text for each.
+
+use crate::image::{CdTrack, FRAME};
+use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
+
+/// Length of the header of an entry, and maximum length of a text.
+const ENTRY: u64 = 16;
+const MAX_TEXT: u64 = 1024;
+
+/// Maximum number of entries and of tracks.
+const MAX_ENTRIES: usize = 1000;
+const MAX_TRACKS: usize = 99;
+
+/// Tracks begin at multiples of this number of frames.
+const ALIGNMENT: u64 = 4;
+
+/// Tags of the texts that describe tracks.
+const TAGS: [&[u8; 4]; 2] = [b"CHT2", b"CHTR"];
+
+/// Returns the tracks that are described from `offset` on; none if it is 0.
+pub(super) fn read(source: &dyn ReadAt, mut offset: u64) -> Result<Vec<CdTrack>> {
+    let mut tracks = Vec::new();
+    let mut next_frame = 0;
+    for _ in 0..MAX_ENTRIES {
+        if offset == 0 {
+            return Ok(tracks);
+        }
+        let header = read_vec(source, offset, ENTRY, "metadata")?;
+        let mut fields = Cursor::new(&header, offset, Endian::Big);
+        let tag = fields.take(4, "tag")?;
+        let is_track = TAGS.iter().any(|known| tag == *known);
+        let length = u64::from(fields.u32("length")? & 0xFF_FFFF);
+        if is_track {
+            let text = read_vec(source, offset + ENTRY, length.min(MAX_TEXT), "track")?;
+            let track = parse(&text, &mut next_frame);
+            let damaged = || Error::damaged(offset + ENTRY, "track", "has no type or no frames");
+            if tracks.len() < MAX_TRACKS {
+                tracks.push(track.ok_or_else(damaged)?);
+            }
+        }
+        offset = fields.u64("next entry")?;
+    }
+    let problem = format!("has more than {MAX_ENTRIES} entries");
+    Err(Error::damaged(offset, "metadata", problem))
+}
+
+/// Returns the track that begins at `next_frame`, which is advanced past it.
+fn parse(text: &[u8], next_frame: &mut u64) -> Option<CdTrack> {
+    let text = std::str::from_utf8(text).ok()?;
+    let field = |name: &str| {
+        let mut words = text.split([' ', '\0']);
+        words.find_map(|word| word.strip_prefix(name)?.strip_prefix(':'))
+    };
+    let number = |name: &str| field(name)?.parse::<u32>().ok();
+    let frames = u64::from(number("FRAMES")?);
+    // The pregap is in the file if its type begins with V.
+    let has_pause = field("PGTYPE").is_some_and(|kind| kind.starts_with('V'));
+    let pause = match has_pause {
+        true => u64::from(number("PREGAP").unwrap_or(0)).min(frames),
+        false => 0,
+    };
+    let start = *next_frame;
+    *next_frame = (start + frames).next_multiple_of(ALIGNMENT);
+    Some(CdTrack {
+        number: number("TRACK")? as u8,
+        is_audio: field("TYPE")? == "AUDIO",
+        start: (start + pause) * FRAME,
+        end: (start + frames) * FRAME,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tracks_follow_one_another_at_every_fourth_frame() {
+        let mut next = 0;
+        let mut track = |text: &str| parse(text.as_bytes(), &mut next).unwrap();
+        let data = track("TRACK:1 TYPE:MODE1_RAW SUBTYPE:NONE FRAMES:105 PREGAP:0\0");
+        assert_eq!((data.number, data.is_audio), (1, false));
+        assert_eq!((data.start, data.end), (0, 105 * FRAME));
+        let audio = track("TRACK:2 TYPE:AUDIO FRAMES:300 PREGAP:150 PGTYPE:VAUDIO");
+        assert_eq!((audio.number, audio.is_audio), (2, true));
+        assert_eq!((audio.start, audio.end), (258 * FRAME, 408 * FRAME));
+        let last = track("TRACK:3 TYPE:AUDIO FRAMES:2 PREGAP:150 PGTYPE:MODE1");
+        assert_eq!(last.start, 408 * FRAME);
+    }
+
+    #[test]
+    fn endless_entries_are_refused() {
+        let mut bytes = vec![0; 64];
+        bytes[16..20].copy_from_slice(b"GDDD");
+        bytes[24..32].copy_from_slice(&16_u64.to_be_bytes());
+        let error = read(&bytes, 16).unwrap_err().to_string();
+        assert!(error.contains("more than 1000"), "{error}");
+        assert!(read(&bytes, 1 << 40).is_err());
+        assert!(read(&bytes, 0).unwrap().is_empty());
+    }
+}

@@ -1,0 +1,161 @@
+//! Block images: sources that contain another source in blocks, most of them
+//! compressed (GCZ, CISO, WIA, RVZ, CSO, CHD).
+//!
+//! Each format is a module here and a line in [`IMAGES`]. A format reads its
+//! tables once; then every block decodes independently. Caching of decoded
+//! blocks is left to the caller.
+//!
+//! The formats are described in `docs/formats/images.md`. All numbers are
+//! checked against the length of the source, or that length times the maximum
+//! compression ratio, before memory is allocated for them.
+
+mod chd;
+mod ciso;
+mod cso;
+mod gcz;
+mod padding;
+mod wia;
+
+use std::sync::Arc;
+
+use crate::io::{Error, ReadAt, Result, read_vec};
+
+/// Largest block that is decoded, in bytes.
+pub const MAX_BLOCK: u32 = 64 << 20;
+
+/// A source whose data is stored in blocks.
+pub trait BlockImage: Send + Sync {
+    /// Returns the length of the contained source, in bytes.
+    fn len(&self) -> u64;
+
+    /// Returns the length in bytes of every block except the last; at most
+    /// [`MAX_BLOCK`], and not 0.
+    fn block_size(&self) -> u32;
+
+    /// Decodes the block with this number, which is below
+    /// `len.div_ceil(block_size)`: the whole block, or for the last one the
+    /// part before the end.
+    ///
+    /// # Errors
+    /// Returns an error if the block is damaged or the source cannot be read.
+    fn decode(&self, block: u64) -> Result<Vec<u8>>;
+
+    /// Returns the memory of the tables, in bytes.
+    fn memory(&self) -> usize;
+
+    /// Returns the warnings about the image, one sentence each.
+    fn warnings(&self) -> &[String] {
+        &[]
+    }
+
+    /// Returns the tracks of a CD, in order; empty if the image does not
+    /// describe them.
+    fn tracks(&self) -> &[CdTrack] {
+        &[]
+    }
+
+    /// Returns whether the length is 0.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Length in bytes of the frames of a [`CdTrack`]: a sector of up to 2352 bytes
+/// at the start, and its subchannels in the last 96 bytes.
+pub const FRAME: u64 = 2448;
+
+/// A track of a CD in a block image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CdTrack {
+    /// Number on the disc.
+    pub number: u8,
+    /// Whether its sectors are samples: 16 bits, stereo, big-endian.
+    pub is_audio: bool,
+    /// Offset in the image of its first frame, after the pregap.
+    pub start: u64,
+    /// Offset in the image of the end of its last frame.
+    pub end: u64,
+}
+
+/// Returns the length of block `block` of an image of `len` bytes.
+pub fn block_length(len: u64, block_size: u32, block: u64) -> usize {
+    let start = block.saturating_mul(block_size.into());
+    len.saturating_sub(start).min(block_size.into()) as usize
+}
+
+/// A function that reads the tables of a block image.
+pub type OpenImage = fn(Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>>;
+
+/// A format of block images: how it is detected and how it is opened.
+pub struct ImageFormat {
+    /// Short name, as shown in `info.json`.
+    pub name: &'static str,
+    /// Extensions of its files, in lower case, without the dot.
+    pub extensions: &'static [&'static str],
+    /// Returns whether a source has the format.
+    pub matches: fn(&dyn ReadAt) -> Result<bool>,
+    /// Reads the tables of a source.
+    pub open: OpenImage,
+}
+
+/// The formats, in the order in which they are tried.
+pub const IMAGES: &[ImageFormat] = &[
+    wia::RVZ,
+    wia::WIA,
+    gcz::FORMAT,
+    ciso::FORMAT,
+    cso::CSO,
+    cso::ZSO,
+    chd::FORMAT,
+];
+
+/// Detects the format of a block image from its content. Returns `None` if the
+/// source is not one.
+///
+/// # Errors
+/// Returns [`Error::Read`] if the source cannot be read.
+pub fn detect(source: &dyn ReadAt) -> Result<Option<&'static ImageFormat>> {
+    for format in IMAGES {
+        match (format.matches)(source) {
+            Ok(true) => return Ok(Some(format)),
+            Err(error) if error.is_fault() => return Err(error),
+            // A source that contradicts a format has another one.
+            Ok(false) | Err(_) => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Returns the first `length` bytes of a source; fewer if it ends earlier.
+fn head(source: &dyn ReadAt, length: u64) -> Result<Vec<u8>> {
+    read_vec(source, 0, length.min(source.len()), "header")
+}
+
+/// Returns whether a source begins with `magic`.
+fn starts_with(source: &dyn ReadAt, magic: &[u8]) -> Result<bool> {
+    Ok(head(source, magic.len() as u64)? == magic)
+}
+
+/// Returns an error about one block.
+fn block_error(block: u64, offset: u64, problem: impl Into<String>) -> Error {
+    Error::damaged(offset, format!("block {block}"), problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_block_ends_with_the_image() {
+        assert_eq!(block_length(100, 64, 0), 64);
+        assert_eq!(block_length(100, 64, 1), 36);
+        assert_eq!(block_length(100, 64, 2), 0);
+        assert_eq!(block_length(u64::MAX, u32::MAX, u64::MAX), 0);
+    }
+
+    #[test]
+    fn other_data_has_no_format() {
+        assert!(detect(&Vec::new()).unwrap().is_none());
+        assert!(detect(&b"CIS".to_vec()).unwrap().is_none());
+    }
+}

@@ -1,0 +1,17 @@
+//! Positioned reads, a bounded cursor, and errors with offsets.
+//!
+//! Nothing here depends on a format.
+
+mod block_buffer;
+mod compact;
+mod cursor;
+mod error;
+mod source;
+mod warnings;
+
+pub use block_buffer::BlockBuffer;
+pub use compact::{Compact, LARGE_BLOCK};
+pub use cursor::{Cursor, Endian};
+pub use error::{Error, Result};
+pub use source::{ReadAt, SourceReader, read_error, read_vec, unit_in};
+pub use warnings::Warnings;

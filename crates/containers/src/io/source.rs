@@ -1,0 +1,190 @@
+//! Positioned reads from anything that contains an archive.
+
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Error, Result};
+
+/// Bytes that can be read at any position by several threads at once.
+///
+/// Implementations never map the source into memory: a file truncated under a
+/// mapping would kill the process with SIGBUS, a truncated read is an error.
+pub trait ReadAt: Send + Sync {
+    /// Returns the length of the source in bytes, as it was when it was opened.
+    fn len(&self) -> u64;
+
+    /// Fills `buf` with the bytes at `offset`.
+    ///
+    /// # Errors
+    /// Returns `UnexpectedEof` if the source ends too early, or the error of
+    /// the operating system. Interrupted and short reads are continued.
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()>;
+
+    /// Checks that `length` bytes at `offset` do not extend past the end.
+    ///
+    /// # Errors
+    /// Returns `UnexpectedEof` if they do.
+    fn check_end(&self, length: usize, offset: u64) -> io::Result<()> {
+        let end = offset.checked_add(length as u64);
+        if end.is_none_or(|end| end > self.len()) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(())
+    }
+
+    /// Announces that `length` bytes at `offset` will be read soon. A remote
+    /// source may fetch some of them.
+    fn will_need(&self, offset: u64, length: u64) {
+        let _ = (offset, length);
+    }
+
+    /// Returns the range that is decoded to read the byte at `offset`; `None` if
+    /// nothing is decoded, or nothing beyond what is read. It may end after the
+    /// source.
+    fn unit_at(&self, offset: u64) -> Option<Range<u64>> {
+        let _ = offset;
+        None
+    }
+
+    /// Returns whether the source is empty.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl ReadAt for Vec<u8> {
+    fn len(&self) -> u64 {
+        self.as_slice().len() as u64
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
+        let found = usize::try_from(offset)
+            .ok()
+            .and_then(|start| self.get(start..start.checked_add(buf.len())?));
+        buf.copy_from_slice(found.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+}
+
+/// Returns the range that is decoded to read the byte at `offset` of what begins
+/// at `start` of a source, counted from there.
+pub fn unit_in(source: &dyn ReadAt, start: u64, offset: u64) -> Option<Range<u64>> {
+    let unit = source.unit_at(start.checked_add(offset)?)?;
+    Some(unit.start.saturating_sub(start)..unit.end.saturating_sub(start))
+}
+
+/// Reads `length` bytes at `offset`, after checking that the source contains
+/// them.
+///
+/// # Errors
+/// Returns [`Error::Damaged`] with the name `field` if the range extends past
+/// the end of the source, or [`Error::Read`] if the operating system fails.
+pub fn read_vec(
+    source: &dyn ReadAt,
+    offset: u64,
+    length: u64,
+    field: &'static str,
+) -> Result<Vec<u8>> {
+    check_range(source, offset, length, field)?;
+    let mut bytes = vec![0; length as usize];
+    source
+        .read_exact_at(&mut bytes, offset)
+        .map_err(|cause| read_error(offset, length, cause))?;
+    Ok(bytes)
+}
+
+/// Checks that `length` bytes at `offset` lie inside the source.
+fn check_range(source: &dyn ReadAt, offset: u64, length: u64, field: &'static str) -> Result<()> {
+    let end = source.len();
+    if offset.checked_add(length).is_none_or(|last| last > end) {
+        return Err(Error::damaged(
+            offset,
+            field,
+            format!("its {length} bytes extend past the end of the file at {end:#x}"),
+        ));
+    }
+    Ok(())
+}
+
+/// Returns an [`Error::Read`] for a read of `length` bytes at `offset`.
+pub fn read_error(offset: u64, length: u64, cause: io::Error) -> Error {
+    Error::Read {
+        offset,
+        length,
+        cause: Arc::new(cause),
+    }
+}
+
+/// A range of a source as a forward [`io::Read`].
+pub struct SourceReader {
+    source: Arc<dyn ReadAt>,
+    position: u64,
+    end: u64,
+}
+
+impl SourceReader {
+    /// Reads the `length` bytes at `offset` of `source`, or as many as exist.
+    pub fn new(source: Arc<dyn ReadAt>, offset: u64, length: u64) -> Self {
+        let end = offset.saturating_add(length).min(source.len());
+        Self {
+            source,
+            position: offset,
+            end,
+        }
+    }
+
+    /// Returns the absolute offset in the source of the next byte.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+}
+
+impl io::Read for SourceReader {
+    fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let left = self.end.saturating_sub(self.position);
+        let wanted = buf.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+        if wanted > 0 {
+            let read = self.source.read_exact_at(&mut buf[..wanted], self.position);
+            // Wrapped as an error of the source, which no decoder mistakes for
+            // the end or for damage.
+            read.map_err(|cause| {
+                io::Error::other(read_error(self.position, wanted as u64, cause))
+            })?;
+            self.position += wanted as u64;
+        }
+        Ok(wanted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn a_range_past_the_end_is_rejected_before_memory_is_allocated() {
+        let source = vec![1, 2, 3];
+        let error = read_vec(&source, 1, u64::MAX, "directory").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "directory at 0x1: its 18446744073709551615 bytes extend past the end of the file at 0x3"
+        );
+        assert_eq!(read_vec(&source, 1, 2, "directory").unwrap(), [2, 3]);
+    }
+
+    #[test]
+    fn a_source_reader_stops_at_its_range_and_at_the_end() {
+        let source: Arc<dyn ReadAt> = Arc::new(vec![1, 2, 3, 4]);
+        let read = |offset, length| {
+            let mut bytes = Vec::new();
+            SourceReader::new(source.clone(), offset, length)
+                .read_to_end(&mut bytes)
+                .unwrap();
+            bytes
+        };
+        assert_eq!(read(1, 2), [2, 3]);
+        assert_eq!(read(2, 100), [3, 4]);
+        assert!(read(9, 1).is_empty());
+    }
+}

@@ -1,0 +1,152 @@
+//! PRE, the container of Neversoft's games: flat (form 1: Tony Hawk's Pro
+//! Skater 1 and 2, Spider-Man) and with packed files (forms 2 and 3: later
+//! ones; `.prx`, `.prd`, `.prf` too). See `docs/formats/pre.md`.
+
+mod flat;
+mod packed;
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::codec::{Lzss, PackedFile};
+use super::paths::{Paths, Span, plain_entry, record};
+use crate::format::Options;
+use crate::io::{Compact, Error, ReadAt, Result, Warnings};
+use crate::text::Charset;
+use crate::volume::{Content, Decoder, FileId, MAX_ENTRIES, Sink, Streams, Volume};
+
+pub(super) use self::flat::FORMAT as FLAT_FORMAT;
+pub(super) use self::packed::FORMAT as PACKED_FORMAT;
+
+/// Separators in names.
+const SEPARATORS: &[u8] = b"/\\";
+
+/// A file of the archive.
+#[derive(Debug, Clone, Copy)]
+struct Member {
+    /// Absolute offset of its data.
+    offset: u64,
+    /// Decoded size in bytes.
+    size: u32,
+    /// Packed size in bytes; 0 if it is not packed.
+    packed: u32,
+}
+
+impl Member {
+    /// Returns its length in the archive in bytes, without the padding.
+    fn stored(self) -> u64 {
+        match self.packed {
+            0 => self.size.into(),
+            packed => packed.into(),
+        }
+    }
+}
+
+/// Returns a length with the padding to a multiple of four bytes.
+fn padded(length: u64) -> u64 {
+    length.next_multiple_of(4)
+}
+
+/// A PRE archive.
+struct Pre {
+    source: Arc<dyn ReadAt>,
+    members: Vec<Member>,
+    options: Options,
+    /// The form, 1 to 3.
+    form: u8,
+    warnings: Vec<String>,
+}
+
+/// The files of an archive that is being opened.
+struct Files<'a> {
+    paths: Paths<'a>,
+    members: Vec<Member>,
+    warnings: Warnings,
+}
+
+impl<'a> Files<'a> {
+    fn new(sink: &'a mut dyn Sink) -> Self {
+        Self {
+            paths: Paths::new(sink),
+            members: Vec::new(),
+            warnings: Warnings::default(),
+        }
+    }
+
+    fn add(&mut self, name: &[u8], member: Member) -> Result<()> {
+        let entry = plain_entry(self.members.len(), member.size.into());
+        self.paths
+            .file(name, SEPARATORS, Charset::Windows1252, entry)?;
+        self.members.push(member);
+        Ok(())
+    }
+
+    fn into_volume(self, source: Arc<dyn ReadAt>, options: Options, form: u8) -> Box<Pre> {
+        let mut members = self.members;
+        members.compact();
+        Box::new(Pre {
+            source,
+            members,
+            options,
+            form,
+            warnings: self.warnings.texts(),
+        })
+    }
+}
+
+/// Checks a number of files, whose headers have at least `header` bytes each,
+/// against `length`.
+fn check_count(count: u32, length: u64, header: u64, offset: u64) -> Result<()> {
+    let most = (length / header).min(MAX_ENTRIES as u64);
+    if u64::from(count) > most {
+        let problem = format!("is {count}, at most {most} fit");
+        return Err(Error::damaged(offset, "number of files", problem));
+    }
+    Ok(())
+}
+
+impl Streams for Pre {
+    fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>> {
+        let member = record(&self.members, file)?;
+        let packed = PackedFile {
+            source: self.source.clone(),
+            offset: member.offset,
+            stored: member.packed.into(),
+            size: member.size.into(),
+            crc: None,
+            force: self.options.force,
+        };
+        packed.check(Lzss::longest(packed.stored))?;
+        Ok(packed.decoder(Lzss::new()))
+    }
+}
+
+impl Volume for Pre {
+    fn content(&self, file: FileId) -> Result<Content<'_>> {
+        let member = record(&self.members, file)?;
+        if member.packed != 0 {
+            return Ok(Content::Stream(self));
+        }
+        let span = Span {
+            offset: member.offset,
+            size: member.size.into(),
+        };
+        span.content(&*self.source, self.options.force)
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.members.capacity() * size_of::<Member>()
+    }
+
+    fn info(&self) -> serde_json::Value {
+        json!({ "form": self.form, "files": self.members.len() })
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
+
+#[cfg(test)]
+mod tests;

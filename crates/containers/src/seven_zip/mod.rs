@@ -1,0 +1,180 @@
+//! 7z archives. Files are in solid blocks (7-Zip calls them folders), each
+//! packed by a chain of coders, so that a file is decoded from the start of its
+//! block. See `docs/formats/7z.md`.
+
+mod block;
+mod database;
+mod decoder;
+mod header;
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use self::block::Block;
+use self::database::Database;
+use super::paths::{Paths, plain_entry, record};
+use crate::format::{Format, Input, Options};
+use crate::io::{Compact, Error, ReadAt, Result, Warnings};
+use crate::text::Charset;
+use crate::volume::{Content, Decoder, Entry, FileId, Sink, Streams, Volume};
+
+/// How 7z archives are detected and opened.
+pub(super) const FORMAT: Format = Format {
+    name: "7z",
+    extensions: &["7z"],
+    matches: |input| Ok(input.bytes(0, header::MAGIC.len() as u64)? == header::MAGIC),
+    open,
+    is_plain_folder: true,
+    is_layered: false,
+};
+
+/// A 7z archive.
+struct SevenZip {
+    source: Arc<dyn ReadAt>,
+    members: Vec<Member>,
+    blocks: Vec<Arc<Block>>,
+    options: Options,
+    warnings: Vec<String>,
+}
+
+/// A file of the archive.
+#[derive(Debug, Clone, Copy)]
+struct Member {
+    /// Numbers of its block and of the file in the block; `None` if it is
+    /// empty.
+    location: Option<(u32, u32)>,
+}
+
+fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+    let database = header::read(&input.source)?;
+    let mut warnings = Warnings::default();
+    let mut members = Vec::new();
+    let Database { blocks, items } = database;
+    let mut paths = Paths::new(sink);
+    for item in items {
+        let path = item.name.as_bytes();
+        if item.is_directory {
+            paths.directory(path, b"/", Charset::Utf8)?;
+            continue;
+        }
+        let size = item.location.map_or(0, |(block, file)| {
+            blocks[block as usize]
+                .file(file as usize)
+                .map_or(0, |(_, size)| size)
+        });
+        let entry = Entry {
+            modified: item.modified,
+            ..plain_entry(members.len(), size)
+        };
+        paths.file(path, b"/", Charset::Utf8, entry)?;
+        members.push(Member {
+            location: item.location,
+        });
+    }
+    for (number, block) in blocks.iter().enumerate() {
+        if let Some(problem) = block.problem() {
+            warnings.push(format!("block {number} {problem}"));
+        }
+    }
+    members.compact();
+    Ok(Box::new(SevenZip {
+        source: input.source,
+        members,
+        blocks: blocks.into_iter().map(Arc::new).collect(),
+        options: input.options,
+        warnings: warnings.texts(),
+    }))
+}
+
+impl SevenZip {
+    /// Returns the block for a number above those of the files.
+    fn block(&self, file: FileId) -> Result<&Arc<Block>> {
+        let number = (file.0 as usize).checked_sub(self.members.len());
+        let block = number.and_then(|number| self.blocks.get(number));
+        block.ok_or_else(|| crate::volume::no_such_file(file))
+    }
+}
+
+impl Streams for SevenZip {
+    fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>> {
+        let block = self.block(file)?;
+        decoder::open(&self.source, block, self.options.force)
+    }
+
+    fn decoder_memory(&self, file: FileId) -> usize {
+        self.block(file).map_or(0, |block| block.decoder_memory())
+    }
+}
+
+impl Volume for SevenZip {
+    fn content(&self, file: FileId) -> Result<Content<'_>> {
+        if file.0 as usize >= self.members.len() {
+            self.block(file)?;
+            return Ok(Content::Stream(self));
+        }
+        let Some((block, within)) = record(&self.members, file)?.location else {
+            return Ok(Content::Extent {
+                source: &*self.source,
+                offset: 0,
+            });
+        };
+        let number = self.members.len() + block as usize;
+        let block = &self.blocks[block as usize];
+        if let Some(problem) = block.problem() {
+            return Err(problem.error());
+        }
+        block.check_sum(within as usize)?;
+        let (offset, _) = block.file(within as usize).unwrap_or((0, 0));
+        if let Some(stored) = block.stored_at()
+            && !self.options.verify
+        {
+            return Ok(Content::Extent {
+                source: &*self.source,
+                offset: stored + offset,
+            });
+        }
+        Ok(Content::Part {
+            whole: FileId(number as u32),
+            offset,
+        })
+    }
+
+    fn memory(&self) -> usize {
+        let blocks = self.blocks.iter().map(|block| block.memory());
+        size_of::<Self>() + self.members.capacity() * size_of::<Member>() + blocks.sum::<usize>()
+    }
+
+    fn info(&self) -> serde_json::Value {
+        json!({ "files": self.members.len(), "blocks": self.blocks.len() })
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
+
+/// Why a block cannot be decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Problem {
+    Encrypted,
+    Unsupported(String),
+}
+
+impl Problem {
+    fn error(&self) -> Error {
+        match self {
+            Self::Encrypted => Error::Encrypted(self.to_string()),
+            Self::Unsupported(_) => Error::Unsupported(self.to_string()),
+        }
+    }
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Encrypted => f.write_str("is encrypted, and 7z archives are not decrypted"),
+            Self::Unsupported(what) => write!(f, "{what}, which is not supported"),
+        }
+    }
+}

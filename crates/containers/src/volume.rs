@@ -1,0 +1,528 @@
+//! Containers: from the bytes of a source to entries, and from an entry to the
+//! layout of its bytes.
+//!
+//! Each format is a module here and a line in [`FORMATS`]. A format reads its
+//! directory once, in its `open` function, declares the entries to a [`Sink`],
+//! and keeps only what it needs to find the data of a file again.
+//! [`Volume::content`] returns how that data is stored; each variant of
+//! [`Content`] has only the operations that it supports.
+//!
+//! Reading is pure: no threads, clocks or global state. Containers are
+//! untrusted, so every number is checked against the available data before it
+//! is used to allocate, loop or index.
+
+use std::io::{Read, Write};
+use std::sync::Arc;
+
+use crate::io::{Endian, Error, ReadAt, Result};
+pub use crate::text::Name;
+
+/// Maximum number of entries of a volume. Larger ones are refused, so that a
+/// small hostile archive cannot use gigabytes of memory.
+pub const MAX_ENTRIES: usize = 2_000_000;
+
+/// Maximum nesting of directories in a volume.
+pub const MAX_DEPTH: usize = 64;
+
+/// Number of a file within its volume, assigned by the volume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileId(pub u32);
+
+/// A node that was added to a [`Sink`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct NodeId(pub u32);
+
+/// The platform that an asset was made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Platform {
+    /// Nintendo GameCube.
+    GameCube,
+    /// Microsoft Xbox.
+    Xbox,
+    /// Sony PlayStation 2.
+    PlayStation2,
+}
+
+/// The type of an asset, if its volume records it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct AssetType {
+    /// Code of the type, four letters (HIP: from AHDR).
+    pub code: [u8; 4],
+    /// Platform, if known.
+    pub platform: Option<Platform>,
+    /// Byte order of the content.
+    pub endian: Endian,
+    /// Game that the archive was made for (HIP).
+    pub game: crate::hip::Game,
+    /// Refines the type (HIP: for a DYNA asset the hash of its type's name, for
+    /// a JSP asset 1 if it is JSPINFO); otherwise 0.
+    pub subtype: u32,
+    /// Id of the file in its archive (HIP: from AHDR), see [`Volume::find_id`].
+    pub id: u32,
+}
+
+/// The name of an asset's file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AssetName {
+    /// A stem that is unique in the directory, ignoring ASCII case.
+    pub stem: String,
+    /// The extension with its dot, if there is one.
+    pub extension: String,
+}
+
+/// The version of a file that other programs may change.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Version {
+    /// Differs if the data may differ.
+    pub stamp: u64,
+    /// Its size in bytes, if that may have changed since it was declared.
+    pub len: Option<u64>,
+}
+
+/// A file declared by a volume.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    /// The volume's number for it. Files are numbered consecutively from 0.
+    pub file: FileId,
+    /// Decoded size in bytes; `None` for generated data whose size is known
+    /// only after rendering.
+    pub size: Option<u64>,
+    /// Modification time in seconds since 1970 UTC, if the volume has one.
+    pub modified: Option<i64>,
+    /// The type of the asset, if known.
+    pub asset: Option<AssetType>,
+}
+
+/// A receiver of the tree of a volume while its directory is read.
+///
+/// The sink makes names valid for a file system. A directory may have several
+/// entries with the same name.
+pub trait Sink {
+    /// Returns the directory for the root of the volume.
+    fn root(&self) -> NodeId;
+
+    /// Announces the expected number of entries, after the directory has been
+    /// read, so that memory for them is allocated once. There may be more or
+    /// fewer.
+    fn expect(&mut self, entries: usize) {
+        let _ = entries;
+    }
+
+    /// Adds a directory, with its modification time in seconds since 1970 UTC
+    /// if it has one.
+    ///
+    /// # Errors
+    /// Returns an error of the sink, such as too many entries. The volume must
+    /// then stop reading.
+    fn dir(&mut self, parent: NodeId, name: Name<'_>, modified: Option<i64>) -> Result<NodeId>;
+
+    /// Adds a directory whose entries the volume lists later in
+    /// [`Volume::list`]. Only folders have these, and a sink for archives need
+    /// not support them.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Sink::dir`], or if the
+    /// sink does not support it.
+    fn deferred_dir(
+        &mut self,
+        parent: NodeId,
+        name: Name<'_>,
+        directory: FileId,
+        modified: Option<i64>,
+    ) -> Result<NodeId> {
+        let _ = (parent, name, directory, modified);
+        let problem = "has directories that are listed later";
+        Err(Error::Unsupported(problem.to_owned()))
+    }
+
+    /// Adds a file.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Sink::dir`].
+    fn file(&mut self, parent: NodeId, name: Name<'_>, entry: Entry) -> Result<NodeId>;
+
+    /// Adds another name for a file that was added before.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Sink::dir`].
+    fn link(&mut self, parent: NodeId, name: Name<'_>, file: NodeId) -> Result<()>;
+
+    /// Adds a symbolic link to a node that was added before.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Sink::dir`].
+    fn symlink(&mut self, parent: NodeId, name: Name<'_>, target: NodeId) -> Result<()>;
+
+    /// Adds a symbolic link with the target `text`. Only folders have these,
+    /// and a sink for archives need not support them.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Sink::dir`], or if the
+    /// sink does not support it.
+    fn text_link(
+        &mut self,
+        parent: NodeId,
+        name: Name<'_>,
+        text: &[u8],
+        modified: Option<i64>,
+    ) -> Result<()> {
+        let _ = (parent, name, text, modified);
+        let problem = "has symbolic links with arbitrary targets";
+        Err(Error::Unsupported(problem.to_owned()))
+    }
+}
+
+/// How the data of a file is stored.
+pub enum Content<'a> {
+    /// Unchanged in a source, from `offset` on.
+    Extent {
+        /// The source.
+        source: &'a dyn ReadAt,
+        /// Offset in it of the first byte.
+        offset: u64,
+    },
+    /// In independently decodable chunks.
+    Chunks(&'a dyn Chunks),
+    /// As a stream that is decoded from its start.
+    Stream(&'a dyn Streams),
+    /// As a part of a [`Content::Stream`], which has another number in the
+    /// volume. After the last byte was read, [`Volume::content`] returns an
+    /// error if the part is damaged.
+    Part {
+        /// The number of the whole, which is not a file.
+        whole: FileId,
+        /// Offset in the whole of the first byte.
+        offset: u64,
+    },
+    /// Generated from metadata of the volume.
+    Generated(&'a dyn Generate),
+}
+
+/// A volume with files in chunks.
+pub trait Chunks {
+    /// Finds the chunks of a file.
+    ///
+    /// # Errors
+    /// Returns an error if they cannot add up to the declared size.
+    fn chunk_table(&self, file: FileId) -> Result<ChunkTable>;
+
+    /// Decodes at least the first `wanted` bytes of a chunk of at most 64 KiB;
+    /// all of it if that takes no longer.
+    ///
+    /// # Errors
+    /// Returns an error if the chunk fails any check; the error names the
+    /// chunk.
+    fn decode_chunk(&self, file: FileId, chunk: Chunk, wanted: u32) -> Result<Vec<u8>>;
+
+    /// Opens a chunk of any length for reading from its start on.
+    ///
+    /// # Errors
+    /// Returns an error if the chunk's header or checksum is wrong. Later
+    /// errors are returned by the reader.
+    fn open_chunk(&self, file: FileId, chunk: Chunk) -> Result<Box<dyn Read + Send>>;
+}
+
+/// A volume with files that are decoded from their first byte.
+pub trait Streams {
+    /// Opens a file at its first byte.
+    ///
+    /// # Errors
+    /// Returns an error if its packed size is impossible for its size.
+    fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>>;
+
+    /// Returns the memory of a decoder of a file in bytes, if that is more than
+    /// a few tens of KiB.
+    fn decoder_memory(&self, file: FileId) -> usize {
+        let _ = file;
+        0
+    }
+}
+
+/// A decoder at some position of a file.
+pub trait Decoder: Send + Sync {
+    /// Returns the number of remaining decoded bytes.
+    fn left(&self) -> u64;
+
+    /// Fills `out`, which is not longer than the remaining data, with the next
+    /// decoded bytes.
+    ///
+    /// # Errors
+    /// Returns an error if the packed data is damaged, does not end with the
+    /// last byte, or does not match its checksum. The decoder must not be used
+    /// afterwards.
+    fn read(&mut self, out: &mut [u8]) -> Result<()>;
+
+    /// Returns a copy that continues from the same byte; `None` if copying is
+    /// not supported.
+    fn fork(&self) -> Option<Box<dyn Decoder>>;
+
+    /// Returns the memory of a copy, in bytes.
+    fn memory(&self) -> usize;
+}
+
+/// A volume with files that are generated.
+pub trait Generate {
+    /// Writes the bytes of a file; the output is always the same.
+    ///
+    /// # Errors
+    /// Returns an error if the source cannot be read, or `out` fails.
+    fn generate(&self, file: FileId, out: &mut dyn Write) -> Result<()>;
+}
+
+/// One chunk of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chunk {
+    /// Number in the file, from 0.
+    pub index: u32,
+    /// Absolute offset in the source of its first byte, the header.
+    pub offset: u64,
+    /// Length in the source in bytes, including the header.
+    pub stored: u32,
+    /// Position in the decoded file of its first byte.
+    pub start: u64,
+    /// Decoded length in bytes.
+    pub length: u32,
+}
+
+/// The positions of the chunks of one file.
+///
+/// A table may be incomplete: the chunks after some position are unknown. Those
+/// before it can still be read.
+#[derive(Debug, Clone)]
+pub struct ChunkTable {
+    /// Offset in the source and position in the decoded file of every chunk and
+    /// of the end; both strictly increasing.
+    bounds: Vec<(u64, u64)>,
+    broken: Option<Error>,
+}
+
+impl ChunkTable {
+    /// Creates an empty table for chunks that begin at `offset`.
+    pub fn starting_at(offset: u64) -> Self {
+        Self {
+            bounds: vec![(offset, 0)],
+            broken: None,
+        }
+    }
+
+    /// Adds the next chunk: `stored` bytes in the source, including the header,
+    /// which decode to `length` bytes. Returns false and adds nothing if either
+    /// is 0 or a position would not fit in 64 bits.
+    #[must_use]
+    pub fn push(&mut self, stored: u32, length: u32) -> bool {
+        let (offset, start) = self.end();
+        match (
+            offset.checked_add(stored.into()),
+            start.checked_add(length.into()),
+        ) {
+            (Some(next_offset), Some(next_start)) if stored > 0 && length > 0 => {
+                self.bounds.push((next_offset, next_start));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Sets the error for reads after the chunks that were added.
+    pub fn break_off(&mut self, error: Error) {
+        self.broken = Some(error);
+    }
+
+    /// Returns the offset in the source and the position in the decoded file
+    /// after the last chunk.
+    pub fn end(&self) -> (u64, u64) {
+        *self.bounds.last().expect("a table has its first bound")
+    }
+
+    /// Returns the number of chunks.
+    pub fn len(&self) -> usize {
+        self.bounds.len() - 1
+    }
+
+    /// Returns whether there are no chunks.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the memory that the table uses, in bytes.
+    pub fn memory(&self) -> usize {
+        size_of::<Self>() + self.bounds.capacity() * size_of::<(u64, u64)>()
+    }
+
+    /// Returns the chunk with the byte at `position` of the decoded file.
+    ///
+    /// # Errors
+    /// Returns an error if the table ends before that chunk.
+    pub fn at(&self, position: u64) -> Result<Chunk> {
+        let after = self.bounds.partition_point(|&(_, start)| start <= position);
+        let (Some(&(offset, start)), Some(&(next_offset, next_start))) = (
+            self.bounds.get(after.wrapping_sub(1)),
+            self.bounds.get(after),
+        ) else {
+            let (offset, start) = self.end();
+            return Err(self.broken.clone().unwrap_or_else(|| {
+                Error::damaged(offset, "chunks", format!("end at byte {start} of the file"))
+            }));
+        };
+        Ok(Chunk {
+            index: (after - 1) as u32,
+            offset,
+            // Both were added as 32-bit numbers.
+            stored: (next_offset - offset) as u32,
+            start,
+            length: (next_start - start) as u32,
+        })
+    }
+}
+
+/// An opened container.
+pub trait Volume: Send + Sync {
+    /// Returns how the data of `file` is stored.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such file; [`Error::Encrypted`] or
+    /// [`Error::Unsupported`] if its data cannot be decoded.
+    fn content(&self, file: FileId) -> Result<Content<'_>>;
+
+    /// Lists a directory that was declared by [`Sink::deferred_dir`], and
+    /// returns a volume of its files.
+    ///
+    /// # Errors
+    /// Returns [`Error::Read`] if the source cannot list it.
+    fn list(&self, directory: FileId, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+        let _ = sink;
+        Err(no_such_file(directory))
+    }
+
+    /// Returns the asset type of `file`, if known.
+    fn asset(&self, file: FileId) -> Option<AssetType> {
+        let _ = file;
+        None
+    }
+
+    /// Returns the file with this id (HIP: from AHDR).
+    fn find_id(&self, id: u32) -> Option<FileId> {
+        let _ = id;
+        None
+    }
+
+    /// Returns the volume's own name for `file`, if the names of files are
+    /// derived from it (HIP: from ADBG, without an extension for the type).
+    fn asset_name(&self, file: FileId) -> Option<String> {
+        let _ = file;
+        None
+    }
+
+    /// Returns the names of assets in a directory of only these assets, by the
+    /// volume's own rules. `None` for a volume whose own directories are
+    /// meaningful to users.
+    fn names_of_assets(&self, assets: &[FileId]) -> Option<Vec<AssetName>> {
+        let _ = assets;
+        None
+    }
+
+    /// Returns the files with a [`Volume::asset`], in the order of the volume.
+    fn assets(&self) -> Vec<FileId> {
+        Vec::new()
+    }
+
+    /// Returns the files whose [`AssetType::code`] is `code`, in the order of
+    /// the volume.
+    fn find_type(&self, code: [u8; 4]) -> Vec<FileId> {
+        let _ = code;
+        Vec::new()
+    }
+
+    /// Returns the version of `file`, which changes when its data may have
+    /// changed.
+    ///
+    /// # Errors
+    /// Returns [`Error::Read`] if the source cannot be read.
+    fn version(&self, file: FileId) -> Result<Version> {
+        let _ = file;
+        Ok(Version::default())
+    }
+
+    /// Returns a number that changes if the file numbers refer to other files
+    /// when the volume is opened again.
+    fn fingerprint(&self) -> u64 {
+        0
+    }
+
+    /// Returns the memory of the file tables, in bytes.
+    fn memory(&self) -> usize;
+
+    /// Returns whether reading its files requires requests to a server, so that
+    /// nothing should be read unnecessarily.
+    fn is_remote(&self) -> bool {
+        false
+    }
+
+    /// Returns the names of the extended attributes of `file`.
+    fn xattr_names(&self, file: FileId) -> Vec<&'static str> {
+        let _ = file;
+        Vec::new()
+    }
+
+    /// Returns the value of one of [`Volume::xattr_names`]; `None` for any
+    /// other name.
+    ///
+    /// # Errors
+    /// Returns an error if the source must be read and cannot be.
+    fn xattr(&self, file: FileId, name: &str) -> Result<Option<String>> {
+        let _ = (file, name);
+        Ok(None)
+    }
+
+    /// Returns the metadata of the volume.
+    fn info(&self) -> serde_json::Value {
+        serde_json::Value::Null
+    }
+
+    /// Reads `file`, and returns a warning about its data, if any.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be read.
+    fn oddity(&self, file: FileId) -> Result<Option<String>> {
+        let _ = file;
+        Ok(None)
+    }
+
+    /// Returns the disc images in the volume, in order: a disc, and its tracks;
+    /// empty for other volumes.
+    fn images(&self) -> Vec<DiscImage> {
+        Vec::new()
+    }
+
+    /// Returns the warnings about the volume, one sentence each.
+    fn warnings(&self) -> &[String] {
+        &[]
+    }
+}
+
+/// A whole disc, or a track of one, as listed in preservation databases.
+#[derive(Clone)]
+pub struct DiscImage {
+    /// Name of its file, if that is not the volume's own.
+    pub file: Option<String>,
+    /// Number of the track, if it is a part of the file.
+    pub track: Option<u8>,
+    /// Its bytes, with block images decoded.
+    pub bytes: Arc<dyn ReadAt>,
+}
+
+impl DiscImage {
+    /// Returns the only image of a volume.
+    pub(crate) fn whole(bytes: &Arc<dyn ReadAt>) -> Vec<Self> {
+        vec![Self {
+            file: None,
+            track: None,
+            bytes: bytes.clone(),
+        }]
+    }
+}
+
+/// Returns the error for a file that the volume has not declared.
+pub fn no_such_file(file: FileId) -> Error {
+    Error::Unsupported(format!("there is no file {} in the volume", file.0))
+}

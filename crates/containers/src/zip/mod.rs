@@ -1,0 +1,221 @@
+//! Zip archives. The directory is read by the `rawzip` crate; the files are
+//! stored, or packed by deflate. See `docs/formats/zip.md`.
+
+mod directory;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde_json::json;
+
+use self::directory::Directory;
+use super::codec::{Copy, Inflate, MAX_DEFLATE_RATIO, PackedFile, Wrapping};
+use super::paths::{Span, record};
+use crate::format::{Format, Input, Options};
+use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
+use crate::volume::{Content, Decoder, FileId, Sink, Streams, Volume};
+
+/// How zip archives are detected and opened.
+pub(super) const FORMAT: Format = Format {
+    name: "zip",
+    extensions: &["zip"],
+    matches,
+    open,
+    is_plain_folder: true,
+    is_layered: false,
+};
+
+/// First bytes of the header before each file.
+const LOCAL_HEADER: &[u8; 4] = b"PK\x03\x04";
+
+/// First bytes of the record at the end, with which an empty archive begins.
+const END: &[u8; 4] = b"PK\x05\x06";
+
+/// First bytes of an archive in several parts, and of one for which a single
+/// part was enough.
+const SPANNED: &[u8; 4] = b"PK\x07\x08";
+const NOT_SPANNED: &[u8; 4] = b"PK00";
+
+/// First bytes of a program for DOS or Windows, which may be self-extracting.
+const PROGRAM: &[u8; 2] = b"MZ";
+
+/// Length of the fixed part of a local header, and the offset in it of the
+/// lengths of the name and the extra fields.
+const LOCAL_LENGTH: u64 = 30;
+const LOCAL_LENGTHS: usize = 26;
+
+/// Compression methods.
+const STORED: u16 = 0;
+const DEFLATE: u16 = 8;
+
+/// The offset of file data that has not been looked up.
+const UNKNOWN: u64 = u64::MAX;
+
+/// A zip archive.
+struct Zip {
+    source: Arc<dyn ReadAt>,
+    members: Vec<Member>,
+    options: Options,
+    warnings: Vec<String>,
+}
+
+/// A file of the archive.
+struct Member {
+    /// Absolute offset of the local header.
+    header: u64,
+    /// Absolute offset of the data after the local header; [`UNKNOWN`] until
+    /// the header, which contains its own length, has been read.
+    data: AtomicU64,
+    /// Packed size in bytes.
+    stored: u64,
+    /// Decoded size in bytes.
+    size: u64,
+    /// CRC-32 of the decoded bytes.
+    crc: u32,
+    method: u16,
+    is_encrypted: bool,
+}
+
+fn matches(input: &Input<'_>) -> Result<bool> {
+    let head = input.bytes(0, LOCAL_HEADER.len() as u64)?;
+    let known = [LOCAL_HEADER, END, SPANNED, NOT_SPANNED];
+    if known.iter().any(|magic| head == magic[..]) {
+        return Ok(true);
+    }
+    Ok(head.starts_with(PROGRAM) && directory::exists(&*input.source)?)
+}
+
+fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
+    if input.bytes(0, SPANNED.len() as u64)? == SPANNED {
+        return Err(Error::Unsupported(
+            "is a part of a zip archive in several parts (spanned); \
+             `zip -s 0` joins them"
+                .to_owned(),
+        ));
+    }
+    let Directory { members, warnings } = directory::read(&*input.source, sink)?;
+    Ok(Box::new(Zip {
+        source: input.source,
+        members,
+        options: input.options,
+        warnings: warnings.texts(),
+    }))
+}
+
+impl Zip {
+    /// Returns the absolute offset of the first byte of a file's data.
+    fn data_offset(&self, member: &Member) -> Result<u64> {
+        let known = member.data.load(Ordering::Relaxed);
+        if known != UNKNOWN {
+            return Ok(known);
+        }
+        let header = read_vec(&*self.source, member.header, LOCAL_LENGTH, "local header")?;
+        if !header.starts_with(LOCAL_HEADER) {
+            return Err(Error::damaged(
+                member.header,
+                "local header",
+                "does not begin with PK 03 04",
+            ));
+        }
+        let mut cursor = Cursor::new(&header, member.header, Endian::Little);
+        cursor.take(LOCAL_LENGTHS, "local header")?;
+        let name = cursor.u16("name length")?;
+        let extra = cursor.u16("extra field length")?;
+        // The header lies in the source, whose length is a `u64`.
+        let data = (member.header + LOCAL_LENGTH)
+            .saturating_add(name.into())
+            .saturating_add(extra.into());
+        member.data.store(data, Ordering::Relaxed);
+        Ok(data)
+    }
+
+    fn packed(&self, member: &Member) -> Result<PackedFile> {
+        Ok(PackedFile {
+            source: self.source.clone(),
+            offset: self.data_offset(member)?,
+            stored: member.stored,
+            size: member.size,
+            crc: Some(member.crc),
+            force: self.options.force,
+        })
+    }
+}
+
+impl Streams for Zip {
+    fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>> {
+        let member = record(&self.members, file)?;
+        let packed = self.packed(member)?;
+        if member.method == STORED {
+            packed.check(member.stored)?;
+            return Ok(packed.decoder(Copy));
+        }
+        packed.check(member.stored.saturating_mul(MAX_DEFLATE_RATIO))?;
+        Ok(packed.decoder(Inflate::new(Wrapping::None)))
+    }
+}
+
+impl Volume for Zip {
+    fn content(&self, file: FileId) -> Result<Content<'_>> {
+        let member = record(&self.members, file)?;
+        if member.is_encrypted {
+            return Err(Error::Encrypted(
+                "is encrypted, and files of zip archives are not decrypted".to_owned(),
+            ));
+        }
+        match member.method {
+            STORED if self.options.verify => Ok(Content::Stream(self)),
+            STORED if member.stored != member.size => Err(Error::damaged(
+                member.header,
+                "compressed size",
+                format!(
+                    "of a stored file is {}, should be {}",
+                    member.stored, member.size
+                ),
+            )),
+            STORED => {
+                let span = Span {
+                    offset: self.data_offset(member)?,
+                    size: member.size,
+                };
+                span.content(&*self.source, self.options.force)
+            }
+            DEFLATE => Ok(Content::Stream(self)),
+            method => Err(Error::Unsupported(format!(
+                "is packed by method {method}{}, which is not supported",
+                method_name(method)
+            ))),
+        }
+    }
+
+    fn memory(&self) -> usize {
+        size_of::<Self>() + self.members.capacity() * size_of::<Member>()
+    }
+
+    fn info(&self) -> serde_json::Value {
+        json!({ "files": self.members.len() })
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+}
+
+/// Returns the name of a method, in parentheses after a space.
+fn method_name(method: u16) -> &'static str {
+    match method {
+        1 => " (shrunk)",
+        2..=5 => " (reduced)",
+        6 => " (imploded)",
+        9 => " (Deflate64)",
+        10 => " (imploded, of PKWARE's library)",
+        12 => " (bzip2)",
+        14 => " (LZMA)",
+        20 | 93 => " (Zstandard)",
+        95 => " (xz)",
+        98 => " (PPMd)",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,230 @@
+//! The mounts of the session.
+
+use std::fs::{self, DirBuilder, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, flock};
+use serde_json::Value;
+
+use super::{Error, last_line, os, run};
+use crate::app::{self, shortened};
+use hpimount_containers::text::numbered;
+
+/// Name of the directory below that of the session.
+const DIRECTORY: &str = "hpimount";
+
+/// Prevents two clicks at the same time from mounting twice. The name is
+/// hidden, so that it is not that of an archive.
+const LOCK: &str = ".lock";
+
+/// Idle time after which a mount is unmounted.
+const IDLE: Duration = Duration::from_secs(600);
+
+/// The mounts of a session.
+#[derive(Debug)]
+pub struct Mounts {
+    directory: PathBuf,
+    /// The program that mounts.
+    hpimount: PathBuf,
+    idle: Duration,
+    /// Locked while this exists.
+    _lock: File,
+}
+
+impl Mounts {
+    /// Returns the mounts below the directory `session`, which `hpimount`
+    /// creates. Other processes wait while it exists.
+    ///
+    /// # Errors
+    /// Returns an error if the directory cannot be created or locked.
+    pub fn of_session(session: &Path, hpimount: PathBuf) -> Result<Self, Error> {
+        let directory = session.join(DIRECTORY);
+        make_directory(&directory)?;
+        let lock = directory.join(LOCK);
+        let lock_file = File::create(&lock).map_err(os(&lock))?;
+        flock(&lock_file, FlockOperation::LockExclusive)
+            .map_err(|error| os(&lock)(error.into()))?;
+        let mounts = Self {
+            directory,
+            hpimount,
+            idle: shortened("HPIMOUNT_TEST_IDLE", IDLE),
+            _lock: lock_file,
+        };
+        mounts.tidy();
+        Ok(mounts)
+    }
+
+    /// Removes the directories of mounts that are gone.
+    fn tidy(&self) {
+        for point in self.points() {
+            // Fails if something is mounted.
+            let _ = fs::remove_dir(point);
+        }
+    }
+
+    /// Returns the directories for mounts.
+    fn points(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.directory).into_iter().flatten();
+        let paths = entries.flatten().map(|entry| entry.path());
+        let mut paths: Vec<PathBuf> = paths.filter(|path| !path.ends_with(LOCK)).collect();
+        paths.sort();
+        paths
+    }
+
+    /// Mounts a file, unless it is already mounted, and returns the mount
+    /// point. A file that has changed since is mounted again.
+    ///
+    /// # Errors
+    /// Returns an error if it cannot be mounted.
+    pub fn open(&self, file: &Path) -> Result<PathBuf, Error> {
+        let source = fs::canonicalize(file).map_err(os(file))?;
+        let (current, changed) = self
+            .points_of(&source)
+            .into_iter()
+            .partition::<Vec<_>, _>(|point| !has_changed(&source, point));
+        if let Some(point) = current.into_iter().next() {
+            return Ok(point);
+        }
+        for point in changed {
+            // Open files of the old mount stay valid.
+            let _ = unmount(&point);
+        }
+        let point = self.free_point(&source);
+        self.mount(&source, &point)?;
+        Ok(point)
+    }
+
+    /// Returns the mount points of a source.
+    fn points_of(&self, source: &Path) -> Vec<PathBuf> {
+        let mut points = self.points();
+        points.retain(|point| source_at(point).is_some_and(|found| found == source));
+        points
+    }
+
+    /// Returns an unused mount point that is named after a source.
+    fn free_point(&self, source: &Path) -> PathBuf {
+        let name = source.file_name().unwrap_or_default().to_string_lossy();
+        // A name that begins with a dot would be hidden.
+        let name = match name.trim_start_matches('.') {
+            "" => "archive",
+            name => name,
+        };
+        let mut point = self.directory.join(name);
+        let mut number = 1;
+        while source_at(&point).is_some() {
+            number += 1;
+            point = self.directory.join(numbered(name, number));
+        }
+        point
+    }
+
+    fn mount(&self, source: &Path, point: &Path) -> Result<(), Error> {
+        match make_directory(point) {
+            // The next mount replaces a dead one.
+            Err(Error::Os(_, error)) if is_dead(&error) => {}
+            made => made?,
+        }
+        let idle = format!("idle={}", self.idle.as_secs());
+        let mut command = Command::new(&self.hpimount);
+        let outcome = run(command.args(["-o", &idle, "--"]).args([source, point]));
+        if outcome.is_err() {
+            // Fails unless it is empty.
+            let _ = fs::remove_dir(point);
+        }
+        outcome.map_err(|error| match error {
+            Error::Reported(printed) => Error::Reported(without_prefix(&printed).to_owned()),
+            other => other,
+        })
+    }
+
+    /// Unmounts a file.
+    ///
+    /// # Errors
+    /// Returns an error if it is not mounted, or in use.
+    pub fn close(&self, file: &Path) -> Result<(), Error> {
+        // The file itself may have been deleted.
+        let source = fs::canonicalize(file).or_else(|_| std::path::absolute(file));
+        let source = source.map_err(os(file))?;
+        let points = self.points_of(&source);
+        if points.is_empty() {
+            return Err(Error::NotOpen(file.display().to_string()));
+        }
+        points.iter().try_for_each(|point| unmount(point))
+    }
+
+    /// Unmounts all files.
+    ///
+    /// # Errors
+    /// Returns the error for the first that is in use; the others are
+    /// unmounted.
+    pub fn close_all(&self) -> Result<(), Error> {
+        let points = self.points().into_iter();
+        let outcomes = points.filter(|point| source_at(point).is_some());
+        let outcomes: Vec<_> = outcomes.map(|point| unmount(&point)).collect();
+        outcomes.into_iter().collect()
+    }
+}
+
+/// Creates a directory that only its owner can access, unless it exists.
+fn make_directory(path: &Path) -> Result<(), Error> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made.map_err(os(path)),
+    }
+}
+
+/// Returns the source that is mounted at a mount point, as the mount reports
+/// it. `None` if there is no answer: for an empty directory, and for a dead
+/// mount, which the next mount replaces.
+fn source_at(point: &Path) -> Option<PathBuf> {
+    let text = fs::read(point.join(".hpimount/info.json")).ok()?;
+    let info: Value = serde_json::from_slice(&text).ok()?;
+    Some(PathBuf::from(info["sources"][0]["path"].as_str()?))
+}
+
+/// Returns whether the modification time of a source differs from that of its
+/// mount.
+fn has_changed(source: &Path, point: &Path) -> bool {
+    let time = |path| fs::metadata(path).map(|metadata| metadata.mtime()).ok();
+    time(source) != time(point)
+}
+
+/// Unmounts a mount point, unless it is in use, and removes its directory.
+fn unmount(point: &Path) -> Result<(), Error> {
+    app::unmount(point).map_err(|failure| Error::Reported(failure.to_string()))?;
+    fs::remove_dir(point).map_err(os(point))
+}
+
+fn is_dead(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotConnected
+}
+
+/// Returns the message of a program, without its name and without earlier log
+/// lines.
+fn without_prefix(printed: &str) -> &str {
+    let last = last_line(printed);
+    last.strip_prefix("hpimount: ").unwrap_or(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_notification_contains_only_the_error() {
+        let printed = "[WARN] something\nhpimount: /a.hpi: has no known format";
+        assert_eq!(without_prefix(printed), "/a.hpi: has no known format");
+        assert_eq!(without_prefix(""), "");
+    }
+
+    #[test]
+    fn an_empty_directory_is_free() {
+        let point = tempfile::tempdir().unwrap();
+        assert_eq!(source_at(point.path()), None);
+        assert_eq!(source_at(&point.path().join("missing")), None);
+    }
+}

@@ -1,0 +1,171 @@
+//! Reasons for exiting and their exit codes.
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use crate::inspect::{self, check::Summary};
+use crate::mount::{self, OpenCause, OpenError, Trouble};
+use hpimount_containers::io;
+
+/// Why nothing is mounted, with the message for the user.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The command line is invalid.
+    #[error("{0}")]
+    Usage(String),
+    /// A source cannot be mounted.
+    #[error(transparent)]
+    Source(#[from] OpenError),
+    /// The mount point cannot be used.
+    #[error("{0}")]
+    MountPoint(String),
+    /// FUSE is not available, or not for this user.
+    #[error("FUSE is not available: {0}")]
+    NoFuse(String),
+    /// The system refused the mount.
+    #[error("mount refused: {0}")]
+    Refused(String),
+    /// The system refused to unmount.
+    #[error("cannot unmount {0}")]
+    NotUnmounted(String),
+    /// Something in a source cannot be read.
+    #[error("{0}")]
+    Inspected(inspect::Error),
+    /// Anything else.
+    #[error("{0}: {1}")]
+    Other(&'static str, std::io::Error),
+}
+
+/// A reason for exiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExitReason {
+    /// The exit code.
+    pub code: u8,
+    /// Its meaning, for help, man page and docs/OPTIONS.md.
+    pub meaning: &'static str,
+}
+
+impl ExitReason {
+    /// An error that has no code of its own.
+    pub const OTHER: Self = Self {
+        code: 1,
+        meaning: "Any other error",
+    };
+    /// The command line is invalid.
+    pub const USAGE: Self = Self {
+        code: 2,
+        meaning: "Invalid command line",
+    };
+}
+
+/// The mount is ready; with `--foreground`, it was unmounted.
+const MOUNTED: ExitReason = ExitReason {
+    code: 0,
+    meaning: "Mounted and answering; with --foreground: unmounted; with --check: nothing is \
+              damaged; otherwise: success",
+};
+const UNREADABLE: ExitReason = ExitReason {
+    code: 10,
+    meaning: "A source cannot be opened or read",
+};
+const UNKNOWN_FORMAT: ExitReason = ExitReason {
+    code: 11,
+    meaning: "A source has no known format",
+};
+const DAMAGED: ExitReason = ExitReason {
+    code: 12,
+    meaning: "A source is damaged",
+};
+const UNSUPPORTED: ExitReason = ExitReason {
+    code: 13,
+    meaning: "A source has a known format that is not supported, such as a saved game",
+};
+const MOUNT_POINT: ExitReason = ExitReason {
+    code: 20,
+    meaning: "The mount point cannot be used",
+};
+const NO_FUSE: ExitReason = ExitReason {
+    code: 21,
+    meaning: "FUSE is not available",
+};
+const REFUSED: ExitReason = ExitReason {
+    code: 22,
+    meaning: "The system refused to mount or to unmount",
+};
+
+/// The exit reasons of hpimount, by ascending code.
+pub const EXIT_REASONS: &[ExitReason] = &[
+    MOUNTED,
+    ExitReason::OTHER,
+    ExitReason::USAGE,
+    UNREADABLE,
+    UNKNOWN_FORMAT,
+    DAMAGED,
+    UNSUPPORTED,
+    MOUNT_POINT,
+    NO_FUSE,
+    REFUSED,
+];
+
+impl Failure {
+    /// Returns the exit reason.
+    pub fn reason(&self) -> ExitReason {
+        match self {
+            Self::Usage(_) => ExitReason::USAGE,
+            Self::Source(OpenError { cause, .. }) => match cause {
+                OpenCause::Unreadable(_) => UNREADABLE,
+                OpenCause::Volume(error) => of_bytes(error),
+            },
+            Self::Inspected(inspect::Error::Path { trouble, .. }) => match trouble {
+                Trouble::Bytes(error) => of_bytes(error),
+                Trouble::Entry(mount::Error::Io) => UNREADABLE,
+                Trouble::Entry(_) => ExitReason::OTHER,
+            },
+            Self::Inspected(_) => ExitReason::OTHER,
+            Self::MountPoint(_) => MOUNT_POINT,
+            Self::NoFuse(_) => NO_FUSE,
+            Self::Refused(_) | Self::NotUnmounted(_) => REFUSED,
+            Self::Other(..) => ExitReason::OTHER,
+        }
+    }
+
+    /// Writes the failure to standard error, and returns the exit code.
+    pub fn report(&self) -> ExitCode {
+        // Not eprintln!, which panics if standard error is closed.
+        let _ = writeln!(std::io::stderr(), "hpimount: {self}");
+        ExitCode::from(self.reason().code)
+    }
+}
+
+/// Returns the exit reason for an error about the data of a source.
+fn of_bytes(error: &io::Error) -> ExitReason {
+    match error {
+        io::Error::Read { .. } if error.is_fault() => UNREADABLE,
+        io::Error::Listing(_) => UNREADABLE,
+        io::Error::UnknownFormat => UNKNOWN_FORMAT,
+        io::Error::Damaged { .. } | io::Error::Read { .. } => DAMAGED,
+        io::Error::Unsupported(_) | io::Error::Encrypted(_) => UNSUPPORTED,
+        _ => ExitReason::OTHER,
+    }
+}
+
+impl From<inspect::Error> for Failure {
+    fn from(error: inspect::Error) -> Self {
+        match error {
+            inspect::Error::Open(error) => Self::Source(error),
+            inspect::Error::Output(error) => Self::Other("cannot write to standard output", error),
+            error => Self::Inspected(error),
+        }
+    }
+}
+
+/// Returns the exit reason of a check: that of the worst finding, or that of
+/// the first source that could not be opened.
+pub(super) fn checked(summary: &Summary, unopened: Option<OpenError>) -> ExitReason {
+    match unopened {
+        _ if summary.damage.get() > 0 => DAMAGED,
+        Some(error) => Failure::Source(error).reason(),
+        None if summary.not_checked.get() > 0 => UNREADABLE,
+        None => MOUNTED,
+    }
+}

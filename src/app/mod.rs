@@ -1,0 +1,375 @@
+//! The process: going into the background, signals, mounting, and exiting
+//! without leaving anything behind.
+
+mod allocator;
+#[cfg_attr(not(target_os = "linux"), path = "confine_elsewhere.rs")]
+mod confine;
+pub mod desktop;
+mod exit;
+mod idle;
+mod inspect;
+mod log;
+#[cfg_attr(not(target_os = "linux"), path = "mount_elsewhere.rs")]
+mod mount;
+#[cfg(target_os = "linux")]
+mod mount_table;
+#[cfg(target_os = "linux")]
+mod packages;
+mod palette;
+mod signals;
+mod supervisor;
+pub mod thumbnail;
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::log::LevelFilter;
+use rustix::fs::{Mode, OFlags};
+
+pub use self::allocator::settle_allocator;
+pub use self::confine::Confinement;
+pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
+pub use self::inspect::{Check, Inspection, check, inspect, progress_bar};
+pub use self::mount::unmount;
+use crate::fuse::{Ownership, Running, SessionOptions};
+use crate::mount::{Sources, Vfs};
+use crate::source::remote::{Access, Network, RemoteOptions};
+
+/// Environment variable that is set, to any value, for the background process.
+const IN_BACKGROUND: &str = "HPIMOUNT_IN_BACKGROUND";
+
+/// Written by the background process to its standard output when the mount is
+/// ready.
+const READY: [u8; 1] = *b"+";
+
+/// How long requests may continue after the kernel has ended the mount, and the
+/// interval at which that is checked.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// Number of threads that answer requests if a source is on a server: most of
+/// them wait for it, and listing a directory should not.
+const REMOTE_THREADS: usize = 16;
+
+/// A mount to create.
+#[derive(Debug)]
+pub struct Plan {
+    /// The archives, or a game's folder.
+    pub sources: Sources,
+    /// The directory to mount on.
+    pub mount_point: PathBuf,
+    /// How the mount behaves.
+    pub options: MountOptions,
+}
+
+/// The options of a mount.
+#[derive(Debug, Clone, Default)]
+pub struct MountOptions {
+    /// Whether other users have access.
+    pub allow_other: bool,
+    /// User ID of the owner of all files; the mounting user if there is none.
+    pub uid: Option<u32>,
+    /// Group ID of all files; that of the mounting user if there is none.
+    pub gid: Option<u32>,
+    /// Permission bits to remove from all modes.
+    pub umask: u16,
+    /// Threads that answer requests; `None` for as many as cores, or 16 with
+    /// sources on servers.
+    pub threads: Option<usize>,
+    /// Whether to disable prefetching.
+    pub no_prefetch: bool,
+    /// Idle time after which the mount is unmounted, if any.
+    pub idle: Option<Duration>,
+    /// How sources on servers are read.
+    pub remote: RemoteOptions,
+    /// File with the palette of pictures that have none of their own.
+    pub palette: Option<PathBuf>,
+    /// Options of the file tree.
+    pub vfs: crate::mount::Options,
+}
+
+/// Returns whether this process was started by [`detach`].
+pub fn is_background() -> bool {
+    std::env::var_os(IN_BACKGROUND).is_some()
+}
+
+/// Returns `usual`, or the seconds in an environment variable, so that tests
+/// need not wait. Not available in release builds.
+pub fn shortened(variable: &str, usual: Duration) -> Duration {
+    let seconds = std::env::var(variable).ok();
+    match seconds.and_then(|seconds| seconds.parse().ok()) {
+        Some(seconds) if cfg!(debug_assertions) => Duration::from_secs(seconds),
+        _ => usual,
+    }
+}
+
+/// Starts logging to standard error.
+pub fn start_log(level: LevelFilter) {
+    log::start(level);
+}
+
+/// Starts this program again in the background, with the same arguments, and
+/// waits until its mount is ready or it fails.
+///
+/// A new process instead of a fork, so that no state, threads or locks are
+/// inherited.
+///
+/// # Errors
+/// Returns [`Failure::Other`] if the program cannot be started.
+pub fn detach() -> Result<ExitCode, Failure> {
+    let cannot = |error| Failure::Other("cannot go into the background", error);
+    signals::reset_sigchld().map_err(cannot)?;
+    let program = std::env::current_exe().map_err(cannot)?;
+    let mut command = Command::new(program);
+    allocator::tune(&mut command);
+    let mut child = command
+        .args(std::env::args_os().skip(1))
+        .env(IN_BACKGROUND, "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(cannot)?;
+    let mut answer = [0];
+    // Exactly one byte, since other processes may hold the pipe open.
+    let ready = child
+        .stdout
+        .take()
+        .is_some_and(|mut stdout| stdout.read_exact(&mut answer).is_ok());
+    if ready && answer == READY {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let status = child.wait().map_err(cannot)?;
+    match status.code().map(u8::try_from) {
+        Some(Ok(code)) => Ok(ExitCode::from(code)),
+        _ => Err(Failure::Other(
+            "the background process ended",
+            io::Error::other(status.to_string()),
+        )),
+    }
+}
+
+/// Mounts, and serves until unmounted.
+///
+/// # Errors
+/// Returns an error if nothing was mounted, or if the session ended
+/// unexpectedly.
+pub fn run(plan: &Plan) -> Result<(), Failure> {
+    let background = is_background();
+    let unheeded = |error| Failure::Other("cannot handle signals", error);
+    signals::reset_sigchld().map_err(unheeded)?;
+    let point = mount::mount_point(&plan.mount_point)?;
+    let palette = plan.options.palette.as_deref().map(palette::read);
+    let palette = palette.transpose()?;
+    let prepared = plan.sources.prepare()?;
+    let vfs_options = crate::mount::Options {
+        mount_point: Some(point.clone()),
+        spool: spool(),
+        network: network(&plan.sources, &plan.options)?,
+        palette,
+        ..plan.options.vfs.clone()
+    };
+    let confinement = Confinement::to(&prepared.paths());
+    let vfs = confinement
+        .run(|| Vfs::open_prepared(&prepared, vfs_options))
+        .map_err(|error| Failure::Other("cannot start a thread", error))??;
+    // Until here a signal terminates the process at once, even while it waits
+    // for a slow source; from here on there is a mount to remove.
+    let mut signals = signals::catch().map_err(unheeded)?;
+    let Serving { session, mount } = serve(plan, &point, vfs.clone(), &confinement)?;
+    let handle = signals.handle();
+    let mounted = mount.clone();
+    let signal_thread = std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            let mut unmounted = false;
+            for signal in &mut signals {
+                ::log::info!("signal {signal}");
+                if unmounted {
+                    // Second signal.
+                    mounted.cut_off();
+                    std::process::exit(0);
+                }
+                unmounted = mounted.unmount();
+            }
+        })
+        .map_err(|error| {
+            mount.unmount();
+            Failure::Other("cannot start a thread", error)
+        })?;
+    end_with(mount.clone()).map_err(|error| {
+        mount.unmount();
+        Failure::Other("cannot start a thread", error)
+    })?;
+    if let Some(limit) = plan.options.idle {
+        idle::watch(vfs, mount.clone(), limit).map_err(|error| {
+            mount.unmount();
+            Failure::Other("cannot start a thread", error)
+        })?;
+    }
+    if !background {
+        supervisor::tell_ready();
+    } else if let Err(error) = leave_terminal() {
+        // The process that started this one has stopped waiting.
+        ::log::warn!("the parent process is gone: {error}");
+        mount.unmount();
+    }
+    let (outcome, device) = session.join();
+    match outcome {
+        Ok(()) => mount.clear_away(),
+        Err(_) => {
+            mount.unmount();
+        }
+    }
+    handle.close();
+    // It ends with the handle; a panic in it has been logged.
+    let _ = signal_thread.join();
+    // Not before: at a second signal that thread closes the device by its
+    // number, and the standard library aborts a debug build whose owner of a
+    // descriptor finds it closed.
+    drop(device);
+    outcome.map_err(|error| Failure::Other("the FUSE session ended unexpectedly", error))
+}
+
+/// Starts the threads that talk to the servers of the sources, with their own
+/// confinement; `None` if all sources are on disk.
+fn network(sources: &Sources, options: &MountOptions) -> Result<Option<Arc<Network>>, Failure> {
+    if sources.urls().next().is_none() {
+        return Ok(None);
+    }
+    let enter = |access: &Access| Confinement::to_network(access).enter();
+    let started = Network::start(&options.remote, sources.urls(), enter);
+    started.map(Some).map_err(Failure::Usage)
+}
+
+/// Opens an unnamed temporary file for generated files here, since the confined
+/// threads cannot.
+fn spool() -> Option<Arc<File>> {
+    match tempfile::tempfile() {
+        Ok(file) => Some(Arc::new(file)),
+        Err(error) => {
+            ::log::warn!(
+                "cannot create a temporary file, large generated files are unavailable: {error}"
+            );
+            None
+        }
+    }
+}
+
+/// Exits the process when the kernel has ended the mount and threads still wait
+/// for a source that hangs. There are no readers left.
+fn end_with(mount: Arc<mount::Mount>) -> io::Result<()> {
+    let watch = move || {
+        while mount.is_connected() {
+            std::thread::sleep(GRACE);
+        }
+        std::thread::sleep(GRACE);
+        ::log::warn!("aborted reads of sources that hang");
+        mount.clear_away();
+        std::process::exit(0);
+    };
+    let thread = std::thread::Builder::new().name("end".to_owned());
+    thread.spawn(watch).map(drop)
+}
+
+/// A running mount.
+struct Serving {
+    session: Running,
+    mount: Arc<mount::Mount>,
+}
+
+/// Mounts, which needs privileges that the confined threads do not have, and
+/// starts confined threads to answer requests.
+#[cfg(target_os = "linux")]
+fn serve(
+    plan: &Plan,
+    point: &Path,
+    vfs: Arc<Vfs>,
+    confinement: &Confinement,
+) -> Result<Serving, Failure> {
+    let options = &plan.options;
+    let (mount, device) = mount::mount(point, &plan.sources.name(), options.allow_other)?;
+    let (ownership, session) = (ownership(plan), session_options(plan));
+    let serving = confinement.run(|| crate::fuse::serve(vfs, ownership, session, device));
+    match serving.flatten() {
+        Ok(session) => Ok(Serving {
+            session,
+            mount: Arc::new(mount),
+        }),
+        Err(error) => {
+            mount.unmount();
+            Err(Failure::Refused(format!("{}: {error}", point.display())))
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn serve(
+    plan: &Plan,
+    point: &Path,
+    vfs: Arc<Vfs>,
+    _confinement: &Confinement,
+) -> Result<Serving, Failure> {
+    let refused = |error: io::Error| mount::refused(point, &error);
+    let (ownership, session) = (ownership(plan), session_options(plan));
+    let name = plan.sources.name();
+    let session =
+        crate::fuse::mount_and_serve(vfs, ownership, session, point, &name).map_err(refused)?;
+    Ok(Serving {
+        session,
+        mount: Arc::new(mount::Mount::new(point.to_owned())),
+    })
+}
+
+fn ownership(plan: &Plan) -> Ownership {
+    let options = &plan.options;
+    Ownership {
+        uid: options
+            .uid
+            .unwrap_or_else(|| rustix::process::getuid().as_raw()),
+        gid: options
+            .gid
+            .unwrap_or_else(|| rustix::process::getgid().as_raw()),
+        umask: options.umask,
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn session_options(plan: &Plan) -> SessionOptions {
+    let usual = || match plan.sources.urls().next() {
+        Some(_) => REMOTE_THREADS,
+        None => cores(),
+    };
+    SessionOptions {
+        threads: plan.options.threads.unwrap_or_else(usual),
+        allow_other: plan.options.allow_other,
+        prefetch: !plan.options.no_prefetch,
+        lifetime: plan.options.idle.map(idle::lifetime),
+    }
+}
+
+/// Leaves the terminal's session, notifies the waiting process that the mount
+/// is ready, and releases the terminal, the pipe and the current directory.
+///
+/// # Errors
+/// Returns an error if the waiting process is gone.
+fn leave_terminal() -> io::Result<()> {
+    // Not earlier: until the mount is ready, Ctrl-C applies to this process
+    // too. Fails only for a process group leader, which this is not.
+    let _ = rustix::process::setsid();
+    let mut stdout = io::stdout();
+    let written = stdout.write_all(&READY).and_then(|()| stdout.flush());
+    log::move_to_system_log();
+    // A failure here leaves a descriptor open, which is harmless.
+    let _ = std::env::set_current_dir("/");
+    if let Ok(null) = rustix::fs::open("/dev/null", OFlags::RDWR, Mode::empty()) {
+        let _ = rustix::stdio::dup2_stdout(&null);
+        let _ = rustix::stdio::dup2_stderr(&null);
+    }
+    written
+}

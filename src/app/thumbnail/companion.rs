@@ -1,0 +1,220 @@
+//! The picture of an asset from its directory `X.meta`: on a mount, or in a
+//! tree that was opened in this process.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::MAX_PICTURES;
+use crate::mount::{Ino, Role, Vfs};
+use hpimount_assets::model::{MAX_PIXELS, Picture, png, reduced, sheet};
+
+/// Maximum size of a picture's file, in bytes.
+const MAX_FILE: u32 = 32 << 20;
+
+/// Maximum number of entries of a directory that are examined.
+const MAX_ENTRIES: usize = 10_000;
+
+/// Maximum side of a picture that is kept for a contact sheet.
+const CELL: u32 = 128;
+
+/// Names of the preview files of views.
+const PREVIEWS: [&str; 5] = [
+    "preview.png",
+    "minimap.png",
+    "picture.png",
+    "sheet.png",
+    "section.png",
+];
+
+/// A directory `X.meta`, or one in it.
+pub(super) trait Companion: Sized {
+    /// Returns the names of its files and those of its directories.
+    fn list(&self) -> Names;
+
+    /// Returns the directory in it with this name.
+    fn enter(&self, name: &str) -> Option<Self>;
+
+    /// Returns the first [`MAX_FILE`] bytes of the file in it with this name.
+    fn read(&self, name: &str) -> Option<Vec<u8>>;
+
+    /// Returns the preview of the asset, or else a contact sheet of the
+    /// pictures in the first directory that has any.
+    fn picture(&self) -> Option<Picture> {
+        let names = self.list();
+        if let Some(name) = best(names.files) {
+            return png::read(&self.read(&name)?, MAX_PIXELS).ok();
+        }
+        let mut directories = names.directories.into_iter();
+        directories.find_map(|name| self.enter(&name)?.contact_sheet())
+    }
+
+    /// Returns a contact sheet of the pictures.
+    fn contact_sheet(&self) -> Option<Picture> {
+        let names = self.list().files.into_iter();
+        let names = names.filter(|name| name.ends_with(".png"));
+        let pictures = names.filter_map(|name| png::read(&self.read(&name)?, MAX_PIXELS).ok());
+        arranged(pictures.take(MAX_PICTURES).collect())
+    }
+}
+
+/// Names in a directory, sorted.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    files: Vec<String>,
+    directories: Vec<String>,
+}
+
+impl Names {
+    fn of(entries: impl Iterator<Item = (String, bool)>) -> Self {
+        let mut names = Self::default();
+        for (name, is_directory) in entries.take(MAX_ENTRIES) {
+            match is_directory {
+                true => names.directories.push(name),
+                false => names.files.push(name),
+            }
+        }
+        names.files.sort();
+        names.directories.sort();
+        names
+    }
+}
+
+/// Returns the file that shows the asset among sorted ones: the preview by its
+/// name, or else the first picture.
+fn best(mut files: Vec<String>) -> Option<String> {
+    files.retain(|name| name.ends_with(".png") && name != "height.png");
+    let mut known = PREVIEWS.iter();
+    let known = known.find_map(|known| files.iter().position(|name| name == known));
+    (!files.is_empty()).then(|| files.swap_remove(known.unwrap_or(0)))
+}
+
+/// Returns a contact sheet of pictures; a single one is returned unchanged.
+pub(super) fn arranged(mut pictures: Vec<Picture>) -> Option<Picture> {
+    if pictures.len() <= 1 {
+        return pictures.pop();
+    }
+    let count = pictures.len();
+    let cells = pictures.into_iter();
+    Some(sheet(
+        count,
+        cells.map(|picture| Some(reduced(picture, CELL))),
+    ))
+}
+
+/// A directory of the file system.
+pub(super) struct OnDisk(PathBuf);
+
+impl OnDisk {
+    /// Returns the companion of the file at `path`, if a mount shows one.
+    pub(super) fn of(path: &Path) -> Option<Self> {
+        let mut name = path.file_name()?.to_owned();
+        name.push(".meta");
+        let companion = path.with_file_name(name);
+        companion.is_dir().then_some(Self(companion))
+    }
+
+    /// Returns its path.
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Companion for OnDisk {
+    fn list(&self) -> Names {
+        let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
+        Names::of(entries.filter_map(|entry| {
+            let is_directory = entry.file_type().ok()?.is_dir();
+            Some((entry.file_name().into_string().ok()?, is_directory))
+        }))
+    }
+
+    fn enter(&self, name: &str) -> Option<Self> {
+        Some(Self(self.0.join(name)))
+    }
+
+    fn read(&self, name: &str) -> Option<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let file = File::open(self.0.join(name)).ok()?;
+        file.take(MAX_FILE.into()).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+}
+
+/// A directory of a tree that was opened in this process.
+pub(super) struct InTree<'a> {
+    vfs: &'a Vfs,
+    directory: Ino,
+}
+
+impl<'a> InTree<'a> {
+    /// Returns the companion of the file `name` in a directory, if it has one.
+    pub(super) fn of(vfs: &'a Vfs, directory: Ino, name: &str) -> Option<Self> {
+        Self { vfs, directory }.enter(&format!("{name}.meta"))
+    }
+}
+
+impl Companion for InTree<'_> {
+    fn list(&self) -> Names {
+        let entries = self.vfs.entries(self.directory, 0, MAX_ENTRIES);
+        let entries = entries.unwrap_or_default().into_iter();
+        Names::of(entries.map(|entry| (entry.name, entry.role == Role::Directory)))
+    }
+
+    fn enter(&self, name: &str) -> Option<Self> {
+        Some(Self {
+            vfs: self.vfs,
+            directory: self.vfs.lookup(self.directory, name).ok()?.ino,
+        })
+    }
+
+    fn read(&self, name: &str) -> Option<Vec<u8>> {
+        let file = self.vfs.lookup(self.directory, name).ok()?;
+        let bytes = self.vfs.read(file.ino, 0, MAX_FILE).ok()?;
+        Some(bytes.to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hpimount_assets::model::Pixels;
+
+    #[test]
+    fn the_preview_is_chosen_by_its_name() {
+        let best = |names: &[&str]| best(names.iter().map(|name| (*name).to_owned()).collect());
+        let chosen = best(&["height.png", "map.png", "minimap.png", "info.txt"]);
+        assert_eq!(chosen.as_deref(), Some("minimap.png"));
+        let chosen = best(&["grass 00.png", "grass 01.png", "textures.tsv"]);
+        assert_eq!(chosen.as_deref(), Some("grass 00.png"));
+        assert_eq!(best(&["height.png", "error.txt"]), None);
+    }
+
+    #[test]
+    fn pictures_in_the_first_directory_that_has_any_represent_the_asset() {
+        let root = tempfile::tempdir().unwrap();
+        let asset = root.path().join("lib.psx");
+        assert!(OnDisk::of(&asset).is_none());
+        let companion = root.path().join("lib.psx.meta");
+        fs::create_dir_all(companion.join("empty")).unwrap();
+        fs::create_dir_all(companion.join("textures")).unwrap();
+        let companion = OnDisk::of(&asset).unwrap();
+        assert_eq!(companion.picture(), None);
+        let plain = |edge: u32| Picture {
+            width: edge,
+            height: edge,
+            pixels: Pixels::Rgba(vec![[9; 4]; (edge * edge) as usize]),
+        };
+        let write = |name: &str, edge| {
+            let mut bytes = Vec::new();
+            png::write(&plain(edge), &mut bytes).unwrap();
+            fs::write(companion.path().join(name), bytes).unwrap();
+        };
+        write("textures/0.png", 3);
+        assert_eq!(companion.picture(), Some(plain(3)));
+        write("textures/1.png", 4);
+        assert_eq!(companion.picture().unwrap().width, 256);
+        write("preview.png", 5);
+        assert_eq!(companion.picture(), Some(plain(5)));
+    }
+}

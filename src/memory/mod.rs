@@ -1,0 +1,4 @@
+//! The memory budget of a mount, and caches within it.
+
+pub mod budget;
+pub mod cache;

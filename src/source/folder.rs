@@ -1,0 +1,429 @@
+//! Folders on disk as volumes: listed one directory at a time, or completely.
+
+use std::collections::{HashMap, VecDeque};
+use std::ffi::OsString;
+use std::fs::File;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+
+use crate::source::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileStat, open_beneath};
+use hpimount_containers::io::{self, Error, ReadAt, read_error};
+use hpimount_containers::volume::{
+    Content, Entry, FileId, MAX_DEPTH, Name, NodeId, Sink, Version, Volume, no_such_file,
+};
+
+/// Name of the format.
+pub const FORMAT_NAME: &str = "folder";
+
+/// Flags for opening a directory.
+const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
+
+/// State shared by all folders of a mount.
+#[derive(Debug, Default)]
+pub struct Disk {
+    /// The files that are open.
+    pub pool: Arc<FilePool>,
+    /// The mount point, which no folder shows, because it would contain itself.
+    mount_point: Option<PathBuf>,
+}
+
+impl Disk {
+    /// Creates the state for the mount at `mount_point`.
+    ///
+    /// # Errors
+    /// Returns an error if the mount point cannot be opened.
+    pub fn around(mount_point: Option<&Path>) -> std::io::Result<Self> {
+        let Some(point) = mount_point else {
+            return Ok(Self::default());
+        };
+        Ok(Self {
+            pool: Arc::new(FilePool::holding(point)?),
+            mount_point: Some(point.to_owned()),
+        })
+    }
+}
+
+/// A directory on disk as it was when it was listed.
+pub struct Folder {
+    root: Arc<Root>,
+    /// Path relative to the root; empty for the root itself.
+    path: PathBuf,
+    /// The files and subdirectories; a [`FileId`] is an index here.
+    entries: Vec<FolderEntry>,
+}
+
+/// The source directory. It is kept open, so that it stays the same if
+/// something, such as this mount, is mounted over it.
+struct Root {
+    directory: OwnedFd,
+    path: PathBuf,
+    disk: Arc<Disk>,
+}
+
+/// A file or a subdirectory of a folder.
+struct FolderEntry {
+    root: Arc<Root>,
+    /// Path relative to the root.
+    path: PathBuf,
+    identity: FileIdentity,
+    len: u64,
+}
+
+/// How subdirectories are handled.
+enum Subdirectories<'a> {
+    /// Each is listed on demand.
+    OnDemand,
+    /// They are listed as well. Siblings with names that differ only in ASCII
+    /// case are merged.
+    Listed(&'a mut CaseMerge),
+}
+
+/// Directories by parent and lower-case name.
+#[derive(Default)]
+struct CaseMerge {
+    nodes: HashMap<(NodeId, String), (NodeId, PathBuf)>,
+    warnings: Vec<String>,
+}
+
+impl CaseMerge {
+    /// Returns the node for the directory at `path` in `parent`.
+    fn node(
+        &mut self,
+        sink: &mut dyn Sink,
+        parent: NodeId,
+        path: &Path,
+        modified: i64,
+    ) -> io::Result<NodeId> {
+        let name = path.file_name().unwrap_or_default();
+        let key = (parent, name.to_string_lossy().to_ascii_lowercase());
+        if let Some((node, first)) = self.nodes.get(&key) {
+            self.warnings.push(format!(
+                "{} is merged with {}: on Windows they are one folder",
+                path.display(),
+                first.display()
+            ));
+            return Ok(*node);
+        }
+        let node = sink.dir(parent, Name::host(name), Some(modified))?;
+        self.nodes.insert(key, (node, path.to_owned()));
+        Ok(node)
+    }
+}
+
+/// A directory that is being listed.
+struct Listing {
+    path: PathBuf,
+    identity: FileIdentity,
+    node: NodeId,
+    depth: usize,
+}
+
+impl Folder {
+    /// Lists the directory at `path` as a source; its subdirectories are listed
+    /// on demand. Entries are sorted by name.
+    ///
+    /// Symbolic links stay symbolic links and are not followed; sockets,
+    /// devices and pipes are omitted.
+    ///
+    /// # Errors
+    /// Returns [`Error::Listing`] if the directory cannot be read, or if a
+    /// fault of the file system prevents reading its entries. Entries that
+    /// vanish meanwhile are omitted.
+    pub fn open(path: &Path, disk: &Arc<Disk>, sink: &mut dyn Sink) -> io::Result<Self> {
+        let mut folder = Self::new(path, disk).map_err(Error::listing)?;
+        let root = folder.root_listing(sink)?;
+        folder.list_into(&root, None, Subdirectories::OnDemand, sink)?;
+        Ok(folder)
+    }
+
+    /// Lists the entries `names` of the directory at `path` and everything
+    /// below them. Siblings with names that differ only in ASCII case are
+    /// merged, with a warning.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Folder::open`].
+    /// Subdirectories that cannot be read are empty.
+    pub fn open_all(
+        path: &Path,
+        names: Vec<OsString>,
+        disk: &Arc<Disk>,
+        sink: &mut dyn Sink,
+        warnings: &mut Vec<String>,
+    ) -> io::Result<Self> {
+        let mut folder = Self::new(path, disk).map_err(Error::listing)?;
+        let mut cases = CaseMerge::default();
+        let root = folder.root_listing(sink)?;
+        let listed = Subdirectories::Listed(&mut cases);
+        let mut pending = folder.list_into(&root, Some(names), listed, sink)?;
+        while let Some(directory) = pending.pop_front() {
+            if directory.depth > MAX_DEPTH {
+                continue;
+            }
+            let listed = Subdirectories::Listed(&mut cases);
+            match folder.list_into(&directory, None, listed, sink) {
+                Ok(more) => pending.extend(more),
+                Err(error @ Error::Listing(_)) => {
+                    log::warn!("{}: {error}", path.join(directory.path).display());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        warnings.extend(cases.warnings);
+        Ok(folder)
+    }
+
+    /// Returns a folder that shows only the file at `path`.
+    ///
+    /// # Errors
+    /// Returns an error under the same conditions as [`Folder::open`].
+    pub fn of_one_file(path: &Path, disk: &Arc<Disk>, sink: &mut dyn Sink) -> io::Result<Self> {
+        // A link to the file is shown under its own name.
+        let none = || Error::listing(std::io::ErrorKind::NotFound.into());
+        let file = path.canonicalize().map_err(Error::listing)?;
+        let shown = path.file_name().ok_or_else(none)?;
+        let name = file.file_name().ok_or_else(none)?;
+        let mut folder =
+            Self::new(file.parent().ok_or_else(none)?, disk).map_err(Error::listing)?;
+        let stat = FileStat::at(folder.root.directory.as_fd(), name.as_ref())
+            .map_err(|error| Error::listing(error.into()))?;
+        let root = sink.root();
+        let entry = folder.add(name.into(), &stat);
+        sink.file(root, Name::host(shown), entry)?;
+        Ok(folder)
+    }
+
+    fn new(path: &Path, disk: &Arc<Disk>) -> std::io::Result<Self> {
+        let root = Root {
+            directory: rustix::fs::openat(CWD, path, DIRECTORY_HANDLE, Mode::empty())?,
+            path: path.to_owned(),
+            disk: disk.clone(),
+        };
+        Ok(Self {
+            root: Arc::new(root),
+            path: PathBuf::new(),
+            entries: Vec::new(),
+        })
+    }
+
+    fn root_listing(&self, sink: &dyn Sink) -> io::Result<Listing> {
+        let stat = FileStat::of(&self.root.directory);
+        Ok(Listing {
+            path: PathBuf::new(),
+            identity: stat.map_err(|error| Error::listing(error.into()))?.identity,
+            node: sink.root(),
+            depth: 0,
+        })
+    }
+
+    /// Lists one directory, or only its entries `some`, into its node, and
+    /// returns the subdirectories that remain to be listed.
+    fn list_into(
+        &mut self,
+        directory: &Listing,
+        some: Option<Vec<OsString>>,
+        mut subdirectories: Subdirectories<'_>,
+        sink: &mut dyn Sink,
+    ) -> io::Result<VecDeque<Listing>> {
+        let handle = self
+            .root
+            .open(&directory.path, directory.identity, DIRECTORY)
+            .map_err(Error::listing)?;
+        let mut pending = VecDeque::new();
+        let names = match some {
+            Some(names) => names,
+            None => names(&handle).map_err(Error::listing)?,
+        };
+        for name in names {
+            let path = directory.path.join(&name);
+            if self.root.is_mount_point(&path) {
+                continue;
+            }
+            let stat = match FileStat::at(handle.as_fd(), name.as_ref()) {
+                Ok(stat) => stat,
+                Err(error) if is_omitted(&handle, error) => continue,
+                Err(error) => return Err(Error::listing(error.into())),
+            };
+            let modified = Some(stat.modified);
+            let shown = Name::host(&name);
+            match stat.kind {
+                FileType::Symlink => match rustix::fs::readlinkat(&handle, &name, Vec::new()) {
+                    Ok(text) => sink.text_link(directory.node, shown, text.as_bytes(), modified)?,
+                    Err(error) if is_omitted(&handle, error) => {}
+                    Err(error) => return Err(Error::listing(error.into())),
+                },
+                FileType::Directory => match &mut subdirectories {
+                    Subdirectories::OnDemand => {
+                        let entry = self.add(path, &stat);
+                        sink.deferred_dir(directory.node, shown, entry.file, modified)?;
+                    }
+                    Subdirectories::Listed(cases) => pending.push_back(Listing {
+                        node: cases.node(sink, directory.node, &path, stat.modified)?,
+                        path,
+                        identity: stat.identity,
+                        depth: directory.depth + 1,
+                    }),
+                },
+                FileType::RegularFile => {
+                    let entry = self.add(path, &stat);
+                    sink.file(directory.node, shown, entry)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(pending)
+    }
+
+    fn add(&mut self, path: PathBuf, stat: &FileStat) -> Entry {
+        let file = FileId(self.entries.len() as u32);
+        self.entries.push(FolderEntry {
+            root: self.root.clone(),
+            path,
+            identity: stat.identity,
+            len: stat.size,
+        });
+        Entry {
+            file,
+            size: Some(stat.size),
+            modified: Some(stat.modified),
+            asset: None,
+        }
+    }
+
+    fn entry(&self, file: FileId) -> io::Result<&FolderEntry> {
+        let entry = self.entries.get(file.0 as usize);
+        entry.ok_or_else(|| no_such_file(file))
+    }
+
+    /// Returns its path, as it was when the source was opened.
+    pub fn path(&self) -> PathBuf {
+        self.root.path_of(&self.path)
+    }
+}
+
+impl Root {
+    /// Opens `path` below the root, if it is still the same file.
+    fn open(&self, path: &Path, identity: FileIdentity, flags: OFlags) -> std::io::Result<OwnedFd> {
+        let opened = open_beneath(&self.directory, path, flags)?;
+        if FileStat::of(&opened)?.identity != identity {
+            return Err(std::io::Error::new(
+                std::io::ErrorKind::NotFound,
+                "the directory has been replaced",
+            ));
+        }
+        Ok(opened)
+    }
+
+    fn path_of(&self, relative: &Path) -> PathBuf {
+        // With an empty path, `join` alone would add a slash.
+        self.path.iter().chain(relative).collect()
+    }
+
+    fn is_mount_point(&self, relative: &Path) -> bool {
+        let point = self.disk.mount_point.as_deref();
+        point.is_some_and(|point| point == self.path_of(relative))
+    }
+}
+
+/// Returns whether an entry that cannot be examined is omitted from the
+/// listing. A fault of the whole file system is returned as an error instead,
+/// because it may be temporary and the listing is kept.
+fn is_omitted(directory: &OwnedFd, error: Errno) -> bool {
+    match error {
+        // It has vanished, has become something else, or is not accessible.
+        Errno::NOENT | Errno::INVAL | Errno::ACCESS => true,
+        // A dead mount, unless it is the one that contains the directory.
+        Errno::NOTCONN => rustix::fs::fstatfs(directory).is_ok(),
+        _ => false,
+    }
+}
+
+/// Returns the names in a directory, sorted.
+fn names(directory: &OwnedFd) -> std::io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let name = OsString::from_vec(entry?.file_name().to_bytes().to_vec());
+        if name != "." && name != ".." {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+impl FolderEntry {
+    fn open(&self) -> std::io::Result<File> {
+        // Nonblocking, because a pipe without a writer may have replaced it.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+        open_beneath(&self.root.directory, &self.path, flags).map(File::from)
+    }
+}
+
+impl ReadAt for FolderEntry {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> std::io::Result<()> {
+        let pool = &self.root.disk.pool;
+        pool.read(self.identity, || self.open(), buf, offset)
+    }
+}
+
+impl Volume for Folder {
+    fn content(&self, file: FileId) -> io::Result<Content<'_>> {
+        Ok(Content::Extent {
+            source: self.entry(file)?,
+            offset: 0,
+        })
+    }
+
+    fn list(&self, directory: FileId, sink: &mut dyn Sink) -> io::Result<Box<dyn Volume>> {
+        let entry = self.entry(directory)?;
+        let mut folder = Self {
+            root: self.root.clone(),
+            path: entry.path.clone(),
+            entries: Vec::new(),
+        };
+        let listing = Listing {
+            path: entry.path.clone(),
+            identity: entry.identity,
+            node: sink.root(),
+            depth: 0,
+        };
+        folder.list_into(&listing, None, Subdirectories::OnDemand, sink)?;
+        Ok(Box::new(folder))
+    }
+
+    fn version(&self, file: FileId) -> io::Result<Version> {
+        let entry = self.entry(file)?;
+        let pool = &self.root.disk.pool;
+        let stat = pool
+            .stat(entry.identity, || entry.open())
+            .map_err(|cause| read_error(0, 0, cause))?;
+        Ok(Version {
+            stamp: stat.version(),
+            len: Some(stat.size),
+        })
+    }
+
+    fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for entry in &self.entries {
+            entry.identity.hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    fn memory(&self) -> usize {
+        let paths = self.entries.iter().map(|entry| entry.path.capacity());
+        size_of::<Self>()
+            + self.entries.capacity() * size_of::<FolderEntry>()
+            + paths.sum::<usize>()
+    }
+}

@@ -1,0 +1,21 @@
+//! The locks of the modules that `tests/locks.rs` tests with those of a model
+//! checker.
+//!
+//! The lock order of a mount is in the documentation of [`crate::mount`].
+
+pub mod awaited;
+pub mod flights;
+pub mod tally;
+
+pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Locks, ignoring poisoning: every state that a panic can leave behind is
+/// valid.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits for a change, ignoring poisoning as [`lock`] does.
+pub(crate) fn wait<'a, T>(changed: &Condvar, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+    changed.wait(guard).unwrap_or_else(PoisonError::into_inner)
+}
