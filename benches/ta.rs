@@ -2,7 +2,7 @@
 //! model, and generating a table of all units.
 //!
 //! Elements are output pixels, faces, and units. A frame of runs is like those
-//! of games: short runs of one colour, copied pixels and gaps.
+//! of games: short runs of one color, copied pixels and gaps.
 
 #[path = "../tests/support/ta/mod.rs"]
 mod ta;

@@ -2,7 +2,7 @@
 """render.py MODEL.glb PICTURE.png: renders a GLB file, using only the standard library.
 
 An independent check of generated files: it follows the specification and shares
-no code with the program. It draws textures, vertex colours, alpha, the hierarchy
+no code with the program. It draws textures, vertex colors, alpha, the hierarchy
 and the skin.
 """
 import json
@@ -106,7 +106,7 @@ def matrix(node):
 
 
 def triangles(model, binary):
-    """All triangles: corners of (place, uv, colour), and their material."""
+    """All triangles: corners of (place, uv, color), and their material."""
     nodes, world = model["nodes"], {}
     pending = [(index, UNMOVED) for index in model["scenes"][model["scene"]]["nodes"]]
     while pending:
@@ -126,7 +126,7 @@ def triangles(model, binary):
             get = lambda name, other: accessor(model, binary, has[name]) if name in has else other
             places = get("POSITION", None)
             count = len(places)
-            uvs, colours = get("TEXCOORD_0", [(0, 0)] * count), get("COLOR_0", [(1, 1, 1, 1)] * count)
+            uvs, colors = get("TEXCOORD_0", [(0, 0)] * count), get("COLOR_0", [(1, 1, 1, 1)] * count)
             if bones and "JOINTS_0" in has:
                 weighted = zip(places, get("JOINTS_0", None), get("WEIGHTS_0", None))
                 places = [
@@ -135,7 +135,7 @@ def triangles(model, binary):
                 ]
             else:
                 places = [apply(world[index], place) for place in places]
-            corners = list(zip(places, uvs, colours))
+            corners = list(zip(places, uvs, colors))
             order = [value[0] for value in accessor(model, binary, part["indices"])]
             for i in range(0, len(order), 3):
                 yield [corners[corner] for corner in order[i:i + 3]], model["materials"][part["material"]]
@@ -155,11 +155,11 @@ def camera(shapes):
     high = [max(p[axis] for p in seen) for axis in range(2)]
     side = SIZE * OVERSAMPLE
     scale = side * 0.9 / max(high[0] - low[0], high[1] - low[1], 1e-9)
-    centre = [(low[axis] + high[axis]) / 2 for axis in range(2)]
+    center = [(low[axis] + high[axis]) / 2 for axis in range(2)]
 
     def project(p):
         x, y, z = turn(p)
-        return (side / 2 + (x - centre[0]) * scale, side / 2 - (y - centre[1]) * scale, z)
+        return (side / 2 + (x - center[0]) * scale, side / 2 - (y - center[1]) * scale, z)
 
     return project
 

@@ -122,12 +122,12 @@ fn pixels(psx: &Psx, index: usize) -> Option<Vec<[u8; 4]>> {
     else {
         return None;
     };
-    let rgba = |colour: u16| {
+    let rgba = |color: u16| {
         let part = |shift: u16| {
-            let five = ((colour >> shift) & 31) as u8;
+            let five = ((color >> shift) & 31) as u8;
             five << 3 | five >> 2
         };
-        match Palette::is_transparent(colour) {
+        match Palette::is_transparent(color) {
             true => [0; 4],
             false => [part(0), part(5), part(10), 255],
         }
@@ -139,7 +139,7 @@ fn pixels(psx: &Psx, index: usize) -> Option<Vec<[u8; 4]>> {
                 4 => row[x / 2] >> (4 * (x % 2)) & 15,
                 _ => row[x],
             };
-            pixels.push(rgba(palette.colours[usize::from(number)]));
+            pixels.push(rgba(palette.colors[usize::from(number)]));
         }
     }
     Some(pixels)

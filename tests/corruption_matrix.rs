@@ -173,7 +173,7 @@ fn assert_outcomes(what: &str, variants: &[Variant], table: &[(&str, Counts)]) {
         sum(Outcome::Undetected),
     ];
     let happened = format!(
-        "refused with an offset {refused}, no longer recognised {unknown}, same bytes {same}, \
+        "refused with an offset {refused}, no longer recognized {unknown}, same bytes {same}, \
          EIO {eio}, undetectable without a checksum {as_it_stands}"
     );
     trial::record(

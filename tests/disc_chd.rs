@@ -30,7 +30,7 @@ fn images(prefix: &str) -> Vec<PathBuf> {
     paths
 }
 
-/// Opens an image, whose format must be recognised.
+/// Opens an image, whose format must be recognized.
 fn open(path: &Path) -> Result<Box<dyn BlockImage>, Error> {
     let source: Arc<dyn ReadAt> = Arc::new(fs::read(path).unwrap());
     let format = image::detect(&*source)?.ok_or(Error::UnknownFormat)?;

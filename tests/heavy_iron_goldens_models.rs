@@ -146,7 +146,7 @@ fn matrices_in_display_lists_are_detected() {
             "{shown}"
         );
         let count = mesh.positions.len();
-        for other in [mesh.normals.len(), mesh.colours.len(), mesh.matrices.len()] {
+        for other in [mesh.normals.len(), mesh.colors.len(), mesh.matrices.len()] {
             assert!(other == 0 || other == count, "{shown}");
         }
     });

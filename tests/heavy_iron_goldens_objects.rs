@@ -49,7 +49,7 @@ fn agrees(ours: Value, known: &Json) -> bool {
         Value::Vec2(value) => floats(&value),
         Value::Vec3(value) => floats(&value),
         Value::Id(id) => id_agrees(id, known),
-        Value::Colour(colour) => *known == json!(colour),
+        Value::Color(color) => *known == json!(color),
         Value::Code(code) => known.as_str().map(str::as_bytes) == Some(&code[..]),
     }
 }

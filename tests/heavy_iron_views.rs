@@ -298,9 +298,9 @@ fn a_small_archive_shows_all_kinds_of_assets() {
         names(&shown),
         ["info.json", "info.txt", "textures.tsv", "wood.png"]
     );
-    let (width, height, colours) = pixels(&bytes_of(&shown.join("wood.png")));
+    let (width, height, colors) = pixels(&bytes_of(&shown.join("wood.png")));
     assert_eq!((width, height), (8, 4));
-    assert_eq!(colours[..4], [255, 130, 0, 255]);
+    assert_eq!(colors[..4], [255, 130, 0, 255]);
     assert_eq!(names(&built(&mount, "cut.RW3")), ["error.txt", "info.json"]);
     let shown = built(&mount, "beep");
     let wav = bytes_of(&shown.join("beep.wav"));

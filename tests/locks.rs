@@ -21,7 +21,6 @@ mod flights;
 #[allow(dead_code, unreachable_pub)]
 mod tally;
 
-
 /// Replacements of the library's modules for the included files, with the locks
 /// of the model checker.
 mod sync {

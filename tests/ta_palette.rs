@@ -130,7 +130,7 @@ fn a_file_that_is_no_palette_is_an_error_at_the_start_that_names_it() {
     }
     for (name, bytes, problem) in [
         ("short.pal", vec![0; 100], "palette at 0x0: has 100 bytes"),
-        ("colors.gpl", b"GIMP Palette\n1 2".to_vec(), "colour at 0xd"),
+        ("colors.gpl", b"GIMP Palette\n1 2".to_vec(), "color at 0xd"),
         ("missing", Vec::new(), "palette at 0x0: has 0 bytes"),
     ] {
         let fixture = folder(game);

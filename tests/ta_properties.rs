@@ -235,7 +235,7 @@ proptest! {
             let picture = gaf.decode(&frame).unwrap();
             prop_assert!(picture.warnings.is_empty());
             let gaf::Pixels::Indexed(indexed) = picture.pixels else {
-                panic!("colours");
+                panic!("colors");
             };
             prop_assert_eq!((indexed.indices, indexed.mask), planes(pixels));
         }
@@ -259,7 +259,7 @@ proptest! {
         let gaf = gaf::parse(&bytes.into()).unwrap();
         let frame = gaf.frame(gaf.sequences[0].get(0).unwrap()).unwrap();
         let gaf::Pixels::Indexed(indexed) = gaf.decode(&frame).unwrap().pixels else {
-            panic!("colours");
+            panic!("colors");
         };
         prop_assert_eq!((indexed.indices, indexed.mask), expected);
     }

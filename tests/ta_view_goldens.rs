@@ -107,7 +107,7 @@ fn every_frame_has_the_known_pixels() {
             };
             let frame: usize = frame.parse().unwrap();
             let shown = meta.join(format!("{sequence} {title}/{frame:02}.png"));
-            // The independent reader keeps the colours of some transparent
+            // The independent reader keeps the colors of some transparent
             // pixels.
             let seen = |path: &Path| {
                 let (width, height, mut pixels) = pixels(&read(path));

@@ -111,7 +111,7 @@ fn pictures_of_units_and_blend_tables_are_shown() {
     assert_eq!(shown, (2, 2, [green, green, red, green].concat()));
     let (width, height, colors) = pixels(&read(&mount.file("palettes/light.lht.meta/table.png")));
     assert_eq!((width, height), (256, 32));
-    // The table has colour 7 of the mount's palette in its first row.
+    // The table has color 7 of the mount's palette in its first row.
     assert!(
         colors[..1024]
             .chunks(4)

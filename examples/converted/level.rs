@@ -68,7 +68,7 @@ fn assets(divisor: usize) -> Vec<Asset> {
 }
 
 /// Returns a texture: half of them are in blocks, a quarter have palettes, and
-/// a quarter have 16-bit colours.
+/// a quarter have 16-bit colors.
 fn texture(number: usize) -> Bytes {
     let pixels = usize::from(EDGE).pow(2);
     let (format, bits, colors) = match number % 4 {

@@ -46,7 +46,7 @@ fn height(x: f32, y: f32) -> f32 {
     (150.0 - distance * 230.0 + hills).clamp(0.0, 255.0)
 }
 
-/// Returns the colour of the ground at a position, lit from the left.
+/// Returns the color of the ground at a position, lit from the left.
 fn ground(x: f32, y: f32) -> u8 {
     let here = height(x, y);
     let slope = here - height(x - 0.008, y - 0.008);

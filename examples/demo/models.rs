@@ -32,13 +32,13 @@ fn level() -> Vec<u8> {
     };
     for slab in 0..36_i32 {
         let (x, z) = (slab % 6, slab / 6);
-        let grey = if (x + z) % 2 == 0 { 150 } else { 128 };
+        let gray = if (x + z) % 2 == 0 { 150 } else { 128 };
         let position = [x - 3, 0, z - 3].map(|at| at * i32::from(SLAB));
         let corners = [[0, 0, 0], [SLAB, 0, 0], [0, 0, SLAB], [SLAB, 0, SLAB]];
         add(
             position,
             &corners,
-            &[([0, 1, 2, 3], [grey, grey, grey + 6])],
+            &[([0, 1, 2, 3], [gray, gray, gray + 6])],
         );
     }
     // Heights are negative: y points down.
@@ -84,7 +84,7 @@ fn level() -> Vec<u8> {
 }
 
 /// A part of the robot: its joint's name, parent and place, a box around the
-/// joint, and its colour's number.
+/// joint, and its color's number.
 struct Part(&'static str, u8, [f32; 3], [f32; 3], [f32; 3], u8);
 
 const ROOT: u8 = 0xFF;
@@ -156,7 +156,7 @@ const PARTS: [Part; 8] = [
     ),
 ];
 
-/// Colours of the parts.
+/// Colors of the parts.
 const COLORS: [[u8; 3]; 6] = [
     [130, 145, 170],
     [255, 160, 70],
@@ -168,7 +168,7 @@ const COLORS: [[u8; 3]; 6] = [
 
 fn robot() -> Vec<u8> {
     let build = hgo::Build::new(Endian::Big);
-    // A texture of 8 x 8, each colour a column.
+    // A texture of 8 x 8, each color a column.
     let pixels: Vec<u8> = (0..64).map(|at| at % 8).collect();
     let mut palette: Vec<u8> = COLORS
         .iter()

@@ -1,6 +1,6 @@
 //! The palette of the mod: sixteen hues, each in sixteen shades.
 
-/// The hues: the colour of the lightest shade.
+/// The hues: the color of the lightest shade.
 const HUES: [[u8; 3]; 16] = [
     [250, 250, 250],
     [170, 196, 226],
@@ -35,7 +35,7 @@ pub(super) const WATER: u8 = 14;
 /// The index that is transparent in sprites.
 const TRANSPARENT: u8 = 9;
 
-/// Returns the colour of a hue in a shade from 0, which is almost black, to 15.
+/// Returns the color of a hue in a shade from 0, which is almost black, to 15.
 pub(super) fn color(hue: u8, shade: i32) -> u8 {
     let index = hue * 16 + shade.clamp(0, 15) as u8;
     if index == TRANSPARENT {
@@ -45,7 +45,7 @@ pub(super) fn color(hue: u8, shade: i32) -> u8 {
     }
 }
 
-/// Returns red, green and blue of all colours.
+/// Returns red, green and blue of all colors.
 pub(super) fn rgb() -> Vec<u8> {
     let shades = HUES
         .iter()
@@ -55,7 +55,7 @@ pub(super) fn rgb() -> Vec<u8> {
     parts.collect()
 }
 
-/// Returns `palettes/palette.pal`: four bytes per colour.
+/// Returns `palettes/palette.pal`: four bytes per color.
 pub(super) fn file() -> Vec<u8> {
     let rgb = rgb();
     let (colors, _) = rgb.as_chunks::<3>();

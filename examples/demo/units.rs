@@ -12,7 +12,7 @@ const UNIT: i32 = 1 << 16;
 const TEXTURE: u16 = 32;
 const PICTURE: u16 = 96;
 
-/// The colour of the pixel at a column and a row.
+/// The color of the pixel at a column and a row.
 type Pixel = fn(i32, i32) -> u8;
 
 /// A box: two corners, and the texture of its sides.
@@ -148,7 +148,7 @@ fn object(name: &str, blocks: &[Block]) -> tdo::Object {
     object
 }
 
-/// Returns the textures: plates with rivets, tracks, windows and colours.
+/// Returns the textures: plates with rivets, tracks, windows and colors.
 fn textures() -> Vec<u8> {
     let all: [(&str, Pixel); 6] = [
         ("plate", |x, y| {

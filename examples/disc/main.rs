@@ -63,7 +63,7 @@ fn level() -> Vec<u8> {
     hip.build()
 }
 
-/// Returns a texture for GameCube: squares of two colours, in 16-bit pixels
+/// Returns a texture for GameCube: squares of two colors, in 16-bit pixels
 /// that are stored in tiles of 4 x 4.
 fn texture() -> Vec<u8> {
     const RGB565: u8 = 4;
@@ -73,8 +73,8 @@ fn texture() -> Vec<u8> {
         for pixel in 0..16 {
             let (x, y) = (tile % tiles * 4 + pixel % 4, tile / tiles * 4 + pixel / 4);
             let is_light = (x / 8 + y / 8) % 2 == 0;
-            let colour: u16 = if is_light { 0xFFC0 } else { 0x2D7F };
-            pixels.extend(colour.to_be_bytes());
+            let color: u16 = if is_light { 0xFFC0 } else { 0x2D7F };
+            pixels.extend(color.to_be_bytes());
         }
     }
     heavy_iron::gamecube(RGB565, 0, [SIDE, SIDE], &[], &pixels, 1)

@@ -25,7 +25,7 @@ pub struct OptionSpec<S: 'static> {
     pub help: &'static str,
     /// A paragraph for the man page; names are in backticks.
     pub long_help: &'static str,
-    /// The behaviour without the option: a value or a few words.
+    /// The behavior without the option: a value or a few words.
     pub default: &'static str,
     /// Identifiers of the options that conflict with it.
     pub conflicts: &'static [&'static str],

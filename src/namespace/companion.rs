@@ -208,7 +208,7 @@ pub type HeadTest = fn(&[u8]) -> bool;
 const HEADS: [(&str, HeadTest); 3] = [("img", is_img), (BIN, is_raw_disc), ("pre", is_pre)];
 
 /// Returns whether a file is a GTA archive of version 2 (one of version 1 is
-/// recognised by its partner) or a raw CD image.
+/// recognized by its partner) or a raw CD image.
 fn is_img(head: &[u8]) -> bool {
     head.starts_with(b"VER2") || is_raw_disc(head)
 }

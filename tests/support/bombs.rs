@@ -128,7 +128,7 @@ fn overwritten(mut bytes: Vec<u8>, dice: &mut Dice) -> Vec<u8> {
 }
 
 /// Returns the beginning of a file that is full of the smallest parts: without
-/// optimisation, a view of the whole file takes long.
+/// optimization, a view of the whole file takes long.
 fn smaller(mut bytes: Vec<u8>, dice: &mut Dice) -> Vec<u8> {
     bytes.truncate(50_000 + dice.below(50_000));
     bytes

@@ -21,7 +21,7 @@ pub fn look(format: &ViewFormat, bytes: &[u8]) {
     }
 }
 
-/// Returns the time allowed for what takes a second with optimisation, which
+/// Returns the time allowed for what takes a second with optimization, which
 /// programs under test do not have.
 pub fn second() -> Duration {
     Duration::from_secs(if cfg!(debug_assertions) { 20 } else { 1 })

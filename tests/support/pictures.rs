@@ -15,8 +15,8 @@ fn words(values: &[u32]) -> Vec<u8> {
     values.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Returns a PSX file without models: if given ids, a palette whose colour 1 is
-/// red, and a texture of 2 by 2 pixels of colour 1.
+/// Returns a PSX file without models: if given ids, a palette whose color 1 is
+/// red, and a texture of 2 by 2 pixels of color 1.
 pub fn library(palette: Option<u32>, texture_of: Option<u32>) -> Vec<u8> {
     let mut bytes = words(&[0x0002_0004, 16, 0, 0, u32::MAX, 1, 0x77]);
     bytes.extend(words(&[palette.map_or(0, |_| 1)]));

@@ -1,6 +1,6 @@
 //! Filling the kernel's page cache ahead of readers.
 //!
-//! Programs that read files in order are recognised by their reads, and the
+//! Programs that read files in order are recognized by their reads, and the
 //! files that they will read next are decoded by a separate thread and pushed
 //! into the kernel's page cache: reading them then takes no request at all. The
 //! order is that of `find` and `grep -r`, or the reverse of it ([`walk`]), across

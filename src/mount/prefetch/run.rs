@@ -330,7 +330,7 @@ impl Run {
     }
 
     /// Determines the files in front of what is pushed next: those to push, and
-    /// some by which the reader is recognised when it comes to them.
+    /// some by which the reader is recognized when it comes to them.
     fn plan(&mut self, node: &Node<'_>, is_taken: impl Fn(Ino) -> bool) {
         let wanted = if self.is_active() { PLANNED } else { 0 };
         while self.planned < wanted && self.files.len() < MAX_PLANNED

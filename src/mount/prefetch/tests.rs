@@ -175,7 +175,7 @@ fn a_reader_that_catches_up_reads_the_next_file_itself() {
 }
 
 #[test]
-fn random_reads_of_neighbouring_files_have_only_their_blocks_pushed() {
+fn random_reads_of_neighboring_files_have_only_their_blocks_pushed() {
     let (vfs, files) = mounted(&[200_000; 6]);
     let prefetch = Prefetch::default();
     for (number, &file) in files.iter().enumerate() {

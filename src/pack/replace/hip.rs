@@ -247,13 +247,13 @@ fn change(offsets: &Offsets, asset: u32, file: PathBuf) -> Result<Change> {
     let next = if next - end < alignment { next } else { end };
     // Everything after it must move by a multiple of the alignment.
     let padding = (next - start).wrapping_sub(size.into()) % alignment;
-    let is_neighbour = |&&number: &&u32| {
+    let is_neighbor = |&&number: &&u32| {
         let other = &offsets.assets[number as usize];
         number != asset && u64::from(other.offset) == next && other.size > 0
     };
     let mut layers = offsets.layers.iter();
     let is_inside = layers
-        .any(|layer| layer.contains(&asset) && layer.iter().any(|number| is_neighbour(&number)));
+        .any(|layer| layer.contains(&asset) && layer.iter().any(|number| is_neighbor(&number)));
     Ok(Change {
         asset,
         file,

@@ -192,7 +192,7 @@ pub fn tdf(data: &[u8]) {
     assert!(tdf.depth <= 64);
 }
 
-/// Palettes, BMP pictures, fonts, sounds, and what is only recognised.
+/// Palettes, BMP pictures, fonts, sounds, and what is only recognized.
 pub fn ta_small(data: &[u8]) {
     let pal = model(pal::parse(&data.to_vec().into()));
     assert!(pal.nonzero_padding <= 256);
@@ -226,7 +226,7 @@ pub fn ta_small(data: &[u8]) {
         };
         assert_eq!(found, pixels);
     }
-    if let Err(error @ Error::Damaged { .. }) = other::recognise(data) {
+    if let Err(error @ Error::Damaged { .. }) = other::recognize(data) {
         located(&error);
     }
 }

@@ -29,14 +29,14 @@ pub fn textures(seed: u64) -> Vec<(String, Vec<u8>)> {
             &[255]
         };
         for &palette_format in palettes {
-            let colours = match format {
+            let colors = match format {
                 8 => 16,
                 9 => 256,
                 10 => 16_384,
                 _ => 0,
             };
             let (palette, levels) = (
-                noise(7 + seed, 2 * colours),
+                noise(7 + seed, 2 * colors),
                 noise(seed + u64::from(format), PIXELS * bits / 8),
             );
             let bytes = build::gamecube(format, palette_format, [64, 32], &palette, &levels, 2);
@@ -66,12 +66,12 @@ pub fn textures(seed: u64) -> Vec<(String, Vec<u8>)> {
         let packet = if version == 2 { 0x50 } else { 0 };
         for bits in [4, 8, 16, 32] {
             let pixels = noise(seed + bits as u64, packet + 64 * 64 * bits / 8);
-            let colours = match bits {
+            let colors = match bits {
                 4 => packet + 64,
                 8 => packet + 1024,
                 _ => 0,
             };
-            let bytes = build::playstation2(bits, version, 64, &pixels, &noise(5 + seed, colours));
+            let bytes = build::playstation2(bits, version, 64, &pixels, &noise(5 + seed, colors));
             all.push((format!("ps2_{bits}_{version}"), bytes));
         }
     }

@@ -63,13 +63,13 @@ pub fn not_compared(name: &str) -> &'static [&'static str] {
     match name.rsplit('.').next() {
         // The raw words; those with a meaning are fields of the model.
         Some("cob") => &["header"],
-        // The start of a minimap's padding is determined by its colour. Real
-        // maps have this colour in their corners, so the model does not guess.
+        // The start of a minimap's padding is determined by its color. Real
+        // maps have this color in their corners, so the model does not guess.
         // For Kingdoms the other field was computed by the rule of Total
         // Annihilation, which does not apply there.
         Some("tnt") if name.ends_with("tak.tnt") => &["minimap_trim", "minimap_used"],
         Some("tnt") => &["minimap_trim"],
-        // Scenarios are recognised but not parsed; the tracks and flags of
+        // Scenarios are recognized but not parsed; the tracks and flags of
         // videos are not shown.
         Some("crt") => &["players", "triggers", "word4"],
         Some("zrb") => &["tracks", "flags", "kind"],
@@ -146,10 +146,10 @@ pub fn read(name: &str, bytes: &Bytes) -> Result<Facts, String> {
             Ok(Facts::default())
         }
         "wav" => Ok(wav_facts(&whole(wav::parse(bytes))?)),
-        "crt" | "zrb" => match other::recognise(bytes) {
+        "crt" | "zrb" => match other::recognize(bytes) {
             // The error for an unknown kind has no offset.
             Err(error) => Err(format!("at 0x0: {error}")),
-            Ok(recognised) => Ok(recognised_facts(recognised)),
+            Ok(recognized) => Ok(recognized_facts(recognized)),
         },
         other => panic!("{other} is a new kind of sample"),
     }
@@ -365,7 +365,7 @@ fn map(terrain: &Terrain) -> Picture {
     let mut pixels = Vec::new();
     let (width, height) = (32 * terrain.width, 32 * terrain.height);
     (0..height).for_each(|y| terrain.row(y, 1, &mut pixels));
-    Picture::new(width, height, pixels, Some(&Palette::grey()))
+    Picture::new(width, height, pixels, Some(&Palette::gray()))
 }
 
 fn minimap_picture(minimap: &Minimap) -> Picture {
@@ -374,7 +374,7 @@ fn minimap_picture(minimap: &Minimap) -> Picture {
         minimap.width,
         minimap.height,
         pixels,
-        Some(&Palette::grey()),
+        Some(&Palette::gray()),
     )
 }
 
@@ -419,7 +419,7 @@ fn pcx_facts(pcx: &pcx::Pcx) -> Result<Facts, String> {
     let (pixels, palette) = match picture.pixels {
         pcx::Pixels::Rgb(pixels) => (pixels, None),
         // Without a palette the goldens have the grey one.
-        pcx::Pixels::Indexed(pixels) => (pixels, Some(pcx.palette.unwrap_or_else(Palette::grey))),
+        pcx::Pixels::Indexed(pixels) => (pixels, Some(pcx.palette.unwrap_or_else(Palette::gray))),
     };
     let picture = Picture::new(pcx.width, pcx.height, pixels, palette.as_ref());
     Ok(facts.picture(".png", picture))
@@ -531,16 +531,16 @@ fn wav_facts(wav: &wav::Wav) -> Facts {
     Facts::new(json, &wav.warnings)
 }
 
-fn recognised_facts(recognised: other::Recognised) -> Facts {
-    let json = match recognised {
-        other::Recognised::Scenario { units } => json!({"units": units}),
-        other::Recognised::Smacker(video) => json!({
+fn recognized_facts(recognized: other::Recognized) -> Facts {
+    let json = match recognized {
+        other::Recognized::Scenario { units } => json!({"units": units}),
+        other::Recognized::Smacker(video) => json!({
             "width": video.width,
             "height": video.height,
             "frames": video.frames,
             "ms_per_frame": video.frame_time as f64 / 100.0,
         }),
-        other::Recognised::Bink => panic!("there is no such sample"),
+        other::Recognized::Bink => panic!("there is no such sample"),
     };
     Facts::new(json, &Warnings::default())
 }

@@ -42,7 +42,7 @@ pub fn primitive(indices: &[u16]) -> Primitive {
     }
 }
 
-/// Adds a box between two corners. `paint` sets the colour or texture of each
+/// Adds a box between two corners. `paint` sets the color or texture of each
 /// side by its number.
 pub fn add_box(
     object: &mut Object,

@@ -27,7 +27,7 @@ pub enum Kind {
     /// An asset's id, 0 for none.
     Id,
     /// Four bytes: red, green, blue, alpha.
-    Colour,
+    Color,
     /// Four letters in a number, the first in its lowest byte.
     Code,
     /// A byte of padding.
@@ -48,7 +48,7 @@ impl Kind {
             | Self::I32
             | Self::F32
             | Self::Id
-            | Self::Colour
+            | Self::Color
             | Self::Code
             | Self::Pad4 => 4,
             Self::Vec2 => 8,
@@ -106,7 +106,7 @@ pub enum Value {
     /// An asset's id, 0 for none.
     Id(u32),
     /// Red, green, blue, alpha.
-    Colour([u8; 4]),
+    Color([u8; 4]),
     /// Four letters.
     Code([u8; 4]),
 }
@@ -205,10 +205,10 @@ fn value(cursor: &mut Cursor<'_>, column: &Column) -> Result<Option<Value>> {
         Kind::F32 => Value::Float(cursor.f32(name)?),
         Kind::Id => Value::Id(cursor.u32(name)?),
         Kind::Code => Value::Code(cursor.u32(name)?.to_le_bytes()),
-        Kind::Colour => {
-            let mut colour = [0; 4];
-            colour.copy_from_slice(cursor.take(4, name)?);
-            Value::Colour(colour)
+        Kind::Color => {
+            let mut color = [0; 4];
+            color.copy_from_slice(cursor.take(4, name)?);
+            Value::Color(color)
         }
         Kind::Pad1 | Kind::Pad2 | Kind::Pad4 => {
             cursor.take(column.kind.size(), name)?;

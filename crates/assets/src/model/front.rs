@@ -61,7 +61,7 @@ pub(crate) fn front_view(scene: &Scene<'_>, texture: &Picture) -> (Vec<String>, 
     let (width, height) = (edge(0, f32::max) - left, edge(1, f32::max) - bottom);
     let pixels = texture.rgba();
     let ink = |x: usize, y: usize| {
-        let centre = [
+        let center = [
             left + width * (x as f32 + 0.5) / 8.0,
             bottom + height * (7.5 - y as f32) / 8.0,
         ];
@@ -71,9 +71,9 @@ pub(crate) fn front_view(scene: &Scene<'_>, texture: &Picture) -> (Vec<String>, 
             };
             let whole = area(a.0, b.0, c.0);
             let parts = [
-                area(centre, b.0, c.0),
-                area(a.0, centre, c.0),
-                area(a.0, b.0, centre),
+                area(center, b.0, c.0),
+                area(a.0, center, c.0),
+                area(a.0, b.0, center),
             ];
             // Clockwise ones have a negative area and are seen from behind.
             let is_inside = whole > 0.0 && parts.iter().all(|&part| part >= 0.0);

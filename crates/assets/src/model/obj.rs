@@ -8,7 +8,7 @@ use super::scene::{Alpha, Material, Mesh, Texture, Wrap};
 /// Writes the transformed meshes of a scene in the rest pose. `library` is the
 /// name of the MTL file with the scene's materials.
 ///
-/// The position of a point is followed by the colour of its first corner, an
+/// The position of a point is followed by the color of its first corner, an
 /// extension that many programs read.
 ///
 /// # Errors
@@ -44,7 +44,7 @@ pub fn write_materials(
 ) -> io::Result<()> {
     comments(notes, out)?;
     for material in materials {
-        let [r, g, b, alpha] = material.colour;
+        let [r, g, b, alpha] = material.color;
         writeln!(out, "newmtl {}", token(&material.name))?;
         writeln!(out, "Ka 0 0 0\nKd {r} {g} {b}\nKs 0 0 0\nd {alpha}")?;
         writeln!(out, "illum {}", if material.unlit { 0 } else { 1 })?;
@@ -88,15 +88,15 @@ fn token(name: &str) -> String {
 }
 
 fn vertices(out: &mut dyn Write, scene: &Scene<'_>, node: usize, mesh: &Mesh) -> io::Result<()> {
-    let mut colours = vec![[255_u8; 3]; mesh.points.len()];
+    let mut colors = vec![[255_u8; 3]; mesh.points.len()];
     for corner in mesh.corners.iter().rev() {
-        if let Some(colour) = colours.get_mut(corner.point as usize) {
-            *colour = [corner.colour[0], corner.colour[1], corner.colour[2]];
+        if let Some(color) = colors.get_mut(corner.point as usize) {
+            *color = [corner.color[0], corner.color[1], corner.color[2]];
         }
     }
-    for (&point, colour) in mesh.points.iter().zip(colours) {
+    for (&point, color) in mesh.points.iter().zip(colors) {
         let [x, y, z] = scene.point(node, point);
-        let [r, g, b] = colour.map(|part| f32::from(part) / 255.0);
+        let [r, g, b] = color.map(|part| f32::from(part) / 255.0);
         writeln!(out, "v {x} {y} {z} {r:.3} {g:.3} {b:.3}")?;
     }
     for corner in &mesh.corners {
@@ -161,11 +161,11 @@ pub(super) mod tests {
             point,
             normal: [0.0, 0.0, 1.0],
             uv: [0.25, 0.25],
-            colour: [255, 128, 0, 255],
+            color: [255, 128, 0, 255],
         };
         let material = |name: &str, texture| Material {
             name: name.into(),
-            colour: [1.0, 0.5, 0.0, 1.0],
+            color: [1.0, 0.5, 0.0, 1.0],
             texture,
             alpha: Alpha::Mask,
             double_sided: true,
@@ -241,7 +241,7 @@ pub(super) mod tests {
         );
         assert_eq!(text.matches("map_d").count(), 1);
         let mut half = scene.materials;
-        half[0].colour[3] = 0.5;
+        half[0].color[3] = 0.5;
         half[0].alpha = Alpha::Blend;
         let text = super::tests::text(|out| write_materials(&half, &[], "", out));
         assert!(

@@ -24,7 +24,7 @@ pub enum Pixels {
         /// The rows, each padded to a whole byte; with 4 bits the left pixel
         /// is in the high half.
         rows: Vec<u8>,
-        /// Red, green, blue and alpha of 16 or 256 colours.
+        /// Red, green, blue and alpha of 16 or 256 colors.
         palette: Vec<[u8; 4]>,
     },
     /// Red, green, blue and alpha.
@@ -59,10 +59,10 @@ impl Picture {
                     4 => row[x / 2] >> (4 * (1 - x % 2)) & 15,
                     _ => row[x],
                 };
-                let colour = |index: u8| palette.get(usize::from(index)).copied();
+                let color = |index: u8| palette.get(usize::from(index)).copied();
                 rows.chunks_exact(row_size)
                     .flat_map(|row| (0..width).map(move |x| index(row, x)))
-                    .map(|index| colour(index).unwrap_or_default())
+                    .map(|index| color(index).unwrap_or_default())
                     .collect()
             }
         }
@@ -81,11 +81,11 @@ mod tests {
             pixels: Pixels::Indexed {
                 bits: 4,
                 rows: vec![0x12, 0x30, 0x45, 0x60],
-                palette: (0..16).map(|grey| [grey; 4]).collect(),
+                palette: (0..16).map(|gray| [gray; 4]).collect(),
             },
         };
-        let greys: Vec<u8> = picture.rgba().iter().map(|colour| colour[0]).collect();
-        assert_eq!(greys, [1, 2, 3, 4, 5, 6]);
+        let grays: Vec<u8> = picture.rgba().iter().map(|color| color[0]).collect();
+        assert_eq!(grays, [1, 2, 3, 4, 5, 6]);
     }
 
     #[test]

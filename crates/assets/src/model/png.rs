@@ -11,9 +11,9 @@ use super::{Picture, Pixels};
 /// The meaning of rows with a byte for each pixel.
 #[derive(Debug, Clone, Copy)]
 pub enum Tones<'a> {
-    /// Grey: 0 is black, 255 is white.
-    Grey,
-    /// Indices of opaque colours: red, green, blue.
+    /// Gray: 0 is black, 255 is white.
+    Gray,
+    /// Indices of opaque colors: red, green, blue.
     Palette(&'a [[u8; 3]; 256]),
 }
 
@@ -35,7 +35,7 @@ pub fn write_rows(
     set_fast(&mut encoder);
     encoder.set_depth(BitDepth::Eight);
     match tones {
-        Tones::Grey => encoder.set_color(ColorType::Grayscale),
+        Tones::Gray => encoder.set_color(ColorType::Grayscale),
         Tones::Palette(colors) => {
             encoder.set_color(ColorType::Indexed);
             encoder.set_palette(colors.as_flattened());
@@ -95,10 +95,10 @@ fn encode(picture: &Picture, out: &mut dyn Write) -> Result<(), EncodingError> {
             } else {
                 BitDepth::Eight
             });
-            let colours = palette.iter().flat_map(|&[r, g, b, _]| [r, g, b]);
-            encoder.set_palette(colours.collect::<Vec<u8>>());
-            if palette.iter().any(|colour| colour[3] != 255) {
-                let alphas = palette.iter().map(|colour| colour[3]);
+            let colors = palette.iter().flat_map(|&[r, g, b, _]| [r, g, b]);
+            encoder.set_palette(colors.collect::<Vec<u8>>());
+            if palette.iter().any(|color| color[3] != 255) {
+                let alphas = palette.iter().map(|color| color[3]);
                 encoder.set_trns(alphas.collect::<Vec<u8>>());
             }
             rows.as_slice()
@@ -142,10 +142,10 @@ pub fn read(bytes: &[u8], max_pixels: u64) -> Result<Picture, String> {
         ColorType::GrayscaleAlpha => {
             let pairs = samples.as_chunks().0.iter();
             pairs
-                .map(|&[grey, alpha]| [grey, grey, grey, alpha])
+                .map(|&[gray, alpha]| [gray, gray, gray, alpha])
                 .collect()
         }
-        other => return Err(format!("unexpected colour type {other:?}")),
+        other => return Err(format!("unexpected color type {other:?}")),
     };
     Ok(Picture {
         width,

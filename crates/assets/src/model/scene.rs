@@ -32,7 +32,7 @@ pub struct Material {
     /// Its name, which is unique in the file.
     pub name: String,
     /// Red, green, blue and alpha factors, 0 to 1.
-    pub colour: [f32; 4],
+    pub color: [f32; 4],
     /// Its texture.
     pub texture: Option<Texture>,
     /// Its kind of transparency.
@@ -48,7 +48,7 @@ impl Material {
     pub(crate) fn plain() -> Self {
         Self {
             name: "plain".into(),
-            colour: [1.0; 4],
+            color: [1.0; 4],
             texture: None,
             alpha: Alpha::Opaque,
             double_sided: true,
@@ -121,8 +121,8 @@ pub struct Corner {
     pub normal: [f32; 3],
     /// Texture coordinates, 0 to 1 from the top left corner.
     pub uv: [f32; 2],
-    /// Red, green, blue and alpha in sRGB; white without a vertex colour.
-    pub colour: [u8; 4],
+    /// Red, green, blue and alpha in sRGB; white without a vertex color.
+    pub color: [u8; 4],
 }
 
 /// Triangles of one material.

@@ -99,7 +99,7 @@ fn scaled(pixels: &[[u8; 4]], width: usize, to_width: usize, to_height: usize) -
     scaled
 }
 
-/// Returns the mean of colours that were summed with their alpha as weight.
+/// Returns the mean of colors that were summed with their alpha as weight.
 fn mean([red, green, blue, alpha]: [u64; 4], count: u64) -> [u8; 4] {
     if alpha == 0 {
         return [0; 4];
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn transparent_pixels_do_not_darken_their_neighbours() {
+    fn transparent_pixels_do_not_darken_their_neighbors() {
         let pixels = [[200, 100, 0, 255], [0, 0, 0, 0]];
         assert_eq!(scaled(&pixels, 2, 1, 1), [[200, 100, 0, 128]]);
     }

@@ -40,7 +40,7 @@ pub enum Wanted<'a> {
 /// A palette chosen by the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChosenPalette {
-    /// The colours.
+    /// The colors.
     pub palette: Palette,
     /// Name of its file.
     pub file: String,

@@ -12,7 +12,7 @@ const SECTOR_BITS: u32 = 0x00FF_FFFF;
 /// The bit of a size that marks a file outside the WAD.
 const ELSEWHERE: u32 = 0x8000_0000;
 
-/// Number of pairs of neighbours that are examined to distinguish sectors from
+/// Number of pairs of neighbors that are examined to distinguish sectors from
 /// bytes.
 const NEIGHBOURS: usize = 20;
 
@@ -211,7 +211,7 @@ fn mostly_inside(records: &[Record<'_>], wad: u64) -> bool {
     outside.count() * 2 <= records.len()
 }
 
-/// Returns whether offsets count sectors, as in THAW: two neighbours would
+/// Returns whether offsets count sectors, as in THAW: two neighbors would
 /// overlap if they counted bytes (FORMATS, HED/WAD 4).
 fn counts_sectors(records: &[Record<'_>]) -> bool {
     let pairs = records.windows(2).take(NEIGHBOURS);

@@ -25,7 +25,7 @@ pub struct TreeBuilder {
     companions: Companions,
     /// Asset types given by volumes, if they affect companions.
     assets: HashMap<Index, AssetType>,
-    /// Files that are recognised as archives by their first bytes.
+    /// Files that are recognized as archives by their first bytes.
     by_head: HashSet<Index>,
     /// Entries and their directories; until they are grouped, those of `tree`
     /// are empty.

@@ -11,13 +11,13 @@ use crate::model::scene::{self, Alpha, Corner, Node, Part, Texture, Weights, Wra
 use crate::model::{MAX_CORNERS, MAX_SCENE_PIXELS, Scene, Transform, padded};
 use hpimount_containers::io::Warnings;
 
-/// Flag of a geometry: the colours of its materials are used.
-const MATERIAL_COLOURS: u16 = 0x40;
+/// Flag of a geometry: the colors of its materials are used.
+const MATERIAL_COLORS: u16 = 0x40;
 
 /// Maximum number of textures of a model that are looked up.
 const MAX_TEXTURES: usize = 1024;
 
-/// Colour of a material whose texture is missing.
+/// Color of a material whose texture is missing.
 const PLACEHOLDER: [f32; 4] = [1.0, 0.0, 1.0, 1.0];
 
 /// A texture named by materials of a model.
@@ -232,10 +232,10 @@ impl ExportPlan {
             TextureState::Found { alpha, .. } => Some((picture, alpha)),
             _ => None,
         });
-        let own = material.colour.map(|part| f32::from(part) / 255.0);
-        let colour = match (named.is_some(), found.is_some()) {
+        let own = material.color.map(|part| f32::from(part) / 255.0);
+        let color = match (named.is_some(), found.is_some()) {
             (true, false) => PLACEHOLDER,
-            (true, true) if geometry.flags & MATERIAL_COLOURS == 0 => [1.0; 4],
+            (true, true) if geometry.flags & MATERIAL_COLORS == 0 => [1.0; 4],
             _ => own,
         };
         let texture = named
@@ -243,10 +243,10 @@ impl ExportPlan {
             .map(|(named, (picture, _))| self.texture(picture, named.sampling));
         scene::Material {
             name,
-            colour,
+            color,
             texture,
             alpha: match found {
-                _ if colour[3] < 1.0 => Alpha::Blend,
+                _ if color[3] < 1.0 => Alpha::Blend,
                 Some((_, alpha)) => alpha,
                 None => Alpha::Opaque,
             },
@@ -435,7 +435,7 @@ fn corners(mesh: &Mesh, placement: &Placement) -> Vec<Corner> {
             uv: uvs
                 .and_then(|uvs| uvs.get(index))
                 .map_or([0.0; 2], |uv| uv.map(finite)),
-            colour: mesh.colours.get(index).copied().unwrap_or([255; 4]),
+            color: mesh.colors.get(index).copied().unwrap_or([255; 4]),
         }
     };
     (0..mesh.positions.len()).map(corner).collect()

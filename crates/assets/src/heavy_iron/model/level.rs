@@ -23,7 +23,7 @@ const MAX_TEXTURES: usize = 1 << 13;
 const MAX_NAME_LENGTH: usize = 128;
 
 /// The properties that distinguish materials: picture, sides, filter, the bits
-/// of the colour, alpha, and whether it is unlit.
+/// of the color, alpha, and whether it is unlit.
 type MaterialKey = (Option<(usize, [u8; 2], bool)>, [u32; 4], Alpha, bool);
 
 /// A part of a placed object.
@@ -152,11 +152,11 @@ impl Level {
         };
         let texture = material.texture.as_ref();
         let texture = texture.map(|one| (one.picture, one.wrap.map(wrap), one.sharp));
-        let colour = material.colour.map(f32::to_bits);
+        let color = material.color.map(f32::to_bits);
         let next = self.scene.materials.len();
         let number = *self
             .known_materials
-            .entry((texture, colour, material.alpha, material.unlit))
+            .entry((texture, color, material.alpha, material.unlit))
             .or_insert(next);
         if number == next {
             material.name = format!("material_{number}");

@@ -270,7 +270,7 @@ impl Serialize for Field<'_> {
             Value::Vec2(value) => value.serialize(serializer),
             Value::Vec3(value) => value.serialize(serializer),
             Value::Id(id) => self.1.reference(id).serialize(serializer),
-            Value::Colour(value) => value.serialize(serializer),
+            Value::Color(value) => value.serialize(serializer),
             Value::Code(value) => serializer.collect_str(&value.escape_ascii()),
         }
     }

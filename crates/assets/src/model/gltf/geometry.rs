@@ -104,16 +104,16 @@ impl Writer<'_> {
             let uvs = buffer.vertex_vectors(root, &uvs);
             attributes.insert(Valid(Semantic::TexCoords(0)), uvs);
         }
-        if corners.clone().any(|corner| corner.colour != [255; 4]) {
+        if corners.clone().any(|corner| corner.color != [255; 4]) {
             let light = |part: u8| light.get(usize::from(part)).copied().unwrap_or(u16::MAX);
-            let colours: Vec<_> = corners
+            let colors: Vec<_> = corners
                 .map(|corner| {
-                    let [r, g, b, alpha] = corner.colour;
+                    let [r, g, b, alpha] = corner.color;
                     [light(r), light(g), light(b), u16::from(alpha) * 257]
                 })
                 .collect();
-            let colours = buffer.vertex_shorts(root, &colours, true);
-            attributes.insert(Valid(Semantic::Colors(0)), colours);
+            let colors = buffer.vertex_shorts(root, &colors, true);
+            attributes.insert(Valid(Semantic::Colors(0)), colors);
         }
         if !mesh.weights.is_empty() {
             let weights: Vec<Weights> = spread(mesh, &mesh.weights);

@@ -150,8 +150,8 @@ impl Writer<'_> {
     }
 
     fn material(&mut self, material: &scene::Material, texture: Option<Index<Texture>>) {
-        let [r, g, b, alpha] = material.colour;
-        let colour = [linear(r), linear(g), linear(b), alpha];
+        let [r, g, b, alpha] = material.color;
+        let color = [linear(r), linear(g), linear(b), alpha];
         if material.unlit {
             self.uses("KHR_materials_unlit");
         }
@@ -166,7 +166,7 @@ impl Writer<'_> {
             alpha_mode: Valid(mode),
             double_sided: material.double_sided,
             pbr_metallic_roughness: PbrMetallicRoughness {
-                base_color_factor: PbrBaseColorFactor(colour),
+                base_color_factor: PbrBaseColorFactor(color),
                 base_color_texture: texture.map(|index| Info {
                     index,
                     tex_coord: 0,
@@ -329,7 +329,7 @@ fn take_shorter_arcs(turns: &mut [[f32; 4]]) {
     }
 }
 
-/// Converts a colour component from sRGB to linear.
+/// Converts a color component from sRGB to linear.
 fn linear(part: f32) -> f32 {
     if part <= 0.04045 {
         part / 12.92

@@ -101,7 +101,7 @@ struct Face {
     points: [[f32; 3]; 3],
     normals: [[f32; 3]; 3],
     uvs: [[f32; 2]; 3],
-    colours: [[u8; 4]; 3],
+    colors: [[u8; 4]; 3],
 }
 
 impl Face {
@@ -159,7 +159,7 @@ fn face(
         points: [a?, b?, c?],
         normals,
         uvs: corners.map(|corner| corner.uv),
-        colours: corners.map(|corner| corner.colour),
+        colors: corners.map(|corner| corner.color),
     })
 }
 
@@ -268,7 +268,7 @@ struct Canvas {
     /// First row of the band.
     top: usize,
     /// Red, green, blue and alpha of each pixel, 0 to 1, not premultiplied.
-    colours: Vec<[f32; 4]>,
+    colors: Vec<[f32; 4]>,
     depths: Vec<f32>,
     /// [`LIGHTS`] with directions of length 1.
     lights: Lights,
@@ -281,7 +281,7 @@ impl Canvas {
     fn new() -> Self {
         Self {
             top: 0,
-            colours: vec![[0.0; 4]; DRAWN * BAND],
+            colors: vec![[0.0; 4]; DRAWN * BAND],
             depths: vec![f32::NEG_INFINITY; DRAWN * BAND],
             lights: LIGHTS.map(|(from, bright)| (unit(from).unwrap_or_default(), bright)),
             work_left: MAX_WORK,
@@ -291,7 +291,7 @@ impl Canvas {
     /// Begins a band, and clears it.
     fn begin(&mut self, top: usize) {
         self.top = top;
-        self.colours.fill([0.0; 4]);
+        self.colors.fill([0.0; 4]);
         self.depths.fill(f32::NEG_INFINITY);
     }
 
@@ -337,14 +337,14 @@ impl Canvas {
                 if depth <= self.depths[index] {
                     continue;
                 }
-                let Some(colour) = shader.colour(parts) else {
+                let Some(color) = shader.color(parts) else {
                     continue;
                 };
                 if blends {
-                    self.colours[index] = over(colour, self.colours[index]);
+                    self.colors[index] = over(color, self.colors[index]);
                 } else {
                     self.depths[index] = depth;
-                    self.colours[index] = colour;
+                    self.colors[index] = color;
                 }
             }
         }
@@ -357,7 +357,7 @@ impl Canvas {
         let pixel = |x: usize, y: usize| {
             let mut sum = [0.0_f32; 4];
             for (dx, dy) in [(0, 0), (1, 0), (0, 1), (1, 1)] {
-                let [red, green, blue, alpha] = self.colours[(2 * y + dy) * DRAWN + 2 * x + dx];
+                let [red, green, blue, alpha] = self.colors[(2 * y + dy) * DRAWN + 2 * x + dx];
                 for (sum, part) in sum
                     .iter_mut()
                     .zip([red * alpha, green * alpha, blue * alpha])
@@ -402,7 +402,7 @@ struct Slope {
 
 impl Slope {
     /// Creates the weight of the corner opposite to a side of a triangle with
-    /// this area. The centre of the first pixel is at `first`.
+    /// this area. The center of the first pixel is at `first`.
     fn new([from, to]: [[f32; 3]; 2], area: f32, first: [f32; 3]) -> Self {
         Self {
             start: edge(from, to, first) / area,
@@ -465,7 +465,7 @@ fn covered(points: &[[f32; 3]; 3]) -> Option<(Span, Span)> {
     Some((span(0)?, span(1)?))
 }
 
-/// Blends one colour over another.
+/// Blends one color over another.
 fn over(front: [f32; 4], behind: [f32; 4]) -> [f32; 4] {
     let alpha = front[3] + behind[3] * (1.0 - front[3]);
     if alpha <= 0.0 {
@@ -478,15 +478,15 @@ fn over(front: [f32; 4], behind: [f32; 4]) -> [f32; 4] {
     [mix(0), mix(1), mix(2), alpha]
 }
 
-/// The colours of a triangle.
+/// The colors of a triangle.
 struct Shader<'a> {
     texture: Option<&'a Pixmap>,
     uvs: [[f32; 2]; 3],
     /// The brightness of each corner.
     light: [f32; 3],
-    /// The colour of each corner.
-    colours: [[f32; 4]; 3],
-    /// Whether all corners have the same colour.
+    /// The color of each corner.
+    colors: [[f32; 4]; 3],
+    /// Whether all corners have the same color.
     is_even: bool,
     alpha: Alpha,
 }
@@ -505,29 +505,29 @@ impl<'a> Shader<'a> {
             (false, true) => brightness(normal.map(|part| -part), lights),
             (false, false) => brightness(normal, lights),
         });
-        let tint = material.map_or([1.0; 4], |material| material.colour);
-        let colours = face.colours.map(|colour| {
-            let part = |axis: usize| f32::from(colour[axis]) / 255.0 * tint[axis];
+        let tint = material.map_or([1.0; 4], |material| material.color);
+        let colors = face.colors.map(|color| {
+            let part = |axis: usize| f32::from(color[axis]) / 255.0 * tint[axis];
             std::array::from_fn(part)
         });
-        let [first, others @ ..] = face.colours;
+        let [first, others @ ..] = face.colors;
         Self {
             texture,
             uvs: face.uvs,
             light,
-            colours,
+            colors,
             is_even: others.iter().all(|other| *other == first),
             alpha: material.map_or(Alpha::Opaque, |material| material.alpha),
         }
     }
 
-    /// Returns the colour at a point, given by the weights of the corners;
+    /// Returns the color at a point, given by the weights of the corners;
     /// `None` if it is transparent.
-    fn colour(&self, parts: [f32; 3]) -> Option<[f32; 4]> {
-        let [a, b, c] = &self.colours;
-        let mut colour = *a;
+    fn color(&self, parts: [f32; 3]) -> Option<[f32; 4]> {
+        let [a, b, c] = &self.colors;
+        let mut color = *a;
         if !self.is_even {
-            for (axis, part) in colour.iter_mut().enumerate() {
+            for (axis, part) in color.iter_mut().enumerate() {
                 *part = dot([a[axis], b[axis], c[axis]], parts);
             }
         }
@@ -537,22 +537,22 @@ impl<'a> Shader<'a> {
             let v = dot([a[1], b[1], c[1]], parts);
             let texel = texture.at([u, v]);
             for axis in 0..4 {
-                colour[axis] *= f32::from(texel[axis]) * (1.0 / 255.0);
+                color[axis] *= f32::from(texel[axis]) * (1.0 / 255.0);
             }
         }
         let light = dot(self.light, parts);
-        for part in &mut colour[..3] {
+        for part in &mut color[..3] {
             *part = (*part * light).clamp(0.0, 1.0);
         }
-        let alpha = colour[3].clamp(0.0, 1.0);
-        colour[3] = match self.alpha {
+        let alpha = color[3].clamp(0.0, 1.0);
+        color[3] = match self.alpha {
             Alpha::Opaque => 1.0,
             Alpha::Mask if alpha < 0.5 => return None,
             Alpha::Mask => 1.0,
             Alpha::Blend if alpha <= 0.0 => return None,
             Alpha::Blend => alpha,
         };
-        Some(colour)
+        Some(color)
     }
 }
 

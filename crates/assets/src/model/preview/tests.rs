@@ -34,10 +34,10 @@ fn a_face_has_no_seams_where_bands_meet() {
 #[test]
 fn nearer_faces_hide_those_behind() {
     let mut scene = scene();
-    scene.materials[0].colour = [1.0, 0.0, 0.0, 1.0];
-    scene.materials[1].colour = [0.0, 0.0, 1.0, 1.0];
+    scene.materials[0].color = [1.0, 0.0, 0.0, 1.0];
+    scene.materials[1].color = [0.0, 0.0, 1.0, 1.0];
     for corner in &mut scene.meshes[0].corners {
-        corner.colour = [255; 4];
+        corner.color = [255; 4];
     }
     // The blue triangle, which comes last, is moved away.
     let behind = scene.meshes[0].points.clone();
@@ -52,18 +52,14 @@ fn nearer_faces_hide_those_behind() {
     });
     scene.meshes[0].corners.extend(moved.collect::<Vec<_>>());
     scene.meshes[0].parts[1].triangles = vec![[3, 4, 5]];
-    let colours = draw(&scene, &|_| None).rgba();
-    assert!(colours.iter().any(|colour| colour[0] > 100));
+    let colors = draw(&scene, &|_| None).rgba();
+    assert!(colors.iter().any(|color| color[0] > 100));
     assert!(
-        colours
+        colors
             .iter()
-            .all(|colour| colour[2] == 0 || colour[0] == 0 || colour[3] < 255)
+            .all(|color| color[2] == 0 || color[0] == 0 || color[3] < 255)
     );
-    assert!(
-        !colours
-            .iter()
-            .any(|colour| colour[2] > 100 && colour[3] == 255)
-    );
+    assert!(!colors.iter().any(|color| color[2] > 100 && color[3] == 255));
 }
 
 proptest! {

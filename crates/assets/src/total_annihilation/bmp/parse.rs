@@ -19,7 +19,7 @@ const FILE_HEADER_SIZE: usize = 14;
 /// Bytes of the second header that are read; it may have more.
 const HEADER_SIZE: usize = 40;
 
-/// Bytes of a colour of the palette: blue, green, red, unused.
+/// Bytes of a color of the palette: blue, green, red, unused.
 const COLOR_SIZE: usize = 4;
 
 /// The parsed header of a BMP file, with the pixels as they are stored.
@@ -29,11 +29,11 @@ pub struct Bmp {
     pub width: u32,
     /// Height in pixels.
     pub height: u32,
-    /// Bits of a pixel: 1, 4 or 8 for palette indices, 24 or 32 for colours.
+    /// Bits of a pixel: 1, 4 or 8 for palette indices, 24 or 32 for colors.
     pub bits: u16,
     /// Whether the first row is the top one.
     pub is_top_down: bool,
-    /// The colours of palette indices; missing ones are black.
+    /// The colors of palette indices; missing ones are black.
     pub palette: Option<Palette>,
     /// Warnings.
     pub warnings: Warnings,
@@ -87,7 +87,7 @@ impl Bmp {
         self.bits = cursor.u16("bits per pixel")?;
         let compression = cursor.u32("compression")?;
         cursor.take(12, "resolution")?;
-        let colors = cursor.u32("colours")?;
+        let colors = cursor.u32("colors")?;
         self.check(picture_at, depth_at, compression)?;
         if self.bits <= 8 {
             self.read_palette(file, header_size, colors);
@@ -125,7 +125,7 @@ impl Bmp {
         Ok(())
     }
 
-    /// Reads the existing colours. If `colors` is 0, the maximum number is
+    /// Reads the existing colors. If `colors` is 0, the maximum number is
     /// expected.
     fn read_palette(&mut self, file: &[u8], header_size: u32, colors: u32) {
         let most = 1 << self.bits;
@@ -144,7 +144,7 @@ impl Bmp {
             .count();
         if count < wanted {
             self.warnings
-                .push(format!("found {count} of {wanted} colours"));
+                .push(format!("found {count} of {wanted} colors"));
         }
         self.palette = Some(palette);
     }

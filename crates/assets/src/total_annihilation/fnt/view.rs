@@ -100,5 +100,5 @@ fn sheet(shown: &Shown<Fnt>, out: &mut dyn Write) -> io::Result<()> {
     };
     // At most 4096 by 4096.
     let size = ((COLUMNS * cell) as u32, (COLUMNS * height) as u32);
-    png::write_rows(size, Tones::Grey, &mut row, out)
+    png::write_rows(size, Tones::Gray, &mut row, out)
 }

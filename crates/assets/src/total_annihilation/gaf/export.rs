@@ -5,7 +5,7 @@ use crate::total_annihilation::gaf::{self, Frame};
 use crate::total_annihilation::pal::Palette;
 
 /// Returns the decoded picture of a frame; `None` for one without pixels.
-/// Transparent pixels have no colour, and missing pixels are transparent.
+/// Transparent pixels have no color, and missing pixels are transparent.
 pub fn sprite(picture: gaf::Picture, palette: &Palette) -> Option<Picture> {
     let (width, height): (u32, u32) = (picture.width.into(), picture.height.into());
     if width == 0 || height == 0 {

@@ -257,7 +257,7 @@ struct Head<'a> {
     palette: &'a str,
     sequences: Seq<'a, SequenceFacts<'a>>,
     /// Raw frames in which the key does not occur. Kingdoms has some with a
-    /// border in another colour, which is not transparent then.
+    /// border in another color, which is not transparent then.
     #[serde(skip_serializing_if = "Option::is_none")]
     key_unused: Option<usize>,
     warnings: Vec<String>,

@@ -1,4 +1,4 @@
-//! Formats that are recognised but not read: scenarios and videos
+//! Formats that are recognized but not read: scenarios and videos
 //! (FORMATS, TA 12).
 
 use crate::parse::count::count;
@@ -11,9 +11,9 @@ const SCENARIO: u32 = 0x3F80_0000;
 /// Bytes of a unit of a scenario.
 const UNIT_SIZE: usize = 568;
 
-/// A recognised file.
+/// A recognized file.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Recognised {
+pub enum Recognized {
     /// A scenario of TA: Kingdoms (CRT).
     Scenario {
         /// Number of units in it.
@@ -38,22 +38,22 @@ pub struct Smacker {
     pub frame_time: u64,
 }
 
-/// Recognises a file by its first bytes.
+/// Recognizes a file by its first bytes.
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] if it is one of these and its header is invalid,
 /// and [`Error::Unsupported`] if it is none of them.
-pub fn recognise(file: &[u8]) -> Result<Recognised> {
+pub fn recognize(file: &[u8]) -> Result<Recognized> {
     match file.first_chunk() {
-        Some(b"SMK2" | b"SMK4") => Ok(Recognised::Smacker(smacker(file)?)),
+        Some(b"SMK2" | b"SMK4") => Ok(Recognized::Smacker(smacker(file)?)),
         Some(b"BIKb" | b"BIKd" | b"BIKf" | b"BIKg" | b"BIKh" | b"BIKi" | b"BIKk") => {
-            Ok(Recognised::Bink)
+            Ok(Recognized::Bink)
         }
         Some(&word) if u32::from_le_bytes(word) == SCENARIO => {
             let mut cursor = little(file);
             cursor.take(8, "header")?;
             let units = count(&mut cursor, UNIT_SIZE, "unit count")?;
-            Ok(Recognised::Scenario { units })
+            Ok(Recognized::Scenario { units })
         }
         _ => Err(Error::Unsupported(
             "is neither a scenario nor a video".to_owned(),
@@ -82,15 +82,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_recognised_by_their_first_bytes() {
+    fn files_are_recognized_by_their_first_bytes() {
         let video = |rate: i32| {
             let mut bytes = b"SMK2".to_vec();
             [320, 200, 9]
                 .iter()
                 .for_each(|number: &u32| bytes.extend(number.to_le_bytes()));
             bytes.extend(rate.to_le_bytes());
-            match recognise(&bytes).unwrap() {
-                Recognised::Smacker(video) => video,
+            match recognize(&bytes).unwrap() {
+                Recognized::Smacker(video) => video,
                 other => panic!("{other:?}"),
             }
         };
@@ -101,18 +101,18 @@ mod tests {
         let times = [0, 66, -6667].map(|rate| video(rate).frame_time);
         assert_eq!(times, [10_000, 6600, 6667]);
         assert!(
-            recognise(b"SMK2")
+            recognize(b"SMK2")
                 .unwrap_err()
                 .to_string()
                 .contains("width at 0x4")
         );
-        assert_eq!(recognise(b"BIKi").unwrap(), Recognised::Bink);
+        assert_eq!(recognize(b"BIKi").unwrap(), Recognized::Bink);
         let scenario = |units: u8| [0, 0, 0x80, 0x3F, 0, 0, 0, 0, units, 0, 0, 0];
         assert_eq!(
-            recognise(&scenario(0)).unwrap(),
-            Recognised::Scenario { units: 0 }
+            recognize(&scenario(0)).unwrap(),
+            Recognized::Scenario { units: 0 }
         );
-        assert!(recognise(&scenario(1)).is_err());
-        assert!(matches!(recognise(b""), Err(Error::Unsupported(_))));
+        assert!(recognize(&scenario(1)).is_err());
+        assert!(matches!(recognize(b""), Err(Error::Unsupported(_))));
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use crate::total_annihilation::other::{Recognised, recognise};
+use crate::total_annihilation::other::{Recognized, recognize};
 use crate::total_annihilation::pal::colors::Colors;
 use crate::total_annihilation::view::Shown;
 use crate::view::converted::Conversion;
@@ -24,23 +24,23 @@ pub const FORMAT: ViewFormat = ViewFormat {
 };
 
 fn open(bytes: &Bytes, _context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
-    let recognised = recognise(bytes).map_err(|error| {
+    let recognized = recognize(bytes).map_err(|error| {
         let partial = json!({});
         Box::new(Failure { error, partial })
     })?;
     let shown = Shown {
-        asset: recognised,
+        asset: recognized,
         colors: Colors::embedded(),
         heap: 0,
     };
     Ok(shown.view(whole_files(&[("info.json", info), ("info.txt", page)])))
 }
 
-fn kind(recognised: &Recognised) -> &'static str {
-    match recognised {
-        Recognised::Scenario { .. } => "scenario",
-        Recognised::Smacker(_) => "Smacker video",
-        Recognised::Bink => "Bink video",
+fn kind(recognized: &Recognized) -> &'static str {
+    match recognized {
+        Recognized::Scenario { .. } => "scenario",
+        Recognized::Smacker(_) => "Smacker video",
+        Recognized::Bink => "Bink video",
     }
 }
 
@@ -49,35 +49,35 @@ fn seconds(frame_time: u64) -> f64 {
     frame_time as f64 / 100_000.0
 }
 
-fn info(shown: &Shown<Recognised>, out: &mut dyn Write) -> io::Result<()> {
+fn info(shown: &Shown<Recognized>, out: &mut dyn Write) -> io::Result<()> {
     let kind = kind(&shown.asset);
     let facts: Value = match &shown.asset {
-        Recognised::Scenario { units } => json!({"format": kind, "units": units}),
-        Recognised::Smacker(video) => json!({
+        Recognized::Scenario { units } => json!({"format": kind, "units": units}),
+        Recognized::Smacker(video) => json!({
             "format": kind,
             "width": video.width,
             "height": video.height,
             "frames": video.frames,
             "seconds_per_frame": seconds(video.frame_time),
         }),
-        Recognised::Bink => json!({"format": kind}),
+        Recognized::Bink => json!({"format": kind}),
     };
     json::write_pretty(&facts, out)
 }
 
-fn page(shown: &Shown<Recognised>, out: &mut dyn Write) -> io::Result<()> {
+fn page(shown: &Shown<Recognized>, out: &mut dyn Write) -> io::Result<()> {
     let mut page = Summary::new(kind(&shown.asset));
     match &shown.asset {
-        Recognised::Scenario { units } => {
+        Recognized::Scenario { units } => {
             page.line("units", units);
         }
-        Recognised::Smacker(video) => {
+        Recognized::Smacker(video) => {
             page.line("size", format_args!("{} x {}", video.width, video.height));
             page.line("frames", video.frames);
             let seconds = seconds(video.frame_time) * f64::from(video.frames);
             page.line("length", format_args!("{seconds:.1} s"));
         }
-        Recognised::Bink => {}
+        Recognized::Bink => {}
     }
     page.write(&Warnings::default(), out)
 }

@@ -14,7 +14,7 @@ use crate::view::listed::whole_files;
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
 use hpimount_containers::io::Warnings;
 
-/// Tables that blend and shade colours.
+/// Tables that blend and shade colors.
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "TA blend table",
     extensions: pal::BLEND_EXTENSIONS,
@@ -44,8 +44,8 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
 
 fn kind(table: &BlendTable) -> &'static str {
     match table.kind() {
-        BlendKind::Alpha => "blends two colours",
-        BlendKind::Levels => "shades or lightens a colour",
+        BlendKind::Alpha => "blends two colors",
+        BlendKind::Levels => "shades or lightens a color",
     }
 }
 
@@ -75,7 +75,7 @@ fn page(shown: &Shown<BlendTable>, out: &mut dyn Write) -> io::Result<()> {
     page.write(&Warnings::default(), out)
 }
 
-/// Writes a picture with a pixel for each entry, in the resulting colour.
+/// Writes a picture with a pixel for each entry, in the resulting color.
 fn picture(shown: &Shown<BlendTable>, out: &mut dyn Write) -> io::Result<()> {
     let table = &shown.asset;
     let mut row = |y: u32, row: &mut Vec<u8>| {

@@ -7,7 +7,7 @@ use crate::view::{AssetContext, AssetRef, Wanted};
 
 /// A palette and its origin.
 pub(crate) struct Colors {
-    /// The colours.
+    /// The colors.
     pub(crate) palette: Palette,
     /// The origin as shown in `info.json`: `embedded`, `file` (the asset
     /// itself), `option:FILE` (chosen by the user), `archive:ARCHIVE:PATH`,

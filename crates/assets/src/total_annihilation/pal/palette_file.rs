@@ -20,11 +20,11 @@ const PCX: u8 = 10;
 const OTHERS: [&[u8]; 2] = [b"RIFF", b"JASC-PAL"];
 
 /// Reads the palette in a file, whose kind is detected from its content: 1024
-/// bytes as in the games, 768 bytes of red, green and blue, the colours at the
+/// bytes as in the games, 768 bytes of red, green and blue, the colors at the
 /// end of a PCX picture, or a GIMP palette.
 ///
 /// # Errors
-/// Returns [`Error::Damaged`] if it is none of them, or has too few colours.
+/// Returns [`Error::Damaged`] if it is none of them, or has too few colors.
 pub fn parse(file: &Bytes) -> Result<Palette> {
     if file.starts_with(GIMP) {
         return gimp(file);
@@ -38,10 +38,7 @@ pub fn parse(file: &Bytes) -> Result<Palette> {
     }
     if file.first() == Some(&PCX) && pcx::parse(file).is_ok() {
         let too_short = || {
-            let problem = format!(
-                "has {} bytes, too few for {RGB_SIZE} of colours",
-                file.len()
-            );
+            let problem = format!("has {} bytes, too few for {RGB_SIZE} of colors", file.len());
             Error::damaged(0, "picture", problem)
         };
         return pcx::game_palette(file).ok_or_else(too_short);
@@ -52,7 +49,7 @@ pub fn parse(file: &Bytes) -> Result<Palette> {
     }
 }
 
-/// Reads lines of red, green, blue and optionally a name. Colours after the
+/// Reads lines of red, green, blue and optionally a name. Colors after the
 /// last line are black.
 fn gimp(file: &[u8]) -> Result<Palette> {
     let mut palette = Palette::default();
@@ -70,18 +67,18 @@ fn gimp(file: &[u8]) -> Result<Palette> {
         let (Some(Ok(green)), Some(Ok(blue))) = (words.next(), words.next()) else {
             return Err(Error::damaged(
                 start,
-                "colour",
+                "color",
                 "is not three numbers up to 255",
             ));
         };
         let Some(color) = palette.0.get_mut(colors) else {
-            return Err(Error::damaged(start, "colour", "is one of more than 256"));
+            return Err(Error::damaged(start, "color", "is one of more than 256"));
         };
         *color = [red, green, blue];
         colors += 1;
     }
     if colors == 0 {
-        return Err(Error::damaged(0, "palette", "has no colours"));
+        return Err(Error::damaged(0, "palette", "has no colors"));
     }
     Ok(palette)
 }
@@ -91,7 +88,7 @@ mod tests {
     use super::*;
     use crate::total_annihilation::build;
 
-    /// Returns a palette of different colours.
+    /// Returns a palette of different colors.
     fn colors() -> Palette {
         Palette(std::array::from_fn(|index| {
             [index as u8, 255 - index as u8, 7]
@@ -135,17 +132,14 @@ mod tests {
             (b"RIFF".repeat(300), "palette at 0x0: is neither of TA"),
             (
                 b"GIMP Palette\n# none".to_vec(),
-                "palette at 0x0: has no colours",
+                "palette at 0x0: has no colors",
             ),
-            (b"GIMP Palette\n1 2".to_vec(), "colour at 0xd: is not three"),
+            (b"GIMP Palette\n1 2".to_vec(), "color at 0xd: is not three"),
             (
                 b"GIMP Palette\n1 2 300".to_vec(),
-                "colour at 0xd: is not three",
+                "color at 0xd: is not three",
             ),
-            (
-                many.into_bytes(),
-                "colour at 0x60d: is one of more than 256",
-            ),
+            (many.into_bytes(), "color at 0x60d: is one of more than 256"),
         ] {
             let error = read(file).unwrap_err().to_string();
             assert!(error.starts_with(problem), "{error}");

@@ -13,7 +13,7 @@ use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::listed::whole_files;
 use crate::view::{AssetContext, Failure, Summary, View, ViewFormat, json};
 
-/// Palettes of 256 colours.
+/// Palettes of 256 colors.
 pub const FORMAT: ViewFormat = ViewFormat {
     name: "TA palette",
     extensions: pal::EXTENSIONS,
@@ -26,7 +26,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |_| false,
 };
 
-/// Width and height of a colour in the picture, and the number of colours in
+/// Width and height of a color in the picture, and the number of colors in
 /// its rows and columns.
 const EDGE: u32 = 16;
 
@@ -62,7 +62,7 @@ fn info(shown: &Shown<Pal>, out: &mut dyn Write) -> io::Result<()> {
 
 fn page(shown: &Shown<Pal>, out: &mut dyn Write) -> io::Result<()> {
     let pal = &shown.asset;
-    let mut page = Summary::new("Palette of 256 colours");
+    let mut page = Summary::new("Palette of 256 colors");
     let is_of_ta = pal.palette == pal::Palette::TA;
     page.line("TA's palette", if is_of_ta { "yes" } else { "no" });
     page.write(&pal.warnings, out)

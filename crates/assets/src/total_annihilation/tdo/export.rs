@@ -16,7 +16,7 @@ use crate::total_annihilation::tdo::{Model, Object, Primitive, Surface};
 /// Units of a coordinate.
 const ONE: f32 = 65536.0;
 
-/// Grey level of faces with a missing texture.
+/// Gray level of faces with a missing texture.
 const PLACEHOLDER: f32 = 0.6;
 
 /// A texture of a model.
@@ -181,7 +181,7 @@ impl Builder<'_> {
                             point,
                             normal,
                             uv: uv(count - 1 - number, count),
-                            colour: [255; 4],
+                            color: [255; 4],
                         });
                     }
                     let fan = (1..count as u32 - 1).map(|k| [first, first + k, first + k + 1]);
@@ -240,17 +240,17 @@ impl Builder<'_> {
                 ..plain(name.to_owned(), [1.0; 4])
             },
             _ => {
-                let grey = [PLACEHOLDER, PLACEHOLDER, PLACEHOLDER, 1.0];
-                plain(format!("{name} (missing)"), grey)
+                let gray = [PLACEHOLDER, PLACEHOLDER, PLACEHOLDER, 1.0];
+                plain(format!("{name} (missing)"), gray)
             }
         }
     }
 }
 
-fn plain(name: String, colour: [f32; 4]) -> Material {
+fn plain(name: String, color: [f32; 4]) -> Material {
     Material {
         name,
-        colour,
+        color,
         texture: None,
         alpha: Alpha::Opaque,
         double_sided: true,
@@ -359,7 +359,7 @@ mod tests {
         assert_eq!(scene.point(1, [0.0; 3]), [0.0, 1.0, 3.0]);
         assert_eq!(scene.meshes[1].strokes.len(), 1);
         let [red, green, blue] = Palette::TA.0[17].map(|part| f32::from(part) / 255.0);
-        assert_eq!(scene.materials[0].colour, [red, green, blue, 1.0]);
+        assert_eq!(scene.materials[0].color, [red, green, blue, 1.0]);
     }
 
     #[test]

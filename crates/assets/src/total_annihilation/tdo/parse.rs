@@ -97,7 +97,7 @@ pub struct Primitive {
     pub indices: Vec<u16>,
     /// Name of the GAF sequence with the texture; not empty.
     pub texture: Option<Name>,
-    /// Whether it is coloured: any number except 0.
+    /// Whether it is colored: any number except 0.
     pub flag: u32,
     /// Two words left by editors.
     pub editor: [u32; 2],
@@ -110,7 +110,7 @@ pub struct Primitive {
 pub enum Surface {
     /// Has a texture.
     Textured,
-    /// Has the colour of a palette index.
+    /// Has the color of a palette index.
     Colored,
     /// Is not drawn.
     Invisible,

@@ -19,7 +19,7 @@ const FOLDER: &str = "textures";
 /// The name under which the index is shared.
 const SHARED: &str = "TA textures";
 
-/// Name of the file whose sequences have a frame for each player's colour.
+/// Name of the file whose sequences have a frame for each player's color.
 const TEAM_COLORS: &str = "logos";
 
 /// Maximum number of indexed textures.
@@ -81,7 +81,7 @@ pub(super) struct Resolved {
     pub(super) file: String,
     /// Number of the sequence in it.
     pub(super) sequence: usize,
-    /// Whether its frames are those of the players' colours.
+    /// Whether its frames are those of the players' colors.
     pub(super) has_team_colors: bool,
     texture_file: AssetRef,
 }

@@ -206,7 +206,7 @@ fn picture(
     png::write(&picture, out)
 }
 
-/// Writes a texture; a grey pixel for one that is not in the mount.
+/// Writes a texture; a gray pixel for one that is not in the mount.
 fn texture(
     shown: &Shown<Model>,
     index: usize,

@@ -66,14 +66,14 @@ pub(crate) fn is_picture(minimap: &Minimap, used: Option<(u32, u32)>) -> bool {
     minimap.width.min(width) > 0 && minimap.height.min(height) > 0
 }
 
-/// Writes the stored heights of cells as shades of grey.
+/// Writes the stored heights of cells as shades of gray.
 pub(crate) fn write_heights(
     size: (u32, u32),
     mut heights: impl Iterator<Item = u8>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let mut row = |_, row: &mut Vec<u8>| row.extend(heights.by_ref().take(size.0 as usize));
-    png::write_rows(size, Tones::Grey, &mut row, out)
+    png::write_rows(size, Tones::Gray, &mut row, out)
 }
 
 /// Returns the least and the largest height.

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn other_sounds_are_recognised_or_rejected() {
+    fn other_sounds_are_recognized_or_rejected() {
         let tmh = parse(&vec![b'T', b'M', b'H', b'F', 0].into()).unwrap();
         assert_eq!((tmh.kind, tmh.data), (Kind::Tmh, None));
         assert_eq!(tmh.tmh_header.unwrap(), b"TMHF\0"[..]);

@@ -46,12 +46,12 @@ impl Builder<'_> {
     fn convert(&self, mesh: &Mesh) -> scene::Mesh {
         let vertices = mesh.vertices.iter().zip(0..);
         let corners = vertices.map(|(vertex, point)| {
-            let [alpha, r, g, b] = vertex.colour.to_be_bytes();
+            let [alpha, r, g, b] = vertex.color.to_be_bytes();
             Corner {
                 point,
                 normal: unit(flipped(vertex.normal)).unwrap_or([0.0, 1.0, 0.0]),
                 uv: vertex.uv.map(finite),
-                colour: [r, g, b, alpha],
+                color: [r, g, b, alpha],
             }
         });
         let count = mesh.vertices.len();

@@ -121,7 +121,7 @@ impl ExportPlan {
         let opacity = finite(material.alpha).clamp(0.0, 1.0);
         Material {
             name: format!("material_{}", padded(index, hgo.materials.len(), 2)),
-            colour: [r, g, b, opacity],
+            color: [r, g, b, opacity],
             texture: texture.map(|texture| Texture {
                 picture: texture,
                 file: texture_name(hgo, texture),

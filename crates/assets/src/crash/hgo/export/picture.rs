@@ -74,8 +74,8 @@ fn tiles<const N: usize>(
     .collect()
 }
 
-/// Returns a pixel of a tile: opaque with 5 bits per colour, or with 3 bits of
-/// alpha and 4 per colour.
+/// Returns a pixel of a tile: opaque with 5 bits per color, or with 3 bits of
+/// alpha and 4 per color.
 fn rgb5a3(tile: &[u8; 32], index: usize) -> [u8; 4] {
     let value = u16::from_be_bytes([tile[2 * index], tile[2 * index + 1]]);
     if value & 0x8000 != 0 {
@@ -110,19 +110,19 @@ fn cmpr((width, height): (usize, usize), data: &[u8]) -> Vec<[u8; 4]> {
         if top >= height {
             continue;
         }
-        let colours = block_colours(block);
+        let colors = block_colors(block);
         for (y, row) in (top..height.min(top + 4)).zip(&block[4..]) {
             for (x, shift) in (left..width.min(left + 4)).zip([6, 4, 2, 0]) {
-                pixels[y * width + x] = colours[usize::from(row >> shift & 3)];
+                pixels[y * width + x] = colors[usize::from(row >> shift & 3)];
             }
         }
     }
     pixels
 }
 
-/// Returns the four colours of a block: two, and two between them, or one
+/// Returns the four colors of a block: two, and two between them, or one
 /// between them and a transparent one.
-fn block_colours(block: &[u8; 8]) -> [[u8; 4]; 4] {
+fn block_colors(block: &[u8; 8]) -> [[u8; 4]; 4] {
     let first = u16::from_be_bytes([block[0], block[1]]);
     let second = u16::from_be_bytes([block[2], block[3]]);
     let (a, b) = (rgb565(first), rgb565(second));
@@ -138,8 +138,8 @@ fn block_colours(block: &[u8; 8]) -> [[u8; 4]; 4] {
     }
 }
 
-fn rgb565(colour: u16) -> [u8; 4] {
-    let (r, g, b) = (colour >> 11, colour >> 5 & 63, colour & 31);
+fn rgb565(color: u16) -> [u8; 4] {
+    let (r, g, b) = (color >> 11, color >> 5 & 63, color & 31);
     [
         (r << 3 | r >> 2) as u8,
         (g << 2 | g >> 4) as u8,

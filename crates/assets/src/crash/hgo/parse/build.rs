@@ -141,7 +141,7 @@ impl Build {
     /// joint 5 in front of the origin, with a texture of 8 by 8 indices. Axes
     /// are the game's: x right, y up, z forward, and triangles clockwise.
     pub(crate) fn sign(&self, texture: &[u8; 64]) -> Vec<u8> {
-        let palette: Vec<u8> = (0..=255).flat_map(|grey| [grey; 4]).collect();
+        let palette: Vec<u8> = (0..=255).flat_map(|gray| [gray; 4]).collect();
         let pixels = [&self.i32s(&[5, 8, 8, 0])[..], texture, &palette].concat();
         let textures = [
             self.block(b"TSH0", &self.i32s(&[1])),

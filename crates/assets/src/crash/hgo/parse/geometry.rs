@@ -81,14 +81,14 @@ pub struct Sprites {
 /// A sprite.
 #[derive(Debug, Clone, Copy, PartialEq, GetSize)]
 pub struct Sprite {
-    /// Its centre.
+    /// Its center.
     pub position: [f32; 3],
     /// Width.
     pub width: f32,
     /// Height.
     pub height: f32,
-    /// Colour: alpha in the highest byte, then red, green, blue.
-    pub colour: u32,
+    /// Color: alpha in the highest byte, then red, green, blue.
+    pub color: u32,
 }
 
 /// Reads a list of geometries of an object with this number of joints.
@@ -150,7 +150,7 @@ fn read_sprites(cursor: &mut Cursor<'_>, list: &mut Vec<Sprites>) -> Result<()> 
                     position: floats(cursor, "sprite position")?,
                     width: cursor.f32("sprite width")?,
                     height: cursor.f32("sprite height")?,
-                    colour: cursor.u32("sprite colour")?,
+                    color: cursor.u32("sprite color")?,
                 });
             }
             Ok(())
@@ -173,14 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn sprites_are_kept_with_their_colours() {
+    fn sprites_are_kept_with_their_colors() {
         let one = 1.0_f32.to_bits();
         let set = [1, 1, 1, 5, 1, 0, one, one, one, one, one, one, 0xff80_4020];
         let (result, list) = read_words(&set);
         result.unwrap();
         let sprites = &list[0].sprites()[0];
         assert_eq!(list[0].materials().collect::<Vec<_>>(), [5]);
-        assert_eq!(sprites.sprites[0].colour, 0xff80_4020);
+        assert_eq!(sprites.sprites[0].color, 0xff80_4020);
         assert_eq!(sprites.sprites[0].position, [1.0; 3]);
     }
 

@@ -22,9 +22,9 @@ pub struct Material {
     pub attributes: u32,
     /// The attribute bits by name.
     pub flags: Attributes,
-    /// Ambient colour, red, green, blue.
+    /// Ambient color, red, green, blue.
     pub ambient: [f32; 3],
-    /// Diffuse colour, red, green, blue.
+    /// Diffuse color, red, green, blue.
     pub diffuse: [f32; 3],
     /// Four words about an effect; their meaning is unknown.
     pub fx: [u32; 4],
@@ -68,7 +68,7 @@ const ATTRIBUTES: [(&str, u32); 14] = [
     ("cull", 2),
     ("zmode", 2),
     ("lighting", 2),
-    ("colour", 1),
+    ("color", 1),
     ("fill", 1),
     ("atst", 3),
     ("aref", 8),
@@ -141,8 +141,8 @@ fn read_material(cursor: &mut Cursor<'_>) -> Result<Material> {
         next,
         attributes,
         flags: Attributes::new(attributes, cursor.endian()),
-        ambient: floats(cursor, "ambient colour")?,
-        diffuse: floats(cursor, "diffuse colour")?,
+        ambient: floats(cursor, "ambient color")?,
+        diffuse: floats(cursor, "diffuse color")?,
         fx: array(|| cursor.u32("material effect"))?,
         power: cursor.f32("material power")?,
         alpha: cursor.f32("material alpha")?,

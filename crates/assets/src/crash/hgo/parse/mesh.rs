@@ -50,8 +50,8 @@ pub struct Vertex {
     pub position: [f32; 3],
     /// Normal.
     pub normal: [f32; 3],
-    /// Colour: alpha in the highest byte, then red, green, blue.
-    pub colour: u32,
+    /// Color: alpha in the highest byte, then red, green, blue.
+    pub color: u32,
     /// Texture coordinates, 0 to 1, and beyond if it repeats.
     pub uv: [f32; 2],
 }
@@ -220,7 +220,7 @@ pub(super) fn read(
         mesh.vertices.push(Vertex {
             position: floats(cursor, "vertex position")?,
             normal: floats(cursor, "vertex normal")?,
-            colour: cursor.u32("vertex colour")?,
+            color: cursor.u32("vertex color")?,
             uv: floats(cursor, "vertex uv")?,
         });
     }

@@ -131,7 +131,7 @@ pub struct ShadowMesh {
 pub struct Bounds {
     /// Radius of the sphere around it.
     pub sphere_radius: f32,
-    /// Height of the sphere's centre.
+    /// Height of the sphere's center.
     pub sphere_y: f32,
     /// Minimum corner of the box around it. If both corners are zero, the game
     /// uses -1 and 1.

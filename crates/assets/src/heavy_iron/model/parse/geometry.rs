@@ -28,8 +28,8 @@ const PLATFORM_GAMECUBE: u32 = 6;
 pub struct Geometry {
     /// Version of the library that wrote it.
     pub version: Version,
-    /// Flags: 1 strips, 2 positions, 4 one UV set, 8 colours, 0x10 normals,
-    /// 0x20 lit, 0x40 material colours, 0x80 two UV sets.
+    /// Flags: 1 strips, 2 positions, 4 one UV set, 8 colors, 0x10 normals,
+    /// 0x20 lit, 0x40 material colors, 0x80 two UV sets.
     pub flags: u16,
     /// Number of UV sets.
     pub uv_sets: usize,
@@ -64,7 +64,7 @@ pub struct Geometry {
 /// A shape of a geometry.
 #[derive(Debug, Default, Clone)]
 pub struct MorphTarget {
-    /// Centre and radius of a sphere around it.
+    /// Center and radius of a sphere around it.
     pub sphere: [f32; 4],
     positions: Bytes,
     normals: Bytes,
@@ -111,18 +111,18 @@ impl Vertices {
     }
 }
 
-/// Colours, texture coordinates and triangles in the platform-independent form.
+/// Colors, texture coordinates and triangles in the platform-independent form.
 #[derive(Debug, Default)]
 pub struct Plain {
-    colours: Bytes,
+    colors: Bytes,
     uvs: Vec<Bytes>,
     triangles: Bytes,
 }
 
 impl Plain {
-    /// Returns the colours of the vertices; empty if they have none.
-    pub fn colours(&self) -> impl Iterator<Item = [u8; 4]> {
-        self.colours.as_chunks().0.iter().copied()
+    /// Returns the colors of the vertices; empty if they have none.
+    pub fn colors(&self) -> impl Iterator<Item = [u8; 4]> {
+        self.colors.as_chunks().0.iter().copied()
     }
 
     /// Returns the coordinates of a UV set, v downwards.
@@ -204,7 +204,7 @@ impl Geometry {
         self.declared_vertices = cursor.u32("vertex count")?;
         self.declared_morphs = cursor.u32("morph count")?;
         if fields.version.number() < WITHOUT_SURFACE {
-            cursor.take(12, "geometry colours")?;
+            cursor.take(12, "geometry colors")?;
         }
         let body = &fields.body;
         if !is_native {
@@ -237,7 +237,7 @@ impl Geometry {
     fn plain(&self, cursor: &mut Cursor<'_>, body: &Bytes) -> Result<Plain> {
         let mut plain = Plain::default();
         if self.flags & PRELIT != 0 {
-            plain.colours = self.per_vertex(cursor, body, 4, "vertex colours")?;
+            plain.colors = self.per_vertex(cursor, body, 4, "vertex colors")?;
         }
         for _ in 0..self.uv_sets {
             plain.uvs.push(self.per_vertex(cursor, body, 8, "UV set")?);

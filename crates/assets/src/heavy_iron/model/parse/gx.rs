@@ -1,4 +1,4 @@
-//! Geometry as the GameCube draws it: arrays of positions, normals, colours and
+//! Geometry as the GameCube draws it: arrays of positions, normals, colors and
 //! texture coordinates, and display lists with an index into each for every
 //! vertex. Big-endian except for the first three words.
 
@@ -16,7 +16,7 @@ const MAX_ATTRIBUTES: u32 = 16;
 /// Numbers of attributes.
 const POSITION: u8 = 9;
 const NORMAL: u8 = 10;
-const COLOUR: u8 = 11;
+const COLOR: u8 = 11;
 const UV: u8 = 13;
 const LAST: u8 = 20;
 
@@ -45,7 +45,7 @@ pub struct Gx {
 /// An array of values of vertices.
 #[derive(Debug, Clone)]
 pub struct Attribute {
-    /// 9 position, 10 normal, 11 and 12 colours, from 13 texture coordinates.
+    /// 9 position, 10 normal, 11 and 12 colors, from 13 texture coordinates.
     pub number: u8,
     /// Length of a value in bytes.
     pub size: u8,
@@ -218,9 +218,9 @@ impl Gx {
         self.attribute(NORMAL).is_some()
     }
 
-    /// Returns whether vertices have colours.
-    pub(super) fn has_colours(&self) -> bool {
-        self.attribute(COLOUR).is_some()
+    /// Returns whether vertices have colors.
+    pub(super) fn has_colors(&self) -> bool {
+        self.attribute(COLOR).is_some()
     }
 
     /// Returns the attributes that are UV sets, in their order.
@@ -242,8 +242,8 @@ impl Gx {
         self.value(corner, number, Attribute::floats)
     }
 
-    pub(super) fn colour(&self, corner: &Corner) -> [u8; 4] {
-        self.value(corner, COLOUR, |attribute, index| {
+    pub(super) fn color(&self, corner: &Corner) -> [u8; 4] {
+        self.value(corner, COLOR, |attribute, index| {
             attribute
                 .data
                 .as_chunks()
@@ -291,7 +291,7 @@ fn attributes(head: &mut Cursor<'_>, data: &Bytes) -> Result<Vec<Attribute>> {
         let problem = |text| Error::damaged(at, format!("attribute {number}"), text);
         let is_known = match attribute {
             POSITION | NORMAL => size == 12,
-            COLOUR..UV => size == 4,
+            COLOR..UV => size == 4,
             UV..=LAST => size == 8,
             _ => false,
         };

@@ -11,7 +11,7 @@ pub struct Material {
     /// Flags.
     pub flags: u32,
     /// Red, green, blue, alpha.
-    pub colour: [u8; 4],
+    pub color: [u8; 4],
     /// Ambient, specular and diffuse share; old versions have none.
     pub surface: Option<[f32; 3]>,
     /// The texture.
@@ -65,8 +65,8 @@ fn material(chunk: &Chunk) -> Result<Material> {
         ..Material::default()
     };
     material
-        .colour
-        .copy_from_slice(cursor.take(4, "material colour")?);
+        .color
+        .copy_from_slice(cursor.take(4, "material color")?);
     cursor.u32("material")?;
     cursor.u32("texture flag")?;
     if cursor.remaining() >= 12 {

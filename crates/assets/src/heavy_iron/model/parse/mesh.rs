@@ -13,8 +13,8 @@ pub struct Mesh {
     pub positions: Vec<[f32; 3]>,
     /// Their normals; empty if they have none.
     pub normals: Vec<[f32; 3]>,
-    /// Their colours; empty if they have none.
-    pub colours: Vec<[u8; 4]>,
+    /// Their colors; empty if they have none.
+    pub colors: Vec<[u8; 4]>,
     /// Their texture coordinates, by set; v goes downwards.
     pub uvs: Vec<Vec<[f32; 2]>>,
     /// Numbers of their matrices, three times that of a bone; empty if they
@@ -51,7 +51,7 @@ impl Geometry {
         let mut mesh = Mesh {
             positions: shape.positions().collect(),
             normals: shape.normals().collect(),
-            colours: plain.colours().collect(),
+            colors: plain.colors().collect(),
             uvs: (0..self.uv_sets)
                 .map(|set| plain.uvs(set).collect())
                 .collect(),
@@ -104,8 +104,8 @@ impl Mesh {
         if gx.has_normals() {
             self.normals.push(gx.normal(corner));
         }
-        if gx.has_colours() {
-            self.colours.push(gx.colour(corner));
+        if gx.has_colors() {
+            self.colors.push(gx.color(corner));
         }
         if gx.has_matrices() {
             self.matrices.push(Gx::matrix(corner));

@@ -45,9 +45,9 @@ const TYPES: &[DynaType] = types! {
     }
     0x442E_1337 "game_object:text_box" 100, {
         text: Id, x: F32, y: F32, w: F32, h: F32, font: U32, char_w: F32, char_h: F32,
-        space_x: F32, space_y: F32, color: Colour, inset_l: F32, inset_t: F32, inset_r: F32,
+        space_x: F32, space_y: F32, color: Color, inset_l: F32, inset_t: F32, inset_r: F32,
         inset_b: F32, xjustify: U32, expand: U32, max_height: F32, backdrop_type: U32,
-        backdrop_color: Colour, backdrop_texture: Id
+        backdrop_color: Color, backdrop_texture: Id
     }
     0x4DC4_49FC "game_object:Taxi" 48, {
         marker: Id, camera: Id, portal: Id, talk_box: Id, text: Id, taxi: Id, inv_delay: F32,

@@ -120,7 +120,7 @@ const TYPES: &[ObjectType] = types! {
         lold_height: F32
     }
     b"FOG " 36, entity: false, size: Some(36), {
-        background: Colour, color: Colour, density: F32, start: F32, stop: F32,
+        background: Color, color: Color, density: F32, start: F32, stop: F32,
         transition_time: F32, fog_type: U8, pad: Pad1, pad: Pad1, pad: Pad1
     }
     b"GRUP" 17, entity: false, size: None, {
@@ -176,7 +176,7 @@ const TYPES: &[ObjectType] = types! {
     b"UIFT" 33, entity: true, size: Some(164), {
         ui_flags: U32, width: U16, height: U16, texture: Id, uv_tl: Vec2, uv_tr: Vec2,
         uv_bl: Vec2, uv_br: Vec2, font_flags: U16, mode: U8, font: U8, text: Id,
-        back_color: Colour, color: Colour, inset_t: U16, inset_b: U16, inset_l: U16,
+        back_color: Color, color: Color, inset_t: U16, inset_b: U16, inset_l: U16,
         inset_r: U16, space_x: U16, space_y: U16, char_w: U16, char_h: U16, max_height: U32
     }
     b"VIL " 43, entity: true, size: Some(108), {

@@ -199,7 +199,7 @@ pub(crate) fn add_columns(layout: Layout, columns: &mut Vec<String>) {
             record::Kind::Id => &["", "_name"],
             record::Kind::Vec2 => &["_x", "_y"],
             record::Kind::Vec3 => &["_x", "_y", "_z"],
-            record::Kind::Colour => &["_r", "_g", "_b", "_a"],
+            record::Kind::Color => &["_r", "_g", "_b", "_a"],
             _ => &[""],
         };
         columns.extend(parts.iter().map(|part| format!("{name}{part}")));
@@ -226,7 +226,7 @@ pub(crate) fn add_cell(value: Value, names: Names<'_>, table: &mut Table<'_>) {
         Value::Vec2(values) => add_floats(&values, table),
         Value::Vec3(values) => add_floats(&values, table),
         Value::Id(id) => names.cells(id, table),
-        Value::Colour(parts) => parts.iter().for_each(|part| {
+        Value::Color(parts) => parts.iter().for_each(|part| {
             table.cell(part);
         }),
         Value::Code(code) => {

@@ -1,6 +1,6 @@
 //! Blocks of 4 by 4 pixels: DXT1, DXT3, DXT5 (Xbox) and CMPR (GameCube).
 
-use super::colour::{rgb565, wide4};
+use super::color::{rgb565, wide4};
 
 /// A block's pixels, row by row.
 pub(super) type Block = [[u8; 4]; 16];
@@ -29,16 +29,16 @@ impl Blocks {
     pub(super) fn decode(self, block: &[u8; 16]) -> Block {
         let half = |at: usize| -> [u8; 8] { std::array::from_fn(|index| block[at + index]) };
         match self {
-            Self::Dxt1 => dxt_colours(half(0), false),
+            Self::Dxt1 => dxt_colors(half(0), false),
             Self::Dxt3 => {
-                let mut pixels = dxt_colours(half(8), true);
+                let mut pixels = dxt_colors(half(8), true);
                 for (index, pixel) in pixels.iter_mut().enumerate() {
                     pixel[3] = wide4(block[index / 2] >> (index % 2 * 4));
                 }
                 pixels
             }
             Self::Dxt5 => {
-                let mut pixels = dxt_colours(half(8), true);
+                let mut pixels = dxt_colors(half(8), true);
                 let (alphas, bits) = interpolated(half(0));
                 for (index, pixel) in pixels.iter_mut().enumerate() {
                     pixel[3] = alphas[(bits >> (3 * index) & 7) as usize];
@@ -49,9 +49,9 @@ impl Blocks {
     }
 }
 
-/// Returns the colours of a block of 8 bytes. `four` is set for formats with
-/// separate alpha, which always have four colours.
-fn dxt_colours(bytes: [u8; 8], four: bool) -> Block {
+/// Returns the colors of a block of 8 bytes. `four` is set for formats with
+/// separate alpha, which always have four colors.
+fn dxt_colors(bytes: [u8; 8], four: bool) -> Block {
     let [a0, a1, b0, b1, bits @ ..] = bytes;
     let (first, second) = (u16::from_le_bytes([a0, a1]), u16::from_le_bytes([b0, b1]));
     let (low, high) = (rgb565(first), rgb565(second));
@@ -66,9 +66,9 @@ fn dxt_colours(bytes: [u8; 8], four: bool) -> Block {
     std::array::from_fn(|index| palette[(bits >> (2 * index) & 3) as usize])
 }
 
-/// Returns the colours of a GameCube block of 8 bytes: big-endian, the first
+/// Returns the colors of a GameCube block of 8 bytes: big-endian, the first
 /// pixel in the top bits, and weights of 3/8 as in the hardware. The
-/// transparent colour is the mean of the two.
+/// transparent color is the mean of the two.
 pub(super) fn cmpr_block(bytes: [u8; 8]) -> Block {
     let [a0, a1, b0, b1, bits @ ..] = bytes;
     let (first, second) = (u16::from_be_bytes([a0, a1]), u16::from_be_bytes([b0, b1]));
@@ -84,7 +84,7 @@ pub(super) fn cmpr_block(bytes: [u8; 8]) -> Block {
     std::array::from_fn(|index| palette[(bits >> (30 - 2 * index) & 3) as usize])
 }
 
-/// Mixes the colours of two opaque pixels.
+/// Mixes the colors of two opaque pixels.
 fn mix(a: [u8; 4], b: [u8; 4], rule: impl Fn(u16, u16) -> u8) -> [u8; 4] {
     let part = |index: usize| rule(a[index].into(), b[index].into());
     [part(0), part(1), part(2), 255]
@@ -152,8 +152,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gamecube_colours_are_mixed_in_eighths_and_others_in_thirds() {
-        // White and black; the pixels have the four colours in turn.
+    fn gamecube_colors_are_mixed_in_eighths_and_others_in_thirds() {
+        // White and black; the pixels have the four colors in turn.
         let cmpr = cmpr_block([0xFF, 0xFF, 0, 0, 0b00_01_10_11, 0, 0, 0]);
         assert_eq!(
             [cmpr[0][0], cmpr[1][0], cmpr[2][0], cmpr[3][0]],
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_transparent_colour_is_the_mean_on_gamecube_and_black_elsewhere() {
+    fn the_transparent_color_is_the_mean_on_gamecube_and_black_elsewhere() {
         let cmpr = cmpr_block([0, 0, 0xFF, 0xFF, 0xFF, 0, 0, 0]);
         assert_eq!(cmpr[0], [127, 127, 127, 0]);
         let mut block = [0; 16];

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::colour::{ia8, rgb5a3, rgb565};
+use super::color::{ia8, rgb5a3, rgb565};
 use super::{Format, GxFormat, Sampling, Texture, check_size, take_levels};
 use crate::heavy_iron::take;
 use crate::parse::name::until_nul;
@@ -12,7 +12,7 @@ use hpimount_containers::io::{Endian, Error, Result, Warnings};
 /// The first word of the fields, read little-endian.
 pub(super) const PLATFORM: u32 = 0x0600_0000;
 
-/// The format of the colours of a GameCube palette.
+/// The format of the colors of a GameCube palette.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GxPalette {
     /// Alpha and intensity.
@@ -42,8 +42,8 @@ impl GxPalette {
         }
     }
 
-    /// Returns the colours of a stored palette.
-    pub(super) fn colours(self, stored: &[u8]) -> Vec<[u8; 4]> {
+    /// Returns the colors of a stored palette.
+    pub(super) fn colors(self, stored: &[u8]) -> Vec<[u8; 4]> {
         let words = stored.as_chunks::<2>().0.iter();
         let words = words.map(|word| u16::from_be_bytes(*word));
         match self {
@@ -88,14 +88,14 @@ pub(super) fn read(fields: &Chunk, warnings: &mut Warnings) -> Result<Texture> {
             format!("is {format}, which is unknown"),
         )
     })?;
-    let (mut palette, mut colours) = (None, Bytes::new());
-    if format.colours() > 0 {
+    let (mut palette, mut colors) = (None, Bytes::new());
+    if format.colors() > 0 {
         let known = GxPalette::from_number(palette_format).ok_or_else(|| {
             let problem = format!("is {palette_format}, which is unknown");
             Error::damaged(format_at + 1, "palette format", problem)
         })?;
         palette = Some(known);
-        colours = take(&mut cursor, &fields.body, 2 * format.colours(), "palette")?;
+        colors = take(&mut cursor, &fields.body, 2 * format.colors(), "palette")?;
     }
     let declared_size = Some(cursor.u32("size of all levels")?);
     let mut texture = Texture {
@@ -111,7 +111,7 @@ pub(super) fn read(fields: &Chunk, warnings: &mut Warnings) -> Result<Texture> {
         declared_size,
         levels: Vec::new(),
         format: Format::GameCube { format, palette },
-        palette: colours,
+        palette: colors,
         version: fields.version,
         offset: fields.offset,
     };

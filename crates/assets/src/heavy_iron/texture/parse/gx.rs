@@ -2,7 +2,7 @@
 //! down; rows of a tile from the top. Numbers are big-endian.
 
 use super::Level;
-use super::colour::{ia8, rgb5a3, rgb565, wide4};
+use super::color::{ia8, rgb5a3, rgb565, wide4};
 use super::dxt::{cmpr_block, padded, put};
 
 /// The format of the pixels of a GameCube texture.
@@ -70,8 +70,8 @@ impl GxFormat {
         }
     }
 
-    /// Returns the number of colours of its palette, 0 if it has none.
-    pub fn colours(self) -> usize {
+    /// Returns the number of colors of its palette, 0 if it has none.
+    pub fn colors(self) -> usize {
         match self {
             Self::C4 => 16,
             Self::C8 => 256,
@@ -99,31 +99,31 @@ impl GxFormat {
     }
 }
 
-/// Decodes a picture. `palette` has the colours of the formats with indices.
+/// Decodes a picture. `palette` has the colors of the formats with indices.
 pub(super) fn decode(level: &Level, format: GxFormat, palette: &[[u8; 4]], out: &mut [[u8; 4]]) {
-    let colour = |index: usize| palette.get(index).copied().unwrap_or_default();
+    let color = |index: usize| palette.get(index).copied().unwrap_or_default();
     match format {
         GxFormat::I4 => tiles(level, format, out, |tile, to| {
             nibbles(tile, to, |v| [wide4(v); 4]);
         }),
         GxFormat::C4 => tiles(level, format, out, |tile, to| {
-            nibbles(tile, to, |v| colour(v.into()));
+            nibbles(tile, to, |v| color(v.into()));
         }),
         GxFormat::I8 => tiles(level, format, out, |tile, to| bytes(tile, to, |v| [v; 4])),
         GxFormat::Ia4 => tiles(level, format, out, |tile, to| {
             bytes(tile, to, |v| {
-                let grey = wide4(v);
-                [grey, grey, grey, wide4(v >> 4)]
+                let gray = wide4(v);
+                [gray, gray, gray, wide4(v >> 4)]
             });
         }),
         GxFormat::C8 => tiles(level, format, out, |tile, to| {
-            bytes(tile, to, |v| colour(v.into()));
+            bytes(tile, to, |v| color(v.into()));
         }),
         GxFormat::Ia8 => tiles(level, format, out, |tile, to| words(tile, to, ia8)),
         GxFormat::Rgb565 => tiles(level, format, out, |tile, to| words(tile, to, rgb565)),
         GxFormat::Rgb5a3 => tiles(level, format, out, |tile, to| words(tile, to, rgb5a3)),
         GxFormat::C14x2 => tiles(level, format, out, |tile, to| {
-            words(tile, to, |v| colour(usize::from(v & 0x3FFF)));
+            words(tile, to, |v| color(usize::from(v & 0x3FFF)));
         }),
         GxFormat::Rgba8 => tiles(level, format, out, rgba8),
         GxFormat::Cmpr => tiles(level, format, out, cmpr),
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn tiles_are_in_rows_and_clipped_at_the_edges() {
-        // Two tiles across, two down, each of a different grey.
+        // Two tiles across, two down, each of a different gray.
         let data: Vec<u8> = [10, 20, 30, 40].iter().flat_map(|&v| [v; 32]).collect();
         let level = level(9, 5, &data);
         let out = decoded(&level, GxFormat::I8);
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn blocks_of_a_tile_form_a_square() {
-        let block = |grey: u8| [grey, grey, 0, 0, 0, 0, 0, 0];
+        let block = |gray: u8| [gray, gray, 0, 0, 0, 0, 0, 0];
         let tile = [block(0x20), block(0x40), block(0x60), block(0x80)].concat();
         let out = decoded(&level(8, 8, &tile), GxFormat::Cmpr);
         let red = |x: usize, y: usize| out[y * 8 + x][0] >> 5;

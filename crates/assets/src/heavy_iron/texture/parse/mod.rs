@@ -4,7 +4,7 @@
 //! The platform is that of the stored texture and not of the archive: there
 //! are GameCube textures in Xbox archives.
 
-mod colour;
+mod color;
 mod dxt;
 mod gamecube;
 mod gx;
@@ -16,7 +16,7 @@ pub use dxt::Blocks;
 pub use gamecube::GxPalette;
 pub use gx::GxFormat;
 pub use ps2::Ps2Format;
-pub use xbox::{XboxColours, XboxFormat};
+pub use xbox::{XboxColors, XboxFormat};
 
 use bytes::Bytes;
 
@@ -65,7 +65,7 @@ pub struct Texture {
     pub levels: Vec<Level>,
     /// How the pixels are stored.
     pub format: Format,
-    /// Stored colours of the palette; empty if there is none.
+    /// Stored colors of the palette; empty if there is none.
     pub palette: Bytes,
     /// Version of the library that wrote it.
     pub version: Version,
@@ -201,8 +201,8 @@ impl Texture {
         }
         match self.format {
             Format::GameCube { format, palette } => {
-                let colours = palette.map_or_else(Vec::new, |p| p.colours(&self.palette));
-                gx::decode(level, format, &colours, out);
+                let colors = palette.map_or_else(Vec::new, |p| p.colors(&self.palette));
+                gx::decode(level, format, &colors, out);
             }
             Format::Xbox(format) => {
                 xbox::decode(level, format, &self.palette, out);

@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 
-use super::colour::abgr1555;
+use super::color::abgr1555;
 use super::swizzle::Bands;
 use super::{Format, Level, Sampling, Texture, check_size};
 use crate::renderware::{Chunk, kind};
@@ -14,7 +14,7 @@ use hpimount_containers::io::{Endian, Error, Result, Warnings};
 pub(super) const PLATFORM: u32 = u32::from_le_bytes(*b"PS2\0");
 
 /// Bits of the raster's flags.
-const COLOURS: u32 = 0x0F00;
+const COLORS: u32 = 0x0F00;
 const PALETTE_8: u32 = 0x2000;
 const PALETTE_4: u32 = 0x4000;
 
@@ -29,25 +29,25 @@ pub enum Ps2Format {
     Indices8 {
         /// Whether pixels are in the order of the graphics memory.
         is_swizzled: bool,
-        /// Whether colours have 32 bits instead of 16.
+        /// Whether colors have 32 bits instead of 16.
         is_wide: bool,
     },
     /// Indices of 4 bits, the left pixel in the low half.
     Indices4 {
         /// Whether pixels are in the order of the graphics memory.
         is_swizzled: bool,
-        /// Whether colours have 32 bits instead of 16.
+        /// Whether colors have 32 bits instead of 16.
         is_wide: bool,
     },
-    /// Colours of 16 bits.
+    /// Colors of 16 bits.
     Bits16,
-    /// Colours of 32 bits.
+    /// Colors of 32 bits.
     Bits32,
 }
 
 impl Ps2Format {
     fn new(raster: u32, depth: u32, version: u16) -> Self {
-        let is_wide = matches!(raster & COLOURS, 0 | 0x500 | 0x600);
+        let is_wide = matches!(raster & COLORS, 0 | 0x500 | 0x600);
         if raster & PALETTE_8 != 0 {
             let is_swizzled = version >= 1;
             return Self::Indices8 {
@@ -252,21 +252,21 @@ pub(super) fn decode(level: &Level, format: Ps2Format, palette: &[u8], out: &mut
             is_swizzled,
             is_wide,
         } => {
-            let colours = colours(palette, is_wide, true);
+            let colors = colors(palette, is_wide, true);
             let bands = is_swizzled.then(|| Bands::new(level.width, 16));
             indices(level, bands, out, |index| {
-                colours[usize::from(data.get(index).copied().unwrap_or_default())]
+                colors[usize::from(data.get(index).copied().unwrap_or_default())]
             });
         }
         Ps2Format::Indices4 {
             is_swizzled,
             is_wide,
         } => {
-            let colours = colours(palette, is_wide, false);
+            let colors = colors(palette, is_wide, false);
             let bands = is_swizzled.then(|| Bands::new(level.width, 32));
             indices(level, bands, out, |index| {
                 let byte = data.get(index / 2).copied().unwrap_or_default();
-                colours[usize::from(byte >> (index % 2 * 4) & 15)]
+                colors[usize::from(byte >> (index % 2 * 4) & 15)]
             });
         }
         Ps2Format::Bits16 => {
@@ -282,13 +282,13 @@ pub(super) fn decode(level: &Level, format: Ps2Format, palette: &[u8], out: &mut
     }
 }
 
-/// Decodes pixels; `colour` maps the number of a pixel in the data to its
-/// colour.
+/// Decodes pixels; `color` maps the number of a pixel in the data to its
+/// color.
 fn indices(
     level: &Level,
     bands: Option<Bands>,
     out: &mut [[u8; 4]],
-    colour: impl Fn(usize) -> [u8; 4],
+    color: impl Fn(usize) -> [u8; 4],
 ) {
     let width = level.width as usize;
     for (y, row) in out.chunks_exact_mut(width).enumerate() {
@@ -296,18 +296,18 @@ fn indices(
             let index = bands
                 .as_ref()
                 .map_or(y * width + x, |bands| bands.index(x, y));
-            *pixel = colour(index);
+            *pixel = color(index);
         }
     }
 }
 
-/// Returns the colours of a palette; missing ones are transparent. In a palette
+/// Returns the colors of a palette; missing ones are transparent. In a palette
 /// of 256, bits 3 and 4 of an index are exchanged.
-fn colours(palette: &[u8], is_wide: bool, is_exchanged: bool) -> [[u8; 4]; 256] {
+fn colors(palette: &[u8], is_wide: bool, is_exchanged: bool) -> [[u8; 4]; 256] {
     let stored = |index: usize| {
         if is_wide {
-            let colour = palette.as_chunks().0.get(index).copied();
-            return colour.map_or([0; 4], half_alpha);
+            let color = palette.as_chunks().0.get(index).copied();
+            return color.map_or([0; 4], half_alpha);
         }
         let word = palette.as_chunks().0.get(index).copied();
         word.map_or([0; 4], |word| abgr1555(u16::from_le_bytes(word)))
@@ -318,7 +318,7 @@ fn colours(palette: &[u8], is_wide: bool, is_exchanged: bool) -> [[u8; 4]; 256] 
     })
 }
 
-/// Converts a colour with alpha from 0 to 128.
+/// Converts a color with alpha from 0 to 128.
 fn half_alpha([r, g, b, a]: [u8; 4]) -> [u8; 4] {
     let alpha = (u32::from(a) * 255 / 128).min(255);
     [r, g, b, alpha as u8]
@@ -336,14 +336,14 @@ mod tests {
     }
 
     #[test]
-    fn bits_3_and_4_of_an_index_into_256_colours_are_exchanged() {
+    fn bits_3_and_4_of_an_index_into_256_colors_are_exchanged() {
         let palette: Vec<u8> = (0..=255_u8).flat_map(|index| [index, 0, 0, 128]).collect();
-        let found = colours(&palette, true, true);
+        let found = colors(&palette, true, true);
         assert_eq!(
             [found[8][0], found[16][0], found[24][0], found[1][0]],
             [16, 8, 24, 1]
         );
-        assert_eq!(colours(&palette, true, false)[8][0], 8);
-        assert_eq!(colours(&palette[..4], true, false)[1], [0; 4]);
+        assert_eq!(colors(&palette, true, false)[8][0], 8);
+        assert_eq!(colors(&palette[..4], true, false)[1], [0; 4]);
     }
 }

@@ -1,6 +1,6 @@
 //! Textures of the Xbox: their header and their pixels, little-endian.
 
-use super::colour::{argb1555, argb4444, rgb565, xrgb1555};
+use super::color::{argb1555, argb4444, rgb565, xrgb1555};
 use super::dxt::{self, Blocks};
 use super::swizzle::Morton;
 use super::{Format, Level, Sampling, Texture, check_size, take_levels};
@@ -13,7 +13,7 @@ use hpimount_containers::io::{Endian, Error, Result, Warnings};
 pub(super) const PLATFORM: u32 = 5;
 
 /// Bits of the raster's flags.
-const COLOURS: u32 = 0x0F00;
+const COLORS: u32 = 0x0F00;
 const PALETTE_8: u32 = 0x2000;
 const PALETTE_4: u32 = 0x4000;
 
@@ -24,25 +24,25 @@ pub enum XboxFormat {
     Blocks(Blocks),
     /// A byte per pixel, and a palette.
     Palette {
-        /// Number of colours that are stored: 256, or 32 for a palette of 16.
-        colours: usize,
+        /// Number of colors that are stored: 256, or 32 for a palette of 16.
+        colors: usize,
         /// Whether the palette's alpha is used.
         has_alpha: bool,
     },
-    /// Pixels with direct colours.
-    Pixels(XboxColours),
+    /// Pixels with direct colors.
+    Pixels(XboxColors),
 }
 
-/// Colours of an Xbox texture without a palette.
+/// Colors of an Xbox texture without a palette.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum XboxColours {
+pub enum XboxColors {
     /// 16 bits with one of alpha.
     Argb1555,
     /// 16 bits without alpha.
     Rgb565,
     /// 16 bits with four of alpha.
     Argb4444,
-    /// 8 bits of grey.
+    /// 8 bits of gray.
     L8,
     /// 32 bits with alpha.
     Argb8888,
@@ -52,9 +52,9 @@ pub enum XboxColours {
     Rgb555,
 }
 
-impl XboxColours {
+impl XboxColors {
     fn from_raster(raster: u32) -> Option<Self> {
-        Some(match raster & COLOURS {
+        Some(match raster & COLORS {
             0x100 => Self::Argb1555,
             0x200 => Self::Rgb565,
             0x300 => Self::Argb4444,
@@ -94,12 +94,12 @@ impl XboxFormat {
         }
         if raster & (PALETTE_8 | PALETTE_4) != 0 {
             return Ok(Self::Palette {
-                colours: if raster & PALETTE_8 != 0 { 256 } else { 32 },
-                has_alpha: raster & COLOURS != 0x600,
+                colors: if raster & PALETTE_8 != 0 { 256 } else { 32 },
+                has_alpha: raster & COLORS != 0x600,
             });
         }
-        match XboxColours::from_raster(raster) {
-            Some(colours) => Ok(Self::Pixels(colours)),
+        match XboxColors::from_raster(raster) {
+            Some(colors) => Ok(Self::Pixels(colors)),
             None => unknown("raster", raster),
         }
     }
@@ -110,15 +110,15 @@ impl XboxFormat {
             Self::Blocks(Blocks::Dxt1) => "DXT1",
             Self::Blocks(Blocks::Dxt3) => "DXT3",
             Self::Blocks(Blocks::Dxt5) => "DXT5",
-            Self::Palette { colours: 256, .. } => "PAL8",
+            Self::Palette { colors: 256, .. } => "PAL8",
             Self::Palette { .. } => "PAL4",
-            Self::Pixels(XboxColours::Argb1555) => "1555",
-            Self::Pixels(XboxColours::Rgb565) => "565",
-            Self::Pixels(XboxColours::Argb4444) => "4444",
-            Self::Pixels(XboxColours::L8) => "L8",
-            Self::Pixels(XboxColours::Argb8888) => "8888",
-            Self::Pixels(XboxColours::Rgb888) => "888",
-            Self::Pixels(XboxColours::Rgb555) => "555",
+            Self::Pixels(XboxColors::Argb1555) => "1555",
+            Self::Pixels(XboxColors::Rgb565) => "565",
+            Self::Pixels(XboxColors::Argb4444) => "4444",
+            Self::Pixels(XboxColors::L8) => "L8",
+            Self::Pixels(XboxColors::Argb8888) => "8888",
+            Self::Pixels(XboxColors::Rgb888) => "888",
+            Self::Pixels(XboxColors::Rgb555) => "555",
         }
     }
 
@@ -140,7 +140,7 @@ impl XboxFormat {
         match self {
             Self::Blocks(blocks) => width.div_ceil(4) * height.div_ceil(4) * blocks.size(),
             Self::Palette { .. } => width * height,
-            Self::Pixels(colours) => width * height * colours.size(),
+            Self::Pixels(colors) => width * height * colors.size(),
         }
     }
 }
@@ -172,7 +172,7 @@ pub(super) fn read(fields: &Chunk, warnings: &mut Warnings) -> Result<Texture> {
     check_size(size_at, width, height)?;
     let format = XboxFormat::new(raster, compression, format_at)?;
     let palette_size = match format {
-        XboxFormat::Palette { colours, .. } => colours * 4,
+        XboxFormat::Palette { colors, .. } => colors * 4,
         _ => 0,
     };
     let palette = take(&mut cursor, &fields.body, palette_size, "palette")?;
@@ -210,12 +210,12 @@ fn check_pixels(texture: &Texture, format: XboxFormat, warnings: &mut Warnings) 
             texture.width, texture.height
         ));
     }
-    if let XboxFormat::Palette { colours, .. } = format {
+    if let XboxFormat::Palette { colors, .. } = format {
         let indices = texture.levels.iter().flat_map(|level| level.data.iter());
         let highest = indices.max().map_or(0, |&index| usize::from(index));
-        if highest >= colours {
+        if highest >= colors {
             warnings.push(format!(
-                "texture at {at:#x}: has index {highest}, the palette has {colours} colours"
+                "texture at {at:#x}: has index {highest}, the palette has {colors} colors"
             ));
         }
     }
@@ -227,26 +227,26 @@ pub(super) fn decode(level: &Level, format: XboxFormat, palette: &[u8], out: &mu
     match format {
         XboxFormat::Blocks(blocks) => dxt::decode(&level.data, width, height, blocks, out),
         XboxFormat::Palette { has_alpha, .. } => {
-            let mut colours = [[0; 4]; 256];
-            for (colour, stored) in colours.iter_mut().zip(palette.as_chunks().0) {
-                *colour = bgra(*stored, has_alpha);
+            let mut colors = [[0; 4]; 256];
+            for (color, stored) in colors.iter_mut().zip(palette.as_chunks().0) {
+                *color = bgra(*stored, has_alpha);
             }
-            swizzled(level, out, |[index]| colours[usize::from(index)]);
+            swizzled(level, out, |[index]| colors[usize::from(index)]);
         }
-        XboxFormat::Pixels(colours) => pixels(level, colours, out),
+        XboxFormat::Pixels(colors) => pixels(level, colors, out),
     }
 }
 
-fn pixels(level: &Level, colours: XboxColours, out: &mut [[u8; 4]]) {
+fn pixels(level: &Level, colors: XboxColors, out: &mut [[u8; 4]]) {
     let word = |decode: fn(u16) -> [u8; 4]| move |bytes| decode(u16::from_le_bytes(bytes));
-    match colours {
-        XboxColours::Argb1555 => swizzled(level, out, word(argb1555)),
-        XboxColours::Rgb565 => swizzled(level, out, word(rgb565)),
-        XboxColours::Argb4444 => swizzled(level, out, word(argb4444)),
-        XboxColours::Rgb555 => swizzled(level, out, word(xrgb1555)),
-        XboxColours::L8 => swizzled(level, out, |[grey]| [grey, grey, grey, 255]),
-        XboxColours::Argb8888 => swizzled(level, out, |stored| bgra(stored, true)),
-        XboxColours::Rgb888 => swizzled(level, out, |stored| bgra(stored, false)),
+    match colors {
+        XboxColors::Argb1555 => swizzled(level, out, word(argb1555)),
+        XboxColors::Rgb565 => swizzled(level, out, word(rgb565)),
+        XboxColors::Argb4444 => swizzled(level, out, word(argb4444)),
+        XboxColors::Rgb555 => swizzled(level, out, word(xrgb1555)),
+        XboxColors::L8 => swizzled(level, out, |[gray]| [gray, gray, gray, 255]),
+        XboxColors::Argb8888 => swizzled(level, out, |stored| bgra(stored, true)),
+        XboxColors::Rgb888 => swizzled(level, out, |stored| bgra(stored, false)),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::ExportPlan;
-use super::surface::{Surfaces, colours};
+use super::surface::{Surfaces, colors};
 use crate::model::math::{add, cross, subtract, unit};
 use crate::model::scene::{Corner, Mesh, Part, Weight, Weights};
 use crate::neversoft::psx::{Face, Model, Psx, Vertex};
@@ -23,7 +23,7 @@ struct CornerKey {
     point: u32,
     normal: Option<[i16; 3]>,
     uv: [u32; 2],
-    colour: [u8; 4],
+    color: [u8; 4],
     /// The face, if it is flat shaded.
     face: usize,
 }
@@ -109,7 +109,7 @@ impl Builder<'_> {
         let texture = face.texture.filter(|_| face.uv.is_some());
         let texture = texture.and_then(|texture| self.plan.textures.of_face(texture));
         let size = texture.and_then(|texture| self.plan.textures.size(self.psx, texture));
-        let colours = colours(self.psx, face, size.is_some());
+        let colors = colors(self.psx, face, size.is_some());
         let plane = plane(mesh, face);
         let mut corners = [0; 4];
         for (number, corner) in corners.iter_mut().enumerate().take(face.corners()) {
@@ -128,7 +128,7 @@ impl Builder<'_> {
                 point: point.into(),
                 normal: normal.filter(|_| shaded.is_some()),
                 uv: uv.map(f32::to_bits),
-                colour: colours[number],
+                color: colors[number],
                 face: if shaded.is_some() { 0 } else { index },
             };
             let index = mesh.corners.len() as u32;
@@ -138,7 +138,7 @@ impl Builder<'_> {
                     point: point.into(),
                     normal: shaded.unwrap_or(plane),
                     uv,
-                    colour: colours[number],
+                    color: colors[number],
                 });
             }
         }

@@ -8,13 +8,13 @@ mod skeleton;
 mod surface;
 mod textures;
 
-pub use textures::{TextureSet, neighbours};
+pub use textures::{TextureSet, neighbors};
 
 use get_size2::GetSize;
 
 use self::clip::Clips;
 use self::mesh::{Builder, Space, is_sound};
-pub use self::surface::Colours;
+pub use self::surface::Colors;
 use self::surface::Surfaces;
 use crate::model::scene::{Material, Node};
 use crate::model::{
@@ -50,9 +50,9 @@ pub struct ExportPlan {
 }
 
 impl ExportPlan {
-    /// Determines which parts of `psx` can be shown, using its neighbours.
-    pub fn new(psx: &Psx, neighbours: Vec<Psx>) -> Self {
-        let mut textures = TextureSet::new(psx, neighbours);
+    /// Determines which parts of `psx` can be shown, using its neighbors.
+    pub fn new(psx: &Psx, neighbors: Vec<Psx>) -> Self {
+        let mut textures = TextureSet::new(psx, neighbors);
         let mut object_of = vec![None; psx.models.len()];
         for (index, object) in psx.objects.iter().enumerate() {
             if let Some(first) = object_of.get_mut(usize::from(object.model)) {
@@ -181,9 +181,9 @@ impl ExportPlan {
         ]
     }
 
-    /// Returns a model by itself, with [`Colours::Materials`].
+    /// Returns a model by itself, with [`Colors::Materials`].
     pub fn model(&self, psx: &Psx, index: usize) -> Scene<'static> {
-        let mut surfaces = Surfaces::new(Colours::Materials);
+        let mut surfaces = Surfaces::new(Colors::Materials);
         let mut scene = Scene {
             notes: self.notes(psx),
             ..Scene::default()
@@ -210,9 +210,9 @@ impl ExportPlan {
         scene
     }
 
-    /// Returns the materials of all models, with [`Colours::Materials`].
+    /// Returns the materials of all models, with [`Colors::Materials`].
     pub fn materials(&self, psx: &Psx) -> (Vec<Material>, Vec<String>) {
-        let mut surfaces = Surfaces::new(Colours::Materials);
+        let mut surfaces = Surfaces::new(Colors::Materials);
         for model in self
             .models
             .iter()
@@ -227,14 +227,14 @@ impl ExportPlan {
     }
 
     /// Returns all objects with their transformations; the parts of a character
-    /// on its skeleton, with its animations. `colours` selects where faces
-    /// without a texture have their colour.
-    pub fn scene<'a>(&'a self, psx: &'a Psx, colours: Colours) -> Scene<'a> {
+    /// on its skeleton, with its animations. `colors` selects where faces
+    /// without a texture have their color.
+    pub fn scene<'a>(&'a self, psx: &'a Psx, colors: Colors) -> Scene<'a> {
         let mut scene = Scene {
             notes: self.notes(psx),
             ..Scene::default()
         };
-        let mut surfaces = Surfaces::new(colours);
+        let mut surfaces = Surfaces::new(colors);
         let mut builder = Builder {
             psx,
             plan: self,
@@ -379,7 +379,7 @@ mod tests {
             ..File::new(4)
         }
         .bytes();
-        // The second colour of the palette is red.
+        // The second color of the palette is red.
         let palette = file
             .windows(4)
             .rposition(|id| id == words(&[0xAA]))
@@ -392,7 +392,7 @@ mod tests {
         let psx = parse(&file.into()).unwrap();
         let plan = ExportPlan::new(&psx, Vec::new());
         let picture = plan.textures.picture(&psx, 0).unwrap();
-        let scene = plan.scene(&psx, Colours::Corners);
+        let scene = plan.scene(&psx, Colors::Corners);
         let (seen, depth) = front_view(&scene, &picture);
         assert_eq!(seen, LETTER);
         assert_eq!(depth, -5.0);
@@ -455,7 +455,7 @@ mod tests {
         let motion = plan.motion(&psx, 0);
         crate::model::bvh::write(&motion, &motion.animations[0], &mut bvh).unwrap();
         let bvh = String::from_utf8(bvh).unwrap();
-        let scene = plan.scene(&psx, Colours::Corners);
+        let scene = plan.scene(&psx, Colors::Corners);
         for (joint, word) in scene.joints.iter().zip(["ROOT", "JOINT"]) {
             let name = &scene.nodes[joint.node].name;
             assert!(bvh.contains(&format!("{word} {name}\n")), "{bvh}");
@@ -486,15 +486,15 @@ mod tests {
     }
 
     #[test]
-    fn faces_without_a_texture_have_their_colour_in_the_material_of_an_obj() {
+    fn faces_without_a_texture_have_their_color_in_the_material_of_an_obj() {
         let psx = character(0x2A, words(&[0]));
         let plan = ExportPlan::new(&psx, Vec::new());
-        let material = |colours| plan.scene(&psx, colours).materials.remove(0);
-        let plain = material(Colours::Materials);
+        let material = |colors| plan.scene(&psx, colors).materials.remove(0);
+        let plain = material(Colors::Materials);
         assert_eq!(plain.name, "plain_090909");
-        assert_eq!(plain.colour, [9.0 / 255.0, 9.0 / 255.0, 9.0 / 255.0, 1.0]);
+        assert_eq!(plain.color, [9.0 / 255.0, 9.0 / 255.0, 9.0 / 255.0, 1.0]);
         assert_eq!(plan.materials(&psx).0, [plain]);
-        // If the colours of corners are used, the material must be white.
-        assert_eq!(material(Colours::Corners).colour, [1.0; 4]);
+        // If the colors of corners are used, the material must be white.
+        assert_eq!(material(Colors::Corners).color, [1.0; 4]);
     }
 }

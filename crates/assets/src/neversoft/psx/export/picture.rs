@@ -32,11 +32,7 @@ pub(super) fn picture(texture: &Texture, palette: Option<&Palette>) -> Option<Pi
         } => Pixels::Indexed {
             bits: *bits,
             rows: packed(*bits, width as usize, *row_size, rows)?,
-            palette: palette?
-                .colours
-                .iter()
-                .map(|&colour| rgba(colour))
-                .collect(),
+            palette: palette?.colors.iter().map(|&color| rgba(color)).collect(),
         },
         TextureData::Pvr { pixel_format, data } => {
             Pixels::Rgba(pvr::pixels(*pixel_format, width, height, data)?)
@@ -67,13 +63,13 @@ fn packed(bits: u8, width: usize, row_size: usize, rows: &[u8]) -> Option<Vec<u8
     Some(packed)
 }
 
-/// Returns a colour of a palette. The top bit only matters for blending.
-fn rgba(colour: u16) -> [u8; 4] {
-    if Palette::is_transparent(colour) {
+/// Returns a color of a palette. The top bit only matters for blending.
+fn rgba(color: u16) -> [u8; 4] {
+    if Palette::is_transparent(color) {
         return [0; 4];
     }
     let part = |shift: u16| {
-        let part = (colour >> shift & 31) as u8;
+        let part = (color >> shift & 31) as u8;
         part << 3 | part >> 2
     };
     [part(0), part(5), part(10), 255]
@@ -84,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_have_their_full_range_and_magenta_is_transparent() {
+    fn colors_have_their_full_range_and_magenta_is_transparent() {
         assert_eq!(rgba(0x7FFF), [255; 4]);
         assert_eq!(rgba(0x801F), [255, 0, 0, 255]);
         assert_eq!(rgba(0xFC1F), [0; 4]);

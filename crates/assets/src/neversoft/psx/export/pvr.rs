@@ -3,9 +3,9 @@
 /// Bytes of the table of blocks before compressed pixels.
 const CODEBOOK: usize = 2048;
 
-/// How a colour is stored in 16 bits.
+/// How a color is stored in 16 bits.
 #[derive(Clone, Copy)]
-enum Colour {
+enum Color {
     Argb1555,
     Rgb565,
     Argb4444,
@@ -26,7 +26,7 @@ enum Arrangement {
     Rows,
 }
 
-impl Colour {
+impl Color {
     fn of(format: u32) -> Option<Self> {
         match format & 0xFF {
             0 => Some(Self::Argb1555),
@@ -36,10 +36,10 @@ impl Colour {
         }
     }
 
-    fn rgba(self, colour: u16) -> [u8; 4] {
+    fn rgba(self, color: u16) -> [u8; 4] {
         let part = |shift: u32, bits: u32| {
             let most = (1_u32 << bits) - 1;
-            let part = u32::from(colour) >> shift & most;
+            let part = u32::from(color) >> shift & most;
             // Rounded, so that the largest is 255.
             ((part * 255 + most / 2) / most) as u8
         };
@@ -85,7 +85,7 @@ impl Arrangement {
 
 /// Returns why pixels cannot be shown, if so.
 pub(super) fn problem(format: u32, width: usize, height: usize, length: usize) -> Option<String> {
-    let (Some(_), Some(arrangement)) = (Colour::of(format), Arrangement::of(format)) else {
+    let (Some(_), Some(arrangement)) = (Color::of(format), Arrangement::of(format)) else {
         return Some(format!("its pixel format {format:#x} is unknown"));
     };
     let smallest = match arrangement {
@@ -110,7 +110,7 @@ pub(super) fn problem(format: u32, width: usize, height: usize, length: usize) -
 
 /// Returns red, green, blue and alpha of pixels that have no [`problem`].
 pub(super) fn pixels(format: u32, width: u32, height: u32, data: &[u8]) -> Option<Vec<[u8; 4]>> {
-    let (colour, arrangement) = (Colour::of(format)?, Arrangement::of(format)?);
+    let (color, arrangement) = (Color::of(format)?, Arrangement::of(format)?);
     let (width, height) = (width as usize, height as usize);
     let (start, size) = arrangement.extent(width, height);
     let shown = data.get(start..start.checked_add(size)?)?;
@@ -130,7 +130,7 @@ pub(super) fn pixels(format: u32, width: u32, height: u32, data: &[u8]) -> Optio
         }
     };
     let all = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-    Some(all.map(|(x, y)| colour.rgba(pixel(x, y))).collect())
+    Some(all.map(|(x, y)| color.rgba(pixel(x, y))).collect())
 }
 
 /// Returns the position of a pixel on the curve: the interleaved bits of y and
@@ -162,7 +162,7 @@ mod tests {
         );
         assert!(problem(format, width as usize, height as usize, data.len() - 1).is_some());
         let pixels = pixels(format, width, height, &data).unwrap();
-        // The low 5 bits of an RGB565 colour are its blue.
+        // The low 5 bits of an RGB565 color are its blue.
         let blue = |pixel: &[u8; 4]| (u16::from(pixel[2]) * 31 + 127) / 255;
         pixels.iter().map(blue).collect()
     }
@@ -211,10 +211,10 @@ mod tests {
     }
 
     #[test]
-    fn every_colour_has_its_full_range() {
-        assert_eq!(Colour::Argb1555.rgba(0xFFFF), [255; 4]);
-        assert_eq!(Colour::Argb1555.rgba(0x7C00), [255, 0, 0, 0]);
-        assert_eq!(Colour::Rgb565.rgba(0x07E0), [0, 255, 0, 255]);
-        assert_eq!(Colour::Argb4444.rgba(0x8F00), [255, 0, 0, 136]);
+    fn every_color_has_its_full_range() {
+        assert_eq!(Color::Argb1555.rgba(0xFFFF), [255; 4]);
+        assert_eq!(Color::Argb1555.rgba(0x7C00), [255, 0, 0, 0]);
+        assert_eq!(Color::Rgb565.rgba(0x07E0), [0, 255, 0, 255]);
+        assert_eq!(Color::Argb4444.rgba(0x8F00), [255, 0, 0, 136]);
     }
 }

@@ -10,12 +10,12 @@ use crate::neversoft::psx::{Face, Psx};
 /// last.
 const MAX_MATERIALS: usize = 4096;
 
-/// The value of a colour byte that leaves the texture unchanged.
+/// The value of a color byte that leaves the texture unchanged.
 const NEUTRAL: u16 = 128;
 
-/// Where faces without a texture have their colour.
+/// Where faces without a texture have their color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Colours {
+pub enum Colors {
     /// In their corners only, for formats that use those.
     Corners,
     /// In their corners, and as the mean in their material, for formats in
@@ -27,8 +27,8 @@ pub enum Colours {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Surface {
     texture: Option<usize>,
-    /// Mean colour of a face without a texture, with [`Colours::Materials`].
-    colour: Option<[u8; 3]>,
+    /// Mean color of a face without a texture, with [`Colors::Materials`].
+    color: Option<[u8; 3]>,
     has_transparent: bool,
     /// Opacity in quarters.
     opacity: u8,
@@ -37,15 +37,15 @@ struct Surface {
 
 /// The materials of a scene, created when a face first needs them.
 pub(super) struct Surfaces {
-    colours: Colours,
+    colors: Colors,
     known: HashMap<Surface, usize>,
     pub(super) materials: Vec<Material>,
 }
 
 impl Surfaces {
-    pub(super) fn new(colours: Colours) -> Self {
+    pub(super) fn new(colors: Colors) -> Self {
         Self {
-            colours,
+            colors,
             known: HashMap::new(),
             materials: Vec::new(),
         }
@@ -56,10 +56,10 @@ impl Surfaces {
         let texture = face.texture.filter(|_| face.uv.is_some());
         let texture = texture.and_then(|index| textures.of_face(index));
         let size = texture.and_then(|index| textures.size(psx, index));
-        let is_plain = size.is_none() && self.colours == Colours::Materials;
+        let is_plain = size.is_none() && self.colors == Colors::Materials;
         let surface = Surface {
             texture,
-            colour: is_plain.then(|| mean(psx, face)),
+            color: is_plain.then(|| mean(psx, face)),
             has_transparent: size.is_some_and(|size| size.has_transparent),
             opacity: opacity(face),
             double_sided: face.flags & 0x0200 != 0,
@@ -93,7 +93,7 @@ impl Surface {
             Some(index) => textures.name(index).replace(' ', "_"),
             None => "plain".into(),
         };
-        if let Some([r, g, b]) = self.colour {
+        if let Some([r, g, b]) = self.color {
             name += &format!("_{r:02x}{g:02x}{b:02x}");
         }
         name += match self.opacity {
@@ -110,11 +110,11 @@ impl Surface {
             (4, true) => Alpha::Mask,
             _ => Alpha::Blend,
         };
-        let [r, g, b] = self.colour.unwrap_or([255; 3]);
+        let [r, g, b] = self.color.unwrap_or([255; 3]);
         let [r, g, b] = [r, g, b].map(|part| f32::from(part) / 255.0);
         Material {
             name,
-            colour: [r, g, b, f32::from(self.opacity) / 4.0],
+            color: [r, g, b, f32::from(self.opacity) / 4.0],
             texture: self.texture.map(|index| Texture {
                 picture: index,
                 file: textures.name(index),
@@ -128,26 +128,26 @@ impl Surface {
     }
 }
 
-/// Returns the mean colour of the corners of a face without a texture.
+/// Returns the mean color of the corners of a face without a texture.
 fn mean(psx: &Psx, face: &Face) -> [u8; 3] {
-    let corners = &colours(psx, face, false)[..face.corners()];
+    let corners = &colors(psx, face, false)[..face.corners()];
     std::array::from_fn(|part| {
-        let sum: usize = corners.iter().map(|colour| usize::from(colour[part])).sum();
+        let sum: usize = corners.iter().map(|color| usize::from(color[part])).sum();
         ((sum + corners.len() / 2) / corners.len()) as u8
     })
 }
 
-/// Returns the sRGB colours of a face's corners. On a texture, 128 leaves it
+/// Returns the sRGB colors of a face's corners. On a texture, 128 leaves it
 /// unchanged; brighter results are clamped.
-pub(super) fn colours(psx: &Psx, face: &Face, is_textured: bool) -> [[u8; 4]; 4] {
-    let palette = psx.gouraud_colours().unwrap_or_default();
+pub(super) fn colors(psx: &Psx, face: &Face, is_textured: bool) -> [[u8; 4]; 4] {
+    let palette = psx.gouraud_colors().unwrap_or_default();
     let neutral = if is_textured { 128 } else { 255 };
     std::array::from_fn(|corner| {
         let [r, g, b] = if face.is_gouraud() {
-            let index = usize::from(face.colour[corner]);
+            let index = usize::from(face.color[corner]);
             palette.get(index).copied().unwrap_or([neutral; 3])
         } else {
-            let [r, g, b, _] = face.colour;
+            let [r, g, b, _] = face.color;
             [r, g, b]
         };
         let part = |part: u8| {

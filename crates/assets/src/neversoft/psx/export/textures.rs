@@ -1,4 +1,4 @@
-//! The textures of a file, and those borrowed from its neighbours.
+//! The textures of a file, and those borrowed from its neighbors.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +15,7 @@ const SUFFIXES: [&str; 6] = ["_l", "", "_l2", "_2", "_o", "_g"];
 
 /// Returns the names of files that may have the missing textures of `name`, the
 /// most likely first.
-pub fn neighbours(name: &str) -> Vec<String> {
+pub fn neighbors(name: &str) -> Vec<String> {
     let (stem, extension) = match name.rfind('.') {
         Some(dot) => name.split_at(dot),
         None => (name, ""),
@@ -35,8 +35,8 @@ pub fn neighbours(name: &str) -> Vec<String> {
         .collect()
 }
 
-/// A texture of a neighbour and its palette. Its pixels are a copy, so that it
-/// does not keep all bytes of the neighbour in memory.
+/// A texture of a neighbor and its palette. Its pixels are a copy, so that it
+/// does not keep all bytes of the neighbor in memory.
 #[derive(Debug, GetSize)]
 struct BorrowedTexture {
     #[get_size(size_fn = with_pixels)]
@@ -49,7 +49,7 @@ fn with_pixels(texture: &Texture) -> usize {
     texture.get_heap_size() + texture.data.bytes().len()
 }
 
-/// A texture of the file, or one from a neighbour.
+/// A texture of the file, or one from a neighbor.
 #[derive(Debug, Clone, Copy, GetSize)]
 enum Source {
     /// Index in [`Psx::textures`], and of the palette in [`Psx::palettes`] or
@@ -103,28 +103,28 @@ impl TextureSet {
         psx.textures.iter().any(no_palette) || !wanted(psx).is_empty()
     }
 
-    /// Returns the textures of a file, with those that only its neighbours
+    /// Returns the textures of a file, with those that only its neighbors
     /// have.
-    pub fn new(psx: &Psx, neighbours: Vec<Psx>) -> Self {
+    pub fn new(psx: &Psx, neighbors: Vec<Psx>) -> Self {
         let mut textures = Self::default();
-        textures.take_palettes(psx, &neighbours);
+        textures.take_palettes(psx, &neighbors);
         for (number, texture) in psx.textures.iter().enumerate() {
             textures.add_own(psx, number, texture);
         }
-        textures.borrow(psx, neighbours);
+        textures.borrow(psx, neighbors);
         textures.numbers = psx.textures.len() + textures.borrowed.len();
         textures
     }
 
-    /// Copies the palettes that the file's textures lack from the neighbours.
-    fn take_palettes(&mut self, psx: &Psx, neighbours: &[Psx]) {
+    /// Copies the palettes that the file's textures lack from the neighbors.
+    fn take_palettes(&mut self, psx: &Psx, neighbors: &[Psx]) {
         let mut known = HashMap::new();
-        for palette in neighbours.iter().flat_map(|psx| &psx.palettes) {
+        for palette in neighbors.iter().flat_map(|psx| &psx.palettes) {
             known.entry(key(palette)).or_insert(palette);
         }
         let mut taken = HashSet::new();
         for texture in &psx.textures {
-            let key = (texture.colours as usize, texture.palette);
+            let key = (texture.colors as usize, texture.palette);
             if texture.palette_found() == Some(false)
                 && let Some(&palette) = known.get(&key)
                 && taken.insert(key)
@@ -140,7 +140,7 @@ impl TextureSet {
             (None, _) => PaletteSource::None,
             (Some(_), Some(index)) => PaletteSource::Own(index),
             (Some(_), None) => {
-                let wanted = (texture.colours as usize, texture.palette);
+                let wanted = (texture.colors as usize, texture.palette);
                 let found = self.palettes.iter().position(|p| key(p) == wanted);
                 match found {
                     Some(index) => PaletteSource::Borrowed(index),
@@ -169,10 +169,10 @@ impl TextureSet {
     }
 
     /// Takes the textures that faces use and the file lacks from the
-    /// neighbours.
-    fn borrow(&mut self, psx: &Psx, neighbours: Vec<Psx>) {
+    /// neighbors.
+    fn borrow(&mut self, psx: &Psx, neighbors: Vec<Psx>) {
         let mut wanted = wanted(psx);
-        for neighbour in neighbours {
+        for neighbor in neighbors {
             if wanted.is_empty() {
                 return;
             }
@@ -181,7 +181,7 @@ impl TextureSet {
                 palettes,
                 textures,
                 ..
-            } = neighbour;
+            } = neighbor;
             for texture in textures {
                 let Some(&id) = texture_ids.get(texture.index as usize) else {
                     continue;
@@ -224,7 +224,7 @@ impl TextureSet {
     }
 
     /// Returns the name of a texture's file, without extension: its number in
-    /// the file (those of neighbours follow) and its id.
+    /// the file (those of neighbors follow) and its id.
     pub fn name(&self, index: usize) -> String {
         let Some(shown) = self.shown.get(index) else {
             return String::new();
@@ -272,8 +272,8 @@ impl TextureSet {
     pub(super) fn size(&self, psx: &Psx, index: usize) -> Option<Size> {
         let (texture, palette) = self.texture(psx, index)?;
         let transparent = |palette: &Palette| {
-            let mut colours = palette.colours.iter();
-            colours.any(|&colour| Palette::is_transparent(colour))
+            let mut colors = palette.colors.iter();
+            colors.any(|&color| Palette::is_transparent(color))
         };
         Some(Size {
             width: texture.width,
@@ -284,7 +284,7 @@ impl TextureSet {
 }
 
 fn key(palette: &Palette) -> (usize, u32) {
-    (palette.colours.len(), palette.id)
+    (palette.colors.len(), palette.id)
 }
 
 /// Returns the ids of textures that faces use but the file does not contain,
@@ -314,7 +314,7 @@ mod tests {
     use crate::neversoft::psx::parse::build::{File, face, model, object, texture, words};
 
     #[test]
-    fn neighbours_are_named_after_the_level() {
+    fn neighbors_are_named_after_the_level() {
         let expected = [
             "skhan_l.psx",
             "skhan_l2.psx",
@@ -322,11 +322,11 @@ mod tests {
             "skhan_o.psx",
             "skhan_g.psx",
         ];
-        assert_eq!(neighbours("skhan.psx"), expected);
-        assert_eq!(neighbours("SKHAN_L.PSX")[0], "SKHAN.PSX");
-        assert_eq!(neighbours("a_l2.psx")[..2], ["a_l.psx", "a.psx"]);
-        assert_eq!(neighbours("_l.psx")[0], "_l_l.psx");
-        assert_eq!(neighbours("level")[0], "level_l");
+        assert_eq!(neighbors("skhan.psx"), expected);
+        assert_eq!(neighbors("SKHAN_L.PSX")[0], "SKHAN.PSX");
+        assert_eq!(neighbors("a_l2.psx")[..2], ["a_l.psx", "a.psx"]);
+        assert_eq!(neighbors("_l.psx")[0], "_l_l.psx");
+        assert_eq!(neighbors("level")[0], "level_l");
     }
 
     /// Returns a level of one face with the texture of id 0x1F.
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn a_palette_is_found_in_a_neighbour() {
+    fn a_palette_is_found_in_a_neighbor() {
         let psx = level(&[square(0xAA, 1)], &[]);
         assert!(TextureSet::lacks(&psx));
         assert!(TextureSet::new(&psx, Vec::new()).is_empty());
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_texture_that_a_face_uses_is_found_in_a_neighbour() {
+    fn a_texture_that_a_face_uses_is_found_in_a_neighbor() {
         let psx = level(&[], &[]);
         assert!(TextureSet::lacks(&psx));
         let library = level(&[square(0xAA, 0), square(0xAA, 1)], &[0xAA]);
@@ -380,7 +380,7 @@ mod tests {
         let [borrowed] = &textures.borrowed[..] else {
             panic!("not one borrowed texture");
         };
-        // Its own copy of the pixels, and the 16 colours of the palette.
+        // Its own copy of the pixels, and the 16 colors of the palette.
         assert_eq!(borrowed.get_heap_size(), 4 + 2 * 16);
     }
 

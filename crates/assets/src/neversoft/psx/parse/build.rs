@@ -9,7 +9,7 @@ pub(crate) struct File {
     pub(crate) models: Vec<Vec<u8>>,
     pub(crate) chunks: Vec<(u32, Vec<u8>)>,
     pub(crate) texture_ids: Vec<u32>,
-    /// Ids of palettes of 16 colours, all black.
+    /// Ids of palettes of 16 colors, all black.
     pub(crate) palettes: Vec<u32>,
     pub(crate) textures: Vec<Vec<u8>>,
 }
@@ -99,10 +99,10 @@ pub(crate) fn model(lod: (i16, i16), vertices: &[[i16; 4]], faces: &[Vec<u8>]) -
 }
 
 /// Returns a version 4 face; `rest` is the data after the surface flags.
-pub(crate) fn face(flags: u16, indices: [u8; 4], colour: [u8; 4], rest: &[u8]) -> Vec<u8> {
+pub(crate) fn face(flags: u16, indices: [u8; 4], color: [u8; 4], rest: &[u8]) -> Vec<u8> {
     let mut bytes = shorts(&[flags as i16, 16 + rest.len() as i16]);
     bytes.extend(indices);
-    bytes.extend(colour);
+    bytes.extend(color);
     bytes.extend(shorts(&[0, 0x0110]));
     bytes.extend(rest);
     bytes

@@ -64,14 +64,14 @@ fn model_faces(psx: &Psx, model: &Model, warn: &mut impl FnMut(String)) {
     if bad > 0 {
         warn(format!("{bad} faces with bad indices"));
     }
-    let colours = psx.gouraud_colours().unwrap_or_default().len();
-    let bad_colour = |face: &&Face| {
-        let mut corners = face.colour.iter().take(face.corners());
-        face.is_gouraud() && corners.any(|&index| usize::from(index) >= colours)
+    let colors = psx.gouraud_colors().unwrap_or_default().len();
+    let bad_color = |face: &&Face| {
+        let mut corners = face.color.iter().take(face.corners());
+        face.is_gouraud() && corners.any(|&index| usize::from(index) >= colors)
     };
-    let bad = model.faces.iter().filter(bad_colour).count();
+    let bad = model.faces.iter().filter(bad_color).count();
     if bad > 0 {
-        warn(format!("{bad} gouraud faces with bad colour indices"));
+        warn(format!("{bad} gouraud faces with bad color indices"));
     }
     for texture in model.textures_used() {
         if texture as usize >= psx.texture_ids.len() {
@@ -179,7 +179,7 @@ mod tests {
                 "object 0: model index 99 out of range",
                 "object 1: parent 40 out of range",
                 "model 0: 1 faces with bad indices",
-                "model 0: 1 gouraud faces with bad colour indices",
+                "model 0: 1 gouraud faces with bad color indices",
                 "model 0: texture index 5 out of range",
                 "model 0: 2 vertices are stitched to none",
                 "model 0: next LOD 7 out of range",

@@ -41,9 +41,9 @@ pub struct Chunk {
 /// Data of a chunk.
 #[derive(Debug, Clone, GetSize)]
 pub enum Content {
-    /// `RGBs`: colours that gouraud faces refer to, as r, g, b; may be fewer
+    /// `RGBs`: colors that gouraud faces refer to, as r, g, b; may be fewer
     /// than 256.
-    Colours(Vec<[u8; 3]>),
+    Colors(Vec<[u8; 3]>),
     /// `HIER`: the parent of each of the first objects; a root is its own
     /// parent.
     Hierarchy(Vec<u16>),
@@ -57,7 +57,7 @@ pub enum Content {
     Sprites(Vec<SpriteAnimation>),
     /// 0x06: textures that move.
     Wibbles(Vec<Wibble>),
-    /// 0x07: gouraud colours that change.
+    /// 0x07: gouraud colors that change.
     Pulses(Vec<Pulse>),
     /// `Chnk`: items that can be destroyed.
     Chnk(Vec<ChnkItem>),
@@ -103,11 +103,11 @@ pub struct Wibble {
     pub faces: u16,
 }
 
-/// A gouraud colour that changes.
+/// A gouraud color that changes.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Pulse {
-    /// Index of the colour.
-    pub colour: u8,
+    /// Index of the color.
+    pub color: u8,
     /// Each key's r, g, b and the time to the next one.
     pub keys: Vec<[u8; 4]>,
 }
@@ -146,14 +146,14 @@ impl Chunk {
     /// Returns the short name of the tag; `unknown` for an unknown one.
     pub fn name(&self) -> &'static str {
         match self.content {
-            Content::Colours(_) => "RGBs",
+            Content::Colors(_) => "RGBs",
             Content::Hierarchy(_) => "HIER",
             Content::BlockMap(_) => "block_map",
             Content::AnimationsV1(_) => "animations_v1",
             Content::AnimationsV2(_) => "animations_v2",
             Content::Sprites(_) => "sprite_animations",
             Content::Wibbles(_) => "texture_wibble",
-            Content::Pulses(_) => "colour_pulse",
+            Content::Pulses(_) => "color_pulse",
             Content::Chnk(_) => "Chnk",
             Content::Unknown => "unknown",
         }
@@ -163,7 +163,7 @@ impl Chunk {
 impl Content {
     fn empty(tag: u32) -> Self {
         match tag {
-            0x7342_4752 => Self::Colours(Vec::new()),
+            0x7342_4752 => Self::Colors(Vec::new()),
             0x5245_4948 => Self::Hierarchy(Vec::new()),
             0x0A => Self::BlockMap(BlockMap::default()),
             0x2A => Self::AnimationsV1(Vec::new()),
@@ -180,7 +180,7 @@ impl Content {
     /// kept.
     fn read(&mut self, data: &mut Cursor, file: &Bytes, object_count: usize) -> Result<()> {
         match self {
-            Self::Colours(colours) => read_colours(data, colours),
+            Self::Colors(colors) => read_colors(data, colors),
             Self::Hierarchy(parents) => read_hierarchy(data, object_count, parents),
             Self::BlockMap(map) => map.read(data),
             Self::AnimationsV1(list) => animation::read_v1(data, file, object_count, list),
@@ -225,10 +225,10 @@ pub(super) fn read_all(
     }
 }
 
-fn read_colours(data: &mut Cursor, colours: &mut Vec<[u8; 3]>) -> Result<()> {
+fn read_colors(data: &mut Cursor, colors: &mut Vec<[u8; 3]>) -> Result<()> {
     while data.remaining() >= 4 {
-        let [r, g, b, _] = *data.record("colour")?;
-        colours.push([r, g, b]);
+        let [r, g, b, _] = *data.record("color")?;
+        colors.push([r, g, b]);
     }
     Ok(())
 }
@@ -287,12 +287,12 @@ fn read_wibbles(data: &mut Cursor, list: &mut Vec<Wibble>) -> Result<()> {
 
 fn read_pulses(data: &mut Cursor, list: &mut Vec<Pulse>) -> Result<()> {
     while data.remaining() >= 4 {
-        let [colour, count, _key, _accumulator] = *data.record("pulse")?;
+        let [color, count, _key, _accumulator] = *data.record("pulse")?;
         if count == 0 {
             break;
         }
         list.push(Pulse {
-            colour,
+            color,
             keys: Vec::new(),
         });
         let keys = data.take(4 * usize::from(count), "keys")?;

@@ -28,9 +28,9 @@ pub struct Face {
     pub flags: u16,
     /// Indices of vertices. The last one of a triangle is unused.
     pub indices: [u16; 4],
-    /// Gouraud faces: an index into the `RGBs` colours for each corner.
+    /// Gouraud faces: an index into the `RGBs` colors for each corner.
     /// Others: r, g, b and the PlayStation's GPU command.
-    pub colour: [u8; 4],
+    pub color: [u8; 4],
     /// Index of the face's normal.
     pub normal: u16,
     /// Effect of the surface on a skater; bits unverified.
@@ -76,7 +76,7 @@ impl Face {
                 Version::V4 | Version::V6 => body.u8("vertex index")?.into(),
             };
         }
-        let colour = *body.record("colour")?;
+        let color = *body.record("color")?;
         let normal = body.u16("normal")?;
         let surface = body.u16("surface")?;
         let textured = flags & TEXTURED != 0 && body.remaining() >= 4;
@@ -86,7 +86,7 @@ impl Face {
         Ok(Self {
             flags,
             indices,
-            colour,
+            color,
             normal,
             surface,
             texture,
@@ -99,7 +99,7 @@ impl Face {
         self.flags & TRIANGLE != 0
     }
 
-    /// Returns whether the corners have individual colours.
+    /// Returns whether the corners have individual colors.
     pub fn is_gouraud(&self) -> bool {
         self.flags & GOURAUD != 0
     }

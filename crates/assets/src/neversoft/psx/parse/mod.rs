@@ -100,7 +100,7 @@ pub struct Psx {
     /// Ids of textures, indexed by [`Face::texture`] and [`Texture::index`];
     /// the pixels may be in another file.
     pub texture_ids: Vec<u32>,
-    /// Palettes of 16 and then of 256 colours.
+    /// Palettes of 16 and then of 256 colors.
     pub palettes: Vec<Palette>,
     /// Names of detail and of cube map textures, if version 6 has them.
     pub texture_refs: Option<[Vec<String>; 2]>,
@@ -285,10 +285,10 @@ impl Psx {
         })
     }
 
-    /// Returns the colours that gouraud faces refer to, as r, g, b.
-    pub fn gouraud_colours(&self) -> Option<&[[u8; 3]]> {
+    /// Returns the colors that gouraud faces refer to, as r, g, b.
+    pub fn gouraud_colors(&self) -> Option<&[[u8; 3]]> {
         self.last_content(|content| match content {
-            Content::Colours(colours) => Some(colours.as_slice()),
+            Content::Colors(colors) => Some(colors.as_slice()),
             _ => None,
         })
     }
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!(psx.model_names, [0x6F0F_6B9F; 2]);
         assert_eq!(psx.texture_ids, [0x1E, 0x1F]);
         assert_eq!(psx.parents().unwrap(), [0, 0]);
-        assert_eq!(psx.gouraud_colours().unwrap(), [[255, 0, 0], [0, 255, 0]]);
+        assert_eq!(psx.gouraud_colors().unwrap(), [[255, 0, 0], [0, 255, 0]]);
         assert_eq!(psx.kind(), Kind::Character);
         assert_eq!(psx.end, bytes.len() as u64);
         let problems = psx.chunks.iter().filter(|chunk| chunk.problem.is_some());
@@ -429,7 +429,7 @@ mod tests {
         let mut file = rich();
         file.chunks.push((build::RGBS, vec![1, 2, 3, 0]));
         let psx = parse(&file.bytes().into()).unwrap();
-        assert_eq!(psx.gouraud_colours().unwrap(), [[1, 2, 3]]);
+        assert_eq!(psx.gouraud_colors().unwrap(), [[1, 2, 3]]);
     }
 
     #[test]

@@ -102,7 +102,7 @@ pub struct FaceCounts {
     pub quads: usize,
     /// Faces with a texture.
     pub textured: usize,
-    /// Faces with a colour for each corner.
+    /// Faces with a color for each corner.
     pub gouraud: usize,
     /// Faces that are blended with the background.
     pub semi_transparent: usize,

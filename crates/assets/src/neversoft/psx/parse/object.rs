@@ -25,7 +25,7 @@ pub struct Object {
     pub runtime: [u8; 4],
     /// Link to another object, which the game sets at run time.
     pub next: u32,
-    /// Offset of the `RGBs` colours that the object uses.
+    /// Offset of the `RGBs` colors that the object uses.
     pub palette_offset: u32,
 }
 

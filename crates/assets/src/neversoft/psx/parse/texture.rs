@@ -20,23 +20,23 @@ const EXTENDED: u32 = 0xFFFF_FFFF;
 /// Flag of a texture whose pixels are in a separate PVR file.
 const EXTERNAL: u32 = 0x8000_0000;
 
-/// Colours of textures.
+/// Colors of textures.
 #[derive(Debug, Clone, PartialEq, Eq, GetSize)]
 pub struct Palette {
     /// Offset of the palette in the file.
     pub offset: u64,
     /// Id by which textures refer to it.
     pub id: u32,
-    /// 16 or 256 colours: red in bits 0 to 4, green in 5 to 9, blue in 10 to
+    /// 16 or 256 colors: red in bits 0 to 4, green in 5 to 9, blue in 10 to
     /// 14, and bit 15 for blending.
-    pub colours: Vec<u16>,
+    pub colors: Vec<u16>,
 }
 
 impl Palette {
-    /// Returns whether a colour is the transparent one: magenta, regardless of
+    /// Returns whether a color is the transparent one: magenta, regardless of
     /// bit 15.
-    pub fn is_transparent(colour: u16) -> bool {
-        colour & 0x7FFF == 0x7C1F
+    pub fn is_transparent(color: u16) -> bool {
+        color & 0x7FFF == 0x7C1F
     }
 }
 
@@ -48,10 +48,10 @@ pub struct Texture {
     /// Bit 0: has transparent parts. Bit 31: no pixels follow.
     pub flags: u32,
     /// 16, 256 or 65536.
-    pub colours: u32,
+    pub colors: u32,
     /// Id of the palette, which may be in another file.
     pub palette: u32,
-    /// Index of the palette with that id and number of colours, if it is in
+    /// Index of the palette with that id and number of colors, if it is in
     /// this file.
     pub palette_index: Option<usize>,
     /// Index into the texture ids.
@@ -120,14 +120,14 @@ impl TextureData {
 #[repr(C)]
 struct TextureRecord {
     flags: U32,
-    ncolours: U32,
+    ncolors: U32,
     palette: U32,
     index: U32,
     width: U16,
     height: U16,
 }
 
-/// Reads a count and that many palettes of `size` colours.
+/// Reads a count and that many palettes of `size` colors.
 pub(super) fn read_palettes(
     cursor: &mut Cursor,
     size: usize,
@@ -137,8 +137,8 @@ pub(super) fn read_palettes(
         palettes.push(Palette {
             offset: cursor.offset(),
             id: cursor.u32("palette id")?,
-            colours: (0..size)
-                .map(|_| cursor.u16("colour"))
+            colors: (0..size)
+                .map(|_| cursor.u16("color"))
                 .collect::<Result<_>>()?,
         });
     }
@@ -161,7 +161,7 @@ pub(super) fn read_textures(
     psx.end = cursor.offset();
     let mut palettes = HashMap::new();
     for (index, palette) in psx.palettes.iter().enumerate() {
-        let key = (palette.colours.len(), palette.id);
+        let key = (palette.colors.len(), palette.id);
         palettes.entry(key).or_insert(index);
     }
     for (index, &pointer) in pointers.iter().enumerate() {
@@ -175,7 +175,7 @@ pub(super) fn read_textures(
                 Ok((texture, end))
             })
             .map_err(|error| error.within(format_args!("texture {index}")))?;
-        let key = (texture.colours as usize, texture.palette);
+        let key = (texture.colors as usize, texture.palette);
         texture.palette_index = palettes.get(&key).copied();
         psx.end = psx.end.max(end);
         psx.textures.push(texture);
@@ -219,12 +219,12 @@ impl Texture {
         let offset = cursor.offset();
         let record = cursor.record::<TextureRecord>("record")?;
         let flags = record.flags.get();
-        let colours = record.ncolours.get();
+        let colors = record.ncolors.get();
         let (width, height) = (record.width.get(), record.height.get());
         let (data, data_size) = if flags & EXTERNAL != 0 {
             (TextureData::External, 0)
         } else {
-            match colours {
+            match colors {
                 16 => {
                     let row_size = usize::from(width).next_multiple_of(4) / 2;
                     indexed(cursor, file, 4, row_size, height)
@@ -236,7 +236,7 @@ impl Texture {
                 65536 => pvr(cursor, file)?,
                 _ => {
                     warnings.push(format!(
-                        "texture at {offset:#x} has {colours} colours, which is unknown"
+                        "texture at {offset:#x} has {colors} colors, which is unknown"
                     ));
                     (TextureData::Unknown, 0)
                 }
@@ -254,7 +254,7 @@ impl Texture {
         let texture = Self {
             offset,
             flags,
-            colours,
+            colors,
             palette: record.palette.get(),
             palette_index: None,
             index: record.index.get(),
@@ -309,7 +309,7 @@ mod tests {
     use super::super::parse;
     use super::*;
 
-    /// Returns a file with these textures, whose palette 0xAA has 16 colours.
+    /// Returns a file with these textures, whose palette 0xAA has 16 colors.
     fn library(textures: &[Vec<u8>]) -> File {
         File {
             texture_ids: vec![1],
@@ -338,7 +338,7 @@ mod tests {
         assert_eq!(
             psx.textures[1].palette_found(),
             Some(false),
-            "it has 16 colours"
+            "it has 16 colors"
         );
     }
 
@@ -379,7 +379,7 @@ mod tests {
         assert_eq!(psx.textures[1].data, TextureData::Unknown);
         let warnings = psx.warnings.texts();
         assert_eq!(warnings.len(), 1);
-        assert!(warnings[0].contains("has 17 colours"), "{warnings:?}");
+        assert!(warnings[0].contains("has 17 colors"), "{warnings:?}");
     }
 
     #[test]

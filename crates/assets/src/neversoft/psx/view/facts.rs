@@ -1,4 +1,4 @@
-//! `info.json`: everything except vertices, normals, faces, colours, pixels and
+//! `info.json`: everything except vertices, normals, faces, colors, pixels and
 //! keyframes, of which it has the counts.
 
 use std::io::{self, Write};
@@ -97,7 +97,7 @@ impl Head {
             animated: psx.is_animated(),
             vertex_scale: psx.vertex_scale(),
             v3_has_lod: psx.v3_has_lod,
-            gouraud_palette_size: psx.gouraud_colours().map(<[_]>::len),
+            gouraud_palette_size: psx.gouraud_colors().map(<[_]>::len),
             warnings: psx.warnings.texts(),
         }
     }
@@ -119,7 +119,7 @@ impl<'a> Lists<'a> {
         let palettes = |size| {
             Seq::new(move || {
                 let palettes = psx.palettes.iter();
-                let fitting = palettes.filter(move |palette| palette.colours.len() == size);
+                let fitting = palettes.filter(move |palette| palette.colors.len() == size);
                 fitting.map(|palette| palette.id)
             })
         };
@@ -258,7 +258,7 @@ struct TextureFacts {
     name: Option<u32>,
     offset: u64,
     flags: u32,
-    colours: u32,
+    colors: u32,
     palette: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     palette_found: Option<bool>,
@@ -280,7 +280,7 @@ impl TextureFacts {
             name: psx.texture_ids.get(texture.index as usize).copied(),
             offset: texture.offset,
             flags: texture.flags,
-            colours: texture.colours,
+            colors: texture.colors,
             palette: texture.palette,
             palette_found: texture.palette_found(),
             width: texture.width,
@@ -319,8 +319,8 @@ impl<'a> ChunkFacts<'a> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum ContentFacts<'a> {
-    Colours {
-        colours: usize,
+    Colors {
+        colors: usize,
     },
     Hierarchy {
         parents: Seq<'a, i32>,
@@ -390,7 +390,7 @@ struct WibbleFacts {
 
 #[derive(Serialize)]
 struct PulseFacts {
-    colour: u8,
+    color: u8,
     keys: usize,
 }
 
@@ -403,8 +403,8 @@ struct ChnkFacts {
 impl<'a> ContentFacts<'a> {
     fn new(content: &'a Content) -> Self {
         match content {
-            Content::Colours(colours) => Self::Colours {
-                colours: colours.len(),
+            Content::Colors(colors) => Self::Colors {
+                colors: colors.len(),
             },
             Content::Hierarchy(parents) => Self::Hierarchy {
                 parents: Seq::new(|| {
@@ -490,7 +490,7 @@ impl WibbleFacts {
 impl PulseFacts {
     fn new(pulse: &Pulse) -> Self {
         Self {
-            colour: pulse.colour,
+            color: pulse.color,
             keys: pulse.keys.len(),
         }
     }

@@ -12,7 +12,7 @@ use get_size2::GetSize;
 
 use crate::model::padded;
 use crate::model::{bvh, gltf, obj, png, preview};
-use crate::neversoft::psx::export::{Colours, ExportPlan, TextureSet, model_name, neighbours};
+use crate::neversoft::psx::export::{Colors, ExportPlan, TextureSet, model_name, neighbors};
 use crate::neversoft::psx::{self, Psx};
 use crate::parse::Incomplete;
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
@@ -35,13 +35,13 @@ pub const FORMAT: ViewFormat = ViewFormat {
     matches: |bytes| psx::parse(bytes).is_ok(),
 };
 
-/// Maximum number of bytes of neighbours that are read.
+/// Maximum number of bytes of neighbors that are read.
 const MAX_NEIGHBOURS: usize = 16 << 20;
 
 fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<Failure>> {
     match psx::parse(bytes) {
         Ok(mut psx) => {
-            let mut plan = ExportPlan::new(&psx, read_neighbours(&psx, context));
+            let mut plan = ExportPlan::new(&psx, read_neighbors(&psx, context));
             psx.warnings.append(std::mem::take(&mut plan.problems));
             let model = Shown { psx, plan };
             Ok(Box::new(ListedView {
@@ -58,7 +58,7 @@ fn open(bytes: &Bytes, context: &dyn AssetContext) -> Result<Box<dyn View>, Box<
 }
 
 /// Returns the files of the same level, if this one needs something from them.
-fn read_neighbours(psx: &Psx, context: &dyn AssetContext) -> Vec<Psx> {
+fn read_neighbors(psx: &Psx, context: &dyn AssetContext) -> Vec<Psx> {
     if context.name().is_empty() || !TextureSet::lacks(psx) {
         return Vec::new();
     }
@@ -68,7 +68,7 @@ fn read_neighbours(psx: &Psx, context: &dyn AssetContext) -> Vec<Psx> {
         left = left.checked_sub(bytes.len())?;
         psx::parse(&bytes).ok()
     };
-    let names = neighbours(context.name()).into_iter();
+    let names = neighbors(context.name()).into_iter();
     names.filter_map(&mut read).collect()
 }
 
@@ -171,7 +171,7 @@ fn materials(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn scene(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
-    let scene = shown.plan.scene(&shown.psx, Colours::Materials);
+    let scene = shown.plan.scene(&shown.psx, Colors::Materials);
     obj::write(&scene, SCENE_MATERIALS, out)
 }
 
@@ -188,14 +188,14 @@ fn glb(
 ) -> io::Result<()> {
     let Shown { psx, plan } = shown;
     let pictures = |index| plan.textures.picture(psx, index);
-    let scene = plan.scene(psx, Colours::Corners);
+    let scene = plan.scene(psx, Colors::Corners);
     gltf::write(&scene, &pictures, &|bytes| context.reserve(bytes), out)
 }
 
 fn drawn(shown: &Shown, out: &mut dyn Write) -> io::Result<()> {
     let Shown { psx, plan } = shown;
     let pictures = |index| plan.textures.picture(psx, index);
-    let picture = preview::draw(&plan.scene(psx, Colours::Corners), &pictures);
+    let picture = preview::draw(&plan.scene(psx, Colors::Corners), &pictures);
     png::write(&picture, out)
 }
 
@@ -260,7 +260,7 @@ mod tests {
         );
         assert_eq!(
             rendered(&bytes, "palettes.tsv"),
-            "index\tid\tcolours\ttransparent\ttextures\n0\t000000aa\t16\t0\t1\n"
+            "index\tid\tcolors\ttransparent\ttextures\n0\t000000aa\t16\t0\t1\n"
         );
     }
 
@@ -277,7 +277,7 @@ mod tests {
             .collect();
         let offset = rows[1][1].parse::<usize>().unwrap();
         assert_eq!(rows[0], ["tag", "offset", "length", "meaning"]);
-        assert_eq!((rows[1][0], rows[1][3]), ("RGBs", "gouraud colours: 2"));
+        assert_eq!((rows[1][0], rows[1][3]), ("RGBs", "gouraud colors: 2"));
         assert_eq!(&file.bytes()[offset..offset + 4], [255, 0, 0, 0]);
         let damaged = "collision grid: 0 x 0 cells, 0 entries, damaged";
         assert_eq!((rows[2][0], rows[2][2], rows[2][3]), ("0x0a", "0", damaged));
@@ -325,7 +325,7 @@ mod tests {
                  faces          2 (triangles 1, quads 1, invisible 1)\n\
                  bounds         x -3.125 to 13.125, y -23.75 to 3.75 (down), z -4.375 to 34.375\n\
                  textures       3 (ids 2)\n\
-                 palettes       1 of 16 colours, 0 of 256, 1 missing\n\
+                 palettes       1 of 16 colors, 0 of 256, 1 missing\n\
                  animations     3 (keyframes 1, compressed 1, sprites 1)\n\
                  chunks         10: RGBs, HIER, 0x0a, 0x2a, 0x2c, 0x45, 0x06, 0x07 and 2 more\n\
                  warnings       4\n  \

@@ -78,7 +78,7 @@ fn bounds(psx: &Psx) -> Option<[[f64; 2]; 3]> {
 fn textures(psx: &Psx, summary: &mut Summary) {
     let (records, ids) = (psx.textures.len(), psx.texture_ids.len());
     summary.line("textures", format!("{records} (ids {ids})"));
-    let large = psx.palettes.iter().filter(|p| p.colours.len() == 256);
+    let large = psx.palettes.iter().filter(|p| p.colors.len() == 256);
     let large = large.count();
     let small = psx.palettes.len() - large;
     let textures = psx.textures.iter();
@@ -86,7 +86,7 @@ fn textures(psx: &Psx, summary: &mut Summary) {
     summary.line(
         "palettes",
         format!(
-            "{small} of 16 colours, {large} of 256, {} missing",
+            "{small} of 16 colors, {large} of 256, {} missing",
             missing.count()
         ),
     );

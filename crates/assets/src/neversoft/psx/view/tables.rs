@@ -117,19 +117,19 @@ pub(super) fn textures(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
 
 /// Writes `palettes.tsv`.
 pub(super) fn palettes(psx: &Psx, out: &mut dyn Write) -> io::Result<()> {
-    let columns = ["index", "id", "colours", "transparent", "textures"];
+    let columns = ["index", "id", "colors", "transparent", "textures"];
     let mut table = Table::new(out, &columns)?;
     let mut uses: HashMap<usize, usize> = HashMap::new();
     for index in psx.textures.iter().filter_map(|t| t.palette_index) {
         *uses.entry(index).or_default() += 1;
     }
     for (index, palette) in psx.palettes.iter().enumerate() {
-        let colours = palette.colours.iter();
-        let transparent = colours.filter(|&&colour| Palette::is_transparent(colour));
+        let colors = palette.colors.iter();
+        let transparent = colors.filter(|&&color| Palette::is_transparent(color));
         table
             .cell(index)
             .cell(hash(&palette.id))
-            .cell(palette.colours.len())
+            .cell(palette.colors.len())
             .cell(transparent.count())
             .cell(uses.get(&index).unwrap_or(&0))
             .end_row()?;
@@ -165,7 +165,7 @@ pub(super) fn tag(tag: u32) -> String {
 /// Returns the meaning of a chunk, and its number of items.
 fn meaning(chunk: &Chunk) -> String {
     let what = match &chunk.content {
-        Content::Colours(list) => format!("gouraud colours: {}", list.len()),
+        Content::Colors(list) => format!("gouraud colors: {}", list.len()),
         Content::Hierarchy(list) => format!("parents of objects: {}", list.len()),
         Content::BlockMap(map) => format!(
             "collision grid: {} x {} cells, {} entries",
@@ -175,7 +175,7 @@ fn meaning(chunk: &Chunk) -> String {
         Content::AnimationsV2(list) => format!("compressed animations: {}", list.len()),
         Content::Sprites(list) => format!("sprite animations: {}", list.len()),
         Content::Wibbles(list) => format!("moving textures: {}", list.len()),
-        Content::Pulses(list) => format!("pulsing colours: {}", list.len()),
+        Content::Pulses(list) => format!("pulsing colors: {}", list.len()),
         Content::Chnk(list) => format!("destructible items: {}", list.len()),
         Content::Unknown => "unknown".into(),
     };

@@ -1,4 +1,4 @@
-//! Tests of COB files, each with the smallest file that shows the behaviour.
+//! Tests of COB files, each with the smallest file that shows the behavior.
 
 use super::*;
 use crate::total_annihilation::build::cob::{

@@ -150,7 +150,7 @@ impl PixelFormat {
         })
     }
 
-    /// Returns whether pixels are colours instead of palette indices.
+    /// Returns whether pixels are colors instead of palette indices.
     pub fn is_true_color(self) -> bool {
         matches!(self, Self::Argb4444 | Self::Argb1555)
     }

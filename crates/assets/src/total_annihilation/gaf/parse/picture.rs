@@ -136,7 +136,7 @@ impl Gaf {
         Ok((cursor.offset() - start, odd))
     }
 
-    /// Returns the colours of a frame, and an error if some are missing.
+    /// Returns the colors of a frame, and an error if some are missing.
     fn true_color(&self, frame: &Frame, format: PixelFormat) -> (Vec<u8>, Result<u64>) {
         let mut colors = vec![0; 4 * frame.pixels() as usize];
         let result = (|| {
@@ -201,7 +201,7 @@ impl Gaf {
         }
         for (count, what) in [
             (clipped, "layers go over the edge of the frame"),
-            (mixed, "layers have palette indices and others colours"),
+            (mixed, "layers have palette indices and others colors"),
         ] {
             if count > 0 {
                 picture.warnings.push(format!("{count} {what}"));
@@ -230,7 +230,7 @@ impl Gaf {
 
 /// Draws a layer into the picture of its frame, aligned at their origins.
 /// Returns whether the whole layer is inside; `None` if one has palette indices
-/// and the other colours.
+/// and the other colors.
 fn draw(drawn: &Picture, frame: &Frame, layer: &Frame, picture: &mut Picture) -> Option<bool> {
     let offset = |frame: i16, layer: i16| i32::from(frame) - i32::from(layer);
     let (dx, dy) = (offset(frame.x, layer.x), offset(frame.y, layer.y));

@@ -1,4 +1,4 @@
-//! Tests of GAF files, each with the smallest file that shows the behaviour.
+//! Tests of GAF files, each with the smallest file that shows the behavior.
 
 use super::*;
 use crate::total_annihilation::build::gaf::{self as build, Body, sequence};
@@ -20,7 +20,7 @@ fn first(gaf: &Gaf) -> Frame {
 fn indexed(gaf: &Gaf) -> Indexed {
     match gaf.decode(&first(gaf)).unwrap().pixels {
         Pixels::Indexed(indexed) => indexed,
-        Pixels::Rgba(_) => panic!("colours"),
+        Pixels::Rgba(_) => panic!("colors"),
     }
 }
 
@@ -119,7 +119,7 @@ fn pixels_before_an_error_are_kept() {
         "row 2 at 0x62: repeats a pixel that is missing"
     );
     let Pixels::Indexed(picture) = incomplete.model.pixels else {
-        panic!("colours");
+        panic!("colors");
     };
     assert_eq!(picture.indices, [1, 2, 9]);
 
@@ -132,7 +132,7 @@ fn pixels_before_an_error_are_kept() {
         "raw pixels at 0x58: needs 4 bytes, 3 are left"
     );
     let Pixels::Indexed(picture) = incomplete.model.pixels else {
-        panic!("colours");
+        panic!("colors");
     };
     assert_eq!(picture.mask, [255, 255, 255, 0]);
 }
@@ -174,7 +174,7 @@ fn layers_are_drawn_by_their_origins_and_clipped() {
 }
 
 #[test]
-fn layers_of_colours_are_drawn_where_they_are_not_transparent() {
+fn layers_of_colors_are_drawn_where_they_are_not_transparent() {
     let below = build::Frame::new(2, 1, Body::TrueColor(4, vec![0xF00F, 0xF0F0]));
     let above = build::Frame::new(2, 1, Body::TrueColor(4, vec![0x0F00, 0x8F00]));
     let frame = build::Frame::new(2, 1, Body::Layers(vec![below, raw(2, 1), above]));
@@ -184,7 +184,7 @@ fn layers_of_colours_are_drawn_where_they_are_not_transparent() {
     assert_eq!(picture.pixels, Pixels::Rgba(expected.to_vec()));
     assert_eq!(
         picture.warnings.texts(),
-        ["1 layers have palette indices and others colours"]
+        ["1 layers have palette indices and others colors"]
     );
 }
 

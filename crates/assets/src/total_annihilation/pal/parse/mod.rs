@@ -20,7 +20,7 @@ const FILE_SIZE: usize = 1024;
 /// Bytes of a palette without padding, as in a PCX file.
 pub const RGB_SIZE: usize = 768;
 
-/// 256 colours, each red, green, blue. All are opaque, including index 0.
+/// 256 colors, each red, green, blue. All are opaque, including index 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Palette(pub [[u8; 3]; 256]);
 
@@ -28,12 +28,12 @@ impl Palette {
     /// The palette of Total Annihilation.
     pub const TA: Self = Self(ta());
 
-    /// Returns the grey ramp: index 0 is black, 255 is white.
-    pub fn grey() -> Self {
+    /// Returns the gray ramp: index 0 is black, 255 is white.
+    pub fn gray() -> Self {
         Self(std::array::from_fn(|index| [index as u8; 3]))
     }
 
-    /// Returns the palette in [`RGB_SIZE`] bytes, three for each colour; `None`
+    /// Returns the palette in [`RGB_SIZE`] bytes, three for each color; `None`
     /// if there are more or fewer bytes.
     pub fn from_rgb(bytes: &[u8]) -> Option<Self> {
         let (colors, rest) = bytes.as_chunks();
@@ -62,11 +62,11 @@ const fn ta() -> [[u8; 3]; 256] {
 /// The parsed contents of a palette file.
 #[derive(Debug, Clone, Default)]
 pub struct Pal {
-    /// The colours.
+    /// The colors.
     pub palette: Palette,
-    /// Number of colours whose fourth byte, which has no meaning, is not 0.
+    /// Number of colors whose fourth byte, which has no meaning, is not 0.
     pub nonzero_padding: usize,
-    /// Bytes after the last colour. The game ignores them.
+    /// Bytes after the last color. The game ignores them.
     pub trailing: usize,
     /// Warnings.
     pub warnings: Warnings,
@@ -75,7 +75,7 @@ pub struct Pal {
 /// Parses a palette file.
 ///
 /// # Errors
-/// Returns [`Incomplete`] with the existing colours if the file has fewer than
+/// Returns [`Incomplete`] with the existing colors if the file has fewer than
 /// 1024 bytes.
 pub fn parse(bytes: &Bytes) -> std::result::Result<Pal, Box<Incomplete<Pal>>> {
     let mut pal = Pal {
@@ -90,12 +90,12 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Pal, Box<Incomplete<Pal>>> {
     if pal.nonzero_padding > 0 {
         let count = pal.nonzero_padding;
         pal.warnings
-            .push(format!("the fourth byte of {count} colours is not 0"));
+            .push(format!("the fourth byte of {count} colors is not 0"));
     }
     if pal.trailing > 0 {
         let count = pal.trailing;
         pal.warnings
-            .push(format!("{count} bytes follow the last colour at 0x400"));
+            .push(format!("{count} bytes follow the last color at 0x400"));
     }
     let result = sized(bytes, "palette", &[FILE_SIZE..=usize::MAX]);
     finish(pal, result)
@@ -104,11 +104,11 @@ pub fn parse(bytes: &Bytes) -> std::result::Result<Pal, Box<Incomplete<Pal>>> {
 /// The purpose of a blend table, which follows from its size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlendKind {
-    /// Blends two colours: a row for each colour below, a column for each
-    /// colour above.
+    /// Blends two colors: a row for each color below, a column for each
+    /// color above.
     Alpha,
-    /// Shades or lightens a colour: a row for each of 32 levels, a column for
-    /// each colour.
+    /// Shades or lightens a color: a row for each of 32 levels, a column for
+    /// each color.
     Levels,
 }
 
@@ -132,10 +132,10 @@ impl BlendTable {
 /// Bytes of a table of 32 levels.
 const LEVELS_SIZE: usize = 32 * 256;
 
-/// Bytes of a table for two colours.
+/// Bytes of a table for two colors.
 const ALPHA_SIZE: usize = 256 * 256;
 
-/// Parses a blend table, which is recognised only by its size.
+/// Parses a blend table, which is recognized only by its size.
 ///
 /// # Errors
 /// Returns [`Incomplete`] if the file does not have the size of such a table.
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blend_table_is_recognised_by_its_size() {
+    fn a_blend_table_is_recognized_by_its_size() {
         let kind = |size| parse_blend(&Bytes::from(vec![0; size])).map(|table| table.kind());
         assert_eq!(kind(8192).unwrap(), BlendKind::Levels);
         assert_eq!(kind(65536).unwrap(), BlendKind::Alpha);

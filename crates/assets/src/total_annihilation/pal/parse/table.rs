@@ -1,6 +1,6 @@
 //! The palette of Total Annihilation (FORMATS, TA 2).
 
-/// Colour 0 is first; each is red << 16, green << 8, blue.
+/// Color 0 is first; each is red << 16, green << 8, blue.
 #[rustfmt::skip]
 pub(super) const COLORS: [u32; 256] = [
     0x000000, 0x800000, 0x008000, 0x808000, 0x000080, 0x800080, 0x008080, 0x808080,

@@ -20,7 +20,7 @@ const HEADER_SIZE: usize = 128;
 /// First byte of every file.
 const MANUFACTURER: u8 = 10;
 
-/// The byte before the 256 colours at the end of the file.
+/// The byte before the 256 colors at the end of the file.
 const PALETTE_MARKER: u8 = 0x0C;
 
 /// Minimum length of a file; the game rejects shorter ones.
@@ -29,7 +29,7 @@ const MIN_LENGTH: usize = HEADER_SIZE + RGB_SIZE;
 /// The parsed header of a PCX file, with the pixels as they are stored.
 #[derive(Debug, Clone, Default)]
 pub struct Pcx {
-    /// Version; 5 has 256 colours.
+    /// Version; 5 has 256 colors.
     pub version: u8,
     /// Encoding: 1 for runs, 0 for raw bytes.
     pub encoding: u8,
@@ -45,7 +45,7 @@ pub struct Pcx {
     pub planes: u8,
     /// Bytes of a row in each plane.
     pub bytes_per_line: u16,
-    /// The palette of the picture: 256 colours from the end of the file, 16
+    /// The palette of the picture: 256 colors from the end of the file, 16
     /// from the header if there are fewer than 8 bits, or none.
     pub palette: Option<Palette>,
     /// Warnings, except for those about the pixels, which are in

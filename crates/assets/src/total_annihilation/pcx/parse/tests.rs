@@ -1,4 +1,4 @@
-//! Tests of PCX files, each with the smallest file that shows the behaviour.
+//! Tests of PCX files, each with the smallest file that shows the behavior.
 
 use super::*;
 use crate::total_annihilation::build::pcx::Pcx as Build;
@@ -11,7 +11,7 @@ fn parsed(build: &Build) -> Pcx {
 fn indices(pcx: &Pcx) -> Vec<u8> {
     match pcx.decode().unwrap().pixels {
         Pixels::Indexed(indices) => indices,
-        Pixels::Rgb(_) => panic!("colours"),
+        Pixels::Rgb(_) => panic!("colors"),
     }
 }
 
@@ -49,7 +49,7 @@ fn padding_of_rows_is_not_part_of_the_picture() {
 }
 
 #[test]
-fn planes_become_colours() {
+fn planes_become_colors() {
     let planes = Build {
         planes: 3,
         width: 2,

@@ -1,4 +1,4 @@
-//! Stored colours, as red, green, blue and alpha of 8 bits.
+//! Stored colors, as red, green, blue and alpha of 8 bits.
 
 /// Returns a 3-bit value as 8 bits.
 fn wide3(value: u16) -> u8 {
@@ -56,7 +56,7 @@ pub(super) fn argb4444(word: u16) -> [u8; 4] {
     [part(8), part(4), part(0), part(12)]
 }
 
-/// Converts a GameCube colour: 555 if the top bit is set, otherwise 3 bits of
+/// Converts a GameCube color: 555 if the top bit is set, otherwise 3 bits of
 /// alpha and 444.
 pub(super) fn rgb5a3(word: u16) -> [u8; 4] {
     if word & 0x8000 != 0 {
@@ -66,10 +66,10 @@ pub(super) fn rgb5a3(word: u16) -> [u8; 4] {
     [r, g, b, wide3(word >> 12)]
 }
 
-/// Converts a GameCube colour: alpha, then intensity.
+/// Converts a GameCube color: alpha, then intensity.
 pub(super) fn ia8(word: u16) -> [u8; 4] {
-    let [alpha, grey] = word.to_be_bytes();
-    [grey, grey, grey, alpha]
+    let [alpha, gray] = word.to_be_bytes();
+    [gray, gray, gray, alpha]
 }
 
 #[cfg(test)]
