@@ -1,0 +1,10 @@
+//! Command lines without a mount, exit codes, and the project itself.
+
+mod check;
+mod command_line;
+mod exit_codes;
+mod licences;
+mod list;
+#[path = "../support/mod.rs"]
+mod support;
+mod test_support;

@@ -1,0 +1,63 @@
+//! A damaged byte in a container with checksums for all bytes never results in
+//! wrong bytes: the container is refused, the file is an error, or it reads as
+//! before.
+
+use std::collections::BTreeMap;
+
+use crate::support::container_seeds as seeds;
+use crate::support::containers::open;
+
+/// The damages of a byte.
+const DAMAGES: [fn(u8) -> u8; 3] = [|byte| byte ^ 1, |byte| byte ^ 0x80, |byte| !byte];
+
+/// Returns the files with their bytes; those that cannot be read are omitted.
+/// `None` if the container is refused.
+fn files(name: &str, bytes: Vec<u8>) -> Option<BTreeMap<String, Vec<u8>>> {
+    let opened = open(name, bytes, &|_| None, true).ok()?;
+    let mut files = BTreeMap::new();
+    for (path, entry) in opened.files() {
+        let mut bytes = Vec::new();
+        let read = opened.read(entry, &mut |piece| bytes.extend_from_slice(piece));
+        if read.is_ok() {
+            files.insert(path.to_owned(), bytes);
+        }
+    }
+    Some(files)
+}
+
+/// Damages every byte, and asserts that files are the same or cannot be read.
+/// Returns how often the container was refused, and how often files could not
+/// be read.
+fn damage(name: &str, good: &[u8]) -> (usize, usize) {
+    let expected = files(name, good.to_vec()).unwrap();
+    let (mut refused, mut unreadable) = (0, 0);
+    for at in 0..good.len() {
+        for damage in DAMAGES {
+            let mut bytes = good.to_vec();
+            bytes[at] = damage(bytes[at]);
+            let Some(found) = files(name, bytes) else {
+                refused += 1;
+                continue;
+            };
+            for (path, bytes) in &expected {
+                match found.get(path) {
+                    Some(found) => assert!(found == bytes, "{path} with damaged byte {at}"),
+                    None => unreadable += 1,
+                }
+            }
+        }
+    }
+    (refused, unreadable)
+}
+
+#[test]
+fn a_damaged_byte_of_a_7z_archive_never_results_in_wrong_bytes() {
+    let (refused, unreadable) = damage("x.7z", &seeds::seven_zip());
+    assert!(refused > 0 && unreadable > 0);
+}
+
+#[test]
+fn a_damaged_byte_of_a_zip_archive_never_results_in_wrong_bytes() {
+    let (refused, unreadable) = damage("x.zip", &seeds::zip());
+    assert!(refused > 0 && unreadable > 0);
+}
