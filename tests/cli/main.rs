@@ -5,6 +5,7 @@ mod command_line;
 mod exit_codes;
 mod licences;
 mod list;
+mod shared_folder;
 #[path = "../support/mod.rs"]
 mod support;
 mod test_support;

@@ -4,8 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::container_seeds as seeds;
 use crate::support::containers::open;
+use crate::support::{chd, container_seeds as seeds};
+use hpimount::io::Result;
+use hpimount::source::image::BlockImage;
 
 /// The damages of a byte.
 const DAMAGES: [fn(u8) -> u8; 3] = [|byte| byte ^ 1, |byte| byte ^ 0x80, |byte| !byte];
@@ -59,5 +61,44 @@ fn a_damaged_byte_of_a_7z_archive_never_results_in_wrong_bytes() {
 #[test]
 fn a_damaged_byte_of_a_zip_archive_never_results_in_wrong_bytes() {
     let (refused, unreadable) = damage("x.zip", &seeds::zip());
+    assert!(refused > 0 && unreadable > 0);
+}
+
+/// Length of the header of a CHD, which has no checksum.
+const CHD_HEADER: usize = 124;
+
+#[test]
+fn a_damaged_byte_of_a_chd_never_results_in_wrong_bytes() {
+    // A part of each kind of data.
+    let data: Vec<u8> = chd::varied()
+        .chunks(4096)
+        .step_by(8)
+        .flatten()
+        .copied()
+        .collect();
+    let Some(good) = chd::created("flac,huff,lzma,zlib", &data) else {
+        return;
+    };
+    let decode = |image: &dyn BlockImage| -> Vec<Result<Vec<u8>>> {
+        let blocks = image.len().div_ceil(image.block_size().into());
+        (0..blocks).map(|block| image.decode(block)).collect()
+    };
+    let expected = decode(&*chd::open_bytes(good.clone()).unwrap());
+    let (mut refused, mut unreadable) = (0, 0);
+    // Some bytes of all parts: all bytes would take minutes.
+    for at in (CHD_HEADER..good.len()).step_by(11) {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1 << (at % 8);
+        let Ok(image) = chd::open_bytes(bytes) else {
+            refused += 1;
+            continue;
+        };
+        for (found, expected) in decode(&*image).iter().zip(&expected) {
+            match found {
+                Ok(found) => assert!(found == expected.as_ref().unwrap(), "byte {at}"),
+                Err(_) => unreadable += 1,
+            }
+        }
+    }
     assert!(refused > 0 && unreadable > 0);
 }

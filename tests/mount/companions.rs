@@ -1,6 +1,5 @@
 //! The companions of archives and assets: `X.d` and `X.meta`.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -9,8 +8,10 @@ use crate::support::assets;
 use crate::support::hpi::{File, V1, dir, file as entry, hostile};
 use crate::support::mount::{Mount, run};
 use crate::support::mounted::stats;
+use crate::support::pictures::{library, pixels};
 use crate::support::sources::{file, folder, hip, json, names, output};
 use hpimount::volume::hpi::chunk::Method;
+use hpimount_test_attributes::fuse_test;
 
 /// Returns an archive with one file.
 fn archive(name: &str, bytes: &[u8]) -> Vec<u8> {
@@ -437,4 +438,22 @@ fn a_companion_that_is_not_listed_has_a_parent_and_right_sizes() {
     assert!(shell.ends_with("/anims/ped.ifp.meta\nped.ifp\n"), "{shell}");
     assert!(fs::metadata(mount.file("anims/none.ifp.meta")).is_err());
     assert!(fs::metadata(mount.file("anims.meta")).is_err());
+}
+
+#[fuse_test]
+fn a_palette_is_read_from_a_sibling_in_any_case() {
+    let mount = folder(|source| {
+        fs::write(source.join("skhan.psx"), library(None, Some(0xAA))).unwrap();
+        fs::write(source.join("SKHAN_L.PSX"), library(Some(0xAA), None)).unwrap();
+        fs::write(source.join("lone.psx"), library(None, Some(0xAA))).unwrap();
+    })
+    .mount(&[]);
+    let textures = mount.file("skhan.psx.meta/textures");
+    assert_eq!(names(&textures), ["00 00000077.png"]);
+    let png = fs::read(textures.join("00 00000077.png")).unwrap();
+    assert_eq!(pixels(&png), (2, 2, [255, 0, 0, 255].repeat(4)));
+    let lone = mount.file("lone.psx.meta");
+    assert!(!names(&lone).contains(&"textures".to_owned()));
+    let info = fs::read_to_string(lone.join("info.json")).unwrap();
+    assert!(info.contains("palette 000000aa of texture"), "{info}");
 }

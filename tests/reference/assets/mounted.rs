@@ -1,31 +1,13 @@
 //! Pictures, models and animations, read through the kernel.
 
-use hpimount_test_attributes::fuse_test;
 use std::fs;
 use std::path::Path;
 
 use crate::assets::samples::samples;
 use crate::shared;
-use crate::support::pictures::{library, pixels};
+use crate::support::pictures::pixels;
 use crate::support::sources::{folder, names};
-
-#[fuse_test]
-fn a_palette_is_read_from_a_sibling_in_any_case() {
-    let mount = folder(|source| {
-        fs::write(source.join("skhan.psx"), library(None, Some(0xAA))).unwrap();
-        fs::write(source.join("SKHAN_L.PSX"), library(Some(0xAA), None)).unwrap();
-        fs::write(source.join("lone.psx"), library(None, Some(0xAA))).unwrap();
-    })
-    .mount(&[]);
-    let textures = mount.file("skhan.psx.meta/textures");
-    assert_eq!(names(&textures), ["00 00000077.png"]);
-    let png = fs::read(textures.join("00 00000077.png")).unwrap();
-    assert_eq!(pixels(&png), (2, 2, [255, 0, 0, 255].repeat(4)));
-    let lone = mount.file("lone.psx.meta");
-    assert!(!names(&lone).contains(&"textures".to_owned()));
-    let info = fs::read_to_string(lone.join("info.json")).unwrap();
-    assert!(info.contains("palette 000000aa of texture"), "{info}");
-}
+use hpimount_test_attributes::fuse_test;
 
 /// Asserts that the size of every file below a directory is known before it is
 /// opened, and returns the number of files.

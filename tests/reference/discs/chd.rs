@@ -4,16 +4,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::sync::Arc;
 
 use crate::shared;
-use crate::support::skip;
+use crate::support::chd::{bytes, chdman, open, text};
 use crate::support::walked::{self, Walked};
-use hpimount::io::{Error, ReadAt};
 use hpimount::mount::Options;
 use hpimount::namespace::companion::Meta;
-use hpimount::source::image::{self, BlockImage};
 
 /// Returns the images of a kind, sorted.
 fn images(prefix: &str) -> Vec<PathBuf> {
@@ -27,39 +23,6 @@ fn images(prefix: &str) -> Vec<PathBuf> {
     });
     paths.sort();
     paths
-}
-
-/// Opens an image, whose format must be recognised.
-fn open(path: &Path) -> Result<Box<dyn BlockImage>, Error> {
-    let source: Arc<dyn ReadAt> = Arc::new(fs::read(path).unwrap());
-    let format = image::detect(&*source)?.ok_or(Error::UnknownFormat)?;
-    (format.open)(source)
-}
-
-/// Returns the decoded bytes of an image.
-fn bytes(image: &dyn BlockImage) -> Vec<u8> {
-    let blocks = image.len().div_ceil(image.block_size().into());
-    let blocks = (0..blocks).map(|block| image.decode(block).unwrap());
-    blocks.flatten().collect()
-}
-
-/// Runs `chdman`; returns false if it is not installed.
-fn chdman(arguments: &[&str]) -> bool {
-    let mut command = Command::new("chdman");
-    command
-        .args(arguments)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
-    let status = command.status();
-    if !skip::possible(status.is_ok(), "chdman (mame-tools) is missing") {
-        return false;
-    }
-    assert!(status.unwrap().success(), "chdman {arguments:?}");
-    true
-}
-
-fn text(path: &Path) -> &str {
-    path.to_str().unwrap()
 }
 
 /// Compares an image with what `chdman` extracts from it; returns false if that
@@ -91,48 +54,6 @@ fn every_byte_matches_chdman() {
         count += 1;
     }
     assert!(count == 0 || count == 7, "{count}");
-}
-
-/// Returns bytes that suit different codecs: text, a wave, noise and zeros.
-fn varied() -> Vec<u8> {
-    let mut state = 1_u32;
-    let noise = move || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 24) as u8
-    };
-    let noise: Vec<u8> = std::iter::repeat_with(noise).take(40_960).collect();
-    let text = b"all work and no play makes jack a dull boy. ".repeat(2000);
-    let wave = (0..40_000).flat_map(|at| {
-        let angle = f64::from(at) / 20.0;
-        ((angle.sin() * 9000.0 + angle * 3.0) as i16).to_le_bytes()
-    });
-    let mut bytes = [text, wave.collect(), noise, vec![0; 40_960]].concat();
-    bytes.resize(bytes.len().next_multiple_of(4096), 3);
-    bytes
-}
-
-#[test]
-fn every_codec_is_lossless() {
-    let directory = tempfile::tempdir().unwrap();
-    let input = directory.path().join("input");
-    fs::write(&input, varied()).unwrap();
-    let codecs = [
-        "none",
-        "zlib",
-        "lzma",
-        "huff",
-        "flac",
-        "flac,huff,lzma,zlib",
-    ];
-    for codec in codecs {
-        let out = directory.path().join("image.chd");
-        let arguments = ["createraw", "-f", "-hs", "4096", "-us", "512", "-c", codec];
-        let files = ["-i", text(&input), "-o", text(&out)];
-        if !chdman(&[&arguments[..], &files].concat()) {
-            return;
-        }
-        assert!(bytes(&*open(&out).unwrap()) == varied(), "{codec}");
-    }
 }
 
 /// Returns the files of a mount without companions.

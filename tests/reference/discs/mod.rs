@@ -1,5 +1,4 @@
 //! Discs and block images.
 
 mod chd;
-mod checksums;
 mod samples;
