@@ -49,7 +49,7 @@ fn run_it(ci: &str) -> Output {
         .args([
             "--ignored",
             "--exact",
-            "a_test_that_cannot_run",
+            "test_support::a_test_that_cannot_run",
             "--test-threads=2",
         ])
         .env("CI", ci)
@@ -64,7 +64,7 @@ fn a_skipped_test_passes_and_is_reported() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
         said,
-        "skipped: a_test_that_cannot_run: something is missing\n"
+        "skipped: test_support::a_test_that_cannot_run: something is missing\n"
     );
 }
 

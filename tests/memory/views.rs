@@ -145,7 +145,8 @@ impl Write for Full {
 fn a_rendering_stops_when_its_output_fails() {
     let mut files = 0;
     for (name, _, bytes) in one_of_each() {
-        let view = open(format_of(name), &bytes.into()).unwrap();
+        let view = open(format_of(name), &bytes.into());
+        let view = view.unwrap_or_else(|| panic!("{name} is damaged"));
         for (index, file) in view.files().iter().enumerate() {
             let mut length = Vec::new();
             view.render(index, &Alone, &mut length).unwrap();

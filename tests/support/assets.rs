@@ -59,7 +59,6 @@ pub fn anlf() -> Vec<u8> {
 pub fn one_of_each() -> Vec<(&'static str, &'static str, Vec<u8>)> {
     vec![
         ("level.psx", "PSX", level(4)),
-        ("level_v3.psx", "PSX", level(3)),
         ("empty.psx", "PSX", empty_psx()),
         ("model.hgo", "HGO", model(Endian::Big)),
         ("model_le.hgo", "HGO", model(Endian::Little)),

@@ -52,5 +52,6 @@ pub mod ta_files;
 pub mod trial;
 pub mod views;
 pub mod walked;
+pub mod wit;
 
 pub use patterns::{noise, text};

@@ -1,4 +1,4 @@
-//! Files of containers in containers.
+//! Files of containers, with and without those of the containers in them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,6 +18,17 @@ pub fn files(path: &Path) -> BTreeMap<String, Walked> {
     let vfs = walked::open(path.to_owned(), options);
     let vfs = vfs.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     without_reasons(walked::files(&vfs))
+}
+
+/// Returns the files of a mount without companions.
+pub fn files_alone(path: &Path) -> BTreeMap<String, Walked> {
+    let options = Options {
+        companions: false,
+        meta: Meta::Off,
+        ..Options::default()
+    };
+    let vfs = walked::open(path.to_owned(), options);
+    walked::files(&vfs.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
 /// Returns the files without the errors of reading them, which contain offsets

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 
 use crate::shared;
 use crate::support::chd::{bytes, chdman, open, text};
-use crate::support::walked::{self, Walked};
-use hpimount::mount::Options;
-use hpimount::namespace::companion::Meta;
+use crate::support::nested::files_alone;
+use crate::support::walked::Walked;
 
 /// Returns the images of a kind, sorted.
 fn images(prefix: &str) -> Vec<PathBuf> {
@@ -56,17 +55,6 @@ fn every_byte_matches_chdman() {
     assert!(count == 0 || count == 7, "{count}");
 }
 
-/// Returns the files of a mount without companions.
-fn mounted(path: &Path) -> BTreeMap<String, Walked> {
-    let options = Options {
-        companions: false,
-        meta: Meta::Off,
-        ..Options::default()
-    };
-    let vfs = walked::open(path.to_owned(), options).unwrap_or_else(|error| panic!("{error}"));
-    walked::files(&vfs)
-}
-
 /// Samples, and the images that they were created from.
 const CREATED_FROM: [(&str, &str); 4] = [
     ("good_hd.chd", "good_plain.iso"),
@@ -81,8 +69,8 @@ fn discs_have_the_files_and_tracks_of_the_images_they_were_created_from() {
         return;
     };
     for (chd, image) in CREATED_FROM {
-        let found = mounted(&containers.join("chd").join(chd));
-        let expected = mounted(&containers.join("iso").join(image));
+        let found = files_alone(&containers.join("chd").join(chd));
+        let expected = files_alone(&containers.join("iso").join(image));
         let has_track = expected.contains_key("tracks/02.wav");
         assert_eq!(has_track, image.ends_with(".cue"), "{image}");
         assert_eq!(found, expected, "{chd}");
@@ -114,7 +102,7 @@ fn discs_that_chdman_created_from_a_cue_sheet_have_its_files_and_tracks() {
     for (name, sheet) in sheets {
         let sheet_path = directory.path().join(format!("{name}.cue"));
         fs::write(&sheet_path, sheet).unwrap();
-        let expected = mounted(&sheet_path);
+        let expected = files_alone(&sheet_path);
         for codecs in ["cdlz", "cdzl", "cdfl", "cdlz,cdzl,cdfl"] {
             let out = directory.path().join("disc.chd");
             let (sheet, out_text) = (text(&sheet_path), text(&out));
@@ -122,7 +110,7 @@ fn discs_that_chdman_created_from_a_cue_sheet_have_its_files_and_tracks() {
             if !chdman(&arguments) || !compare_with_chdman(&out) {
                 return;
             }
-            assert_eq!(mounted(&out), expected, "{name} by {codecs}");
+            assert_eq!(files_alone(&out), expected, "{name} by {codecs}");
         }
     }
 }
@@ -135,7 +123,7 @@ fn foreign_discs_have_the_files_that_were_packed() {
     let manifest = fs::read(folder.join("manifest.json")).unwrap();
     let manifest: serde_json::Value = serde_json::from_slice(&manifest).unwrap();
     for name in ["foreign_cd.chd", "foreign_raw.chd"] {
-        let files = mounted(&folder.join(name));
+        let files = files_alone(&folder.join(name));
         let sum = |file: Walked| file.sha256.unwrap_or_default().into();
         let sums = files.into_iter().map(|(path, file)| (path, sum(file)));
         let mut found: serde_json::Map<String, serde_json::Value> = sums.collect();

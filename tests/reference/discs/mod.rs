@@ -2,3 +2,4 @@
 
 mod chd;
 mod samples;
+mod writers;
