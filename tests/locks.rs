@@ -3,8 +3,6 @@
 //! threads one step at a time in orders of its choice, and reports a deadlock
 //! as a failure.
 
-mod support;
-
 #[path = "../src/sync/awaited.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod awaited;
@@ -20,6 +18,9 @@ mod flights;
 #[path = "../src/sync/tally.rs"]
 #[allow(dead_code, unreachable_pub)]
 mod tally;
+#[path = "support/trial.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod trial;
 
 /// Replacements of the library's modules for the included files, with the locks
 /// of the model checker.
@@ -51,7 +52,6 @@ use awaited::Awaited;
 use budget::Budget;
 use cache::{Cache, Value};
 use flights::{Claim, Flights};
-use support::trial;
 
 /// A block of bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]

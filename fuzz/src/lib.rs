@@ -1,4 +1,4 @@
-//! The entry points of the fuzz targets, which `tests/fuzzing.rs` runs without
+//! The entry points of the fuzz targets, which `tests/hostile/fuzz_targets.rs` runs without
 //! a fuzzer.
 
 #[path = "../../tests/support/fuzz/mod.rs"]

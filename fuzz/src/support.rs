@@ -2,6 +2,10 @@
 
 #![allow(dead_code, unreachable_pub)]
 
+#[path = "../../tests/support/assets.rs"]
+pub mod assets;
+#[path = "../../tests/support/build.rs"]
+pub mod build;
 #[path = "../../tests/support/container_seeds.rs"]
 pub mod container_seeds;
 #[path = "../../tests/support/containers.rs"]
@@ -10,6 +14,8 @@ pub mod containers;
 pub mod disc;
 #[path = "../../tests/support/full.rs"]
 pub mod full;
+#[path = "../../tests/support/heavy_iron/mod.rs"]
+pub mod heavy_iron;
 #[path = "../../tests/support/hip.rs"]
 pub mod hip;
 #[path = "../../tests/support/hpi/mod.rs"]

@@ -4,11 +4,15 @@ use std::path::Path;
 use std::process::Command;
 
 use super::skip::skip;
+use crate::support::shown::bytes_of;
+use serde_json::Value;
 
 /// Prints the errors that the validator finds in the files that follow.
 const VALIDATE: &str = "
 const { validateBytes } = require(process.env.GLTF_VALIDATOR || 'gltf-validator');
+
 const fs = require('fs');
+
 (async () => {
     for (const file of process.argv.slice(1)) {
         const { issues } = await validateBytes(new Uint8Array(fs.readFileSync(file)));
@@ -50,4 +54,16 @@ pub fn accept(files: &[impl AsRef<Path>]) {
         assert!(output.status.success(), "{}: {output:?}", file.display());
     }
     validate(files);
+}
+
+/// Returns the JSON part of a GLB file.
+pub fn scene(path: &Path) -> Value {
+    let bytes = bytes_of(path);
+    assert!(bytes.starts_with(b"glTF\x02\0\0\0"), "{}", path.display());
+    let length = u32::from_le_bytes(bytes[12..16].try_into().unwrap()) as usize;
+    serde_json::from_slice(&bytes[20..20 + length]).unwrap()
+}
+
+pub fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
+    value[name].as_array().map_or(&[], Vec::as_slice)
 }

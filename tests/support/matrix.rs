@@ -213,6 +213,15 @@ pub enum Outcome {
     Undetected,
 }
 
+/// All outcomes, in their order.
+pub const EVERY_OUTCOME: [Outcome; 5] = [
+    Outcome::Refused,
+    Outcome::Unknown,
+    Outcome::Same,
+    Outcome::Eio,
+    Outcome::Undetected,
+];
+
 /// The number of sources with each [`Outcome`], in their order.
 pub type Counts = [usize; 5];
 

@@ -1,12 +1,17 @@
-//! Code shared by the integration tests.
+//! Code shared by the test programs. `fuzz` is a part of those that run it.
 
-// Every integration test is a separate program, in which nothing is public, and
-// uses a part of this.
+// Nothing is public in a test program, and each uses a part of this.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod assets;
 pub mod bombs;
+pub mod build;
+pub mod chd;
 pub mod container_seeds;
 pub mod containers;
+pub mod damaged_hpi;
+pub mod decoded;
+pub mod desktop;
 pub mod disc;
 pub mod each_method;
 pub mod extracted;
@@ -17,46 +22,36 @@ pub mod faulty_mount;
 pub mod files;
 pub mod full;
 pub mod gltf;
-pub mod goldens;
+pub mod heavy_iron;
 pub mod hip;
-pub mod hip_golden;
 pub mod hip_random;
 pub mod hpi;
 pub mod hpipack;
+pub mod limited;
 pub mod limits;
-pub mod load;
+pub mod listed;
 pub mod matrix;
 pub mod merge_model;
 pub mod merging;
 pub mod mount;
 pub mod mounted;
+pub mod native_sounds;
+pub mod nested;
 pub mod odd_reads;
+pub mod packed;
 mod patterns;
 pub mod pictures;
 pub mod plain;
 pub mod programs;
 pub mod record;
-pub mod reference;
-pub mod remote;
+pub mod shown;
 pub mod skip;
 pub mod sources;
 pub mod ta;
-pub mod ta_samples;
+pub mod ta_files;
 pub mod trial;
 pub mod views;
 pub mod walked;
-
-use std::path::PathBuf;
+pub mod wit;
 
 pub use patterns::{noise, text};
-
-/// Returns a file or folder of the samples beside the repository. If it is
-/// absent, returns `None` and reports that the test is skipped.
-///
-/// # Panics
-/// Panics if it is absent and `CI=true`.
-pub fn shared(path: &str) -> Option<PathBuf> {
-    let found = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).join(path);
-    let missing = format!("{} is missing", found.display());
-    skip::possible(found.exists(), &missing).then_some(found)
-}

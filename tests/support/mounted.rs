@@ -7,34 +7,27 @@ use std::process::Command;
 use proptest::test_runner::Config;
 use serde_json::Value;
 
-use super::mount::{Fixture, Mount, can_mount, hpimount};
+use super::mount::{Fixture, Mount, hpimount};
 
-/// Mounts the bytes of an archive with `-o options`. If nothing can be mounted,
-/// returns `None` and reports that the test is skipped.
-pub fn mounted(archive: &[u8], options: &str) -> Option<Mount> {
+/// Mounts the bytes of an archive with `-o options`.
+pub fn mounted(archive: &[u8], options: &str) -> Mount {
     mounted_by(hpimount(), archive, options)
 }
 
 /// Returns the same with a command to which the arguments are added.
-pub fn mounted_by(mut program: Command, archive: &[u8], options: &str) -> Option<Mount> {
-    if !can_mount() {
-        return None;
-    }
+pub fn mounted_by(mut program: Command, archive: &[u8], options: &str) -> Mount {
     let fixture = Fixture::new();
     fs::write(&fixture.archive, archive).unwrap();
     program.args([&fixture.archive, &fixture.point]);
-    Some(fixture.mount_by(with_options(program, options)))
+    fixture.mount_by(with_options(program, options))
 }
 
 /// Mounts files as they are on disk.
-pub fn mounted_files(sources: &[PathBuf], options: &str) -> Option<Mount> {
-    if !can_mount() {
-        return None;
-    }
+pub fn mounted_files(sources: &[PathBuf], options: &str) -> Mount {
     let fixture = Fixture::new();
     let mut program = hpimount();
     program.args(sources).arg(&fixture.point);
-    Some(fixture.mount_by(with_options(program, options)))
+    fixture.mount_by(with_options(program, options))
 }
 
 fn with_options(mut program: Command, options: &str) -> Command {

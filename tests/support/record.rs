@@ -150,6 +150,11 @@ pub fn open(bytes: Vec<u8>, options: Options) -> Result<Opened> {
     Ok(Opened { archive, tree })
 }
 
+/// Opens the bytes of an archive that is not damaged.
+pub fn opened(bytes: impl AsRef<[u8]>) -> Opened {
+    open(bytes.as_ref().to_vec(), Options::default()).unwrap()
+}
+
 impl Opened {
     /// Returns the bytes of a stored file, or the text of a generated one.
     pub fn read(&self, entry: Entry) -> Result<Vec<u8>> {

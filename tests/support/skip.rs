@@ -2,19 +2,30 @@
 
 use std::io::Write;
 
+/// Returns whether this is a run of continuous integration, where everything
+/// that tests need is installed.
+pub fn is_ci() -> bool {
+    std::env::var("CI").as_deref() == Ok("true")
+}
+
 /// Reports that the running test is skipped, at least in part, and why.
 ///
 /// # Panics
 /// Panics if `CI=true`: everything that tests need is installed there.
 pub fn skip(why: &str) {
-    assert!(std::env::var("CI").as_deref() != Ok("true"), "{why}");
+    assert!(!is_ci(), "{why}");
     skip_anywhere(why);
 }
 
 /// Does the same for what is not installed in CI either.
 pub fn skip_anywhere(why: &str) {
     let thread = std::thread::current();
-    let line = format!("skipped: {}: {why}\n", thread.name().unwrap_or("a thread"));
+    report(thread.name().unwrap_or("a thread"), why);
+}
+
+/// Reports what is skipped, and why. `scripts/test` counts these lines.
+pub fn report(what: &str, why: &str) {
+    let line = format!("skipped: {what}: {why}\n");
     // Not with `eprintln!`, which the test harness captures in tests that
     // pass.
     std::io::stderr().write_all(line.as_bytes()).unwrap();

@@ -4,11 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use serde_json::Value;
-
 use super::hip::{Asset, Hip};
 use super::hpipack::{hpipack, stderr};
 use super::mount::Fixture;
+use serde_json::Value;
 
 /// Returns a fixture with a folder called `source` as its source, which `fill`
 /// fills.
@@ -86,8 +85,12 @@ pub fn names(directory: &Path) -> Vec<String> {
 
 /// Returns the contents of a JSON file.
 pub fn json(path: &Path) -> Value {
-    let text = fs::read(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
-    serde_json::from_slice(&text).unwrap()
+    serde_json::from_slice(&read(path)).unwrap()
+}
+
+/// Returns the bytes of a file, which can be read.
+pub fn read(path: &Path) -> Vec<u8> {
+    fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// Runs a program, which must succeed, and returns its output.

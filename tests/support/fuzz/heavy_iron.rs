@@ -3,10 +3,8 @@
 use bytes::Bytes;
 use hpimount_assets::heavy_iron::{Facts, Game, Platform};
 
-#[path = "../heavy_iron/build.rs"]
-pub mod build;
-#[path = "../heavy_iron/look.rs"]
-mod look;
+pub use crate::support::heavy_iron::build;
+use crate::support::heavy_iron::look;
 
 const PLATFORMS: [Platform; 4] = [
     Platform::GameCube,

@@ -1,7 +1,7 @@
 //! Entry points for fuzzers: each accepts arbitrary bytes, runs the code under
 //! test, and asserts its invariants.
 //!
-//! The crate in `fuzz/` runs them under libFuzzer; `tests/fuzzing.rs` calls
+//! The crate in `fuzz/` runs them under libFuzzer; `tests/hostile/fuzz_targets.rs` calls
 //! them on seeds, on findings and on damaged seeds.
 
 // As in `support`: in a test program nothing is public.
@@ -9,9 +9,8 @@
 
 mod archive;
 mod asset;
-mod build;
 mod chunk;
-mod container;
+pub mod container;
 mod dat;
 mod heavy_iron;
 mod mount;

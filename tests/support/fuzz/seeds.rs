@@ -5,10 +5,10 @@ use hpimount_containers::hpi::chunk::{CHUNK_SIZE, Method};
 use hpimount_containers::hpi::cipher::Cipher;
 use hpimount_containers::hpi::lz77::encode;
 
-use super::build::ifp::Tail;
-use super::build::{Endian, hgo, ifp, psx};
 use super::chunk::ChunkHead;
 use super::heavy_iron::{build as hi, number_of};
+use crate::support::assets;
+use crate::support::build::Endian;
 use crate::support::full::{full_hgo_files, full_ifp_files};
 use crate::support::hip::{Asset, Hip, TARGETS, hipb};
 use crate::support::hpi::{Chunk, Entry, File, V1, V2, dir, file, hostile};
@@ -138,43 +138,21 @@ pub fn hip() -> Vec<Vec<u8>> {
 }
 
 pub fn psx() -> Vec<Vec<u8>> {
-    let versions = [3, 4, 6].map(|version| psx::File {
-        version,
-        ..psx::rich()
-    });
-    let mut seeds: Vec<_> = versions.iter().map(psx::File::bytes).collect();
-    seeds.push(psx::File::new(4).bytes());
+    let mut seeds: Vec<_> = [3, 4, 6].map(assets::level).into();
+    seeds.push(assets::empty_psx());
     short(seeds)
 }
 
 pub fn hgo() -> Vec<Vec<u8>> {
-    let mut seeds = vec![hgo::Build::new(Endian::Big).mouse()];
-    seeds.push(hgo::Build::new(Endian::Little).mouse());
-    seeds.push([&b"HGOF"[..], &[4, 0, 0, 0], b"NTBL", &[12, 0, 0, 0]].concat());
+    let mut seeds: Vec<_> = [Endian::Big, Endian::Little].map(assets::model).into();
+    seeds.push(assets::block_table());
     seeds.extend(beginnings(full_hgo_files()));
     short(seeds)
 }
 
 pub fn ifp() -> Vec<Vec<u8>> {
-    let root = ifp::anp_object("Root", 4, 0, &ifp::shorts(&[0, 0, 0, 4096, 6, 1024, 0, 0]));
-    let spine = ifp::anp_object(" Spine", 3, -1, &ifp::shorts(&[0, 0, 0, 4096, 12]));
-    let still = ifp::anp_object("hand", 1, 5, &ifp::floats(&[0.0, 0.0, 0.0, 1.0, 0.5]));
-    let moved = ifp::anp_object("leg", 2, 6, &ifp::floats(&[0.5; 8]));
-    let objects = vec![root, spine, still, moved];
-    let mut seeds = Vec::new();
-    for is_anp3 in [false, true] {
-        let animations = [("walk", objects.clone()), ("walk", Vec::new())];
-        seeds.push(ifp::anp(is_anp3, "ped", &animations));
-    }
-    let mut kinds = Vec::new();
-    for (kind, count) in [(b"KR00", 5), (b"KRT0", 8), (b"KRTS", 11)] {
-        let keys = ifp::floats(&vec![0.25; 2 * count]);
-        kinds.push(ifp::anpk_object("Root", Tail::Bone(0), Some((kind, &keys))));
-    }
-    kinds.push(ifp::anpk_object("swaist", Tail::Siblings(1, -1), None));
-    let package = ifp::anpk("ped", &[("walking", &kinds), ("a", &[])]);
-    seeds.push(ifp::anlf(&[package.clone(), package.clone()]));
-    seeds.push(package);
+    let mut seeds: Vec<_> = [false, true].map(assets::anp).into();
+    seeds.extend([assets::anlf(), assets::anpk()]);
     seeds.extend(beginnings(full_ifp_files()));
     short(seeds)
 }

@@ -1,0 +1,11 @@
+//! Command lines without a mount, exit codes, and the project itself.
+
+mod check;
+mod command_line;
+mod exit_codes;
+mod licences;
+mod list;
+mod shared_folder;
+#[path = "../support/mod.rs"]
+mod support;
+mod test_support;

@@ -1,0 +1,89 @@
+//! Our files on desktops: their types by name and content, and the programs
+//! that are offered for them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::process::Command;
+
+use crate::support::desktop::{data, home, types_of};
+use crate::support::mount::{has_programs, run};
+use tempfile::tempdir;
+
+#[test]
+fn archives_are_detected_by_their_first_bytes_without_an_extension() {
+    let Some(home) = home() else {
+        return;
+    };
+    let dir = tempdir().unwrap();
+    let cases: [(&str, &[u8], &str); 11] = [
+        ("hpi", b"HAPI\0\0\x01\0", "application/x-hpi-archive"),
+        ("kingdoms", b"HAPI\0\0\x02\0", "application/x-hpi-archive"),
+        ("saved", b"HAPIBANK", "application/octet-stream"),
+        ("psp", b"CISO\x18\0\0\0", "application/x-compressed-iso"),
+        ("ps2", b"ZISO\x18\0\0\0", "application/x-compressed-iso"),
+        ("gc", b"CISO\0\0\x20\0", "application/x-gamecube-image"),
+        ("img", b"VER2\x01\0\0\0", "application/x-gta-img"),
+        ("gta3.img", b"\0\0\0\0", "application/x-gta-img"),
+        ("disk.img", b"\0\0\0\0", "application/x-raw-disk-image"),
+        ("CD.WAD", b"\0\0\0\0", "application/x-neversoft-wad"),
+        (
+            "prog.cob",
+            b"       IDENTIFICATION DIVISION.\n",
+            "text/x-cobol",
+        ),
+    ];
+    let files = cases.map(|(name, bytes, _)| {
+        let path = dir.path().join(name);
+        fs::write(
+            &path,
+            [bytes, &[0; 64][..64 * usize::from(!name.ends_with("cob"))]].concat(),
+        )
+        .unwrap();
+        path
+    });
+    for ((name, _, expected), found) in cases.iter().zip(types_of(&home, &files)) {
+        assert_eq!(found, *expected, "{name}");
+    }
+}
+
+/// Returns the values of a key of a desktop entry or of a thumbnailer.
+fn values(file: &str, key: &str) -> BTreeSet<String> {
+    let text = fs::read_to_string(data(file)).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix(key));
+    let line = line.and_then(|line| line.strip_prefix('='));
+    let values = line
+        .unwrap_or_else(|| panic!("{file} has no {key}"))
+        .split(';');
+    let values = values.filter(|value| !value.is_empty());
+    values.map(str::to_owned).collect()
+}
+
+#[test]
+fn programs_are_offered_for_types_that_exist() {
+    let xml = fs::read_to_string(data("hpimount.xml")).unwrap();
+    let open = values("hpimount-open.desktop", "MimeType");
+    assert_eq!(open, values("hpimount-unmount.desktop", "MimeType"));
+    let drawn = values("hpimount.thumbnailer", "MimeType");
+    for name in open.union(&drawn) {
+        let known = ["image/vnd.zbrush.pcx", "image/x-pcx"].contains(&&**name);
+        assert!(
+            known || xml.contains(&format!("<mime-type type=\"{name}\">")),
+            "{name}"
+        );
+    }
+    // Other programs open these by default.
+    for foreign in ["zip", "x-cd-image", "x-gamecube", "pcx"] {
+        assert!(!open.iter().any(|name| name.contains(foreign)), "{foreign}");
+    }
+}
+
+#[test]
+fn the_desktop_entries_are_valid() {
+    if !has_programs(&["desktop-file-validate"]) {
+        return;
+    }
+    for name in ["hpimount-open.desktop", "hpimount-unmount.desktop"] {
+        let ran = run(Command::new("desktop-file-validate").arg(data(name)));
+        assert_eq!((ran.code, &*ran.stdout), (Some(0), ""));
+    }
+}

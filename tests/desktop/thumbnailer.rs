@@ -1,0 +1,178 @@
+//! Thumbnails: for every kind of file with a picture, never larger than
+//! requested, and in bounded time for any file.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::support::desktop::{draw, drawn, thumbnailer};
+use crate::support::faulty_fs::{FaultyFs, Mode};
+use crate::support::hip::{Asset, Hip};
+use crate::support::mount::eventually;
+use crate::support::pictures::{library, pixels};
+use crate::support::sources::{folder, pack};
+use crate::support::ta::{gaf, pcx, tdo, tnt};
+use hpimount_test_attributes::fuse_test;
+use tempfile::tempdir;
+
+fn fails(input: &Path) {
+    let (ran, picture) = draw(128, input);
+    assert_eq!((ran.code, ran.stdout), (Some(1), String::new()));
+    assert!(
+        ran.stderr.starts_with("hpimount-thumbnailer: "),
+        "{input:?}"
+    );
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
+    assert_eq!(picture, None);
+}
+
+/// Returns a cube with a texture, so that its picture on a mount differs from
+/// that of the file alone.
+fn cube() -> Vec<u8> {
+    let mut root = tdo::object("base");
+    tdo::add_box(&mut root, [0; 3], [1 << 20; 3], |_, side| {
+        side.texture = Some("plate".to_owned());
+    });
+    tdo::file(&root)
+}
+
+fn sprite(color: u8) -> Vec<u8> {
+    let frame = gaf::Frame::rle(16, 16, &[Some(color); 256]);
+    gaf::file(&[gaf::sequence("plate", vec![(frame, 1)])])
+}
+
+/// Fills a folder with a file of each kind of Total Annihilation and Neversoft.
+fn fill(folder: &Path) {
+    for name in ["objects3d", "textures", "maps", "unitpics"] {
+        fs::create_dir(folder.join(name)).unwrap();
+    }
+    let write = |name: &str, bytes: Vec<u8>| fs::write(folder.join(name), bytes).unwrap();
+    write("objects3d/cube.3do", cube());
+    write("textures/plate.gaf", sprite(200));
+    write("maps/small.tnt", tnt::Map::small().file(0x2000));
+    write("maps/piece.sct", tnt::Section::small(3).file());
+    let rows = (0..200 * 100).map(|n| n as u8).collect();
+    write(
+        "unitpics/cube.pcx",
+        pcx::Pcx::indexed(200, 100, rows).file(),
+    );
+    write("lib.psx", library(Some(7), Some(7)));
+}
+
+#[test]
+fn every_kind_of_file_has_a_picture_of_at_most_the_requested_size() {
+    let dir = tempdir().unwrap();
+    fill(dir.path());
+    for name in [
+        "objects3d/cube.3do",
+        "textures/plate.gaf",
+        "maps/small.tnt",
+        "maps/piece.sct",
+        "unitpics/cube.pcx",
+        "lib.psx",
+    ] {
+        for size in [256, 64, 1] {
+            drawn(size, &dir.path().join(name));
+        }
+    }
+    let (width, height, _) = drawn(128, &dir.path().join("unitpics/cube.pcx"));
+    assert_eq!((width, height), (128, 64), "the aspect ratio is kept");
+}
+
+#[test]
+fn an_archive_has_a_contact_sheet_of_its_contents() {
+    let dir = tempdir().unwrap();
+    let source = dir.path().join("mod");
+    fs::create_dir(&source).unwrap();
+    fill(&source);
+    let archive = dir.path().join("mod.ufo");
+    pack(&source, &archive);
+    let (width, height, samples) = drawn(256, &archive);
+    assert_eq!((width, height), (256, 256));
+    let colors: std::collections::HashSet<&[u8]> = samples.chunks(4).collect();
+    assert!(colors.len() > 100, "several pictures");
+
+    let mut hip = Hip::default();
+    hip.layer(0);
+    hip.add(Asset::new(b"PSX ", "lib.psx", &library(Some(7), Some(7))));
+    let archive = dir.path().join("level.HIP");
+    fs::write(&archive, hip.build()).unwrap();
+    drawn(256, &archive);
+}
+
+#[fuse_test]
+fn a_file_on_a_mount_is_drawn_as_the_mount_shows_it() {
+    let fixture = folder(fill);
+    let alone = drawn(128, &fixture.archive.join("objects3d/cube.3do"));
+    let archive = fixture.dir().join("mod.ufo");
+    pack(&fixture.archive, &archive);
+    let mut fixture = fixture;
+    fixture.archive = archive;
+    let mount = fixture.mount(&[]);
+    let model = mount.file("objects3d/cube.3do");
+    let preview = fs::read(mount.file("objects3d/cube.3do.meta/preview.png")).unwrap();
+    assert_eq!(drawn(256, &model), pixels(&preview));
+    assert_ne!(drawn(128, &model), alone, "the texture is the mount's");
+
+    let uri = format!("file://{}", model.display()).replace('3', "%33");
+    assert_eq!(drawn(256, Path::new(&uri)), pixels(&preview));
+}
+
+#[test]
+fn hostile_files_only_cause_an_error() {
+    let dir = tempdir().unwrap();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = dir.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    };
+    for name in [
+        "a.3do", "a.gaf", "a.tnt", "a.psx", "a.hgo", "a.rwtx", "a.hpi",
+    ] {
+        fails(&file(name, &[0xFF; 4096]));
+        fails(&file(name, b""));
+        fails(&file(name, b"HAPI"));
+    }
+    fails(&dir.path().join("missing.hpi"));
+    fails(&file("text.txt", b"nothing to see"));
+    let mut cut = cube();
+    cut.truncate(cut.len() / 2);
+    fails(&file("cut.3do", &cut));
+}
+
+#[fuse_test]
+fn a_file_that_hangs_is_read_by_a_confined_thread_and_given_up() {
+    let dir = tempdir().unwrap();
+    let faulty = FaultyFs::new(dir.path(), &[("a.gaf", &sprite(7))]);
+    faulty.set(Mode::Hangs);
+    let mut child = thumbnailer()
+        .arg(faulty.file("a.gaf"))
+        .arg(dir.path().with_extension("png"))
+        .env("HPIMOUNT_TEST_PATIENCE", "3")
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    eventually("a confined thread waits for the file", || {
+        faulty.held() > 0 && confined_threads_below(child.id()) > 0
+    });
+    eventually("it is stopped", || child.try_wait().unwrap().is_some());
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(faulty.held() > 0, "the file still hangs");
+}
+
+/// Returns the number of threads called `confined`, in the children of a
+/// process, that can gain no privileges, which Landlock requires.
+fn confined_threads_below(parent: u32) -> usize {
+    let read = |path: String| fs::read_to_string(path).unwrap_or_default();
+    let children = read(format!("/proc/{parent}/task/{parent}/children"));
+    let statuses = children.split_whitespace().flat_map(|child| {
+        let tasks = format!("/proc/{child}/task");
+        let ids = fs::read_dir(&tasks).into_iter().flatten().flatten();
+        ids.map(|id| read(id.path().join("status").display().to_string()))
+            .collect::<Vec<_>>()
+    });
+    let is_confined = |status: &String| {
+        status.starts_with("Name:\tconfined\n") && status.contains("NoNewPrivs:\t1\n")
+    };
+    statuses.filter(is_confined).count()
+}

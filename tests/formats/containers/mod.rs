@@ -1,0 +1,6 @@
+//! Containers of any files, and images of discs.
+
+mod chd;
+mod nested;
+mod seven_zip;
+mod writers;

@@ -1,0 +1,7 @@
+//! Assets of Heavy Iron's games.
+
+mod archives;
+mod native_sounds;
+mod properties;
+mod reports;
+mod views;

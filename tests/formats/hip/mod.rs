@@ -1,0 +1,5 @@
+//! HIP and HOP archives.
+
+mod archive;
+mod mounted;
+mod properties;

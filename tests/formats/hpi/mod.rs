@@ -1,0 +1,3 @@
+//! HPI archives.
+
+mod properties;

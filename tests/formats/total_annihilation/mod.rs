@@ -1,0 +1,6 @@
+//! Assets of Total Annihilation.
+
+mod palette;
+mod properties;
+mod tables;
+mod views;

@@ -1,0 +1,140 @@
+//! The tables of a game in the root of its converted tree.
+
+use hpimount_test_attributes::fuse_test;
+use std::fs;
+use std::path::Path;
+
+use crate::support::mount::Mount;
+use crate::support::sources::{folder, names, pack};
+use crate::support::ta::tdf::{self, Item, key, section};
+use crate::support::ta::tnt;
+
+fn write(source: &Path, path: &str, bytes: &[u8]) {
+    let path = source.join(path);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, bytes).unwrap();
+}
+
+/// Writes the files of a small game, with a tank of this cost.
+fn game(source: &Path, cost: &str) {
+    let write = |path: &str, items: &[Item]| write(source, path, &tdf::file(items));
+    let tank = vec![
+        key("UnitName", "ARMTANK"),
+        key("BuildCost", "1"),
+        key("buildcost", cost),
+    ];
+    write("units/tank.fbi", &[section("UNITINFO", tank)]);
+    write(
+        "units/bot.fbi",
+        &[section("UNITINFO", vec![key("Speed", "3")])],
+    );
+    let damage = section("DAMAGE", vec![key("default", "20")]);
+    write("weapons/all.tdf", &[section("LASER", vec![damage])]);
+    write(
+        "features/green/trees.tdf",
+        &[section("TREE", vec![key("height", "9")])],
+    );
+    write(
+        "gamedata/sound.tdf",
+        &[section("TANK", vec![key("ok", "beep")])],
+    );
+    write(
+        "gamedata/moveinfo.tdf",
+        &[section("CLASS0", vec![key("Name", "TANK3")])],
+    );
+    let header = section("GlobalHeader", vec![key("numplayers", "4")]);
+    write("maps/Coast.ota", &[header]);
+    let map = tnt::Map::small().file(0x2000);
+    fs::write(source.join("maps/Coast.tnt"), map).unwrap();
+}
+
+fn rows(mount: &Mount, path: &str) -> Vec<Vec<String>> {
+    let text =
+        fs::read_to_string(mount.file(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let rows = text.lines().map(|row| row.split('\t').map(str::to_owned));
+    rows.map(Iterator::collect).collect()
+}
+
+/// Returns the cell in the row and the column with these names.
+fn cell(rows: &[Vec<String>], name: &str, column: &str) -> String {
+    let column = rows[0].iter().position(|found| found == column).unwrap();
+    let row = rows.iter().find(|row| row[0] == name).unwrap();
+    row[column].clone()
+}
+
+#[fuse_test]
+fn an_archive_and_a_folder_have_all_tables() {
+    for is_packed in [true, false] {
+        let mut fixture = folder(|source| game(source, "7"));
+        if is_packed {
+            let archive = fixture.dir().join("game.hpi");
+            pack(&fixture.archive, &archive);
+            fixture.archive = archive;
+        }
+        let mount = fixture.mount(&["--converted"]);
+        let expected = ["features", "maps", "moveinfo", "sounds", "units", "weapons"];
+        let expected = expected.map(|name| format!("{name}.tsv"));
+        assert_eq!(names(&mount.file("tables")), expected);
+        let units = rows(&mount, "tables/units.tsv");
+        // In the order of the paths.
+        assert_eq!(units[0][3..], ["Speed", "UnitName", "BuildCost"]);
+        assert_eq!(cell(&units, "ARMTANK", "BuildCost"), "7");
+        assert_eq!(cell(&units, "bot", "Speed"), "3");
+        assert_eq!(cell(&units, "bot", "file"), "units/bot.fbi");
+        // For a loose file, this is its directory.
+        let archive = if is_packed { "game.hpi" } else { "units" };
+        assert_eq!(cell(&units, "bot", "archive"), archive);
+        let weapons = rows(&mount, "tables/weapons.tsv");
+        assert_eq!(cell(&weapons, "LASER", "DAMAGE.default"), "20");
+        let features = rows(&mount, "tables/features.tsv");
+        assert_eq!(cell(&features, "TREE", "file"), "features/green/trees.tdf");
+        assert_eq!(rows(&mount, "tables/sounds.tsv")[1][0], "TANK");
+        assert_eq!(rows(&mount, "tables/moveinfo.tsv")[1][0], "TANK3");
+        let maps = rows(&mount, "tables/maps.tsv");
+        assert_eq!(cell(&maps, "Coast", "players"), "4");
+        assert_eq!(cell(&maps, "Coast", "features"), "2");
+        // `stat` returns the size that is read.
+        let path = mount.file("tables/units.tsv");
+        let size = fs::metadata(&path).unwrap().len();
+        assert_eq!(size, fs::read(&path).unwrap().len() as u64);
+    }
+}
+
+#[fuse_test]
+fn the_winning_files_of_merged_archives_are_in_the_tables() {
+    let mut fixture = folder(|source| game(source, "7"));
+    let (low, high) = (
+        fixture.dir().join("low.hpi"),
+        fixture.dir().join("high.hpi"),
+    );
+    pack(&fixture.archive, &low);
+    game(&fixture.archive, "8");
+    fs::remove_dir_all(fixture.archive.join("maps")).unwrap();
+    pack(&fixture.archive, &high);
+    fixture.archive = low;
+    let high = high.to_str().unwrap().to_owned();
+    let mut command = crate::support::mount::hpimount();
+    command.args([fixture.archive.to_str().unwrap(), &high]);
+    command.arg(&fixture.point);
+    let mount = fixture.mount_by(command);
+    let units = rows(&mount, "converted/tables/units.tsv");
+    assert_eq!(cell(&units, "ARMTANK", "BuildCost"), "8");
+    assert_eq!(cell(&units, "ARMTANK", "archive"), "high.hpi");
+    let maps = rows(&mount, "converted/tables/maps.tsv");
+    assert_eq!(cell(&maps, "Coast", "archive"), "low.hpi");
+}
+
+#[fuse_test]
+fn an_archive_in_a_folder_has_its_own_tables() {
+    let fixture = folder(|source| {
+        let inside = source.join("inside");
+        game(&inside, "7");
+        pack(&inside, &source.join("mod.ufo"));
+        fs::remove_dir_all(inside).unwrap();
+    });
+    let mount = fixture.mount(&[]);
+    let units = rows(&mount, "mod.ufo.d/converted/tables/units.tsv");
+    assert_eq!(units.len(), 3);
+    assert_eq!(cell(&units, "ARMTANK", "archive"), "mod.ufo");
+    assert!(!mount.file("converted/tables").exists());
+}

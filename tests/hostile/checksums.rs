@@ -1,0 +1,104 @@
+//! A damaged byte in a container with checksums for all bytes never results in
+//! wrong bytes: the container is refused, the file is an error, or it reads as
+//! before.
+
+use std::collections::BTreeMap;
+
+use crate::support::containers::open;
+use crate::support::{chd, container_seeds as seeds};
+use hpimount_containers::image::BlockImage;
+use hpimount_containers::io::Result;
+
+/// The damages of a byte.
+const DAMAGES: [fn(u8) -> u8; 3] = [|byte| byte ^ 1, |byte| byte ^ 0x80, |byte| !byte];
+
+/// Returns the files with their bytes; those that cannot be read are omitted.
+/// `None` if the container is refused.
+fn files(name: &str, bytes: Vec<u8>) -> Option<BTreeMap<String, Vec<u8>>> {
+    let opened = open(name, bytes, &|_| None, true).ok()?;
+    let mut files = BTreeMap::new();
+    for (path, entry) in opened.files() {
+        let mut bytes = Vec::new();
+        let read = opened.read(entry, &mut |piece| bytes.extend_from_slice(piece));
+        if read.is_ok() {
+            files.insert(path.to_owned(), bytes);
+        }
+    }
+    Some(files)
+}
+
+/// Damages every byte, and asserts that files are the same or cannot be read.
+/// Returns how often the container was refused, and how often files could not
+/// be read.
+fn damage(name: &str, good: &[u8]) -> (usize, usize) {
+    let expected = files(name, good.to_vec()).unwrap();
+    let (mut refused, mut unreadable) = (0, 0);
+    for at in 0..good.len() {
+        for damage in DAMAGES {
+            let mut bytes = good.to_vec();
+            bytes[at] = damage(bytes[at]);
+            let Some(found) = files(name, bytes) else {
+                refused += 1;
+                continue;
+            };
+            for (path, bytes) in &expected {
+                match found.get(path) {
+                    Some(found) => assert!(found == bytes, "{path} with damaged byte {at}"),
+                    None => unreadable += 1,
+                }
+            }
+        }
+    }
+    (refused, unreadable)
+}
+
+#[test]
+fn a_damaged_byte_of_a_7z_archive_never_results_in_wrong_bytes() {
+    let (refused, unreadable) = damage("x.7z", &seeds::seven_zip());
+    assert!(refused > 0 && unreadable > 0);
+}
+
+#[test]
+fn a_damaged_byte_of_a_zip_archive_never_results_in_wrong_bytes() {
+    let (refused, unreadable) = damage("x.zip", &seeds::zip());
+    assert!(refused > 0 && unreadable > 0);
+}
+
+/// Length of the header of a CHD, which has no checksum.
+const CHD_HEADER: usize = 124;
+
+#[test]
+fn a_damaged_byte_of_a_chd_never_results_in_wrong_bytes() {
+    // A part of each kind of data.
+    let data: Vec<u8> = chd::varied()
+        .chunks(4096)
+        .step_by(8)
+        .flatten()
+        .copied()
+        .collect();
+    let Some(good) = chd::created("flac,huff,lzma,zlib", &data) else {
+        return;
+    };
+    let decode = |image: &dyn BlockImage| -> Vec<Result<Vec<u8>>> {
+        let blocks = image.len().div_ceil(image.block_size().into());
+        (0..blocks).map(|block| image.decode(block)).collect()
+    };
+    let expected = decode(&*chd::open_bytes(good.clone()).unwrap());
+    let (mut refused, mut unreadable) = (0, 0);
+    // Some bytes of all parts: all bytes would take minutes.
+    for at in (CHD_HEADER..good.len()).step_by(11) {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1 << (at % 8);
+        let Ok(image) = chd::open_bytes(bytes) else {
+            refused += 1;
+            continue;
+        };
+        for (found, expected) in decode(&*image).iter().zip(&expected) {
+            match found {
+                Ok(found) => assert!(found == expected.as_ref().unwrap(), "byte {at}"),
+                Err(_) => unreadable += 1,
+            }
+        }
+    }
+    assert!(refused > 0 && unreadable > 0);
+}

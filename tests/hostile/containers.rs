@@ -1,0 +1,114 @@
+//! Containers of arbitrary bytes: each is opened or refused, and its files are
+//! read or return an error.
+
+use crate::fuzz::container as fuzz;
+use crate::support::container_seeds as seeds;
+use crate::support::containers;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// The entry point of a format, and its seeds.
+type Target = (fn(&[u8]), fn() -> Vec<Vec<u8>>);
+
+const TARGETS: [Target; 10] = [
+    (fuzz::img, fuzz::img_seeds),
+    (fuzz::wad, fuzz::wad_seeds),
+    (fuzz::pkr, fuzz::pkr_seeds),
+    (fuzz::pre, fuzz::pre_seeds),
+    (fuzz::zip, fuzz::zip_seeds),
+    (fuzz::xdvdfs, fuzz::xdvdfs_seeds),
+    (fuzz::seven_zip, fuzz::seven_zip_seeds),
+    (fuzz::gcm, fuzz::gcm_seeds),
+    (fuzz::iso, fuzz::iso_seeds),
+    (fuzz::image, fuzz::image_seeds),
+];
+
+/// Seeds that cannot be opened would test nothing.
+#[test]
+fn the_seeds_are_containers_with_files_that_can_be_read() {
+    let sectors = seeds::sectors();
+    let disc = [vec![0; 32 * seeds::SECTOR], seeds::xdvdfs()].concat();
+    let mut all = vec![
+        ("x.img", seeds::img(), 2),
+        ("x.dir", seeds::img_directory(), 4),
+        ("x.pkr", seeds::pkr(), 2),
+        ("x.pre", seeds::pre_flat(), 2),
+        ("x.pre", seeds::pre_packed(), 2),
+        ("x.zip", seeds::zip(), 3),
+        ("x.iso", disc, 3),
+        ("x.7z", seeds::seven_zip(), 3),
+        ("x.gcm", seeds::gcm(), 7),
+        ("x.tgc", seeds::tgc(0x10_0000), 7),
+    ];
+    let [names, offsets, hashed] = seeds::wad_directories();
+    all.extend([
+        ("x.hed", names, 2),
+        ("x.hed", offsets, 1),
+        ("x.hed", hashed, 2),
+    ]);
+    for (name, bytes, files) in all {
+        let partner = |_: &str| Some(sectors.clone());
+        let opened = containers::open(name, bytes, &partner, true).unwrap();
+        let read = opened.files().map(|(_, entry)| opened.sha256(entry));
+        let encrypted = usize::from(name == "x.zip");
+        let readable = read.filter(Result::is_ok).count();
+        assert_eq!(opened.files().count(), files, "{name}");
+        assert_eq!(readable, files - encrypted, "{name}");
+    }
+}
+
+#[test]
+fn truncated_seeds_make_nothing_panic() {
+    for (run, seeds) in TARGETS {
+        for seed in seeds() {
+            let step = (seed.len() / 400).max(1);
+            for length in (0..seed.len()).step_by(step) {
+                run(&seed[..length]);
+            }
+        }
+    }
+}
+
+#[test]
+fn extreme_numbers_make_nothing_panic() {
+    for (run, seeds) in TARGETS {
+        for seed in seeds() {
+            let step = (seed.len() / 1000).max(1);
+            for at in (0..seed.len().saturating_sub(4)).step_by(step) {
+                for value in [0, 1, 0x7FFF_FFFF, 0x8000_0000, u32::MAX] {
+                    let mut bytes = seed.clone();
+                    bytes[at..at + 4].copy_from_slice(&u32::to_le_bytes(value));
+                    run(&bytes);
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn damaged_seeds_make_nothing_panic(
+        target in 0..TARGETS.len(),
+        seed in any::<prop::sample::Index>(),
+        damage in vec((any::<prop::sample::Index>(), any::<u8>()), 1..12),
+    ) {
+        let (run, seeds) = TARGETS[target];
+        let seeds = seeds();
+        let mut bytes = seed.get(&seeds).clone();
+        for (at, byte) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+        }
+        run(&bytes);
+    }
+
+    #[test]
+    fn any_bytes_make_nothing_panic(
+        target in 0..TARGETS.len(),
+        bytes in vec(any::<u8>(), 0..3000),
+    ) {
+        TARGETS[target].0(&bytes);
+    }
+}

@@ -1,0 +1,189 @@
+//! The fuzz targets without a fuzzer: on their seeds, on earlier findings, and
+//! on randomly damaged seeds.
+
+use std::fs;
+use std::path::Path;
+
+use crate::fuzz::{TARGETS, Target};
+use crate::support::trial;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use proptest::test_runner::TestRunner;
+
+/// Where `scripts/fuzz` finds the seeds.
+const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/corpus");
+
+/// Findings of fuzzers, in a folder for each target.
+const REGRESSIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/regressions");
+
+/// A change that damages a seed.
+#[derive(Debug, Clone)]
+enum Damage {
+    Byte(Index, u8),
+    Bit(Index, u8),
+    Word(Index, u32),
+    Cut(Index),
+    Insert(Index, Vec<u8>),
+    /// Overwrites bytes with a piece of the same or another seed.
+    Splice(Index, Index, Index, usize),
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    let at = any::<Index>;
+    let word = prop_oneof![
+        Just(0),
+        Just(1),
+        Just(0xFFFF),
+        Just(0x7FFF_FFFF),
+        Just(u32::MAX),
+        0..600_u32,
+        any::<u32>()
+    ];
+    prop_oneof![
+        3 => (at(), any::<u8>()).prop_map(|(at, byte)| Damage::Byte(at, byte)),
+        3 => (at(), 0..8_u8).prop_map(|(at, bit)| Damage::Bit(at, bit)),
+        3 => (at(), word).prop_map(|(at, word)| Damage::Word(at, word)),
+        1 => at().prop_map(Damage::Cut),
+        1 => (at(), vec(any::<u8>(), 1..20)).prop_map(|(at, bytes)| Damage::Insert(at, bytes)),
+        2 => (at(), at(), at(), 1..200_usize)
+            .prop_map(|(to, seed, from, length)| Damage::Splice(to, seed, from, length)),
+    ]
+}
+
+impl Damage {
+    fn apply(&self, bytes: &mut Vec<u8>, seeds: &[Vec<u8>]) {
+        let length = bytes.len();
+        let mut put = |at: usize, with: &[u8]| {
+            let there = bytes.iter_mut().skip(at);
+            there.zip(with).for_each(|(byte, new)| *byte = *new);
+        };
+        match self {
+            Self::Byte(at, byte) => put(at.index(length + 1), &[*byte]),
+            Self::Word(at, word) => put(at.index(length + 1), &word.to_le_bytes()),
+            Self::Bit(at, bit) => {
+                if let Some(byte) = bytes.get_mut(at.index(length + 1)) {
+                    *byte ^= 1 << bit;
+                }
+            }
+            Self::Cut(at) => bytes.truncate(at.index(length + 1)),
+            Self::Insert(at, new) => {
+                let at = at.index(length + 1);
+                bytes.splice(at..at, new.iter().copied());
+            }
+            Self::Splice(to, seed, from, most) => {
+                let seed = seed.get(seeds);
+                let from = from.index(seed.len() + 1);
+                let piece = &seed[from..seed.len().min(from + most)];
+                put(to.index(length + 1), piece);
+            }
+        }
+    }
+}
+
+/// Runs a target on its seeds, its findings, and `times` damaged seeds.
+fn try_out(name: &str, times: u32) {
+    let target = TARGETS.iter().find(|target| target.name == name).unwrap();
+    let seeds = (target.seeds)();
+    seeds.iter().for_each(|seed| (target.run)(seed));
+    let found = found(target);
+    found.iter().for_each(|find| (target.run)(find));
+    let times = trial::length(times, times * 300);
+    let config = ProptestConfig {
+        cases: times,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    let inputs = (any::<Index>(), vec(damage(), 1..8));
+    let run = TestRunner::new(config).run(&inputs, |(seed, damages)| {
+        let mut bytes = seed.get(&seeds).clone();
+        damages
+            .iter()
+            .for_each(|damage| damage.apply(&mut bytes, &seeds));
+        (target.run)(&bytes);
+        Ok(())
+    });
+    run.unwrap_or_else(|error| panic!("{name}: {error}"));
+    trial::record(
+        &format!("fuzz target `{name}` on damaged seeds"),
+        times as usize + seeds.len() + found.len(),
+        "every assertion held",
+    );
+}
+
+/// Returns the earlier findings of a target.
+fn found(target: &Target) -> Vec<Vec<u8>> {
+    let Ok(entries) = fs::read_dir(Path::new(REGRESSIONS).join(target.name)) else {
+        return Vec::new();
+    };
+    let entries = entries.map(|entry| entry.unwrap().path());
+    entries.map(|path| fs::read(path).unwrap()).collect()
+}
+
+macro_rules! targets {
+    ($($test:ident: $name:literal, $times:literal;)*) => {
+        $(
+            #[test]
+            fn $test() {
+                try_out($name, $times);
+            }
+        )*
+
+        #[test]
+        fn every_target_has_a_test() {
+            assert_eq!(TARGETS.map(|target| target.name), [$($name),*]);
+        }
+    };
+}
+
+targets! {
+    damaged_archives_of_version_1_keep_the_promises: "hpi_v1", 200;
+    damaged_archives_of_version_2_keep_the_promises: "hpi_v2", 200;
+    damaged_chunks_decode_alike_as_a_whole_and_as_a_stream: "chunk", 300;
+    damaged_lz77_is_decoded_or_refused_by_both_decoders_alike: "lz77", 100;
+    damaged_hip_archives_keep_the_promises: "hip", 200;
+    damaged_psx_files_are_shown_or_refused: "psx", 100;
+    damaged_hgo_files_are_shown_or_refused: "hgo", 100;
+    damaged_ifp_files_are_shown_or_refused: "ifp", 200;
+    damaged_gaf_files_are_read_or_refused: "gaf", 300;
+    damaged_3do_files_are_read_or_refused: "tdo", 300;
+    damaged_cob_files_are_read_or_refused: "cob", 300;
+    damaged_maps_and_sections_are_read_or_refused: "tnt", 200;
+    damaged_pcx_files_are_read_or_refused: "pcx", 300;
+    damaged_tdf_files_are_read_or_refused: "tdf", 300;
+    damaged_palettes_fonts_and_sounds_are_read_or_refused: "ta_small", 200;
+    damaged_textures_are_decoded_or_refused: "hi_textures", 300;
+    damaged_sounds_are_decoded_or_refused: "hi_sounds", 300;
+    damaged_models_are_read_or_refused: "hi_models", 300;
+    damaged_objects_are_read_or_refused: "hi_objects", 300;
+    reports_of_damaged_assets_are_whole_or_refused: "hi_reports", 100;
+    damaged_img_archives_are_read_or_refused: "img", 300;
+    damaged_wad_directories_are_read_or_refused: "wad", 300;
+    damaged_pkr_archives_are_read_or_refused: "pkr", 300;
+    damaged_pre_archives_are_read_or_refused: "pre", 300;
+    damaged_zip_archives_are_read_or_refused: "zip", 300;
+    damaged_xbox_discs_are_read_or_refused: "xdvdfs", 300;
+    damaged_settings_are_read_or_refused: "settings", 300;
+    damaged_7z_archives_are_read_or_refused: "seven_zip", 300;
+    damaged_gamecube_discs_are_read_or_refused: "gcm", 300;
+    damaged_iso_discs_are_read_or_refused: "iso", 200;
+    damaged_block_images_are_decoded_or_refused: "image", 300;
+    damaged_lists_of_databases_are_read_or_refused: "dat", 300;
+    a_damaged_archive_in_a_disc_in_an_archive_affects_nothing_around_it: "nested", 40;
+    mounts_of_damaged_files_keep_the_promises: "vfs", 100;
+    operations_in_any_order_are_answered_as_by_a_model: "ops", 100;
+}
+
+/// Writes the seeds to the corpus of the fuzzers.
+#[test]
+#[ignore = "is a part of scripts/fuzz"]
+fn write_the_seeds() {
+    let corpus = std::env::var("HPIMOUNT_CORPUS").unwrap_or_else(|_| CORPUS.to_owned());
+    for target in &TARGETS {
+        let folder = Path::new(&corpus).join(target.name);
+        fs::create_dir_all(&folder).unwrap();
+        for (number, seed) in (target.seeds)().iter().enumerate() {
+            fs::write(folder.join(format!("seed-{number:02}")), seed).unwrap();
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Assets of Heavy Iron's games.
+
+mod bombs;
+mod damage;

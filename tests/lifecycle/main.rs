@@ -1,0 +1,22 @@
+//! The life of a mount, from its start to its end: who may mount and read, what
+//! ends it, and what happens when the storage below it fails.
+
+mod archive_changes;
+#[cfg(target_os = "linux")]
+mod confinement;
+mod faults_below;
+mod faulty_source;
+mod idle;
+mod life;
+mod many_mounts;
+mod mount_helper;
+mod mount_stacks;
+mod odd_starts;
+mod ordinary_user;
+mod privilege;
+mod signals;
+mod source_hangs;
+mod storage_below;
+#[path = "../support/mod.rs"]
+mod support;
+mod systemd;

@@ -1,0 +1,23 @@
+//! Memory that views and requests allocate. A program of its own, because it
+//! counts allocations.
+
+mod hot_paths;
+mod ifp_hgo;
+mod psx;
+#[path = "../support/mod.rs"]
+mod support;
+mod views;
+
+use std::time::Duration;
+
+use allocation_counter::measure;
+use hpimount_assets::view::ViewFormat;
+use support::limits::{look, timed};
+
+/// Renders all files of a view, and returns how long it took, and the peak of
+/// allocated bytes.
+fn look_at(format: &ViewFormat, bytes: &[u8]) -> (Duration, usize) {
+    let mut took = Duration::ZERO;
+    let info = measure(|| took = timed(|| look(format, bytes)));
+    (took, info.bytes_max as usize)
+}

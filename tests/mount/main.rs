@@ -1,0 +1,24 @@
+//! What a mount shows, and what it takes to show it: a module for each section of
+//! docs/SEMANTICS.md.
+
+mod bytes;
+mod case;
+mod companions;
+mod control_directory;
+mod converted;
+mod converted_properties;
+mod file_handles;
+mod file_managers;
+mod folder_source;
+mod listing;
+mod load;
+mod memory_budget;
+mod merging;
+mod meta_budget;
+mod names;
+mod owner_and_modes;
+mod real_use;
+mod statfs_and_times;
+#[path = "../support/mod.rs"]
+mod support;
+mod xattrs;

@@ -1,0 +1,9 @@
+//! PSX, HGO and IFP files.
+
+mod exports;
+mod ifp_hgo;
+mod meta;
+mod mounted;
+mod psx;
+mod psx_damage;
+mod samples;

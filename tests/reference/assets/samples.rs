@@ -1,0 +1,194 @@
+//! The sample assets, and their known contents.
+
+use std::fs;
+
+use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::view::{Alone, Bytes, Failure, View, ViewFormat};
+use serde_json::{Value, json};
+
+use crate::shared;
+use crate::support::facts::differences;
+use crate::support::views::rendering;
+
+/// The folders of samples, by format.
+pub(super) const FOLDERS: [&str; 4] = [
+    "psx/generated",
+    "hgo/generated",
+    "ifp/generated",
+    "ifp/real",
+];
+
+/// A sample, and the known facts about it.
+pub(super) struct Sample {
+    pub name: String,
+    pub bytes: Bytes,
+    /// Its facts, or an `error`.
+    pub known: Value,
+}
+
+/// Returns the samples in a folder, sorted by name; none if the folder does not
+/// exist.
+pub(super) fn samples(folder: &str) -> Vec<Sample> {
+    let (Some(samples), Some(goldens)) = (
+        shared(&format!("samples/{folder}")),
+        shared(&format!("golden/{folder}")),
+    ) else {
+        return Vec::new();
+    };
+    let entries = fs::read_dir(samples).unwrap();
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty());
+    let sample = |path: std::path::PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        let known = fs::read(goldens.join(format!("{name}.json"))).unwrap();
+        let mut known = serde_json::from_slice(&known).unwrap();
+        adapt(&name, &mut known);
+        let bytes = fs::read(path).unwrap().into();
+        Sample { name, bytes, known }
+    };
+    paths.into_iter().map(sample).collect()
+}
+
+impl Sample {
+    /// Returns whether it is damaged, so that there is an error and no facts.
+    pub(super) fn is_damaged(&self) -> bool {
+        self.known.get("error").is_some()
+    }
+
+    /// Returns the format of its name.
+    pub(super) fn format(&self) -> &'static ViewFormat {
+        let mut formats = VIEW_FORMATS.iter();
+        let format = formats.find(|format| format.shows(self.name.as_bytes()));
+        format.expect("a sample has the extension of its format")
+    }
+
+    /// Opens it as the mount does, by its name.
+    pub(super) fn open(&self) -> Result<Box<dyn View>, Box<Failure>> {
+        (self.format().open)(&self.bytes, &Alone)
+    }
+
+    /// Returns the differences between `info.json` and the known facts, one per
+    /// line.
+    ///
+    /// The known facts of PSX have an object's `flags` and `inquiry` as one
+    /// 32-bit number; `inquiry` is 0 in all samples, so they are equal
+    /// nevertheless. Other differences in meaning are handled by [`adapt`].
+    pub(super) fn differences(&self, info: &[u8]) -> Vec<String> {
+        let mut known = self.known.clone();
+        let mut ours: Value = serde_json::from_slice(info).unwrap();
+        let mut found = compare_warnings(&mut known, &mut ours);
+        found.extend(differences(&known, &ours));
+        let named = found.iter().map(|line| format!("{}: {line}", self.name));
+        named.collect()
+    }
+}
+
+/// Converts known facts to the form of ours.
+fn adapt(name: &str, known: &mut Value) {
+    if known.is_array() {
+        // The known facts of a block table are a bare list.
+        *known = json!({"blocks": known.take(), "warnings": []});
+    }
+    if name == "anpk_zero_markers.ifp" {
+        // The known offsets of zeroed tags are those of the end of their
+        // section's body less 8; ours are those of the tags.
+        let warnings = known["warnings"].as_array_mut().unwrap().iter_mut();
+        let markers = warnings.filter(|w| w.as_str().unwrap().starts_with("marker"));
+        for (warning, tag) in markers.zip(ZERO_MARKERS) {
+            *warning = json!(format!("section tag at {tag:#x}"));
+        }
+    }
+    // In the known facts, each package of a list has its own warnings; ours
+    // are in one list for the file.
+    let packages = known.get_mut("packages").and_then(Value::as_array_mut);
+    for package in packages.into_iter().flatten() {
+        let warnings = package.as_object_mut().unwrap().remove("warnings");
+        assert_eq!(warnings, Some(json!([])));
+    }
+}
+
+/// Offsets of the zeroed tags in `anpk_zero_markers.ifp`.
+const ZERO_MARKERS: [u64; 16] = [
+    0x8, 0x30, 0x40, 0x48, 0x124, 0x12c, 0x1a4, 0x1ac, 0x240, 0x248, 0x290, 0x2a0, 0x2a8, 0x328,
+    0x330, 0x3d8,
+];
+
+/// Removes the warnings from the known facts and from ours, and compares them:
+/// the words may differ, but not the number, and ours must have the known
+/// offsets.
+fn compare_warnings(known: &mut Value, ours: &mut Value) -> Vec<String> {
+    let take = |facts: &mut Value| -> Vec<String> {
+        let warnings = facts.as_object_mut().unwrap().remove("warnings");
+        serde_json::from_value(warnings.expect("there are warnings")).unwrap()
+    };
+    let (known, mut ours) = (take(known), take(ours));
+    // The known facts are those of the file, not of the exports.
+    ours.retain(|text| !text.contains(" is not shown: "));
+    let mut found = Vec::new();
+    if known.len() != ours.len() {
+        found.push(format!("warnings: {known:?} are known, ours are {ours:?}"));
+    }
+    for (known, ours) in known.iter().zip(&ours) {
+        let named = offsets(ours);
+        if !offsets(known).iter().all(|offset| named.contains(offset)) {
+            found.push(format!("warnings: {known:?} is known, ours is {ours:?}"));
+        }
+    }
+    found
+}
+
+/// Returns every hexadecimal number in a text.
+pub(super) fn offsets(text: &str) -> Vec<&str> {
+    let words = text.split(|character: char| !character.is_ascii_alphanumeric());
+    words.filter(|word| word.starts_with("0x")).collect()
+}
+
+/// The beginning of the error of each damaged sample. The offsets are those of
+/// the damage, and equal to known ones.
+pub(super) const DAMAGE: [(&str, &str); 18] = [
+    ("bad_anim_count.ifp", "animation count at 0x20: "),
+    ("bad_anpk_truncated.ifp", "frame count at 0x6c: "),
+    ("bad_frame_count.ifp", "frame count at 0x64: "),
+    ("bad_frame_type.ifp", "frame type at 0x60: is 9"),
+    ("bad_magic.ifp", "magic at 0x0: is \"ANP4\""),
+    ("bad_truncated.ifp", "object count at 0x172: "),
+    ("bad_chunk_size.hgo", "block NTBL at 0x8: its size is 3"),
+    ("bad_magic.hgo", "magic at 0x0: is \"FOGX\""),
+    ("bad_material_count.hgo", "material count at 0x1bc: "),
+    (
+        "bad_texture_len.hgo",
+        "texture data at 0x84: needs 268435456 bytes",
+    ),
+    ("bad_truncated.hgo", "mesh count at 0x6bf: "),
+    (
+        "bad_chunk_length.psx",
+        "chunk 73424752: length at 0x25c: is ",
+    ),
+    (
+        "bad_face_length_zero.psx",
+        "model 0: face 0: length at 0x112: is 0",
+    ),
+    ("bad_magic.psx", "magic at 0x0: "),
+    ("bad_meta_offset.psx", "meta at 0x4: points to 0xae0"),
+    (
+        "bad_model_pointer.psx",
+        "model 0: pointer at 0x7c: points to 0xfffffff0",
+    ),
+    ("bad_object_count.psx", "nobj at 0x8: 2147483647 items"),
+    ("bad_truncated.psx", "chunk 73424752: length at 0x25c: is "),
+];
+
+/// Returns the beginning of the error of a damaged sample.
+pub(super) fn damage(name: &str) -> &'static str {
+    let known = DAMAGE.iter().find(|(file, _)| *file == name);
+    known.unwrap_or_else(|| panic!("{name} is new")).1
+}
+
+/// Returns the text of the file of a view with this name.
+pub(super) fn rendered(view: &dyn View, name: &str) -> String {
+    let files = view.files();
+    let index = files.iter().position(|file| file.name == name);
+    let index = index.unwrap_or_else(|| panic!("no {name} in {files:?}"));
+    String::from_utf8(rendering(view, index)).unwrap()
+}

@@ -1,0 +1,5 @@
+//! Containers of any files.
+
+mod nested;
+mod samples;
+mod seven_zip;

@@ -1,0 +1,4 @@
+//! Types and thumbnails on desktops.
+
+mod file_types;
+mod thumbnailer;

@@ -1,0 +1,5 @@
+//! Discs and block images.
+
+mod chd;
+mod samples;
+mod writers;

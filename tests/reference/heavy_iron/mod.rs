@@ -1,0 +1,13 @@
+//! Assets of Heavy Iron's games.
+
+mod damage;
+mod decoders;
+mod goldens;
+mod models;
+mod native_sounds;
+mod objects;
+mod random;
+mod reports;
+mod samples;
+mod shown;
+mod views;

@@ -1,0 +1,5 @@
+//! HIP and HOP archives.
+
+mod goldens;
+mod mounted;
+mod samples;

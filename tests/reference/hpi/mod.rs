@@ -1,0 +1,7 @@
+//! HPI archives.
+
+mod builders;
+mod damage;
+mod merging;
+pub(crate) mod reader;
+mod samples;

@@ -1,0 +1,5 @@
+//! The hpipack program.
+
+mod hip;
+mod hpi;
+mod replace;

@@ -1,0 +1,6 @@
+//! Assets of Total Annihilation.
+
+mod goldens;
+mod known;
+mod samples;
+mod views;

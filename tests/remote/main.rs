@@ -1,0 +1,14 @@
+//! Sources on web servers and in buckets.
+
+#![cfg(feature = "remote")]
+
+mod faults;
+mod fixtures;
+mod http;
+mod inspect;
+mod line;
+mod pairs;
+mod servers;
+mod start;
+#[path = "../support/mod.rs"]
+mod support;

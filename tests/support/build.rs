@@ -1,0 +1,12 @@
+//! The builders of the unit tests.
+
+#![allow(dead_code)]
+
+pub use hpimount_containers::io::Endian;
+
+#[path = "../../crates/assets/src/crash/hgo/parse/build.rs"]
+pub mod hgo;
+#[path = "../../crates/assets/src/gta/ifp/parse/build.rs"]
+pub mod ifp;
+#[path = "../../crates/assets/src/neversoft/psx/parse/build.rs"]
+pub mod psx;
