@@ -5,9 +5,55 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
+use crate::support::build::Endian;
 use crate::support::desktop::{data, home, types_of};
-use crate::support::mount::{has_programs, run};
+use crate::support::hip::{Asset, Hip};
+use crate::support::mount::{has_programs, run, sample};
+use crate::support::ta::{cob, gaf, tnt};
+use crate::support::{assets, container_seeds};
 use tempfile::tempdir;
+
+#[test]
+fn archives_and_assets_have_their_types() {
+    let Some(home) = home() else {
+        return;
+    };
+    let mut hip = Hip::default();
+    hip.layer(0).add(Asset::new(b"TEXT", "a", b"text"));
+    let frame = gaf::Frame::rle(3, 1, &[Some(1), None, Some(2)]);
+    let walk = gaf::sequence("walk", vec![(frame, 1)]);
+    let cases = [
+        ("a.hpi", sample().bytes, "application/x-hpi-archive"),
+        ("a.HIP", hip.build(), "application/x-hip-archive"),
+        ("a.psx", assets::level(4), "model/x-neversoft-psx"),
+        ("a.hgo", assets::model(Endian::Big), "model/x-crash-hgo"),
+        ("a.ifp", assets::anpk(), "application/x-gta-ifp"),
+        ("a.gaf", gaf::file(&[walk]), "image/x-ta-gaf"),
+        ("a.tnt", tnt::Map::small().file(0x2000), "image/x-ta-tnt"),
+        ("a.cob", cob::small(6).file(), "application/x-ta-cob"),
+        (
+            "a.pkr",
+            container_seeds::pkr(),
+            "application/x-neversoft-pkr",
+        ),
+        (
+            "a.pre",
+            container_seeds::pre_flat(),
+            "application/x-neversoft-pre",
+        ),
+    ];
+    let dir = tempdir().unwrap();
+    let files: Vec<_> = cases
+        .iter()
+        .map(|(name, ..)| dir.path().join(name))
+        .collect();
+    for ((_, bytes, _), path) in cases.iter().zip(&files) {
+        fs::write(path, bytes).unwrap();
+    }
+    for ((name, _, expected), found) in cases.iter().zip(types_of(&home, &files)) {
+        assert_eq!(found, *expected, "{name}");
+    }
+}
 
 #[test]
 fn archives_are_detected_by_their_first_bytes_without_an_extension() {

@@ -69,14 +69,7 @@ const CHD_HEADER: usize = 124;
 
 #[test]
 fn a_damaged_byte_of_a_chd_never_results_in_wrong_bytes() {
-    // A part of each kind of data.
-    let data: Vec<u8> = chd::varied()
-        .chunks(4096)
-        .step_by(8)
-        .flatten()
-        .copied()
-        .collect();
-    let Some(good) = chd::created("flac,huff,lzma,zlib", &data) else {
+    let Some(good) = chd::created("flac,huff,lzma,zlib", &chd::varied()) else {
         return;
     };
     let decode = |image: &dyn BlockImage| -> Vec<Result<Vec<u8>>> {
@@ -86,7 +79,7 @@ fn a_damaged_byte_of_a_chd_never_results_in_wrong_bytes() {
     let expected = decode(&*chd::open_bytes(good.clone()).unwrap());
     let (mut refused, mut unreadable) = (0, 0);
     // Some bytes of all parts: all bytes would take minutes.
-    for at in (CHD_HEADER..good.len()).step_by(11) {
+    for at in (CHD_HEADER..good.len()).step_by(211) {
         let mut bytes = good.clone();
         bytes[at] ^= 1 << (at % 8);
         let Ok(image) = chd::open_bytes(bytes) else {

@@ -34,11 +34,6 @@ pub fn timed(work: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// Returns the peak memory of this process, in bytes.
-pub fn peak_memory() -> usize {
-    peak_memory_of("self")
-}
-
 /// Returns the peak memory of the process `pid`, in bytes.
 pub fn peak_memory_of(pid: &str) -> usize {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
