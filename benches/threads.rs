@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use hpimount::mount::{Ino, Options, Prefetch, Sources, Vfs};
+use hpimount::mount::{Ino, Options, Sources, Vfs};
 use hpimount::pack::Threads;
+use hpimount::prefetch::Prefetch;
 use hpimount_containers::hpi::chunk::Method;
 use hpimount_containers::hpi::write::v1;
 use hpimount_containers::hpi::write::{Directory, File, Node, Source};
@@ -151,7 +152,7 @@ fn notes(criterion: &mut Criterion) {
             let reader = (thread + number) % readers;
             let index = number / readers % WIDTH;
             let ino = mounted.files[reader * WIDTH + index];
-            prefetch.note(&mounted.vfs, ino, 0, READ);
+            prefetch.note(&mounted.vfs.node(ino).unwrap(), 0, READ);
         });
     }
 }

@@ -19,7 +19,8 @@ use fuser::{
     SessionACL,
 };
 
-use crate::mount::{Attr, Error, FileKind, Ino, Invalidations, Prefetch, Vfs};
+use crate::mount::{Attr, Bytes, Error, FileKind, Ino, Invalidations, Vfs};
+use crate::prefetch::Prefetch;
 
 /// How long the kernel may rely on a lasting answer. The tree never changes;
 /// 100 years stay clear of overflows in the kernel's arithmetic.
@@ -422,19 +423,25 @@ impl Filesystem for Mounted {
         reply: ReplyData,
     ) {
         self.guard("read", || {
+            let ino = ino(inode);
+            let node = match self.vfs.node(ino) {
+                Ok(node) => node,
+                Err(Error::NotFound) => {
+                    return answer_read(reply, self.vfs.read_snapshot(ino, offset, size));
+                }
+                Err(error) => return reply.error(errno(error)),
+            };
             // Reads that bypass the page cache do not profit from a push.
             let prefetch = self.prefetch.as_ref().filter(|_| !is_direct(flags));
-            let noted = prefetch.map(|prefetch| prefetch.note(&self.vfs, ino(inode), offset, size));
+            let noted = prefetch.map(|prefetch| prefetch.note(&node, offset, size));
             let access = noted.as_ref().map(|noted| noted.access);
-            let access = access.unwrap_or_default();
-            match self.vfs.read_as(ino(inode), offset, size, access) {
-                Ok(bytes) => {
-                    reply.data(&bytes);
-                    if let Some(noted) = noted {
-                        noted.answered(&self.vfs, ino(inode), offset, size);
-                    }
-                }
-                Err(error) => reply.error(errno(error)),
+            let read = self
+                .vfs
+                .read_node(&node, offset, size, access.unwrap_or_default());
+            let is_read = read.is_ok();
+            answer_read(reply, read);
+            if let Some(noted) = noted.filter(|_| is_read) {
+                noted.answered();
             }
         });
     }
@@ -556,6 +563,13 @@ fn is_direct(flags: OpenFlags) -> bool {
 #[cfg(target_os = "macos")]
 fn is_direct(_flags: OpenFlags) -> bool {
     false
+}
+
+fn answer_read(reply: ReplyData, read: Result<Bytes, Error>) {
+    match read {
+        Ok(bytes) => reply.data(&bytes),
+        Err(error) => reply.error(errno(error)),
+    }
 }
 
 /// Answers `getxattr` and `listxattr`: a size of 0 requests the size only.

@@ -9,9 +9,9 @@ from . import discs
 from .tools import ROOT
 
 
-def build(examples, quick):
+def build(examples, quick, features=""):
     """Builds the programs, and these examples, and returns their directory; debug builds for a smoke test."""
-    targets = ["--bin", "hpimount", "--bin", "hpipack"]
+    targets = ["--features", features, "--bin", "hpimount", "--bin", "hpipack"]
     for example in examples:
         targets += ["--example", example]
     subprocess.run(["cargo", "build", *([] if quick else ["--release"]), *targets], cwd=ROOT, check=True)

@@ -140,7 +140,7 @@ impl Vfs {
         size: u32,
     ) -> std::result::Result<Bytes, Trouble> {
         let range = offset..offset.saturating_add(size.into());
-        Ok(self.read_node(&self.node(ino)?, range, Access::Unknown)??)
+        Ok(self.node_bytes(&self.node(ino)?, range, Access::Unknown)??)
     }
 
     /// Returns whether parts of a file can be read without those before them.

@@ -51,7 +51,6 @@ mod merge;
 mod open;
 mod order;
 mod partner;
-mod prefetch;
 mod read;
 mod render;
 mod sources;
@@ -70,9 +69,9 @@ pub use self::error::{Error, OpenCause, OpenError};
 pub use self::inspect::{Archive, Entry, Parsed, Role, Trouble};
 pub use self::invalidate::Invalidations;
 pub use self::order::Order;
-pub use self::prefetch::{Noted, Prefetch};
 pub use self::sources::{Prepared, Sources};
-use self::subtree::{Node, Subtree};
+pub use self::subtree::Node;
+use self::subtree::Subtree;
 use crate::content::Reader;
 pub use crate::content::{Access, Bytes};
 use crate::memory::budget::{Budget, Charge};
@@ -405,7 +404,12 @@ impl Vfs {
     }
 
     /// Returns the inode with this number.
-    fn node(&self, ino: Ino) -> Result<Node<'_>> {
+    ///
+    /// # Errors
+    /// Returns [`Error::NotFound`] for other numbers, also for those of transient
+    /// inodes; [`Error::Stale`] if its source has changed; or an error if its
+    /// directory cannot be built again.
+    pub fn node(&self, ino: Ino) -> Result<Node<'_>> {
         let (range_number, range) = self.numbers.find(ino).ok_or(Error::NotFound)?;
         let index = ino.0 - range.first;
         if let Some(subtree) = self.fixed.get(range_number) {

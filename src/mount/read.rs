@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::subtree::Node;
 use super::{Access, Bytes, Error, Ino, Result, Vfs};
+use crate::content::Reader;
 use crate::namespace::tree::Kind;
 use crate::sync::lock;
 use hpimount_containers::io;
@@ -13,37 +14,54 @@ impl Vfs {
     /// end.
     ///
     /// # Errors
-    /// Returns [`Error::IsADirectory`] or [`Error::NotFound`]; [`Error::Io`] if
-    /// a byte of the range is unavailable; [`Error::Stale`] if it is generated
-    /// from a file that has changed.
+    /// Returns the errors of [`Vfs::node`] and of [`Vfs::read_node`].
     pub fn read(&self, ino: Ino, offset: u64, size: u32) -> Result<Bytes> {
-        self.read_as(ino, offset, size, Access::Unknown)
+        match self.node(ino) {
+            Ok(node) => self.read_node(&node, offset, size, Access::Unknown),
+            Err(Error::NotFound) => self.read_snapshot(ino, offset, size),
+            Err(error) => Err(error),
+        }
     }
 
-    /// Like [`Vfs::read`], for a reader of which something is known.
+    /// Like [`Vfs::read`], for an inode that has been resolved, and a reader of
+    /// which something is known.
     ///
     /// # Errors
-    /// Returns an error under the same conditions as [`Vfs::read`].
-    pub fn read_as(&self, ino: Ino, offset: u64, size: u32, access: Access) -> Result<Bytes> {
+    /// Returns [`Error::IsADirectory`]; [`Error::Io`] if a byte of the range is
+    /// unavailable; [`Error::Stale`] if it is generated from a file that has
+    /// changed.
+    pub fn read_node(
+        &self,
+        node: &Node<'_>,
+        offset: u64,
+        size: u32,
+        access: Access,
+    ) -> Result<Bytes> {
         self.reader.stats.count(|stats| &stats.reads);
         let range = offset..offset.saturating_add(size.into());
-        let bytes = match self.node(ino) {
-            Ok(node) => self
-                .read_node(&node, range, access)?
-                .map_err(|error| self.failed(&node, &error))?,
-            Err(Error::NotFound) => {
-                let text = lock(&self.transients).read(ino).ok_or(Error::NotFound)?;
-                Bytes::part_of(text, range)
-            }
-            Err(error) => return Err(error),
-        };
+        let bytes = self
+            .node_bytes(node, range, access)?
+            .map_err(|error| self.failed(node, &error))?;
         self.reader.stats.bytes_read.add(bytes.len() as u64);
         Ok(bytes)
     }
 
-    /// Reads the part of a range that is inside a file; the inner error is
-    /// about its data.
-    pub(super) fn read_node(
+    /// Reads a snapshot of `stats.json`, which is in no subtree, as
+    /// [`Vfs::read`] does.
+    ///
+    /// # Errors
+    /// Returns [`Error::NotFound`] for other inodes.
+    pub fn read_snapshot(&self, ino: Ino, offset: u64, size: u32) -> Result<Bytes> {
+        self.reader.stats.count(|stats| &stats.reads);
+        let text = lock(&self.transients).read(ino).ok_or(Error::NotFound)?;
+        let bytes = Bytes::part_of(text, offset..offset.saturating_add(size.into()));
+        self.reader.stats.bytes_read.add(bytes.len() as u64);
+        Ok(bytes)
+    }
+
+    /// Returns the bytes of a file in the part of a range that is inside it; the
+    /// inner error is about its data.
+    pub(super) fn node_bytes(
         &self,
         node: &Node<'_>,
         range: Range<u64>,
@@ -52,15 +70,30 @@ impl Vfs {
         if !matches!(node.kind(), Some(Kind::File { .. })) {
             return Err(Error::IsADirectory);
         }
-        let range = range.start..range.end.min(self.node_attr(node)?.size);
+        let size = match node.size() {
+            Some(size) => size,
+            None => match self.rendered_size(node) {
+                Ok(size) => size,
+                Err(error) => return Ok(Err(error)),
+            },
+        };
+        let range = range.start..range.end.min(size);
         if range.is_empty() {
             return Ok(Ok(Bytes::EMPTY));
         }
         Ok(match node.file() {
             Some(file) => self.reader.read(file, range, access),
-            None => {
-                self.with_rendering(node, |key, render| self.reader.rendered(key, range, render))
-            }
+            None => self.rendered_bytes(node, range),
         })
+    }
+
+    /// Returns the reader of the bytes of files, for those who fill caches.
+    pub(crate) fn reader(&self) -> &Reader {
+        &self.reader
+    }
+
+    /// Returns whether some sources are on servers.
+    pub(crate) fn has_servers(&self) -> bool {
+        self.remote.get().is_some()
     }
 }

@@ -1,13 +1,15 @@
 //! Models of assets, and the files that are rendered from them.
 
 use std::io::Write;
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::Vfs;
 use super::context::Context;
 use super::subtree::{FileOfAsset, Node, RenderedFile};
-use crate::content::{Asked, Key, MAX_ASSET, Model};
+use super::{Bytes, Vfs};
+use crate::content::{Asked, MAX_ASSET, Model};
 use crate::namespace::numbers::Origin;
+use hpimount_assets::view::report::Report;
 use hpimount_assets::view::{self, ViewFormat};
 use hpimount_containers::io;
 use hpimount_containers::volume;
@@ -62,23 +64,44 @@ impl Vfs {
         }
     }
 
-    /// Calls `use_rendering` with the renderer of a generated file and its
-    /// cache key.
-    pub(super) fn with_rendering<T>(
-        &self,
-        node: &Node<'_>,
-        use_rendering: impl FnOnce(Key, &dyn Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<T>,
-    ) -> io::Result<T> {
+    /// Returns the bytes of a rendered file in `range`. What renders it is
+    /// determined only if no rendering is kept.
+    pub(super) fn rendered_bytes(&self, node: &Node<'_>, range: Range<u64>) -> io::Result<Bytes> {
+        let (rendered, key) = node.rendered().ok_or(io::Error::UnknownFormat)?;
+        self.reader.rendered(key, range, &|out| {
+            self.part_of(node, &rendered)?.render(self, out)
+        })
+    }
+
+    /// Returns the size of a generated file; renders it only if neither a cache
+    /// nor the model of its asset knows its size.
+    pub(super) fn rendered_size(&self, node: &Node<'_>) -> io::Result<u64> {
         if let Some(file) = node.file() {
             return match file.volume.volume.content(file.file)? {
                 volume::Content::Generated(volume) => {
-                    use_rendering(file.key(), &|out| volume.generate(file.file, out))
+                    let render = |out: &mut dyn Write| volume.generate(file.file, out);
+                    self.reader.rendered_size(file.key(), &render)
                 }
                 _ => Err(io::Error::UnknownFormat),
             };
         }
         let (rendered, key) = node.rendered().ok_or(io::Error::UnknownFormat)?;
-        use_rendering(key, &|out| match rendered {
+        if let Some(size) = self.reader.known_size(key) {
+            return Ok(size);
+        }
+        let part = self.part_of(node, &rendered)?;
+        if let Some(size) = part.size() {
+            // Cached for listings, which parse no assets.
+            self.reader.keep_size(key, size);
+            return Ok(size);
+        }
+        self.reader
+            .rendered_size(key, &|out| part.render(self, out))
+    }
+
+    /// Determines what a rendered file is a part of, for its size and its bytes.
+    fn part_of<'a>(&'a self, node: &Node<'_>, rendered: &RenderedFile<'_>) -> io::Result<Part<'a>> {
+        match *rendered {
             RenderedFile::OfView(viewed, number) => {
                 let asset = self.node(viewed.asset).map_err(|_| io::Error::Changed)?;
                 let model = self.model(&asset, viewed.format)?;
@@ -86,43 +109,19 @@ impl Vfs {
                     self.give_up(node);
                     return Err(io::Error::Changed);
                 }
-                self.render_part(&asset, &model, number.0 as usize, out)
+                Ok(Part::Asset(asset, model, number.0 as usize))
             }
-            RenderedFile::OfAsset(file) => {
-                let (asset, model, part) = self.part_of(node, file)?;
-                match part {
-                    Some(part) => self.render_part(&asset, &model, part, out),
-                    // The asset does not have this file.
-                    None => Ok(()),
-                }
-            }
+            RenderedFile::OfAsset(file) => self.part_of_asset(node, file),
             RenderedFile::Report(report, directory) => {
                 let directory = self.node(directory).and_then(|node| self.enter(node));
                 let directory = directory.map_err(|_| io::Error::Changed)?;
-                let context = Context::new(self, &directory);
-                written((report.render)(&context, out), &context)
+                Ok(Part::Report(directory, report))
             }
-        })
+        }
     }
 
-    fn render_part(
-        &self,
-        asset: &Node<'_>,
-        model: &Model,
-        part: usize,
-        out: &mut dyn Write,
-    ) -> io::Result<()> {
-        let context = Context::new(self, asset);
-        written(model.view.render(part, &context, out), &context)
-    }
-
-    /// Resolves a file of a converted tree to its asset, the model of that, and
-    /// the number of the view's file, if the asset has it.
-    fn part_of(
-        &self,
-        node: &Node<'_>,
-        file: &FileOfAsset,
-    ) -> io::Result<(Node<'_>, Arc<Model>, Option<usize>)> {
+    /// Like [`Vfs::part_of`], for a file of a converted tree.
+    fn part_of_asset<'a>(&'a self, node: &Node<'_>, file: &FileOfAsset) -> io::Result<Part<'a>> {
         let changed = || {
             self.give_up(node);
             io::Error::Changed
@@ -141,23 +140,10 @@ impl Vfs {
         let files = file.format.converted.of(known).files;
         let part = files.get(usize::from(file.position));
         let part = part.and_then(|part| part.find(&*model.view));
-        Ok((asset, model, part))
-    }
-
-    /// Returns the size of a generated file; renders it only if the model does
-    /// not know its size.
-    pub(super) fn rendered_size(&self, node: &Node<'_>) -> io::Result<u64> {
-        if self.known_size(node).is_none()
-            && let Some((RenderedFile::OfAsset(file), key)) = node.rendered()
-        {
-            let (_, model, part) = self.part_of(node, file)?;
-            if let Some(size) = part.and_then(|part| model.view.size(part)) {
-                // Cached for listings, which parse no assets.
-                self.reader.keep_size(key, size);
-                return Ok(size);
-            }
-        }
-        self.with_rendering(node, |key, render| self.reader.rendered_size(key, render))
+        Ok(match part {
+            Some(part) => Part::Asset(asset, model, part),
+            None => Part::Nothing,
+        })
     }
 
     /// Returns the size of a generated file if it is known without rendering.
@@ -194,6 +180,41 @@ impl Vfs {
         };
         if let (Ok(parent), Ok(name)) = (self.parent_of_root(origin), seen_as) {
             self.invalidations.push(parent, name);
+        }
+    }
+}
+
+/// What a rendered file is a part of.
+enum Part<'a> {
+    /// The file with this number of an asset's view.
+    Asset(Node<'a>, Arc<Model>, usize),
+    /// A report about a directory.
+    Report(Node<'a>, &'static Report),
+    /// The asset does not have this file, which is empty then.
+    Nothing,
+}
+
+impl Part<'_> {
+    /// Returns its size in bytes, if it is known without rendering.
+    fn size(&self) -> Option<u64> {
+        match self {
+            Self::Asset(_, model, number) => model.view.size(*number),
+            Self::Report(..) => None,
+            Self::Nothing => Some(0),
+        }
+    }
+
+    fn render(&self, vfs: &Vfs, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Self::Asset(asset, model, number) => {
+                let context = Context::new(vfs, asset);
+                written(model.view.render(*number, &context, out), &context)
+            }
+            Self::Report(directory, report) => {
+                let context = Context::new(vfs, directory);
+                written((report.render)(&context, out), &context)
+            }
+            Self::Nothing => Ok(()),
         }
     }
 }

@@ -145,10 +145,10 @@ impl Deref for Held<'_> {
 
 /// An inode of a subtree.
 #[derive(Clone)]
-pub(super) struct Node<'a> {
+pub struct Node<'a> {
     subtree: Held<'a>,
     /// Its index there.
-    pub(super) index: Index,
+    pub(crate) index: Index,
 }
 
 impl<'a> Node<'a> {
@@ -174,32 +174,32 @@ impl<'a> Node<'a> {
     }
 
     /// Returns its tree.
-    pub(super) fn tree(&self) -> &Tree {
+    pub(crate) fn tree(&self) -> &Tree {
         &self.subtree.tree
     }
 
     /// Returns the kind of the inode.
-    pub(super) fn kind(&self) -> Option<Kind> {
+    pub(crate) fn kind(&self) -> Option<Kind> {
         self.tree().inode(self.index).map(|inode| inode.kind)
     }
 
     /// Returns the size of a file in bytes, if it is known without rendering.
-    pub(super) fn size(&self) -> Option<u64> {
+    pub(crate) fn size(&self) -> Option<u64> {
         self.tree().inode(self.index)?.size()
     }
 
     /// Returns its number in the mount.
-    pub(super) fn ino(&self) -> Ino {
+    pub(crate) fn ino(&self) -> Ino {
         self.ino_of(self.index)
     }
 
     /// Returns the number of another inode of the same subtree.
-    pub(super) fn ino_of(&self, index: Index) -> Ino {
+    pub(crate) fn ino_of(&self, index: Index) -> Ino {
         self.subtree.range.ino(index)
     }
 
     /// Returns another inode of the same subtree.
-    pub(super) fn other(&self, index: Index) -> Self {
+    pub(crate) fn other(&self, index: Index) -> Self {
         Self {
             index,
             ..self.clone()
@@ -224,7 +224,7 @@ impl<'a> Node<'a> {
 
     /// Returns the file of a volume; `None` if the node is rendered or is not a
     /// file.
-    pub(super) fn file(&self) -> Option<File<'_>> {
+    pub(crate) fn file(&self) -> Option<File<'_>> {
         let Kind::File { file, .. } = self.kind()? else {
             return None;
         };

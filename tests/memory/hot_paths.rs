@@ -3,7 +3,8 @@
 use crate::support::hpi::{V1, usual_tree};
 use crate::support::walked;
 use allocation_counter::measure;
-use hpimount::mount::{Ino, Options, Prefetch, Vfs};
+use hpimount::mount::{Ino, Options, Vfs};
+use hpimount::prefetch::Prefetch;
 use hpimount_containers::hpi::chunk::Method;
 
 /// Size of the reads. They are parts of blocks, so that the blocks are cached.
@@ -51,7 +52,7 @@ fn recording_a_read_for_the_prefetch_allocates_nothing() {
     let ino = vfs.lookup(Ino::ROOT, "big.tdf").unwrap().ino;
     let prefetch = Prefetch::default();
     let record = || {
-        prefetch.note(&vfs, ino, 0, READ);
+        prefetch.note(&vfs.node(ino).unwrap(), 0, READ);
         true
     };
     assert_eq!(allocations(record), 0);

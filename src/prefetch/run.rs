@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::iter;
 use std::ops::Range;
 
+use super::ablation::{Mechanism, is_off};
 use super::head::{Head, MAX_HEAD, page_size};
 use super::walk::{Order, Walk};
 use crate::content::{Access, BLOCK_SIZE};
-use crate::mount::Ino;
-use crate::mount::subtree::Node;
+use crate::mount::{Ino, Node};
 
 /// Bytes that are pushed before the reader is seen again.
 const WINDOW: u64 = 2 << 20;
@@ -168,7 +168,10 @@ impl Run {
         let (Some((directory, here)), Some((other, there))) = positions else {
             return false;
         };
-        !self.is_active() && directory == other && (1..=GAP + 1).contains(&here.wrapping_sub(there))
+        !is_off(Mechanism::Reverse)
+            && !self.is_active()
+            && directory == other
+            && (1..=GAP + 1).contains(&here.wrapping_sub(there))
     }
 
     /// Expects the files before the current one, in the reverse order. `node` is
@@ -223,7 +226,7 @@ impl Run {
         self.plan(node, is_taken);
         if !is_sequential {
             Access::Unknown
-        } else if self.head.ends_at(offset + size) {
+        } else if self.head.ends_at(offset + size) && !is_off(Mechanism::Stops) {
             Access::Head
         } else {
             Access::Sequential
@@ -234,7 +237,8 @@ impl Run {
     /// sequential reader, the next blocks are decoded as well: the kernel
     /// requests them only when the reader comes to the end of this one.
     fn note_sequential(&mut self, is_sequential: bool, offset: u64, size: u64) {
-        if !is_sequential || size < BLOCK_SIZE.into() {
+        let reads_on = is_sequential && size >= BLOCK_SIZE.into();
+        if !reads_on || is_off(Mechanism::NextBlocks) {
             self.current = 0..0;
             return;
         }
@@ -250,13 +254,14 @@ impl Run {
 
     /// Makes the file with this number the current one.
     fn advance(&mut self, number: usize) {
+        let knows_heads = !is_off(Mechanism::Heads);
         let reads_heads = !self.is_pushed && self.read_to < self.files[0].size;
         let passed = self.files.range(..number);
         let has_passed = |ino| passed.clone().any(|file| file.ino == ino);
         let mark = self.mark.filter(|&(_, offset)| offset > 0);
         let skips_mark = mark.is_some_and(|(ino, _)| has_passed(ino));
         self.head.note_passed(has_passed);
-        if reads_heads || skips_mark {
+        if knows_heads && (reads_heads || skips_mark) {
             self.head.note_head(self.read_to);
         }
         self.mark = None;
@@ -363,7 +368,9 @@ impl Run {
             });
             // No less than a block is decoded.
             let reads_blocks = self.head.to_push() >= BLOCK_SIZE.into();
-            let may_decode = reads_blocks && self.decoded_bytes < MAX_DECODED;
+            let may_decode = !is_off(Mechanism::NextDirectories)
+                && reads_blocks
+                && self.decoded_bytes < MAX_DECODED;
             if number + kept_back >= self.files.len() || !is_known && !may_decode {
                 return None;
             }
@@ -376,7 +383,7 @@ impl Run {
                 ino: file.ino,
                 start,
                 length: (end - start).min(BLOCK_SIZE.into()),
-                access: match self.head.is_whole() {
+                access: match self.head.is_whole() || is_off(Mechanism::Stops) {
                     true => Access::Sequential,
                     false => Access::Head,
                 },

@@ -15,6 +15,7 @@
 //! If a small part of a packed block is read, the rest of it is pushed as well:
 //! it is decoded already, or soon will be, and the kernel keeps it more cheaply.
 
+mod ablation;
 mod head;
 mod run;
 #[cfg(test)]
@@ -30,11 +31,11 @@ use std::thread;
 
 use lru::LruCache;
 
+use self::ablation::{Mechanism, is_off};
 use self::head::Head;
 use self::run::{Push, Run};
-use super::subtree::Node;
-use super::{Ino, Vfs};
 use crate::content::{Access, File, Key};
+use crate::mount::{Ino, Node, Vfs};
 use crate::namespace::tree::Kind;
 use crate::sync::awaited::Awaited;
 
@@ -95,7 +96,10 @@ impl Default for Prefetch {
         Self {
             state: Arc::default(),
             answering: AtomicUsize::new(0),
-            has_other_core: cores.is_ok_and(|cores| cores.get() > 1),
+            has_other_core: cores.is_ok_and(|cores| cores.get() > 1)
+                && !is_off(Mechanism::PartialDecode)
+                && !is_off(Mechanism::Stops)
+                && !is_off(Mechanism::BlockRests),
         }
     }
 }
@@ -131,6 +135,9 @@ impl Default for State {
 /// A read that is being answered.
 pub struct Noted<'a> {
     prefetch: &'a Prefetch,
+    node: &'a Node<'a>,
+    offset: u64,
+    size: u32,
     /// How the reader reads the file.
     pub access: Access,
     /// Whether there is something to prefetch when the read is answered.
@@ -176,19 +183,22 @@ impl Prefetch {
 
     /// Notes a read before it is answered, so that something else is prefetched
     /// meanwhile.
-    pub fn note(&self, vfs: &Vfs, ino: Ino, offset: u64, size: u32) -> Noted<'_> {
+    pub fn note<'a>(&'a self, node: &'a Node<'a>, offset: u64, size: u32) -> Noted<'a> {
         let is_alone = self.answering.fetch_add(1, Ordering::Relaxed) == 0;
         let mut noted = Noted {
             prefetch: self,
+            node,
+            offset,
+            size,
             access: Access::Unknown,
             has_more: false,
         };
         // Generated files are not pushed.
-        let Some(node) = vfs.node(ino).ok().filter(|node| node.file().is_some()) else {
+        if node.file().is_none() {
             return noted;
-        };
+        }
         self.state.change(|state| {
-            (noted.access, noted.has_more) = state.note_read(&node, offset, size);
+            (noted.access, noted.has_more) = state.note_read(node, offset, size);
             let is_lone = is_alone && self.has_other_core && size < SMALL;
             if noted.access == Access::Unknown && is_lone && state.keeps_up() {
                 noted.access = Access::Part;
@@ -204,14 +214,13 @@ impl Prefetch {
 impl Noted<'_> {
     /// Wakes a thread if there is something to prefetch, now that the read is
     /// answered, and has the rest of the block of a small read pushed.
-    pub fn answered(self, vfs: &Vfs, ino: Ino, offset: u64, size: u32) {
-        let needs_block = size < SMALL && self.access != Access::Head;
-        let node = needs_block.then(|| vfs.node(ino).ok()).flatten();
-        if !self.has_more && node.is_none() {
+    pub fn answered(self) {
+        let reads_part = self.size < SMALL && self.access != Access::Head;
+        if !self.has_more && !reads_part {
             return;
         }
         self.prefetch.state.change(|state| {
-            self.has_more | node.is_some_and(|node| state.note_block(&node, offset, size))
+            self.has_more | (reads_part && state.note_block(self.node, self.offset, self.size))
         });
     }
 }
@@ -295,6 +304,9 @@ impl State {
     /// Has the block of a small read pushed. Returns whether there is something
     /// to push.
     fn note_block(&mut self, node: &Node<'_>, offset: u64, size: u32) -> bool {
+        if is_off(Mechanism::BlockRests) {
+            return false;
+        }
         let block = node.file().and_then(|file| file.unit_at(offset));
         let (Some(block), Some(file_size)) = (block, node.size()) else {
             return false;
@@ -388,7 +400,7 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
     let Some(file) = node.file() else {
         return;
     };
-    if matches!(job, Job::Ahead(_)) && push.start == 0 && vfs.remote.get().is_some() {
+    if matches!(job, Job::Ahead(_)) && push.start == 0 && vfs.has_servers() {
         announce(vfs, &node);
     }
     if push.is_decoded_only {
@@ -398,7 +410,7 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
     let is_wanted = || matches!(job, Job::Block(_)) || state.with(|state| state.is_ahead(push.ino));
     let range = push.start..push.start + push.length;
     // Errors are left to the reader.
-    let Ok(bytes) = vfs.reader.read(file, range, push.access) else {
+    let Ok(bytes) = vfs.reader().read(file, range, push.access) else {
         return;
     };
     // No lock is held while the kernel stores them: it may wait until a request
@@ -412,12 +424,12 @@ fn finish(job: Job, state: &Awaited<State>, vfs: &Vfs, store: &dyn Fn(Ino, u64, 
 /// before it.
 fn decode(push: Push, file: File<'_>, state: &Awaited<State>, vfs: &Vfs) {
     // Without room in the cache, it would be decoded twice.
-    if vfs.reader.budget().limit() < MIN_CACHE || vfs.reader.load(file, push.start).is_err() {
+    if vfs.reader().budget().limit() < MIN_CACHE || vfs.reader().load(file, push.start).is_err() {
         return;
     }
     state.with(|state| state.note_decoded(file.key(), push));
     while let Some((key, start)) = state.with(State::take_unread) {
-        vfs.reader.forget(key, start);
+        vfs.reader().forget(key, start);
     }
     // A thread that answers may have been woken on this core although the
     // reader's is about to be idle. It would wait until several blocks are
@@ -436,7 +448,7 @@ fn announce(vfs: &Vfs, node: &Node<'_>) {
     for (_, index) in entries.take(MAX_ANNOUNCED) {
         let node = node.other(index);
         if let (Some(file), Some(size)) = (node.file(), node.size()) {
-            vfs.reader.will_need(file, size.min(ANNOUNCED));
+            vfs.reader().will_need(file, size.min(ANNOUNCED));
         }
     }
 }

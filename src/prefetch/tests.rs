@@ -91,23 +91,24 @@ fn pushed(prefetch: &Prefetch, vfs: &Vfs) -> Vec<(Ino, u64, usize)> {
 
 /// Notes a read and its answer.
 fn read(prefetch: &Prefetch, vfs: &Vfs, ino: Ino, offset: u64, size: u32) {
-    let noted = prefetch.note(vfs, ino, offset, size);
-    noted.answered(vfs, ino, offset, size);
+    let node = vfs.node(ino).unwrap();
+    prefetch.note(&node, offset, size).answered();
 }
 
 /// Reads as the kernel does, and returns the number of bytes decoded for it.
 fn decoded_by(prefetch: &Prefetch, vfs: &Vfs, ino: Ino, offset: u64, size: u32) -> usize {
-    let decoded = || vfs.reader.stats.to_json()["bytes_decoded"].as_u64();
+    let decoded = || vfs.reader().stats.to_json()["bytes_decoded"].as_u64();
     let before = decoded().unwrap();
-    let noted = prefetch.note(vfs, ino, offset, size);
-    vfs.read_as(ino, offset, size, noted.access).unwrap();
+    let node = vfs.node(ino).unwrap();
+    let noted = prefetch.note(&node, offset, size);
+    vfs.read_node(&node, offset, size, noted.access).unwrap();
     let bytes = decoded().unwrap() - before;
-    noted.answered(vfs, ino, offset, size);
+    noted.answered();
     bytes as usize
 }
 
 fn cached(vfs: &Vfs) -> u64 {
-    vfs.reader.cache_json()["bytes"].as_u64().unwrap()
+    vfs.reader().cache_json()["bytes"].as_u64().unwrap()
 }
 
 #[test]
@@ -375,13 +376,13 @@ fn files_of_the_next_directory_are_pushed_when_the_reader_is_there() {
     read(&prefetch, &vfs, a[1], 0, 4096);
     let here = a[2..].iter().map(|&file| (file, 0, 1000));
     assert_eq!(pushed(&prefetch, &vfs), Vec::from_iter(here));
-    assert_eq!(vfs.reader.stats.to_json()["bytes_decoded"], 6000);
+    assert_eq!(vfs.reader().stats.to_json()["bytes_decoded"], 6000);
 
     read(&prefetch, &vfs, b[0], 0, 4096);
     let there = b[1..].iter().map(|&file| (file, 0, 1000));
     assert_eq!(pushed(&prefetch, &vfs), Vec::from_iter(there));
     assert_eq!(
-        vfs.reader.stats.to_json()["bytes_decoded"],
+        vfs.reader().stats.to_json()["bytes_decoded"],
         6000,
         "nothing twice"
     );
@@ -419,7 +420,7 @@ fn files_of_the_next_directory_are_not_decoded_without_a_cache() {
     read(&prefetch, &vfs, a[0], 0, 4096);
     read(&prefetch, &vfs, a[1], 0, 4096);
     assert_eq!(pushed(&prefetch, &vfs).len(), 2);
-    assert_eq!(vfs.reader.stats.to_json()["bytes_decoded"], 2000);
+    assert_eq!(vfs.reader().stats.to_json()["bytes_decoded"], 2000);
 }
 
 #[test]
@@ -472,7 +473,7 @@ fn a_file_read_sequentially_has_its_next_blocks_decoded_and_kept_until_read() {
     const SIZE: u64 = 1_000_000;
     let (vfs, files) = mounted(&[SIZE as usize]);
     let prefetch = Prefetch::default();
-    let decoded = || vfs.reader.stats.to_json()["bytes_decoded"].as_u64();
+    let decoded = || vfs.reader().stats.to_json()["bytes_decoded"].as_u64();
     for offset in (0..SIZE).step_by(READ as usize) {
         let noted = prefetch.note(&vfs, files[0], offset, READ as u32);
         vfs.read_as(files[0], offset, READ as u32, noted.access)
@@ -485,7 +486,7 @@ fn a_file_read_sequentially_has_its_next_blocks_decoded_and_kept_until_read() {
             "nothing twice"
         );
     }
-    assert_eq!(vfs.reader.cache_json()["misses"], SIZE.div_ceil(65_536));
+    assert_eq!(vfs.reader().cache_json()["misses"], SIZE.div_ceil(65_536));
     let table = cached(&vfs);
     assert!(table < 1000, "the kernel has the blocks: {table}");
 }
@@ -517,9 +518,10 @@ fn a_lone_small_read_is_decoded_in_part_if_another_core_can_decode_the_block() {
     let (vfs, files) = mounted(&[1_000_000]);
     let access = |prefetch: &Prefetch, number: u64| {
         let offset = number * 65_536 + 4096;
-        let noted = prefetch.note(&vfs, files[0], offset, 4096);
+        let node = vfs.node(files[0]).unwrap();
+        let noted = prefetch.note(&node, offset, 4096);
         let access = noted.access;
-        noted.answered(&vfs, files[0], offset, 4096);
+        noted.answered();
         access
     };
     let mut prefetch = Prefetch::default();
@@ -529,7 +531,8 @@ fn a_lone_small_read_is_decoded_in_part_if_another_core_can_decode_the_block() {
     }
     assert_eq!(access(&prefetch, 6), Access::Unknown, "the blocks wait");
     pushed(&prefetch, &vfs);
-    let other = prefetch.note(&vfs, files[0], 0, 4096);
+    let node = vfs.node(files[0]).unwrap();
+    let other = prefetch.note(&node, 0, 4096);
     assert_eq!(access(&prefetch, 8), Access::Unknown, "it is not alone");
     drop(other);
     pushed(&prefetch, &vfs);
