@@ -20,9 +20,9 @@ use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::view::{
     self, AssetContext, AssetRef, MakeShared, NamedAsset, Shared, View, ViewFormat, Wanted,
 };
-use hpimount_containers::hip::{self as format, Game, asset_id};
+use hpimount_containers::hip::{self as format, Game, Platform, asset_id};
 use hpimount_containers::io::Endian;
-use hpimount_containers::volume::{AssetType, Platform};
+use hpimount_containers::volume::AssetType;
 use patterns::noise;
 
 use super::Total;
@@ -208,7 +208,7 @@ impl AssetContext for Level {
         let (code, name, _) = self.get(file)?;
         Some(AssetType {
             code: *code,
-            platform: Some(Platform::GameCube),
+            platform: Platform::GameCube,
             endian: Endian::Big,
             game: Game::Bfbb,
             subtype: 0,

@@ -23,7 +23,7 @@ pub struct Model {
     /// Its generated files.
     pub view: Arc<dyn View>,
     /// The version of the file that it was parsed from
-    /// (see [`hpimount_containers::volume::Volume::version`]).
+    /// (see [`hpimount_containers::volume::LiveFolder::version`]).
     pub version: Version,
     /// Charges the asset's bytes and the parsed model.
     _memory: Charge,

@@ -17,7 +17,7 @@ use hpimount_assets::view::{
     AssetContext, AssetRef, ChosenPalette, MakeShared, NamedAsset, Shared, View, Wanted,
 };
 use hpimount_containers::io;
-use hpimount_containers::volume::{AssetType, FileId, Volume};
+use hpimount_containers::volume::{AssetTable, AssetType, FileId};
 
 /// The environment of an asset: the files that its view may read.
 pub(super) struct Context<'a> {
@@ -109,7 +109,15 @@ impl<'a> Context<'a> {
     /// Finds an asset by its id, in the archive of this one or in those beside
     /// it.
     fn find_asset(&self, id: u32) -> Option<(&Node<'a>, FileId)> {
-        let find = |archive: &'_ Node<'a>| archive.subtree().volumes.first()?.volume.find_id(id);
+        let find = |archive: &'_ Node<'a>| {
+            archive
+                .subtree()
+                .volumes
+                .first()?
+                .volume
+                .assets()?
+                .find_id(id)
+        };
         if let Some(file) = find(self.asset) {
             return Some((self.asset, file));
         }
@@ -127,16 +135,17 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Returns the files of the volume that a node is in.
+    /// Returns files of the archive that a node is in, if it has typed assets.
     fn files_of(
         &self,
         archive: &Node<'_>,
-        files: impl FnOnce(&dyn Volume) -> Vec<FileId>,
+        files: impl FnOnce(&dyn AssetTable) -> Vec<FileId>,
     ) -> Vec<AssetRef> {
-        let Some(volume) = archive.subtree().volumes.first() else {
+        let volume = archive.subtree().volumes.first();
+        let Some(assets) = volume.and_then(|volume| volume.volume.assets()) else {
             return Vec::new();
         };
-        let found = files(&*volume.volume).into_iter();
+        let found = files(assets).into_iter();
         let node = |file| Some(archive.other(archive.tree().asset(file)?));
         found.filter_map(|file| file_ref(&node(file)?)).collect()
     }
@@ -208,13 +217,13 @@ impl AssetContext for Context<'_> {
         let volume = archive.subtree().volumes.first()?;
         let is_own = archive.subtree().range.first == self.asset.subtree().range.first;
         Some(NamedAsset {
-            name: volume.volume.asset_name(file)?,
+            name: volume.volume.assets()?.name(file)?,
             archive: (!is_own).then(|| volume.name.clone()),
         })
     }
 
     fn assets(&self) -> Vec<AssetRef> {
-        self.files_of(self.asset, |volume| volume.assets())
+        self.files_of(self.asset, |assets| assets.files())
     }
 
     fn asset_of(&self, file: AssetRef) -> Option<AssetType> {
@@ -226,17 +235,17 @@ impl AssetContext for Context<'_> {
     fn name_of(&self, file: AssetRef) -> Option<String> {
         let node = self.node(file)?;
         let file = node.file()?;
-        file.volume.volume.asset_name(file.file)
+        file.volume.volume.assets()?.name(file.file)
     }
 
     fn find_type(&self, code: [u8; 4]) -> Vec<AssetRef> {
-        self.files_of(self.asset, |volume| volume.find_type(code))
+        self.files_of(self.asset, |assets| assets.files_of_type(code))
     }
 
     fn find_type_beside(&self, code: [u8; 4]) -> Vec<AssetRef> {
         let archives = self.beside().iter();
         archives
-            .flat_map(|archive| self.files_of(archive, |volume| volume.find_type(code)))
+            .flat_map(|archive| self.files_of(archive, |assets| assets.files_of_type(code)))
             .collect()
     }
 

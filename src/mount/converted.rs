@@ -81,8 +81,7 @@ impl Vfs {
         };
         let is_root = self.has_converted(&directory);
         let volume = directory.subtree().volumes.first();
-        let has_kinds =
-            is_root && volume.is_some_and(|volume| volume.volume.names_of_assets(&[]).is_some());
+        let has_kinds = is_root && volume.is_some_and(|volume| volume.volume.assets().is_some());
         let drafted = match has_kinds {
             true => draft.by_kind(&directory),
             false => draft.mirror(&directory),
@@ -154,7 +153,8 @@ impl Draft {
     /// Adds the assets of an archive in a directory for each kind, for archives
     /// whose own directories have no meaning for users.
     fn by_kind(&mut self, directory: &Node<'_>) -> io::Result<()> {
-        let Some(volume) = directory.subtree().volumes.first() else {
+        let volume = directory.subtree().volumes.first();
+        let Some(table) = volume.and_then(|volume| volume.volume.assets()) else {
             return Ok(());
         };
         let tree = directory.tree();
@@ -187,7 +187,7 @@ impl Draft {
         kinds.sort_by(|(a, _), (b, _)| a.cmp(b));
         for (folder, assets) in kinds {
             let files = assets.iter().filter_map(|asset| file(tree, asset.index));
-            let names = volume.volume.names_of_assets(&files.collect::<Vec<_>>());
+            let names = table.file_names(&files.collect::<Vec<_>>());
             let parent = self.folder(self.builder.root(), &folder)?;
             for (asset, AssetName { stem, extension }) in
                 assets.iter().zip(names.unwrap_or_default())

@@ -20,7 +20,7 @@ use hpimount_containers::format;
 use hpimount_containers::format::Input;
 use hpimount_containers::formats;
 use hpimount_containers::io::{self, BlockBuffer, ReadAt};
-use hpimount_containers::volume::{self, FileId, Name, NodeId, Sink, Version, Volume};
+use hpimount_containers::volume::{self, FileId, LiveFolder, Name, NodeId, Sink, Version, Volume};
 
 /// Maximum nesting of archives in archives.
 pub(super) const MAX_NESTING: u8 = 16;
@@ -168,7 +168,7 @@ impl Vfs {
     /// Detects which files of a volume are archives if their names are
     /// ambiguous. `in_blocks` is set if the volume is in a block image.
     pub(super) fn probe(builder: &mut TreeBuilder, volume: &dyn Volume, in_blocks: bool) {
-        match volume.is_remote() {
+        match volume.live().is_some_and(LiveFolder::is_remote) {
             true => builder.trust_extensions(),
             false => builder.probe(in_blocks, &|file, size| format::head(volume, file, size)),
         }
@@ -205,7 +205,7 @@ impl Vfs {
     ) -> bool {
         match options.meta {
             // For archives whose own directories have no meaning for users.
-            Meta::Default => nesting == 0 && volume.names_of_assets(&[]).is_some(),
+            Meta::Default => nesting == 0 && volume.assets().is_some(),
             Meta::Visible => true,
             Meta::Hidden | Meta::Off => false,
         }
@@ -370,20 +370,18 @@ impl Vfs {
             ..Self::companions(&self.options, volume.nesting, volume.is_plain_folder)
         };
         let mut builder = self.builder(attr, companions);
-        let listed = volume
-            .volume
-            .list(directory, &mut builder)
-            .map_err(|error| {
-                let path = self.path(node).unwrap_or_default();
-                self.reader
-                    .stats
-                    .failed(format!("{}/{path}: {error}", volume.location));
-                Error::from(&error)
-            })?;
+        let folder = volume.volume.live().ok_or(Error::NotADirectory)?;
+        let listed = folder.list(directory, &mut builder).map_err(|error| {
+            let path = self.path(node).unwrap_or_default();
+            self.reader
+                .stats
+                .failed(format!("{}/{path}: {error}", volume.location));
+            Error::from(&error)
+        })?;
         Self::probe(&mut builder, &*listed, false);
         Ok(Built {
             builder,
-            fingerprint: listed.fingerprint(),
+            fingerprint: listed.live().map_or(0, LiveFolder::fingerprint),
             volume: Some(NewVolume {
                 name: node.tree().name(node.index).to_owned(),
                 location: volume.location.clone(),

@@ -188,14 +188,18 @@ impl Vfs {
         images.nth(number).ok_or(Error::NotFound)
     }
 
-    /// Reads a file and returns a warning about its data, if any.
+    /// Reads an asset, and returns how its data differs from what its archive
+    /// records of it. Other files are not read.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read.
-    pub fn oddity(&self, ino: Ino) -> std::result::Result<Option<String>, Trouble> {
+    pub fn mismatch(&self, ino: Ino) -> std::result::Result<Option<String>, Trouble> {
         let node = self.node(ino)?;
         let file = node.file().ok_or(Error::NotFound)?;
-        Ok(file.volume.volume.oddity(file.file)?)
+        match file.volume.volume.assets() {
+            Some(assets) => Ok(assets.mismatch(file.file)?),
+            None => Ok(None),
+        }
     }
 
     /// Parses a file as the asset type given by its archive or its name.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::source::remote::{ListedFile, RemoteEntry, RemoteFile, RemoteFolder};
 use hpimount_containers::io::{Error, ReadAt, Result};
 use hpimount_containers::volume::{
-    Content, Entry, FileId, MAX_ENTRIES, Name, Sink, Version, Volume, no_such_file,
+    Content, Entry, FileId, LiveFolder, MAX_ENTRIES, Name, Sink, Version, Volume, no_such_file,
 };
 
 /// A folder of a bucket as it was when it was listed.
@@ -76,6 +76,21 @@ impl Volume for BucketFolder {
         })
     }
 
+    fn memory(&self) -> usize {
+        // A name is stored in the entry and at the end of its key.
+        let names = self.entries.iter().map(|entry| 2 * name_of(entry).len());
+        let key = self.folder.shown().len();
+        size_of::<Self>()
+            + self.entries.len() * (size_of::<RemoteEntry>() + size_of::<RemoteFile>() + key)
+            + names.sum::<usize>()
+    }
+
+    fn live(&self) -> Option<&dyn LiveFolder> {
+        Some(self)
+    }
+}
+
+impl LiveFolder for BucketFolder {
     fn list(&self, directory: FileId, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
         match self.entries.get(directory.0 as usize) {
             Some(RemoteEntry::Folder(name)) => {
@@ -103,15 +118,6 @@ impl Volume for BucketFolder {
             RemoteEntry::File(listed) => hash_of((listed.stamp(), listed.len)),
         });
         hash_of(files.collect::<Vec<_>>())
-    }
-
-    fn memory(&self) -> usize {
-        // A name is stored in the entry and at the end of its key.
-        let names = self.entries.iter().map(|entry| 2 * name_of(entry).len());
-        let key = self.folder.shown().len();
-        size_of::<Self>()
-            + self.entries.len() * (size_of::<RemoteEntry>() + size_of::<RemoteFile>() + key)
-            + names.sum::<usize>()
     }
 }
 

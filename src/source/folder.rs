@@ -15,7 +15,8 @@ use rustix::io::Errno;
 use crate::source::{DIRECTORY_HANDLE, FileIdentity, FilePool, FileStat, open_beneath};
 use hpimount_containers::io::{self, Error, ReadAt, read_error};
 use hpimount_containers::volume::{
-    Content, Entry, FileId, MAX_DEPTH, Name, NodeId, Sink, Version, Volume, no_such_file,
+    Content, Entry, FileId, LiveFolder, MAX_DEPTH, Name, NodeId, Sink, Version, Volume,
+    no_such_file,
 };
 
 /// Name of the format.
@@ -383,6 +384,19 @@ impl Volume for Folder {
         })
     }
 
+    fn memory(&self) -> usize {
+        let paths = self.entries.iter().map(|entry| entry.path.capacity());
+        size_of::<Self>()
+            + self.entries.capacity() * size_of::<FolderEntry>()
+            + paths.sum::<usize>()
+    }
+
+    fn live(&self) -> Option<&dyn LiveFolder> {
+        Some(self)
+    }
+}
+
+impl LiveFolder for Folder {
     fn list(&self, directory: FileId, sink: &mut dyn Sink) -> io::Result<Box<dyn Volume>> {
         let entry = self.entry(directory)?;
         let mut folder = Self {
@@ -420,10 +434,7 @@ impl Volume for Folder {
         hasher.finish()
     }
 
-    fn memory(&self) -> usize {
-        let paths = self.entries.iter().map(|entry| entry.path.capacity());
-        size_of::<Self>()
-            + self.entries.capacity() * size_of::<FolderEntry>()
-            + paths.sum::<usize>()
+    fn is_remote(&self) -> bool {
+        false
     }
 }

@@ -11,10 +11,15 @@
 //! untrusted, so every number is checked against the available data before it
 //! is used to allocate, loop or index.
 
+mod assets;
+mod live;
+
 use std::io::{Read, Write};
 use std::sync::Arc;
 
-use crate::io::{Endian, Error, ReadAt, Result};
+pub use self::assets::{AssetName, AssetTable, AssetType};
+pub use self::live::{LiveFolder, Version};
+use crate::io::{Error, ReadAt, Result};
 pub use crate::text::Name;
 
 /// Maximum number of entries of a volume. Larger ones are refused, so that a
@@ -31,53 +36,6 @@ pub struct FileId(pub u32);
 /// A node that was added to a [`Sink`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct NodeId(pub u32);
-
-/// The platform that an asset was made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Platform {
-    /// Nintendo GameCube.
-    GameCube,
-    /// Microsoft Xbox.
-    Xbox,
-    /// Sony PlayStation 2.
-    PlayStation2,
-}
-
-/// The type of an asset, if its volume records it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct AssetType {
-    /// Code of the type, four letters (HIP: from AHDR).
-    pub code: [u8; 4],
-    /// Platform, if known.
-    pub platform: Option<Platform>,
-    /// Byte order of the content.
-    pub endian: Endian,
-    /// Game that the archive was made for (HIP).
-    pub game: crate::hip::Game,
-    /// Refines the type (HIP: for a DYNA asset the hash of its type's name, for
-    /// a JSP asset 1 if it is JSPINFO); otherwise 0.
-    pub subtype: u32,
-    /// Id of the file in its archive (HIP: from AHDR), see [`Volume::find_id`].
-    pub id: u32,
-}
-
-/// The name of an asset's file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AssetName {
-    /// A stem that is unique in the directory, ignoring ASCII case.
-    pub stem: String,
-    /// The extension with its dot, if there is one.
-    pub extension: String,
-}
-
-/// The version of a file that other programs may change.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Version {
-    /// Differs if the data may differ.
-    pub stamp: u64,
-    /// Its size in bytes, if that may have changed since it was declared.
-    pub len: Option<u64>,
-}
 
 /// A file declared by a volume.
 #[derive(Debug, Clone, Copy)]
@@ -117,7 +75,7 @@ pub trait Sink {
     fn dir(&mut self, parent: NodeId, name: Name<'_>, modified: Option<i64>) -> Result<NodeId>;
 
     /// Adds a directory whose entries the volume lists later in
-    /// [`Volume::list`]. Only folders have these, and a sink for archives need
+    /// [`LiveFolder::list`]. Only folders have these, and a sink for archives need
     /// not support them.
     ///
     /// # Errors
@@ -384,79 +342,8 @@ pub trait Volume: Send + Sync {
     /// [`Error::Unsupported`] if its data cannot be decoded.
     fn content(&self, file: FileId) -> Result<Content<'_>>;
 
-    /// Lists a directory that was declared by [`Sink::deferred_dir`], and
-    /// returns a volume of its files.
-    ///
-    /// # Errors
-    /// Returns [`Error::Read`] if the source cannot list it.
-    fn list(&self, directory: FileId, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
-        let _ = sink;
-        Err(no_such_file(directory))
-    }
-
-    /// Returns the asset type of `file`, if known.
-    fn asset(&self, file: FileId) -> Option<AssetType> {
-        let _ = file;
-        None
-    }
-
-    /// Returns the file with this id (HIP: from AHDR).
-    fn find_id(&self, id: u32) -> Option<FileId> {
-        let _ = id;
-        None
-    }
-
-    /// Returns the volume's own name for `file`, if the names of files are
-    /// derived from it (HIP: from ADBG, without an extension for the type).
-    fn asset_name(&self, file: FileId) -> Option<String> {
-        let _ = file;
-        None
-    }
-
-    /// Returns the names of assets in a directory of only these assets, by the
-    /// volume's own rules. `None` for a volume whose own directories are
-    /// meaningful to users.
-    fn names_of_assets(&self, assets: &[FileId]) -> Option<Vec<AssetName>> {
-        let _ = assets;
-        None
-    }
-
-    /// Returns the files with a [`Volume::asset`], in the order of the volume.
-    fn assets(&self) -> Vec<FileId> {
-        Vec::new()
-    }
-
-    /// Returns the files whose [`AssetType::code`] is `code`, in the order of
-    /// the volume.
-    fn find_type(&self, code: [u8; 4]) -> Vec<FileId> {
-        let _ = code;
-        Vec::new()
-    }
-
-    /// Returns the version of `file`, which changes when its data may have
-    /// changed.
-    ///
-    /// # Errors
-    /// Returns [`Error::Read`] if the source cannot be read.
-    fn version(&self, file: FileId) -> Result<Version> {
-        let _ = file;
-        Ok(Version::default())
-    }
-
-    /// Returns a number that changes if the file numbers refer to other files
-    /// when the volume is opened again.
-    fn fingerprint(&self) -> u64 {
-        0
-    }
-
     /// Returns the memory of the file tables, in bytes.
     fn memory(&self) -> usize;
-
-    /// Returns whether reading its files requires requests to a server, so that
-    /// nothing should be read unnecessarily.
-    fn is_remote(&self) -> bool {
-        false
-    }
 
     /// Returns the names of the extended attributes of `file`.
     fn xattr_names(&self, file: FileId) -> Vec<&'static str> {
@@ -479,15 +366,6 @@ pub trait Volume: Send + Sync {
         serde_json::Value::Null
     }
 
-    /// Reads `file`, and returns a warning about its data, if any.
-    ///
-    /// # Errors
-    /// Returns an error if it cannot be read.
-    fn oddity(&self, file: FileId) -> Result<Option<String>> {
-        let _ = file;
-        Ok(None)
-    }
-
     /// Returns the disc images in the volume, in order: a disc, and its tracks;
     /// empty for other volumes.
     fn images(&self) -> Vec<DiscImage> {
@@ -497,6 +375,35 @@ pub trait Volume: Send + Sync {
     /// Returns the warnings about the volume, one sentence each.
     fn warnings(&self) -> &[String] {
         &[]
+    }
+
+    /// Returns its table of assets, if it is a volume of typed assets.
+    fn assets(&self) -> Option<&dyn AssetTable> {
+        None
+    }
+
+    /// Returns it as a folder that other programs may change, if it is one.
+    fn live(&self) -> Option<&dyn LiveFolder> {
+        None
+    }
+}
+
+impl dyn Volume + '_ {
+    /// Returns the asset type of `file`; `None` in a volume without types.
+    pub fn asset(&self, file: FileId) -> Option<AssetType> {
+        self.assets()?.asset_type(file)
+    }
+
+    /// Returns the version of `file`, which changes when its data may have
+    /// changed.
+    ///
+    /// # Errors
+    /// Returns the errors of [`LiveFolder::version`].
+    pub fn version(&self, file: FileId) -> Result<Version> {
+        match self.live() {
+            Some(folder) => folder.version(file),
+            None => Ok(Version::default()),
+        }
     }
 }
 

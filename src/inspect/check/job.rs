@@ -104,9 +104,9 @@ impl<'a, 'r> Worker<'a, 'r> {
             findings.add(severity, cause);
         }
         if is_whole && is_read {
-            match self.vfs.oddity(ino) {
+            match self.vfs.mismatch(ino) {
                 Ok(None) => {}
-                Ok(Some(oddity)) => findings.add(Severity::Warning, Cause::text(&oddity)),
+                Ok(Some(text)) => findings.add(Severity::Warning, Cause::text(&text)),
                 Err(trouble) => findings.trouble(&trouble),
             }
         }

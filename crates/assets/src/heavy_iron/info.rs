@@ -7,7 +7,6 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::heavy_iron::Platform;
 use crate::heavy_iron::view::Origin;
 use crate::view::json;
 use crate::view::{AssetContext, Summary};
@@ -35,7 +34,7 @@ impl Info {
             info.add("asset_type", origin.code.escape_ascii().to_string().trim());
             info.add("id", format!("{id:08X}"));
         }
-        info.add("platform", platform_name(origin.facts.platform));
+        info.add("platform", origin.facts.platform.name());
         info.add("game", origin.game);
         let endian = match origin.facts.endian {
             Endian::Big => "big",
@@ -136,15 +135,6 @@ fn memory(value: &Value) -> usize {
             .map(|(name, value)| 2 * size_of::<(String, Value)>() + name.len() + memory(value))
             .sum(),
         _ => 0,
-    }
-}
-
-fn platform_name(platform: Platform) -> &'static str {
-    match platform {
-        Platform::GameCube => "gc",
-        Platform::PlayStation2 => "ps2",
-        Platform::Xbox => "xbox",
-        Platform::Unknown => "unknown",
     }
 }
 

@@ -18,7 +18,7 @@ pub mod text;
 pub mod texture;
 pub mod view;
 
-pub use hpimount_containers::hip::Game;
+pub use hpimount_containers::hip::{Game, Platform};
 
 use bytes::Bytes;
 
@@ -27,19 +27,6 @@ use hpimount_containers::io::{Cursor, Endian, Error, Result, Warnings};
 
 /// The result of a parser: the model, or the model so far and the error.
 pub type Parsed<M> = std::result::Result<M, Box<Incomplete<M>>>;
-
-/// The console that an archive was made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Platform {
-    /// Nintendo GameCube.
-    GameCube,
-    /// PlayStation 2.
-    PlayStation2,
-    /// Xbox.
-    Xbox,
-    /// Not known.
-    Unknown,
-}
 
 /// The properties that all assets of an archive share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,13 +44,9 @@ impl Facts {
     /// Returns the facts of an archive for this console and game: GameCube
     /// assets are big-endian, all others little-endian.
     pub fn new(platform: Platform, game: Game) -> Self {
-        let endian = match platform {
-            Platform::GameCube => Endian::Big,
-            Platform::PlayStation2 | Platform::Xbox | Platform::Unknown => Endian::Little,
-        };
         Self {
             platform,
-            endian,
+            endian: platform.endian(),
             game,
         }
     }

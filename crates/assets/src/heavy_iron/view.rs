@@ -17,7 +17,7 @@ use crate::view::{AssetContext, Failure, View};
 use hpimount_containers::hip;
 use hpimount_containers::io::Warnings;
 use hpimount_containers::text::has_extension;
-use hpimount_containers::volume::{self, AssetType};
+use hpimount_containers::volume::AssetType;
 
 /// An asset, as its archive describes it.
 #[derive(Debug, Clone, Copy)]
@@ -51,12 +51,7 @@ impl Origin {
             id: Some(asset.id),
             game: asset.game.name(),
             facts: Facts {
-                platform: match asset.platform {
-                    Some(volume::Platform::GameCube) => Platform::GameCube,
-                    Some(volume::Platform::Xbox) => Platform::Xbox,
-                    Some(volume::Platform::PlayStation2) => Platform::PlayStation2,
-                    None => Platform::Unknown,
-                },
+                platform: asset.platform,
                 endian: asset.endian,
                 game: asset.game,
             },

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::hipb::Hipb;
 use super::package::Package;
+use crate::io::Endian;
 
 /// `clientVersion` of the Scooby-Doo prototype on PlayStation 2.
 const CLIENT_SCOOBY_PROTOTYPE: u32 = 1;
@@ -115,13 +116,13 @@ impl Game {
 }
 
 /// The platform an archive was made for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Platform {
-    /// Nintendo GameCube; asset contents are big-endian.
+    /// Nintendo GameCube.
     GameCube,
-    /// PlayStation 2; asset contents are little-endian.
+    /// Sony PlayStation 2.
     PlayStation2,
-    /// Xbox; asset contents are little-endian.
+    /// Microsoft Xbox.
     Xbox,
     /// None of these.
     Unknown,
@@ -135,6 +136,15 @@ impl Platform {
             Self::PlayStation2 => "ps2",
             Self::Xbox => "xbox",
             Self::Unknown => "unknown",
+        }
+    }
+
+    /// Returns the byte order of asset contents. It is little-endian if the
+    /// platform is unknown.
+    pub fn endian(self) -> Endian {
+        match self {
+            Self::GameCube => Endian::Big,
+            Self::PlayStation2 | Self::Xbox | Self::Unknown => Endian::Little,
         }
     }
 

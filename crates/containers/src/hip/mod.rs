@@ -41,9 +41,11 @@ use self::layout::Layout;
 use self::toc::Asset;
 use crate::format::{Format, Input, Options};
 use crate::io::Warnings;
-use crate::io::{Endian, Error, ReadAt, Result, read_error};
+use crate::io::{Error, ReadAt, Result, read_error};
 use crate::text::windows_1252;
-use crate::volume::{AssetName, AssetType, Content, FileId, Generate, Sink, Volume, no_such_file};
+use crate::volume::{
+    AssetName, AssetTable, AssetType, Content, FileId, Generate, Sink, Volume, no_such_file,
+};
 
 /// How HIP archives are detected and opened.
 pub const FORMAT: Format = Format {
@@ -166,22 +168,17 @@ impl Hip {
     }
 
     /// Returns the type of an asset.
-    fn asset_type(&self, number: u32) -> Option<AssetType> {
-        let (platform, endian) = match self.platform.value {
-            Platform::GameCube => (Some(crate::volume::Platform::GameCube), Endian::Big),
-            Platform::Xbox => (Some(crate::volume::Platform::Xbox), Endian::Little),
-            Platform::PlayStation2 => (Some(crate::volume::Platform::PlayStation2), Endian::Little),
-            Platform::Unknown => (None, Endian::Little),
-        };
+    fn type_of(&self, number: u32) -> AssetType {
+        let platform = self.platform.value;
         let asset = self.asset(number);
-        Some(AssetType {
+        AssetType {
             code: asset.kind.code,
             platform,
-            endian,
+            endian: platform.endian(),
             game: self.game.value,
             subtype: asset.kind.subtype,
             id: asset.id,
-        })
+        }
     }
 
     /// Returns the modification time of all files: that of PCRT.
@@ -306,51 +303,6 @@ impl Volume for Hip {
         })
     }
 
-    fn asset(&self, file: FileId) -> Option<AssetType> {
-        match self.item(file)? {
-            Item::Asset(number) => self.asset_type(number),
-            _ => None,
-        }
-    }
-
-    fn find_id(&self, id: u32) -> Option<FileId> {
-        let number = self.layout.find(&self.contents.toc, id)?;
-        Some(self.file(Item::Asset(number)))
-    }
-
-    fn asset_name(&self, file: FileId) -> Option<String> {
-        let Item::Asset(number) = self.item(file)? else {
-            return None;
-        };
-        let name = self.contents.toc.name(self.asset(number));
-        (!name.is_empty()).then(|| windows_1252(name).into_owned())
-    }
-
-    fn names_of_assets(&self, assets: &[FileId]) -> Option<Vec<AssetName>> {
-        let number = |file: &FileId| match self.item(*file)? {
-            Item::Asset(number) => Some(number),
-            _ => None,
-        };
-        let members: Option<Vec<u32>> = assets.iter().map(number).collect();
-        let toc = &self.contents.toc;
-        Some(names::with_own_stems(toc, &members?, self.platform.value))
-    }
-
-    fn assets(&self) -> Vec<FileId> {
-        let numbers = 0..self.contents.toc.assets.len() as u32;
-        numbers
-            .map(|number| self.file(Item::Asset(number)))
-            .collect()
-    }
-
-    fn find_type(&self, code: [u8; 4]) -> Vec<FileId> {
-        let assets = (0..).zip(&self.contents.toc.assets);
-        let found = assets.filter(|(_, asset)| asset.kind.code == code);
-        found
-            .map(|(number, _)| self.file(Item::Asset(number)))
-            .collect()
-    }
-
     fn memory(&self) -> usize {
         size_of::<Self>() + self.contents.toc.memory() + self.layout.memory()
     }
@@ -373,7 +325,62 @@ impl Volume for Hip {
         report::info(self)
     }
 
-    fn oddity(&self, file: FileId) -> Result<Option<String>> {
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn assets(&self) -> Option<&dyn AssetTable> {
+        Some(self)
+    }
+}
+
+impl AssetTable for Hip {
+    fn asset_type(&self, file: FileId) -> Option<AssetType> {
+        match self.item(file)? {
+            Item::Asset(number) => Some(self.type_of(number)),
+            _ => None,
+        }
+    }
+
+    fn find_id(&self, id: u32) -> Option<FileId> {
+        let number = self.layout.find(&self.contents.toc, id)?;
+        Some(self.file(Item::Asset(number)))
+    }
+
+    fn name(&self, file: FileId) -> Option<String> {
+        let Item::Asset(number) = self.item(file)? else {
+            return None;
+        };
+        let name = self.contents.toc.name(self.asset(number));
+        (!name.is_empty()).then(|| windows_1252(name).into_owned())
+    }
+
+    fn file_names(&self, files: &[FileId]) -> Option<Vec<AssetName>> {
+        let number = |file: &FileId| match self.item(*file)? {
+            Item::Asset(number) => Some(number),
+            _ => None,
+        };
+        let members: Option<Vec<u32>> = files.iter().map(number).collect();
+        let toc = &self.contents.toc;
+        Some(names::with_own_stems(toc, &members?, self.platform.value))
+    }
+
+    fn files(&self) -> Vec<FileId> {
+        let numbers = 0..self.contents.toc.assets.len() as u32;
+        numbers
+            .map(|number| self.file(Item::Asset(number)))
+            .collect()
+    }
+
+    fn files_of_type(&self, code: [u8; 4]) -> Vec<FileId> {
+        let assets = (0..).zip(&self.contents.toc.assets);
+        let found = assets.filter(|(_, asset)| asset.kind.code == code);
+        found
+            .map(|(number, _)| self.file(Item::Asset(number)))
+            .collect()
+    }
+
+    fn mismatch(&self, file: FileId) -> Result<Option<String>> {
         let Some(Item::Asset(number)) = self.item(file) else {
             return Ok(None);
         };
@@ -384,10 +391,6 @@ impl Volume for Hip {
         let found = self.checksum_of(asset)?;
         let problem = || format!("checksum is {stored:08X}, should be {found:08X}");
         Ok((found != stored).then(problem))
-    }
-
-    fn warnings(&self) -> &[String] {
-        &self.warnings
     }
 }
 

@@ -54,7 +54,7 @@ fn fill(
                 file: hip.file(Item::Asset(number)),
                 size: Some(hip.shown_size(number)),
                 modified: hip.modified(),
-                asset: hip.asset_type(number),
+                asset: Some(hip.type_of(number)),
             };
             *node = Some(sink.file(folder, Name::windows_1252(name), entry)?);
         }

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use serde_json::json;
 
 use super::export::{ExportPlan, TextureState, TextureUse};
+use crate::heavy_iron::Platform;
 use crate::heavy_iron::info::Info;
 use crate::heavy_iron::model::{self, Clump, Geometry, Model};
 use crate::heavy_iron::names::Names;
@@ -21,7 +22,7 @@ use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use crate::view::listed::{InContext, Listed, Render};
 use crate::view::{AssetContext, AssetRef, Failure, Table, View, ViewFormat, Wanted};
 use hpimount_containers::hip::asset_id;
-use hpimount_containers::volume::{AssetType, Platform};
+use hpimount_containers::volume::AssetType;
 
 /// Models.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -38,7 +39,7 @@ pub const FORMAT: ViewFormat = ViewFormat {
 fn converted(asset: Option<AssetType>) -> Converted {
     let is_drawn = asset.is_none_or(|asset| {
         let is_model = &asset.code != b"BSP " && asset.subtype == 0;
-        is_model && asset.platform != Some(Platform::PlayStation2)
+        is_model && asset.platform != Platform::PlayStation2
     });
     let files: &[ConvertedFile] = match is_drawn {
         true => {

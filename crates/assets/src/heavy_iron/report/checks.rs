@@ -11,9 +11,10 @@ use crate::heavy_iron::sound::{self, Entry};
 use crate::heavy_iron::tables::view;
 use crate::heavy_iron::texture;
 use crate::view::{AssetContext, Wanted};
+use hpimount_containers::hip::Platform;
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::io::Warnings;
-use hpimount_containers::volume::{AssetType, Platform};
+use hpimount_containers::volume::AssetType;
 
 /// Writes the findings, in the order of the archive, and their number.
 pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Result<()> {
@@ -185,11 +186,11 @@ impl Checks<'_> {
         let Ok(textures) = texture::parse(&bytes) else {
             return Ok(());
         };
-        let own = member.asset.platform.map(platform_name);
+        let own = member.asset.platform;
         for texture in &textures.textures {
             let platform = texture.format.platform();
-            if own.is_some_and(|own| own != platform) {
-                let own = own.unwrap_or_default();
+            if own != Platform::Unknown && own.name() != platform {
+                let own = own.name();
                 let text = format!("is a texture of {platform} in an archive of {own}");
                 self.report(member, &text)?;
             }
@@ -215,14 +216,5 @@ impl Checks<'_> {
             }
             Err(_) => Ok(()),
         }
-    }
-}
-
-/// Returns the name of a platform in textures.
-fn platform_name(platform: Platform) -> &'static str {
-    match platform {
-        Platform::GameCube => "gc",
-        Platform::Xbox => "xbox",
-        Platform::PlayStation2 => "ps2",
     }
 }

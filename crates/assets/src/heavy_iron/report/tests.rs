@@ -10,9 +10,9 @@ use super::*;
 use crate::formats::VIEW_FORMATS;
 use crate::heavy_iron::object::Link;
 use crate::view::{self, AssetRef, MakeShared, NamedAsset, Shared, View, Wanted};
-use hpimount_containers::hip::{Game, asset_id};
+use hpimount_containers::hip::{Game, Platform, asset_id};
 use hpimount_containers::io::Endian;
-use hpimount_containers::volume::{AssetType, Platform};
+use hpimount_containers::volume::AssetType;
 
 /// An asset of an archive.
 #[derive(Clone)]
@@ -39,7 +39,7 @@ impl Archives {
             archive,
             kind: AssetType {
                 code: **code,
-                platform: Some(Platform::GameCube),
+                platform: Platform::GameCube,
                 endian: Endian::Big,
                 game: Game::Bfbb,
                 subtype: 0,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
+use crate::heavy_iron::Platform;
 use crate::heavy_iron::info::Info;
 use crate::heavy_iron::names::Names;
 use crate::heavy_iron::sound::{self, Entry, Header, Sound, SoundTable};
@@ -17,7 +18,7 @@ use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use crate::view::listed::{InContext, Listed, Render};
 use crate::view::{AssetContext, Failure, Shared, Table, View, ViewFormat};
 use hpimount_containers::io::Error;
-use hpimount_containers::volume::{AssetType, Platform};
+use hpimount_containers::volume::AssetType;
 
 /// Sounds.
 pub const FORMAT: ViewFormat = ViewFormat {
@@ -49,10 +50,10 @@ fn converted(asset: Option<AssetType>) -> Converted {
             ..ConvertedFile::first(extension)
         }
     }
-    let files: &[ConvertedFile] = match asset.and_then(|asset| asset.platform) {
+    let files: &[ConvertedFile] = match asset.map(|asset| asset.platform) {
         Some(Platform::GameCube) => &const { [WAV, native("dsp")] },
         Some(Platform::PlayStation2) => &const { [WAV, native("vag")] },
-        Some(Platform::Xbox) | None => &const { [WAV] },
+        Some(Platform::Xbox | Platform::Unknown) | None => &const { [WAV] },
     };
     Converted::whole(files).within(Folder::Named("sounds"))
 }
