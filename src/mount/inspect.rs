@@ -9,8 +9,8 @@ use crate::namespace::companion::{self, Shows};
 use crate::namespace::tree::{Kind, ROOT};
 use crate::source::folder;
 use hpimount_assets::formats::VIEW_FORMATS;
-use hpimount_containers::io;
 use hpimount_containers::volume::{Content, DiscImage};
+use hpimount_containers::{io, iso};
 
 /// Maximum size of an `info.json` whose warnings are read, in bytes.
 const MAX_INFO: usize = 16 << 20;
@@ -52,10 +52,15 @@ pub struct Entry {
     pub size: u64,
 }
 
+/// Names of the formats of CDs.
+const CDS: [&str; 2] = [iso::FORMAT.name, iso::CUE.name];
+
 /// Properties of the root of a source, or of `X.d`.
 pub struct Archive {
     /// Whether it is a container rather than a folder on disk.
     pub is_container: bool,
+    /// Whether it is a disc, or a sheet that describes one.
+    pub is_disc: bool,
     /// Why it is empty.
     pub problem: Option<io::Error>,
     /// Warnings about it, one sentence each.
@@ -167,11 +172,14 @@ impl Vfs {
         let volume = subtree.volumes.first().ok_or(Error::NotFound)?;
         let mut warnings = volume.image_warnings.clone();
         warnings.extend_from_slice(volume.volume.warnings());
+        let images = volume.volume.images();
         Ok(Archive {
             is_container: volume.format != folder::FORMAT_NAME,
+            // A CD in a block image has no images of its tracks.
+            is_disc: !images.is_empty() || CDS.contains(&volume.format),
             problem: subtree.problem.clone(),
             warnings,
-            images: volume.volume.images(),
+            images,
         })
     }
 

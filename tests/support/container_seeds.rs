@@ -374,7 +374,7 @@ pub fn tgc(shift: u32) -> Vec<u8> {
         disc[at..at + 4].copy_from_slice(&(number + shift).to_be_bytes());
     }
     let mut numbers = [0; 14];
-    numbers[0] = 0xA238_0FAE;
+    numbers[0] = 0xAE0F_38A2;
     numbers[2] = HEADER;
     numbers[4] = HEADER + 0x2600;
     numbers[5] = 63;

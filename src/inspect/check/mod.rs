@@ -142,21 +142,28 @@ impl<'a, 'r> Check<'a, 'r> {
                     }
                 });
             }
-            self.walk(&jobs);
+            let discs = self.walk(&jobs);
             drop(jobs);
+            if self.plan.list.is_some() && discs == 0 && !self.report.is_broken() {
+                let cause = "has no disc to compare with the list";
+                let cause = report::Cause::text(&cause);
+                self.report
+                    .finding(Severity::NotChecked, self.source, "", cause);
+            }
         });
     }
 
-    /// Walks the tree and queues jobs.
-    fn walk(&self, jobs: &SyncSender<Job>) {
-        if !self.archive(Ino::ROOT, "", jobs) {
-            return;
-        }
+    /// Walks the tree and queues jobs. Returns the number of discs.
+    fn walk(&self, jobs: &SyncSender<Job>) -> usize {
+        let Some(is_disc) = self.archive(Ino::ROOT, "", jobs) else {
+            return 0;
+        };
+        let mut discs = usize::from(is_disc);
         let mut walk = Walk::new(Ino::ROOT, String::new());
         let mut linked = HashSet::new();
         while let Some(step) = walk.next(self.vfs) {
             if self.report.is_broken() {
-                return;
+                break;
             }
             let step = match step {
                 Ok(step) => step,
@@ -171,7 +178,8 @@ impl<'a, 'r> Check<'a, 'r> {
                 Role::Directory => walk.enter(step),
                 Role::Inside => {
                     let archive = step.path.strip_suffix(".d").unwrap_or(&step.path);
-                    if self.archive(step.entry.ino, archive, jobs) {
+                    if let Some(is_disc) = self.archive(step.entry.ino, archive, jobs) {
+                        discs += usize::from(is_disc);
                         walk.enter(step);
                     }
                 }
@@ -184,27 +192,34 @@ impl<'a, 'r> Check<'a, 'r> {
                 Role::Shown | Role::Generated | Role::Link => {}
             }
         }
+        discs
     }
 
-    /// Checks an archive as a whole. Returns false if it is empty.
-    fn archive(&self, directory: Ino, path: &str, jobs: &SyncSender<Job>) -> bool {
+    /// Checks an archive as a whole. Returns whether it is a disc; `None` if it
+    /// cannot be entered.
+    fn archive(&self, directory: Ino, path: &str, jobs: &SyncSender<Job>) -> Option<bool> {
         let find = |severity, cause| self.report.finding(severity, self.source, path, cause);
         let archive = match self.vfs.archive(directory) {
             Ok(archive) => archive,
             Err(error) => {
                 find(Severity::NotChecked, report::Cause::text(&error));
-                return false;
+                return None;
             }
         };
         if let Some(problem) = &archive.problem {
             find(Severity::of(problem), report::Cause::of(problem));
-            return false;
+            return None;
         }
         for warning in &archive.warnings {
             find(Severity::Warning, report::Cause::text(warning));
         }
         if archive.is_container {
             self.report.summary.archives.add(1);
+        }
+        if self.plan.list.is_some() && archive.is_disc && archive.images.is_empty() {
+            let cause = "is a disc whose tracks are not compared with the list; \
+                         `chdman extractcd` makes a cue sheet whose tracks are";
+            find(Severity::NotChecked, report::Cause::text(&cause));
         }
         let mut first = 0;
         for images in archive.images.chunk_by(|one, other| one.file == other.file) {
@@ -220,7 +235,7 @@ impl<'a, 'r> Check<'a, 'r> {
                 },
             );
         }
-        true
+        Some(archive.is_disc)
     }
 
     fn file(&self, step: Step, is_asset: bool, jobs: &SyncSender<Job>) {

@@ -29,6 +29,9 @@ pub const ROOT: Index = 0;
 /// Size of a generated text before it is generated.
 const NOT_MADE: u64 = u64::MAX;
 
+/// Maximum size of a file that the kernel can represent.
+const MAX_SIZE: u64 = i64::MAX as u64;
+
 /// The kind of an inode.
 #[derive(Debug, Clone, Copy, Hash)]
 pub enum Kind {

@@ -31,7 +31,7 @@ pub const FORMAT: Format = Format {
 
 const GAMECUBE: u32 = 0xC233_9F3D;
 const WII: u32 = 0x5D1C_9EA3;
-const TGC: u32 = 0xA238_0FAE;
+const TGC: u32 = 0xAE0F_38A2;
 
 /// Length of `boot.bin`, the disc's header, and of `bi2.bin` after it.
 const BOOT: u32 = 0x440;
@@ -323,5 +323,24 @@ impl Volume for Disc {
 
     fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::listing::open as open_named;
+    use super::*;
+
+    #[test]
+    fn a_tgc_is_detected_by_the_bytes_that_nod_and_dolphin_compare() {
+        let mut disc = vec![0; 0x8000 + 0x2600];
+        disc[..4].copy_from_slice(&[0xAE, 0x0F, 0x38, 0xA2]);
+        for (offset, number) in [(0x08, 0x8000_u32), (0x10, 0x8000 + 0x2500), (0x14, 12)] {
+            disc[offset..offset + 4].copy_from_slice(&number.to_be_bytes());
+        }
+        let root = [0x0100_0000_u32, 0, 1].map(u32::to_be_bytes);
+        disc[0x8000 + 0x2500..][..12].copy_from_slice(root.as_flattened());
+        let (listing, _) = open_named(&FORMAT, "disc.tgc", disc, None).unwrap();
+        assert!(listing.paths().contains(&"files/".to_owned()));
     }
 }

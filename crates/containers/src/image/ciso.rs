@@ -30,11 +30,16 @@ const BLOCK_SIZES: std::ops::RangeInclusive<u32> = 0x8000..=1 << 27;
 /// in parts.
 const PIECE: u32 = 0x1_0000;
 
+/// Size of a GameCube disc in bytes.
+const DISC: u64 = 0x5705_8000;
+
 /// The number of an absent block.
 const ABSENT: u16 = u16::MAX;
 
 struct Ciso {
     source: Arc<dyn ReadAt>,
+    /// Length of the image in bytes.
+    len: u64,
     /// Bytes in a block.
     unit: u32,
     /// The index of each block among those present, or [`ABSENT`].
@@ -75,8 +80,14 @@ fn open(source: Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>> {
     let used = numbers.iter().rposition(|&number| number != ABSENT);
     numbers.truncate(used.map_or(0, |last| last + 1));
     numbers.shrink_to_fit();
+    // The true length is not recorded, and the last blocks of a disc may be
+    // absent.
+    let mapped = DATA - MAP as u64;
+    let len = DISC.min(mapped * u64::from(unit));
+    let len = len.max(numbers.len() as u64 * u64::from(unit));
     Ok(Box::new(Ciso {
         source,
+        len,
         unit,
         numbers,
         present,
@@ -84,10 +95,8 @@ fn open(source: Arc<dyn ReadAt>) -> Result<Box<dyn BlockImage>> {
 }
 
 impl BlockImage for Ciso {
-    /// Returns the length of the used blocks, since the true one is not
-    /// recorded.
     fn len(&self) -> u64 {
-        self.numbers.len() as u64 * u64::from(self.unit)
+        self.len
     }
 
     fn block_size(&self) -> u32 {
@@ -113,6 +122,9 @@ impl BlockImage for Ciso {
                 offset,
                 "extends past the end of the file",
             ));
+        }
+        if length == 0 {
+            return Ok(bytes);
         }
         self.source
             .read_exact_at(&mut bytes[..length as usize], offset)
@@ -147,11 +159,22 @@ mod tests {
     fn absent_blocks_are_zeros_and_the_last_one_may_be_cut() {
         let first = [1; 0x8000];
         let image = opened(image(&[0, 1, 0, 1], &[&first, &[2; 100]])).unwrap();
-        assert_eq!(image.len(), 4 * 0x8000);
+        assert_eq!(image.len(), 0x7FF8 * 0x8000);
         assert_eq!(image.decode(0).unwrap(), [0; 0x8000]);
         assert_eq!(image.decode(1).unwrap(), first);
         let last = image.decode(3).unwrap();
         assert_eq!((last[99], last[100], last.len()), (2, 0, 0x8000));
+    }
+
+    #[test]
+    fn absent_blocks_at_the_end_of_a_disc_are_zeros() {
+        let mut bytes = image(&[1, 0, 0], &[&[1; 0x8000]]);
+        bytes[4..8].copy_from_slice(&0x20_0000_u32.to_le_bytes());
+        let disc = opened(bytes).unwrap();
+        assert_eq!(disc.len(), 1_459_978_240);
+        let last = (disc.len() - 1) / u64::from(disc.block_size());
+        assert_eq!(disc.decode(last).unwrap(), [0; 0x8000]);
+        assert_eq!(disc.decode(1).unwrap().len(), PIECE as usize);
     }
 
     #[test]

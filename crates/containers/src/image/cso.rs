@@ -103,6 +103,20 @@ impl Cso {
             (false, _) => Method::Deflate,
         }
     }
+
+    /// Returns the content of an LZ4 block of `stored` bytes if its size stands
+    /// before it, as in images of Xbox discs.
+    fn sized<'a>(&self, bytes: &'a [u8], stored: u64) -> Option<&'a [u8]> {
+        if self.is_lz4 {
+            return None;
+        }
+        let (size, bytes) = bytes.split_first_chunk()?;
+        let size = u32::from_le_bytes(*size);
+        // Padding follows up to the next position.
+        let padding = stored.checked_sub(4 + u64::from(size))?;
+        (padding < 1 << self.shift).then_some(())?;
+        bytes.get(..size as usize)
+    }
 }
 
 impl BlockImage for Cso {
@@ -144,7 +158,10 @@ impl BlockImage for Cso {
                 Some(length)
             }
             Method::Deflate => inflate(&bytes, &mut out),
-            Method::Lz4 => lz4(&bytes, &mut out),
+            Method::Lz4 => self
+                .sized(&bytes, stored)
+                .and_then(|bytes| lz4(bytes, &mut out).filter(|&length| length >= wanted))
+                .or_else(|| lz4(&bytes, &mut out)),
         };
         if length.is_none_or(|length| length < wanted) {
             return Err(block_error(block, offset, "cannot be decoded"));
@@ -290,6 +307,56 @@ mod tests {
         block.push((2046 - 4 - 15 - 7 * 255) as u8);
         let image = (ZSO.open)(Arc::new(image(b"ZISO", 2048, 1, &[(block, false)]))).unwrap();
         assert_eq!(image.decode(0).unwrap(), b"ab".repeat(1024));
+    }
+
+    #[test]
+    fn blocks_of_version_2_are_lz4_raw_or_deflated() {
+        // Five literals, then 2,043 bytes from five back.
+        let mut packed = vec![0x5F, b'a', b'b', b'c', b'd', b'e', 5, 0];
+        packed.extend([255; 7]);
+        packed.push((2043 - 4 - 15 - 7 * 255) as u8);
+        let mut text = b"abcde".repeat(410);
+        text.truncate(2048);
+        let blocks = [
+            (packed, true),
+            (vec![6; 2048], false),
+            (deflated(&text), false),
+        ];
+        let image = (CSO.open)(Arc::new(image(b"CISO", 3 * 2048, 2, &blocks))).unwrap();
+        assert_eq!(image.decode(0).unwrap(), text);
+        assert_eq!(image.decode(1).unwrap(), [6; 2048]);
+        assert_eq!(image.decode(2).unwrap(), text);
+    }
+
+    #[test]
+    fn lz4_blocks_of_xbox_discs_have_their_size_before_them() {
+        let mut packed = vec![0x2F, b'a', b'b', 2, 0];
+        packed.extend([255; 7]);
+        packed.push((2046 - 4 - 15 - 7 * 255) as u8);
+        let size = (packed.len() as u32).to_le_bytes();
+        let blocks = [
+            ([&size, &packed[..]].concat(), true),
+            (vec![6; 2048], false),
+        ];
+        let decoded = |shift: u8| {
+            let align = |mut block: Vec<u8>| {
+                block.resize(block.len().next_multiple_of(1 << shift), 0);
+                block
+            };
+            let blocks = blocks.clone().map(|(block, flag)| (align(block), flag));
+            let mut bytes = image(b"CISO", 2 * 2048, 2, &blocks);
+            bytes[21] = shift;
+            for position in bytes[24..36].as_chunks_mut().0 {
+                let value = u32::from_le_bytes(*position);
+                *position = (value & FLAG | (value & !FLAG) >> shift).to_le_bytes();
+            }
+            let image = (CSO.open)(Arc::new(bytes)).unwrap();
+            [0, 1].map(|block| image.decode(block).unwrap())
+        };
+        for shift in [0, 2] {
+            let [first, second] = decoded(shift);
+            assert_eq!((first, second), (b"ab".repeat(1024), vec![6; 2048]));
+        }
     }
 
     #[test]

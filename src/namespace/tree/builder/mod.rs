@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use self::by_name::{equal_names, number_duplicates, sort_by_name};
-use super::{Dentry, EMPTY_DIR, Index, Inode, Kind, NOT_MADE, ROOT, RawNames, Tree};
+use super::{Dentry, EMPTY_DIR, Index, Inode, Kind, MAX_SIZE, NOT_MADE, ROOT, RawNames, Tree};
 use crate::memory::budget::Charge;
 use crate::namespace::companion::{self, Companions, HeadTest, Shows};
 use crate::namespace::{FileKind, Ino};
@@ -248,7 +248,8 @@ impl TreeBuilder {
         let size = inode.size.unwrap_or(0);
         self.tree.total_size = self.tree.total_size.saturating_add(size);
         self.tree.inodes.push(Inode {
-            size: inode.size.unwrap_or(NOT_MADE),
+            // A larger size is damage, which reading the file reports.
+            size: inode.size.map_or(NOT_MADE, |size| size.min(MAX_SIZE)),
             modified: inode.modified.unwrap_or(self.modified),
             kind: inode.kind,
             parent: parent.0,

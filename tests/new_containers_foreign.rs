@@ -1,0 +1,141 @@
+//! Containers by other programs, in the forms that have needed care.
+
+#[path = "support"]
+#[allow(dead_code, unreachable_pub)]
+mod support {
+    pub mod container_seeds;
+    pub mod disc;
+    pub mod programs;
+    pub mod skip;
+    pub mod walked;
+}
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use hpimount::mount::Options;
+use hpimount::namespace::companion::Meta;
+use support::container_seeds;
+use support::disc::Disc;
+use support::programs::run_in;
+use support::walked::{self, Walked};
+
+/// Returns the files of a mount without companions.
+fn mounted(path: &Path) -> BTreeMap<String, Walked> {
+    let options = Options {
+        companions: false,
+        meta: Meta::Off,
+        ..Options::default()
+    };
+    let vfs = walked::open(path.to_owned(), options);
+    walked::files(&vfs.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+}
+
+/// Returns what a mount must show of a file.
+fn file(bytes: &[u8]) -> Walked {
+    Walked {
+        size: bytes.len() as u64,
+        sha256: Ok(walked::sha256_of(bytes)),
+    }
+}
+
+#[test]
+fn a_ciso_of_a_disc_that_ends_in_zeros_has_them() {
+    const ZEROS: usize = 12 << 20;
+    let mut disc = container_seeds::gcm();
+    let size = disc.len() as u32;
+    // The last file: its position and size are the last two numbers of the FST.
+    let entry = 0x2600 + 3 * 12;
+    disc[entry + 4..entry + 8].copy_from_slice(&size.to_be_bytes());
+    disc[entry + 8..entry + 12].copy_from_slice(&(ZEROS as u32).to_be_bytes());
+    disc.resize(disc.len() + ZEROS, 0);
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("disc.iso"), disc).unwrap();
+    let arguments = ["copy", "disc.iso", "disc.ciso", "--ciso"];
+    if !run_in(directory.path(), "wit", &arguments) {
+        return;
+    }
+    let found = mounted(&directory.path().join("disc.ciso"));
+    assert_eq!(found["files/bb/c.HIP"], file(&vec![0; ZEROS]));
+}
+
+/// Runs `--check`, and returns its exit code and what it prints.
+fn check(arguments: &[&str], source: &Path) -> (Option<i32>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_hpimount"))
+        .arg("--check")
+        .args(arguments)
+        .arg(source)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    (output.status.code(), text)
+}
+
+#[test]
+fn a_disc_that_is_not_compared_with_a_list_is_no_success() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    fs::write(path("empty.dat"), "<datafile></datafile>").unwrap();
+    let list = path("empty.dat");
+    let arguments = ["--dat", list.to_str().unwrap()];
+    fs::write(path("a.zip"), container_seeds::zip()).unwrap();
+    let (code, text) = check(&arguments, &path("a.zip"));
+    assert_eq!(code, Some(10), "{text}");
+    assert!(text.contains("no disc to compare"), "{text}");
+
+    let mut disc = Disc::default();
+    fs::write(path("cd.bin"), disc.file("A.TXT", b"text").raw()).unwrap();
+    let sheet = "FILE \"cd.bin\" BINARY\nTRACK 01 MODE2/2352\nINDEX 01 00:00:00\n";
+    fs::write(path("cd.cue"), sheet).unwrap();
+    let create = ["createcd", "-i", "cd.cue", "-o", "cd.chd"];
+    if !run_in(directory.path(), "chdman", &create) {
+        return;
+    }
+    let (code, text) = check(&arguments, &path("cd.chd"));
+    assert_eq!(code, Some(10), "{text}");
+    assert!(text.contains("not compared with the list"), "{text}");
+}
+
+#[test]
+fn a_zip_member_of_the_largest_size_is_listed_and_found_to_be_damaged() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.zip");
+    for (stored, size) in [(8, u64::MAX), (u64::MAX, u64::MAX)] {
+        fs::write(&path, zip64(stored, size)).unwrap();
+        let (code, text) = check(&[], &path);
+        assert_eq!(code, Some(12), "{text}");
+        assert!(text.contains(" 1 file,"), "{text}");
+    }
+}
+
+/// Returns a zip of a stored file with these sizes in its directory.
+fn zip64(stored: u64, size: u64) -> Vec<u8> {
+    let header = |sizes: u32, extra: u16| {
+        let mut bytes = vec![45, 0, 0, 0, 0, 0, 0, 0, 0x21, 0x28];
+        bytes.extend(
+            [crc32fast::hash(b"12345678"), sizes, sizes]
+                .map(u32::to_le_bytes)
+                .concat(),
+        );
+        bytes.extend([1, extra].map(u16::to_le_bytes).concat());
+        bytes
+    };
+    let mut bytes = [&b"PK\x03\x04"[..], &header(8, 0), b"x12345678"].concat();
+    let start = bytes.len();
+    let central = [
+        &b"PK\x01\x02\x2D\0"[..],
+        &header(u32::MAX, 20),
+        &[0; 14],
+        b"x",
+    ];
+    bytes.extend(central.concat());
+    bytes.extend([1_u16, 16].map(u16::to_le_bytes).concat());
+    bytes.extend([size, stored].map(u64::to_le_bytes).concat());
+    let length = (bytes.len() - start) as u32;
+    bytes.extend(b"PK\x05\x06\0\0\0\0\x01\0\x01\0");
+    bytes.extend([length, start as u32].map(u32::to_le_bytes).concat());
+    bytes.extend([0, 0]);
+    bytes
+}
