@@ -119,7 +119,10 @@ fn reference(reader: &Path, sample: &Path) -> Option<Value> {
     let mut python = Command::new("python3");
     python.arg(reader).arg(sample);
     if reader.ends_with("hedwad_ref.py") {
-        let names = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/containers/src/wad/names.txt");
+        let names = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/crates/containers/src/wad/names.txt"
+        );
         python.args(["--names", names]);
     }
     let output = python.output();
