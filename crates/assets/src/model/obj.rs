@@ -121,15 +121,15 @@ fn faces(
         if let Some(material) = scene.materials.get(part.material) {
             writeln!(out, "usemtl {}", token(&material.name))?;
         }
-        for triangle in &part.triangles {
+        part.try_for_each_face(|face| {
             out.write_all(b"f")?;
-            for &corner in triangle {
+            for &corner in face {
                 let point = mesh.corners.get(corner as usize).map_or(0, |c| c.point);
                 let (v, vt) = (points + point as usize, corners + corner as usize);
                 write!(out, " {v}/{vt}/{vt}")?;
             }
-            out.write_all(b"\n")?;
-        }
+            out.write_all(b"\n")
+        })?;
     }
     Ok(())
 }
@@ -191,6 +191,7 @@ pub(super) mod tests {
                     .map(|material| Part {
                         material,
                         triangles: vec![[0, 1, 2]],
+                        ..Part::default()
                     })
                     .collect(),
                 ..Mesh::default()
@@ -227,6 +228,26 @@ pub(super) mod tests {
         assert!(text.contains("vt 0.25 0.75\n"));
         assert!(text.contains("usemtl red_brick\nf 1/1/1 2/2/2 3/3/3\n"));
         assert!(text.contains("f 4/4/4 5/5/5 6/6/6\n"));
+    }
+
+    #[test]
+    fn polygons_are_not_cut_into_triangles() {
+        let mut scene = scene();
+        let mut part = Part::default();
+        part.add_polygon(0..4);
+        part.add_polygon(4..7);
+        part.triangles.push([1, 2, 3]);
+        let corner = scene.meshes[0].corners[0];
+        scene.meshes[0].corners = vec![corner; 7];
+        scene.meshes[0].parts = vec![part];
+        let text = text(|out| write(&scene, "house.mtl", out));
+        let faces: Vec<_> = text.lines().filter(|line| line.starts_with('f')).collect();
+        let expected = [
+            "f 1/1/1 1/2/2 1/3/3 1/4/4",
+            "f 1/5/5 1/6/6 1/7/7",
+            "f 1/2/2 1/3/3 1/4/4",
+        ];
+        assert_eq!(faces, expected);
     }
 
     #[test]

@@ -132,6 +132,46 @@ pub struct Part {
     pub material: usize,
     /// Corners of each triangle, anticlockwise seen from the front.
     pub triangles: Vec<[u32; 3]>,
+    /// The polygons that the triangles are cut from, in order: how many
+    /// successive triangles each has, which form a fan around its first corner.
+    /// Triangles after the last polygon are faces of their own.
+    pub polygons: Vec<u32>,
+}
+
+impl Part {
+    /// Adds a polygon with at least three corners, cut into triangles around the
+    /// first of them.
+    pub(crate) fn add_polygon(&mut self, corners: std::ops::Range<u32>) {
+        let first = corners.start;
+        let count = self.triangles.len();
+        let others = first + 1..corners.end.saturating_sub(1);
+        self.triangles
+            .extend(others.map(|corner| [first, corner, corner + 1]));
+        self.polygons.push((self.triangles.len() - count) as u32);
+    }
+
+    /// Calls `write` with the corners of each polygon, and of each triangle that
+    /// is not a part of one.
+    ///
+    /// # Errors
+    /// Returns the first error of `write`, and calls it no more.
+    pub fn try_for_each_face<E>(
+        &self,
+        mut write: impl FnMut(&[u32]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut triangles = &self.triangles[..];
+        let mut face = Vec::new();
+        for &count in &self.polygons {
+            let count = triangles.len().min(count as usize);
+            let (fan, rest) = triangles.split_at(count);
+            triangles = rest;
+            face.clear();
+            face.extend(fan.first().into_iter().flatten());
+            face.extend(fan.iter().skip(1).map(|triangle| triangle[2]));
+            write(&face)?;
+        }
+        triangles.iter().try_for_each(|triangle| write(triangle))
+    }
 }
 
 /// A line, or a single point.

@@ -396,6 +396,7 @@ fn mesh_of(
     let parts = mesh.parts.iter().map(|part| Part {
         material: material(part.material),
         triangles: part.triangles.clone(),
+        ..Part::default()
     });
     Some(scene::Mesh {
         points: mesh

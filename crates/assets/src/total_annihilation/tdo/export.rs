@@ -1,7 +1,9 @@
 //! 3DO models as scenes.
 //!
 //! A 3DO is left-handed with front faces clockwise (FORMATS, TA 4): z is
-//! negated and corners are reversed, so that the front is +z.
+//! negated and the order of corners is reversed, so that the front is +z. The
+//! first corner stays the first, because polygons are cut into triangles around
+//! it: quads that are not flat are bent along the same diagonal as in the game.
 
 use std::collections::BTreeMap;
 
@@ -162,40 +164,37 @@ impl Builder<'_> {
                 .collect(),
             ..Mesh::default()
         };
-        let mut parts: BTreeMap<usize, Vec<[u32; 3]>> = BTreeMap::new();
+        let mut parts: BTreeMap<usize, Part> = BTreeMap::new();
         for (_, primitive) in drawn(object) {
             let material = self.material(primitive);
-            let indices = primitive.indices.iter().rev().map(|&index| index.into());
-            let indices: Vec<u32> = indices.collect();
-            match indices.len() {
+            let index = |corner: &usize| u32::from(primitive.indices[*corner]);
+            match primitive.indices.len() {
                 0 => {}
-                1 | 2 => mesh.strokes.push(Stroke {
+                count @ (1 | 2) => mesh.strokes.push(Stroke {
                     material,
-                    points: indices.into_iter().rev().collect(),
+                    points: Vec::from_iter(0..count).iter().map(index).collect(),
                 }),
                 count => {
                     let first = mesh.corners.len() as u32;
-                    let normal = normal(&mesh.points, &indices);
-                    for (number, &point) in indices.iter().enumerate() {
-                        mesh.corners.push(Corner {
-                            point,
-                            normal,
-                            uv: uv(count - 1 - number, count),
-                            color: [255; 4],
-                        });
-                    }
-                    let fan = (1..count as u32 - 1).map(|k| [first, first + k, first + k + 1]);
-                    parts.entry(material).or_default().extend(fan);
+                    let turned: Vec<usize> = [0].into_iter().chain((1..count).rev()).collect();
+                    let points: Vec<u32> = turned.iter().map(index).collect();
+                    let normal = normal(&mesh.points, &points);
+                    let corners = turned.iter().zip(points).map(|(&corner, point)| Corner {
+                        point,
+                        normal,
+                        uv: uv(corner, count),
+                        color: [255; 4],
+                    });
+                    mesh.corners.extend(corners);
+                    let part = parts.entry(material).or_insert_with(|| Part {
+                        material,
+                        ..Part::default()
+                    });
+                    part.add_polygon(first..mesh.corners.len() as u32);
                 }
             }
         }
-        let parts = parts.into_iter();
-        mesh.parts = parts
-            .map(|(material, triangles)| Part {
-                material,
-                triangles,
-            })
-            .collect();
+        mesh.parts = parts.into_values().collect();
         mesh
     }
 
@@ -259,9 +258,10 @@ fn plain(name: String, color: [f32; 4]) -> Material {
 }
 
 /// Returns the texture coordinates of a corner. A quad has the whole picture,
-/// from the top left corner clockwise; other faces have their corners along its
-/// edge in the same way.
+/// from the top left corner clockwise, and a triangle has its first three
+/// corners; other faces have their corners along its edge in the same way.
 fn uv(corner: usize, count: usize) -> [f32; 2] {
+    let count = if count == 3 { 4 } else { count };
     let along = 4.0 * corner as f32 / count as f32;
     let rest = along.fract();
     match along as usize {
@@ -393,6 +393,25 @@ mod tests {
             .filter(|color| color[3] == 255)
             .count();
         assert!(opaque > 5000, "{opaque}");
+    }
+
+    #[test]
+    fn a_quad_is_bent_between_its_first_and_its_third_corner() {
+        let scene = shown(&front(None), &[]);
+        let mesh = &scene.meshes[0];
+        let [part] = &mesh.parts[..] else {
+            panic!("{:?}", mesh.parts);
+        };
+        let point = |corner: u32| mesh.corners[corner as usize].point;
+        let triangles = part.triangles.iter().map(|corners| corners.map(point));
+        assert_eq!(Vec::from_iter(triangles), [[0, 3, 2], [0, 2, 1]]);
+        assert_eq!(part.polygons, [2]);
+    }
+
+    #[test]
+    fn a_triangle_has_three_corners_of_its_texture() {
+        let corners = [0, 1, 2].map(|corner| uv(corner, 3));
+        assert_eq!(corners, [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]);
     }
 
     #[test]

@@ -69,6 +69,7 @@ impl Builder<'_> {
             parts: vec![scene::Part {
                 material: material.min(plain),
                 triangles: triangles.filter(sound).map(turned).collect(),
+                ..scene::Part::default()
             }],
             weights: self.weights(mesh),
             shapes: mesh

@@ -63,7 +63,7 @@ impl Builder<'_> {
             let part = *parts.entry(material).or_insert_with(|| {
                 mesh.parts.push(Part {
                     material,
-                    triangles: Vec::new(),
+                    ..Part::default()
                 });
                 mesh.parts.len() - 1
             });

@@ -27,6 +27,9 @@ pub const CELL_EDGE: u32 = 16;
 /// Pixels along the longer edge of the used part of a minimap.
 const MINIMAP_EDGE: u64 = 252;
 
+/// Palette index of the padding of a minimap.
+const MINIMAP_PADDING: u8 = 0x64;
+
 /// Feature words from this one on mean no feature, regardless of the length of
 /// the table.
 const KINGDOMS_NONE: u16 = 0xFF00;
@@ -186,7 +189,9 @@ impl Tnt {
 
     /// Returns the width and height of the part of a minimap of Total
     /// Annihilation that shows the map, in pixels; the rest to the right and
-    /// below is padding. Some campaign maps fill the whole minimap.
+    /// below is padding. Some maps fill the whole minimap: if anything but
+    /// padding follows the part that the size of the map suggests, the whole is
+    /// used.
     pub fn minimap_used(&self) -> Option<(u32, u32)> {
         if self.version == Version::Kingdoms {
             return None;
@@ -197,8 +202,28 @@ impl Tnt {
         };
         let (width, height) = (edge(self.width, 32)?, edge(self.height, 128)?);
         let longer = width.max(height);
-        let scaled = |edge: u64| (MINIMAP_EDGE * edge / longer) as u32;
-        Some((scaled(width), scaled(height)))
+        let scaled = |edge: u64| ((MINIMAP_EDGE * edge + longer / 2) / longer) as u32;
+        let used = (scaled(width), scaled(height));
+        let minimap = self.minimap.as_ref();
+        let whole = minimap.filter(|minimap| !minimap.is_padded_after(used));
+        Some(whole.map_or(used, |minimap| (minimap.width, minimap.height)))
+    }
+}
+
+impl Minimap {
+    /// Returns whether everything to the right of and below a part in the top
+    /// left corner is padding.
+    fn is_padded_after(&self, (width, height): (u32, u32)) -> bool {
+        let rows = self.pixels.chunks(self.width.max(1) as usize);
+        let outside = rows.enumerate().flat_map(|(y, row)| {
+            let start = if y < height as usize {
+                width as usize
+            } else {
+                0
+            };
+            row.get(start..).unwrap_or_default()
+        });
+        outside.copied().all(|index| index == MINIMAP_PADDING)
     }
 }
 

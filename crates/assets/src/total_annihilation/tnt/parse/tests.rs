@@ -163,10 +163,32 @@ fn the_used_part_of_a_minimap_follows_from_the_size() {
         tnt.minimap_used()
     };
     // 992 x 896 pixels, and 224 x 896.
-    assert_eq!(used(64, 64), Some((252, 227)));
+    assert_eq!(used(64, 64), Some((252, 228)));
     assert_eq!(used(16, 64), Some((63, 252)));
     assert_eq!(used(64, 8), None);
     assert_eq!(used(2, 64), None);
+}
+
+#[test]
+fn a_minimap_without_padding_is_used_whole() {
+    let used = |outside: u8| {
+        // 80 x 40 cells have 252 x 103 pixels.
+        let mut pixels = vec![7; 252 * 103];
+        pixels.resize(252 * 252, outside);
+        let tnt = Tnt {
+            width: 80,
+            height: 40,
+            minimap: Some(Minimap {
+                width: 252,
+                height: 252,
+                pixels: pixels.into(),
+            }),
+            ..Tnt::default()
+        };
+        tnt.minimap_used()
+    };
+    assert_eq!(used(0x64), Some((252, 103)));
+    assert_eq!(used(9), Some((252, 252)));
 }
 
 #[test]
