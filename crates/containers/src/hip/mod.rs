@@ -51,6 +51,9 @@ use crate::volume::{
 pub const FORMAT: Format = Format {
     name: "HIP",
     extensions: &["hip", "hop"],
+    ambiguous: &[],
+    pair: None,
+    sheet: None,
     matches,
     open,
     is_plain_folder: false,

@@ -35,6 +35,9 @@ use crate::volume::{Chunk, ChunkTable, Chunks, Content, FileId, Sink, Volume, no
 pub const FORMAT: Format = Format {
     name: "HPI",
     extensions: &["hpi", "ufo", "ccx", "gp3", "gpf", "kmp"],
+    ambiguous: &[],
+    pair: None,
+    sheet: None,
     matches: |input| Ok(input.bytes(0, MAGIC.len() as u64)? == MAGIC),
     open,
     is_plain_folder: false,

@@ -22,6 +22,9 @@ use crate::volume::{
 pub(super) const FORMAT: Format = Format {
     name: "XDVDFS",
     extensions: &["xiso", "iso"],
+    ambiguous: &[],
+    pair: None,
+    sheet: None,
     matches,
     open,
     is_plain_folder: true,
