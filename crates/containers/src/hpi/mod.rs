@@ -370,7 +370,7 @@ mod tests {
     use super::write as pack;
     use super::write::{Directory, File, Node, Serial, Source};
     use super::*;
-    use crate::listing::Listing;
+    use crate::extract::Listing;
 
     type Open = fn(Arc<dyn ReadAt>, &mut dyn Sink, Options) -> Result<Hpi>;
 
