@@ -24,6 +24,7 @@ mod report;
 mod settings;
 mod toc;
 mod tree;
+pub mod write;
 
 pub use detect::{Game, Platform};
 pub use hash::{CHECKSUM, asset_id};
