@@ -162,14 +162,15 @@ static PAIRS: LazyLock<Vec<Pair>> =
 static AMBIGUOUS: LazyLock<Vec<&Ambiguous>> =
     LazyLock::new(|| formats::all().flat_map(|format| format.ambiguous).collect());
 
-/// Returns the names of files, any of which makes the file `name` an archive:
-/// those with the directory of a pair (SEMANTICS, Companions).
+/// Returns the names of the files that hold the directory of `name`, if its
+/// extension is that of the data of a pair. If one of them exists, `name` is an
+/// archive (SEMANTICS, Companions).
 pub fn partners(name: &str) -> impl Iterator<Item = String> {
     PAIRS.iter().filter_map(|pair| pair.directory_of(name))
 }
 
-/// Returns the names of files, any of which has the companion instead of a file
-/// with an ambiguous extension: the cue sheet of a CD image.
+/// Returns the names of the sheets that may describe `name`, such as the cue
+/// sheet of a CD image. If one of them exists, it has the companion instead.
 pub fn sheets(name: &str) -> impl Iterator<Item = String> {
     AMBIGUOUS.iter().filter_map(|known| known.sheet_of(name))
 }

@@ -93,7 +93,7 @@ pub struct PairedFiles {
 }
 
 impl Pair {
-    /// Returns the extension of the other file for that of either one.
+    /// Returns the extension of the other file, given the extension of one.
     pub fn other_extension(&self, extension: &str) -> Option<&'static str> {
         match extension {
             _ if extension.eq_ignore_ascii_case(self.data) => Some(self.directory),
@@ -102,14 +102,14 @@ impl Pair {
         }
     }
 
-    /// Returns the name of the other file for the name of either one.
+    /// Returns the name of the other file, given the name of one.
     pub fn other(&self, name: &str) -> Option<String> {
         let (stem, extension) = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty())?;
         Some(format!("{stem}.{}", self.other_extension(extension)?))
     }
 
-    /// Returns the name of the file with the directory for that of the file
-    /// with the data.
+    /// Returns the name of the file with the directory, given the name of the
+    /// file with the data.
     pub fn directory_of(&self, name: &str) -> Option<String> {
         Some(format!("{}.{}", stem(name, self.data)?, self.directory))
     }
@@ -139,12 +139,12 @@ fn stem<'a>(name: &'a str, extension: &str) -> Option<&'a str> {
     is_named.then(|| &name[..name.len() - extension.len() - 1])
 }
 
-/// An extension that files of other formats have too. A file with it is an
-/// archive if its first bytes are those of one.
+/// An extension that files of other formats have too. The first bytes of a file
+/// decide whether it is an archive.
 pub struct Ambiguous {
     /// The extension, in lower case, without the dot.
     pub extension: &'static str,
-    /// Returns whether the first [`HEAD`] bytes are those of an archive.
+    /// Returns whether an archive may begin with these [`HEAD`] bytes.
     pub begins: fn(&[u8]) -> bool,
     /// Returns whether a file of this size in bytes is worth the reading of its
     /// first bytes; `None` if all are. If set, files in block images and on

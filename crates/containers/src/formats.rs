@@ -6,7 +6,7 @@ use crate::format::{Format, Input};
 use crate::io::{Error, Result};
 use crate::{gcm, hip, hpi, img, iso, pkr, pre, refused, seven_zip, wad, xdvdfs, zip};
 
-/// The formats of this crate, in the order in which they are tried.
+/// The formats of this crate. Detection tries them in this order.
 const FORMATS: &[Format] = &[
     hpi::FORMAT,
     hip::FORMAT,
@@ -30,8 +30,8 @@ const FORMATS: &[Format] = &[
 /// Formats of the program that uses this crate.
 static ADDED: OnceLock<&[Format]> = OnceLock::new();
 
-/// Adds formats to those of this crate, which are tried before them. This works
-/// once, and only before [`all`] or [`detect`] is called.
+/// Adds formats, which detection tries before the formats of this crate. This
+/// works once, and only before [`all`] or [`detect`] is called.
 ///
 /// # Errors
 /// Returns `formats` if others were added or a format was looked up before.
@@ -39,7 +39,7 @@ pub fn add(formats: &'static [Format]) -> std::result::Result<(), &'static [Form
     ADDED.set(formats)
 }
 
-/// Returns all formats, in the order in which they are tried.
+/// Returns all formats. Detection tries them in this order.
 pub fn all() -> impl Iterator<Item = &'static Format> {
     ADDED.get_or_init(|| &[]).iter().chain(FORMATS)
 }

@@ -2,7 +2,7 @@
 //!
 //! ## Where to find what
 //!
-//! * [`formats`] lists the container formats and detects that of a source.
+//! * [`formats`] lists the container formats and detects the format of a source.
 //!   [`format`](mod@format) says what a format declares: its extensions, its
 //!   partner files, how it is detected and opened. Each format has a folder of
 //!   its own, with reading and writing in it; [`hpi`], [`hip`], [`iso`] and

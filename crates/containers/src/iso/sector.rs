@@ -33,7 +33,7 @@ pub(super) const RAW: u64 = 2352;
 /// Length of a raw frame with subchannels.
 const WITH_SUBCHANNELS: u64 = 2448;
 
-/// Returns whether the first bytes of a file are those of a raw frame.
+/// Returns whether a file with these first bytes begins with a raw frame.
 pub(super) fn begins_frame(head: &[u8]) -> bool {
     head.starts_with(&SYNC)
 }

@@ -24,8 +24,8 @@ pub(crate) const FORMAT: Format = Format {
     is_layered: false,
 };
 
-/// Returns whether the first bytes of a file may be those of an archive: a
-/// small number and the start of a printable name.
+/// Returns whether an archive may begin with these bytes: a small number and the
+/// start of a printable name.
 fn begins(head: &[u8]) -> bool {
     let Some((files, name)) = head.split_first_chunk() else {
         return false;
