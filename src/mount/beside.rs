@@ -149,10 +149,10 @@ impl Vfs {
     }
 }
 
-/// Returns the archive that a subtree shows, if it is a HIP archive.
+/// Returns the archive that a subtree shows, if it records the ids of assets.
 fn archive_of(subtree: &Subtree) -> Option<&OpenVolume> {
     let volume = subtree.volumes.first()?;
-    (volume.format == hip::FORMAT.name).then_some(volume)
+    volume.volume.assets().is_some().then_some(volume)
 }
 
 /// Returns the companion directory of an archive.

@@ -8,6 +8,9 @@ use crate::volume::{Sink, Volume};
 pub(super) const FORMAT: Format = Format {
     name: "not supported",
     extensions: &[],
+    ambiguous: &[],
+    pair: None,
+    sheet: None,
     matches: |input| Ok(known(input)?.is_some()),
     open,
     is_plain_folder: false,

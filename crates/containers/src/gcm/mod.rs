@@ -23,6 +23,9 @@ use crate::volume::{Content, DiscImage, FileId, MAX_DEPTH, Name, NodeId, Sink, V
 pub const FORMAT: Format = Format {
     name: "GCM",
     extensions: &["gcm", "tgc", "iso"],
+    ambiguous: &[],
+    pair: None,
+    sheet: None,
     matches,
     open,
     is_plain_folder: true,

@@ -24,6 +24,7 @@ mod report;
 mod settings;
 mod toc;
 mod tree;
+pub mod write;
 
 pub use detect::{Game, Platform};
 pub use hash::{CHECKSUM, asset_id};
@@ -51,6 +52,9 @@ use crate::volume::{
 pub const FORMAT: Format = Format {
     name: "HIP",
     extensions: &["hip", "hop"],
+    ambiguous: &[],
+    pair: None,
+    sheet: None,
     matches,
     open,
     is_plain_folder: false,

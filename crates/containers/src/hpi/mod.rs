@@ -35,6 +35,9 @@ use crate::volume::{Chunk, ChunkTable, Chunks, Content, FileId, Sink, Volume, no
 pub const FORMAT: Format = Format {
     name: "HPI",
     extensions: &["hpi", "ufo", "ccx", "gp3", "gpf", "kmp"],
+    ambiguous: &[],
+    pair: None,
+    sheet: None,
     matches: |input| Ok(input.bytes(0, MAGIC.len() as u64)? == MAGIC),
     open,
     is_plain_folder: false,
@@ -367,7 +370,7 @@ mod tests {
     use super::write as pack;
     use super::write::{Directory, File, Node, Serial, Source};
     use super::*;
-    use crate::listing::Listing;
+    use crate::extract::Listing;
 
     type Open = fn(Arc<dyn ReadAt>, &mut dyn Sink, Options) -> Result<Hpi>;
 

@@ -22,6 +22,9 @@ use crate::volume::{
 pub(super) const FORMAT: Format = Format {
     name: "XDVDFS",
     extensions: &["xiso", "iso"],
+    ambiguous: &[],
+    pair: None,
+    sheet: None,
     matches,
     open,
     is_plain_folder: true,
@@ -392,7 +395,7 @@ mod tests {
         let table = node([0, 0], [DATA, 3], 0x20, b"a.txt");
         let input = Input::alone(Arc::new(Disc(image(&table))), Options::default());
         assert!(matches(&input).unwrap());
-        let mut listing = super::super::listing::Listing::default();
+        let mut listing = crate::extract::Listing::default();
         let volume = super::open(input, &mut listing).unwrap();
         let (_, entry) = listing.files().next().unwrap();
         assert_eq!(read(&*volume, entry).unwrap(), [7; 3]);

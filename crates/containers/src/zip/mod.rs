@@ -19,6 +19,9 @@ use crate::volume::{Content, Decoder, FileId, Sink, Streams, Volume};
 pub(super) const FORMAT: Format = Format {
     name: "zip",
     extensions: &["zip"],
+    ambiguous: &[],
+    pair: None,
+    sheet: None,
     matches,
     open,
     is_plain_folder: true,

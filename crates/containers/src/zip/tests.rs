@@ -1,5 +1,6 @@
-use super::super::listing::{Listing, open as open_file, read};
+use super::super::listing::{open as open_file, read};
 use super::*;
+use crate::extract::Listing;
 use std::io::Write;
 
 /// A file for an archive.

@@ -38,7 +38,7 @@ impl TreeBuilder {
         }
         for (directory, dentry) in &self.entries {
             let name = self.tree.dentry_name(dentry);
-            if Shows::may_name(name) || companion::partner(name).is_some() {
+            if Shows::may_name(name) || companion::partners(name).next().is_some() {
                 return None;
             }
             let of = dentry.inode;
@@ -105,11 +105,9 @@ impl TreeBuilder {
     /// Returns whether a file with an ambiguous extension is an archive.
     fn is_archive(&self, directory: Index, name: &str, file: Index) -> bool {
         let is_file = matches!(self.tree.inodes[file as usize].kind, Kind::File { .. });
-        let exists = |other: Option<String>| {
-            other.is_some_and(|other| self.tree.find(directory, &other, true).is_some())
-        };
-        let by_head = || self.by_head.contains(&file) && !exists(companion::sheet(name));
-        is_file && self.companions.inside && (by_head() || exists(companion::partner(name)))
+        let exists = |other: String| self.tree.find(directory, &other, true).is_some();
+        let by_head = || self.by_head.contains(&file) && !companion::sheets(name).any(exists);
+        is_file && self.companions.inside && (by_head() || companion::partners(name).any(exists))
     }
 
     fn add_all(&mut self, found: Vec<Found>) {

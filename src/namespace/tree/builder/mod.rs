@@ -9,8 +9,9 @@ use std::collections::{HashMap, HashSet};
 use self::by_name::{equal_names, number_duplicates, sort_by_name};
 use super::{Dentry, EMPTY_DIR, Index, Inode, Kind, MAX_SIZE, NOT_MADE, ROOT, RawNames, Tree};
 use crate::memory::budget::Charge;
-use crate::namespace::companion::{self, Companions, HeadTest, Shows};
+use crate::namespace::companion::{self, Companions, Shows};
 use crate::namespace::{FileKind, Ino};
+use hpimount_containers::format::Ambiguous;
 use hpimount_containers::io::{self, Compact};
 use hpimount_containers::text::file_name;
 use hpimount_containers::volume::{AssetType, Entry, FileId, MAX_ENTRIES, Name, NodeId, Sink};
@@ -151,25 +152,27 @@ impl TreeBuilder {
         self.tree.inodes[ROOT as usize].nlink = 1;
     }
 
-    /// Treats all files with ambiguous extensions as archives, except for
-    /// possible CD images.
+    /// Treats all files with ambiguous extensions as archives, except for those
+    /// with extensions that hardly ever belong to one.
     pub fn trust_extensions(&mut self) {
-        self.note_archives(false, &|_, _, _| true);
+        self.note_archives(false, &|_, _, known| known.next().is_some());
     }
 
     /// Examines the first bytes of the files with ambiguous extensions. `head`
     /// returns those of a file of the given size, if it may be read.
     /// `in_blocks` is set if every read decodes a block.
     pub fn probe(&mut self, in_blocks: bool, head: &dyn Fn(FileId, u64) -> Option<Vec<u8>>) {
-        self.note_archives(!in_blocks, &|file, size, test| {
-            head(file, size).is_some_and(|head| test(&head))
+        self.note_archives(!in_blocks, &|file, size, known| {
+            let mut known = known.peekable();
+            known.peek().is_some()
+                && head(file, size).is_some_and(|head| known.any(|known| (known.begins)(&head)))
         });
     }
 
     fn note_archives(
         &mut self,
-        looks_for_discs: bool,
-        is_archive: &dyn Fn(FileId, u64, HeadTest) -> bool,
+        tests_all: bool,
+        is_archive: &dyn Fn(FileId, u64, &mut dyn Iterator<Item = &Ambiguous>) -> bool,
     ) {
         if !self.companions.inside {
             return;
@@ -180,9 +183,8 @@ impl TreeBuilder {
                 continue;
             };
             let name = self.tree.dentry_name(dentry);
-            if let Some(test) = companion::test_of_head(name, inode.size, looks_for_discs)
-                && is_archive(file, inode.size, test)
-            {
+            let mut known = companion::ambiguous(name, inode.size, tests_all);
+            if is_archive(file, inode.size, &mut known) {
                 self.by_head.insert(dentry.inode);
             }
         }

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use hpimount_containers::hip::{Game, Hipb, Platform, Type};
-use hpimount_containers::volume::MAX_ENTRIES;
+use crate::hip::{Game, Hipb, Platform, Type};
+use crate::volume::MAX_ENTRIES;
 
 /// The supported version of the file.
 const VERSION: u32 = 2;
@@ -37,7 +37,7 @@ pub struct Settings {
     /// LINF.
     pub(super) layer_info: u32,
     /// All assets in the order of their lines.
-    pub(super) assets: Vec<Asset>,
+    pub assets: Vec<Asset>,
     pub(super) layers: Vec<Layer>,
     /// DHDR.
     pub(super) stream_debug: u32,
@@ -46,9 +46,11 @@ pub struct Settings {
 
 /// An asset, as its line describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Asset {
-    pub(super) id: u32,
-    pub(super) kind: Type,
+pub struct Asset {
+    /// AHDR's id.
+    pub id: u32,
+    /// The type.
+    pub kind: Type,
     pub(super) flags: u32,
     pub(super) align: i32,
     pub(super) name: Vec<u8>,

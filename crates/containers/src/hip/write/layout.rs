@@ -1,9 +1,9 @@
 //! Layout of the assets in an archive (FORMATS, HIP 11).
 
 use super::settings::{Asset, Settings};
-use super::{Content, MAX_ARCHIVE_LENGTH, order, tables};
-use crate::pack::{Error, Result};
-use hpimount_containers::hip::{Platform, layer_name};
+use super::{AssetData, MAX_ARCHIVE_LENGTH, order, tables};
+use crate::hip::{Platform, layer_name};
+use crate::hpi::write::{Error, Result};
 
 /// Default alignment of assets, in bytes.
 const STEP: u64 = 16;
@@ -56,7 +56,7 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Lays out the assets of an archive with these contents.
-    pub(super) fn new(settings: &Settings, contents: &[Content]) -> Result<Self> {
+    pub(super) fn new(settings: &Settings, contents: &[AssetData]) -> Result<Self> {
         let assets = &settings.assets;
         let mut table: Vec<usize> = (0..assets.len()).collect();
         table.sort_by_key(|&number| assets[number].id);
@@ -80,7 +80,7 @@ impl Layout {
         layout.padding = (start - head) as u32;
         let end = layout.place_layers(settings, start)?;
         if end + tables::hipb(settings).len() as u64 > MAX_ARCHIVE_LENGTH {
-            return Err(Error::TooLarge);
+            return Err(Error::TooLargeForGames);
         }
         layout.data = (end - start) as u32;
         Ok(layout)
@@ -130,7 +130,7 @@ impl Layout {
             let (align, step) = alignment(settings, &settings.assets[number]);
             let extent = &mut self.extents[number];
             let size = u64::from(extent.size);
-            extent.offset = u32::try_from(end).map_err(|_| Error::TooLarge)?;
+            extent.offset = u32::try_from(end).map_err(|_| Error::TooLargeForGames)?;
             extent.align = align;
             let mut plus = 0;
             let mut padding = 0;
@@ -161,7 +161,7 @@ impl Layout {
 }
 
 /// Returns the assets of each layer in HipHopTool's order.
-fn sorted(settings: &Settings, contents: &[Content]) -> Vec<Vec<usize>> {
+fn sorted(settings: &Settings, contents: &[AssetData]) -> Vec<Vec<usize>> {
     let assets = settings.assets.iter().zip(contents);
     let ranks: Vec<usize> = assets
         .map(|(asset, content)| order::rank(asset.kind, &asset.name, content.sort_byte))
@@ -175,7 +175,7 @@ fn sorted(settings: &Settings, contents: &[Content]) -> Vec<Vec<usize>> {
 }
 
 /// Returns the alignment of layers, in bytes.
-pub(in crate::pack) fn layer_alignment(platform: Platform) -> u64 {
+pub fn layer_alignment(platform: Platform) -> u64 {
     match platform {
         Platform::GameCube => LAYER_GAMECUBE,
         Platform::PlayStation2 | Platform::Xbox | Platform::Unknown => LAYER,

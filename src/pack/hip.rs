@@ -1,27 +1,17 @@
-//! Packing HIP archives, as HipHopTool lays them out (FORMATS, HIP 11).
+//! Packing a directory as a HIP archive.
 //!
 //! The input is a directory as extracted by HipHopTool, or `types/` of a mount:
 //! `Settings.ini`, and folders with the assets, each in a file whose name
 //! begins with its id in brackets.
 
-mod layout;
-mod order;
-pub mod settings;
-mod tables;
-
-pub(super) use layout::layer_alignment;
-
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-use self::layout::Layout;
-use self::settings::Settings;
-use super::copy::copy_file;
 use super::{Error, Result};
-use hpimount_containers::hip::Type;
+use hpimount_containers::hip::write::{self, Asset, AssetData, MAX_ARCHIVE_LENGTH, Settings};
 use hpimount_containers::hpi::write::{Directory, Node, Source};
 
 /// The file that describes the archive.
@@ -30,19 +20,10 @@ pub const SETTINGS: &str = "Settings.ini";
 /// Maximum length of [`SETTINGS`], in bytes.
 const MAX_SETTINGS_LENGTH: u64 = 256 << 20;
 
-/// The byte that fills gaps between assets.
-pub(super) const FILLER: u8 = 0x33;
-
-/// Maximum size of an archive: the games use signed 32-bit sizes.
-pub(super) const MAX_ARCHIVE_LENGTH: u64 = i32::MAX as u64;
-
 /// An archive that is ready to be written.
 #[derive(Debug)]
 pub struct Plan {
-    settings: Settings,
-    /// The file of each asset.
-    files: Vec<PathBuf>,
-    layout: Layout,
+    archive: write::Plan,
     /// Files in the directory that are not packed.
     pub skipped: Vec<PathBuf>,
 }
@@ -63,18 +44,16 @@ impl Plan {
         let mut skipped: Vec<PathBuf> = found.by_id.into_values().collect();
         skipped.append(&mut found.others);
         skipped.sort();
-        let contents = contents(&settings, &files)?;
+        let data = data(&settings, files)?;
         Ok(Self {
-            layout: Layout::new(&settings, &contents)?,
-            settings,
-            files,
+            archive: write::Plan::new(settings, data)?,
             skipped,
         })
     }
 
     /// Returns the number of bytes that will be read.
     pub fn bytes(&self) -> u64 {
-        self.layout.bytes()
+        self.archive.bytes()
     }
 
     /// Writes the archive to `out`, from the current position on.
@@ -85,34 +64,9 @@ impl Plan {
     /// # Errors
     /// Returns an error if a file cannot be read or has changed its length, or
     /// if writing fails. The contents of `out` are then incomplete.
-    pub fn write(&self, mut out: impl Write + Seek, progress: &mut dyn FnMut(u64)) -> Result<()> {
-        let mut checksums = vec![0; self.files.len()];
-        let head = tables::head(&self.settings, &self.layout, &checksums);
-        out.write_all(&head).map_err(Error::Output)?;
-        for step in &self.layout.steps {
-            let path = &self.files[step.asset];
-            let size = self.layout.extents[step.asset].size;
-            let mut append = |bytes: &[u8]| out.write_all(bytes).map_err(Error::Output);
-            let checksum = copy_file(path, size.into(), &mut append, progress)?;
-            if self.settings.assets[step.asset].checksum != 0 {
-                checksums[step.asset] = checksum;
-            }
-            fill(&mut out, step.padding)?;
-        }
-        let mut end = || {
-            out.write_all(&tables::hipb(&self.settings))?;
-            out.seek(SeekFrom::Start(0))?;
-            out.write_all(&tables::head(&self.settings, &self.layout, &checksums))?;
-            out.flush()
-        };
-        end().map_err(Error::Output)
+    pub fn write(&self, out: impl Write + Seek, progress: &mut dyn FnMut(u64)) -> Result<()> {
+        Ok(self.archive.write(out, progress)?)
     }
-}
-
-/// Writes this many bytes of [`FILLER`].
-fn fill(out: &mut impl Write, count: u64) -> Result<()> {
-    std::io::copy(&mut std::io::repeat(FILLER).take(count), out).map_err(Error::Output)?;
-    Ok(())
 }
 
 fn read_settings(path: &Path) -> Result<Settings> {
@@ -130,7 +84,7 @@ fn read_settings(path: &Path) -> Result<Settings> {
         let problem = format!("is longer than {MAX_SETTINGS_LENGTH} bytes");
         return Err(Error::source(path, problem));
     }
-    settings::parse(&bytes).map_err(|problem| Error::source(path, problem))
+    write::parse(&bytes).map_err(|problem| Error::source(path, problem))
 }
 
 /// The files of a directory.
@@ -204,21 +158,16 @@ fn id_of(name: &str) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok().filter(|_| is_id)
 }
 
-/// The properties of an asset's data that the layout depends on.
-struct Content {
-    /// Length in bytes.
-    size: u32,
-    /// The byte at [`order::sort_byte_offset`].
-    sort_byte: Option<u8>,
-}
-
-fn contents(settings: &Settings, files: &[PathBuf]) -> Result<Vec<Content>> {
+/// Returns the data of each asset.
+fn data(settings: &Settings, files: Vec<PathBuf>) -> Result<Vec<AssetData>> {
     let assets = settings.assets.iter().zip(files);
     assets
         .map(|(asset, path)| {
-            let size = file_size(path)?;
-            let sort_byte = sort_byte(settings, asset.kind, path)?;
-            Ok(Content { size, sort_byte })
+            Ok(AssetData {
+                size: file_size(&path)?,
+                sort_byte: sort_byte(settings, asset, &path)?,
+                source: Source::Path(path),
+            })
         })
         .collect()
 }
@@ -238,8 +187,8 @@ pub(super) fn file_size(path: &Path) -> Result<u32> {
     })
 }
 
-fn sort_byte(settings: &Settings, kind: Type, path: &Path) -> Result<Option<u8>> {
-    let Some(offset) = order::sort_byte_offset(settings.game, kind) else {
+fn sort_byte(settings: &Settings, asset: &Asset, path: &Path) -> Result<Option<u8>> {
+    let Some(offset) = settings.sort_byte_offset(asset) else {
         return Ok(None);
     };
     let mut byte = [0];

@@ -1,6 +1,6 @@
 //! The order of assets in a layer (FORMATS, HIP 11).
 
-use hpimount_containers::hip::{Game, Type};
+use crate::hip::{Game, Type};
 
 /// The initial camera of a level, which comes before the others.
 const START_CAMERA: (&[u8], &str) = (b"STARTCAM", "Camera STARTCAM");
