@@ -368,8 +368,8 @@ impl Filesystem for Mounted {
     fn lookup(&self, _req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         self.guard("lookup", || {
             let found = match name.to_str() {
-                // Requested by NFS exports for inodes of which only the number
-                // is known.
+                // NFS exports request these two for inodes whose number is all that
+                // they know.
                 Some(".") => self.vfs.lookup_again(ino(parent)),
                 Some("..") => self.vfs.lookup_parent(ino(parent)),
                 Some(name) => self.vfs.lookup(ino(parent), name),
@@ -602,7 +602,7 @@ fn number(ino: Ino) -> INodeNo {
 }
 
 /// Converts a number from the kernel. Inode numbers fit into 32 bits; a larger
-/// one is converted to that of no inode.
+/// number is converted to 0, which is no inode.
 fn ino(number: INodeNo) -> Ino {
     Ino(u32::try_from(number.0).unwrap_or(0))
 }
