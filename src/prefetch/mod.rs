@@ -1,19 +1,50 @@
 //! Filling the kernel's page cache ahead of readers.
 //!
-//! Programs that read files in order are recognized by their reads, and the
-//! files that they will read next are decoded by a separate thread and pushed
-//! into the kernel's page cache: reading them then takes no request at all. The
-//! order is that of `find` and `grep -r`, or the reverse of it ([`walk`]), across
-//! directories. What the kernel does not know yet, because nobody has listed it,
-//! is only decoded.
+//! Reading a small file through FUSE costs a request and its answer, which is
+//! more than decoding the file. Most programs read whole trees in a predictable
+//! order. So the prefetch follows these readers, and stores the files that come
+//! next in the kernel's page cache; the reader finds them there, and the kernel
+//! sends no request. Step by step:
 //!
-//! The kernel does not report how far the reader has come in pushed files. So
-//! only a window is pushed, and something is omitted from time to time: when it
-//! is read, the window moves on. A reader that stops costs one window. [`run`]
-//! has the details.
+//! 1. **A directory is listed.** When the kernel has read the last entry,
+//!    `fuse.rs` calls [`Prefetch::note_listed`]. The kernel knows the inodes of
+//!    this directory from now on, and accepts pages for them.
+//! 2. **A read arrives.** Before it is answered, `fuse.rs` calls
+//!    [`Prefetch::note`]. The state finds the reader that the read belongs to: a
+//!    [`Run`](run), which is the list of files that this reader is expected to
+//!    read next. If no run expects the file, a new run begins there. The kernel
+//!    does not name the process, so two readers differ only by their files.
+//! 3. **The run learns how the program reads.** The second file in the order of
+//!    the listing makes the run active. If the second file is in front of the
+//!    first one, the program reads each directory from its end, as `rg` does, and
+//!    the run turns around ([`walk`] knows both orders). If the program goes on to
+//!    the next file after the first few kilobytes, as file managers and `file`
+//!    do, only the heads of files are pushed from then on ([`head`]).
+//! 4. **The read is answered** by the thread that received it, which asks
+//!    [`content`](crate::content) for the bytes. [`Access`] tells it how the
+//!    program reads, so that it does not cache blocks that are read only once. A
+//!    single small read is decoded only as far as it goes, if another core is
+//!    there for the rest of the block.
+//! 5. **The thread of the prefetch wakes up.** Small reads come first: the rest of
+//!    their block is pushed ([`Noted::answered`]), since programs that read a part
+//!    of a block often read more of it. Then it takes the next bytes of the run
+//!    that was seen last, decodes them, and pushes them. It stops after a window
+//!    of 2 MiB, so that a program that ends early costs no more than that.
+//! 6. **The reader comes to the pushed files.** The kernel sends no requests for
+//!    them, so the run would lose sight of the reader. Therefore about one page in
+//!    each MiB is left out. When the kernel requests this page, the run knows the
+//!    reader's position, and the window moves on.
+//! 7. **The run comes to the end of a directory.** The next directory is usually
+//!    not listed yet, so the kernel would refuse its pages. The files there are
+//!    decoded into the cache of this process, up to 1 MiB. When the directory has
+//!    been listed (step 1), they are pushed from there. Blocks that were decoded
+//!    but not read leave the cache after 4 MiB.
+//! 8. **A large file is read.** The kernel's own read-ahead requests it in pieces
+//!    of 128 KiB. While one piece is answered, the next blocks are decoded, but
+//!    not pushed.
 //!
-//! If a small part of a packed block is read, the rest of it is pushed as well:
-//! it is decoded already, or soon will be, and the kernel keeps it more cheaply.
+//! For sources on servers, the prefetch also announces the next files
+//! ([`announce`]), so that several of them are fetched at a time.
 
 mod ablation;
 mod head;
