@@ -4,6 +4,42 @@
 //! names and attributes never expire, including negative lookups; `open` and
 //! `opendir` are answered once, with "not needed"; listings include attributes.
 //! A warm walk needs no requests at all.
+//!
+//! # The calls of a read
+//!
+//! A read of a packed block that no cache holds, here of an HPI archive, goes
+//! through these functions. The inode is resolved once; the prefetch, the read
+//! and the answer share its node.
+//!
+//! 1. `Mounted::read` resolves the inode, has the prefetch record the read
+//!    ([`Prefetch::note`]), and answers the kernel.
+//! 2. [`Vfs::read_node`] counts the read, and logs errors with the path.
+//! 3. `Vfs::node_bytes` limits the range to the size of the file, and decides
+//!    between bytes of a volume and bytes that are rendered.
+//! 4. `Reader::read` puts the bytes of several blocks together.
+//! 5. `Reader::read_some` asks the volume where the bytes are. It returns a cached
+//!    block, or finds the chunk in the table.
+//! 6. `Reader::chunk_block` decides whether the block is cached afterwards.
+//! 7. `Cache::get_and_keep` lets one of several threads decode it, and keeps the
+//!    block within the budget.
+//! 8. `Hpi::decode_chunk` adds the source, the key and the options of the archive.
+//! 9. `hpi::decode::chunk` lends the buffers of this thread.
+//! 10. `hpi::decode::decode` reads the chunk (`FilePool::read`), deciphers it,
+//!     checks it, and calls the decoder of its method.
+//!
+//! A picture that is converted to a PNG and was not read before takes the same
+//! number:
+//!
+//! 1. to 3. as above; the size comes from the cache of sizes, because the kernel
+//!    has requested the attributes.
+//! 4. `Vfs::rendered_bytes` knows the key of the rendering.
+//! 5. `Reader::rendered` returns the range from memory or from the spool.
+//! 6. `Reader::rendering` decides where the rendering is kept.
+//! 7. `Cache::get` lets one of several threads render it.
+//! 8. `Vfs::part_of` finds the asset and its parsed model, and the file in it; the
+//!    size of a file comes from there too.
+//! 9. `Part::render` gives the view the files around the asset.
+//! 10. `View::render` writes the PNG.
 
 use std::ffi::OsStr;
 use std::io;
@@ -368,8 +404,8 @@ impl Filesystem for Mounted {
     fn lookup(&self, _req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         self.guard("lookup", || {
             let found = match name.to_str() {
-                // Requested by NFS exports for inodes of which only the number
-                // is known.
+                // NFS exports request these two for inodes whose number is all that
+                // they know.
                 Some(".") => self.vfs.lookup_again(ino(parent)),
                 Some("..") => self.vfs.lookup_parent(ino(parent)),
                 Some(name) => self.vfs.lookup(ino(parent), name),
@@ -602,7 +638,7 @@ fn number(ino: Ino) -> INodeNo {
 }
 
 /// Converts a number from the kernel. Inode numbers fit into 32 bits; a larger
-/// one is converted to that of no inode.
+/// number is converted to 0, which is no inode.
 fn ino(number: INodeNo) -> Ino {
     Ino(u32::try_from(number.0).unwrap_or(0))
 }

@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::subtree::Node;
 use super::{Error, Ino, Vfs, find};
-use crate::content::{Asked, MAX_ASSET, Shelf};
+use crate::content::{Caller, MAX_ASSET, SharedKey};
 use crate::namespace::companion;
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{Kind, ROOT};
@@ -302,17 +302,17 @@ impl AssetContext for Context<'_> {
         let asset = node.file()?.volume.volume.asset(node.file()?.file);
         let format = VIEW_FORMATS.get(companion::view_format(name, asset)? as usize)?;
         let context = Context::within(self, &node);
-        let model = self.vfs.model_in(&context, format, Asked::ByParser);
+        let model = self.vfs.model_in(&context, format, Caller::Parser);
         Some(self.ok_or_record(model)?.view.clone())
     }
 
     fn shared(&self, name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
         let root = self.root().ok()?;
-        let shelf = Shelf {
+        let key = SharedKey {
             name,
             root: root.subtree().range.first,
         };
-        let shared = self.vfs.reader.shared(shelf, || {
+        let shared = self.vfs.reader.shared(key, || {
             let context = Context::within(self, self.asset);
             let made = make(&context);
             context.fault().map_or(Ok(made), Err)

@@ -4,7 +4,7 @@
 use super::context::Context;
 use super::subtree::Node;
 use super::{Access, Bytes, Error, Ino, Meta, Result, Vfs};
-use crate::content::Asked;
+use crate::content::Caller;
 use crate::namespace::companion::{self, Shows};
 use crate::namespace::tree::{Kind, ROOT};
 use crate::source::folder;
@@ -219,7 +219,7 @@ impl Vfs {
         let number = view_number(&node).ok_or(Error::NotFound)?;
         let format = VIEW_FORMATS.get(number).ok_or(Error::NotFound)?;
         let context = Context::new(self, &node);
-        let model = self.model_in(&context, format, Asked::ByRequest)?;
+        let model = self.model_in(&context, format, Caller::Request)?;
         let failure = model.view.failure().cloned();
         let warnings = match failure {
             None => self.warnings_of(&*model.view, &context)?,

@@ -23,8 +23,8 @@ impl Vfs {
         }
     }
 
-    /// Like [`Vfs::read`], for an inode that has been resolved, and a reader of
-    /// which something is known.
+    /// Like [`Vfs::read`], for an inode that has been resolved, and a reader
+    /// with a known access pattern.
     ///
     /// # Errors
     /// Returns [`Error::IsADirectory`]; [`Error::Io`] if a byte of the range is

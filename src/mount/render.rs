@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::context::Context;
 use super::subtree::{FileOfAsset, Node, RenderedFile};
 use super::{Bytes, Vfs};
-use crate::content::{Asked, MAX_ASSET, Model};
+use crate::content::{Caller, MAX_ASSET, Model};
 use crate::namespace::numbers::Origin;
 use hpimount_assets::view::report::Report;
 use hpimount_assets::view::{self, ViewFormat};
@@ -21,7 +21,7 @@ impl Vfs {
         asset: &Node<'_>,
         format: &'static ViewFormat,
     ) -> io::Result<Arc<Model>> {
-        self.model_in(&Context::new(self, asset), format, Asked::ByRequest)
+        self.model_in(&Context::new(self, asset), format, Caller::Request)
     }
 
     /// Like [`Vfs::model`], for the asset of `context`.
@@ -29,7 +29,7 @@ impl Vfs {
         &self,
         context: &Context<'_>,
         format: &'static ViewFormat,
-        asked: Asked,
+        caller: Caller,
     ) -> io::Result<Arc<Model>> {
         let asset = context.node_of_asset();
         let file = asset.file().ok_or(io::Error::UnknownFormat)?;
@@ -39,20 +39,20 @@ impl Vfs {
             .and_then(|inode| inode.size());
         let size = size.unwrap_or(0);
         if size > MAX_ASSET {
-            return self.reader.model(file, 0, asked, |_| {
+            return self.reader.model(file, 0, caller, |_| {
                 Ok(view::refused(io::Error::Unsupported(format!(
                     "has {size} bytes; assets are shown up to {MAX_ASSET}"
                 ))))
             });
         }
-        let parsed = self.reader.model(file, size, asked, |bytes| {
+        let parsed = self.reader.model(file, size, caller, |bytes| {
             let view = view::open(format, bytes, context);
             // A model that lacks unreadable parts must not be cached.
             context.fault().map_or(Ok(view), Err)
         });
         let refused = |error| {
             self.reader
-                .model(file, 0, asked, |_| Ok(view::refused(error)))
+                .model(file, 0, caller, |_| Ok(view::refused(error)))
         };
         match parsed {
             Err(error @ io::Error::NoMemory { .. }) if !self.reader.may_parse(size) => {
@@ -195,7 +195,7 @@ enum Part<'a> {
 }
 
 impl Part<'_> {
-    /// Returns its size in bytes, if it is known without rendering.
+    /// Returns its size in bytes if the model of its asset knows it.
     fn size(&self) -> Option<u64> {
         match self {
             Self::Asset(_, model, number) => model.view.size(*number),

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::BLOCK;
+use crate::memory::latest::Latest;
 
 /// Maximum number of readers that are distinguished.
 const MAX_READERS: usize = 16;
@@ -21,8 +22,7 @@ const STEADY: u32 = 4;
 pub(super) struct Ahead {
     /// Maximum number of bytes that are fetched ahead of a reader.
     limit: u64,
-    /// In the order of their last reads.
-    readers: Vec<Reader>,
+    readers: Latest<Reader>,
 }
 
 /// A sequential reader.
@@ -40,7 +40,7 @@ impl Ahead {
     pub(super) fn new(limit: u64) -> Self {
         Self {
             limit,
-            readers: Vec::new(),
+            readers: Latest::new(MAX_READERS),
         }
     }
 
@@ -56,11 +56,8 @@ impl Ahead {
             range.start <= reader.next.saturating_add(SLACK)
                 && range.start.saturating_add(SLACK) >= reader.next
         };
-        let Some(found) = self.readers.iter().rposition(belongs) else {
-            if self.readers.len() == MAX_READERS {
-                self.readers.remove(0);
-            }
-            self.readers.push(Reader {
+        let Some(mut reader) = self.readers.take(belongs) else {
+            self.readers.put(Reader {
                 next: range.end,
                 sequential: range.end - range.start,
                 reads: 1,
@@ -68,7 +65,6 @@ impl Ahead {
             });
             return range.end;
         };
-        let mut reader = self.readers.remove(found);
         let read = range.end.saturating_sub(reader.next);
         let window = match read > 0 {
             true if reader.reads < STEADY => reader.sequential,
@@ -83,7 +79,7 @@ impl Ahead {
             reader.requested = reader.next.saturating_add(window);
         }
         let requested = reader.requested;
-        self.readers.push(reader);
+        self.readers.put(reader);
         requested.max(range.end)
     }
 }

@@ -97,10 +97,6 @@ impl Remote {
         })
     }
 
-    pub(super) fn keep(&self, key: BlockKey, block: &Block) {
-        self.blocks.put(&key, block.clone());
-    }
-
     /// Returns the maximum number of blocks that are fetched ahead of a reader.
     pub(super) fn ahead_blocks(&self) -> u64 {
         self.read_ahead.div_ceil(BLOCK)

@@ -75,7 +75,7 @@ impl RemoteFile {
         let content = match opened {
             Ok((store, key, pin, bytes)) => {
                 let id = identity(&endpoint(url), &url.unsigned(), &pin);
-                remote.keep((id, 0), &Block(Arc::new(bytes)));
+                remote.blocks.put(&(id, 0), Block(Arc::new(bytes)));
                 Some(Content {
                     store,
                     key,
@@ -291,7 +291,7 @@ impl Run {
             let key = (content.id, self.next);
             let block = Block(Arc::new(std::mem::take(&mut self.partial)));
             let remote = &self.object.remote;
-            remote.keep(key, &block);
+            remote.blocks.put(&key, block.clone());
             remote.flights.land(&key, Ok(block.clone()));
             self.next += 1;
             complete.push((key, block));
@@ -326,7 +326,10 @@ impl ReadAt for RemoteFile {
             for (number, block) in (first..wanted).zip(blocks) {
                 let block = match block {
                     Wanted::Block(block) => block,
-                    Wanted::Flight(flight) => flight.wait(),
+                    Wanted::Flight(flight) => {
+                        let aborted = || Err("the request was aborted".into());
+                        flight.wait().unwrap_or_else(aborted)
+                    }
                 };
                 let block = block.map_err(|why| io::Error::other(why.to_string()))?;
                 copy_part(&block.0, number * BLOCK, buf, offset);
