@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use crate::inspect::{self, check::Summary};
-use crate::mount::{self, OpenCause, OpenError, Trouble};
+use crate::inspect::{self, Trouble, check::Summary};
+use crate::mount::{self, OpenCause, OpenError};
 use hpimount_containers::io;
 
 /// Why nothing is mounted, with the message for the user.

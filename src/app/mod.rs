@@ -7,7 +7,6 @@ mod confine;
 pub mod desktop;
 mod exit;
 mod idle;
-mod inspect;
 mod log;
 #[cfg_attr(not(target_os = "linux"), path = "mount_elsewhere.rs")]
 mod mount;
@@ -19,6 +18,7 @@ mod palette;
 mod signals;
 mod supervisor;
 pub mod thumbnail;
+mod without_mount;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -33,8 +33,8 @@ use rustix::fs::{Mode, OFlags};
 pub use self::allocator::settle_allocator;
 pub use self::confine::Confinement;
 pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
-pub use self::inspect::{Check, Inspection, check, inspect, progress_bar};
 pub use self::mount::unmount;
+pub use self::without_mount::{Check, Inspection, check, inspect, progress_bar};
 use crate::fuse::{Ownership, Running, SessionOptions};
 use crate::mount::{Sources, Vfs};
 use crate::source::remote::{Access, Network, RemoteOptions};

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use super::Error;
 use super::path::find;
+use super::{Contents, Error};
 use crate::mount::{self, FileKind, Vfs};
 
 /// Bytes that are read at a time: the unit in which they are decoded.
@@ -21,7 +21,7 @@ pub fn cat(vfs: &Vfs, path: &str, out: &mut dyn Write) -> Result<(), Error> {
     }
     let mut offset = 0;
     loop {
-        let bytes = vfs
+        let bytes = Contents(vfs)
             .read_explained(attr.ino, offset, PIECE)
             .map_err(|trouble| Error::path(path, trouble))?;
         if bytes.is_empty() {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::{Hash, Hasher};
 
 use crate::namespace::companion::Companions;
-use crate::namespace::tree::{Index, Kind, Label, NewInode, ROOT, Tree, TreeBuilder};
+use crate::namespace::tree::{Index, InodeKind, Label, NewInode, ROOT, Tree, TreeBuilder};
 use hpimount_containers::io;
 use hpimount_containers::volume::NodeId;
 
@@ -200,7 +200,7 @@ impl Merger<'_> {
 
     fn is_dir(&self, entry: Candidate) -> bool {
         let inode = self.layers[entry.layer].inode(entry.index);
-        inode.is_some_and(|inode| matches!(inode.kind, Kind::Dir { .. }))
+        inode.is_some_and(|inode| matches!(inode.kind, InodeKind::Dir { .. }))
     }
 
     fn add(&mut self, parent: NodeId, entry: Candidate) -> io::Result<NodeId> {
@@ -220,14 +220,14 @@ fn copy_inode(
     if let Some(original) = tree.inode(entry.index) {
         inode.modified = Some(original.modified);
         match original.kind {
-            Kind::File { file, .. } => {
-                inode.kind = Kind::File {
+            InodeKind::File { file, .. } => {
+                inode.kind = InodeKind::File {
                     volume: entry.layer as u32,
                     file,
                 };
                 inode.size = original.size();
             }
-            Kind::Verbatim { .. } | Kind::Symlink { .. } => {
+            InodeKind::Verbatim { .. } | InodeKind::Symlink { .. } => {
                 let text = tree.link(entry.index).unwrap_or_default();
                 inode.kind = builder.link_kind(&text)?;
             }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::subtree::Node;
-use super::{Access, Bytes, Error, Ino, Result, Vfs};
-use crate::namespace::tree::Kind;
+use super::{Access, Attr, Bytes, Error, Ino, Result, Vfs};
+use crate::namespace::tree::InodeKind;
 use crate::sync::lock;
 use hpimount_containers::io;
 
@@ -43,16 +43,16 @@ impl Vfs {
 
     /// Reads the part of a range that is inside a file; the inner error is
     /// about its data.
-    pub(super) fn read_node(
+    pub(crate) fn read_node(
         &self,
         node: &Node<'_>,
         range: Range<u64>,
         access: Access,
     ) -> Result<io::Result<Bytes>> {
-        if !matches!(node.kind(), Some(Kind::File { .. })) {
+        if !matches!(node.kind(), Some(InodeKind::File { .. })) {
             return Err(Error::IsADirectory);
         }
-        let range = range.start..range.end.min(self.node_attr(node)?.size);
+        let range = range.start..range.end.min(Attr::of_node(self, node)?.size);
         if range.is_empty() {
             return Ok(Ok(Bytes::EMPTY));
         }

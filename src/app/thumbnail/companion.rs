@@ -6,7 +6,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::MAX_PICTURES;
-use crate::mount::{Ino, Role, Vfs};
+use crate::inspect::{Contents, Role};
+use crate::mount::{Ino, Vfs};
 use hpimount_assets::model::{MAX_PIXELS, Picture, png, reduced, sheet};
 
 /// Maximum size of a picture's file, in bytes.
@@ -156,7 +157,7 @@ impl<'a> InTree<'a> {
 
 impl Companion for InTree<'_> {
     fn list(&self) -> Names {
-        let entries = self.vfs.entries(self.directory, 0, MAX_ENTRIES);
+        let entries = Contents(self.vfs).entries(self.directory, 0, MAX_ENTRIES);
         let entries = entries.unwrap_or_default().into_iter();
         Names::of(entries.map(|entry| (entry.name, entry.role == Role::Directory)))
     }

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use super::MAX_PICTURES;
 use super::companion::{Companion, InTree, arranged};
-use crate::mount::{Ino, Role, Vfs};
+use crate::inspect::{Contents, Role};
+use crate::mount::{Ino, Vfs};
 use hpimount_assets::model::Picture;
 use hpimount_containers::text::has_extension;
 
@@ -52,7 +53,10 @@ fn find(vfs: &Vfs) -> [Vec<Asset>; PICTURED.len()] {
     let mut directories = VecDeque::from([Ino::ROOT]);
     let mut left = MAX_ENTRIES;
     while let Some(directory) = directories.pop_front() {
-        for entry in vfs.entries(directory, 0, left).unwrap_or_default() {
+        for entry in Contents(vfs)
+            .entries(directory, 0, left)
+            .unwrap_or_default()
+        {
             left -= 1;
             // An asset of a HIP has several names.
             if !seen.insert(entry.ino) {
@@ -66,7 +70,7 @@ fn find(vfs: &Vfs) -> [Vec<Asset>; PICTURED.len()] {
                         found[kind].push((directory, entry.name));
                     }
                 }
-                Role::Inside | Role::Shown | Role::Generated | Role::Link => {}
+                Role::Inside | Role::AssetDirectory | Role::Generated | Role::Link => {}
             }
         }
     }

@@ -31,7 +31,7 @@ const NOT_MADE: u64 = u64::MAX;
 
 /// The kind of an inode.
 #[derive(Debug, Clone, Copy, Hash)]
-pub enum Kind {
+pub enum InodeKind {
     /// A directory with contiguous entries.
     Dir {
         /// First of them in `Tree::dentries`.
@@ -75,8 +75,8 @@ pub enum Kind {
         /// What it shows.
         shows: Shows,
     },
-    /// Like [`Kind::Companion`], of an inode of another tree.
-    Shown {
+    /// Like [`InodeKind::Companion`], of an inode of another tree.
+    ForeignCompanion {
         /// Its number in the mount.
         of: Ino,
         /// What it shows.
@@ -84,7 +84,7 @@ pub enum Kind {
     },
 }
 
-impl Kind {
+impl InodeKind {
     /// Returns the file type that users see.
     pub fn file_kind(self) -> FileKind {
         match self {
@@ -92,7 +92,7 @@ impl Kind {
             | Self::Deferred { .. }
             | Self::Grafted
             | Self::Companion { .. }
-            | Self::Shown { .. } => FileKind::Directory,
+            | Self::ForeignCompanion { .. } => FileKind::Directory,
             Self::File { .. } => FileKind::File,
             Self::Symlink { .. } | Self::Verbatim { .. } => FileKind::Symlink,
         }
@@ -100,7 +100,7 @@ impl Kind {
 }
 
 /// A directory before its entries are counted.
-const EMPTY_DIR: Kind = Kind::Dir { first: 0, count: 0 };
+const EMPTY_DIR: InodeKind = InodeKind::Dir { first: 0, count: 0 };
 
 /// An inode.
 #[derive(Debug, Clone)]
@@ -109,7 +109,7 @@ pub struct Inode {
     /// Modification time in seconds since 1970 UTC.
     pub modified: i64,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: InodeKind,
     /// The directory of its first entry; the root itself for the root.
     pub parent: Index,
     /// Its first entry in `Tree::dentries`; unused for the root.
@@ -290,8 +290,10 @@ impl Tree {
     /// Returns the text of a symbolic link, `None` for another inode.
     pub fn link(&self, index: Index) -> Option<Cow<'_, [u8]>> {
         match self.inode(index)?.kind {
-            Kind::Symlink { target } => Some(self.link_text(index, target).into_bytes().into()),
-            Kind::Verbatim { start, length } => {
+            InodeKind::Symlink { target } => {
+                Some(self.link_text(index, target).into_bytes().into())
+            }
+            InodeKind::Verbatim { start, length } => {
                 let (start, length) = (start as usize, length as usize);
                 Some(self.links.get(start..start + length)?.into())
             }
@@ -341,7 +343,7 @@ impl Tree {
 
     fn range(&self, directory: Index) -> Range<usize> {
         match self.inode(directory).map(|inode| inode.kind) {
-            Some(Kind::Dir { first, count }) => first as usize..(first + count) as usize,
+            Some(InodeKind::Dir { first, count }) => first as usize..(first + count) as usize,
             _ => 0..0,
         }
     }

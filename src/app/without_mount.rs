@@ -12,8 +12,8 @@ use signal_hook::low_level::emulate_default_handler;
 
 use super::exit::{self, Failure};
 use super::{Confinement, MountOptions, cores, network, spool};
-use crate::inspect::check::{Checked, Dat, Plan, Style, check as check_sources};
-use crate::inspect::{self, Error, Layout};
+use crate::inspect::check::{CheckPlan, Checked, Dat, Style, check as check_sources};
+use crate::inspect::{self, Error, ListStyle};
 use crate::mount::{Sources, Vfs};
 use crate::source::Location;
 
@@ -21,7 +21,7 @@ use crate::source::Location;
 #[derive(Debug)]
 pub enum Inspection {
     /// List these paths, or everything.
-    List(Vec<String>, Layout),
+    List(Vec<String>, ListStyle),
     /// Print the files at these paths.
     Cat(Vec<String>),
 }
@@ -67,7 +67,7 @@ fn inspect_opened(vfs: &Vfs, inspection: &Inspection) -> Result<ExitCode, Error>
     let mut failed = None;
     for path in inspection.paths() {
         let inspected = match inspection {
-            Inspection::List(_, layout) => inspect::list(vfs, path, *layout, is_terminal, &mut out),
+            Inspection::List(_, style) => inspect::list(vfs, path, *style, is_terminal, &mut out),
             Inspection::Cat(_) => inspect::cat(vfs, path, &mut out),
         };
         // An error message for a path must come after its output.
@@ -127,7 +127,7 @@ pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure>
             let wrong = |problem| Error::List(format!("{}: {problem}", path.display()));
             Dat::read(file).map_err(wrong)
         });
-        let plan = Plan {
+        let plan = CheckPlan {
             sources,
             options: options_of_vfs,
             threads: options.threads.unwrap_or_else(cores),
