@@ -46,8 +46,8 @@ const IN_BACKGROUND: &str = "HPIMOUNT_IN_BACKGROUND";
 /// ready.
 const READY: [u8; 1] = *b"+";
 
-/// How long requests may continue after the kernel has ended the mount, and the
-/// interval at which that is checked.
+/// How long requests may continue after the kernel has ended the mount, and how
+/// often that is checked.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Number of threads that answer requests if a source is on a server: most of
@@ -70,9 +70,9 @@ pub struct Plan {
 pub struct MountOptions {
     /// Whether other users have access.
     pub allow_other: bool,
-    /// User ID of the owner of all files; the mounting user if there is none.
+    /// User ID of the owner of all files; if it is not set, the mounting user.
     pub uid: Option<u32>,
-    /// Group ID of all files; that of the mounting user if there is none.
+    /// Group ID of all files; if it is not set, the mounting user's.
     pub gid: Option<u32>,
     /// Permission bits to remove from all modes.
     pub umask: u16,
@@ -158,8 +158,8 @@ pub fn detach() -> Result<ExitCode, Failure> {
 /// unexpectedly.
 pub fn run(plan: &Plan) -> Result<(), Failure> {
     let background = is_background();
-    let unheeded = |error| Failure::Other("cannot handle signals", error);
-    signals::reset_sigchld().map_err(unheeded)?;
+    let unhandled = |error| Failure::Other("cannot handle signals", error);
+    signals::reset_sigchld().map_err(unhandled)?;
     let point = mount::mount_point(&plan.mount_point)?;
     let palette = plan.options.palette.as_deref().map(palette::read);
     let palette = palette.transpose()?;
@@ -177,7 +177,7 @@ pub fn run(plan: &Plan) -> Result<(), Failure> {
         .map_err(|error| Failure::Other("cannot start a thread", error))??;
     // Until here a signal terminates the process at once, even while it waits
     // for a slow source; from here on there is a mount to remove.
-    let mut signals = signals::catch().map_err(unheeded)?;
+    let mut signals = signals::catch().map_err(unhandled)?;
     let Serving { session, mount } = serve(plan, &point, vfs.clone(), &confinement)?;
     let handle = signals.handle();
     let mounted = mount.clone();

@@ -1,5 +1,5 @@
-//! Inspection of sources without mounting them, in threads that are confined
-//! like those of a mount.
+//! Inspection of sources without mounting them, in threads that are confined as
+//! in a mount.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -27,7 +27,7 @@ pub enum Inspection {
 }
 
 impl Inspection {
-    /// Returns the paths of the entries; that of the root if none is given.
+    /// Returns the paths of the entries; without any, the path of the root.
     fn paths(&self) -> Vec<&str> {
         match self {
             Self::List(paths, _) if paths.is_empty() => vec![""],
@@ -37,7 +37,7 @@ impl Inspection {
 }
 
 /// Inspects sources. A problem with a path is reported on standard error, and
-/// the others are still inspected; the exit code is that of the first problem.
+/// the others are still inspected; the first problem determines the exit code.
 ///
 /// # Errors
 /// Returns an error if the sources cannot be opened, or if writing fails.

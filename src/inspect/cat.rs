@@ -6,7 +6,7 @@ use super::path::find;
 use super::{Contents, Error};
 use crate::mount::{self, FileKind, Vfs};
 
-/// Bytes that are read at a time: the unit in which they are decoded.
+/// Bytes that are read at a time: the unit of decoding.
 const PIECE: u32 = crate::content::BLOCK_SIZE;
 
 /// Writes the bytes of the file at a path to `out`, and stops at the first one

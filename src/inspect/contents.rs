@@ -276,7 +276,8 @@ fn role_of(vfs: &Vfs, node: &Node<'_>) -> Option<Role> {
     })
 }
 
-/// Returns the number of the view of a file, if it has one.
+/// Returns the number of the format that shows a file; `None` for a file that
+/// is not an asset.
 fn view_number(node: &Node<'_>) -> Option<usize> {
     let file = node.file()?;
     let known = file.volume.volume.asset(file.file);

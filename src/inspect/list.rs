@@ -40,9 +40,9 @@ struct Line<'a> {
     target: Option<String>,
 }
 
-/// Lists a path and everything below it. Entries that a mount adds to those of
-/// a source, such as `X.d` and `X.meta`, are listed only if the path leads to
-/// them. With `is_terminal`, control characters are escaped.
+/// Lists a path and everything below it. Entries that a mount adds to a source,
+/// such as `X.d` and `X.meta`, are listed only if the path leads to them. With
+/// `is_terminal`, control characters are escaped.
 ///
 /// # Errors
 /// Returns an error if there is no such entry, if one of the directories cannot

@@ -125,8 +125,8 @@ impl Attr {
     }
 
     /// Returns the attributes of the directory `self` under another spelling,
-    /// `name` in `parent`, where it has an inode of its own; or those of a
-    /// symbolic link to the exact spelling, if too many spellings are in use.
+    /// `name` in `parent`, where it has an inode of its own; if too many
+    /// spellings are in use, it is a symbolic link to the exact one instead.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`].

@@ -1,5 +1,5 @@
-//! The archives beside that of an asset, in which references are resolved
-//! (SEMANTICS, Names from other archives).
+//! The archives beside the one that contains an asset: references of the asset
+//! are also resolved there (SEMANTICS, Names from other archives).
 
 use super::subtree::{Node, Subtree};
 use super::{Result, Vfs};
@@ -61,8 +61,8 @@ fn is_archive(name: &str) -> bool {
     extensions.any(|known| has_extension(name.as_bytes(), known))
 }
 
-/// Returns the roots of the archives beside the one whose tree `own` is in,
-/// in the order in which they are searched.
+/// Returns the roots of the archives beside the one that contains `own`, in
+/// search order.
 ///
 /// # Errors
 /// Returns an error if one of them cannot be entered because of a temporary

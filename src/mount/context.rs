@@ -25,7 +25,7 @@ pub(crate) struct Context<'a> {
     asset: &'a Node<'a>,
     /// The context of the asset whose view requested the model of this one.
     outer: Option<&'a dyn Making>,
-    /// The roots of the archives beside that of the asset, once requested.
+    /// The roots of the archives beside the asset's own, once requested.
     beside: OnceCell<Vec<Node<'a>>>,
     /// The last fault that made something unreadable.
     fault: RefCell<Option<io::Error>>,
@@ -117,7 +117,7 @@ impl<'a> Context<'a> {
         others.find_map(|archive| Some((archive, find(archive)?)))
     }
 
-    /// Returns the roots of the archives beside that of the asset.
+    /// Returns the roots of the archives beside the asset's own.
     fn beside(&self) -> &[Node<'a>] {
         self.beside.get_or_init(|| {
             let found = beside::archives(self.vfs, self.asset);

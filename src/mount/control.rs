@@ -66,7 +66,7 @@ impl ControlInodes {
         (parent == Ino::ROOT && name == NAME).then_some(self.root)
     }
 
-    /// Returns whether an inode is that of `stats.json` in listings.
+    /// Returns whether a node is `stats.json` as it is listed.
     pub(super) fn is_stats(&self, node: &Node<'_>) -> bool {
         node.ino() == self.stats
     }

@@ -1,4 +1,4 @@
-//! The subtrees of a mount, and the inode numbers by which they are found.
+//! The subtrees of a mount, found by inode numbers.
 
 use std::sync::{Arc, Mutex};
 
@@ -50,7 +50,7 @@ impl Grafts {
         }
     }
 
-    /// Returns the numbers, from which transient inodes get theirs.
+    /// Returns the numbers, which are assigned to transient inodes too.
     pub(super) fn numbers(&self) -> &Numbers {
         &self.numbers
     }
@@ -160,7 +160,8 @@ impl Grafts {
         }))
     }
 
-    /// Returns the size of the mount as far as it is known.
+    /// Returns the size of the mount: the bytes of the permanent trees, and all
+    /// inodes that have numbers.
     pub(super) fn extent(&self) -> Extent {
         Extent {
             bytes: self

@@ -22,8 +22,8 @@ pub(super) struct FoundCompanion<'v> {
 }
 
 impl<'v, 'n> HiddenCompanions<'v, 'n> {
-    /// Returns those in a directory; there are none in a directory of generated
-    /// files.
+    /// Returns those in a directory; a directory of generated files has no
+    /// companions.
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] if there can be none.

@@ -7,7 +7,7 @@ use crate::namespace::tree::InodeKind;
 /// The listing of a directory.
 pub(super) struct Listing<'v> {
     vfs: &'v Vfs,
-    /// The number by which the directory was requested.
+    /// The directory as it was requested, which may be an alias.
     ino: Ino,
     /// The node that holds its entries.
     node: Node<'v>,

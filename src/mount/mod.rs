@@ -1,17 +1,35 @@
 //! A mount assembled from sources, with the operations of a file system but
 //! independent of FUSE.
 //!
-//! A [`Vfs`] is shared by several threads. It never writes, and what it shows
-//! changes only with the sources themselves. Its parts:
+//! A [`Vfs`] is shared by several threads. It never writes, and its contents
+//! change only with the sources.
 //!
-//! * subtrees: the trees of inodes (`namespace`) with the volumes of their
-//!   files. Those of the sources are permanent; those of folders below them, of
-//!   companions (`X.d`, `X.meta`) and of the directories of converted trees are
-//!   built on demand, count towards the memory budget, and are evicted when
-//!   memory is short. They are rebuilt with the same inode numbers, so that
-//!   eviction is invisible;
-//! * the reader (`content`) for the data of their files;
-//! * transient inodes, which exist while the kernel remembers them.
+//! # Parts
+//!
+//! Opening: [`Sources`] names the sources, `open` opens them with the help of
+//! `partner` (other files that a source consists of), `image` (block images
+//! around a volume) and `order` (which archive of a game wins), and
+//! `source_trees` makes one tree of theirs, by means of `merge`. `volume` opens a
+//! file as a volume, both for a source and for an archive inside another one.
+//!
+//! Subtrees: a mount consists of trees of inodes (`namespace`), each with the
+//! volumes of its files (`subtree`). `grafts` keeps them and finds them by inode
+//! numbers. The trees of the sources are permanent. The others are built on
+//! demand by `build`: directories of folders, archives (`X.d`), and assets
+//! (`X.meta`); `converted` builds the directories of converted trees. Those
+//! trees count towards the memory budget and are evicted when memory is short.
+//! A tree that is built again gets the same inode numbers, so that users do not
+//! notice.
+//!
+//! Answers: `attributes`, `listing`, `xattr` and `read` answer requests about an
+//! inode; `hidden` finds companions that are not listed; `place` knows paths and
+//! parents; `control` is the directory `.hpimount`; `render` makes the files
+//! that are generated, and `context`, `find` and `beside` give them access to
+//! other files. Inodes that exist only while the kernel remembers them are in
+//! `namespace::transient`; `invalidate` makes the kernel forget entries.
+//!
+//! [`Vfs`] itself holds these together: it turns the number of an inode into a
+//! node of a subtree, and passes each request to the part that answers it.
 //!
 //! # Lock order
 //!

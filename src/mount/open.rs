@@ -112,8 +112,8 @@ struct Opener<'a> {
 struct Candidate {
     /// Its path on disk, or the displayed form of its URL.
     path: PathBuf,
-    /// Its name among the sources: that of the file, numbered if another source
-    /// has the same.
+    /// Its name among the sources: the file name, numbered if another source
+    /// has the same one.
     name: String,
     /// Its location, as users refer to it.
     location: String,

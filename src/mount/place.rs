@@ -1,7 +1,7 @@
 //! Where an inode is in the mount: its path, its parent, and the entry under
 //! which the kernel knows a subtree.
 //!
-//! The root of a subtree is seen as the directory at which the subtree is
+//! Users see the root of a subtree as the directory where the subtree is
 //! grafted.
 
 use super::subtree::Node;
@@ -51,7 +51,7 @@ pub(super) fn parent(vfs: &Vfs, node: &Node<'_>) -> Result<Ino> {
     }
 }
 
-/// Returns the directory in which an inode was listed.
+/// Returns the directory that lists an inode.
 fn directory_of(node: &Node<'_>) -> Result<Ino> {
     let inode = node.tree().inode(node.index).ok_or(Error::NotFound)?;
     match node.subtree().range.origin {
@@ -74,8 +74,7 @@ fn parent_of_root(vfs: &Vfs, origin: Origin) -> Result<Ino> {
 }
 
 /// Returns the entry under which the kernel knows the subtree at `origin`: its
-/// parent and its name. It has none if the subtree is a permanent part of the
-/// mount.
+/// parent and its name. A permanent part of the mount has no such entry.
 pub(super) fn entry_of(vfs: &Vfs, origin: Origin) -> Option<(Ino, String)> {
     let name = match origin {
         Origin::Directory(directory) => {

@@ -34,7 +34,8 @@ pub(crate) struct Subtree {
 pub(crate) enum Rendered {
     /// They are in volumes.
     No,
-    /// They are rendered from an asset: file numbers are those of its view.
+    /// They are rendered from an asset: a file has the same number as in its
+    /// view.
     View(Viewed),
     /// They are rendered from many assets: file numbers are indices of the
     /// list.
@@ -100,8 +101,7 @@ pub(crate) struct Viewed {
     pub(crate) format: &'static ViewFormat,
     /// The version of the asset that the files were determined from.
     pub(crate) version: Version,
-    /// Those of its files that are also in a converted tree, by their index
-    /// there.
+    /// The files that are also in a converted tree, each with its index there.
     pub(crate) converted: Vec<(u8, FileId)>,
 }
 
@@ -188,7 +188,8 @@ impl<'a> Node<'a> {
         self.tree().inode(self.index).map(|inode| inode.kind)
     }
 
-    /// Returns the size of a file in bytes, if it is known without rendering.
+    /// Returns the size of a file in bytes; `None` for a generated file that
+    /// has to be rendered first.
     pub(crate) fn size(&self) -> Option<u64> {
         self.tree().inode(self.index)?.size()
     }

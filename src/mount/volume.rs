@@ -73,7 +73,8 @@ impl NewVolume {
         self.images.warnings.iter().chain(self.volume.warnings())
     }
 
-    /// Returns the volume with its number among those of a subtree.
+    /// Returns the volume, which is number `number` of a subtree with these
+    /// inode numbers.
     pub(super) fn open(self, range: Range, number: usize) -> OpenVolume {
         OpenVolume {
             id: volume_id(range, number),

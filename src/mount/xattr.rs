@@ -12,7 +12,8 @@ const RAW_NAME: &str = "user.hpimount.raw_name";
 /// File name of the archive that a file comes from.
 const SOURCE: &str = "user.hpimount.source";
 
-/// File names, one per line, of the archives in which an entry hides another.
+/// File names, one per line, of the archives whose entry of the same name is
+/// hidden by this one.
 const SHADOWS: &str = "user.hpimount.shadows";
 
 /// Why an asset of an archive cannot be shown. It is not listed, because
@@ -26,8 +27,8 @@ pub(super) struct Xattrs<'v> {
 }
 
 impl<'v> Xattrs<'v> {
-    /// Returns the attributes of the inode `ino`; of an alias, those of the
-    /// directory itself.
+    /// Returns the attributes of the inode `ino`; an alias has the attributes
+    /// of its directory.
     ///
     /// # Errors
     /// Returns [`Error::NoAttribute`] for an inode that cannot have any, and the
@@ -111,8 +112,8 @@ impl<'v> Xattrs<'v> {
         }
     }
 
-    /// Returns the original bytes of the name of the inode; those of the shown
-    /// name for a companion.
+    /// Returns the original bytes of the name of the inode; for a companion,
+    /// the bytes of the shown name.
     fn raw_name(&self) -> Option<Vec<u8>> {
         let node = &self.node;
         match node.origin() {
@@ -148,8 +149,8 @@ impl<'v> Xattrs<'v> {
     }
 }
 
-/// Returns the file names of the archives in which an entry hides another,
-/// highest first.
+/// Returns the file names of the archives whose entry of the same name is
+/// hidden by this one, highest first.
 fn shadows(node: &Node<'_>) -> Option<Vec<u8>> {
     let volumes = &node.subtree().volumes;
     let hidden = node.tree().hidden(node.index).iter();

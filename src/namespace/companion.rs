@@ -59,7 +59,7 @@ pub enum Meta {
     Visible,
     /// They can be looked up but are never listed.
     Hidden,
-    /// There are none.
+    /// No file has a companion.
     Off,
 }
 
@@ -206,8 +206,7 @@ fn has_frames(size: u64) -> bool {
 /// Extension of CD images, and of many other files.
 const BIN: &str = "bin";
 
-/// A test that returns whether the first bytes of a file are those of an
-/// archive.
+/// A test of the first bytes of a file that recognizes an archive.
 pub type HeadTest = fn(&[u8]) -> bool;
 
 /// Ambiguous extensions, with the tests for archives.

@@ -30,7 +30,7 @@ const PREVIEWS: [&str; 5] = [
 
 /// A directory `X.meta`, or one in it.
 pub(super) trait Companion: Sized {
-    /// Returns the names of its files and those of its directories.
+    /// Returns the names of its files and of its directories.
     fn list(&self) -> Names;
 
     /// Returns the directory in it with this name.

@@ -24,9 +24,9 @@ const PICTURED: [&str; 11] = [
     "pcx", "3do", "hgo", "psx", "tnt", "rw3", "rwtx", "dff", "modl", "gaf", "sct",
 ];
 
-/// Returns the picture of the opened file called `name`: that of a single
-/// asset, or a contact sheet of the assets in an archive, without those not
-/// finished at `deadline`.
+/// Returns the picture of the opened file called `name`: a single asset's own,
+/// or a contact sheet of the assets in an archive. Assets that are not finished
+/// at `deadline` are omitted.
 pub(super) fn picture(vfs: &Vfs, name: &str, deadline: Instant) -> Option<Picture> {
     // A single asset is a folder with the file and its companion.
     if let Some(companion) = InTree::of(vfs, Ino::ROOT, name) {

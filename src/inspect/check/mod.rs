@@ -29,8 +29,8 @@ use crate::sync::lock;
 /// Maximum number of queued jobs.
 const MAX_WAITING: usize = 1024;
 
-/// Size from which files are read in several parts concurrently, if possible,
-/// and the size of a part; both in bytes.
+/// Minimum size of a file that is read in several parts concurrently, if
+/// possible, and the size of a part; both in bytes.
 const LARGE: u64 = 8 << 20;
 const PART: u64 = 4 << 20;
 

@@ -1,5 +1,5 @@
-//! Directories that their volume lists on demand: those of folders on disk and
-//! of servers.
+//! Directories that their volume lists on demand: folders on disk and on
+//! servers.
 
 use super::{Built, new_builder};
 use crate::mount::image::Images;

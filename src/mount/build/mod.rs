@@ -34,7 +34,7 @@ pub(super) struct Built {
 ///
 /// # Errors
 /// Returns [`Error::NotFound`] for an origin that is not built on demand, and
-/// the errors of reading what it shows.
+/// the errors of reading the file or the directory that it shows.
 pub(super) fn subtree(vfs: &Vfs, origin: Origin) -> Result<Arc<Subtree>> {
     let (node, built) = match origin {
         Origin::Root | Origin::Files | Origin::Control => return Err(Error::NotFound),

@@ -1,5 +1,5 @@
-//! Converted trees: the same directories as those of the files, with the assets
-//! in converted form (SEMANTICS, Converted trees).
+//! Converted trees: they mirror the directories of the files, and contain the
+//! assets in converted form (SEMANTICS, Converted trees).
 
 mod names;
 
@@ -373,9 +373,9 @@ fn asset(node: &Node<'_>, name: &str, shown: &HashMap<Index, u8>) -> Option<Asse
     asset.converted().is_something().then_some(asset)
 }
 
-/// Returns whether a directory is mirrored in the converted tree: one that is
-/// listed on demand, an archive, or one that contains something to convert, as
-/// far as that is known without entering any of the former.
+/// Returns whether a directory is mirrored in the converted tree: an archive, a
+/// directory that is listed on demand, or one that contains something to
+/// convert. Archives and directories on demand are not entered to find out.
 fn is_mirrored(directory: &Node<'_>, index: Index) -> bool {
     let tree = directory.tree();
     let kind = |index| tree.inode(index).map(|inode| inode.kind);

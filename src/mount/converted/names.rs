@@ -7,12 +7,12 @@ use hpimount_assets::view::ViewFormat;
 use hpimount_assets::view::converted::ConvertedFile;
 use hpimount_containers::text::has_extension;
 
-/// Number of rounds in which names are compared. The first finds assets with
-/// equal names, the second an asset whose name equals a file of one of these.
+/// How many times all names are compared. The first finds assets with equal
+/// names, the second an asset whose name equals a file of one of these.
 const ROUNDS: usize = 2;
 
 /// Memory that [`names`] takes for each name during the comparison, in bytes:
-/// an entry of a hash table, of which more than half may be free.
+/// an entry of a hash table, where more than half of the entries may be free.
 pub(super) const MEMORY_OF_NAME: usize = 3 * (size_of::<(u64, u32)>() + 1);
 
 /// An asset in a directory of a converted tree.
@@ -86,9 +86,9 @@ pub(super) fn names<'a>(
     })
 }
 
-/// Returns the hash by which names in a folder are compared, ignoring ASCII
-/// case. If two different names collide, their files get the full names of
-/// their assets, which is harmless.
+/// Returns a hash of a name in a folder, the same for names that differ only in
+/// ASCII case. If two different names collide, their files get the full names
+/// of their assets, which is harmless.
 fn key(folder: Option<&str>, name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (folder, name.to_ascii_lowercase()).hash(&mut hasher);

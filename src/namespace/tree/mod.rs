@@ -1,8 +1,8 @@
 //! The tree of a mount: inodes and directory entries in compact form.
 //!
-//! A tree is built once by a [`TreeBuilder`], to which volumes declare their
-//! entries, and is immutable afterwards. An inode takes 40 bytes, a directory
-//! entry 16 and its name. In addition the volume keeps what it needs to find a
+//! Volumes declare their entries to a [`TreeBuilder`], which builds the tree
+//! once; a tree is immutable afterwards. An inode takes 40 bytes, a directory
+//! entry 16 and its name. In addition the volume keeps the location of each
 //! file's data: 16 bytes for HPI, about 60 for HIP.
 
 mod builder;
@@ -72,14 +72,14 @@ pub enum InodeKind {
     Companion {
         /// The file or directory.
         of: Index,
-        /// What it shows.
+        /// The contents: of an archive, of an asset, or converted files.
         shows: Shows,
     },
     /// Like [`InodeKind::Companion`], of an inode of another tree.
     ForeignCompanion {
         /// Its number in the mount.
         of: Ino,
-        /// What it shows.
+        /// The contents: of an archive, of an asset, or converted files.
         shows: Shows,
     },
 }
@@ -154,7 +154,7 @@ pub struct Tree {
     /// The inodes of a merged tree that hide something, in order, each with the
     /// end of its archives in `hidden_volumes`.
     hiding: Vec<(Index, u32)>,
-    /// Numbers of the archives in which something is hidden.
+    /// Numbers of the archives whose files are hidden.
     hidden_volumes: Vec<u32>,
     /// The assets of the first volume, sorted by their numbers there.
     assets: Vec<(FileId, Index)>,
@@ -235,7 +235,8 @@ impl Tree {
         }
     }
 
-    /// Returns the archives in which the inode hides something, highest first.
+    /// Returns the archives whose entry of the same name is hidden by the
+    /// inode, highest first.
     pub fn hidden(&self, index: Index) -> &[u32] {
         let Ok(position) = self
             .hiding

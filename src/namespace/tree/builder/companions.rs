@@ -69,7 +69,7 @@ impl TreeBuilder {
     pub(super) fn add_companions(&mut self) -> bool {
         let tree = &self.tree;
         let mut found = Vec::new();
-        // Hardly any real name is that of a companion.
+        // Few real entries are named like a companion.
         let mut dentries = tree.dentries.iter();
         let may_be_taken = dentries.any(|dentry| Shows::may_name(tree.dentry_name(dentry)));
         for directory in 0..tree.inodes() {

@@ -18,7 +18,7 @@ use object_store::{ClientOptions, GetOptions, GetRange, ObjectMeta, ObjectStore,
 
 use super::credentials::{self, Credentials};
 use super::url::{RemoteUrl, Scheme};
-use super::wire::{Connector, Refusal, is_lasting, is_of_connecting, is_of_line};
+use super::wire::{Connector, Refusal, is_broken_connection, is_connect_failure, is_lasting};
 
 /// Why a request failed.
 #[derive(Debug, Clone)]
@@ -70,13 +70,13 @@ impl From<object_store::Error> for Failure {
     fn from(error: object_store::Error) -> Self {
         let mut cause: &(dyn StdError + 'static) = &error;
         let mut lasts = is_lasting(cause);
-        let mut is_connecting = is_of_connecting(cause);
+        let mut is_connecting = is_connect_failure(cause);
         while let Some(below) = cause.source() {
             cause = below;
             lasts |= is_lasting(cause);
-            is_connecting |= is_of_connecting(cause);
+            is_connecting |= is_connect_failure(cause);
         }
-        let is_unreachable = is_connecting && !is_of_line(cause);
+        let is_unreachable = is_connecting && !is_broken_connection(cause);
         let kind = match cause.downcast_ref::<Refusal>() {
             Some(Refusal::Empty) => FailureKind::Empty,
             Some(Refusal::Status(StatusCode::NOT_FOUND | StatusCode::GONE)) => FailureKind::Missing,
