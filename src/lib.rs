@@ -1,8 +1,8 @@
 //! hpimount mounts game archives as read-only file systems.
 //!
 //! The formats are in two crates of their own, which know nothing of FUSE,
-//! threads or the network: [`hpimount_containers`] turns the bytes of an archive
-//! or a disc image into entries and their contents, and [`hpimount_assets`]
+//! threads or the network: [`hpimount_containers`] turns the bytes of an
+//! archive or a disc image into entries and their contents. [`hpimount_assets`]
 //! turns the bytes of an asset into a typed model and the files that show it.
 //! This crate is the mount. Its modules use only modules of the lines below:
 //!

@@ -56,7 +56,7 @@ const REMOTE_THREADS: usize = 16;
 
 /// A mount to create.
 #[derive(Debug)]
-pub struct Plan {
+pub struct MountPlan {
     /// The archives, or a game's folder.
     pub sources: Sources,
     /// The directory to mount on.
@@ -156,7 +156,7 @@ pub fn detach() -> Result<ExitCode, Failure> {
 /// # Errors
 /// Returns an error if nothing was mounted, or if the session ended
 /// unexpectedly.
-pub fn run(plan: &Plan) -> Result<(), Failure> {
+pub fn run(plan: &MountPlan) -> Result<(), Failure> {
     let background = is_background();
     let unhandled = |error| Failure::Other("cannot handle signals", error);
     signals::reset_sigchld().map_err(unhandled)?;
@@ -284,7 +284,7 @@ struct Serving {
 /// starts confined threads to answer requests.
 #[cfg(target_os = "linux")]
 fn serve(
-    plan: &Plan,
+    plan: &MountPlan,
     point: &Path,
     vfs: Arc<Vfs>,
     confinement: &Confinement,
@@ -307,7 +307,7 @@ fn serve(
 
 #[cfg(not(target_os = "linux"))]
 fn serve(
-    plan: &Plan,
+    plan: &MountPlan,
     point: &Path,
     vfs: Arc<Vfs>,
     _confinement: &Confinement,
@@ -323,7 +323,7 @@ fn serve(
     })
 }
 
-fn ownership(plan: &Plan) -> Ownership {
+fn ownership(plan: &MountPlan) -> Ownership {
     let options = &plan.options;
     Ownership {
         uid: options
@@ -340,7 +340,7 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-fn session_options(plan: &Plan) -> SessionOptions {
+fn session_options(plan: &MountPlan) -> SessionOptions {
     let usual = || match plan.sources.urls().next() {
         Some(_) => REMOTE_THREADS,
         None => cores(),

@@ -112,25 +112,6 @@ impl Contents<'_> {
             .collect())
     }
 
-    /// Returns the role of an inode.
-    ///
-    /// # Errors
-    /// Returns [`Error::NotFound`].
-    pub fn role(&self, ino: Ino) -> Result<Role> {
-        match self.0.node(ino) {
-            Ok(node) => role_of(self.0, &node).ok_or(Error::NotFound),
-            // Another spelling of a directory.
-            Err(Error::NotFound) => {
-                let (node, _) = self.0.directory(ino)?;
-                Ok(match node.subtree().is_rendered() {
-                    true => Role::AssetDirectory,
-                    false => Role::Directory,
-                })
-            }
-            Err(error) => Err(error),
-        }
-    }
-
     /// Like [`Vfs::read`], but the error is returned in full instead of being
     /// logged.
     ///

@@ -6,11 +6,12 @@
 //!
 //! # Parts
 //!
-//! Opening: [`Sources`] names the sources, `open` opens them with the help of
-//! `partner` (other files that a source consists of), `image` (block images
-//! around a volume) and `order` (which archive of a game wins), and
-//! `source_trees` makes one tree of theirs, by means of `merge`. `volume` opens a
-//! file as a volume, both for a source and for an archive inside another one.
+//! Opening: [`Sources`] names the sources, and `open` opens them. `partner`
+//! finds the other files that a source consists of, `image` removes the block
+//! images around a volume, and `order` decides which archive of a game wins.
+//! `source_trees` makes one tree of all sources, and `merge` the tree of a
+//! merged game. `volume` opens a file as a volume, both for a source and for an
+//! archive inside another one.
 //!
 //! Subtrees: a mount consists of trees of inodes (`namespace`), each with the
 //! volumes of its files (`subtree`). `grafts` keeps them and finds them by inode

@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use std::time::Instant;
 
 use super::MAX_PICTURES;
-use super::companion::{Companion, InTree, arranged};
+use super::meta_directory::{InTree, MetaDirectory, arranged};
 use crate::inspect::{Contents, Role};
 use crate::mount::{Ino, Vfs};
 use hpimount_assets::model::Picture;

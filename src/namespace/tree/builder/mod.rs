@@ -218,8 +218,7 @@ impl TreeBuilder {
         }
     }
 
-    /// Records the volumes in which `node`, the last one added, hides
-    /// something.
+    /// Records the volumes where `node`, the last one added, hides something.
     pub fn hides(&mut self, node: NodeId, volumes: impl Iterator<Item = u32>) {
         let tree = &mut self.tree;
         let before = tree.hidden_volumes.len();

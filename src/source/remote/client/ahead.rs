@@ -22,11 +22,11 @@ pub(super) struct Ahead {
     /// Maximum number of bytes that are fetched ahead of a reader.
     limit: u64,
     /// In the order of their last reads.
-    readers: Vec<Reader>,
+    readers: Vec<SequentialReader>,
 }
 
 /// A sequential reader.
-struct Reader {
+struct SequentialReader {
     /// The expected position of its next read.
     next: u64,
     /// Number of bytes that it has read sequentially, and of these reads.
@@ -52,7 +52,7 @@ impl Ahead {
     /// not count, since nothing follows the read of a directory. More is
     /// requested when half of it has been read, so that requests are long.
     pub(super) fn note(&mut self, range: Range<u64>) -> u64 {
-        let belongs = |reader: &Reader| {
+        let belongs = |reader: &SequentialReader| {
             range.start <= reader.next.saturating_add(SLACK)
                 && range.start.saturating_add(SLACK) >= reader.next
         };
@@ -60,7 +60,7 @@ impl Ahead {
             if self.readers.len() == MAX_READERS {
                 self.readers.remove(0);
             }
-            self.readers.push(Reader {
+            self.readers.push(SequentialReader {
                 next: range.end,
                 sequential: range.end - range.start,
                 reads: 1,

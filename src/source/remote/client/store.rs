@@ -183,7 +183,7 @@ fn unquoted(etag: &str) -> &str {
 }
 
 /// A part of an object that is being received.
-pub(super) struct Part {
+pub(super) struct ReceivedPart {
     /// The version of the object.
     pub(super) pin: Pin,
     /// Its bytes.
@@ -280,7 +280,7 @@ impl Store {
         key: &Path,
         range: Range<u64>,
         pin: Option<&Pin>,
-    ) -> Result<Part, Failure> {
+    ) -> Result<ReceivedPart, Failure> {
         let options = GetOptions {
             range: Some(GetRange::Bounded(range)),
             ..pin.map(Pin::conditions).unwrap_or_default()
@@ -293,7 +293,7 @@ impl Store {
         if pin.is_some_and(|pin| !pin.is_of(&answer.meta)) {
             return Err(Failure::changed());
         }
-        Ok(Part {
+        Ok(ReceivedPart {
             pin: Pin(answer.meta.clone()),
             body: answer.into_stream().boxed(),
         })

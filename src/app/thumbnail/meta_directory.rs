@@ -29,7 +29,7 @@ const PREVIEWS: [&str; 5] = [
 ];
 
 /// A directory `X.meta`, or one in it.
-pub(super) trait Companion: Sized {
+pub(super) trait MetaDirectory: Sized {
     /// Returns the names of its files and of its directories.
     fn list(&self) -> Names;
 
@@ -121,7 +121,7 @@ impl OnDisk {
     }
 }
 
-impl Companion for OnDisk {
+impl MetaDirectory for OnDisk {
     fn list(&self) -> Names {
         let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
         Names::of(entries.filter_map(|entry| {
@@ -149,13 +149,14 @@ pub(super) struct InTree<'a> {
 }
 
 impl<'a> InTree<'a> {
-    /// Returns the companion of the file `name` in a directory, if it has one.
+    /// Returns the `X.meta` of the file `name` in a directory; `None` if the
+    /// file is not an asset.
     pub(super) fn of(vfs: &'a Vfs, directory: Ino, name: &str) -> Option<Self> {
         Self { vfs, directory }.enter(&format!("{name}.meta"))
     }
 }
 
-impl Companion for InTree<'_> {
+impl MetaDirectory for InTree<'_> {
     fn list(&self) -> Names {
         let entries = Contents(self.vfs).entries(self.directory, 0, MAX_ENTRIES);
         let entries = entries.unwrap_or_default().into_iter();
