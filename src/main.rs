@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use hpimount::app::{self, Failure, Plan};
+use hpimount::app::{self, Failure, MountPlan};
 use hpimount::cli::Rejected;
 use hpimount::cli::hpimount::{Action, Args, PROGRAM};
 
@@ -43,7 +43,7 @@ fn run(args: Args) -> Result<ExitCode, Failure> {
     }
     app::settle_allocator();
     app::start_log(args.log_level());
-    app::run(&Plan {
+    app::run(&MountPlan {
         sources,
         mount_point,
         options: args.mount,

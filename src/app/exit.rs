@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::process::ExitCode;
 
-use crate::inspect::{self, check::Summary};
-use crate::mount::{self, OpenCause, OpenError, Trouble};
+use crate::inspect::{self, Trouble, check::Summary};
+use crate::mount::{self, OpenCause, OpenError};
 use hpimount_containers::io;
 
 /// Why nothing is mounted, with the message for the user.
@@ -159,8 +159,8 @@ impl From<inspect::Error> for Failure {
     }
 }
 
-/// Returns the exit reason of a check: that of the worst finding, or that of
-/// the first source that could not be opened.
+/// Returns the exit reason of a check: the worst finding, or the first source
+/// that could not be opened, determines it.
 pub(super) fn checked(summary: &Summary, unopened: Option<OpenError>) -> ExitReason {
     match unopened {
         _ if summary.damage.get() > 0 => DAMAGED,

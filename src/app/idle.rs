@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use super::mount::Mount;
 use crate::mount::Vfs;
 
-/// Maximum and minimum time for which a use may go unnoticed.
+/// Maximum and minimum time that a use may go unnoticed.
 const MAX_LIFETIME: Duration = Duration::from_secs(60);
 const MIN_LIFETIME: Duration = Duration::from_millis(100);
 

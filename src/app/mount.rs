@@ -415,7 +415,7 @@ fn answers_soon(point: &Path) -> io::Result<()> {
         .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
-/// Returns whether an error is that of a FUSE mount without a daemon.
+/// Returns whether an error comes from a FUSE mount without a daemon.
 fn is_dead(error: &io::Error) -> bool {
     matches!(
         Errno::from_io_error(error),

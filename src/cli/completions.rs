@@ -1,7 +1,12 @@
 //! Completions for shells.
 //!
-//! They are those of clap_complete, extended by the values of `-o`, which are
-//! separated by commas.
+//! clap_complete generates them. They are extended by a completion for `-o`,
+//! which takes several values, separated by commas.
+//!
+//! The script for bash needs more: clap_complete's function offers options for
+//! the first word, where users want a path, and does not complete the value in
+//! `--option=value`, because bash passes that as three words. `bash` therefore
+//! wraps the function, and calls it only for options and for their values.
 
 use std::fmt::Write;
 

@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hip_is_written_if_the_name_or_the_directory_is_of_one() {
+    fn a_hip_is_written_if_the_output_is_named_hip_or_hop_or_the_directory_has_its_settings() {
         let directory = tempfile::tempdir().unwrap();
         let plain = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join(SETTINGS), "").unwrap();

@@ -43,8 +43,8 @@ struct Given<S: 'static> {
 }
 
 impl<S: Settings> Program<S> {
-    /// Parses a command line, program name first. Options apply in the order in
-    /// which they are given.
+    /// Parses a command line, program name first. Options apply in the given
+    /// order.
     ///
     /// # Errors
     /// Returns the first problem.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::subtree::Node;
-use super::{Error, Ino, Vfs, find};
+use super::{Error, Ino, Vfs, beside, find, place};
 use crate::content::{Caller, MAX_ASSET, SharedKey};
 use crate::namespace::companion;
 use crate::namespace::numbers::Origin;
-use crate::namespace::tree::{Kind, ROOT};
+use crate::namespace::tree::{InodeKind, ROOT};
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::model::Reservation;
 use hpimount_assets::view::{
@@ -20,12 +20,12 @@ use hpimount_containers::io;
 use hpimount_containers::volume::{AssetTable, AssetType, FileId};
 
 /// The environment of an asset: the files that its view may read.
-pub(super) struct Context<'a> {
+pub(crate) struct Context<'a> {
     vfs: &'a Vfs,
     asset: &'a Node<'a>,
     /// The context of the asset whose view requested the model of this one.
     outer: Option<&'a dyn Making>,
-    /// The roots of the archives beside that of the asset, once requested.
+    /// The roots of the archives beside the asset's own, once requested.
     beside: OnceCell<Vec<Node<'a>>>,
     /// The last fault that made something unreadable.
     fault: RefCell<Option<io::Error>>,
@@ -34,7 +34,7 @@ pub(super) struct Context<'a> {
 impl<'a> Context<'a> {
     /// Creates the context of `asset`, which is a file, or for a report the
     /// directory that paths are relative to.
-    pub(super) fn new(vfs: &'a Vfs, asset: &'a Node<'a>) -> Self {
+    pub(crate) fn new(vfs: &'a Vfs, asset: &'a Node<'a>) -> Self {
         Self {
             vfs,
             asset,
@@ -83,7 +83,7 @@ impl<'a> Context<'a> {
         let mut root = self.asset.other(ROOT);
         while let Origin::Directory(directory) = root.subtree().range.origin {
             let directory = self.vfs.node(directory)?;
-            if !matches!(directory.kind(), Some(Kind::Deferred { .. })) {
+            if !matches!(directory.kind(), Some(InodeKind::Deferred { .. })) {
                 break;
             }
             root = directory.other(ROOT);
@@ -96,7 +96,7 @@ impl<'a> Context<'a> {
         let mut node = self.root().ok()?;
         for name in names {
             // Companions are not part of the files that assets refer to.
-            if matches!(node.kind(), Some(Kind::Companion { .. })) {
+            if matches!(node.kind(), Some(InodeKind::Companion { .. })) {
                 return None;
             }
             node = self.vfs.enter(node).ok()?;
@@ -125,10 +125,10 @@ impl<'a> Context<'a> {
         others.find_map(|archive| Some((archive, find(archive)?)))
     }
 
-    /// Returns the roots of the archives beside that of the asset.
+    /// Returns the roots of the archives beside the asset's own.
     fn beside(&self) -> &[Node<'a>] {
         self.beside.get_or_init(|| {
-            let found = self.vfs.archives_beside(self.asset);
+            let found = beside::archives(self.vfs, self.asset);
             // Damaged archives are skipped; other errors are temporary faults.
             let fault = |error| io::Error::Listing(Arc::new(std::io::Error::other(error)));
             self.ok_or_record(found.map_err(fault)).unwrap_or_default()
@@ -170,7 +170,7 @@ impl Making for Context<'_> {
 }
 
 fn file_ref(node: &Node<'_>) -> Option<AssetRef> {
-    let is_file = matches!(node.kind(), Some(Kind::File { .. }));
+    let is_file = matches!(node.kind(), Some(InodeKind::File { .. }));
     is_file.then(|| AssetRef(node.ino().0.into()))
 }
 
@@ -264,7 +264,7 @@ impl AssetContext for Context<'_> {
 
     fn path_of(&self, file: AssetRef) -> String {
         let node = self.node(file);
-        let path = node.and_then(|node| self.vfs.path(&node).ok());
+        let path = node.and_then(|node| place::path(self.vfs, &node).ok());
         path.unwrap_or_default()
     }
 

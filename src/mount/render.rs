@@ -8,7 +8,6 @@ use super::context::Context;
 use super::subtree::{FileOfAsset, Node, RenderedFile};
 use super::{Bytes, Vfs};
 use crate::content::{Caller, MAX_ASSET, Model};
-use crate::namespace::numbers::Origin;
 use hpimount_assets::view::report::Report;
 use hpimount_assets::view::{self, ViewFormat};
 use hpimount_containers::io;
@@ -25,7 +24,7 @@ impl Vfs {
     }
 
     /// Like [`Vfs::model`], for the asset of `context`.
-    pub(super) fn model_in(
+    pub(crate) fn model_in(
         &self,
         context: &Context<'_>,
         format: &'static ViewFormat,
@@ -153,34 +152,6 @@ impl Vfs {
             None => node.rendered()?.1,
         };
         self.reader.known_size(key)
-    }
-
-    /// Discards the subtree of a node whose source has changed: the next lookup
-    /// builds it with new numbers.
-    pub(super) fn give_up(&self, node: &Node<'_>) {
-        let origin = node.subtree().range.origin;
-        self.subtrees.remove(&origin);
-        self.invalidate(origin);
-    }
-
-    /// Makes the kernel forget the entry of the subtree at `origin`, and with it
-    /// the old numbers in the subtree. It keeps those that are in use at the
-    /// moment.
-    pub(super) fn invalidate(&self, origin: Origin) {
-        let seen_as = match origin {
-            Origin::Directory(directory) => self.node(directory).map(|directory| {
-                let name = directory.tree().name(directory.index);
-                name.to_owned()
-            }),
-            Origin::Hidden(of, shows) => self.node(of).map(|of| {
-                let name = of.tree().name(of.index);
-                shows.name_beside(name)
-            }),
-            Origin::Root | Origin::Files | Origin::Control => return,
-        };
-        if let (Ok(parent), Ok(name)) = (self.parent_of_root(origin), seen_as) {
-            self.invalidations.push(parent, name);
-        }
     }
 }
 

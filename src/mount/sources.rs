@@ -27,8 +27,8 @@ pub enum Sources {
     Game {
         /// The folder.
         folder: PathBuf,
-        /// The order; `None` for that of the game that the archives are made
-        /// for.
+        /// The order; `None` to use the order of the game that the archives are
+        /// made for.
         order: Option<Order>,
     },
 }

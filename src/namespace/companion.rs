@@ -25,18 +25,24 @@ pub enum Shows {
 /// Name of the directory with the converted files of an archive.
 pub const CONVERTED: &str = "converted";
 
+/// Suffix of the names of companions of archives.
+const INSIDE_SUFFIX: &str = ".d";
+
+/// Suffix of the names of companions of assets.
+pub const META_SUFFIX: &str = ".meta";
+
 impl Shows {
     /// Returns whether a name has the suffix of a companion of a file.
     pub fn may_name(name: &str) -> bool {
-        name.ends_with(".d") || name.ends_with(".meta")
+        name.ends_with(INSIDE_SUFFIX) || name.ends_with(META_SUFFIX)
     }
 
     /// Returns the name of the companion of the file `name`; for `converted`,
     /// its name inside the directory.
     pub fn name_beside(self, name: &str) -> String {
         match self {
-            Self::Inside => [name, ".d"].concat(),
-            Self::Meta(_) => [name, ".meta"].concat(),
+            Self::Inside => [name, INSIDE_SUFFIX].concat(),
+            Self::Meta(_) => [name, META_SUFFIX].concat(),
             Self::Converted => CONVERTED.to_owned(),
         }
     }
@@ -52,7 +58,7 @@ pub enum Meta {
     Visible,
     /// They can be looked up but are never listed.
     Hidden,
-    /// There are none.
+    /// No file has a companion.
     Off,
 }
 

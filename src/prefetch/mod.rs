@@ -68,7 +68,7 @@ use self::run::{Push, Run};
 use crate::content::{Access, File, Key};
 use crate::memory::latest::Latest;
 use crate::mount::{Ino, Node, Vfs};
-use crate::namespace::tree::Kind;
+use crate::namespace::tree::InodeKind;
 use crate::sync::awaited::Awaited;
 
 /// Maximum number of directories in front of the first file of a directory for
@@ -405,7 +405,7 @@ fn is_first_file(node: &Node<'_>) -> bool {
     let Some((directory, number)) = tree.position(node.index) else {
         return false;
     };
-    let is_directory = |index| matches!(node.other(index).kind(), Some(Kind::Dir { .. }));
+    let is_directory = |index| matches!(node.other(index).kind(), Some(InodeKind::Dir { .. }));
     let mut before = tree.entries(directory, 0).take(number);
     number <= MAX_DIRECTORIES && before.all(|(_, index)| is_directory(index))
 }

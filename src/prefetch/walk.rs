@@ -1,6 +1,6 @@
 //! The files after a position, in the order that programs walk a tree.
 
-use crate::namespace::tree::{Index, Kind, Tree};
+use crate::namespace::tree::{Index, InodeKind, Tree};
 
 /// Entries and ends of directories that are passed in search of a file.
 const MAX_STEPS: usize = 256;
@@ -48,8 +48,8 @@ impl Walk {
                 continue;
             };
             match tree.inode(index)?.kind {
-                Kind::File { .. } => return Some(index),
-                Kind::Dir { count, .. } => {
+                InodeKind::File { .. } => return Some(index),
+                InodeKind::Dir { count, .. } => {
                     self.directory = index;
                     self.entry = match self.order {
                         Order::Listed => 0,

@@ -4,8 +4,9 @@ use std::collections::{HashSet, VecDeque};
 use std::time::Instant;
 
 use super::MAX_PICTURES;
-use super::companion::{Companion, InTree, arranged};
-use crate::mount::{Ino, Role, Vfs};
+use super::meta_directory::{InTree, MetaDirectory, arranged};
+use crate::inspect::{Contents, Role};
+use crate::mount::{Ino, Vfs};
 use hpimount_assets::model::Picture;
 use hpimount_containers::text::has_extension;
 
@@ -23,9 +24,9 @@ const PICTURED: [&str; 11] = [
     "pcx", "3do", "hgo", "psx", "tnt", "rw3", "rwtx", "dff", "modl", "gaf", "sct",
 ];
 
-/// Returns the picture of the opened file called `name`: that of a single
-/// asset, or a contact sheet of the assets in an archive, without those not
-/// finished at `deadline`.
+/// Returns the picture of the opened file called `name`: a single asset's own,
+/// or a contact sheet of the assets in an archive. Assets that are not finished
+/// at `deadline` are omitted.
 pub(super) fn picture(vfs: &Vfs, name: &str, deadline: Instant) -> Option<Picture> {
     // A single asset is a folder with the file and its companion.
     if let Some(companion) = InTree::of(vfs, Ino::ROOT, name) {
@@ -52,7 +53,10 @@ fn find(vfs: &Vfs) -> [Vec<Asset>; PICTURED.len()] {
     let mut directories = VecDeque::from([Ino::ROOT]);
     let mut left = MAX_ENTRIES;
     while let Some(directory) = directories.pop_front() {
-        for entry in vfs.entries(directory, 0, left).unwrap_or_default() {
+        for entry in Contents(vfs)
+            .entries(directory, 0, left)
+            .unwrap_or_default()
+        {
             left -= 1;
             // An asset of a HIP has several names.
             if !seen.insert(entry.ino) {
@@ -66,7 +70,7 @@ fn find(vfs: &Vfs) -> [Vec<Asset>; PICTURED.len()] {
                         found[kind].push((directory, entry.name));
                     }
                 }
-                Role::Inside | Role::Shown | Role::Generated | Role::Link => {}
+                Role::Inside | Role::AssetDirectory | Role::Generated | Role::Link => {}
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The options of `hpimount`, including those of `-o`.
+//! The options of `hpimount`, including `-o`.
 
 use std::time::Duration;
 

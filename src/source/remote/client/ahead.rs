@@ -22,11 +22,11 @@ const STEADY: u32 = 4;
 pub(super) struct Ahead {
     /// Maximum number of bytes that are fetched ahead of a reader.
     limit: u64,
-    readers: Latest<Reader>,
+    readers: Latest<SequentialReader>,
 }
 
 /// A sequential reader.
-struct Reader {
+struct SequentialReader {
     /// The expected position of its next read.
     next: u64,
     /// Number of bytes that it has read sequentially, and of these reads.
@@ -52,12 +52,12 @@ impl Ahead {
     /// not count, since nothing follows the read of a directory. More is
     /// requested when half of it has been read, so that requests are long.
     pub(super) fn note(&mut self, range: Range<u64>) -> u64 {
-        let belongs = |reader: &Reader| {
+        let belongs = |reader: &SequentialReader| {
             range.start <= reader.next.saturating_add(SLACK)
                 && range.start.saturating_add(SLACK) >= reader.next
         };
         let Some(mut reader) = self.readers.take(belongs) else {
-            self.readers.put(Reader {
+            self.readers.put(SequentialReader {
                 next: range.end,
                 sequential: range.end - range.start,
                 reads: 1,

@@ -122,7 +122,7 @@ impl Summary {
 }
 
 /// A collector of the findings of several threads.
-pub(super) struct Report<'a> {
+pub(super) struct CheckOutput<'a> {
     pub(super) summary: Summary,
     out: Mutex<Out<'a>>,
     /// Whether the output is closed.
@@ -137,7 +137,7 @@ struct Out<'a> {
     error: Option<io::Error>,
 }
 
-impl<'a> Report<'a> {
+impl<'a> CheckOutput<'a> {
     pub(super) fn new(
         writer: &'a mut (dyn Write + Send),
         style: Style,

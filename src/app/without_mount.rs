@@ -1,5 +1,5 @@
-//! Inspection of sources without mounting them, in threads that are confined
-//! like those of a mount.
+//! Inspection of sources without mounting them, in threads that are confined as
+//! in a mount.
 
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
@@ -12,8 +12,8 @@ use signal_hook::low_level::emulate_default_handler;
 
 use super::exit::{self, Failure};
 use super::{Confinement, MountOptions, cores, network, spool};
-use crate::inspect::check::{Checked, Dat, Plan, Style, check as check_sources};
-use crate::inspect::{self, Error, Layout};
+use crate::inspect::check::{CheckPlan, Checked, Dat, Style, check as check_sources};
+use crate::inspect::{self, Error, ListStyle};
 use crate::mount::{Sources, Vfs};
 use crate::source::Location;
 
@@ -21,13 +21,13 @@ use crate::source::Location;
 #[derive(Debug)]
 pub enum Inspection {
     /// List these paths, or everything.
-    List(Vec<String>, Layout),
+    List(Vec<String>, ListStyle),
     /// Print the files at these paths.
     Cat(Vec<String>),
 }
 
 impl Inspection {
-    /// Returns the paths of the entries; that of the root if none is given.
+    /// Returns the paths of the entries; without any, the path of the root.
     fn paths(&self) -> Vec<&str> {
         match self {
             Self::List(paths, _) if paths.is_empty() => vec![""],
@@ -37,7 +37,7 @@ impl Inspection {
 }
 
 /// Inspects sources. A problem with a path is reported on standard error, and
-/// the others are still inspected; the exit code is that of the first problem.
+/// the others are still inspected; the first problem determines the exit code.
 ///
 /// # Errors
 /// Returns an error if the sources cannot be opened, or if writing fails.
@@ -67,7 +67,7 @@ fn inspect_opened(vfs: &Vfs, inspection: &Inspection) -> Result<ExitCode, Error>
     let mut failed = None;
     for path in inspection.paths() {
         let inspected = match inspection {
-            Inspection::List(_, layout) => inspect::list(vfs, path, *layout, is_terminal, &mut out),
+            Inspection::List(_, style) => inspect::list(vfs, path, *style, is_terminal, &mut out),
             Inspection::Cat(_) => inspect::cat(vfs, path, &mut out),
         };
         // An error message for a path must come after its output.
@@ -127,7 +127,7 @@ pub fn check(check: &Check, options: &MountOptions) -> Result<ExitCode, Failure>
             let wrong = |problem| Error::List(format!("{}: {problem}", path.display()));
             Dat::read(file).map_err(wrong)
         });
-        let plan = Plan {
+        let plan = CheckPlan {
             sources,
             options: options_of_vfs,
             threads: options.threads.unwrap_or_else(cores),

@@ -1,18 +1,20 @@
-//! Converted trees: the same directories as those of the files, with the assets
-//! in converted form (SEMANTICS, Converted trees).
+//! Converted trees: they mirror the directories of the files, and contain the
+//! assets in converted form (SEMANTICS, Converted trees).
+
+mod names;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use self::names::Named;
+use super::build::{Built, new_builder};
 use super::context::Context;
-use super::enter::Built;
-use super::subtree::{Converted, ConvertedFile, FileOfAsset, Node, Rendered};
-use super::{Attr, Ino, Result, Vfs};
+use super::subtree::{Converted, ConvertedSource, FileOfAsset, Node, Rendered};
+use super::{Attr, Ino, Result, Vfs, source_trees};
 use crate::namespace::companion::{self, Companions, Shows};
-use crate::namespace::converted::{self, Named};
 use crate::namespace::numbers::Origin;
-use crate::namespace::tree::{Index, Kind, Label, NewInode, Tree, TreeBuilder};
+use crate::namespace::tree::{Index, InodeKind, Label, NewInode, Tree, TreeBuilder};
 use hpimount_assets::formats::REPORTS;
 use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::view::ViewFormat;
@@ -45,64 +47,65 @@ impl Asset {
 /// A directory of a converted tree under construction.
 struct Draft {
     builder: TreeBuilder,
-    files: Vec<ConvertedFile>,
+    files: Vec<ConvertedSource>,
     fingerprint: DefaultHasher,
     /// Directories by their parents and names.
     folders: HashMap<(NodeId, String), NodeId>,
 }
 
-impl Vfs {
-    /// Returns whether a directory has a converted tree: the root of an
-    /// archive, of a merged game or of another source, and the control
-    /// directory.
-    pub(super) fn has_converted(&self, directory: &Node<'_>) -> bool {
-        directory.origin().is_some_and(|origin| match origin {
-            Origin::Root | Origin::Files | Origin::Control => true,
-            Origin::Directory(seen) => self.node(seen).is_ok_and(|seen| {
-                matches!(seen.kind(), Some(Kind::Companion { .. } | Kind::Grafted))
-            }),
-            Origin::Hidden(..) => false,
-        })
-    }
+/// Returns whether a directory has a converted tree: the root of an
+/// archive, of a merged game or of another source, and the control
+/// directory.
+pub(super) fn exists_in(vfs: &Vfs, directory: &Node<'_>) -> bool {
+    directory.origin().is_some_and(|origin| match origin {
+        Origin::Root | Origin::Files | Origin::Control => true,
+        Origin::Directory(seen) => vfs.node(seen).is_ok_and(|seen| {
+            matches!(
+                seen.kind(),
+                Some(InodeKind::Companion { .. } | InodeKind::Grafted)
+            )
+        }),
+        Origin::Hidden(..) => false,
+    })
+}
 
-    /// Builds the directory of a converted tree that mirrors a directory of
-    /// files.
-    pub(super) fn build_converted(&self, directory: &Node<'_>, attr: Attr) -> Result<Built> {
-        let directory = match directory.subtree().range.origin {
-            Origin::Control => self.node(self.root_of_files())?,
-            _ => directory.clone(),
-        };
-        let directory = self.enter(directory)?;
-        let mut draft = Draft {
-            builder: self.builder(attr, Companions::NONE),
-            files: Vec::new(),
-            fingerprint: DefaultHasher::new(),
-            folders: HashMap::new(),
-        };
-        let is_root = self.has_converted(&directory);
-        let volume = directory.subtree().volumes.first();
-        let has_kinds = is_root && volume.is_some_and(|volume| volume.volume.assets().is_some());
-        let drafted = match has_kinds {
-            true => draft.by_kind(&directory),
-            false => draft.mirror(&directory),
-        };
-        let drafted = drafted.and_then(|()| match is_root {
-            true => draft.reports(&Context::new(self, &directory)),
-            false => Ok(()),
-        });
-        drafted.map_err(|error| self.failed(&directory, &error))?;
-        draft.files.compact();
-        Ok(Built {
-            builder: draft.builder,
-            volume: None,
-            rendered: Rendered::Converted(Converted {
-                of: directory.ino(),
-                files: draft.files,
-            }),
-            problem: None,
-            fingerprint: draft.fingerprint.finish(),
-        })
-    }
+/// Builds the directory of a converted tree that mirrors a directory of
+/// files.
+pub(super) fn build(vfs: &Vfs, directory: &Node<'_>, attr: Attr) -> Result<Built> {
+    let directory = match directory.subtree().range.origin {
+        Origin::Control => vfs.node(source_trees::root_of_files(&vfs.options))?,
+        _ => directory.clone(),
+    };
+    let directory = vfs.enter(directory)?;
+    let mut draft = Draft {
+        builder: new_builder(vfs, attr, Companions::NONE),
+        files: Vec::new(),
+        fingerprint: DefaultHasher::new(),
+        folders: HashMap::new(),
+    };
+    let is_root = exists_in(vfs, &directory);
+    let volume = directory.subtree().volumes.first();
+    let has_kinds = is_root && volume.is_some_and(|volume| volume.volume.assets().is_some());
+    let drafted = match has_kinds {
+        true => draft.by_kind(&directory),
+        false => draft.mirror(&directory),
+    };
+    let drafted = drafted.and_then(|()| match is_root {
+        true => draft.reports(&Context::new(vfs, &directory)),
+        false => Ok(()),
+    });
+    drafted.map_err(|error| vfs.failed(&directory, &error))?;
+    draft.files.compact();
+    Ok(Built {
+        builder: draft.builder,
+        volume: None,
+        rendered: Rendered::Converted(Converted {
+            of: directory.ino(),
+            files: draft.files,
+        }),
+        problem: None,
+        fingerprint: draft.fingerprint.finish(),
+    })
 }
 
 impl Draft {
@@ -127,8 +130,8 @@ impl Draft {
                     taken.capacity() * size_of::<&str>()
                         + assets.capacity() * size_of::<(&str, Asset)>()
                         + assets.len() * size_of::<Named<'_>>()
-                        + names * converted::MEMORY_OF_NAME
-                        + files * size_of::<ConvertedFile>(),
+                        + names * names::MEMORY_OF_NAME
+                        + files * size_of::<ConvertedSource>(),
                 )?;
             }
         }
@@ -138,11 +141,11 @@ impl Draft {
         taken.extend(with_directory.map(|(name, _)| *name));
         let named = assets.iter().map(|(name, asset)| Named {
             name,
-            stem: converted::stem(name, asset.format()),
+            stem: names::stem(name, asset.format()),
             files: asset.converted().files,
         });
         let named: Vec<_> = named.collect();
-        let names = converted::names(&named, &taken);
+        let names = names::names(&named, &taken);
         let root = self.builder.root();
         for ((name, asset), names) in assets.iter().zip(names) {
             self.asset(root, &directory.other(asset.index), asset, name, &names)?;
@@ -174,7 +177,7 @@ impl Draft {
                 kinds.push((folder.clone(), Vec::new()));
                 kinds.len() - 1
             });
-            memory += asset.converted().files.len() * size_of::<ConvertedFile>()
+            memory += asset.converted().files.len() * size_of::<ConvertedSource>()
                 + 2 * size_of::<Asset>()
                 + size_of::<(FileId, AssetName)>()
                 + 2 * tree.name(index).len();
@@ -213,7 +216,7 @@ impl Draft {
                 Some((folder, name)) => (self.folder(root, folder)?, name),
                 None => (root, report.path),
             };
-            self.file(parent, name, ConvertedFile::Report(report), None)?;
+            self.file(parent, name, ConvertedSource::Report(report), None)?;
         }
         Ok(())
     }
@@ -222,7 +225,7 @@ impl Draft {
     fn directory(&mut self, of: Ino, name: &str, tree: &Tree, index: Index) -> io::Result<()> {
         let shows = Shows::Converted;
         let inode = NewInode {
-            kind: Kind::Shown { of, shows },
+            kind: InodeKind::ForeignCompanion { of, shows },
             modified: tree.inode(index).map(|inode| inode.modified),
             ..NewInode::DIR
         };
@@ -261,12 +264,12 @@ impl Draft {
                 position,
                 stamp,
             };
-            self.file(parent, name, ConvertedFile::Asset(file), modified)?;
+            self.file(parent, name, ConvertedSource::Asset(file), modified)?;
         }
         node.ino().hash(&mut self.fingerprint);
         if converted.has_directory {
             let inode = NewInode {
-                kind: Kind::Shown {
+                kind: InodeKind::ForeignCompanion {
                     of: node.ino(),
                     shows: Shows::Meta(asset.format),
                 },
@@ -283,7 +286,7 @@ impl Draft {
         &mut self,
         parent: NodeId,
         name: &str,
-        file: ConvertedFile,
+        file: ConvertedSource,
         modified: Option<i64>,
     ) -> io::Result<()> {
         let inode = NewInode {
@@ -338,7 +341,7 @@ fn folder(asset: &Asset) -> Option<String> {
 
 fn file(tree: &Tree, index: Index) -> Option<FileId> {
     match tree.inode(index)?.kind {
-        Kind::File { file, .. } => Some(file),
+        InodeKind::File { file, .. } => Some(file),
         _ => None,
     }
 }
@@ -348,7 +351,7 @@ fn file(tree: &Tree, index: Index) -> Option<FileId> {
 fn shown_by_companions(tree: &Tree, directory: Index) -> HashMap<Index, u8> {
     let entries = tree.entries(directory, 0);
     let formats = entries.filter_map(|(_, index)| match tree.inode(index)?.kind {
-        Kind::Companion {
+        InodeKind::Companion {
             of,
             shows: Shows::Meta(format),
         } if companion::view_format(tree.name(of), None).is_none() => Some((of, format)),
@@ -370,13 +373,13 @@ fn asset(node: &Node<'_>, name: &str, shown: &HashMap<Index, u8>) -> Option<Asse
     asset.converted().is_something().then_some(asset)
 }
 
-/// Returns whether a directory is mirrored in the converted tree: one that is
-/// listed on demand, an archive, or one that contains something to convert, as
-/// far as that is known without entering any of the former.
+/// Returns whether a directory is mirrored in the converted tree: an archive, a
+/// directory that is listed on demand, or one that contains something to
+/// convert. Archives and directories on demand are not entered to find out.
 fn is_mirrored(directory: &Node<'_>, index: Index) -> bool {
     let tree = directory.tree();
     let kind = |index| tree.inode(index).map(|inode| inode.kind);
-    if !matches!(kind(index), Some(Kind::Dir { .. })) {
+    if !matches!(kind(index), Some(InodeKind::Dir { .. })) {
         return kind(index).is_some_and(is_entered_on_demand);
     }
     let unknown = HashMap::new();
@@ -389,8 +392,10 @@ fn is_mirrored(directory: &Node<'_>, index: Index) -> bool {
             continue;
         };
         match kind(index) {
-            Some(Kind::Dir { .. }) => open.push(tree.entries(index, 0)),
-            Some(Kind::File { .. }) if asset(&directory.other(index), name, &unknown).is_some() => {
+            Some(InodeKind::Dir { .. }) => open.push(tree.entries(index, 0)),
+            Some(InodeKind::File { .. })
+                if asset(&directory.other(index), name, &unknown).is_some() =>
+            {
                 return true;
             }
             Some(kind) if is_entered_on_demand(kind) => return true,
@@ -402,10 +407,10 @@ fn is_mirrored(directory: &Node<'_>, index: Index) -> bool {
 
 /// Returns whether the entries of a directory of files are unknown before it is
 /// entered.
-fn is_entered_on_demand(kind: Kind) -> bool {
+fn is_entered_on_demand(kind: InodeKind) -> bool {
     match kind {
-        Kind::Deferred { .. } | Kind::Grafted => true,
-        Kind::Companion { shows, .. } => shows == Shows::Inside,
+        InodeKind::Deferred { .. } | InodeKind::Grafted => true,
+        InodeKind::Companion { shows, .. } => shows == Shows::Inside,
         _ => false,
     }
 }

@@ -18,7 +18,7 @@ use object_store::{ClientOptions, GetOptions, GetRange, ObjectMeta, ObjectStore,
 
 use super::credentials::{self, Credentials};
 use super::url::{RemoteUrl, Scheme};
-use super::wire::{Connector, Refusal, is_lasting, is_of_connecting, is_of_line};
+use super::wire::{Connector, Refusal, is_broken_connection, is_connect_failure, is_lasting};
 
 /// Why a request failed.
 #[derive(Debug, Clone)]
@@ -70,13 +70,13 @@ impl From<object_store::Error> for Failure {
     fn from(error: object_store::Error) -> Self {
         let mut cause: &(dyn StdError + 'static) = &error;
         let mut lasts = is_lasting(cause);
-        let mut is_connecting = is_of_connecting(cause);
+        let mut is_connecting = is_connect_failure(cause);
         while let Some(below) = cause.source() {
             cause = below;
             lasts |= is_lasting(cause);
-            is_connecting |= is_of_connecting(cause);
+            is_connecting |= is_connect_failure(cause);
         }
-        let is_unreachable = is_connecting && !is_of_line(cause);
+        let is_unreachable = is_connecting && !is_broken_connection(cause);
         let kind = match cause.downcast_ref::<Refusal>() {
             Some(Refusal::Empty) => FailureKind::Empty,
             Some(Refusal::Status(StatusCode::NOT_FOUND | StatusCode::GONE)) => FailureKind::Missing,
@@ -183,7 +183,7 @@ fn unquoted(etag: &str) -> &str {
 }
 
 /// A part of an object that is being received.
-pub(super) struct Part {
+pub(super) struct ReceivedPart {
     /// The version of the object.
     pub(super) pin: Pin,
     /// Its bytes.
@@ -280,7 +280,7 @@ impl Store {
         key: &Path,
         range: Range<u64>,
         pin: Option<&Pin>,
-    ) -> Result<Part, Failure> {
+    ) -> Result<ReceivedPart, Failure> {
         let options = GetOptions {
             range: Some(GetRange::Bounded(range)),
             ..pin.map(Pin::conditions).unwrap_or_default()
@@ -293,7 +293,7 @@ impl Store {
         if pin.is_some_and(|pin| !pin.is_of(&answer.meta)) {
             return Err(Failure::changed());
         }
-        Ok(Part {
+        Ok(ReceivedPart {
             pin: Pin(answer.meta.clone()),
             body: answer.into_stream().boxed(),
         })

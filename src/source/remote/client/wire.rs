@@ -38,7 +38,7 @@ const MAX_ANSWER: usize = 16 << 20;
 /// Maximum time that a server may ask to wait.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(30);
 
-/// Header in which S3 returns the region of a bucket.
+/// Header that S3 returns the region of a bucket in.
 const BUCKET_REGION: HeaderName = HeaderName::from_static("x-amz-bucket-region");
 
 /// Unusable responses.
@@ -77,14 +77,14 @@ pub(super) fn is_lasting(error: &(dyn StdError + 'static)) -> bool {
 }
 
 /// Returns whether a client failed to connect.
-pub(super) fn is_of_connecting(error: &(dyn StdError + 'static)) -> bool {
+pub(super) fn is_connect_failure(error: &(dyn StdError + 'static)) -> bool {
     let client = error.downcast_ref::<reqwest::Error>();
     client.is_some_and(|client| client.is_connect() && !client.is_timeout())
 }
 
 /// Returns whether the root cause of an error is a broken connection, not one
 /// that could not be established.
-pub(super) fn is_of_line(error: &(dyn StdError + 'static)) -> bool {
+pub(super) fn is_broken_connection(error: &(dyn StdError + 'static)) -> bool {
     let inner = error.downcast_ref::<io::Error>();
     inner.is_some_and(|inner| {
         matches!(

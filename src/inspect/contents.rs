@@ -1,14 +1,13 @@
-//! Traversal of everything in a mount without a kernel, with the sources of
-//! entries and detailed errors.
+//! The contents of a mount without a kernel, with the roles of entries and with
+//! detailed errors.
 
-use super::context::Context;
-use super::subtree::Node;
-use super::{Access, Bytes, Error, Ino, Meta, Result, Vfs};
 use crate::content::Caller;
+use crate::mount::{Access, Bytes, Context, Error, Ino, Meta, Node, Result, Vfs};
 use crate::namespace::companion::{self, Shows};
-use crate::namespace::tree::{Kind, ROOT};
+use crate::namespace::tree::{InodeKind, ROOT};
 use crate::source::folder;
 use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::view::View;
 use hpimount_containers::volume::{Content, DiscImage};
 use hpimount_containers::{io, iso};
 
@@ -23,7 +22,7 @@ pub enum Role {
     /// `X.d`, which shows the contents of an archive.
     Inside,
     /// A directory that shows assets.
-    Shown,
+    AssetDirectory,
     /// A file whose data is in a source.
     File {
         /// Whether it is a kind of asset that has a view, and the mount shows
@@ -89,7 +88,11 @@ pub struct Parsed {
     pub warnings: Vec<String>,
 }
 
-impl Vfs {
+/// A mount whose contents are inspected.
+#[derive(Clone, Copy)]
+pub struct Contents<'v>(pub &'v Vfs);
+
+impl Contents<'_> {
     /// Returns at most `most` entries of a directory, starting at number
     /// `start`.
     ///
@@ -97,7 +100,7 @@ impl Vfs {
     /// Returns [`Error::NotADirectory`], [`Error::NotFound`], or an error of
     /// entering a directory that is built on demand.
     pub fn entries(&self, directory: Ino, start: usize, most: usize) -> Result<Vec<Entry>> {
-        let (node, _) = self.directory(directory)?;
+        let (node, _) = self.0.directory(directory)?;
         let entries = node.tree().entries(node.index, start).take(most);
         Ok(entries
             .filter_map(|(name, index)| {
@@ -106,31 +109,12 @@ impl Vfs {
                 Some(Entry {
                     name: name.to_owned(),
                     ino: node.ino(),
-                    role: self.role_of(&node)?,
+                    role: role_of(self.0, &node)?,
                     links: inode.nlink,
                     size: inode.size().unwrap_or(0),
                 })
             })
             .collect())
-    }
-
-    /// Returns the role of an inode.
-    ///
-    /// # Errors
-    /// Returns [`Error::NotFound`].
-    pub fn role(&self, ino: Ino) -> Result<Role> {
-        match self.node(ino) {
-            Ok(node) => self.role_of(&node).ok_or(Error::NotFound),
-            // Another spelling of a directory.
-            Err(Error::NotFound) => {
-                let (node, _) = self.directory(ino)?;
-                Ok(match node.subtree().is_rendered() {
-                    true => Role::Shown,
-                    false => Role::Directory,
-                })
-            }
-            Err(error) => Err(error),
-        }
     }
 
     /// Like [`Vfs::read`], but the error is returned in full instead of being
@@ -145,7 +129,9 @@ impl Vfs {
         size: u32,
     ) -> std::result::Result<Bytes, Trouble> {
         let range = offset..offset.saturating_add(size.into());
-        Ok(self.node_bytes(&self.node(ino)?, range, Access::Unknown)??)
+        Ok(self
+            .0
+            .node_bytes(&self.0.node(ino)?, range, Access::Unknown)??)
     }
 
     /// Returns whether parts of a file can be read without those before them.
@@ -153,7 +139,7 @@ impl Vfs {
     /// # Errors
     /// Returns [`Error::NotFound`].
     pub fn is_divisible(&self, ino: Ino) -> Result<bool> {
-        let node = self.node(ino)?;
+        let node = self.0.node(ino)?;
         let file = node.file().ok_or(Error::NotFound)?;
         let content = file.volume.volume.content(file.file);
         Ok(matches!(
@@ -165,9 +151,9 @@ impl Vfs {
     /// Returns the properties of the root of a source, or of an `X.d`.
     ///
     /// # Errors
-    /// Returns an error under the same conditions as [`Vfs::entries`].
+    /// Returns an error under the same conditions as [`Contents::entries`].
     pub fn archive(&self, directory: Ino) -> Result<Archive> {
-        let (node, _) = self.directory(directory)?;
+        let (node, _) = self.0.directory(directory)?;
         let subtree = node.subtree();
         let volume = subtree.volumes.first().ok_or(Error::NotFound)?;
         let mut warnings = volume.image_warnings.clone();
@@ -188,9 +174,9 @@ impl Vfs {
     ///
     /// # Errors
     /// Returns [`Error::NotFound`] for a number without an image, and the
-    /// errors of [`Vfs::entries`].
+    /// errors of [`Contents::entries`].
     pub fn image(&self, directory: Ino, number: usize) -> Result<DiscImage> {
-        let (node, _) = self.directory(directory)?;
+        let (node, _) = self.0.directory(directory)?;
         let volume = node.subtree().volumes.first().ok_or(Error::NotFound)?;
         let mut images = volume.volume.images().into_iter();
         images.nth(number).ok_or(Error::NotFound)
@@ -202,7 +188,7 @@ impl Vfs {
     /// # Errors
     /// Returns an error if the file cannot be read.
     pub fn mismatch(&self, ino: Ino) -> std::result::Result<Option<String>, Trouble> {
-        let node = self.node(ino)?;
+        let node = self.0.node(ino)?;
         let file = node.file().ok_or(Error::NotFound)?;
         match file.volume.volume.assets() {
             Some(assets) => Ok(assets.mismatch(file.file)?),
@@ -215,11 +201,11 @@ impl Vfs {
     /// # Errors
     /// Returns an error if it cannot be read, or if there is not enough memory.
     pub fn parse(&self, ino: Ino) -> std::result::Result<Parsed, Trouble> {
-        let node = self.node(ino)?;
+        let node = self.0.node(ino)?;
         let number = view_number(&node).ok_or(Error::NotFound)?;
         let format = VIEW_FORMATS.get(number).ok_or(Error::NotFound)?;
-        let context = Context::new(self, &node);
-        let model = self.model_in(&context, format, Caller::Request)?;
+        let context = Context::new(self.0, &node);
+        let model = self.0.model_in(&context, format, Caller::Request)?;
         let failure = model.view.failure().cloned();
         let warnings = match failure {
             None => self.warnings_of(&*model.view, &context)?,
@@ -229,17 +215,13 @@ impl Vfs {
     }
 
     /// Returns the warnings in the `info.json` of a view.
-    fn warnings_of(
-        &self,
-        view: &dyn hpimount_assets::view::View,
-        context: &Context<'_>,
-    ) -> io::Result<Vec<String>> {
+    fn warnings_of(&self, view: &dyn View, context: &Context<'_>) -> io::Result<Vec<String>> {
         let mut files = view.files().into_iter();
         let Some(number) = files.position(|file| file.folder.is_none() && file.name == "info.json")
         else {
             return Ok(Vec::new());
         };
-        let budget = self.reader.budget();
+        let budget = self.0.reader.budget();
         let mut info = Bounded {
             bytes: Vec::new(),
             most: MAX_INFO.min(budget.limit() / 4),
@@ -260,31 +242,35 @@ impl Vfs {
         let info = serde_json::from_slice::<Info>(&info.bytes);
         Ok(info.map(|info| info.warnings).unwrap_or_default())
     }
-
-    /// Returns the role of an inode.
-    fn role_of(&self, node: &Node<'_>) -> Option<Role> {
-        if node.index == ROOT && node.subtree().is_rendered() {
-            return Some(Role::Shown);
-        }
-        let inode = node.tree().inode(node.index)?;
-        Some(match inode.kind {
-            Kind::Dir { .. } | Kind::Deferred { .. } | Kind::Grafted | Kind::Shown { .. } => {
-                Role::Directory
-            }
-            Kind::Companion { shows, .. } => match shows {
-                Shows::Inside => Role::Inside,
-                Shows::Meta(_) | Shows::Converted => Role::Shown,
-            },
-            Kind::Symlink { .. } | Kind::Verbatim { .. } => Role::Link,
-            Kind::File { .. } if node.file().is_none() || inode.size().is_none() => Role::Generated,
-            Kind::File { .. } => Role::File {
-                is_asset: self.options.meta != Meta::Off && view_number(node).is_some(),
-            },
-        })
-    }
 }
 
-/// Returns the number of the view of a file, if it has one.
+/// Returns the role of an inode.
+fn role_of(vfs: &Vfs, node: &Node<'_>) -> Option<Role> {
+    if node.index == ROOT && node.subtree().is_rendered() {
+        return Some(Role::AssetDirectory);
+    }
+    let inode = node.tree().inode(node.index)?;
+    Some(match inode.kind {
+        InodeKind::Dir { .. }
+        | InodeKind::Deferred { .. }
+        | InodeKind::Grafted
+        | InodeKind::ForeignCompanion { .. } => Role::Directory,
+        InodeKind::Companion { shows, .. } => match shows {
+            Shows::Inside => Role::Inside,
+            Shows::Meta(_) | Shows::Converted => Role::AssetDirectory,
+        },
+        InodeKind::Symlink { .. } | InodeKind::Verbatim { .. } => Role::Link,
+        InodeKind::File { .. } if node.file().is_none() || inode.size().is_none() => {
+            Role::Generated
+        }
+        InodeKind::File { .. } => Role::File {
+            is_asset: vfs.options.meta != Meta::Off && view_number(node).is_some(),
+        },
+    })
+}
+
+/// Returns the number of the format that shows a file; `None` for a file that
+/// is not an asset.
 fn view_number(node: &Node<'_>) -> Option<usize> {
     let file = node.file()?;
     let known = file.volume.volume.asset(file.file);

@@ -6,7 +6,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::MAX_PICTURES;
-use crate::mount::{Ino, Role, Vfs};
+use crate::inspect::{Contents, Role};
+use crate::mount::{Ino, Vfs};
 use hpimount_assets::model::{MAX_PIXELS, Picture, png, reduced, sheet};
 
 /// Maximum size of a picture's file, in bytes.
@@ -28,8 +29,8 @@ const PREVIEWS: [&str; 5] = [
 ];
 
 /// A directory `X.meta`, or one in it.
-pub(super) trait Companion: Sized {
-    /// Returns the names of its files and those of its directories.
+pub(super) trait MetaDirectory: Sized {
+    /// Returns the names of its files and of its directories.
     fn list(&self) -> Names;
 
     /// Returns the directory in it with this name.
@@ -120,7 +121,7 @@ impl OnDisk {
     }
 }
 
-impl Companion for OnDisk {
+impl MetaDirectory for OnDisk {
     fn list(&self) -> Names {
         let entries = fs::read_dir(&self.0).into_iter().flatten().flatten();
         Names::of(entries.filter_map(|entry| {
@@ -148,15 +149,16 @@ pub(super) struct InTree<'a> {
 }
 
 impl<'a> InTree<'a> {
-    /// Returns the companion of the file `name` in a directory, if it has one.
+    /// Returns the `X.meta` of the file `name` in a directory; `None` if the
+    /// file is not an asset.
     pub(super) fn of(vfs: &'a Vfs, directory: Ino, name: &str) -> Option<Self> {
         Self { vfs, directory }.enter(&format!("{name}.meta"))
     }
 }
 
-impl Companion for InTree<'_> {
+impl MetaDirectory for InTree<'_> {
     fn list(&self) -> Names {
-        let entries = self.vfs.entries(self.directory, 0, MAX_ENTRIES);
+        let entries = Contents(self.vfs).entries(self.directory, 0, MAX_ENTRIES);
         let entries = entries.unwrap_or_default().into_iter();
         Names::of(entries.map(|entry| (entry.name, entry.role == Role::Directory)))
     }

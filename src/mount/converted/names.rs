@@ -7,23 +7,23 @@ use hpimount_assets::view::ViewFormat;
 use hpimount_assets::view::converted::ConvertedFile;
 use hpimount_containers::text::has_extension;
 
-/// Number of rounds in which names are compared. The first finds assets with
-/// equal names, the second an asset whose name equals a file of one of these.
+/// How many times all names are compared. The first finds assets with equal
+/// names, the second an asset whose name equals a file of one of these.
 const ROUNDS: usize = 2;
 
 /// Memory that [`names`] takes for each name during the comparison, in bytes:
-/// an entry of a hash table, of which more than half may be free.
-pub const MEMORY_OF_NAME: usize = 3 * (size_of::<(u64, u32)>() + 1);
+/// an entry of a hash table, where more than half of the entries may be free.
+pub(super) const MEMORY_OF_NAME: usize = 3 * (size_of::<(u64, u32)>() + 1);
 
 /// An asset in a directory of a converted tree.
 #[derive(Debug, Clone, Copy)]
-pub struct Named<'a> {
+pub(super) struct Named<'a> {
     /// Its full name.
-    pub name: &'a str,
+    pub(super) name: &'a str,
     /// Its name without the extension.
-    pub stem: &'a str,
+    pub(super) stem: &'a str,
     /// The files that it is converted to.
-    pub files: &'static [ConvertedFile],
+    pub(super) files: &'static [ConvertedFile],
 }
 
 impl Named<'_> {
@@ -37,7 +37,7 @@ impl Named<'_> {
 
 /// Returns the name of a file without the extension of its format, or of
 /// another one.
-pub fn stem<'a>(name: &'a str, format: &ViewFormat) -> &'a str {
+pub(super) fn stem<'a>(name: &'a str, format: &ViewFormat) -> &'a str {
     let mut extensions = format.extensions.iter();
     let known = extensions
         .find(|known| has_extension(name.as_bytes(), known))
@@ -53,7 +53,7 @@ pub fn stem<'a>(name: &'a str, format: &ViewFormat) -> &'a str {
 /// A file is called `stem.ext`. If several would have the same name, ignoring
 /// ASCII case, or a directory has it (`taken`), all of these files get the full
 /// name of the asset instead of the stem.
-pub fn names<'a>(
+pub(super) fn names<'a>(
     assets: &'a [Named<'a>],
     taken: &[&str],
 ) -> impl Iterator<Item = Vec<String>> + use<'a> {
@@ -86,9 +86,9 @@ pub fn names<'a>(
     })
 }
 
-/// Returns the hash by which names in a folder are compared, ignoring ASCII
-/// case. If two different names collide, their files get the full names of
-/// their assets, which is harmless.
+/// Returns a hash of a name in a folder, the same for names that differ only in
+/// ASCII case. If two different names collide, their files get the full names
+/// of their assets, which is harmless.
 fn key(folder: Option<&str>, name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     (folder, name.to_ascii_lowercase()).hash(&mut hasher);

@@ -160,7 +160,7 @@ impl DiskCache {
         for made in [2, 1, 0].map(|up| directory.ancestors().nth(up)) {
             made.map_or(Ok(()), make_directory)?;
         }
-        // Differs from those of all other files that this process is writing.
+        // Differs for all files that this process is writing.
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let new = directory.join(format!(".{}-{number}", std::process::id()));
