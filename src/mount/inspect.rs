@@ -9,6 +9,7 @@ use crate::namespace::companion::{self, Shows};
 use crate::namespace::tree::{Kind, ROOT};
 use crate::source::folder;
 use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::view::ViewFormat;
 use hpimount_containers::io;
 use hpimount_containers::volume::{Content, DiscImage};
 
@@ -196,6 +197,12 @@ impl Vfs {
         let node = self.node(ino)?;
         let file = node.file().ok_or(Error::NotFound)?;
         Ok(file.volume.volume.oddity(file.file)?)
+    }
+
+    /// Returns the format that shows a file, by the type that its archive gives
+    /// it, or else by its name.
+    pub fn view_format(&self, ino: Ino) -> Option<&'static ViewFormat> {
+        VIEW_FORMATS.get(view_number(&self.node(ino).ok()?)?)
     }
 
     /// Parses a file as the asset type given by its archive or its name.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::file_type::FileType;
 use crate::image::CdTrack;
 use crate::io::{ReadAt, Result, read_vec};
 use crate::volume::{Content, FileId, Sink, Volume};
@@ -83,6 +84,8 @@ pub struct Format {
     pub name: &'static str,
     /// Extensions of its files, in lower case, without the dot.
     pub extensions: &'static [&'static str],
+    /// Types of its files on desktops; none if other programs open them.
+    pub types: &'static [FileType],
     /// Returns whether a source has the format. It may read a few bytes
     /// anywhere in the source.
     pub matches: fn(&Input<'_>) -> Result<bool>,

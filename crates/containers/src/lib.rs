@@ -2,6 +2,7 @@
 //! source to entries and their content.
 
 pub mod codec;
+pub mod file_type;
 pub mod format;
 pub mod formats;
 pub mod gcm;

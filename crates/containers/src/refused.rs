@@ -8,6 +8,7 @@ use crate::volume::{Sink, Volume};
 pub(super) const FORMAT: Format = Format {
     name: "not supported",
     extensions: &[],
+    types: &[],
     matches: |input| Ok(known(input)?.is_some()),
     open,
     is_plain_folder: false,

@@ -45,7 +45,7 @@ impl AssetContext for Mirror {
 
 fn look(format: &ViewFormat, data: &[u8], context: &dyn AssetContext) {
     let bytes = Bytes::copy_from_slice(data);
-    let _ = (format.matches)(&bytes);
+    let _ = format.matches(&bytes);
     let view = match (format.open)(&bytes, context) {
         Ok(view) => view,
         Err(failure) => {

@@ -39,6 +39,7 @@ use self::contents::Contents;
 use self::detect::Detected;
 use self::layout::Layout;
 use self::toc::Asset;
+use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Input, Options};
 use crate::io::Warnings;
 use crate::io::{Endian, Error, ReadAt, Result, read_error};
@@ -49,6 +50,15 @@ use crate::volume::{AssetName, AssetType, Content, FileId, Generate, Sink, Volum
 pub const FORMAT: Format = Format {
     name: "HIP",
     extensions: &["hip", "hop"],
+    types: &[FileType {
+        magic: &[Magic {
+            and: &[Magic::at(4, &[0; 4])],
+            ..Magic::at(0, MAGIC)
+        }],
+        patterns: &["*.hip", "*.hop"],
+        has_thumbnail: true,
+        ..FileType::archive("application/x-hip-archive", "Heavy Iron archive")
+    }],
     matches,
     open,
     is_plain_folder: false,

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use self::directory::{Directory, RECORD, read_records};
 use super::paths::{Span, first_wins, plain_entry, record};
+use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Input, Options};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 use crate::text::has_extension;
@@ -20,6 +21,18 @@ use crate::volume::{Content, FileId, MAX_ENTRIES, Name, Sink, Volume};
 pub(super) const FORMAT: Format = Format {
     name: "IMG",
     extensions: &[],
+    types: &[FileType {
+        magic: &[Magic::at(0, VERSION_2)],
+        // In the database, other names with .img are raw disk images.
+        patterns: &[
+            "gta3.img",
+            "gta_int.img",
+            "player.img",
+            "cuts.img",
+            "cutscene.img",
+        ],
+        ..FileType::archive("application/x-gta-img", "Grand Theft Auto archive")
+    }],
     matches,
     open,
     is_plain_folder: true,

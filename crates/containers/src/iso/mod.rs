@@ -22,6 +22,7 @@ use crate::volume::{Content, DiscImage, Entry, FileId, Name, NodeId, Sink, Volum
 pub const FORMAT: Format = Format {
     name: "ISO 9660",
     extensions: &["iso"],
+    types: &[],
     matches,
     open,
     is_plain_folder: true,
@@ -32,6 +33,7 @@ pub const FORMAT: Format = Format {
 pub const CUE: Format = Format {
     name: "CUE",
     extensions: &["cue"],
+    types: &[],
     matches: matches_cue,
     open: open_cue,
     is_plain_folder: true,

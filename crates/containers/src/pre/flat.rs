@@ -1,6 +1,7 @@
 //! Form 1: consecutive files, without a magic.
 
 use super::{Files, Member, check_count, padded};
+use crate::file_type::FileType;
 use crate::format::{Format, Input};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 use crate::text::has_extension;
@@ -10,6 +11,10 @@ use crate::volume::{Sink, Volume};
 pub(crate) const FORMAT: Format = Format {
     name: "PRE",
     extensions: &[],
+    types: &[FileType {
+        shared_patterns: &["*.pre"],
+        ..super::TYPE
+    }],
     matches,
     open,
     is_plain_folder: true,

@@ -1,6 +1,7 @@
 //! Forms 2 and 3: a header with a magic, and files that may be packed.
 
 use super::{Files, Member, check_count, padded};
+use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Input};
 use crate::io::{Cursor, Endian, Error, Result, read_vec};
 use crate::paths::until_nul;
@@ -10,6 +11,14 @@ use crate::volume::{Sink, Volume};
 pub(crate) const FORMAT: Format = Format {
     name: "PRE",
     extensions: &["prx", "prd", "prf"],
+    types: &[FileType {
+        magic: &[
+            Magic::at(4, &0xABCD_0002_u32.to_le_bytes()),
+            Magic::at(4, &0xABCD_0003_u32.to_le_bytes()),
+        ],
+        shared_patterns: &["*.prx", "*.prd"],
+        ..super::TYPE
+    }],
     matches,
     open,
     is_plain_folder: true,

@@ -23,6 +23,7 @@ use crate::volume::{Content, Decoder, Entry, FileId, Sink, Streams, Volume};
 pub(super) const FORMAT: Format = Format {
     name: "7z",
     extensions: &["7z"],
+    types: &[],
     matches: |input| Ok(input.bytes(0, header::MAGIC.len() as u64)? == header::MAGIC),
     open,
     is_plain_folder: true,

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use self::directory::{Directory, Form, Record};
 use super::paths::{Paths, Span, plain_entry, record};
+use crate::file_type::FileType;
 use crate::format::{Format, Input, Options};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings, read_vec};
 use crate::text::{Charset, has_extension};
@@ -21,6 +22,11 @@ use crate::volume::{Content, FileId, Sink, Volume};
 pub(super) const FORMAT: Format = Format {
     name: "HED/WAD",
     extensions: &[],
+    types: &[FileType {
+        // In the database, other names with .wad are files of Doom.
+        patterns: &["cd.wad", "*.hed"],
+        ..FileType::archive("application/x-neversoft-wad", "Neversoft archive")
+    }],
     matches,
     open,
     is_plain_folder: true,

@@ -19,6 +19,7 @@ use crate::volume::{Content, Decoder, FileId, Sink, Streams, Volume};
 pub(super) const FORMAT: Format = Format {
     name: "zip",
     extensions: &["zip"],
+    types: &[],
     matches,
     open,
     is_plain_folder: true,

@@ -19,18 +19,19 @@ use crate::model::{Picture, gltf, obj, png, preview};
 use crate::renderware;
 use crate::view::converted::{Conversion, Converted, ConvertedFile, Folder};
 use crate::view::listed::{InContext, Listed, Render};
-use crate::view::{AssetContext, AssetRef, Failure, Table, View, ViewFormat, Wanted};
+use crate::view::{AssetContext, AssetRef, Failure, Preview, Table, View, ViewFormat, Wanted};
 use hpimount_containers::hip::asset_id;
 use hpimount_containers::volume::{AssetType, Platform};
 
 /// Models.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "HIP model",
-    extensions: &[],
     asset_types: &[*b"MODL", *b"JSP ", *b"BSP "],
     converted: Conversion::By(converted),
-    open,
-    matches: |_| false,
+    preview: Some(Preview {
+        files: &["preview.png"],
+        rank: 8,
+    }),
+    ..ViewFormat::new("HIP model", open)
 };
 
 /// Returns the conversions of a model. BSP worlds, the tables of a JSPINFO

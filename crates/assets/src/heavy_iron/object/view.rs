@@ -23,15 +23,12 @@ use hpimount_containers::io::Warnings;
 
 /// Objects.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "HIP object",
-    extensions: &[],
     asset_types: TYPES,
     converted: Conversion::Always(
         Converted::whole(&[ConvertedFile::named("json", "object.json")])
             .within(Folder::OfType("objects")),
     ),
-    open,
-    matches: |_| false,
+    ..ViewFormat::new("HIP object", open)
 };
 
 /// Types with the layout of objects.

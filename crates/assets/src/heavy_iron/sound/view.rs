@@ -21,22 +21,15 @@ use hpimount_containers::volume::{AssetType, Platform};
 
 /// Sounds.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "HIP sound",
-    extensions: &[],
     asset_types: &[*b"SND ", *b"SNDS"],
     converted: Conversion::By(converted),
-    open,
-    matches: |_| false,
+    ..ViewFormat::new("HIP sound", open)
 };
 
 /// The table of an archive's sounds.
 pub const TABLE_FORMAT: ViewFormat = ViewFormat {
-    name: "HIP sound table",
-    extensions: &[],
     asset_types: &[*b"SNDI"],
-    converted: Conversion::NOTHING,
-    open: open_table,
-    matches: |_| false,
+    ..ViewFormat::new("HIP sound table", open_table)
 };
 
 /// Returns the conversions of a sound. The native file gets the header that the

@@ -17,20 +17,29 @@ use crate::total_annihilation::view::{Shown, failure, file_part, warnings_size};
 use crate::view::converted::{Conversion, Converted, ConvertedFile};
 use crate::view::json::Seq;
 use crate::view::listed::{Listed, Render, whole_files};
-use crate::view::{AssetContext, Failure, Summary, Table, View, ViewFormat, json};
+use crate::view::{AssetContext, Failure, Preview, Summary, Table, View, ViewFormat, json};
+use hpimount_containers::file_type::{FileType, Magic};
 use hpimount_containers::io::Warnings;
 
 /// Sprites and textures.
 pub const FORMAT: ViewFormat = ViewFormat {
-    name: "GAF",
     extensions: gaf::EXTENSIONS,
-    asset_types: &[],
     converted: Conversion::Always(Converted::parts(&[ConvertedFile::named(
         "png",
         "preview.png",
     )])),
-    open,
-    matches: |bytes| bytes.starts_with(&[0, 1, 1, 0]) && gaf::parse(bytes).is_ok(),
+    matches: Some(|bytes| bytes.starts_with(&[0, 1, 1, 0]) && gaf::parse(bytes).is_ok()),
+    types: &[FileType {
+        magic: &[Magic::at(0, &[0, 1, 1, 0])],
+        priority: 50,
+        patterns: &["*.gaf", "*.taf"],
+        ..FileType::new("image/x-ta-gaf", Some("Total Annihilation sprites"))
+    }],
+    preview: Some(Preview {
+        files: &["preview.png"],
+        rank: 9,
+    }),
+    ..ViewFormat::new("GAF", open)
 };
 
 /// Maximum number of pictures of a file; the largest file of the games has a
