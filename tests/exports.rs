@@ -7,9 +7,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use hpimount_assets::formats::VIEW_FORMATS;
-use hpimount_assets::view::{AssetContext, AssetRef, Bytes, View, Wanted};
+use hpimount_assets::view::{AssetContext, AssetRef, Bytes, MakeShared, Shared, View, Wanted};
 use serde_json::Value;
 use support::gltf;
 use support::pictures::pixels;
@@ -51,8 +52,8 @@ impl AssetContext for Siblings<'_> {
         Some(bytes.into())
     }
 
-    fn as_dyn(&self) -> &dyn AssetContext {
-        self
+    fn shared(&self, _name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>> {
+        Some(make(self).into())
     }
 }
 

@@ -86,7 +86,7 @@ pub use crate::namespace::{FileKind, Ino};
 use crate::source::remote::{Network, Remote};
 use crate::sync::lock;
 use crate::sync::tally::Tally;
-pub use hpimount_assets::view::ChosenPalette;
+pub use hpimount_assets::total_annihilation::context::ChosenPalette;
 use hpimount_assets::view::json;
 use hpimount_containers::format;
 use hpimount_containers::io;

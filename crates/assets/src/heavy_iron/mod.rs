@@ -6,6 +6,7 @@
 //! textures of materials are referenced by name; both are resolved by the layer
 //! above (FORMATS, HIP assets).
 
+pub mod context;
 pub mod info;
 pub mod model;
 pub mod names;

@@ -9,6 +9,7 @@ pub mod bmp;
 #[path = "../../../../tests/support/ta/mod.rs"]
 pub(crate) mod build;
 pub mod cob;
+pub mod context;
 pub mod fnt;
 pub mod gaf;
 pub mod other;

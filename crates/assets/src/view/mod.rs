@@ -14,9 +14,7 @@ pub(crate) mod listed;
 pub mod report;
 mod summary;
 
-pub use self::context::{
-    Alone, AssetContext, AssetRef, ChosenPalette, MakeShared, NamedAsset, Shared, Wanted,
-};
+pub use self::context::{Alone, AssetContext, AssetRef, MakeShared, Shared, Wanted};
 use self::converted::Conversion;
 pub use self::summary::Summary;
 pub use bytes::Bytes;

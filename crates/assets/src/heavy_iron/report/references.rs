@@ -164,7 +164,7 @@ pub(super) fn write(context: &dyn AssetContext, out: &mut dyn Write) -> io::Resu
             table.text(&name).text(&member.code()).text(reference.field);
             let id = target.as_ref().map_or(reference.id, |one| one.asset.id);
             table.cell(format_args!("{id:08X}"));
-            let asset = context.asset_name(id);
+            let asset = context.archive().asset_name(id);
             let known = target.as_ref().map(|one| archive.name(one));
             table.optional_text(known.or(reference.name).as_deref());
             let code = target.as_ref().map(|one| code_text(one.asset.code));

@@ -89,12 +89,12 @@ impl Headers {
             problems: Vec::new(),
             bytes: 0,
         };
-        for file in context.find_type(*b"SNDI") {
+        for file in context.archive().find_type(*b"SNDI") {
             let Some(bytes) = context.read(file) else {
                 continue;
             };
             headers.bytes += bytes.len();
-            let facts = Origin::of_type(context.asset_of(file)).facts;
+            let facts = Origin::of_type(context.archive().asset_of(file)).facts;
             let table = sound::parse_table(&bytes, &facts).unwrap_or_else(|incomplete| {
                 let Incomplete { error, model } = *incomplete;
                 headers.problems.push(error.to_string());

@@ -49,7 +49,7 @@ impl Index {
     /// name wins.
     fn new(context: &dyn AssetContext) -> Self {
         let mut index = Self::default();
-        for file in context.list(FOLDER) {
+        for file in context.game().list(FOLDER) {
             let path = context.path_of(file);
             let extensions = gaf::EXTENSIONS.iter();
             let is_one = extensions
