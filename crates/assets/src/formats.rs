@@ -6,8 +6,9 @@ use crate::view::ViewFormat;
 use crate::view::report::Report;
 use crate::{crash, gta, heavy_iron, neversoft, total_annihilation as ta};
 
-/// The asset formats that have views: those of this crate, then those of
-/// [`add`]. A format is identified by its index; there are at most 256.
+/// The asset formats that have views: first the formats of this crate, then the
+/// ones added with [`add`]. A format is identified by its index; there are at
+/// most 256.
 pub static VIEW_FORMATS: LazyLock<Vec<ViewFormat>> =
     LazyLock::new(|| [OWN_FORMATS, ADDED.get_or_init(|| &[])].concat());
 

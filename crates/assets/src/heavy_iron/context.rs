@@ -9,7 +9,7 @@ use crate::view::AssetRef;
 pub struct NamedAsset {
     /// The name.
     pub name: String,
-    /// The archive, if it is not that of the requesting asset.
+    /// The archive, if it is another one than the requesting asset's.
     pub archive: Option<String>,
 }
 

@@ -127,7 +127,7 @@ impl<M: Send + Sync + 'static> Kind<M> {
     }
 }
 
-/// Returns the name of the asset in its archive, or else that of its file.
+/// Returns the name of the asset in its archive, or else the name of its file.
 pub(crate) fn name_of(context: &dyn AssetContext) -> String {
     let asset = context.archive().asset();
     let own = asset.and_then(|asset| context.archive().asset_name(asset.id));

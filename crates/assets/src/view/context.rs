@@ -82,8 +82,8 @@ pub trait AssetContext {
         None
     }
 
-    /// Returns the value that is shared under `name`, created by `make` if
-    /// there is none.
+    /// Returns the value that is shared under `name`, created by `make` on the
+    /// first call.
     fn shared(&self, name: &'static str, make: MakeShared<'_>) -> Option<Arc<dyn Shared>>;
 
     /// Returns what only the assets in archives of Heavy Iron's games need.
@@ -104,8 +104,8 @@ impl dyn AssetContext + '_ {
     }
 }
 
-/// Returns the value that is shared under `name`, created by `make` if there is
-/// none.
+/// Returns the value that is shared under `name`, created by `make` on the
+/// first call.
 pub(crate) fn shared<T: Shared>(
     context: &dyn AssetContext,
     name: &'static str,

@@ -63,7 +63,8 @@ pub trait View: Send + Sync {
         None
     }
 
-    /// Returns why the asset could not be parsed completely, if so.
+    /// Returns why the asset could not be parsed completely, or `None` if it
+    /// could.
     fn failure(&self) -> Option<&Error> {
         None
     }

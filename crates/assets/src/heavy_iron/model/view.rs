@@ -206,8 +206,8 @@ fn describe(planned: &Planned, info: &mut Info, _names: Names<'_>) {
 /// Maximum number of geometries that `info.json` lists individually.
 const MAX_GEOMETRIES: usize = 256;
 
-/// Returns the possible ids of a texture's asset: that of its name with `.RW3`,
-/// and rarely that of the bare name.
+/// Returns the possible ids of a texture's asset: usually the id of its name
+/// with `.RW3`, and rarely that of the bare name.
 pub(crate) fn texture_ids(name: &str) -> [u32; 2] {
     // Names are stored in single bytes.
     let bytes = name

@@ -108,8 +108,8 @@ fn describe(model: &Typed, info: &mut Info, _names: Names<'_>) {
 }
 
 impl Typed {
-    /// Returns the base type by its name if the game's names are known,
-    /// otherwise by its number.
+    /// Returns the base type by its name in a game with known names, otherwise
+    /// by its number.
     fn base_type(&self) -> serde_json::Value {
         let number = self.object.base_type;
         let name = (self.game == Game::Bfbb).then(|| base_type_name(number));

@@ -24,7 +24,7 @@ pub(super) struct Reference {
     pub(super) found: Option<AssetRef>,
 }
 
-/// Fields with ids that are not those of assets.
+/// Fields with ids of something other than assets.
 const NOT_ASSETS: [&str; 3] = ["variable", "pickup", "npc_type"];
 
 /// A function that is called with each reference.
@@ -76,7 +76,7 @@ pub(super) fn of_table(archive: &Archive<'_>, sheets: &Sheets, visit: Visit<'_>)
     result
 }
 
-/// Visits the reference of a field with this id, if it is that of an asset.
+/// Visits the reference of a field with this id, if it refers to an asset.
 fn see(archive: &Archive<'_>, field: &'static str, id: u32, visit: Visit<'_>) -> io::Result<()> {
     if NOT_ASSETS.contains(&field) {
         return Ok(());

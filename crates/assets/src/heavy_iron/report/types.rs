@@ -14,7 +14,7 @@ use crate::heavy_iron::tables::view::sheet::{
 };
 use crate::view::{AssetContext, Table};
 
-/// The columns before those of the type.
+/// The columns before the type's own.
 const ASSET: [&str; 2] = ["asset", "asset_name"];
 
 /// Writes the rows of all tables of a type.

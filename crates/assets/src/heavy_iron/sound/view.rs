@@ -78,7 +78,7 @@ pub(crate) struct Headers {
     tables: Vec<SoundTable>,
     /// Why a table is incomplete.
     problems: Vec<String>,
-    /// Bytes of the tables, of which the headers keep slices.
+    /// Bytes of the tables; the headers keep slices of them.
     bytes: usize,
 }
 

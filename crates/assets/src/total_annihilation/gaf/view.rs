@@ -174,7 +174,7 @@ fn animation_problem(
     size_problem(width.into(), height.into())
 }
 
-/// Returns the picture of a frame, in which lost pixels are transparent.
+/// Returns the picture of a frame; lost pixels are transparent.
 fn picture(shown: &Shown<Gaf>, frame: &Frame) -> Option<Picture> {
     let decoded = shown.asset.decode(frame);
     let picture = decoded.unwrap_or_else(|incomplete| incomplete.model);
@@ -265,8 +265,8 @@ struct Head<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     palette: &'a str,
     sequences: Seq<'a, SequenceFacts<'a>>,
-    /// Raw frames in which the key does not occur. Kingdoms has some with a
-    /// border in another color, which is not transparent then.
+    /// Raw frames without the key. Kingdoms has some with a border in another
+    /// color, which is not transparent then.
     #[serde(skip_serializing_if = "Option::is_none")]
     key_unused: Option<usize>,
     warnings: Vec<String>,
@@ -285,8 +285,8 @@ struct SequenceFacts<'a> {
     seconds: Option<f64>,
 }
 
-/// Returns the warnings about a file and the pixels of its frames, each of
-/// which is decoded once; and the number of raw frames without the key.
+/// Returns the warnings about a file and the pixels of its frames, decoding
+/// each frame once; and the number of raw frames without the key.
 fn checked(gaf: &Gaf) -> (Warnings, usize) {
     let mut warnings = gaf.warnings.clone();
     let mut key_unused = 0;
@@ -473,7 +473,7 @@ mod tests {
     fn only_sequences_with_an_omitted_frame_lose_their_animation() {
         let frames = |count| vec![(Built::new(1, 1, Body::Raw(vec![3])), 1); count];
         let mut bytes = file(&[sequence("large", frames(17)), sequence("small", frames(2))]);
-        // All frames of the first sequence are one, of which 16 are shown.
+        // All frames of the first sequence are one; 16 are shown.
         let gaf = gaf::parse(&bytes.clone().into()).unwrap();
         let large = gaf.sequences[0].get(0).unwrap().frame;
         for reference in gaf.sequences[0].frames() {

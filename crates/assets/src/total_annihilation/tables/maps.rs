@@ -1,4 +1,4 @@
-//! The table of maps, each of which has a picture (TNT) and a text (OTA).
+//! The table of maps. A map has a picture (TNT) and a text (OTA).
 
 use std::borrow::Cow;
 use std::collections::HashMap;

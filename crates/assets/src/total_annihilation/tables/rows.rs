@@ -88,9 +88,9 @@ pub(super) fn movement(tdf: &Tdf, _stem: &str, visit: VisitRow<'_>) -> io::Resul
     })
 }
 
-/// Writes the table of all rows. The columns are known only after all texts
-/// were read; if there is no memory for the rows until then, the texts are read
-/// again, so that only one of them is in memory at a time.
+/// Writes the table of all rows. All texts must be read to find the columns; if
+/// there is no memory for the rows until then, the texts are read again, so
+/// that only one of them is in memory at a time.
 pub(super) fn write(
     sources: &[Source],
     context: &dyn AssetContext,

@@ -81,7 +81,7 @@ pub(super) struct Resolved {
     pub(super) file: String,
     /// Number of the sequence in it.
     pub(super) sequence: usize,
-    /// Whether its frames are those of the players' colors.
+    /// Whether its frames are for the players' colors.
     pub(super) has_team_colors: bool,
     texture_file: AssetRef,
 }
