@@ -7,7 +7,7 @@ use crate::namespace::companion::{self, Shows};
 use crate::namespace::tree::{InodeKind, ROOT};
 use crate::source::folder;
 use hpimount_assets::formats::VIEW_FORMATS;
-use hpimount_assets::view::View;
+use hpimount_assets::view::{View, ViewFormat};
 use hpimount_containers::volume::{Content, DiscImage};
 use hpimount_containers::{io, iso};
 
@@ -194,6 +194,12 @@ impl Contents<'_> {
             Some(assets) => Ok(assets.mismatch(file.file)?),
             None => Ok(None),
         }
+    }
+
+    /// Returns the format that shows a file, by the type that its archive gives
+    /// it, or else by its name.
+    pub fn view_format(&self, ino: Ino) -> Option<&'static ViewFormat> {
+        VIEW_FORMATS.get(view_number(&self.0.node(ino).ok()?)?)
     }
 
     /// Parses a file as the asset type given by its archive or its name.

@@ -12,10 +12,10 @@ use crate::namespace::companion;
 use crate::namespace::numbers::Origin;
 use crate::namespace::tree::{InodeKind, ROOT};
 use hpimount_assets::formats::VIEW_FORMATS;
+use hpimount_assets::heavy_iron::context::{ArchiveContext, NamedAsset};
 use hpimount_assets::model::Reservation;
-use hpimount_assets::view::{
-    AssetContext, AssetRef, ChosenPalette, MakeShared, NamedAsset, Shared, View, Wanted,
-};
+use hpimount_assets::total_annihilation::context::{ChosenPalette, GameContext};
+use hpimount_assets::view::{AssetContext, AssetRef, MakeShared, Shared, View, Wanted};
 use hpimount_containers::io;
 use hpimount_containers::volume::{AssetTable, AssetType, FileId};
 
@@ -179,11 +179,6 @@ impl AssetContext for Context<'_> {
         self.asset.tree().name(self.asset.index)
     }
 
-    fn asset(&self) -> Option<AssetType> {
-        let file = self.asset.file()?;
-        file.volume.volume.asset(file.file)
-    }
-
     fn find(&self, wanted: Wanted<'_>) -> Option<AssetRef> {
         match wanted {
             Wanted::Sibling(name) => {
@@ -199,69 +194,6 @@ impl AssetContext for Context<'_> {
         }
     }
 
-    fn list(&self, directory: &str) -> Vec<AssetRef> {
-        let found = self
-            .at(directory)
-            .and_then(|node| self.vfs.enter(node).ok());
-        let Some(node) = found else {
-            return Vec::new();
-        };
-        let entries = node.tree().entries(node.index, 0);
-        entries
-            .filter_map(|(_, index)| file_ref(&node.other(index)))
-            .collect()
-    }
-
-    fn asset_name(&self, id: u32) -> Option<NamedAsset> {
-        let (archive, file) = self.find_asset(id)?;
-        let volume = archive.subtree().volumes.first()?;
-        let is_own = archive.subtree().range.first == self.asset.subtree().range.first;
-        Some(NamedAsset {
-            name: volume.volume.assets()?.name(file)?,
-            archive: (!is_own).then(|| volume.name.clone()),
-        })
-    }
-
-    fn assets(&self) -> Vec<AssetRef> {
-        self.files_of(self.asset, |assets| assets.files())
-    }
-
-    fn asset_of(&self, file: AssetRef) -> Option<AssetType> {
-        let node = self.node(file)?;
-        let file = node.file()?;
-        file.volume.volume.asset(file.file)
-    }
-
-    fn name_of(&self, file: AssetRef) -> Option<String> {
-        let node = self.node(file)?;
-        let file = node.file()?;
-        file.volume.volume.assets()?.name(file.file)
-    }
-
-    fn find_type(&self, code: [u8; 4]) -> Vec<AssetRef> {
-        self.files_of(self.asset, |assets| assets.files_of_type(code))
-    }
-
-    fn find_type_beside(&self, code: [u8; 4]) -> Vec<AssetRef> {
-        let archives = self.beside().iter();
-        archives
-            .flat_map(|archive| self.files_of(archive, |assets| assets.files_of_type(code)))
-            .collect()
-    }
-
-    fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
-        let Ok(root) = self.root() else {
-            return Vec::new();
-        };
-        let found = find::files_below(self.vfs, &root, folder, extensions);
-        let found = found.into_iter();
-        found.map(|file| AssetRef(file.0.into())).collect()
-    }
-
-    fn palette(&self) -> Option<&ChosenPalette> {
-        self.vfs.options.palette.as_deref()
-    }
-
     fn path_of(&self, file: AssetRef) -> String {
         let node = self.node(file);
         let path = node.and_then(|node| place::path(self.vfs, &node).ok());
@@ -272,12 +204,6 @@ impl AssetContext for Context<'_> {
         let node = self.node(file);
         let volume = node.and_then(|node| node.volume().cloned());
         volume.map_or_else(String::new, |volume| volume.name.clone())
-    }
-
-    fn size_of(&self, file: AssetRef) -> Option<u64> {
-        let node = self.node(file)?;
-        let size = node.tree().inode(node.index)?.size()?;
-        (size <= MAX_ASSET && self.vfs.reader.may_parse(size)).then_some(size)
     }
 
     fn read(&self, file: AssetRef) -> Option<Bytes> {
@@ -320,7 +246,89 @@ impl AssetContext for Context<'_> {
         self.ok_or_record(shared)
     }
 
-    fn as_dyn(&self) -> &dyn AssetContext {
+    fn archive(&self) -> &dyn ArchiveContext {
         self
+    }
+
+    fn game(&self) -> &dyn GameContext {
+        self
+    }
+}
+
+impl ArchiveContext for Context<'_> {
+    fn asset(&self) -> Option<AssetType> {
+        let file = self.asset.file()?;
+        file.volume.volume.asset(file.file)
+    }
+
+    fn asset_name(&self, id: u32) -> Option<NamedAsset> {
+        let (archive, file) = self.find_asset(id)?;
+        let volume = archive.subtree().volumes.first()?;
+        let is_own = archive.subtree().range.first == self.asset.subtree().range.first;
+        Some(NamedAsset {
+            name: volume.volume.assets()?.name(file)?,
+            archive: (!is_own).then(|| volume.name.clone()),
+        })
+    }
+
+    fn assets(&self) -> Vec<AssetRef> {
+        self.files_of(self.asset, |assets| assets.files())
+    }
+
+    fn asset_of(&self, file: AssetRef) -> Option<AssetType> {
+        let node = self.node(file)?;
+        let file = node.file()?;
+        file.volume.volume.asset(file.file)
+    }
+
+    fn name_of(&self, file: AssetRef) -> Option<String> {
+        let node = self.node(file)?;
+        let file = node.file()?;
+        file.volume.volume.assets()?.name(file.file)
+    }
+
+    fn find_type(&self, code: [u8; 4]) -> Vec<AssetRef> {
+        self.files_of(self.asset, |assets| assets.files_of_type(code))
+    }
+
+    fn find_type_beside(&self, code: [u8; 4]) -> Vec<AssetRef> {
+        let archives = self.beside().iter();
+        archives
+            .flat_map(|archive| self.files_of(archive, |assets| assets.files_of_type(code)))
+            .collect()
+    }
+
+    fn size_of(&self, file: AssetRef) -> Option<u64> {
+        let node = self.node(file)?;
+        let size = node.tree().inode(node.index)?.size()?;
+        (size <= MAX_ASSET && self.vfs.reader.may_parse(size)).then_some(size)
+    }
+}
+
+impl GameContext for Context<'_> {
+    fn list(&self, directory: &str) -> Vec<AssetRef> {
+        let found = self
+            .at(directory)
+            .and_then(|node| self.vfs.enter(node).ok());
+        let Some(node) = found else {
+            return Vec::new();
+        };
+        let entries = node.tree().entries(node.index, 0);
+        entries
+            .filter_map(|(_, index)| file_ref(&node.other(index)))
+            .collect()
+    }
+
+    fn find_extensions(&self, folder: &str, extensions: &[&str]) -> Vec<AssetRef> {
+        let Ok(root) = self.root() else {
+            return Vec::new();
+        };
+        let found = find::files_below(self.vfs, &root, folder, extensions);
+        let found = found.into_iter();
+        found.map(|file| AssetRef(file.0.into())).collect()
+    }
+
+    fn palette(&self) -> Option<&ChosenPalette> {
+        self.vfs.options.palette.as_deref()
     }
 }

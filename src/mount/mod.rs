@@ -111,7 +111,7 @@ pub use crate::namespace::{FileKind, Ino};
 use crate::source::remote::Remote;
 use crate::sync::lock;
 use crate::sync::tally::Tally;
-pub use hpimount_assets::view::ChosenPalette;
+pub use hpimount_assets::total_annihilation::context::ChosenPalette;
 use hpimount_containers::io;
 
 /// Result of an operation on an inode.

@@ -541,7 +541,7 @@ fn lone_asset(name: &str, source: &dyn ReadAt) -> Result<Option<Shows>, io::Erro
         return Err(io::Error::UnknownFormat);
     }
     let bytes = io::read_vec(source, 0, source.len(), "file")?.into();
-    let matches = |format: &ViewFormat| (format.matches)(&bytes);
+    let matches = |format: &ViewFormat| format.matches(&bytes);
     let format = VIEW_FORMATS.iter().position(matches);
     let format = format.ok_or(io::Error::UnknownFormat)?;
     Ok(Some(Shows::Meta(format as u8)))

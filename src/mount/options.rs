@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::namespace::companion::{Companions, Meta};
 use crate::source::remote::Network;
-use hpimount_assets::view::ChosenPalette;
+use hpimount_assets::total_annihilation::context::ChosenPalette;
 use hpimount_containers::format;
 use hpimount_containers::volume::Volume;
 

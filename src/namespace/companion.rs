@@ -123,7 +123,7 @@ static KNOWN: LazyLock<Vec<(u64, Known)>> = LazyLock::new(|| {
             .or_default()
             .is_archive = true;
     }
-    for (number, format) in (0..).zip(VIEW_FORMATS) {
+    for (number, format) in (0..).zip(VIEW_FORMATS.iter()) {
         for extension in format.extensions {
             let known = all.entry(number_of(extension.as_bytes())).or_default();
             known.view = known.view.or(Some(number));
@@ -237,7 +237,7 @@ mod tests {
                 assert!(known(&format!("a.b.{extension}")).is_archive, "{extension}");
             }
         }
-        for format in VIEW_FORMATS {
+        for format in VIEW_FORMATS.iter() {
             for extension in format.extensions {
                 assert!(extension.len() <= MAX_EXTENSION, "{extension}");
                 let name = format!("a.{}", extension.to_uppercase());

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::file_type::FileType;
 use crate::image::CdTrack;
 use crate::io::{ReadAt, Result, read_vec};
 use crate::text::has_extension;
@@ -190,6 +191,8 @@ pub struct Format {
     pub pair: Option<Pair>,
     /// Finds the files that an archive refers to by name, if it can.
     pub sheet: Option<SheetFiles>,
+    /// Types of its files on desktops; none if other programs open them.
+    pub types: &'static [FileType],
     /// Returns whether a source has the format. It may read a few bytes
     /// anywhere in the source.
     pub matches: fn(&Input<'_>) -> Result<bool>,

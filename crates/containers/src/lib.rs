@@ -15,6 +15,7 @@
 
 pub mod codec;
 pub mod extract;
+pub mod file_type;
 pub mod format;
 pub mod formats;
 pub mod gcm;

@@ -11,6 +11,7 @@ pub(super) const FORMAT: Format = Format {
     ambiguous: &[],
     pair: None,
     sheet: None,
+    types: &[],
     matches: |input| Ok(known(input)?.is_some()),
     open,
     is_plain_folder: false,

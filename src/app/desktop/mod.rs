@@ -4,6 +4,7 @@
 //! are unmounted after some time without use. Errors are shown as
 //! notifications.
 
+pub mod files;
 mod mounts;
 mod notify;
 

@@ -1,6 +1,7 @@
 //! The picture of an asset from its directory `X.meta`: on a mount, or in a
 //! tree that was opened in this process.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,9 @@ use std::path::{Path, PathBuf};
 use super::MAX_PICTURES;
 use crate::inspect::{Contents, Role};
 use crate::mount::{Ino, Vfs};
+use hpimount_assets::formats::VIEW_FORMATS;
 use hpimount_assets::model::{MAX_PIXELS, Picture, png, reduced, sheet};
+use hpimount_assets::view::ViewFormat;
 
 /// Maximum size of a picture's file, in bytes.
 const MAX_FILE: u32 = 32 << 20;
@@ -18,15 +21,6 @@ const MAX_ENTRIES: usize = 10_000;
 
 /// Maximum side of a picture that is kept for a contact sheet.
 const CELL: u32 = 128;
-
-/// Names of the preview files of views.
-const PREVIEWS: [&str; 5] = [
-    "preview.png",
-    "minimap.png",
-    "picture.png",
-    "sheet.png",
-    "section.png",
-];
 
 /// A directory `X.meta`, or one in it.
 pub(super) trait MetaDirectory: Sized {
@@ -40,10 +34,11 @@ pub(super) trait MetaDirectory: Sized {
     fn read(&self, name: &str) -> Option<Vec<u8>>;
 
     /// Returns the preview of the asset, or else a contact sheet of the
-    /// pictures in the first directory that has any.
-    fn picture(&self) -> Option<Picture> {
+    /// pictures in the first directory that has any. `format` is that of the
+    /// asset, if known.
+    fn picture(&self, format: Option<&ViewFormat>) -> Option<Picture> {
         let names = self.list();
-        if let Some(name) = best(names.files) {
+        if let Some(name) = best(names.files, format) {
             return png::read(&self.read(&name)?, MAX_PIXELS).ok();
         }
         let mut directories = names.directories.into_iter();
@@ -81,13 +76,28 @@ impl Names {
     }
 }
 
-/// Returns the file that shows the asset among sorted ones: the preview by its
-/// name, or else the first picture.
-fn best(mut files: Vec<String>) -> Option<String> {
-    files.retain(|name| name.ends_with(".png") && name != "height.png");
-    let mut known = PREVIEWS.iter();
-    let known = known.find_map(|known| files.iter().position(|name| name == known));
-    (!files.is_empty()).then(|| files.swap_remove(known.unwrap_or(0)))
+/// Returns the file that shows the asset among sorted ones: the best preview of
+/// its format, or for an unknown format, of any. Without such names, it is the
+/// first picture.
+fn best(mut files: Vec<String>, format: Option<&ViewFormat>) -> Option<String> {
+    files.retain(|name| name.ends_with(".png"));
+    let previews = |format: &ViewFormat| format.preview.map_or(&[][..], |preview| preview.files);
+    let mut found = None;
+    let mut take = |known: &&str| {
+        found = files.iter().position(|name| name == known);
+        found.is_some()
+    };
+    match format.map(previews) {
+        Some([]) => {}
+        Some(known) => {
+            known.iter().any(&mut take);
+            return Some(files.swap_remove(found?));
+        }
+        None => {
+            VIEW_FORMATS.iter().flat_map(previews).any(&mut take);
+        }
+    }
+    (!files.is_empty()).then(|| files.swap_remove(found.unwrap_or(0)))
 }
 
 /// Returns a contact sheet of pictures; a single one is returned unchanged.
@@ -106,6 +116,13 @@ pub(super) fn arranged(mut pictures: Vec<Picture>) -> Option<Picture> {
 /// A directory of the file system.
 pub(super) struct OnDisk(PathBuf);
 
+/// Returns the format of an asset by its name alone.
+fn format_of(name: &str) -> Option<&'static ViewFormat> {
+    VIEW_FORMATS
+        .iter()
+        .find(|format| format.shows(name.as_bytes()))
+}
+
 impl OnDisk {
     /// Returns the companion of the file at `path`, if a mount shows one.
     pub(super) fn of(path: &Path) -> Option<Self> {
@@ -113,6 +130,12 @@ impl OnDisk {
         name.push(".meta");
         let companion = path.with_file_name(name);
         companion.is_dir().then_some(Self(companion))
+    }
+
+    /// Returns the picture of the asset that it is the companion of.
+    pub(super) fn picture_of_asset(&self) -> Option<Picture> {
+        let name = self.0.file_stem().and_then(OsStr::to_str);
+        self.picture(name.and_then(format_of))
     }
 
     /// Returns its path.
@@ -184,12 +207,24 @@ mod tests {
 
     #[test]
     fn the_preview_is_chosen_by_its_name() {
-        let best = |names: &[&str]| best(names.iter().map(|name| (*name).to_owned()).collect());
-        let chosen = best(&["height.png", "map.png", "minimap.png", "info.txt"]);
-        assert_eq!(chosen.as_deref(), Some("minimap.png"));
-        let chosen = best(&["grass 00.png", "grass 01.png", "textures.tsv"]);
-        assert_eq!(chosen.as_deref(), Some("grass 00.png"));
-        assert_eq!(best(&["height.png", "error.txt"]), None);
+        let best = |format: &str, names: &[&str]| {
+            let format = VIEW_FORMATS.iter().find(|known| known.name == format);
+            best(
+                names.iter().map(|name| (*name).to_owned()).collect(),
+                format,
+            )
+        };
+        let map = ["height.png", "map.png", "minimap.png", "info.txt"];
+        for format in ["TNT", "unknown"] {
+            assert_eq!(best(format, &map).as_deref(), Some("minimap.png"));
+        }
+        let texture = ["grass 00.png", "grass 01.png", "textures.tsv"];
+        for format in ["HIP texture", "BMP", "unknown"] {
+            let chosen = best(format, &texture);
+            assert_eq!(chosen.as_deref(), Some("grass 00.png"));
+        }
+        assert_eq!(best("TNT", &["height.png", "error.txt"]), None);
+        assert_eq!(best("BMP", &["error.txt"]), None);
     }
 
     #[test]
@@ -201,7 +236,7 @@ mod tests {
         fs::create_dir_all(companion.join("empty")).unwrap();
         fs::create_dir_all(companion.join("textures")).unwrap();
         let companion = OnDisk::of(&asset).unwrap();
-        assert_eq!(companion.picture(), None);
+        assert_eq!(companion.picture(None), None);
         let plain = |edge: u32| Picture {
             width: edge,
             height: edge,
@@ -213,10 +248,10 @@ mod tests {
             fs::write(companion.path().join(name), bytes).unwrap();
         };
         write("textures/0.png", 3);
-        assert_eq!(companion.picture(), Some(plain(3)));
+        assert_eq!(companion.picture(None), Some(plain(3)));
         write("textures/1.png", 4);
-        assert_eq!(companion.picture().unwrap().width, 256);
+        assert_eq!(companion.picture(None).unwrap().width, 256);
         write("preview.png", 5);
-        assert_eq!(companion.picture(), Some(plain(5)));
+        assert_eq!(companion.picture(None), Some(plain(5)));
     }
 }

@@ -40,6 +40,7 @@ use self::contents::Contents;
 use self::detect::Detected;
 use self::layout::Layout;
 use self::toc::Asset;
+use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Input, Options};
 use crate::io::Warnings;
 use crate::io::{Error, ReadAt, Result, read_error};
@@ -55,6 +56,15 @@ pub const FORMAT: Format = Format {
     ambiguous: &[],
     pair: None,
     sheet: None,
+    types: &[FileType {
+        magic: &[Magic {
+            and: &[Magic::at(4, &[0; 4])],
+            ..Magic::at(0, MAGIC)
+        }],
+        patterns: &["*.hip", "*.hop"],
+        has_thumbnail: true,
+        ..FileType::archive("application/x-hip-archive", "Heavy Iron archive")
+    }],
     matches,
     open,
     is_plain_folder: false,

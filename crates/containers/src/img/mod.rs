@@ -10,6 +10,7 @@ use serde_json::json;
 
 use self::directory::{Directory, RECORD, read_records};
 use super::paths::{Span, first_wins, plain_entry, record};
+use crate::file_type::{FileType, Magic};
 use crate::format::{Ambiguous, Format, Input, Options, Pair, PairedFiles};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 use crate::volume::{Content, FileId, MAX_ENTRIES, Name, Sink, Volume};
@@ -27,6 +28,18 @@ pub(super) const FORMAT: Format = Format {
     }],
     pair: Some(PAIR),
     sheet: None,
+    types: &[FileType {
+        magic: &[Magic::at(0, VERSION_2)],
+        // In the database, other names with .img are raw disk images.
+        patterns: &[
+            "gta3.img",
+            "gta_int.img",
+            "player.img",
+            "cuts.img",
+            "cutscene.img",
+        ],
+        ..FileType::archive("application/x-gta-img", "Grand Theft Auto archive")
+    }],
     matches,
     open,
     is_plain_folder: true,

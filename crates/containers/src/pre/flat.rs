@@ -1,6 +1,7 @@
 //! Form 1: consecutive files, without a magic.
 
 use super::{Files, Member, check_count, padded};
+use crate::file_type::FileType;
 use crate::format::{Ambiguous, Format, Input};
 use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
 use crate::text::has_extension;
@@ -18,6 +19,10 @@ pub(crate) const FORMAT: Format = Format {
     }],
     pair: None,
     sheet: None,
+    types: &[FileType {
+        shared_patterns: &["*.pre"],
+        ..super::TYPE
+    }],
     matches,
     open,
     is_plain_folder: true,

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::{Files, Member, check_count, padded};
+use crate::file_type::{FileType, Magic};
 use crate::format::{Ambiguous, Format, Input};
 use crate::io::{Cursor, Endian, Error, Result, read_vec};
 use crate::paths::until_nul;
@@ -20,6 +21,14 @@ pub(crate) const FORMAT: Format = Format {
     }],
     pair: None,
     sheet: None,
+    types: &[FileType {
+        magic: &[
+            Magic::at(4, &0xABCD_0002_u32.to_le_bytes()),
+            Magic::at(4, &0xABCD_0003_u32.to_le_bytes()),
+        ],
+        shared_patterns: &["*.prx", "*.prd"],
+        ..super::TYPE
+    }],
     matches,
     open,
     is_plain_folder: true,

@@ -26,6 +26,7 @@ pub(super) const FORMAT: Format = Format {
     ambiguous: &[],
     pair: None,
     sheet: None,
+    types: &[],
     matches: |input| Ok(input.bytes(0, header::MAGIC.len() as u64)? == header::MAGIC),
     open,
     is_plain_folder: true,

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use self::directory::{Directory, Form, Record};
 use super::paths::{Paths, Span, plain_entry, record};
+use crate::file_type::FileType;
 use crate::format::{Format, Input, Options, Pair};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings, read_vec};
 use crate::text::{Charset, has_extension};
@@ -24,6 +25,11 @@ pub(super) const FORMAT: Format = Format {
     ambiguous: &[],
     pair: Some(PAIR),
     sheet: None,
+    types: &[FileType {
+        // In the database, other names with .wad are files of Doom.
+        patterns: &["cd.wad", "*.hed"],
+        ..FileType::archive("application/x-neversoft-wad", "Neversoft archive")
+    }],
     matches,
     open,
     is_plain_folder: true,

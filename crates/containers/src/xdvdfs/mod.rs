@@ -11,6 +11,7 @@ use serde_json::json;
 use self::table::{Node, nodes};
 use super::paths::{Span, record};
 use super::time;
+use crate::file_type::{FileType, Magic};
 use crate::format::{Format, Input, Options};
 use crate::io::{Compact, Cursor, Endian, Error, ReadAt, Result, Warnings, read_vec};
 use crate::volume::{
@@ -25,6 +26,11 @@ pub(super) const FORMAT: Format = Format {
     ambiguous: &[],
     pair: None,
     sheet: None,
+    types: &[FileType {
+        magic: &[Magic::at(0x1_0000, MAGIC)],
+        patterns: &["*.xiso"],
+        ..FileType::archive("application/x-xbox-disc", "Xbox disc image")
+    }],
     matches,
     open,
     is_plain_folder: true,

@@ -22,6 +22,7 @@ pub(super) const FORMAT: Format = Format {
     ambiguous: &[],
     pair: None,
     sheet: None,
+    types: &[],
     matches,
     open,
     is_plain_folder: true,
