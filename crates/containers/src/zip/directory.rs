@@ -7,7 +7,7 @@ use rawzip::{CreatorSystem, ErrorKind, ZipArchive, ZipFileHeaderRecord};
 
 use super::super::paths::Paths;
 use super::super::time;
-use super::{Member, UNKNOWN};
+use super::{Known, Member, UNKNOWN};
 use crate::io::{Compact, Error, ReadAt, Result, Warnings};
 use crate::text::Charset;
 use crate::volume::{Entry, FileId, MAX_ENTRIES, Sink};
@@ -166,6 +166,7 @@ impl Reader<'_> {
             crc: record.crc32(),
             method,
             is_encrypted: record.flags().is_encrypted() || method == AES,
+            known: Known::default(),
         });
         Ok(())
     }

@@ -2,6 +2,7 @@
 //! stored, or packed by deflate. See `docs/formats/zip.md`.
 
 mod directory;
+mod summed;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,10 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde_json::json;
 
 use self::directory::Directory;
+use self::summed::{Known, Summed};
 use super::codec::{Copy, Inflate, MAX_DEFLATE_RATIO, PackedFile, Wrapping};
 use super::paths::{Span, record};
 use crate::format::{Format, Input, Options};
-use crate::io::{Cursor, Endian, Error, ReadAt, Result, read_vec};
+use crate::io::{Cursor, Endian, Error, Result, read_vec};
 use crate::volume::{Content, Decoder, FileId, Sink, Streams, Volume};
 
 /// How zip archives are detected and opened.
@@ -53,8 +55,8 @@ const UNKNOWN: u64 = u64::MAX;
 
 /// A zip archive.
 struct Zip {
-    source: Arc<dyn ReadAt>,
-    members: Vec<Member>,
+    /// The source and the files.
+    summed: Summed,
     options: Options,
     warnings: Vec<String>,
 }
@@ -74,6 +76,8 @@ struct Member {
     crc: u32,
     method: u16,
     is_encrypted: bool,
+    /// What is known of the checksum, if it is stored.
+    known: Known,
 }
 
 fn matches(input: &Input<'_>) -> Result<bool> {
@@ -95,8 +99,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     }
     let Directory { members, warnings } = directory::read(&*input.source, sink)?;
     Ok(Box::new(Zip {
-        source: input.source,
-        members,
+        summed: Summed::new(input.source, members, input.options.force),
         options: input.options,
         warnings: warnings.texts(),
     }))
@@ -109,7 +112,12 @@ impl Zip {
         if known != UNKNOWN {
             return Ok(known);
         }
-        let header = read_vec(&*self.source, member.header, LOCAL_LENGTH, "local header")?;
+        let header = read_vec(
+            &**self.summed.source(),
+            member.header,
+            LOCAL_LENGTH,
+            "local header",
+        )?;
         if !header.starts_with(LOCAL_HEADER) {
             return Err(Error::damaged(
                 member.header,
@@ -131,7 +139,7 @@ impl Zip {
 
     fn packed(&self, member: &Member) -> Result<PackedFile> {
         Ok(PackedFile {
-            source: self.source.clone(),
+            source: self.summed.source().clone(),
             offset: self.data_offset(member)?,
             stored: member.stored,
             size: member.size,
@@ -143,7 +151,7 @@ impl Zip {
 
 impl Streams for Zip {
     fn decoder(&self, file: FileId) -> Result<Box<dyn Decoder>> {
-        let member = record(&self.members, file)?;
+        let member = record(self.summed.members(), file)?;
         let packed = self.packed(member)?;
         if member.method == STORED {
             packed.check(member.stored)?;
@@ -156,7 +164,7 @@ impl Streams for Zip {
 
 impl Volume for Zip {
     fn content(&self, file: FileId) -> Result<Content<'_>> {
-        let member = record(&self.members, file)?;
+        let member = record(self.summed.members(), file)?;
         if member.is_encrypted {
             return Err(Error::Encrypted(
                 "is encrypted, and files of zip archives are not decrypted".to_owned(),
@@ -177,7 +185,7 @@ impl Volume for Zip {
                     offset: self.data_offset(member)?,
                     size: member.size,
                 };
-                span.content(&*self.source, self.options.force)
+                span.content(&self.summed, self.options.force)
             }
             DEFLATE => Ok(Content::Stream(self)),
             method => Err(Error::Unsupported(format!(
@@ -188,11 +196,11 @@ impl Volume for Zip {
     }
 
     fn memory(&self) -> usize {
-        size_of::<Self>() + self.members.capacity() * size_of::<Member>()
+        size_of::<Self>() + self.summed.memory()
     }
 
     fn info(&self) -> serde_json::Value {
-        json!({ "files": self.members.len() })
+        json!({ "files": self.summed.members().len() })
     }
 
     fn warnings(&self) -> &[String] {

@@ -183,13 +183,14 @@ fn the_error_for_a_part_of_an_archive_names_the_cause() {
 }
 
 #[test]
-fn with_verify_the_checksum_of_stored_files_is_compared() {
+fn a_stored_file_with_a_wrong_checksum_cannot_be_read_to_its_end() {
     let mut bytes = archive(&[file(b"a", b"text")]);
     let at = bytes.windows(4).position(|window| window == b"text");
     bytes[at.unwrap()] = b'T';
-    let read_with = |verify| {
+    let read_with = |verify, force| {
         let options = Options {
             verify,
+            force,
             ..Options::default()
         };
         let mut listing = Listing::default();
@@ -198,6 +199,7 @@ fn with_verify_the_checksum_of_stored_files_is_compared() {
         let (_, entry) = listing.files().next().unwrap();
         read(&*volume, entry)
     };
-    assert_eq!(read_with(false).unwrap(), b"Text");
-    assert!(read_with(true).is_err());
+    assert!(read_with(false, false).is_err());
+    assert!(read_with(true, false).is_err());
+    assert_eq!(read_with(false, true).unwrap(), b"Text");
 }
