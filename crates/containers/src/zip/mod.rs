@@ -2,9 +2,9 @@
 //! stored, or packed by deflate. See `docs/formats/zip.md`.
 
 mod directory;
+mod method;
 mod summed;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::json;
@@ -157,8 +157,25 @@ impl Streams for Zip {
             packed.check(member.stored)?;
             return Ok(packed.decoder(Copy));
         }
+        if member.method != DEFLATE {
+            packed.check(u64::MAX)?;
+            let (method, skipped) = method::of(member, &packed)?;
+            return packed.reader(method, skipped);
+        }
         packed.check(member.stored.saturating_mul(MAX_DEFLATE_RATIO))?;
         Ok(packed.decoder(Inflate::new(Wrapping::None)))
+    }
+
+    fn decoder_memory(&self, file: FileId) -> usize {
+        let Ok(member) = record(self.summed.members(), file) else {
+            return 0;
+        };
+        if matches!(member.method, STORED | DEFLATE) {
+            return 0;
+        }
+        let packed = self.packed(member);
+        let method = packed.and_then(|packed| method::of(member, &packed));
+        method.map_or(0, |(method, _)| method.memory())
     }
 }
 
@@ -188,9 +205,10 @@ impl Volume for Zip {
                 span.content(&self.summed, self.options.force)
             }
             DEFLATE => Ok(Content::Stream(self)),
+            method if method::is_supported(method) => Ok(Content::Stream(self)),
             method => Err(Error::Unsupported(format!(
                 "is packed by method {method}{}, which is not supported",
-                method_name(method)
+                method::name(method)
             ))),
         }
     }
@@ -205,23 +223,6 @@ impl Volume for Zip {
 
     fn warnings(&self) -> &[String] {
         &self.warnings
-    }
-}
-
-/// Returns the name of a method, in parentheses after a space.
-fn method_name(method: u16) -> &'static str {
-    match method {
-        1 => " (shrunk)",
-        2..=5 => " (reduced)",
-        6 => " (imploded)",
-        9 => " (Deflate64)",
-        10 => " (imploded, of PKWARE's library)",
-        12 => " (bzip2)",
-        14 => " (LZMA)",
-        20 | 93 => " (Zstandard)",
-        95 => " (xz)",
-        98 => " (PPMd)",
-        _ => "",
     }
 }
 
