@@ -23,6 +23,9 @@ pub const FORMATS: &[Format] = &[
     wad::FORMAT,
     pre::FLAT_FORMAT,
     refused::FORMAT,
+    // It is detected by the end of the source, which may be a file of another
+    // archive.
+    zip::PREFIXED,
 ];
 
 /// Detects the format of a source from its content.

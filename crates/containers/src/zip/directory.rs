@@ -13,8 +13,8 @@ use crate::text::Charset;
 use crate::volume::{Entry, FileId, MAX_ENTRIES, Sink};
 
 /// Number of bytes at the end of the source that are searched for the end
-/// record: its length with the longest comment.
-const SEARCHED: u64 = 22 + 65_535;
+/// record: its length with the longest comment, and padding after it.
+const SEARCHED: u64 = 256 << 10;
 
 /// Bytes of the directory that are read at a time: more than the longest
 /// record.

@@ -27,6 +27,15 @@ pub(super) const FORMAT: Format = Format {
     is_layered: false,
 };
 
+/// How zip archives behind other data are detected: by their directory. This is
+/// tried last, since other archives may end with a zip that is one of their
+/// files.
+pub(super) const PREFIXED: Format = Format {
+    extensions: &[],
+    matches: |input| directory::exists(&*input.source),
+    ..FORMAT
+};
+
 /// First bytes of the header before each file.
 const LOCAL_HEADER: &[u8; 4] = b"PK\x03\x04";
 

@@ -204,3 +204,28 @@ fn a_stored_file_with_a_wrong_checksum_cannot_be_read_to_its_end() {
     assert!(read_with(true, false).is_err());
     assert_eq!(read_with(false, true).unwrap(), b"Text");
 }
+
+#[test]
+fn archives_behind_other_data_and_before_padding_are_found() {
+    let plain = archive(&[file(b"a", b"text")]);
+    let padding = vec![0; 70_000];
+    for (before, after) in [
+        (b"#!/bin/sh\nexit\n".as_slice(), [].as_slice()),
+        (b"\x7FELF\x02\x01\x01", &[]),
+        (&[0; 4096], &[]),
+        (&[], &padding),
+        (b"#!", &padding),
+    ] {
+        let bytes = [before, &plain, after].concat();
+        let input = Input::alone(Arc::new(bytes), Options::default());
+        let format = crate::formats::detect(&input).unwrap();
+        assert_eq!(format.name, "zip");
+        let mut listing = Listing::default();
+        let volume = (format.open)(input, &mut listing).unwrap();
+        let (name, entry) = listing.files().next().unwrap();
+        assert_eq!(
+            (name, read(&*volume, entry).unwrap()),
+            ("a", b"text".to_vec())
+        );
+    }
+}
