@@ -25,6 +25,9 @@ const FORMATS: &[Format] = &[
     wad::FORMAT,
     pre::FLAT_FORMAT,
     refused::FORMAT,
+    // It is detected by the end of the source, which may be a file of another
+    // archive.
+    zip::PREFIXED,
 ];
 
 /// Formats of the program that uses this crate.
