@@ -187,7 +187,7 @@ impl Vfs {
         Companions {
             inside: options.companions && nesting < MAX_NESTING,
             meta: match options.meta {
-                Meta::Default => plain,
+                Meta::Default | Meta::Converted => plain,
                 Meta::Visible => true,
                 Meta::Hidden | Meta::Off => false,
             },
@@ -206,7 +206,7 @@ impl Vfs {
         match options.meta {
             // For archives whose own directories have no meaning for users.
             Meta::Default => nesting == 0 && volume.names_of_assets(&[]).is_some(),
-            Meta::Visible => true,
+            Meta::Visible | Meta::Converted => true,
             Meta::Hidden | Meta::Off => false,
         }
     }
