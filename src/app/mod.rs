@@ -9,6 +9,7 @@ mod exit;
 mod idle;
 mod inspect;
 mod log;
+mod message;
 #[cfg_attr(not(target_os = "linux"), path = "mount_elsewhere.rs")]
 mod mount;
 #[cfg(target_os = "linux")]
@@ -34,6 +35,7 @@ pub use self::allocator::settle_allocator;
 pub use self::confine::Confinement;
 pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
 pub use self::inspect::{Check, Inspection, check, inspect, progress_bar};
+pub use self::message::tell;
 pub use self::mount::unmount;
 use crate::fuse::{Ownership, Running, SessionOptions};
 use crate::mount::{Sources, Vfs};

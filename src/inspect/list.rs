@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use super::Error;
 use super::path::find;
-use super::text::{Date, printable};
+use super::text::Date;
 use super::walk::Walk;
 use crate::mount::{Attr, FileKind, Role, Vfs};
+use crate::printable::printable;
 
 /// How entries are listed.
 #[derive(Debug, Clone, Copy)]

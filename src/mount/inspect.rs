@@ -85,6 +85,24 @@ pub struct Parsed {
 }
 
 impl Vfs {
+    /// Returns the name of an entry as it is listed, which may differ from the
+    /// one it was looked up by in upper and lower case.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such entry.
+    pub fn spelling(&self, directory: Ino, name: &str) -> Result<String> {
+        let (node, _) = self.directory(directory)?;
+        if let Some((spelling, _)) = node.tree().find(node.index, name, self.folds()) {
+            return Ok(spelling.to_owned());
+        }
+        match self.hidden_companion(&node, name) {
+            Ok((_, spelling)) => Ok(spelling),
+            // It is generated, and has only this name.
+            Err(Error::NotFound) => Ok(name.to_owned()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Returns at most `most` entries of a directory, starting at number
     /// `start`.
     ///
