@@ -20,6 +20,8 @@ mod palette;
 mod signals;
 mod supervisor;
 pub mod thumbnail;
+#[cfg(target_os = "linux")]
+mod watchers;
 
 use std::fs::File;
 use std::io::{self, Read, Write};
