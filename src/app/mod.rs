@@ -17,8 +17,20 @@ mod mount_table;
 #[cfg(target_os = "linux")]
 mod packages;
 mod palette;
+#[cfg(target_os = "linux")]
+mod privileges;
 mod signals;
 mod supervisor;
+#[cfg(target_os = "linux")]
+#[cfg_attr(
+    not(any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    )),
+    path = "syscalls_elsewhere.rs"
+)]
+mod syscalls;
 pub mod thumbnail;
 #[cfg(target_os = "linux")]
 mod watchers;
@@ -295,6 +307,7 @@ fn serve(
 ) -> Result<Serving, Failure> {
     let options = &plan.options;
     let (mount, device) = mount::mount(point, &plan.sources.name(), options.allow_other)?;
+    mount.drop_privileges(options.idle.is_some());
     let (ownership, session) = (ownership(plan), session_options(plan));
     let serving = confinement.run(|| crate::fuse::serve(vfs, ownership, session, device));
     match serving.flatten() {

@@ -23,7 +23,7 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 
 use super::exit::Failure;
 use super::mount_table::{Entry, MountId, MountTable};
-use super::{packages, watchers};
+use super::{packages, privileges, watchers};
 
 /// The FUSE device.
 const DEVICE: &str = "/dev/fuse";
@@ -248,6 +248,21 @@ impl Mount {
             log::error!("cannot unmount {}: {error}", self.point.display());
             false
         })
+    }
+
+    /// Gives up the privileges of the current thread, and of those that it
+    /// starts, that unmounting does not need. `fusermount3` gets its own when it
+    /// is executed.
+    pub(super) fn drop_privileges(&self, unmounts_when_idle: bool) {
+        let kept = match unmounts_when_idle {
+            true => privileges::TO_UNMOUNT.union(privileges::TO_SEE_WATCHERS),
+            false => privileges::TO_UNMOUNT,
+        };
+        if matches!(self.how, How::Directly)
+            && let Err(error) = privileges::keep(kept)
+        {
+            log::debug!("capabilities are kept: {error}");
+        }
     }
 
     /// Removes the mount if it still exists after the session has ended. The
