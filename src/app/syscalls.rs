@@ -179,14 +179,16 @@ const IOCTLS: &[u64] = &[
     0x8004_E500,
 ];
 
-/// Operations of prctl(2): names of threads and of memory, and those of
-/// confining further.
+/// Operations of prctl(2): names of threads and of memory, the auxiliary vector
+/// with the size of a page, and those of confining further.
 const PRCTLS: &[u64] = &[
     libc::PR_SET_NAME as u64,
     libc::PR_GET_NAME as u64,
     libc::PR_SET_VMA as u64,
     libc::PR_SET_NO_NEW_PRIVS as u64,
     libc::PR_SET_SECCOMP as u64,
+    // PR_GET_AUXV of linux/prctl.h.
+    0x4155_5856,
 ];
 
 /// Restricts the current thread, and those that it starts, to the calls that
