@@ -44,15 +44,16 @@
 use std::ffi::OsStr;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime};
 
 use fuser::{
-    Errno, FileAttr, FileHandle, FileType, Filesystem, Generation, INodeNo, InitFlags,
-    KernelConfig, LockOwner, Notifier, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory,
-    ReplyDirectoryPlus, ReplyEntry, ReplyOpen, ReplyStatfs, ReplyXattr, Request, Session,
-    SessionACL,
+    BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, Generation, INodeNo,
+    InitFlags, KernelConfig, LockOwner, Notifier, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate,
+    ReplyData, ReplyDirectory, ReplyDirectoryPlus, ReplyEmpty, ReplyEntry, ReplyOpen, ReplyStatfs,
+    ReplyWrite, ReplyXattr, Request, Session, SessionACL, TimeOrNow, WriteFlags,
 };
 
 use crate::mount::{Attr, Bytes, Error, FileKind, Ino, Invalidations, Vfs};
@@ -76,6 +77,9 @@ const SECTOR: u64 = 512;
 
 /// Requests that the kernel may have under way for read-ahead.
 const MAX_BACKGROUND: u16 = 64;
+
+/// Maximum length of a name in bytes, as in other file systems of Linux.
+const MAX_NAME: u32 = 255;
 
 /// Offsets of a listing: `.` and `..` come before the entries of the tree.
 const DOTS: u64 = 2;
@@ -381,7 +385,40 @@ fn panic_hook() -> Hook {
     Some(Arc::new(move |name| assert_ne!(name, victim)))
 }
 
+/// Defines the requests that change something. The kernel sends them if the
+/// mount was remounted read-write; they are answered with EROFS.
+macro_rules! refused {
+    ($($request:ident($($argument:ty),*) -> $reply:ty;)*) => {$(
+        #[allow(clippy::too_many_arguments, reason = "they are those of the trait")]
+        fn $request(&self, _: &Request, $(_: $argument,)* reply: $reply) {
+            reply.error(Errno::EROFS);
+        }
+    )*};
+}
+
 impl Filesystem for Mounted {
+    refused! {
+        setattr(
+            INodeNo, Option<u32>, Option<u32>, Option<u32>, Option<u64>, Option<TimeOrNow>,
+            Option<TimeOrNow>, Option<SystemTime>, Option<FileHandle>, Option<SystemTime>,
+            Option<SystemTime>, Option<SystemTime>, Option<BsdFileFlags>
+        ) -> ReplyAttr;
+        mknod(INodeNo, &OsStr, u32, u32, u32) -> ReplyEntry;
+        mkdir(INodeNo, &OsStr, u32, u32) -> ReplyEntry;
+        unlink(INodeNo, &OsStr) -> ReplyEmpty;
+        rmdir(INodeNo, &OsStr) -> ReplyEmpty;
+        symlink(INodeNo, &OsStr, &Path) -> ReplyEntry;
+        rename(INodeNo, &OsStr, INodeNo, &OsStr, RenameFlags) -> ReplyEmpty;
+        link(INodeNo, INodeNo, &OsStr) -> ReplyEntry;
+        write(
+            INodeNo, FileHandle, u64, &[u8], WriteFlags, OpenFlags, Option<LockOwner>
+        ) -> ReplyWrite;
+        create(INodeNo, &OsStr, u32, u32, i32) -> ReplyCreate;
+        setxattr(INodeNo, &OsStr, &[u8], i32, u32) -> ReplyEmpty;
+        removexattr(INodeNo, &OsStr) -> ReplyEmpty;
+        fallocate(INodeNo, FileHandle, u64, u64, i32) -> ReplyEmpty;
+    }
+
     fn init(&mut self, _req: &Request, config: &mut KernelConfig) -> io::Result<()> {
         let wanted = [
             InitFlags::FUSE_PARALLEL_DIROPS,
@@ -403,6 +440,9 @@ impl Filesystem for Mounted {
 
     fn lookup(&self, _req: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         self.guard("lookup", || {
+            if name.len() > MAX_NAME as usize {
+                return reply.error(Errno::ENAMETOOLONG);
+            }
             let found = match name.to_str() {
                 // NFS exports request these two for inodes whose number is all that
                 // they know.
@@ -565,7 +605,16 @@ impl Filesystem for Mounted {
         self.guard("statfs", || {
             let extent = self.vfs.extent();
             let blocks = extent.bytes.div_ceil(BLOCK_SIZE.into());
-            reply.statfs(blocks, 0, 0, extent.inodes, 0, BLOCK_SIZE, 255, BLOCK_SIZE);
+            reply.statfs(
+                blocks,
+                0,
+                0,
+                extent.inodes,
+                0,
+                BLOCK_SIZE,
+                MAX_NAME,
+                BLOCK_SIZE,
+            );
         });
     }
 

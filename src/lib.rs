@@ -35,5 +35,6 @@ pub mod mount;
 pub mod namespace;
 pub mod pack;
 pub mod prefetch;
+pub mod printable;
 pub mod source;
 pub mod sync;

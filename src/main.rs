@@ -4,14 +4,12 @@
 use std::process::ExitCode;
 
 use hpimount::app::{self, Failure, MountPlan};
-use hpimount::cli::Rejected;
 use hpimount::cli::hpimount::{Action, Args, PROGRAM};
 
 fn main() -> ExitCode {
     let ran = match PROGRAM.parse(std::env::args_os()) {
         Ok(args) => run(args),
-        Err(Rejected::Parser(error)) => error.exit(),
-        Err(Rejected::Value(problem)) => Err(Failure::Usage(problem)),
+        Err(rejected) => Err(Failure::Usage(rejected.into_message())),
     };
     ran.unwrap_or_else(|failure| failure.report())
 }

@@ -8,6 +8,7 @@ pub mod desktop;
 mod exit;
 mod idle;
 mod log;
+mod message;
 #[cfg_attr(not(target_os = "linux"), path = "mount_elsewhere.rs")]
 mod mount;
 #[cfg(target_os = "linux")]
@@ -15,9 +16,23 @@ mod mount_table;
 #[cfg(target_os = "linux")]
 mod packages;
 mod palette;
+#[cfg(target_os = "linux")]
+mod privileges;
 mod signals;
 mod supervisor;
+#[cfg(target_os = "linux")]
+#[cfg_attr(
+    not(any(
+        target_arch = "x86_64",
+        target_arch = "aarch64",
+        target_arch = "riscv64"
+    )),
+    path = "syscalls_elsewhere.rs"
+)]
+mod syscalls;
 pub mod thumbnail;
+#[cfg(target_os = "linux")]
+mod watchers;
 mod without_mount;
 
 use std::fs::File;
@@ -33,6 +48,7 @@ use rustix::fs::{Mode, OFlags};
 pub use self::allocator::settle_allocator;
 pub use self::confine::Confinement;
 pub use self::exit::{EXIT_REASONS, ExitReason, Failure};
+pub use self::message::tell;
 pub use self::mount::unmount;
 pub use self::without_mount::{Check, Inspection, check, inspect, progress_bar};
 use crate::fuse::{Ownership, Running, SessionOptions};
@@ -291,6 +307,7 @@ fn serve(
 ) -> Result<Serving, Failure> {
     let options = &plan.options;
     let (mount, device) = mount::mount(point, &plan.sources.name(), options.allow_other)?;
+    mount.drop_privileges(options.idle.is_some());
     let (ownership, session) = (ownership(plan), session_options(plan));
     let serving = confinement.run(|| crate::fuse::serve(vfs, ownership, session, device));
     match serving.flatten() {

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::option::NO_DEFAULT;
+use super::option::{NAMED_FILE, NO_DEFAULT};
 use super::values::{choice, text};
 use super::{Block, Choice, Common, Name, Operand, OptionSpec, Program, Section, Settings, Takes};
 use crate::app::ExitReason;
@@ -236,7 +236,7 @@ const OPTIONS: &[OptionSpec<Args>] = &[
         conflicts: &["format", "method", "key"],
         ..OptionSpec::new(
             Name::Long("replace"),
-            Takes::Values("NAME=FILE", |args, value| {
+            Takes::File(NAMED_FILE, |args, value| {
                 args.replacements.push(replacement(value)?);
                 Ok(())
             }),

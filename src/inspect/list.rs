@@ -6,10 +6,11 @@ use serde::Serialize;
 
 use super::Error;
 use super::path::find;
-use super::text::{Date, printable};
+use super::text::Date;
 use super::walk::Walk;
 use crate::inspect::Role;
 use crate::mount::{Attr, FileKind, Vfs};
+use crate::printable::printable;
 
 /// How entries are listed.
 #[derive(Debug, Clone, Copy)]

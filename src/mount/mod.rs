@@ -325,6 +325,25 @@ impl Vfs {
         }
     }
 
+    /// Returns the name of an entry as it is listed, which may differ from the
+    /// one it was looked up by in upper and lower case.
+    ///
+    /// # Errors
+    /// Returns an error if there is no such entry.
+    pub fn spelling(&self, directory: Ino, name: &str) -> Result<String> {
+        let (node, _) = self.directory(directory)?;
+        if let Some((spelling, _)) = node.tree().find(node.index, name, self.folds()) {
+            return Ok(spelling.to_owned());
+        }
+        let hidden = HiddenCompanions::in_directory(self, &node);
+        match hidden.and_then(|hidden| hidden.find(name)) {
+            Ok(found) => Ok(found.name),
+            // It is generated, and has only this name.
+            Err(Error::NotFound) => Ok(name.to_owned()),
+            Err(error) => Err(error),
+        }
+    }
+
     fn folds(&self) -> bool {
         !self.options.case_sensitive
     }

@@ -52,7 +52,7 @@ impl Vfs {
     /// Returns an error under the same conditions as [`Vfs::open`].
     pub fn open_prepared(prepared: &Prepared, options: Options) -> Result<Arc<Self>, OpenError> {
         let point = options.mount_point.as_deref();
-        let disk = Disk::around(point).map_err(|error| {
+        let disk = Disk::around(point, &prepared.paths()).map_err(|error| {
             let point = point.unwrap_or(Path::new("")).to_string_lossy();
             OpenError::new(point, OpenCause::Unreadable(error))
         })?;
@@ -414,7 +414,7 @@ impl Opener<'_> {
         let located = |cause: OpenCause| OpenError::new(folder.path.to_string_lossy(), cause);
         let mut paths = folder.archives();
         if paths.is_empty() {
-            return Err(located(io::Error::UnknownFormat.into()));
+            return Err(located(OpenCause::NoArchives));
         }
         let mut sources = Vec::with_capacity(paths.len());
         let mut unreadable = Vec::new();

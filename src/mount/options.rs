@@ -64,7 +64,7 @@ impl Options {
         Companions {
             inside: self.companions && nesting < MAX_NESTING,
             meta: match self.meta {
-                Meta::Default => is_plain_folder,
+                Meta::Default | Meta::Converted => is_plain_folder,
                 Meta::Visible => true,
                 Meta::Hidden | Meta::Off => false,
             },
@@ -78,7 +78,7 @@ impl Options {
         match self.meta {
             // For archives whose own directories have no meaning for users.
             Meta::Default => volume.assets().is_some(),
-            Meta::Visible => true,
+            Meta::Visible | Meta::Converted => true,
             Meta::Hidden | Meta::Off => false,
         }
     }

@@ -56,6 +56,9 @@ pub enum Meta {
     Default,
     /// They are listed everywhere.
     Visible,
+    /// As [`Meta::Default`], and `converted` is listed in the root of every
+    /// archive.
+    Converted,
     /// They can be looked up but are never listed.
     Hidden,
     /// No file has a companion.

@@ -128,9 +128,10 @@ impl Mounts {
             Err(Error::Os(_, error)) if is_dead(&error) => {}
             made => made?,
         }
-        let idle = format!("idle={}", self.idle.as_secs());
+        // Whoever looks at it in a file manager is to find the pictures.
+        let options = format!("idle={},meta=converted", self.idle.as_secs());
         let mut command = Command::new(&self.hpimount);
-        let outcome = run(command.args(["-o", &idle, "--"]).args([source, point]));
+        let outcome = run(command.args(["-o", &options, "--"]).args([source, point]));
         if outcome.is_err() {
             // Fails unless it is empty.
             let _ = fs::remove_dir(point);

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::image::Sums;
 use super::job::is_end;
 use crate::inspect::Error;
-use crate::inspect::text::printable;
+use crate::printable::printable;
 use crate::sync::lock;
 use crate::sync::tally::Tally;
 use hpimount_containers::io::Error as BytesError;
