@@ -32,6 +32,7 @@ mod pkr;
 mod pre;
 mod refused;
 mod seven_zip;
+pub mod splice;
 pub mod text;
 mod time;
 pub mod volume;

@@ -22,6 +22,7 @@ mod offsets;
 mod package;
 mod report;
 mod settings;
+pub mod splice;
 mod toc;
 mod tree;
 pub mod write;

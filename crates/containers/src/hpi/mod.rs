@@ -11,6 +11,7 @@ pub mod file_sum;
 pub mod lz77;
 mod offsets;
 pub mod record;
+pub mod splice;
 mod v1;
 mod v2;
 mod walk;

@@ -175,7 +175,7 @@ fn sorted(settings: &Settings, contents: &[AssetData]) -> Vec<Vec<usize>> {
 }
 
 /// Returns the alignment of layers, in bytes.
-pub fn layer_alignment(platform: Platform) -> u64 {
+pub(in crate::hip) fn layer_alignment(platform: Platform) -> u64 {
     match platform {
         Platform::GameCube => LAYER_GAMECUBE,
         Platform::PlayStation2 | Platform::Xbox | Platform::Unknown => LAYER,

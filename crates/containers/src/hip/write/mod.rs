@@ -10,7 +10,7 @@ mod tables;
 
 use std::io::{Read, Seek, SeekFrom, Write};
 
-pub use self::layout::layer_alignment;
+pub(super) use self::layout::layer_alignment;
 pub use self::settings::{Asset, Problem, Settings, parse};
 
 use self::layout::Layout;
@@ -18,7 +18,7 @@ use crate::hip::CHECKSUM;
 use crate::hpi::write::{Error, Result, Source};
 
 /// The byte that fills gaps between assets.
-pub const FILLER: u8 = 0x33;
+pub(super) const FILLER: u8 = 0x33;
 
 /// Maximum size of an archive in bytes: the games use signed 32-bit sizes.
 pub const MAX_ARCHIVE_LENGTH: u64 = i32::MAX as u64;
@@ -121,7 +121,7 @@ fn fill(out: &mut impl Write, count: u64) -> Result<()> {
 /// # Errors
 /// Returns [`Error::Changed`] if the source has another size, or an error if it
 /// cannot be read or `append` fails.
-pub fn copy(
+pub(super) fn copy(
     source: &Source,
     size: u64,
     append: &mut dyn FnMut(&[u8]) -> Result<()>,

@@ -9,8 +9,8 @@
 //! The output does not depend on their number.
 
 mod block;
-pub mod output;
-pub mod pack;
+pub(crate) mod output;
+pub(crate) mod pack;
 mod pipeline;
 pub mod tree;
 pub mod v1;
@@ -71,6 +71,15 @@ pub enum Error {
         file: PathBuf,
         /// The error of the operating system.
         cause: io::Error,
+    },
+    /// The archive whose files are replaced cannot be read, or its layout does
+    /// not permit the change.
+    #[error("{}: {problem}", archive.display())]
+    Original {
+        /// The archive on disk.
+        archive: PathBuf,
+        /// The problem.
+        problem: String,
     },
     /// A file grew or shrank while it was read.
     #[error("{}: its length changed while it was being read", file.display())]

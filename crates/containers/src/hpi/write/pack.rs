@@ -20,7 +20,7 @@ const ZLIB_HEADER: [u8; 2] = [0x78, 0x9C];
 ///
 /// The payload is packed even if that makes it longer, as in known archives:
 /// Total Annihilation rejects chunks of [`Method::Stored`].
-pub fn chunk(plain: &[u8], method: Method, scrambled: bool) -> Vec<u8> {
+pub(crate) fn chunk(plain: &[u8], method: Method, scrambled: bool) -> Vec<u8> {
     let mut payload = match method {
         Method::Stored => plain.to_vec(),
         Method::Lz77 => lz77::encode(plain),

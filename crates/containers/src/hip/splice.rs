@@ -4,16 +4,13 @@
 //! layers, so that all alignments are kept.
 
 use std::io::{Seek, Write};
-use std::path::PathBuf;
 
-use super::splice::{Source, Splice};
-use crate::pack::Result;
-use crate::pack::hip::file_size;
-use hpimount_containers::hip::write::{FILLER, MAX_ARCHIVE_LENGTH, copy, layer_alignment};
-use hpimount_containers::hip::{AssetOffsets, Offsets};
-use hpimount_containers::hpi::cipher::Cipher;
-use hpimount_containers::hpi::write::output::Output;
-use hpimount_containers::hpi::write::{Error, Source as Bytes};
+use super::write::{FILLER, MAX_ARCHIVE_LENGTH, copy, layer_alignment};
+use super::{AssetOffsets, Offsets};
+use crate::hpi::cipher::Cipher;
+use crate::hpi::write::output::Output;
+use crate::hpi::write::{Error, Result, Source};
+use crate::splice::{Original, Splice};
 
 /// Offsets of numbers in AHDR: `offset`, `size`, `plus`.
 const OFFSET: u64 = 8;
@@ -23,9 +20,20 @@ const PLUS: u64 = 16;
 /// The flag of assets that `maxXformAssetSize` includes.
 const READ_TRANSFORM: u32 = 4;
 
-/// Assets to be replaced, and their archive.
-pub(in crate::pack) struct Plan {
-    source: Source,
+/// An asset of an archive, and its new data.
+#[derive(Debug)]
+pub struct Replacement {
+    /// The number of the asset in the order of [`Offsets::assets`].
+    pub asset: u32,
+    /// The new data.
+    pub source: Source,
+    /// Length of the new data in bytes.
+    pub size: u32,
+}
+
+/// An archive with replaced assets, ready to be written.
+pub struct Plan {
+    original: Original,
     offsets: Offsets,
     changes: Vec<Change>,
 }
@@ -33,10 +41,7 @@ pub(in crate::pack) struct Plan {
 /// A replaced asset.
 #[derive(Debug)]
 struct Change {
-    asset: u32,
-    file: Bytes,
-    /// Length of the file in bytes.
-    size: u32,
+    replacement: Replacement,
     /// The removed range of the archive: the asset and the padding after it.
     /// Empty at the end of all assets if others share its bytes.
     start: u64,
@@ -58,47 +63,60 @@ enum Kind {
 }
 
 impl Plan {
-    /// Plans to replace assets with the contents of files.
-    pub(super) fn new(
-        source: Source,
+    /// Plans to replace assets of an archive with these offsets.
+    ///
+    /// # Errors
+    /// Returns [`Error::Original`] if new data does not fit at its old position
+    /// and cannot be appended, because an asset extends past the end of the
+    /// archive.
+    ///
+    /// # Panics
+    /// Panics if the archive has no asset with the number of a replacement.
+    pub fn new(
+        original: Original,
         offsets: Offsets,
-        files: Vec<(u32, PathBuf)>,
+        replacements: Vec<Replacement>,
     ) -> Result<Self> {
-        let mut changes: Vec<Change> = files
-            .into_iter()
-            .map(|(asset, file)| change(&offsets, asset, file))
-            .collect::<Result<_>>()?;
+        let changes = replacements.into_iter();
+        let mut changes: Vec<Change> = changes
+            .map(|replacement| change(&offsets, replacement))
+            .collect();
         let is_appended = |change: &Change| matches!(change.kind, Kind::Appended);
         if changes.iter().any(is_appended)
             && let Some(cut_off) = cut_off(&offsets, &changes)
         {
-            return Err(source.error(format!(
+            return Err(original.error(format!(
                 "asset {cut_off:08X} extends past the end of the archive, so nothing can be appended"
             )));
         }
         changes.sort_by_key(|change| (change.start, change.end));
         Ok(Self {
-            source,
+            original,
             offsets,
             changes,
         })
     }
 
     /// Returns the number of bytes that will be read.
-    pub(in crate::pack) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         let changes = self.changes.iter();
-        changes.fold(self.source.len(), |bytes, change| {
-            bytes - (change.end - change.start) + u64::from(change.size)
+        changes.fold(self.original.len(), |bytes, change| {
+            bytes - (change.end - change.start) + u64::from(change.replacement.size)
         })
     }
 
-    pub(in crate::pack) fn write(
-        &self,
-        out: impl Write + Seek,
-        progress: &mut dyn FnMut(u64),
-    ) -> Result<()> {
+    /// Writes the archive to `out`, from the current position on.
+    ///
+    /// `progress` is called with the number of bytes that have been read since
+    /// it was last called.
+    ///
+    /// # Errors
+    /// Returns an error if the archive or new data cannot be read, if the length
+    /// of new data has changed, if the archive would reach 2 GiB, or if writing
+    /// fails. The contents of `out` are then incomplete.
+    pub fn write(&self, out: impl Write + Seek, progress: &mut dyn FnMut(u64)) -> Result<()> {
         let out = Output::new(out, Cipher::PLAIN);
-        let mut splice = Splice::new(&self.source, out, 0..0, progress);
+        let mut splice = Splice::new(&self.original, out, 0..0, progress);
         let mut assets = self.offsets.assets.clone();
         let mut starts = Vec::with_capacity(self.changes.len());
         for change in &self.changes {
@@ -108,8 +126,8 @@ impl Plan {
                 splice.write(|out, progress| write(change, alignment, out, progress))?;
             splice.go_on_at(change.end);
             starts.push(start);
-            let asset = &mut assets[change.asset as usize];
-            asset.size = change.size;
+            let asset = &mut assets[change.replacement.asset as usize];
+            asset.size = change.replacement.size;
             asset.plus = match change.kind {
                 Kind::InPlace {
                     padding,
@@ -122,9 +140,9 @@ impl Plan {
                 *stored = checksum;
             }
         }
-        splice.copy_to(self.source.len())?;
+        splice.copy_to(self.original.len())?;
         if u64::from(splice.out.end()) > MAX_ARCHIVE_LENGTH {
-            return Err(Error::TooLargeForGames.into());
+            return Err(Error::TooLargeForGames);
         }
         for asset in &mut assets {
             // An asset past the end stays past the end.
@@ -132,13 +150,13 @@ impl Plan {
             asset.offset = u32::try_from(offset).unwrap_or(u32::MAX);
         }
         for (change, start) in self.changes.iter().zip(starts) {
-            assets[change.asset as usize].offset = start;
+            assets[change.replacement.asset as usize].offset = start;
         }
         for (field, value) in self.numbers(&assets, &splice)? {
             let field = number(splice.moved(field))?;
             splice.out.overwrite_plain(field, &value.to_be_bytes())?;
         }
-        Ok(splice.out.finish()?)
+        splice.out.finish()
     }
 
     /// Returns the changed numbers and their positions.
@@ -172,7 +190,7 @@ impl Plan {
         }
         for (field, body) in &self.offsets.sizes {
             // An impossible size is left unchanged.
-            if body.end <= self.source.len() {
+            if body.end <= self.original.len() {
                 let size = splice
                     .moved(body.end)
                     .saturating_sub(splice.moved(body.start));
@@ -209,7 +227,11 @@ impl Plan {
 /// assets, where appended data would become part of it.
 fn cut_off(offsets: &Offsets, changes: &[Change]) -> Option<u32> {
     let assets = (0..).zip(&offsets.assets);
-    let stays = |&(number, _): &(u32, _)| changes.iter().all(|change| change.asset != number);
+    let stays = |&(number, _): &(u32, _)| {
+        changes
+            .iter()
+            .all(|change| change.replacement.asset != number)
+    };
     let end = offsets.data_end;
     let mut cut_off = assets.filter(stays).filter(|(_, asset)| {
         let start = u64::from(asset.offset);
@@ -218,12 +240,11 @@ fn cut_off(offsets: &Offsets, changes: &[Change]) -> Option<u32> {
     cut_off.next().map(|(_, asset)| asset.id)
 }
 
-/// Plans to replace an asset with the contents of a file.
-fn change(offsets: &Offsets, asset: u32, file: PathBuf) -> Result<Change> {
+/// Plans to replace an asset.
+fn change(offsets: &Offsets, replacement: Replacement) -> Change {
+    let Replacement { asset, size, .. } = replacement;
     let alignment = layer_alignment(offsets.platform);
     let place = &offsets.assets[asset as usize];
-    let size = file_size(&file)?;
-    let file = Bytes::Path(file);
     let start = u64::from(place.offset);
     let end = start + u64::from(place.size);
     let others = offsets.assets.iter().enumerate();
@@ -233,14 +254,12 @@ fn change(offsets: &Offsets, asset: u32, file: PathBuf) -> Result<Change> {
         && end <= offsets.data_end
         && !others.iter().any(|other| overlaps(other, start, end));
     if !is_free {
-        return Ok(Change {
-            asset,
-            file,
-            size,
+        return Change {
+            replacement,
             start: offsets.data_end,
             end: offsets.data_end,
             kind: Kind::Appended,
-        });
+        };
     }
     let following = others.iter().map(|other| u64::from(other.offset));
     let next = following.filter(|&offset| offset >= end).min();
@@ -256,17 +275,15 @@ fn change(offsets: &Offsets, asset: u32, file: PathBuf) -> Result<Change> {
     let mut layers = offsets.layers.iter();
     let is_inside = layers
         .any(|layer| layer.contains(&asset) && layer.iter().any(|number| is_neighbor(&number)));
-    Ok(Change {
-        asset,
-        file,
-        size,
+    Change {
+        replacement,
         start,
         end: next,
         kind: Kind::InPlace {
             padding: padding as u32,
             is_inside,
         },
-    })
+    }
 }
 
 /// Returns whether an asset overlaps a range or contains it.
@@ -283,28 +300,29 @@ fn write<W: Write + Seek>(
     out: &mut Output<W>,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(u32, u32)> {
+    let Replacement { source, size, .. } = &change.replacement;
     let end = u64::from(out.end());
     let (before, behind) = match change.kind {
         Kind::InPlace { padding, .. } => (0, padding.into()),
         // Data after it, if any, moves by a multiple here too.
         Kind::Appended => {
             let before = end.next_multiple_of(alignment) - end;
-            let length = before + u64::from(change.size);
+            let length = before + u64::from(*size);
             (before, length.next_multiple_of(alignment) - length)
         }
     };
     fill(out, before)?;
     let start = out.end();
     let mut append = |bytes: &[u8]| out.append_plain(bytes);
-    let checksum = copy(&change.file, change.size.into(), &mut append, progress)?;
+    let checksum = copy(source, u64::from(*size), &mut append, progress)?;
     fill(out, behind)?;
     Ok((start, checksum))
 }
 
 fn fill<W: Write + Seek>(out: &mut Output<W>, count: u64) -> Result<()> {
-    Ok(out.append_plain(&vec![FILLER; count as usize])?)
+    out.append_plain(&vec![FILLER; count as usize])
 }
 
 fn number(value: u64) -> Result<u32> {
-    u32::try_from(value).map_err(|_| Error::TooLargeForGames.into())
+    u32::try_from(value).map_err(|_| Error::TooLargeForGames)
 }

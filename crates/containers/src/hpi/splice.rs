@@ -1,40 +1,48 @@
 //! Replacing files of an HPI archive.
 //!
-//! The directory of version 1 precedes all data and keeps its length. That of
-//! version 2 is written again after the data.
+//! The directory of version 1 precedes all data and keeps its length. The
+//! directory of version 2 is written again after the data.
 
 use std::io::{Seek, Write};
 use std::ops::Range;
 
 use zerocopy::{FromBytes, IntoBytes};
 
-use super::splice::{Source, Splice};
-use crate::pack::{Result, Threads};
-use hpimount_containers::hpi::chunk::{MARKER, Method};
-use hpimount_containers::hpi::record::{File2, Header1, Header2};
-use hpimount_containers::hpi::write::output::Output;
-use hpimount_containers::hpi::write::tree::{File, Input};
-use hpimount_containers::hpi::write::{pack, v1, v2};
-use hpimount_containers::hpi::{Directory, Offsets};
-use hpimount_containers::volume::FileId;
+use super::chunk::{MARKER, Method};
+use super::record::{File2, Header1, Header2};
+use super::write::output::Output;
+use super::write::tree::Input;
+use super::write::{ChunkPacker, File, Result, number, pack, v1, v2};
+use super::{Directory, Offsets};
+use crate::splice::{Original, Splice};
+use crate::volume::FileId;
 
-/// Files to be replaced, and their archive.
-pub(in crate::pack) struct Plan {
-    source: Source,
+/// A file of an archive, and its new contents.
+#[derive(Debug)]
+pub struct Replacement {
+    /// The file in the archive.
+    pub id: FileId,
+    /// Its path in the archive, which errors name.
+    pub path: String,
+    /// The new contents.
+    pub file: File,
+    /// Length of the new contents in bytes.
+    pub size: u64,
+}
+
+/// An archive with replaced files, ready to be written.
+pub struct Plan {
+    original: Original,
     offsets: Offsets,
     changes: Vec<Change>,
     /// The old directory block of version 2, if it can be removed.
     old_directory: Option<Range<u64>>,
-    /// Number of bytes that will be read.
-    pub(in crate::pack) bytes: u64,
+    bytes: u64,
 }
 
 /// A replaced file.
 struct Change {
-    id: FileId,
-    file: File,
-    /// Its path in the archive.
-    path: String,
+    replacement: Replacement,
     method: Method,
     /// The removed range of the archive; empty at the end of all data if others
     /// share the bytes.
@@ -42,22 +50,31 @@ struct Change {
 }
 
 impl Plan {
-    /// Plans to replace files, given by number and path, with the contents of
+    /// Plans to replace files of an archive with these offsets.
+    ///
+    /// # Errors
+    /// Returns [`Error::Original`](super::write::Error::Original) if the
+    /// archive cannot be read, or if a replaced file shares its record with
     /// others.
-    pub(super) fn new(
-        source: Source,
+    ///
+    /// # Panics
+    /// Panics if the archive has no file with the number of a replacement.
+    pub fn new(
+        original: Original,
         offsets: Offsets,
-        files: Vec<(FileId, String, File, u64)>,
+        replacements: Vec<Replacement>,
     ) -> Result<Self> {
-        let all = extents(&source, &offsets)?;
-        let mut bytes = source.len();
-        let mut changes = Vec::with_capacity(files.len());
-        for (id, path, file, size) in files {
+        let all = extents(&original, &offsets)?;
+        let mut bytes = original.len();
+        let mut changes = Vec::with_capacity(replacements.len());
+        for replacement in replacements {
+            let id = replacement.id;
             let record = offsets.records[id.0 as usize];
             let same = offsets.records.iter().filter(|&&other| other == record);
             if same.count() > 1 {
+                let path = &replacement.path;
                 let problem = format!("{path}: shares its record with other files");
-                return Err(source.error(problem));
+                return Err(original.error(problem));
             }
             let mut old = all[id.0 as usize].clone();
             let others = all.iter().enumerate();
@@ -69,12 +86,10 @@ impl Plan {
             if !is_free {
                 old = offsets.end..offsets.end;
             }
-            bytes = bytes + size - (old.end - old.start);
+            bytes = bytes + replacement.size - (old.end - old.start);
             changes.push(Change {
-                id,
-                file,
-                path,
-                method: offsets.method(id).map_err(|error| source.error(error))?,
+                replacement,
+                method: offsets.method(id).map_err(|error| original.error(error))?,
                 old,
             });
         }
@@ -92,7 +107,7 @@ impl Plan {
         };
         let unread = old_directory.clone().unwrap_or_default();
         Ok(Self {
-            source,
+            original,
             offsets,
             changes,
             old_directory,
@@ -100,55 +115,75 @@ impl Plan {
         })
     }
 
-    pub(in crate::pack) fn write(
+    /// Returns the number of bytes that will be read.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Writes the archive to `out`, from the current position on.
+    ///
+    /// `packer` packs the chunks of all replaced files. `progress` is called
+    /// with the number of bytes that have been read since it was last called.
+    ///
+    /// # Errors
+    /// Returns an error if the archive or a file cannot be read, if a size does
+    /// not fit into the format, or if writing fails. The contents of `out` are
+    /// then incomplete.
+    pub fn write(
         &self,
         out: impl Write + Seek,
+        packer: &mut dyn ChunkPacker,
         progress: &mut dyn FnMut(u64),
     ) -> Result<()> {
         let cipher = self.offsets.cipher();
         let enciphered = size_of::<Header1>() as u64..self.offsets.end;
-        let mut splice = Splice::new(&self.source, Output::new(out, cipher), enciphered, progress);
+        let out = Output::new(out, cipher);
+        let mut splice = Splice::new(&self.original, out, enciphered, progress);
         match &self.offsets.directory {
-            Directory::Version1 { .. } => self.write_version_1(splice),
+            Directory::Version1 { .. } => self.write_version_1(splice, packer),
             Directory::Version2 { header, bytes } => {
-                self.write_version_2(&mut splice, *header, bytes.clone())?;
-                Ok(splice.out.finish()?)
+                self.write_version_2(&mut splice, packer, *header, bytes.clone())?;
+                splice.out.finish()
             }
         }
     }
 
-    fn write_version_1<W: Write + Seek>(&self, mut splice: Splice<'_, W>) -> Result<()> {
+    fn write_version_1<W: Write + Seek>(
+        &self,
+        mut splice: Splice<'_, W>,
+        packer: &mut dyn ChunkPacker,
+    ) -> Result<()> {
         let mut records = Vec::with_capacity(self.changes.len());
         for change in &self.changes {
             splice.copy_to(change.old.start)?;
             let input = change.input();
             splice.write(|out, progress| {
                 let mut placed = |record| records.push(record);
-                let packer = &mut Threads::start();
                 v1::write_files(out, &[&input], change.method, packer, progress, &mut placed)
             })?;
             splice.go_on_at(change.old.end);
         }
-        splice.copy_to(self.source.len())?;
-        for number in 0..self.offsets.records.len() as u32 {
-            let old = self.start(FileId(number))?;
+        splice.copy_to(self.original.len())?;
+        for file in 0..self.offsets.records.len() as u32 {
+            let old = self.start(FileId(file))?;
             let new = splice.moved(old);
             if new != old {
-                let record = self.offsets.records[number as usize];
-                let new = offset(new)?.to_le_bytes();
+                let record = self.offsets.records[file as usize];
+                let new = number(new)?.to_le_bytes();
                 splice.out.overwrite(record, new.to_vec())?;
             }
         }
         for (change, record) in self.changes.iter().zip(records) {
-            let place = self.offsets.records[change.id.0 as usize];
+            let place = self.offsets.records[change.replacement.id.0 as usize];
             splice.out.overwrite(place, record.as_bytes().to_vec())?;
         }
-        Ok(splice.out.finish()?)
+        splice.out.finish()
     }
 
     fn write_version_2<W: Write + Seek>(
         &self,
         splice: &mut Splice<'_, W>,
+        packer: &mut dyn ChunkPacker,
         mut header: Header2,
         mut directory: Vec<u8>,
     ) -> Result<()> {
@@ -165,7 +200,6 @@ impl Plan {
             splice.write(|out, progress| {
                 let mut placed = |record| records.push(record);
                 let packed = change.method != Method::Stored;
-                let packer = &mut Threads::start();
                 v2::write_files(out, &[&input], packed, packer, progress, &mut placed)
             })?;
             splice.go_on_at(change.old.end);
@@ -175,15 +209,16 @@ impl Plan {
             splice.go_on_at(old.end);
         }
         splice.copy_to(self.offsets.end)?;
-        for number in 0..self.offsets.records.len() as u32 {
-            let new = offset(splice.moved(self.start(FileId(number))?))?;
-            record(&mut directory, self.offsets.records[number as usize]).start = new.into();
+        for file in 0..self.offsets.records.len() as u32 {
+            let new = number(splice.moved(self.start(FileId(file))?))?;
+            record(&mut directory, self.offsets.records[file as usize]).start = new.into();
         }
         for (change, new) in self.changes.iter().zip(records) {
-            let old = record(&mut directory, self.offsets.records[change.id.0 as usize]);
+            let place = self.offsets.records[change.replacement.id.0 as usize];
+            let old = record(&mut directory, place);
             *old = File2 {
                 name: old.name,
-                date: change.file.modified.into(),
+                date: change.replacement.file.modified.into(),
                 ..new
             };
         }
@@ -191,13 +226,13 @@ impl Plan {
             true => pack::chunk(&directory, Method::Zlib, true),
             false => directory,
         };
-        header.name_block = offset(splice.moved(header.name_block.get().into()))?.into();
+        header.name_block = number(splice.moved(header.name_block.get().into()))?.into();
         header.dir_block = splice.out.end().into();
-        header.dir_size = offset(block.len() as u64)?.into();
+        header.dir_size = number(block.len())?.into();
         splice.out.append(block)?;
         splice.go_on_at(self.offsets.end);
-        splice.copy_to(self.source.len())?;
-        Ok(splice.out.overwrite_plain(0, header.as_bytes())?)
+        splice.copy_to(self.original.len())?;
+        splice.out.overwrite_plain(0, header.as_bytes())
     }
 
     fn directory_is_packed(&self, header: Header2) -> Result<bool> {
@@ -206,31 +241,31 @@ impl Plan {
             return Ok(false);
         }
         let offset = header.dir_block.get().into();
-        let read = self.source.bytes.read_exact_at(&mut marker, offset);
-        read.map_err(|cause| self.source.error(cause))?;
+        let read = self.original.bytes.read_exact_at(&mut marker, offset);
+        read.map_err(|cause| self.original.error(cause))?;
         Ok(marker == MARKER)
     }
 
     fn start(&self, file: FileId) -> Result<u64> {
         let start = self.offsets.start(file);
-        start.map_err(|error| self.source.error(error))
+        start.map_err(|error| self.original.error(error))
     }
 }
 
 impl Change {
     fn input(&self) -> Input<'_> {
         Input {
-            file: &self.file,
-            path: self.path.clone(),
+            file: &self.replacement.file,
+            path: self.replacement.path.clone(),
         }
     }
 }
 
 /// Returns the ranges of all files.
-fn extents(source: &Source, offsets: &Offsets) -> Result<Vec<Range<u64>>> {
+fn extents(original: &Original, offsets: &Offsets) -> Result<Vec<Range<u64>>> {
     let files = (0..offsets.records.len() as u32).map(FileId);
     files
-        .map(|file| offsets.data(file).map_err(|error| source.error(error)))
+        .map(|file| offsets.data(file).map_err(|error| original.error(error)))
         .collect()
 }
 
@@ -275,9 +310,4 @@ fn record(directory: &mut [u8], offset: u32) -> &mut File2 {
     let record = directory.get_mut(offset as usize..);
     let record = record.and_then(|bytes| File2::mut_from_prefix(bytes).ok());
     record.expect("the record was read from there").0
-}
-
-fn offset(value: u64) -> Result<u32> {
-    let value = hpimount_containers::hpi::write::number(value);
-    Ok(value?)
 }
