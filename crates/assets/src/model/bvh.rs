@@ -138,7 +138,7 @@ fn motion(
     writeln!(out, "MOTION\nFrames: {frames}\nFrame Time: {interval}")?;
     for frame in 0..frames {
         for (position, node) in order.iter().enumerate() {
-            let transform = node.map_or(Transform::HERE, |node| {
+            let transform = node.map_or(Transform::IDENTITY, |node| {
                 if animation.nodes.contains(&node) {
                     (animation.transform)(frame, node)
                 } else {
@@ -258,7 +258,7 @@ mod tests {
             text.contains("End Site\n    {\n      OFFSET 0 1 0\n"),
             "{text}"
         );
-        scene.nodes[1].transform = Transform::HERE;
+        scene.nodes[1].transform = Transform::IDENTITY;
         let text = written(&scene, &animation(0));
         assert!(text.contains("      OFFSET 0 1 0\n"), "{text}");
         assert_eq!(end_site([0.0; 3], 5.0), [0.0, 0.5, 0.0]);

@@ -7,7 +7,7 @@ pub(super) type Vector = [f32; 3];
 pub(crate) type Rows = [[f32; 3]; 3];
 
 /// The identity matrix.
-pub(super) const UNTURNED: Rows = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+pub(super) const IDENTITY: Rows = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
 /// Transformation of a node relative to its parent: scaled, then rotated, then
 /// translated.
@@ -23,7 +23,7 @@ pub struct Transform {
 
 impl Transform {
     /// The identity.
-    pub const HERE: Self = Self::at([0.0; 3]);
+    pub const IDENTITY: Self = Self::at([0.0; 3]);
 
     /// Creates a translation.
     pub const fn at(translation: [f32; 3]) -> Self {
@@ -63,7 +63,7 @@ impl Transform {
         let rotation = quaternion(product(rows(self.rotation), rows(other.rotation)));
         Self {
             rotation,
-            ..Self::HERE
+            ..Self::IDENTITY
         }
     }
 
@@ -148,12 +148,12 @@ pub(crate) fn turn(rows: Rows, vector: Vector) -> Vector {
 fn orthonormal(rows: Rows) -> (Rows, Vector) {
     let [x, y, z] = transposed(rows);
     let (Some(first), Some(_), Some(_)) = (unit(x), unit(y), unit(z)) else {
-        return (UNTURNED, [1.0; 3]);
+        return (IDENTITY, [1.0; 3]);
     };
     let along = dot(first, y);
     let second = unit(subtract(y, first.map(|part| part * along)));
     let Some(second) = second else {
-        return (UNTURNED, [1.0; 3]);
+        return (IDENTITY, [1.0; 3]);
     };
     let third = cross(first, second);
     let scale = [dot(first, x), dot(second, y), dot(third, z)];
@@ -195,7 +195,7 @@ pub(crate) fn rotate(q: [f32; 4], vector: Vector) -> Vector {
 
 /// Returns the matrix of a unit quaternion.
 pub(super) fn rows(q: [f32; 4]) -> Rows {
-    transposed(UNTURNED.map(|axis| rotate(q, axis)))
+    transposed(IDENTITY.map(|axis| rotate(q, axis)))
 }
 
 #[cfg(test)]

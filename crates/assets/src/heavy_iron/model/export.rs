@@ -317,7 +317,7 @@ impl ExportPlan {
                 scene.nodes.push(Node {
                     name: mesh.name.clone(),
                     parent: None,
-                    transform: Transform::HERE,
+                    transform: Transform::IDENTITY,
                     mesh: Some(scene.meshes.len()),
                 });
                 scene.meshes.push(mesh);

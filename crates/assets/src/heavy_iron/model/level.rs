@@ -177,7 +177,7 @@ impl Level {
         for piece in pieces {
             let parent = piece.parent.and_then(|parent| numbers.get(parent).copied());
             let parent = parent.unwrap_or(root);
-            let number = match piece.transform == Transform::HERE && parent == root {
+            let number = match piece.transform == Transform::IDENTITY && parent == root {
                 true => root,
                 false => self.node(name, Some(parent), piece.transform),
             };
@@ -186,7 +186,7 @@ impl Level {
                 let is_free = self.scene.nodes[number].mesh.is_none();
                 let node = match is_free {
                     true => number,
-                    false => self.node(name, Some(number), Transform::HERE),
+                    false => self.node(name, Some(number), Transform::IDENTITY),
                 };
                 self.scene.nodes[node].mesh = Some(mesh);
             }
@@ -341,9 +341,9 @@ mod tests {
         let pieces = [Piece {
             meshes: vec![0; 1000],
             parent: None,
-            transform: Transform::HERE,
+            transform: Transform::IDENTITY,
         }];
-        level.put(&name, Transform::HERE, &pieces);
+        level.put(&name, Transform::IDENTITY, &pieces);
         let (scene, _) = level.finish();
         assert_eq!(scene.nodes.len(), 1000);
         assert!(memory(&scene) < 1 << 20, "{}", memory(&scene));
@@ -355,7 +355,7 @@ mod tests {
         let mut level = Level::default();
         for number in 0..2 * MAX_NODES {
             level.omit(format!("model {number} cannot be read."));
-            level.put("object", Transform::HERE, &[]);
+            level.put("object", Transform::IDENTITY, &[]);
         }
         let (scene, _) = level.finish();
         assert_eq!(scene.nodes.len(), MAX_NODES);
@@ -381,7 +381,7 @@ mod tests {
             Piece::new(vec![], Some(1), axes(1.0)),
         ];
         level.put("crab", Transform::at([10.0, 0.0, 0.0]), &pieces);
-        level.put("empty", Transform::HERE, &[]);
+        level.put("empty", Transform::IDENTITY, &[]);
         let (scene, _) = level.finish();
         let nodes: Vec<_> = scene.nodes.iter().map(|n| (n.parent, n.mesh)).collect();
         let expected = [

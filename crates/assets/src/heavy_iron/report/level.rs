@@ -143,9 +143,9 @@ impl<'a> Reader<'a> {
             let place = [Piece {
                 meshes: pieces,
                 parent: None,
-                transform: Transform::HERE,
+                transform: Transform::IDENTITY,
             }];
-            self.level.put(&name, Transform::HERE, &place);
+            self.level.put(&name, Transform::IDENTITY, &place);
         }
         Ok(())
     }
@@ -250,7 +250,7 @@ impl<'a> Reader<'a> {
         let piece = (!meshes.is_empty()).then_some(Piece {
             meshes,
             parent: None,
-            transform: Transform::HERE,
+            transform: Transform::IDENTITY,
         });
         Ok(piece.into_iter().collect())
     }

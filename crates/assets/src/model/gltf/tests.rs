@@ -67,7 +67,7 @@ fn bent() -> Scene<'static> {
         interval: 0.5,
         frames: 3,
         nodes: 0..1,
-        transform: Box::new(|_, _| Transform::HERE),
+        transform: Box::new(|_, _| Transform::IDENTITY),
     }];
     scene
 }

@@ -37,7 +37,7 @@ impl Builder<'_> {
             self.scene.nodes.push(Node {
                 name,
                 parent: joint,
-                transform: Transform::HERE,
+                transform: Transform::IDENTITY,
                 mesh: Some(number),
             });
         }

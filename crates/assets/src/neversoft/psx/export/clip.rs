@@ -137,7 +137,7 @@ impl Clip<'_> {
         let [x, y, z, w] = parent.rotation;
         let back = Transform {
             rotation: [-x, -y, -z, w],
-            ..Transform::HERE
+            ..Transform::IDENTITY
         };
         let translation = match self.poses {
             Poses::Matrices(_) => {
@@ -159,7 +159,7 @@ impl Clip<'_> {
         match &self.poses {
             Poses::Matrices(animation) => {
                 let pose = animation.pose(index);
-                pose.map_or(Transform::HERE, |pose| of_matrix(plan, &pose))
+                pose.map_or(Transform::IDENTITY, |pose| of_matrix(plan, &pose))
             }
             Poses::Angles(poses) => {
                 let pose = poses.get(index).copied().unwrap_or_default();

@@ -203,7 +203,7 @@ impl ExportPlan {
         scene.nodes.push(Node {
             name,
             parent: None,
-            transform: Transform::HERE,
+            transform: Transform::IDENTITY,
             mesh: Some(0),
         });
         scene.materials = surfaces.materials;

@@ -83,7 +83,7 @@ pub(super) fn build<'a>(
         scene.nodes.push(Node {
             name,
             parent: None,
-            transform: Transform::HERE,
+            transform: Transform::IDENTITY,
             mesh: Some(scene.meshes.len()),
         });
         scene.meshes.push(mesh);
