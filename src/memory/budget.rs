@@ -20,12 +20,12 @@ const RESERVE_EXTRA: usize = 16 << 20;
 
 /// Something that can evict values it keeps.
 pub trait Reclaim: Send + Sync {
-    /// Returns when the value that would be evicted was last used; `None` if
-    /// there is none.
+    /// Returns when the value that would be evicted next was last used; `None`
+    /// if no value can be evicted.
     fn oldest(&self) -> Option<u64>;
 
     /// Evicts the least recently used value that is not in use. Returns false
-    /// if there is none.
+    /// if all values are in use.
     fn evict_oldest(&self) -> bool;
 }
 
@@ -203,7 +203,7 @@ impl Budget {
     }
 
     /// Evicts a value, unless `needless` returns true by then. Returns false if
-    /// there is none to evict.
+    /// no cache has a value to evict.
     fn evict_oldest(&self, mut needless: impl FnMut() -> bool) -> bool {
         let _one_at_a_time = lock(&self.evicting);
         if needless() {

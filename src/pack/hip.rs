@@ -151,7 +151,7 @@ impl Found {
     }
 }
 
-/// Returns the id with which a file's name begins: `[21641EA7] TIMER_01`.
+/// Returns the id at the start of a file's name, as in `[21641EA7] TIMER_01`.
 fn id_of(name: &str) -> Option<u32> {
     let digits = name.strip_prefix('[')?.get(..8)?;
     let is_id = digits.bytes().all(|byte| byte.is_ascii_hexdigit());

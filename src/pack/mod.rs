@@ -146,9 +146,9 @@ impl Archive {
     /// replaced. Everything else is copied unchanged.
     ///
     /// # Errors
-    /// Returns [`Error::Source`] if the archive cannot be read, if a name
-    /// matches no file or several, if two names match the same file, or if a
-    /// file on disk cannot be read.
+    /// Returns [`Error::Source`] if the archive or a file on disk cannot be
+    /// read, or if a name does not match exactly one file. Two names must not
+    /// match the same file.
     pub fn with_replacements(path: &Path, replacements: &[Replacement]) -> Result<Self> {
         let plan = replace::Plan::new(path, replacements)?;
         Ok(Self {

@@ -36,8 +36,8 @@ pub struct Disk {
 
 impl Disk {
     /// Creates the state for the mount of `sources` at `mount_point`. The
-    /// directory is held open only if a source is below it: what is mounted
-    /// there already, such as an autofs, is in use as long as it is held.
+    /// directory is held open only if a source is below it, because an open
+    /// directory keeps an earlier mount there, such as an autofs, in use.
     ///
     /// # Errors
     /// Returns an error if the mount point cannot be opened.

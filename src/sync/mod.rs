@@ -1,5 +1,5 @@
-//! The locks of the modules that `tests/locks.rs` tests with those of a model
-//! checker.
+//! The locks of the modules that `tests/locks.rs` tests. The test replaces them
+//! by the locks of a model checker.
 //!
 //! The lock order of a mount is in the documentation of [`crate::mount`].
 

@@ -10,20 +10,19 @@ use crate::volume::{Content, Entry, Name, NodeId, Sink, Streams, Volume};
 /// Number of bytes that are copied at a time.
 const PIECE: usize = 64 << 10;
 
-/// A sink that records the entries of a volume as paths, in the order in which
-/// the volume declares them.
+/// A sink that records the entries of a volume as paths, in the volume's order.
 ///
 /// The names are valid on Linux: none is `..` or contains a slash. Several
 /// entries may have the same path.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// Path of each node except for the root, which is node 0; those of
-    /// directories end in a slash.
+    /// Path of each node except for the root, which is node 0. The path of a
+    /// directory ends in a slash.
     nodes: Vec<(String, Option<Entry>)>,
 }
 
 impl Listing {
-    /// Returns the paths; those of directories end in a slash.
+    /// Returns the paths. The path of a directory ends in a slash.
     pub fn paths(&self) -> Vec<String> {
         self.nodes.iter().map(|(path, _)| path.clone()).collect()
     }

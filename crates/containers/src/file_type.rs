@@ -70,8 +70,8 @@ pub struct Magic {
     pub offset: u32,
     /// The bytes.
     pub bytes: &'static [u8],
-    /// Further bytes, one of which the file must have as well; empty for no
-    /// further condition.
+    /// Further conditions: the file must meet at least one of them as well.
+    /// Empty for no further condition.
     pub and: &'static [Magic],
 }
 

@@ -48,7 +48,8 @@ impl Input<'_> {
     /// Returns the bytes at `offset` of the source; fewer at its end.
     ///
     /// # Errors
-    /// Returns [`Error::Read`] if the source cannot be read.
+    /// Returns [`Error::Read`](crate::io::Error::Read) if the source cannot be
+    /// read.
     pub fn bytes(&self, offset: u64, length: u64) -> Result<Vec<u8>> {
         let left = self.source.len().saturating_sub(offset);
         read_vec(

@@ -97,9 +97,9 @@ fn split<'p>(path: &'p [u8], separators: &[u8]) -> (&'p [u8], &'p [u8]) {
     }
 }
 
-/// Returns the order in which files are declared if the first of equal names
-/// should get the plain name: the others come before all files, since the sink
-/// gives the plain name to the last one.
+/// Returns an order of declaring files that gives the plain name to the first
+/// of equal names. The others come before all files, since the sink gives the
+/// plain name to the last one.
 pub(super) fn first_wins<'n>(names: impl Iterator<Item = &'n [u8]> + Clone) -> Vec<u32> {
     // Ascending names are distinct, so no table is needed.
     if names.clone().is_sorted_by(|one, next| one < next) {

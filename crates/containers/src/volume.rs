@@ -1,11 +1,11 @@
 //! Containers: from the bytes of a source to entries, and from an entry to the
 //! layout of its bytes.
 //!
-//! Each format is a module here and a line in [`FORMATS`]. A format reads its
-//! directory once, in its `open` function, declares the entries to a [`Sink`],
-//! and keeps only what it needs to find the data of a file again.
-//! [`Volume::content`] returns how that data is stored; each variant of
-//! [`Content`] has only the operations that it supports.
+//! Each format is a module of this crate and a line in [`crate::formats`]. A
+//! format reads its directory once, in its `open` function, declares the
+//! entries to a [`Sink`], and keeps only the positions it needs to find the
+//! data of a file again. [`Volume::content`] returns how that data is stored;
+//! each variant of [`Content`] has only the operations that it supports.
 //!
 //! Reading is pure: no threads, clocks or global state. Containers are
 //! untrusted, so every number is checked against the available data before it
@@ -42,8 +42,8 @@ pub struct NodeId(pub u32);
 pub struct Entry {
     /// The volume's number for it. Files are numbered consecutively from 0.
     pub file: FileId,
-    /// Decoded size in bytes; `None` for generated data whose size is known
-    /// only after rendering.
+    /// Decoded size in bytes; `None` for generated data that must be rendered
+    /// to find its size.
     pub size: Option<u64>,
     /// Modification time in seconds since 1970 UTC, if the volume has one.
     pub modified: Option<i64>,
@@ -66,8 +66,8 @@ pub trait Sink {
         let _ = entries;
     }
 
-    /// Adds a directory, with its modification time in seconds since 1970 UTC
-    /// if it has one.
+    /// Adds a directory. `modified` is its modification time in seconds since
+    /// 1970 UTC, if the format stores one.
     ///
     /// # Errors
     /// Returns an error of the sink, such as too many entries. The volume must

@@ -39,9 +39,9 @@ impl Plan {
     /// Plans to replace files of the archive at `path`.
     ///
     /// # Errors
-    /// Returns [`Error::Source`] if the archive cannot be read, if a name
-    /// matches no file or several, if two names match the same file, or if a
-    /// file on disk cannot be read.
+    /// Returns [`Error::Source`] if the archive or a file on disk cannot be
+    /// read, or if a name does not match exactly one file. Two names must not
+    /// match the same file.
     pub(super) fn new(path: &Path, replacements: &[Replacement]) -> Result<Self> {
         let opened = FileSource::open(path, &Arc::new(FilePool::default()));
         let bytes: Arc<dyn ReadAt> = Arc::new(opened.map_err(|cause| Error::source(path, cause))?);

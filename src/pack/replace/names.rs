@@ -49,7 +49,7 @@ impl Names {
     /// its path. `by_id` contains the files with `name` as their id.
     ///
     /// # Errors
-    /// Returns a message if there is none, or if there are several.
+    /// Returns a message if no file or several files match.
     pub(super) fn find(
         &self,
         name: &str,

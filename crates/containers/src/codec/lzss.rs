@@ -21,8 +21,8 @@ pub(crate) struct Lzss {
     /// Flags of the next items, lowest bit first, below a bit that marks their
     /// end.
     flags: u16,
-    /// Position in the ring from which a match is copied, and its remaining
-    /// length.
+    /// Next position in the ring to copy for the current match, and how many
+    /// bytes of the match remain.
     from: usize,
     run: u8,
 }

@@ -23,7 +23,8 @@ const DEFLATE64: usize = (256 << 10) + (64 << 10);
 /// must support (RFC 8878, 3.1.1.1.2).
 const ZSTANDARD_WINDOW: u32 = 23;
 
-/// Maximum memory of a decoder of xz, in bytes: that of a dictionary of 32 MiB.
+/// Maximum memory of a decoder of xz, in bytes: a dictionary of 32 MiB and the
+/// state of the decoder.
 const XZ: u32 = 33 << 20;
 
 /// The output of a decoder.

@@ -24,8 +24,8 @@ const NAMES: [&str; 12] = [
 /// The attribute whose value is computed from all bytes of the asset.
 const CHECKSUM_OK: &str = "user.hip.checksum_ok";
 
-/// Returns the attributes of an asset. Those of a layer or of ADBG are missing
-/// if it has none.
+/// Returns the attributes of an asset. An asset without a layer or without ADBG
+/// lacks the attributes that describe them.
 pub(super) fn names(hip: &Hip, number: u32) -> Vec<&'static str> {
     let exists = |name: &&str| *name == CHECKSUM_OK || plain(hip, number, name).is_some();
     NAMES.into_iter().filter(exists).collect()
@@ -41,7 +41,8 @@ pub(super) fn value(hip: &Hip, number: u32, name: &str) -> Result<Option<String>
     Ok(plain(hip, number, name))
 }
 
-/// Returns how the result of a checksum is shown: `None` if there is none.
+/// Returns how the result of a checksum is shown. `None` is the result for an
+/// asset without a checksum.
 pub(super) fn verdict(fits: Option<bool>) -> &'static str {
     match fits {
         Some(true) => "true",

@@ -84,8 +84,7 @@ impl Game {
         .find(|game| game.hiphoptool_name().as_bytes() == name)
     }
 
-    /// Returns the game, or its prototype if `clientVersion` is that of the
-    /// prototype.
+    /// Returns the game, or its prototype if `clientVersion` says so.
     pub fn of_client(self, client: u32) -> Self {
         match self {
             Self::Scooby if client == CLIENT_SCOOBY_PROTOTYPE => Self::ScoobyPrototype,

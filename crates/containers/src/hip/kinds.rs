@@ -145,8 +145,8 @@ pub(crate) const JSP_INFO: u32 = 1;
 pub struct Type {
     /// Its code.
     pub code: Code,
-    /// For a DYNA asset the hash of its type's name, for a JSP asset
-    /// [`JSP_INFO`] if it is JSPINFO; otherwise 0.
+    /// For a DYNA asset the hash of its type's name, for a JSP asset `JSP_INFO`
+    /// if it is JSPINFO; otherwise 0.
     pub subtype: u32,
 }
 
@@ -226,7 +226,7 @@ impl Type {
 
     /// Returns the length of the extension that `name` already has, including
     /// the dot; 0 if it is neither an extension of this type nor one of
-    /// [`OTHER_EXTENSIONS`].
+    /// `OTHER_EXTENSIONS`.
     pub fn carried(self, name: &[u8], platform: Platform) -> usize {
         let own = self.extension(platform);
         let also = find(self.code).map_or(&[][..], |kind| kind.also);

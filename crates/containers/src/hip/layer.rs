@@ -22,7 +22,7 @@ const NAMES: [&str; 12] = [
 /// Number of the layer type that earlier games do not have.
 const TEXTURE_STREAM: usize = 2;
 
-/// Last type of a layer in which HipHopTool treats JSP assets as geometry.
+/// HipHopTool treats JSP assets as geometry in layers up to this type.
 const LAST_GEOMETRY: i32 = 9;
 
 /// Returns the name of layer type `number` in `game`, if there is one.

@@ -35,7 +35,7 @@ impl Layout {
             by_id,
             ..Self::default()
         };
-        // The last layer in which an asset was seen.
+        // For each asset, the last layer that contains it so far.
         let mut seen = vec![NOWHERE; toc.assets.len()];
         for number in 0..toc.layers.len() {
             layout.add_layer(toc, number, &mut seen, warnings);

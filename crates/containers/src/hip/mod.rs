@@ -196,14 +196,15 @@ impl Hip {
         }
     }
 
-    /// Returns the modification time of all files: that of PCRT.
+    /// Returns the modification time of all files, which is the creation time
+    /// in PCRT.
     fn modified(&self) -> Option<i64> {
         let created = self.contents.package.created.as_ref()?;
         Some(created.time.into())
     }
 
-    /// Reads bytes of an asset. The source is read even if it is known to be
-    /// too short, so that the error is that of the source.
+    /// Reads bytes of an asset. A read past the end of the source is attempted
+    /// as well, so that the source reports the error.
     fn read_asset(&self, asset: &Asset, position: u64, buf: &mut [u8]) -> Result<()> {
         let offset = u64::from(asset.offset) + position;
         self.source
@@ -211,8 +212,8 @@ impl Hip {
             .map_err(|cause| read_error(offset, buf.len() as u64, cause))
     }
 
-    /// Returns whether the checksum of an asset matches its data; `None` if it
-    /// has none.
+    /// Returns whether the checksum of an asset matches its data; `None` for an
+    /// asset without a checksum.
     fn checksum_fits(&self, asset: &Asset) -> Result<Option<bool>> {
         let Some(stored) = asset.checksum.filter(|&checksum| checksum != 0) else {
             return Ok(None);

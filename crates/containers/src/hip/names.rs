@@ -11,8 +11,9 @@ use super::toc::{Asset, Toc};
 use crate::text::windows_1252;
 use crate::volume::AssetName;
 
-/// Number of rounds in which names are compared. The first finds assets with
-/// equal names, the second a name that equals another one with an id added.
+/// Number of comparisons of all names. The first one finds assets with equal
+/// names, the second one finds a name that equals another name with an id
+/// added.
 const ROUNDS: usize = 2;
 
 /// Returns the name of a layer's type, or its number if it has no name.

@@ -116,8 +116,8 @@ impl Offsets {
     }
 }
 
-/// Returns the range of the assets' data: that of DPAK, or if its size cannot
-/// be correct, everything up to HIPB or the end of the source.
+/// Returns the range of the assets' data, as DPAK states it. If that size
+/// cannot be correct, the data extends to HIPB or to the end of the source.
 fn data(hip: &Hip, assets: &[AssetOffsets]) -> (u64, u64) {
     let blocks = &hip.contents.blocks;
     let block = |name: &[u8; 4]| blocks.iter().find(|block| &block.name == name);

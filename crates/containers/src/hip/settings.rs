@@ -1,4 +1,5 @@
-//! `Settings.ini`, from which HipHopTool repacks an archive (FORMATS, HIP 11).
+//! `Settings.ini`, which tells HipHopTool how to repack an archive (FORMATS,
+//! HIP 11).
 
 use std::fmt::Write;
 

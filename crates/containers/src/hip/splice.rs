@@ -111,9 +111,9 @@ impl Plan {
     /// it was last called.
     ///
     /// # Errors
-    /// Returns an error if the archive or new data cannot be read, if the length
-    /// of new data has changed, if the archive would reach 2 GiB, or if writing
-    /// fails. The contents of `out` are then incomplete.
+    /// Returns an error if reading or writing fails, if the length of new data
+    /// has changed, or if the archive would reach 2 GiB. The contents of `out`
+    /// are then incomplete.
     pub fn write(&self, out: impl Write + Seek, progress: &mut dyn FnMut(u64)) -> Result<()> {
         let out = Output::new(out, Cipher::PLAIN);
         let mut splice = Splice::new(&self.original, out, 0..0, progress);

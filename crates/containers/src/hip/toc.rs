@@ -37,7 +37,8 @@ pub(super) struct Asset {
     pub(super) plus: u32,
     /// 1 SOURCE_FILE, 2 SOURCE_VIRTUAL, 4 READ_TRANSFORM, 8 WRITE_TRANSFORM.
     pub(super) flags: u32,
-    /// Alignment in bytes; 0 or less for that of the type; `None` without ADBG.
+    /// Alignment in bytes; 0 or less for the alignment of the asset's type;
+    /// `None` without ADBG.
     pub(super) align: Option<i32>,
     /// CRC-32/MPEG-2 of its data, 0 for none; `None` in archives of the first
     /// version, which have none.

@@ -25,8 +25,8 @@ impl Cipher {
         self.0.is_none()
     }
 
-    /// Enciphers or deciphers `bytes`, the first of which is at the absolute
-    /// offset `offset` in the archive.
+    /// Enciphers or deciphers `bytes`, which begin at the absolute offset
+    /// `offset` in the archive.
     pub fn apply(self, offset: u64, bytes: &mut [u8]) {
         let Some(key) = self.0 else { return };
         // With a wrapping counter of 8 bits, the compiler vectorizes the loop.

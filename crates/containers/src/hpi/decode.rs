@@ -80,7 +80,7 @@ fn check_marker(
     ))
 }
 
-/// Returns the name of the method by which `chunk` is packed.
+/// Returns the name of the method that packed `chunk`.
 pub(super) fn method_of(source: &dyn ReadAt, cipher: Cipher, chunk: Chunk) -> Result<&'static str> {
     let header = header(source, cipher, chunk.offset, chunk_name(chunk))?;
     Ok(Problem { chunk }.method(&header)?.name())
@@ -106,7 +106,7 @@ impl Problem {
             .ok_or_else(|| self.error(format!("method is {}, known are 0 to 2", header.method)))
     }
 
-    /// Checks the sizes of a header against those of the chunk table.
+    /// Checks the sizes in a header against the chunk table.
     fn check_sizes(self, header: &ChunkHeader) -> Result<()> {
         let room = (self.chunk.stored as usize).saturating_sub(HEADER_SIZE);
         let compressed_size = header.compressed_size.get();

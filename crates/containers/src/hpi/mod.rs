@@ -1,7 +1,7 @@
 //! HPI, the container of Total Annihilation (version 1: `.hpi`, `.ufo`,
 //! `.ccx`, `.gp3`, `.gpf`) and TA: Kingdoms (version 2: `.hpi`, `.kmp`).
 //!
-//! Section numbers in the comments of this module are those of
+//! Section numbers in the comments of this module refer to
 //! `docs/formats/hpi.md`.
 
 pub mod chunk;
@@ -182,8 +182,8 @@ impl Hpi {
         })
     }
 
-    /// Returns the number of chunks of a file; `None` if it is unknown because
-    /// the first of them is damaged.
+    /// Returns the number of chunks of a file; `None` if damage of the first
+    /// chunk hides it.
     fn chunk_count(&self, file: FileId) -> Result<Option<usize>> {
         let record = self.record(file)?;
         if matches!(record.packing, Packing::Stored) {

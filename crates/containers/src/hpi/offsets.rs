@@ -83,8 +83,8 @@ impl Offsets {
         Ok(self.hpi.record(file)?.data_offset.into())
     }
 
-    /// Returns the range of a file's data, including its chunk table, as far as
-    /// it is known.
+    /// Returns the range of a file's data, including its chunk table. It is
+    /// empty if damage hides its end.
     ///
     /// # Errors
     /// Returns an error if there is no such file, or the source cannot be read.

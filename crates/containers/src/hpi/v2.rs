@@ -181,8 +181,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Moves to a list of `count` records and checks that they exist. If there are
-/// none, the offset is not checked.
+/// Moves to a list of `count` records and checks that they exist. The offset of
+/// an empty list is not checked.
 fn list<T>(cursor: &mut Cursor, first: U32, count: U32, field: &'static str) -> Result<usize> {
     if count.get() == 0 {
         return Ok(0);

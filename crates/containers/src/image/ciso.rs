@@ -15,7 +15,7 @@ pub(super) const FORMAT: ImageFormat = ImageFormat {
     name: "CISO",
     extensions: &["ciso"],
     types: &[FileType {
-        // Not a PSP disc, in which the magic is followed by a size.
+        // In a PSP disc with the same magic, a size follows instead.
         magic: &[Magic {
             and: &[
                 Magic::at(4, &0x0020_0000_u32.to_le_bytes()),

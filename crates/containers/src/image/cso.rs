@@ -64,7 +64,7 @@ struct Cso {
     /// Whether blocks are LZ4 unless stored (ZSO).
     is_lz4: bool,
     version: u8,
-    /// Number of bits by which positions are shifted.
+    /// Positions are stored shifted right by this number of bits.
     shift: u8,
     /// Positions of the blocks and of the end, with [`FLAG`].
     index: Vec<u32>,

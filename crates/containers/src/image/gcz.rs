@@ -175,8 +175,8 @@ mod tests {
         packed
     }
 
-    /// Returns an image of `len` bytes with these packed blocks, some of which
-    /// are stored.
+    /// Returns an image of `len` bytes with these blocks. The flag of a block
+    /// says whether it is stored unpacked.
     fn image(len: u64, blocks: &[(Vec<u8>, bool)]) -> Vec<u8> {
         let data: Vec<u8> = blocks.iter().flat_map(|(block, _)| block.clone()).collect();
         let mut bytes = [MAGIC, [0; 4]].concat();

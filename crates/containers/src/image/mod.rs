@@ -107,7 +107,7 @@ const GAMECUBE: FileType = FileType::new(
     Some("compressed GameCube disc image"),
 );
 
-/// The formats, in the order in which they are tried.
+/// The formats. Detection tries them in this order.
 pub const IMAGES: &[ImageFormat] = &[
     wia::RVZ,
     wia::WIA,

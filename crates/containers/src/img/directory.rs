@@ -22,7 +22,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Returns the layout of version 1, in which the image is a separate file.
+    /// Returns the layout of version 1, whose image is a separate file.
     pub(super) fn version_1(image: u64) -> Self {
         Self {
             halves: false,

@@ -52,7 +52,7 @@ const PAIR: Pair = Pair {
     directory: "dir",
 };
 
-/// Unit in which positions and sizes are counted, in bytes.
+/// Unit of positions and sizes, in bytes.
 const SECTOR: u64 = 2048;
 
 /// First bytes of version 2.

@@ -1,7 +1,7 @@
 //! Freeing memory that a finished list has allocated but does not use.
 
-/// Size from which the allocator maps a block of memory separately, and can
-/// shrink it without a gap, in bytes.
+/// Minimum size of a block of memory that the allocator maps separately, in
+/// bytes. It can shrink such a block without leaving a gap.
 pub const LARGE_BLOCK: usize = 1 << 20;
 
 /// A list that can free the memory that it does not use.

@@ -29,10 +29,10 @@ pub enum Error {
         offset: u64,
         /// Name of the field, as the format's specification calls it.
         field: Cow<'static, str>,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
-    /// The bytes are of a kind that is known but not supported.
+    /// The format of the bytes is not supported.
     #[error("{0}")]
     Unsupported(String),
     /// The bytes are encrypted.
@@ -121,8 +121,8 @@ impl Error {
         }
     }
 
-    /// Returns the original error of a [`std::io::Read`] over a source: that of
-    /// the source, or `damaged` with the message of the decoder.
+    /// Returns the original error of a [`std::io::Read`] over a source. This is
+    /// the error of the source, or `damaged` with the message of the decoder.
     pub fn of_reader(error: &std::io::Error, damaged: impl FnOnce(String) -> Self) -> Self {
         match wrapped(error) {
             Some(error) => error.clone(),

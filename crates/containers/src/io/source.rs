@@ -39,9 +39,9 @@ pub trait ReadAt: Send + Sync {
         let _ = (offset, length);
     }
 
-    /// Returns the range that is decoded to read the byte at `offset`; `None` if
-    /// nothing is decoded, or nothing beyond what is read. It may end after the
-    /// source.
+    /// Returns the range that is decoded to read the byte at `offset`; `None`
+    /// if a read decodes nothing, or only the requested bytes. It may end after
+    /// the source.
     fn unit_at(&self, offset: u64) -> Option<Range<u64>> {
         let _ = offset;
         None

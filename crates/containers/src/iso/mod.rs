@@ -100,8 +100,8 @@ fn matches(input: &Input<'_>) -> Result<bool> {
     Ok(data_form(input)?.is_some() || is_udf(input)?)
 }
 
-/// Returns the range of the first data track: the whole source if no tracks are
-/// known; `None` if all of them are audio.
+/// Returns the range of the first data track; `None` if all tracks are audio. A
+/// source without a list of tracks is a single data track.
 fn data_range(input: &Input<'_>) -> Option<(u64, u64)> {
     if input.tracks.is_empty() {
         return Some((0, input.source.len()));
@@ -244,7 +244,7 @@ fn images(input: &Input<'_>, tracks: &[Track]) -> Vec<DiscImage> {
 
 /// The volume descriptors of a disc.
 struct Descriptors {
-    /// The primary one, or that of Joliet.
+    /// The descriptor in use: the primary or the Joliet one.
     used: Vec<u8>,
     is_joliet: bool,
     is_xa: bool,

@@ -4,8 +4,9 @@
 //! A raw frame has a sync, an address and a mode before the user data, and an
 //! EDC after it. Mode 2 has two forms: Form 2, for movies and sound, has 2324
 //! bytes and no error correction. Frames of 2336 bytes are Mode 2 without sync
-//! and address; those of 2448 have 96 bytes of subchannels at the end, or are
-//! the frames of a CHD, which contain any of the others.
+//! and address. Frames of 2448 bytes have 96 bytes of subchannels at the end.
+//! In a CHD, all frames have 2448 bytes, and each contains a frame of any other
+//! size.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -301,7 +301,8 @@ impl Block {
 
     /// Declares the files of the block, which are consecutive.
     pub(super) fn hold_files(&mut self, sizes: &[u64]) {
-        // If there is only one file, its checksum is that of the block.
+        // The checksum of a block with only one file is also the checksum of
+        // the file.
         let sum = self.sum.filter(|_| sizes.len() == 1);
         let mut end = 0;
         let files = sizes.iter().map(|size| {
@@ -315,7 +316,8 @@ impl Block {
         self.files = files.collect();
     }
 
-    /// Returns the checksums that the database lists after those of the blocks.
+    /// Returns the checksums that the database lists after the checksums of
+    /// blocks.
     pub(super) fn unknown_sums(&mut self) -> impl Iterator<Item = &mut Option<u32>> {
         let is_known = self.files.len() == 1 && self.sum.is_some();
         let files = self.files.iter_mut().filter(move |_| !is_known);

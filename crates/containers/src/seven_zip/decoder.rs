@@ -17,7 +17,7 @@ use crate::volume::Decoder;
 /// Number of packed bytes read at a time.
 const PIECE: usize = 32 << 10;
 
-/// Minimum memory of a decoder without that of its methods, in bytes.
+/// Memory of a decoder in bytes, in addition to the memory of its methods.
 const BUFFERS: usize = 2 * PIECE;
 
 /// The input or the output of a coder.
@@ -63,7 +63,7 @@ pub(super) fn reader(source: &Arc<dyn ReadAt>, block: &Block) -> Result<Stream> 
     }
 }
 
-/// The coders of a block, each of which can be used once.
+/// The coders of a block. Each can be used once.
 struct Chain<'a> {
     source: &'a Arc<dyn ReadAt>,
     block: &'a Block,

@@ -95,7 +95,7 @@ fn open(input: Input<'_>, sink: &mut dyn Sink) -> Result<Box<dyn Volume>> {
     }))
 }
 
-/// Returns the name of a file without one: that of the archive, without its
+/// Returns the name of a nameless file: the name of the archive without its
 /// extension.
 fn unnamed(archive: &str) -> &str {
     let name = archive.rsplit('/').next().unwrap_or(archive);
@@ -103,7 +103,7 @@ fn unnamed(archive: &str) -> &str {
 }
 
 impl SevenZip {
-    /// Returns the block for a number above those of the files.
+    /// Returns a block. Blocks are numbered after the files.
     fn block(&self, file: FileId) -> Result<&Arc<Block>> {
         let number = (file.0 as usize).checked_sub(self.members.len());
         let block = number.and_then(|number| self.blocks.get(number));

@@ -160,7 +160,7 @@ fn announce(
     Ok(files)
 }
 
-/// Returns the name of a file: that of its record, the known name with its
+/// Returns the name of a file: the name in its record, the known name with its
 /// hash, or its hash with an extension determined by its first bytes.
 fn name<'a>(record: &Record<'a>, span: Span, bytes: &dyn ReadAt) -> Result<Cow<'a, [u8]>> {
     let hash = match record.name {

@@ -354,7 +354,8 @@ mod tests {
         let bytes = image(&[root, cycle].concat());
         let (listing, volume) = open(&FORMAT, "x.iso", bytes, None).unwrap();
         assert_eq!(listing.paths(), ["a.txt", "b.txt/"]);
-        // The node is linked three times, and the table is that of the root.
+        // One warning for each of three links: two of the node to itself, one
+        // of the subdirectory to the root's table.
         assert_eq!(volume.warnings().len(), 3);
     }
 

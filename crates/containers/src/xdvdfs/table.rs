@@ -55,8 +55,8 @@ pub(super) fn nodes<'a>(table: &'a [u8], offset: u64, warnings: &mut Warnings) -
     found
 }
 
-/// Returns the links of a node, and its entry if it has one. A damaged entry
-/// does not affect the links.
+/// Returns the links of a node, and its entry, which an empty node lacks. A
+/// damaged entry does not affect the links.
 fn node(table: &[u8], offset: u64, link: u16) -> Result<([u16; 2], Option<Result<Node<'_>>>)> {
     let at = offset + u64::from(link) * LINK_UNIT as u64;
     let mut cursor = Cursor::new(table, offset, Endian::Little);

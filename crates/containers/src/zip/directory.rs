@@ -184,9 +184,9 @@ fn unicode_path<'a>(fields: ExtraFields<'a>, name: &[u8]) -> Option<&'a [u8]> {
 }
 
 /// Returns the character set of a name: UTF-8 if a flag is set, or if a program
-/// on Unix wrote valid UTF-8; otherwise that of DOS.
+/// on Unix wrote valid UTF-8; otherwise the code page of DOS.
 fn charset(record: &ZipFileHeaderRecord<'_>, name: &[u8]) -> Charset {
-    if record.flags().is_utf8() || is_of_unix(record) && str::from_utf8(name).is_ok() {
+    if record.flags().is_utf8() || was_made_on_unix(record) && str::from_utf8(name).is_ok() {
         Charset::Utf8
     } else {
         Charset::Cp437
@@ -196,20 +196,20 @@ fn charset(record: &ZipFileHeaderRecord<'_>, name: &[u8]) -> Charset {
 /// Returns the separators of a path. Some programs on Windows write
 /// backslashes; on Unix a name can contain them.
 fn separators(record: &ZipFileHeaderRecord<'_>, path: &[u8]) -> &'static [u8] {
-    if is_of_unix(record) || path.contains(&b'/') {
+    if was_made_on_unix(record) || path.contains(&b'/') {
         b"/"
     } else {
         b"\\"
     }
 }
 
-fn is_of_unix(record: &ZipFileHeaderRecord<'_>) -> bool {
+fn was_made_on_unix(record: &ZipFileHeaderRecord<'_>) -> bool {
     let system = record.version_made_by().creator_system();
     system == CreatorSystem::UNIX || system.as_u8() == MACOS
 }
 
-/// Returns the modification time: that of the extra fields, in UTC, or that of
-/// DOS.
+/// Returns the modification time: from the extra fields, in UTC, or else the
+/// one in DOS format.
 fn modified(record: &ZipFileHeaderRecord<'_>) -> Option<i64> {
     match record.last_modified() {
         rawzip::time::ZipDateTimeKind::Utc(time) => Some(time.to_unix()),

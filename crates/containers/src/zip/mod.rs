@@ -43,11 +43,12 @@ pub(super) const PREFIXED: Format = Format {
 /// First bytes of the header before each file.
 const LOCAL_HEADER: &[u8; 4] = b"PK\x03\x04";
 
-/// First bytes of the record at the end, with which an empty archive begins.
+/// First bytes of the record at the end. An empty archive consists of this
+/// record alone.
 const END: &[u8; 4] = b"PK\x05\x06";
 
-/// First bytes of an archive in several parts, and of one for which a single
-/// part was enough.
+/// First bytes of an archive in several parts, and of an archive that was made
+/// for several parts but fits into one.
 const SPANNED: &[u8; 4] = b"PK\x07\x08";
 const NOT_SPANNED: &[u8; 4] = b"PK00";
 
@@ -89,7 +90,7 @@ struct Member {
     crc: u32,
     method: u16,
     is_encrypted: bool,
-    /// What is known of the checksum, if it is stored.
+    /// The state of the checksum, if the data is stored.
     known: Known,
 }
 

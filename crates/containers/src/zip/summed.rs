@@ -11,12 +11,12 @@ use lru::LruCache;
 use super::{Member, STORED, UNKNOWN};
 use crate::io::{Error, ReadAt};
 
-/// Maximum number of files whose parts are remembered, and of parts of a file
-/// that do not adjoin.
+/// Maximum number of files with a record of their summed parts, and of parts of
+/// a file that do not adjoin.
 const MAX_FILES: usize = 16;
 const MAX_PARTS: usize = 32;
 
-/// What is known of the checksum of a file.
+/// Whether the checksum of a file has been computed, and whether it matches.
 #[derive(Debug, Default)]
 pub(super) struct Known(AtomicU8);
 

@@ -10,7 +10,7 @@ struct File {
     data: Vec<u8>,
     method: u16,
     flags: u16,
-    /// System on which it was made: 0 DOS, 3 Unix.
+    /// The system of the program that made it: 0 DOS, 3 Unix.
     system: u8,
     /// Added to the declared decoded size.
     size_error: u32,

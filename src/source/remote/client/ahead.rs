@@ -45,7 +45,7 @@ impl Ahead {
     }
 
     /// Records a read of `range` and returns the end of the range to fetch,
-    /// which is not before that of `range`.
+    /// which is not before the end of `range`.
     ///
     /// As many bytes are fetched ahead as were read sequentially before this
     /// read, rounded up to whole blocks after some reads. The read itself does

@@ -86,8 +86,8 @@ impl DiskCache {
         })
     }
 
-    /// Returns the block with this number; if there is none, the number of the
-    /// next one before `end` that may exist.
+    /// Returns the block with this number, or the number of the next block
+    /// before `end` that may exist.
     pub(super) async fn find(
         self: &Arc<Self>,
         id: Id,

@@ -182,8 +182,8 @@ pub(in crate::hip) fn layer_alignment(platform: Platform) -> u64 {
     }
 }
 
-/// Returns the `align` of an asset, and the multiple to which it is padded,
-/// both in bytes.
+/// Returns the `align` of an asset, and the unit of its padded length, both in
+/// bytes.
 fn alignment(settings: &Settings, asset: &Asset) -> (i32, u64) {
     let layer = layer_alignment(settings.platform);
     let later = settings.game.is_incredibles_or_later();

@@ -1,4 +1,4 @@
-//! Parsing of `Settings.ini`, in which HipHopTool and the mount describe an
+//! Parsing of `Settings.ini`, where HipHopTool and the mount describe an
 //! archive (FORMATS, HIP 11).
 
 use std::collections::HashMap;
@@ -85,8 +85,8 @@ pub enum Problem {
     File(String),
 }
 
-/// Parses the bytes of `Settings.ini`. Lines with other keys than those of
-/// HipHopTool and the mount are skipped, as by HipHopTool.
+/// Parses the bytes of `Settings.ini`. Like HipHopTool, it skips lines with
+/// unknown keys.
 ///
 /// # Errors
 /// Returns the first problem.
@@ -361,7 +361,7 @@ fn id(text: &str) -> Result<u32, String> {
     id.ok_or_else(|| format!("{text:?} is not 8 hexadecimal digits"))
 }
 
-/// Returns the bytes of a string, in which every character is the byte with its
+/// Returns the bytes of a string. Each character stands for the byte with its
 /// number.
 fn string(text: &str, longest: usize) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(text.len());

@@ -131,7 +131,8 @@ impl Blocks {
         self.growing_block(name, 0, body);
     }
 
-    /// Appends a block, `more` bytes of which are written later.
+    /// Appends a block. Its size includes `more` bytes that the caller writes
+    /// later.
     fn growing_block(&mut self, name: &[u8; 4], more: u32, body: impl FnOnce(&mut Self)) {
         self.0.extend(name);
         let size = self.0.len();

@@ -62,7 +62,7 @@ impl Decoder {
         if progress.is_some_and(|progress| progress.has_ended && progress.decoded == length) {
             return Ok(self.arena[OUTPUT..OUTPUT + length].to_vec());
         }
-        // The stream decoder determines what is wrong.
+        // The stream decoder finds the first error.
         let mut decoded = Vec::new();
         Reader::new(input, length as u64).read_to_end(&mut decoded)?;
         Ok(decoded)
@@ -174,8 +174,8 @@ fn repeat(bytes: [u8; COPY], period: usize) -> [u8; COPY] {
 
 /// Decodes a stream of any length through a window, byte by byte.
 ///
-/// It returns exactly the declared number of bytes, and the last of them only
-/// after the end mark has been found.
+/// It returns exactly the declared number of bytes. It returns the last byte
+/// only after it has found the end mark.
 pub struct Reader<R> {
     input: BufReader<R>,
     window: Box<[u8; WINDOW]>,

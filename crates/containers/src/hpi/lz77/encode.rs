@@ -37,7 +37,7 @@ pub fn encode(input: &[u8]) -> Vec<u8> {
 struct Match {
     /// How far back it starts, in bytes.
     distance: u16,
-    /// Length in bytes; 0 if there is none.
+    /// Length in bytes; 0 if nothing matches.
     length: u8,
 }
 

@@ -5,8 +5,8 @@ use std::io::{Seek, SeekFrom, Write};
 use super::{Error, Result, number};
 use crate::hpi::cipher::Cipher;
 
-/// An archive under construction. It grows at its end, and values that are
-/// known only later are overwritten.
+/// An archive under construction. It grows at its end. The writer fills in
+/// offsets and sizes later by overwriting their placeholders.
 pub struct Output<W> {
     out: W,
     cipher: Cipher,

@@ -35,8 +35,8 @@ impl ChunkJob {
 /// Packs the chunks of an archive. An implementation may pack several at once;
 /// the archive does not depend on that.
 pub trait ChunkPacker {
-    /// Returns how many chunks may be begun before the first of them is
-    /// finished. Each takes up to 192 KiB of memory.
+    /// Returns how many chunks may be in progress at a time. Each takes up to
+    /// 192 KiB of memory.
     fn capacity(&self) -> usize;
 
     /// Begins to pack a chunk.

@@ -57,8 +57,8 @@ pub fn write(
     };
     layout.block.put(0, &header);
 
-    // Space for the directory is reserved now and filled in when the offsets
-    // are known.
+    // Reserve space for the directory. It is filled in after the files have
+    // been written, because it contains their offsets.
     let mut out = Output::new(out, Cipher::from_header(options.key));
     out.append_plain(layout.block.bytes())?;
     let mut offsets = layout.records.iter();

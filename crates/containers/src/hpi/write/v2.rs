@@ -17,7 +17,7 @@ use crate::hpi::record::{Dir2, File2, Header2, MAGIC, VERSION_2};
 const TRAILER: &[u8] = b"Copyright 1999 Cavedog Entertainment";
 
 /// Offset of the data in known archives: after the header and the offset of a
-/// signature, which is 0 if there is none.
+/// signature, which is 0 in unsigned archives.
 const DATA_START: u32 = size_of::<Header2>() as u32 + 4;
 
 /// Options for a version 2 archive.
@@ -126,7 +126,8 @@ struct Layout<'a> {
     names: Block,
     /// All files, in the order of the archive.
     inputs: Vec<&'a Input<'a>>,
-    /// The offset of each record, and the record as far as it is known.
+    /// The offset of each record, and the record. The position and sizes of its
+    /// file are filled in when the file has been written.
     records: Vec<(u32, File2)>,
 }
 

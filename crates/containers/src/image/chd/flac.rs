@@ -133,7 +133,8 @@ fn read_header(bits: &mut Bits<'_>) -> Decoded<(usize, Stereo)> {
         13 | 14 => bits.skip(16)?,
         _ => {}
     }
-    // A checksum of the header, which is covered by that of the frame.
+    // Skip the checksum of the header: the checksum of the frame covers the
+    // header as well.
     bits.skip(8)?;
     Ok((length as usize, stereo))
 }

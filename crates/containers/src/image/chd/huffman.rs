@@ -16,7 +16,7 @@ const MAX_LENGTH_BITS: u8 = 6;
 pub(super) struct Codes {
     longest: u8,
     /// For every number of `longest` bits, the symbol with the code at its
-    /// start, and the length of that code; 0 if there is none.
+    /// start, and the length of that code; 0 if no code matches.
     table: Vec<(u8, u8)>,
 }
 
