@@ -9,6 +9,7 @@ pub const VIEW_FORMATS: &[ViewFormat] = &[
     crash::hgo::FORMAT,
     crash::hgo::BLK_FORMAT,
     gta::ifp::FORMAT,
+    gta::txd::FORMAT,
     neversoft::psx::FORMAT,
     heavy_iron::texture::FORMAT,
     heavy_iron::sound::FORMAT,

@@ -1,7 +1,7 @@
 //! Assets, with all their generated files.
 
 use hpimount_assets::crash::hgo;
-use hpimount_assets::gta::ifp;
+use hpimount_assets::gta::{ifp, txd};
 use hpimount_assets::neversoft::psx;
 use hpimount_assets::view::{self, Alone, AssetContext, AssetRef, Bytes, View, ViewFormat, Wanted};
 
@@ -20,6 +20,11 @@ pub fn hgo(data: &[u8]) {
 /// An IFP package.
 pub fn ifp(data: &[u8]) {
     look(&ifp::FORMAT, data, &Alone);
+}
+
+/// A texture dictionary.
+pub fn txd(data: &[u8]) {
+    look(&txd::FORMAT, data, &Alone);
 }
 
 /// A context in which every file beside the asset is the asset.

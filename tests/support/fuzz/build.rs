@@ -10,3 +10,5 @@ pub mod hgo;
 pub mod ifp;
 #[path = "../../../crates/assets/src/neversoft/psx/parse/build.rs"]
 pub mod psx;
+#[path = "../../../crates/assets/src/gta/txd/build.rs"]
+pub mod txd;

@@ -6,7 +6,7 @@ use hpimount_containers::hpi::cipher::Cipher;
 use hpimount_containers::hpi::lz77::encode;
 
 use super::build::ifp::Tail;
-use super::build::{Endian, hgo, ifp, psx};
+use super::build::{Endian, hgo, ifp, psx, txd};
 use super::chunk::ChunkHead;
 use super::heavy_iron::{build as hi, number_of};
 use crate::support::full::{full_hgo_files, full_ifp_files};
@@ -153,6 +153,11 @@ pub fn hgo() -> Vec<Vec<u8>> {
     seeds.push([&b"HGOF"[..], &[4, 0, 0, 0], b"NTBL", &[12, 0, 0, 0]].concat());
     seeds.extend(beginnings(full_hgo_files()));
     short(seeds)
+}
+
+pub fn txd() -> Vec<Vec<u8>> {
+    let two = txd::txd(&[txd::gray("a", [1, 2]), txd::gray("b", [3, 4])]);
+    short(vec![two, txd::txd(&[])])
 }
 
 pub fn ifp() -> Vec<Vec<u8>> {

@@ -1,0 +1,174 @@
+//! Assets of Grand Theft Auto in the samples beside the repository, compared
+//! with the results of independent readers.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use hpimount_assets::gta::txd::{self, Txd};
+use hpimount_assets::renderware::texture::{Sampling, Texture};
+use hpimount_assets::view::Alone;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use support::shared;
+use support::views::rendering;
+
+/// A sample, and what the independent reader makes of it.
+struct Sample {
+    name: String,
+    bytes: Bytes,
+    golden: Value,
+}
+
+/// Returns the samples with this extension in a folder that the independent
+/// reader has read.
+fn samples(folder: &str, extension: &str) -> Vec<Sample> {
+    let (Some(from), Some(goldens)) = (
+        shared(&format!("samples/gta/{folder}")),
+        shared(&format!("golden/gta/{folder}")),
+    ) else {
+        return Vec::new();
+    };
+    let mut found: Vec<Sample> = entries(&from, extension)
+        .filter_map(|path| {
+            let name = path.file_name()?.to_str()?.to_owned();
+            let golden = std::fs::read(goldens.join(format!("{name}.json"))).ok()?;
+            Some(Sample {
+                bytes: std::fs::read(&path).unwrap().into(),
+                golden: serde_json::from_slice(&golden).unwrap(),
+                name,
+            })
+        })
+        .collect();
+    found.sort_by(|one, other| one.name.cmp(&other.name));
+    assert!(!found.is_empty(), "no {extension} in {folder}");
+    found
+}
+
+fn entries(folder: &Path, extension: &str) -> impl Iterator<Item = PathBuf> {
+    let paths = std::fs::read_dir(folder).unwrap();
+    let paths = paths.map(|entry| entry.unwrap().path());
+    paths.filter(move |path| path.extension().is_some_and(|found| found == extension))
+}
+
+/// Returns the objects in a list of a golden.
+fn list<'a>(golden: &'a Value, key: &str) -> &'a [Value] {
+    golden[key].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn sha256(pixels: &[[u8; 4]]) -> String {
+    let digest = Sha256::digest(pixels.as_flattened());
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn textures_equal_those_of_the_independent_reader() {
+    let mut compared = 0;
+    for folder in ["txd", "real"] {
+        for Sample {
+            name,
+            bytes,
+            golden,
+        } in samples(folder, "txd")
+        {
+            let Ok(model) = txd::parse(&bytes) else {
+                assert!(golden["error"].is_string(), "{name}: only we refuse it");
+                continue;
+            };
+            assert!(golden["error"].is_null(), "{name}: only we read it");
+            compared += compare_dictionary(&name, &model, &golden);
+        }
+    }
+    assert!(compared > 90 || shared("samples/gta/txd").is_none());
+}
+
+/// Compares a dictionary, and returns the number of compared levels.
+fn compare_dictionary(name: &str, model: &Txd, golden: &Value) -> usize {
+    assert_eq!(golden["count"], model.declared, "{name}");
+    assert_eq!(golden["device"], model.device, "{name}");
+    assert_eq!(golden["rw_version"], model.version.to_string(), "{name}");
+    let expected = list(golden, "textures");
+    assert_eq!(expected.len(), model.textures.len(), "{name}");
+    let mut compared = 0;
+    for (entry, golden) in model.textures.iter().zip(expected) {
+        let shown = format!("{name}: {}", entry.name);
+        match &entry.texture {
+            Ok(texture) => {
+                assert!(golden["error"].is_null(), "{shown}: {golden:#}");
+                compared += compare_texture(&shown, texture, golden);
+            }
+            Err(error) => {
+                assert!(golden["error"].is_string(), "{shown}: {error}");
+                assert!(error.to_string().contains("0x"), "{shown}: {error}");
+            }
+        }
+    }
+    compared
+}
+
+fn compare_texture(shown: &str, texture: &Texture, golden: &Value) -> usize {
+    assert_eq!(golden["name"], texture.name, "{shown}");
+    assert_eq!(golden["mask"], texture.mask, "{shown}");
+    assert_eq!(golden["platform"], texture.format.platform(), "{shown}");
+    assert_eq!(golden["width"], texture.width, "{shown}");
+    assert_eq!(golden["height"], texture.height, "{shown}");
+    assert_eq!(golden["depth"], texture.depth, "{shown}");
+    let named = |name: Option<&str>| name.unwrap_or_default().replace(' ', "_");
+    let sampling = texture.sampling;
+    assert_eq!(golden["filter"], named(sampling.filter_name()), "{shown}");
+    for (key, address) in [
+        ("address_u", sampling.address_u),
+        ("address_v", sampling.address_v),
+    ] {
+        assert_eq!(
+            golden[key],
+            named(Sampling::address_name(address)),
+            "{shown}"
+        );
+    }
+    let format = golden["format"].as_str().unwrap();
+    let is_ps2 = format.starts_with("PS2");
+    assert!(is_ps2 || format == texture.format.name(), "{shown}");
+    let levels = list(golden, "levels");
+    assert_eq!(levels.len(), texture.levels.len(), "{shown}");
+    for (number, (level, golden)) in texture.levels.iter().zip(levels).enumerate() {
+        assert_eq!(golden["width"], level.width, "{shown}");
+        assert_eq!(golden["height"], level.height, "{shown}");
+        let pixels = texture.rgba(number).unwrap();
+        assert_eq!(
+            golden["rgba_sha256"],
+            sha256(&pixels),
+            "{shown}: level {number}"
+        );
+    }
+    levels.len()
+}
+
+#[test]
+fn broken_and_oversized_samples_are_refused_or_bounded() {
+    for (folder, extension, format) in [("txd", "txd", &txd::FORMAT)] {
+        let Some(from) = shared(&format!("samples/gta/{folder}")) else {
+            return;
+        };
+        for path in entries(&from, extension) {
+            let bytes = Bytes::from(std::fs::read(&path).unwrap());
+            let view = hpimount_assets::view::open(format, &bytes, &Alone);
+            let is_bomb = path
+                .file_name()
+                .unwrap()
+                .to_string_lossy()
+                .starts_with("bomb");
+            let files = view.files().len();
+            assert!(
+                view.memory() < (64 << 20),
+                "{}: {}",
+                path.display(),
+                view.memory()
+            );
+            for index in (0..files).take(if is_bomb { 8 } else { files }) {
+                rendering(&*view, index);
+            }
+        }
+    }
+}
