@@ -6,9 +6,10 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
+use hpimount_assets::gta::col::{self, Face, Mesh, Model, Surface};
 use hpimount_assets::gta::txd::{self, Txd};
 use hpimount_assets::renderware::texture::{Sampling, Texture};
-use hpimount_assets::view::Alone;
+use hpimount_assets::view::{Alone, ViewFormat};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use support::shared;
@@ -146,8 +147,172 @@ fn compare_texture(shown: &str, texture: &Texture, golden: &Value) -> usize {
 }
 
 #[test]
+fn collision_models_equal_those_of_the_independent_reader() {
+    let mut compared = 0;
+    for folder in ["col", "real"] {
+        for Sample {
+            name,
+            bytes,
+            golden,
+        } in samples(folder, "col")
+        {
+            let Ok(found) = col::parse(&bytes) else {
+                assert!(golden["error"].is_string() || golden["models"][0]["error"].is_string());
+                continue;
+            };
+            let models = list(&golden, "models");
+            assert_eq!(models.len(), found.models.len(), "{name}");
+            for (model, golden) in found.models.iter().zip(models) {
+                compare_model(&format!("{name}: {}", model.name), model, golden);
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 30 || shared("samples/gta/col").is_none());
+}
+
+/// Asserts that a list of numbers equals that of a golden, which has seven
+/// digits.
+fn same(shown: &str, found: &[f32], golden: &Value) {
+    let expected = golden.as_array().unwrap();
+    assert_eq!(found.len(), expected.len(), "{shown}: {golden}");
+    for (found, expected) in found.iter().zip(expected) {
+        let expected = expected.as_f64().map_or(f64::NAN, |value| value);
+        let found = f64::from(*found);
+        let is_same = (found - expected).abs() <= 1e-6 * expected.abs().max(1e-30);
+        assert!(
+            is_same || !found.is_finite() && expected.is_nan(),
+            "{shown}: {found} {golden}"
+        );
+    }
+}
+
+fn surface_of(surface: &Surface) -> [u8; 4] {
+    let Surface {
+        material,
+        flags,
+        brightness,
+        light,
+    } = *surface;
+    [material, flags, brightness, light]
+}
+
+fn compare_model(shown: &str, model: &Model, golden: &Value) {
+    assert_eq!(golden["version"], model.version, "{shown}");
+    assert_eq!(golden["name"], model.name, "{shown}");
+    assert_eq!(golden["id"], model.id, "{shown}");
+    assert_eq!(golden["offset"], model.offset, "{shown}");
+    assert_eq!(golden["size"], model.size, "{shown}");
+    let error = model.error.as_ref().map(ToString::to_string);
+    assert_eq!(
+        golden["error"].is_string(),
+        error.is_some(),
+        "{shown}: {error:?}"
+    );
+    if let Some(error) = error {
+        assert!(error.contains("0x"), "{shown}: {error}");
+        return;
+    }
+    assert_eq!(
+        list(golden, "warnings").len(),
+        model.warnings.len(),
+        "{shown}"
+    );
+    let shapes = &model.shapes;
+    let bounds = shapes.bounds.as_ref().unwrap();
+    same(shown, &bounds.min, &golden["bounds"]["min"]);
+    same(shown, &bounds.max, &golden["bounds"]["max"]);
+    same(shown, &bounds.center, &golden["bounds"]["center"]);
+    let spheres = list(golden, "spheres");
+    assert_eq!(spheres.len(), shapes.spheres.len(), "{shown}");
+    for (sphere, golden) in shapes.spheres.iter().zip(spheres) {
+        same(shown, &sphere.center, &golden["center"]);
+        assert_eq!(
+            golden["surface"],
+            Value::from(&surface_of(&sphere.surface)[..]),
+            "{shown}"
+        );
+    }
+    let boxes = list(golden, "boxes");
+    assert_eq!(boxes.len(), shapes.boxes.len(), "{shown}");
+    for (shape, golden) in shapes.boxes.iter().zip(boxes) {
+        same(shown, &shape.min, &golden["min"]);
+        same(shown, &shape.max, &golden["max"]);
+        assert_eq!(
+            golden["surface"],
+            Value::from(&surface_of(&shape.surface)[..]),
+            "{shown}"
+        );
+    }
+    assert_eq!(golden["lines"], shapes.lines, "{shown}");
+    assert_eq!(
+        list(golden, "face_groups").len(),
+        shapes.groups.len(),
+        "{shown}"
+    );
+    let meshes = [
+        ("vertices", "faces", &shapes.mesh),
+        ("shadow_vertices", "shadow_faces", &shapes.shadow),
+    ];
+    for (vertices, faces, mesh) in meshes {
+        assert_eq!(golden[vertices], mesh.vertices().count(), "{shown}");
+        assert_eq!(golden[faces], mesh.faces().count(), "{shown}");
+        if golden["mesh"].is_object() {
+            compare_mesh(
+                shown,
+                mesh,
+                &golden["mesh"][vertices],
+                &golden["mesh"][faces],
+            );
+        }
+    }
+}
+
+fn compare_mesh(shown: &str, mesh: &Mesh, vertices: &Value, faces: &Value) {
+    let points = mesh.vertices().zip(vertices.as_array().unwrap());
+    points.for_each(|(point, golden)| same(shown, &point, golden));
+    for (Face { corners, surface }, golden) in mesh.faces().zip(faces.as_array().unwrap()) {
+        let surface = surface_of(&surface).map(u32::from);
+        let found = [&corners[..], &surface[..]].concat();
+        assert_eq!(*golden, Value::from(found), "{shown}");
+    }
+}
+
+/// Returns the GLB files of a sample's view.
+fn glbs(format: &ViewFormat, name: &str, bytes: &Bytes, folder: &Path) -> Vec<PathBuf> {
+    let view = hpimount_assets::view::open(format, bytes, &Alone);
+    let files = view.files().into_iter().enumerate();
+    let models = files.filter(|(_, file)| file.name.ends_with(".glb"));
+    models
+        .map(|(index, _)| {
+            let path = folder.join(format!("{name}_{index}.glb"));
+            std::fs::write(&path, rendering(&*view, index)).unwrap();
+            path
+        })
+        .collect()
+}
+
+#[test]
+fn written_collision_models_are_valid() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut written = Vec::new();
+    for from in ["col", "real"] {
+        for sample in samples(from, "col") {
+            let bytes = &sample.bytes;
+            written.extend(glbs(&col::FORMAT, &sample.name, bytes, folder.path()));
+        }
+    }
+    assert!(written.len() > 20 || shared("samples/gta/col").is_none());
+    support::gltf::validate(&written);
+}
+
+#[test]
 fn broken_and_oversized_samples_are_refused_or_bounded() {
-    for (folder, extension, format) in [("txd", "txd", &txd::FORMAT)] {
+    let formats = [
+        ("txd", "txd", &txd::FORMAT),
+        ("col", "col", &col::FORMAT),
+    ];
+    for (folder, extension, format) in formats {
         let Some(from) = shared(&format!("samples/gta/{folder}")) else {
             return;
         };

@@ -8,6 +8,7 @@ use crate::{crash, gta, heavy_iron, neversoft, total_annihilation as ta};
 pub const VIEW_FORMATS: &[ViewFormat] = &[
     crash::hgo::FORMAT,
     crash::hgo::BLK_FORMAT,
+    gta::col::FORMAT,
     gta::ifp::FORMAT,
     gta::txd::FORMAT,
     neversoft::psx::FORMAT,

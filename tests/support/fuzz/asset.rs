@@ -1,7 +1,7 @@
 //! Assets, with all their generated files.
 
 use hpimount_assets::crash::hgo;
-use hpimount_assets::gta::{ifp, txd};
+use hpimount_assets::gta::{col, ifp, txd};
 use hpimount_assets::neversoft::psx;
 use hpimount_assets::view::{self, Alone, AssetContext, AssetRef, Bytes, View, ViewFormat, Wanted};
 
@@ -25,6 +25,11 @@ pub fn ifp(data: &[u8]) {
 /// A texture dictionary.
 pub fn txd(data: &[u8]) {
     look(&txd::FORMAT, data, &Alone);
+}
+
+/// Collision models.
+pub fn col(data: &[u8]) {
+    look(&col::FORMAT, data, &Alone);
 }
 
 /// A context in which every file beside the asset is the asset.

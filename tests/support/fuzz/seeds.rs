@@ -6,7 +6,7 @@ use hpimount_containers::hpi::cipher::Cipher;
 use hpimount_containers::hpi::lz77::encode;
 
 use super::build::ifp::Tail;
-use super::build::{Endian, hgo, ifp, psx, txd};
+use super::build::{Endian, col, hgo, ifp, psx, txd};
 use super::chunk::ChunkHead;
 use super::heavy_iron::{build as hi, number_of};
 use crate::support::full::{full_hgo_files, full_ifp_files};
@@ -158,6 +158,14 @@ pub fn hgo() -> Vec<Vec<u8>> {
 pub fn txd() -> Vec<Vec<u8>> {
     let two = txd::txd(&[txd::gray("a", [1, 2]), txd::gray("b", [3, 4])]);
     short(vec![two, txd::txd(&[])])
+}
+
+pub fn col() -> Vec<Vec<u8>> {
+    let all: Vec<_> = (1..=4)
+        .map(|version| col::model(version, "crate"))
+        .collect();
+    let together = all.concat();
+    short([all, vec![together]].concat())
 }
 
 pub fn ifp() -> Vec<Vec<u8>> {

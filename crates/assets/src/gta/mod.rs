@@ -1,5 +1,7 @@
 //! Grand Theft Auto III, Vice City and San Andreas.
 
+mod axes;
+pub mod col;
 pub mod ifp;
 pub mod txd;
 
