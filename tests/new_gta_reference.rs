@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use hpimount_assets::gta::col::{self, Face, Mesh, Model, Surface};
+use hpimount_assets::gta::gxt;
 use hpimount_assets::gta::txd::{self, Txd};
 use hpimount_assets::renderware::texture::{Sampling, Texture};
 use hpimount_assets::view::{Alone, ViewFormat};
@@ -307,10 +308,43 @@ fn written_collision_models_are_valid() {
 }
 
 #[test]
+fn texts_equal_those_of_the_independent_reader() {
+    let mut compared = 0;
+    for sample in samples("map", "gxt") {
+        let (name, golden) = (&sample.name, &sample.golden);
+        let Ok(found) = gxt::parse(&sample.bytes) else {
+            assert!(golden["error"].is_string(), "{name}: only we refuse it");
+            continue;
+        };
+        assert!(golden["error"].is_null(), "{name}: only we read it");
+        let tables = list(golden, "tables");
+        assert_eq!(tables.len(), found.tables.len(), "{name}");
+        for (table, golden) in found.tables.iter().zip(tables) {
+            assert_eq!(golden["name"], table.name, "{name}");
+            let error = table.error.as_ref().map(ToString::to_string);
+            assert_eq!(
+                golden["error"].is_string(),
+                error.is_some(),
+                "{name}: {error:?}"
+            );
+            let entries = list(golden, "entries");
+            assert_eq!(entries.len(), table.entries.len(), "{name}");
+            for (entry, golden) in table.entries.iter().zip(entries) {
+                assert_eq!(golden[0], entry.key.to_string(), "{name}");
+                assert_eq!(golden[1], found.text(entry), "{name}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 40 || shared("samples/gta/map").is_none());
+}
+
+#[test]
 fn broken_and_oversized_samples_are_refused_or_bounded() {
     let formats = [
         ("txd", "txd", &txd::FORMAT),
         ("col", "col", &col::FORMAT),
+        ("map", "gxt", &gxt::FORMAT),
     ];
     for (folder, extension, format) in formats {
         let Some(from) = shared(&format!("samples/gta/{folder}")) else {

@@ -9,6 +9,7 @@ pub const VIEW_FORMATS: &[ViewFormat] = &[
     crash::hgo::FORMAT,
     crash::hgo::BLK_FORMAT,
     gta::col::FORMAT,
+    gta::gxt::FORMAT,
     gta::ifp::FORMAT,
     gta::txd::FORMAT,
     neversoft::psx::FORMAT,

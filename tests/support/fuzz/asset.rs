@@ -1,7 +1,7 @@
 //! Assets, with all their generated files.
 
 use hpimount_assets::crash::hgo;
-use hpimount_assets::gta::{col, ifp, txd};
+use hpimount_assets::gta::{col, gxt, ifp, txd};
 use hpimount_assets::neversoft::psx;
 use hpimount_assets::view::{self, Alone, AssetContext, AssetRef, Bytes, View, ViewFormat, Wanted};
 
@@ -30,6 +30,11 @@ pub fn txd(data: &[u8]) {
 /// Collision models.
 pub fn col(data: &[u8]) {
     look(&col::FORMAT, data, &Alone);
+}
+
+/// Texts.
+pub fn gxt(data: &[u8]) {
+    look(&gxt::FORMAT, data, &Alone);
 }
 
 /// A context in which every file beside the asset is the asset.

@@ -6,6 +6,8 @@ pub use hpimount_containers::io::Endian;
 
 #[path = "../../../crates/assets/src/gta/col/build.rs"]
 pub mod col;
+#[path = "../../../crates/assets/src/gta/gxt/build.rs"]
+pub mod gxt;
 #[path = "../../../crates/assets/src/crash/hgo/parse/build.rs"]
 pub mod hgo;
 #[path = "../../../crates/assets/src/gta/ifp/parse/build.rs"]

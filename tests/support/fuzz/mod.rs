@@ -23,7 +23,7 @@ mod settings;
 mod ta;
 
 pub use archive::{hip, hpi_v1, hpi_v2};
-pub use asset::{col, hgo, ifp, psx, txd};
+pub use asset::{col, gxt, hgo, ifp, psx, txd};
 pub use chunk::{chunk, lz77};
 pub use container::{gcm, image, img, iso, pkr, pre, seven_zip, wad, xdvdfs, zip};
 pub use dat::dat;
@@ -43,7 +43,7 @@ pub struct Target {
 }
 
 /// All entry points.
-pub const TARGETS: [Target; 37] = [
+pub const TARGETS: [Target; 38] = [
     target("hpi_v1", hpi_v1, seeds::hpi_v1),
     target("hpi_v2", hpi_v2, seeds::hpi_v2),
     target("chunk", chunk, seeds::chunk),
@@ -54,6 +54,7 @@ pub const TARGETS: [Target; 37] = [
     target("ifp", ifp, seeds::ifp),
     target("txd", txd, seeds::txd),
     target("col", col, seeds::col),
+    target("gxt", gxt, seeds::gxt),
     target("gaf", gaf, seeds::gaf),
     target("tdo", tdo, seeds::tdo),
     target("cob", cob, seeds::cob),

@@ -6,7 +6,7 @@ use hpimount_containers::hpi::cipher::Cipher;
 use hpimount_containers::hpi::lz77::encode;
 
 use super::build::ifp::Tail;
-use super::build::{Endian, col, hgo, ifp, psx, txd};
+use super::build::{Endian, col, gxt, hgo, ifp, psx, txd};
 use super::chunk::ChunkHead;
 use super::heavy_iron::{build as hi, number_of};
 use crate::support::full::{full_hgo_files, full_ifp_files};
@@ -166,6 +166,10 @@ pub fn col() -> Vec<Vec<u8>> {
         .collect();
     let together = all.concat();
     short([all, vec![together]].concat())
+}
+
+pub fn gxt() -> Vec<Vec<u8>> {
+    short(vec![gxt::third(), gxt::later()])
 }
 
 pub fn ifp() -> Vec<Vec<u8>> {

@@ -2,6 +2,7 @@
 
 mod axes;
 pub mod col;
+pub mod gxt;
 pub mod ifp;
 pub mod txd;
 
