@@ -10,6 +10,7 @@ mod discs;
 #[cfg(feature = "remote")]
 #[path = "../remote/fixtures/mod.rs"]
 mod fixtures;
+mod gta;
 mod heavy_iron;
 mod hip;
 mod hpi;

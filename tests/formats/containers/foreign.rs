@@ -1,26 +1,16 @@
 //! Containers by other programs, in the forms that have needed care.
 
-#[path = "support"]
-#[allow(dead_code, unreachable_pub)]
-mod support {
-    pub mod container_seeds;
-    pub mod disc;
-    pub mod programs;
-    pub mod skip;
-    pub mod walked;
-}
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::support::container_seeds;
+use crate::support::disc::Disc;
+use crate::support::programs::run_in;
+use crate::support::walked::{self, Walked};
 use hpimount::mount::Options;
 use hpimount::namespace::companion::Meta;
-use support::container_seeds;
-use support::disc::Disc;
-use support::programs::run_in;
-use support::walked::{self, Walked};
 
 /// Returns the files of a mount without companions.
 fn mounted(path: &Path) -> BTreeMap<String, Walked> {
