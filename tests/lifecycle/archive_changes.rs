@@ -48,7 +48,7 @@ fn the_missing_part_of_a_truncated_archive_is_an_error() {
     trial::record(
         "the archive truncated while mounted, then whole again",
         percents.len(),
-        "EIO for what is gone, then every byte right",
+        "EIO for the missing bytes, then every byte right",
     );
 }
 
