@@ -61,7 +61,7 @@ fn a_ciso_of_a_disc_that_ends_in_zeros_has_them() {
     assert_eq!(found["files/bb/c.HIP"], file(&vec![0; ZEROS]));
 }
 
-/// Runs `--check`, and returns its exit code and what it prints.
+/// Runs `--check`, and returns its exit code and output.
 fn check(arguments: &[&str], source: &Path) -> (Option<i32>, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_hpimount"))
         .arg("--check")

@@ -200,8 +200,8 @@ fn the_completions_mention_every_option() {
     check(&THUMBNAILER);
 }
 
-/// Types lines, in which a tab completes, into an interactive bash, and returns
-/// the arguments of each command that it runs, separated by blanks.
+/// Types lines into an interactive bash, where a tab completes, and returns the
+/// arguments of each command that bash runs, separated by blanks.
 fn typed_in_bash(lines: &[&str]) -> Vec<String> {
     let dir = tempdir().unwrap();
     let mut setup = Generated::Bash.text(&HPIMOUNT);

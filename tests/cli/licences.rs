@@ -63,7 +63,7 @@ fn packages() -> Vec<Package> {
     metadata.packages
 }
 
-/// Returns descriptions of the packages for which `is_wrong` returns true.
+/// Returns descriptions of the packages that `is_wrong` returns true for.
 fn wrong(is_wrong: impl Fn(&Package) -> bool) -> Vec<String> {
     let describe = |package: Package| {
         let licence = package.license.as_deref().unwrap_or("no licence");

@@ -71,7 +71,7 @@ fn a_replaced_archive_is_not_taken_for_the_mounted_one() {
 #[fuse_test]
 fn chunks_that_are_overwritten_are_errors() {
     let (mount, whole) = mount();
-    // After the stored file, in which damage is not detected.
+    // After the stored file, where damage is not detected.
     let from = whole.len() - whole.len() / 3;
     writable(&mount)
         .write_all_at(&vec![0x55; whole.len() - from], from as u64)

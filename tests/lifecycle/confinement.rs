@@ -1,4 +1,5 @@
-//! The threads of the daemon can access what they need, and nothing else.
+//! The threads of the daemon can access the files and ports that they need, and
+//! nothing else.
 
 use hpimount_test_attributes::fuse_test;
 use std::fs;

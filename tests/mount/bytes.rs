@@ -1,4 +1,4 @@
-//! Sizes are known without decoding, and nothing is decoded more often than
+//! The mount reports sizes without decoding, and decodes nothing more often than
 //! necessary.
 
 use hpimount_test_attributes::fuse_test;

@@ -120,7 +120,7 @@ const CONVERTED_GAME: &[&str] = &[
     "unitpics/ARMCOM.png",
 ];
 
-/// Returns the names without those of reports.
+/// Returns the names except for the names of reports.
 fn without_tables(names: Vec<String>) -> Vec<String> {
     let mut names = names;
     names.retain(|name| !name.starts_with("tables"));

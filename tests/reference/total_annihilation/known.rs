@@ -77,7 +77,7 @@ pub fn not_compared(name: &str) -> &'static [&'static str] {
     }
 }
 
-/// Converts known facts to those of the models.
+/// Converts known facts to the facts of the models.
 pub fn adapt(name: &str, known: &mut Value) {
     match name.rsplit('.').next() {
         Some("gaf" | "taf") => {

@@ -22,7 +22,7 @@ pub fn ifp(data: &[u8]) {
     look(&ifp::FORMAT, data, &Alone);
 }
 
-/// A context in which every file beside the asset is the asset.
+/// A context where every file beside the asset is the asset.
 struct Mirror(Bytes);
 
 impl AssetContext for Mirror {

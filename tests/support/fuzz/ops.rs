@@ -282,7 +282,7 @@ fn file_content(size: usize, pattern: u8) -> What {
 struct Known {
     ino: Ino,
     node: usize,
-    /// The place in the list of the directory in which it was looked up.
+    /// The place in the list of the directory where it was looked up.
     parent: usize,
     /// Whether it is a directory in another spelling, which exists as long as
     /// it has lookups.
