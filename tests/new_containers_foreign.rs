@@ -42,7 +42,7 @@ fn file(bytes: &[u8]) -> Walked {
 }
 
 #[test]
-fn a_ciso_of_a_disc_that_ends_in_zeros_has_them() {
+fn a_ciso_restores_the_zeros_at_the_end_of_a_disc() {
     const ZEROS: usize = 12 << 20;
     let mut disc = container_seeds::gcm();
     let size = disc.len() as u32;

@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn the_defaults_are_those_of_the_table() {
+    fn the_defaults_match_the_table() {
         let mut line = Vec::new();
         for id in ["method", "key"] {
             let option = PROGRAM.flags().find(|option| option.id() == id).unwrap();
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hip_is_written_if_the_name_or_the_directory_is_of_one() {
+    fn the_name_or_the_directory_selects_the_hip_format() {
         let directory = tempfile::tempdir().unwrap();
         let plain = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join(SETTINGS), "").unwrap();

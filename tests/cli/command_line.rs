@@ -344,7 +344,7 @@ fn assert_documented(table: &str) {
 }
 
 #[test]
-fn the_documented_options_are_those_of_the_table() {
+fn the_documented_options_match_the_table() {
     let flags = HPIMOUNT.flags().filter(|option| !option.hidden);
     let rows: String = flags.map(option_row).collect();
     assert_documented(&format!("| option | | default |\n|---|---|---|\n{rows}"));
@@ -353,7 +353,7 @@ fn the_documented_options_are_those_of_the_table() {
 }
 
 #[test]
-fn the_documented_exit_codes_are_those_of_the_table() {
+fn the_documented_exit_codes_match_the_table() {
     let reasons = HPIMOUNT.exit_reasons.iter();
     let rows: String = reasons
         .map(|reason| row(&[&reason.code.to_string(), reason.meaning]))

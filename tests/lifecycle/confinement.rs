@@ -184,7 +184,7 @@ fn threads(pid: i32) -> Vec<(String, bool)> {
 }
 
 #[fuse_test]
-fn the_threads_that_answer_are_confined_and_those_that_unmount_are_not() {
+fn threads_that_answer_are_confined_and_threads_that_unmount_are_not() {
     if known().is_none() {
         return;
     }

@@ -22,7 +22,7 @@ fn decoded(mount: &Mount) -> u64 {
 }
 
 #[fuse_test]
-fn sizes_and_blocks_are_those_of_decoded_files_without_decoding() {
+fn sizes_and_blocks_are_right_without_decoding() {
     for archive in [
         V1::new(usual_tree(Method::Lz77)).build(),
         V2::new(usual_tree(Method::Zlib)).build(),
@@ -209,7 +209,7 @@ fn a_small_read_brings_the_rest_of_its_block_into_the_page_cache() {
 const BOTH: [Method; 2] = [Method::Zlib, Method::Lz77];
 
 #[fuse_test]
-fn a_long_chunk_read_in_order_is_decoded_once_however_small_the_cache() {
+fn a_long_chunk_read_in_order_is_decoded_once_even_with_a_tiny_cache() {
     for method in BOTH {
         // With one thread: several may answer concurrent requests of the kernel
         // out of order, and restart decoding because the cache is so small.

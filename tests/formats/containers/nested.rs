@@ -61,7 +61,7 @@ fn a_tgc_has_the_files_of_its_disc() {
 }
 
 #[test]
-fn files_with_common_extensions_are_containers_only_if_they_begin_as_one() {
+fn common_extensions_need_the_first_bytes_of_a_container() {
     let mut disc = Disc::default();
     disc.file("A.TXT", b"text")
         .form_2_file("M.STR", &[1; MODE_2]);

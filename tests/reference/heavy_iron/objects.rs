@@ -438,7 +438,7 @@ fn check_animation_table(archive: &Archive, asset: &Asset, known: &Json, shown: 
 }
 
 #[test]
-fn texts_are_those_that_the_independent_reader_reads() {
+fn texts_equal_the_texts_of_the_independent_reader() {
     use hpimount_assets::heavy_iron::text::parse;
     let mut seen = 0;
     for archive in archives(false) {
