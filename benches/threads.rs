@@ -1,5 +1,5 @@
-//! Cost of requests that several threads answer: if something shared is a
-//! bottleneck, it grows although there are cores for all threads.
+//! Cost of requests that several threads answer. If the threads share a
+//! bottleneck, the cost grows with their number, even with a core for each.
 
 use std::hint::black_box;
 use std::path::PathBuf;

@@ -54,8 +54,8 @@ const PASSING: [Signal; 9] = [
     Signal::STOP,
 ];
 
-/// Returns a command of hpimount that ignores no signals, however the test was
-/// started.
+/// Returns a command of hpimount that ignores no signals, no matter how the test
+/// was started.
 fn command(fixture: &Fixture, args: &[&str]) -> Command {
     ignore_nothing();
     with_place(hpimount(), fixture, args)

@@ -89,7 +89,7 @@ fn the_cache_stays_within_its_budget() {
             for name in ["a", "b"] {
                 let (path, data) = (mount.path().join(name), &data);
                 // Blocks that are read partly are cached; the kernel caches
-                // those that are read whole.
+                // blocks that are read whole.
                 scope.spawn(move || {
                     let file = open_direct(&path);
                     for start in (0..data.len() - PART).step_by(5 * PART) {

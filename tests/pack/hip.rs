@@ -1,5 +1,5 @@
-//! hpipack builds HIP archives from directories as HipHopTool and mounts have
-//! them.
+//! hpipack builds HIP archives from directories in the form of HipHopTool and of
+//! mounts.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,4 +1,4 @@
-//! What desktops know of files.
+//! The types that desktops assign to files, and the programs for them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

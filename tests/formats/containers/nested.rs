@@ -1,6 +1,6 @@
-//! Nested containers behave like single ones: every good sample in a zip and in
-//! a disc, through the library and through a mount, archives several levels
-//! deep, and which files in a folder are treated as containers.
+//! Nested containers behave like single ones: in a zip and in a disc, through
+//! the library and through a mount, and several levels deep. Only files that
+//! begin like a container are treated as one.
 
 use std::fs;
 
